@@ -1,0 +1,71 @@
+"""The exceptions of the kit, and the exit code of each.
+
+A person can mend what these describe, so the command line prints message and hint and no traceback.
+Anything else that escapes is a defect of the kit and keeps its traceback (exit 3).
+
+    DevkitError               exit 3: the harness could not do its work, nothing is known of the scenario
+    ├── UsageError            exit 2: what was asked for cannot be
+    │   └── InvalidFileError  exit 2: file:line:column, what is wrong, the near miss
+    ├── SetupError            exit 3: Java runtime, jars, download
+    └── StackError            exit 3: a part did not start, or ended while it was needed
+        └── WaitTimeoutError  exit 3: a named condition did not come true before its deadline
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+REPRODUCED_AND_FIXED = 0
+REFUTED = 1
+USAGE = 2
+INCONCLUSIVE = 3
+
+
+class DevkitError(Exception):
+    """What failed, with its value; ``hint`` says what a person can do about it."""
+
+    exit_code: ClassVar[int] = INCONCLUSIVE
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+    def render(self) -> str:
+        """Message and hint as the command line prints them."""
+        return f"error: {self}" + (f"\nhint: {self.hint}" if self.hint else "")
+
+
+class UsageError(DevkitError):
+    """An argument, option or name that cannot be used."""
+
+    exit_code = USAGE
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong at one place of a file; line and column count from 1."""
+
+    line: int
+    column: int
+    text: str
+
+
+class InvalidFileError(UsageError):
+    """A file whose content does not fit its model."""
+
+    def __init__(self, path: Path, problems: Sequence[Problem], *, hint: str | None = None) -> None:
+        super().__init__("\n".join(f"{path}:{p.line}:{p.column}: {p.text}" for p in problems), hint=hint)
+        self.path, self.problems = path, tuple(problems)
+
+
+class SetupError(DevkitError):
+    """The Java runtime, the jars or a download."""
+
+
+class StackError(DevkitError):
+    """A part of the stack did not start, or ended while it was needed."""
+
+
+class WaitTimeoutError(StackError):
+    """A named condition did not come true before its deadline."""
