@@ -1,0 +1,1 @@
+"""Deterministic source traffic: what is published, when, and what must become of it."""

@@ -1,0 +1,105 @@
+"""From a TrafficSpec to its Traffic: equal specs give equal bytes, on any machine and at any time.
+
+    spec ── plan ──> slots ── chronicle (pages live on) ──> events ── serialise, fill, break ──> records
+                                                └── all pages with all revisions, for the mock
+
+One random source, seeded by the spec, feeds everything in a fixed order.
+"""
+
+from datetime import timedelta
+from random import Random
+
+import orjson
+
+from devkit.errors import UsageError
+from devkit.traffic.broken import not_json, not_schema
+from devkit.traffic.canary import CANARY_PAGE_ID, CANARY_WIKI, canary_of
+from devkit.traffic.chronicle import Chronicle, Happening
+from devkit.traffic.model import TrafficSpec
+from devkit.traffic.moments import EPOCH
+from devkit.traffic.page_change import JsonObject, kafka_key
+from devkit.traffic.plan import Slot, plan
+from devkit.traffic.population import Population
+from devkit.traffic.records import Expected, SourceRecord, Traffic
+from devkit.traffic.users import draw_users
+
+_USERS = 50
+_FILLER = b"the quick brown fox jumps over the lazy dog, "
+
+
+def generate(spec: TrafficSpec) -> Traffic:
+    """All records in order of `at`, and all pages; raises UsageError when an `event_bytes` is too small."""
+    return _Generation(spec).traffic()
+
+
+class _Generation:
+    """One run of the generator; it is used once."""
+
+    def __init__(self, spec: TrafficSpec) -> None:
+        self._spec, self._rng = spec, Random(spec.seed)
+        users = draw_users(self._rng, _USERS)
+        self._population = Population(self._rng, spec.wikis, users, tuple(spec.pages), spec.population)
+        self._chronicle = Chronicle(self._rng, self._population, users)
+        self._broken_json, self._broken_schema = 0, 0
+
+    def traffic(self) -> Traffic:
+        slots = plan(self._spec, self._rng)
+        records = tuple(self._record(index, slot) for index, slot in enumerate(slots))
+        return Traffic(records, tuple(page.generated() for page in self._population.pages))
+
+    def _record(self, index: int, slot: Slot) -> SourceRecord:
+        when = EPOCH + slot.at
+        if slot.named_page is not None:
+            happening = self._chronicle.edit_named(slot.named_page, when)
+            event_bytes = self._spec.pages[slot.named_page].event_bytes
+            value = _serialise(happening.event)
+            if event_bytes is not None:
+                value = _filled(happening.event, event_bytes, slot.named_page)
+            return _of_page(index, slot.at, happening, value, happening.expected)
+        match slot.kind:
+            case "canary":
+                event_id = self._chronicle.draw_id()
+                expected = Expected(fate="filtered", reason="canary", event_id=str(event_id))
+                key = kafka_key(CANARY_WIKI, CANARY_PAGE_ID)
+                return SourceRecord(index, slot.at, key, _serialise(canary_of(when, event_id)), expected)
+            case "not_json":
+                happening = self._chronicle.happen("edit", when)
+                value = not_json(self._broken_json, _serialise(happening.event), self._rng)
+                self._broken_json += 1
+                expected = Expected(fate="error", reason="malformed_json")
+            case "not_schema":
+                happening = self._chronicle.happen("edit", when)
+                value = _serialise(not_schema(self._broken_schema, happening.event, self._rng))
+                self._broken_schema += 1
+                event_id_text = happening.expected.event_id
+                expected = Expected(fate="error", reason="schema_violation", event_id=event_id_text)
+            case kind:
+                happening = self._chronicle.happen(kind, when)
+                value, expected = _serialise(happening.event), happening.expected
+        return _of_page(index, slot.at, happening, value, expected)
+
+
+def _of_page(index: int, at: timedelta, happening: Happening, value: bytes, expected: Expected) -> SourceRecord:
+    page = happening.page
+    return SourceRecord(index, at, kafka_key(page.wiki, page.page_id), value, expected)
+
+
+def _serialise(event: JsonObject) -> bytes:
+    """Compact UTF-8, as the stream carries it."""
+    return orjson.dumps(event)
+
+
+def _filled(event: JsonObject, event_bytes: int, title: str) -> bytes:
+    """The event with its revision's comment replaced by as much text as makes it `event_bytes` long."""
+    revision = event["revision"]
+    if not isinstance(revision, dict):
+        raise TypeError(f"an edit has a revision, got {revision!r}")
+    bare_bytes = len(_serialise({**event, "revision": {**revision, "comment": ""}}))
+    if event_bytes < bare_bytes:
+        raise UsageError(
+            f"pages.{title}.event_bytes: {event_bytes} is too small, {bare_bytes} bytes are there before any comment",
+            hint=f"write {bare_bytes} or more, or leave event_bytes out",
+        )
+    missing = event_bytes - bare_bytes
+    comment = (_FILLER * (missing // len(_FILLER) + 1))[:missing].decode("ascii")
+    return _serialise({**event, "revision": {**revision, "comment": comment}})

@@ -1,0 +1,151 @@
+"""All pages of the traffic: who exists, who can be edited, who is deleted or hidden.
+
+A change needs a page in the right condition. When none is left, a page with an earlier life comes in, one that lived
+(or was deleted, or hidden) before the traffic began; so no change ever has to be dropped, and every life stays
+plausible. Page ids count from 1: named pages first, then the population, then pages that come later.
+"""
+
+from datetime import timedelta
+from random import Random
+from typing import NamedTuple
+
+from devkit.traffic.life import Page, Place, draw_sha1
+from devkit.traffic.moments import EPOCH
+from devkit.traffic.users import NAMED_PAGE_EDITOR, User
+from devkit.traffic.vocabulary import languages
+
+_NAMESPACES = {0: "", 1: "Talk:", 2: "User:", 4: "Project:", 6: "File:", 10: "Template:", 14: "Category:"}
+_NAMESPACE_WEIGHTS = (70, 8, 6, 4, 5, 4, 3)
+_NAMED_SIZE_BYTES = 20_000
+_NAMED_PRIOR_REVISIONS = 2
+
+
+class _OtherModel(NamedTuple):
+    model: str
+    format: str
+    namespace_id: int
+    pattern: str
+
+
+_OTHER_MODELS = (
+    _OtherModel("javascript", "text/javascript", 8, "MediaWiki:{}.js"),
+    _OtherModel("css", "text/css", 8, "MediaWiki:{}.css"),
+    _OtherModel("json", "application/json", 2, "User:{}/data.json"),
+    _OtherModel("Scribunto", "text/plain", 828, "Module:{}"),
+)
+
+
+class Pool:
+    """Pages in one condition; a page is in at most one pool. Drawing costs the same however many there are."""
+
+    def __init__(self) -> None:
+        self._pages: list[Page] = []
+
+    def __len__(self) -> int:
+        return len(self._pages)
+
+    def add(self, page: Page) -> None:
+        self._pages.append(page)
+
+    def take(self, rng: Random) -> Page | None:
+        """Removes a page by chance and returns it; None when there is none."""
+        if not self._pages:
+            return None
+        index = rng.randrange(len(self._pages))
+        self._pages[index], self._pages[-1] = self._pages[-1], self._pages[index]
+        return self._pages.pop()
+
+
+class Population:
+    """Makes pages and keeps them by condition; titles are never used twice on a wiki."""
+
+    def __init__(
+        self, rng: Random, wikis: dict[str, str], users: tuple[User, ...], named: tuple[str, ...], size: int
+    ) -> None:
+        self._rng, self._wikis, self._users = rng, list(wikis.items()), users
+        self._titles: set[tuple[str, str]] = set()
+        self._next_title_number = 2
+        self.pages: list[Page] = []
+        self.live, self.deleted, self.hidden, self.not_wikitext = Pool(), Pool(), Pool(), Pool()
+        self.named = {title: self._named(title) for title in named}
+        for _ in range(size):
+            self.live.add(self._existing())
+
+    def take_live(self) -> Page:
+        """A wikitext page that can be changed; hand it back with `settle`."""
+        return self.live.take(self._rng) or self._existing()
+
+    def take_deleted(self) -> Page:
+        return self.deleted.take(self._rng) or self._existing()
+
+    def take_not_wikitext(self) -> Page:
+        """One of few pages of another content model: such pages are edited again and again."""
+        if len(self.not_wikitext) < 2 * len(_OTHER_MODELS):
+            other = _OTHER_MODELS[len(self.not_wikitext) % len(_OTHER_MODELS)]
+            return self._existing(other)
+        page = self.not_wikitext.take(self._rng)
+        return page if page is not None and not page.is_full else self._existing(_OTHER_MODELS[0])
+
+    def settle(self, page: Page) -> None:
+        """A page taken earlier goes back where its condition belongs; a page without room for a revision retires."""
+        if page.is_full or page.redirect_to is not None:
+            return
+        if page.content_model != "wikitext":
+            self.not_wikitext.add(page)
+        elif not page.latest.visibility.content:
+            self.hidden.add(page)
+        else:
+            self.live.add(page)
+
+    def new(self) -> Page:
+        """A page that begins now; it has no revision yet."""
+        wiki, domain = self._rng.choice(self._wikis)
+        return self.new_at(wiki, domain, self.free_place(wiki))
+
+    def new_at(self, wiki: str, domain: str, place: Place) -> Page:
+        """A page that begins now at a place its caller has got: one that a move left, or a free one."""
+        page = Page(wiki, domain, len(self.pages) + 1, place)
+        self.pages.append(page)
+        return page
+
+    def free_place(self, wiki: str, namespace_id: int | None = None) -> Place:
+        """A title nobody had on this wiki before; it is taken from now on."""
+        if namespace_id is None:
+            namespace_id = self._rng.choices(tuple(_NAMESPACES), _NAMESPACE_WEIGHTS)[0]
+        return self._place(wiki, namespace_id, _NAMESPACES[namespace_id] + "{}")
+
+    def other_namespace(self, page: Page) -> int:
+        return self._rng.choice([ns for ns in _NAMESPACES if ns != page.place.namespace_id])
+
+    def _place(self, wiki: str, namespace_id: int, pattern: str) -> Place:
+        title = pattern.format(name := self._rng.choice(languages()).title(self._rng))
+        while (wiki, title) in self._titles:
+            title = pattern.format(f"{name}_({self._next_title_number})")
+            self._next_title_number += 1
+        self._titles.add((wiki, title))
+        return Place(namespace_id, title)
+
+    def _existing(self, other: _OtherModel | None = None) -> Page:
+        """A page with a few revisions from before the traffic."""
+        rng = self._rng
+        if other is None:
+            page = self.new()
+        else:
+            wiki, domain = rng.choice(self._wikis)
+            page = self.new_at(wiki, domain, self._place(wiki, other.namespace_id, other.pattern))
+            page.content_model, page.content_format = other.model, other.format
+        count, language = rng.randint(2, 5), rng.choice(languages())
+        for days in sorted((rng.uniform(1, 2000) for _ in range(count)), reverse=True):
+            when = EPOCH - timedelta(days=days)
+            page.revise(when, rng.choice(self._users), language.summary(rng), rng.randint(200, 90_000), draw_sha1(rng))
+        return page
+
+    def _named(self, title: str) -> Page:
+        """Everything but the hashes is the same under every seed, and a hash has always the same length."""
+        wiki, domain = self._wikis[0]
+        page = self.new_at(wiki, domain, Place(0, title.replace(" ", "_")))
+        self._titles.add((wiki, page.place.title))
+        for n in range(_NAMED_PRIOR_REVISIONS):
+            when = EPOCH - timedelta(days=_NAMED_PRIOR_REVISIONS - n)
+            page.revise(when, NAMED_PAGE_EDITOR, "Earlier work", _NAMED_SIZE_BYTES, draw_sha1(self._rng))
+        return page

@@ -1,0 +1,199 @@
+"""Publishes traffic to its source topic at its own pace, and notes where each record landed.
+
+A thread of its own sends each record when it is due, by a clock passed in; when it is late it does not wait. The
+partition is chosen here, as Kafka's default partitioner would choose it, so that a page stays in one partition.
+Acknowledgements are gathered on the way: a failure ends the publisher soon after it happened, not at the end.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from threading import Event, Lock, Thread
+from typing import Protocol, cast
+
+from kafka import KafkaProducer
+from kafka.errors import KafkaError
+from kafka.partitioner.default import murmur2
+
+from devkit.errors import StackError, WaitTimeoutError
+from devkit.traffic.manifest import Manifest, ManifestEntry
+from devkit.traffic.records import SourceRecord, Traffic
+
+_MAX_REQUEST_BYTES = 32 * 1024 * 1024
+_DELIVERY_TIMEOUT_S = 120
+_LOOK_AFTER_S = 0.25
+
+
+class Position(Protocol):
+    """Where a record landed."""
+
+    @property
+    def partition(self) -> int: ...
+    @property
+    def offset(self) -> int: ...
+
+
+class Acknowledgement(Protocol):
+    """A broker's answer to one record, to come."""
+
+    @property
+    def is_done(self) -> bool: ...
+    def get(self, timeout: float | None = None) -> Position:
+        """Waits for the answer, `timeout` in seconds; raises a KafkaError."""
+        ...
+
+
+class Producer(Protocol):
+    """The part of kafka-python's producer that is used."""
+
+    def partitions_for(self, topic: str) -> Iterable[int]: ...
+    def send(self, topic: str, *, key: bytes, value: bytes, partition: int) -> Acknowledgement: ...
+    def close(self, timeout: float | None = None) -> None: ...
+
+
+class StopSignal(Protocol):
+    """The part of threading.Event that is used."""
+
+    def is_set(self) -> bool: ...
+    def wait(self, timeout: float) -> bool: ...
+
+
+def connect_producer(bootstrap: str) -> Producer:
+    """A producer for source traffic: acknowledged by all replicas, in order, uncompressed, records up to 32 MiB."""
+    producer = KafkaProducer(
+        bootstrap_servers=bootstrap,
+        client_id="devkit-traffic",
+        acks="all",
+        enable_idempotence=True,
+        compression_type=None,
+        linger_ms=0,
+        max_request_size=_MAX_REQUEST_BYTES,
+        delivery_timeout_ms=_DELIVERY_TIMEOUT_S * 1000,
+    )
+    return cast(Producer, producer)
+
+
+class Publisher:
+    """Publishes one Traffic to one topic, once: `start`, then look at it, then `result`.
+
+    `connect` is called in the thread, which closes the producer as well. `clock` counts seconds and never goes back.
+    """
+
+    def __init__(
+        self,
+        traffic: Traffic,
+        topic: str,
+        connect: Callable[[], Producer],
+        clock: Callable[[], float],
+        stop: StopSignal,
+    ) -> None:
+        self._traffic, self._topic, self._connect, self._clock, self._stop = traffic, topic, connect, clock, stop
+        self._pending: deque[tuple[SourceRecord, Acknowledgement]] = deque()
+        self._entries: list[ManifestEntry] = []
+        self._lock = Lock()
+        self._finished = Event()
+        self._error: Exception | None = None
+        self._thread = Thread(target=self._run, name=f"publish {topic}", daemon=True)
+
+    @property
+    def published(self) -> int:
+        """Records acknowledged so far."""
+        with self._lock:
+            return len(self._entries)
+
+    @property
+    def done(self) -> bool:
+        """Nothing more will be sent: all is out, or it was stopped, or it failed."""
+        return self._finished.is_set()
+
+    @property
+    def error(self) -> Exception | None:
+        """Why it failed, if it did: a StackError, or a defect as it was raised."""
+        return self._error
+
+    def start(self) -> None:
+        """Begins; time zero of the traffic is when the connection stands."""
+        self._thread.start()
+
+    def result(self, timeout_s: float) -> Manifest:
+        """Waits for the end and says what is out; raises what failed, or WaitTimeoutError."""
+        if not self._finished.wait(timeout_s):
+            raise WaitTimeoutError(
+                f"waited {timeout_s:g} s for traffic into {self._topic}, {self.published} of "
+                f"{len(self._traffic.records)} records are out"
+            )
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        return self.manifest()
+
+    def manifest(self) -> Manifest:
+        """What is acknowledged by now; after a failure, what was acknowledged before it."""
+        with self._lock:
+            return Manifest(tuple(self._entries))
+
+    def _run(self) -> None:
+        try:
+            self._publish()
+        except KafkaError as error:
+            self._error = self._failed(error)
+        except Exception as error:  # noqa: BLE001 - whatever ends this thread must reach the one that waits for it
+            self._error = error
+        finally:
+            self._finished.set()
+
+    def _publish(self) -> None:
+        producer = self._connect()
+        try:
+            partitions = sorted(producer.partitions_for(self._topic))
+            if not partitions:
+                raise StackError(f"topic {self._topic} has no partitions", hint="create it before its traffic starts")
+            started = self._clock()
+            for record in self._traffic.records:
+                self._wait_until(started + record.at.total_seconds())
+                if self._stop.is_set():
+                    break
+                partition = partitions[partition_index(record.key, len(partitions))]
+                try:
+                    sent = producer.send(self._topic, key=record.key, value=record.value, partition=partition)
+                except KafkaError as error:
+                    raise self._failed(error, record) from error
+                self._pending.append((record, sent))
+                self._gather(wait=False)
+            self._gather(wait=True)
+        finally:
+            # What went wrong before is the news; a broker that is gone makes closing fail too.
+            with suppress(KafkaError):
+                producer.close(timeout=5)
+
+    def _wait_until(self, due: float) -> None:
+        while (left := due - self._clock()) > 0 and not self._stop.is_set():
+            self._stop.wait(min(left, _LOOK_AFTER_S) if self._pending else left)
+            self._gather(wait=False)
+
+    def _gather(self, *, wait: bool) -> None:
+        while self._pending and (wait or self._pending[0][1].is_done):
+            record, sent = self._pending.popleft()
+            try:
+                landed = sent.get(timeout=_DELIVERY_TIMEOUT_S)
+            except KafkaError as error:
+                raise self._failed(error, record) from error
+            entry = ManifestEntry(
+                topic=self._topic, partition=landed.partition, offset=landed.offset, expected=record.expected
+            )
+            with self._lock:
+                self._entries.append(entry)
+
+    def _failed(self, cause: KafkaError, record: SourceRecord | None = None) -> StackError:
+        which = f"record {record.index} ({len(record.value)} bytes)" if record else "traffic"
+        error = StackError(
+            f"publishing {which} to {self._topic} failed: {cause}",
+            hint="look at the broker's log, and at the topic's max.message.bytes when a record is large",
+        )
+        error.__cause__ = cause
+        return error
+
+
+def partition_index(key: bytes, partition_count: int) -> int:
+    """The partition of a key, counted from 0, as Kafka's own clients choose it."""
+    return (int(murmur2(key)) & 0x7FFFFFFF) % partition_count

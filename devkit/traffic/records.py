@@ -1,0 +1,85 @@
+"""What the generator hands on: records for Kafka, pages for the mock, and the fate each event must meet.
+
+    TrafficSpec ── generate ──> Traffic ─┬─ records: SourceRecord ── publish ──> Manifest (offset, Expected) ──> audit
+                                         └─ pages: GeneratedPage ──> the mock's table of titles
+
+The fate is stated when the event is made, by the code that knows why it made it so; nothing is worked out from the
+bytes afterwards.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+Fate = Literal["output", "error", "filtered"]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class PageRef(_Model):
+    """A page as an event names it: `title` is the one at that moment, with underscores."""
+
+    wiki: str
+    page_id: int
+    title: str
+
+
+class Expected(_Model):
+    """Where an event must end, and which revisions' HTML must be in its output.
+
+    `reason` is the filter (`canary`, `content_model`) or the error's type (`malformed_json`, `schema_violation`).
+    `page` and the revisions are None when the event gives a consumer no page change to act on: canaries and errors.
+    `event_id` is None when the bytes cannot be parsed. An output with neither revision passes without a fetch.
+    """
+
+    fate: Fate
+    reason: str | None = None
+    event_id: str | None = None
+    page: PageRef | None = None
+    latest_revision: int | None = None
+    parent_revision: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRecord:
+    """One Kafka record; `at` counts from the start of the traffic."""
+
+    index: int
+    at: timedelta
+    key: bytes
+    value: bytes
+    expected: Expected
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedRevision:
+    """`parent_id` is 0 for a page's first revision."""
+
+    rev_id: int
+    parent_id: int
+    timestamp: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedPage:
+    """A page with all its revisions, oldest first; `title` is the one at the end of the traffic, with underscores."""
+
+    wiki: str
+    domain: str
+    page_id: int
+    namespace_id: int
+    title: str
+    content_model: str
+    revisions: tuple[GeneratedRevision, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Records in order of `at`, and every page they speak of."""
+
+    records: tuple[SourceRecord, ...]
+    pages: tuple[GeneratedPage, ...]

@@ -1,0 +1,92 @@
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from devkit.traffic.model import MAX_EVENTS, Mix, NamedPage, TrafficSpec
+
+BASE = {"generator": "page_change", "seed": 7, "rate": "20/s", "for": "10s"}
+
+
+def _message(change: dict[str, Any]) -> str:
+    with pytest.raises(ValidationError) as caught:
+        TrafficSpec.model_validate({**BASE, **change})
+    return "\n".join(f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in caught.value.errors())
+
+
+def test_a_spec_is_read_as_a_scenario_writes_it() -> None:
+    spec = TrafficSpec.model_validate(
+        {**BASE, "pages": {"Huge": {"edits": 2, "event_bytes": "4MiB", "at": [0.9, 0.1]}}}
+    )
+    assert spec.for_ == timedelta(seconds=10)
+    assert spec.wikis == {"enwiki": "en.wikipedia.org"}
+    assert spec.drawn_count == 200
+    assert spec.event_count == 202
+    assert spec.pages["Huge"].event_bytes == 4 * 1024 * 1024
+    assert spec.pages["Huge"].moments() == (0.1, 0.9)
+
+
+def test_a_spec_survives_being_written_down() -> None:
+    spec = TrafficSpec.model_validate({**BASE, "rate": "5/m", "for": "3m", "pages": {"Huge": {"event_bytes": "4MiB"}}})
+    assert TrafficSpec.model_validate_json(spec.model_dump_json(by_alias=True)) == spec
+
+
+def test_moments_are_spread_evenly_by_default() -> None:
+    assert NamedPage(edits=4).moments() == (0.125, 0.375, 0.625, 0.875)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"for": "10sec"}, "for: Value error, unknown unit 'sec', write 10s (ms, s, m, h)"),
+        ({"for": "0s"}, "for: Value error, traffic takes some time, write for example 10s"),
+        ({"rate": 20}, "rate: Value error, 20 is not a rate, write 20/s (s, m, h)"),
+        ({"rate": "1/h"}, "rate 0.0002777777777777778/s for 10s gives no event"),
+        ({"rate": "1000000/s"}, f"10000000 events are more than {MAX_EVENTS}, lower rate, for or edits"),
+        ({"seed": -1}, "seed: Input should be greater than or equal to 0"),
+        ({"sede": 1}, "sede: Extra inputs are not permitted"),
+        ({"generator": "edits"}, "generator: Input should be 'page_change'"),
+        ({"mix": {"create": 0.6, "delete": 0.5}}, "mix: Value error, the shares add up to "),
+        ({"mix": {"create": 1.5}}, "mix.create: Input should be less than or equal to 1"),
+        ({"mix": {"creation": 0.1}}, "mix.creation: Extra inputs are not permitted"),
+        ({"wikis": {}}, "wikis: Dictionary should have at least 1 item"),
+        ({"wikis": {"xwiki": "canary"}}, "the domain 'canary' marks probe events"),
+        ({"wikis": {"En Wiki": "en.wikipedia.org"}}, "wikis.En Wiki"),
+        ({"wikis": {"enwiki": "en wikipedia"}}, "wikis.enwiki"),
+        ({"population": 0}, "population: Input should be greater than or equal to 1"),
+        ({"pages": {"Huge": {"edits": 0}}}, "pages.Huge.edits"),
+        ({"pages": {"Huge": {"event_bytes": "4 megs"}}}, "pages.Huge.event_bytes"),
+        ({"pages": {"Huge": {"event_bytes": 0}}}, "pages.Huge.event_bytes"),
+        ({"pages": {"Huge": {"edits": 2, "at": [0.5]}}}, "at names 1 moments for 2 edits, write one for each edit"),
+        ({"pages": {"Huge": {"at": [1.5]}}}, "pages.Huge.at.0: Input should be less than or equal to 1"),
+        ({"pages": {"huge": {}}}, "page title 'huge': a wiki begins it with a capital, write 'Huge'"),
+        ({"pages": {"Größe": {}}}, "page title 'Größe': only printable ASCII"),
+        ({"pages": {"A|B": {}}}, "page title 'A|B': may not contain |"),
+        ({"pages": {"": {}}}, "page title '': between 1 and 255 characters"),
+        ({"pages": {"A b": {}, "A_b": {}}}, "page titles 'A b' and 'A_b' are one page"),
+    ],
+)
+def test_an_invalid_spec_names_place_value_and_remedy(change: dict[str, Any], expected: str) -> None:
+    assert expected in _message(change)
+
+
+def test_a_named_page_alone_is_traffic_enough() -> None:
+    spec = TrafficSpec.model_validate({**BASE, "rate": "1/h", "pages": {"Huge": {}}})
+    assert (spec.drawn_count, spec.event_count) == (0, 1)
+
+
+@given(st.lists(st.floats(0, 1), min_size=9, max_size=9))
+def test_a_mix_is_accepted_exactly_when_it_leaves_nothing_negative(shares: list[float]) -> None:
+    fields = dict(zip(Mix.model_fields, shares, strict=True))
+    if sum(shares) <= 1 + 1e-9:
+        assert Mix.model_validate(fields).shares() == fields
+    else:
+        with pytest.raises(ValidationError, match="add up to"):
+            Mix.model_validate(fields)
+
+
+def test_the_default_mix_leaves_most_events_plain_edits() -> None:
+    assert Mix().total == pytest.approx(0.26)

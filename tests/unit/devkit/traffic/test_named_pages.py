@@ -1,0 +1,80 @@
+"""Sizes downstream are computed from named pages, so nothing about their length may depend on the seed."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from devkit.traffic.generate import generate
+from devkit.traffic.model import TrafficSpec
+from devkit.traffic.records import SourceRecord
+
+SEEDS = st.integers(0, 2**128)
+PAGES = {"Huge": {"edits": 3, "event_bytes": 20_000}, "Plain one": {"edits": 2}}
+
+
+def _named(seed: int, pages: dict[str, Any] = PAGES) -> list[SourceRecord]:
+    spec = TrafficSpec.model_validate({"seed": seed, "rate": "10/s", "for": "3s", "population": 5, "pages": pages})
+    titles = {title.replace(" ", "_") for title in pages}
+    return [r for r in generate(spec).records if r.expected.page is not None and r.expected.page.title in titles]
+
+
+def _leaves(value: Any, pointer: str = "") -> Iterator[tuple[str, int]]:
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield from _leaves(member, f"{pointer}/{name}")
+    elif isinstance(value, list):
+        for n, item in enumerate(value):
+            yield from _leaves(item, f"{pointer}/{n}")
+    else:
+        yield pointer, len(orjson.dumps(value))
+
+
+@settings(max_examples=25, deadline=None)
+@given(SEEDS, st.integers(10_000, 60_000))
+def test_an_event_has_exactly_the_bytes_asked_for(seed: int, event_bytes: int) -> None:
+    records = _named(seed, {"Huge": {"edits": 3, "event_bytes": event_bytes}})
+    assert [len(record.value) for record in records] == [event_bytes] * 3
+
+
+def test_a_large_event_is_exact_too() -> None:
+    (record,) = _named(7, {"Huge": {"event_bytes": 4_160_950}})
+    assert len(record.value) == 4_160_950
+
+
+@settings(max_examples=25, deadline=None)
+@given(SEEDS, SEEDS)
+def test_every_member_of_every_event_is_as_long_under_any_seed(one: int, other: int) -> None:
+    first, second = _named(one), _named(other)
+    assert len(first) == 5
+    assert [dict(_leaves(orjson.loads(r.value))) for r in first] == [
+        dict(_leaves(orjson.loads(r.value))) for r in second
+    ]
+    assert [(r.at, r.key, r.expected.latest_revision, r.expected.parent_revision) for r in first] == [
+        (r.at, r.key, r.expected.latest_revision, r.expected.parent_revision) for r in second
+    ]
+
+
+def test_the_filler_needs_no_escape() -> None:
+    (record,) = _named(7, {"Huge": {"event_bytes": 9_000}})
+    comment = orjson.loads(record.value)["revision"]["comment"]
+    assert comment.isascii()
+    assert len(orjson.dumps(comment)) == len(comment) + 2
+
+
+def test_a_filled_comment_is_not_repeated_as_prior_state() -> None:
+    comments = [orjson.loads(r.value)["prior_state"]["revision"]["comment"] for r in _named(7)]
+    assert all(len(comment) < 100 for comment in comments)
+
+
+def test_named_pages_come_first_in_order_and_stand_where_they_are_named() -> None:
+    spec = TrafficSpec.model_validate({"seed": 7, "rate": "1/s", "for": "3s", "pages": PAGES})
+    pages = generate(spec).pages
+    assert [(page.page_id, page.title, page.wiki, page.namespace_id) for page in pages[:2]] == [
+        (1, "Huge", "enwiki", 0),
+        (2, "Plain_one", "enwiki", 0),
+    ]
+    assert [len(page.revisions) for page in pages[:2]] == [5, 4]
+    assert len(pages) >= 102

@@ -1,0 +1,224 @@
+"""The publisher against a fake producer and a fake clock: waiting moves the clock, nothing else does."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import pytest
+from kafka.errors import KafkaConnectionError, KafkaTimeoutError, MessageSizeTooLargeError
+
+from devkit.errors import StackError, WaitTimeoutError
+from devkit.traffic.publish import Acknowledgement, Producer, Publisher, partition_index
+from devkit.traffic.records import Expected, SourceRecord, Traffic
+
+DEADLINE_S = 10
+
+
+@dataclass
+class Time:
+    """A clock and a stop signal in one; it can stop itself at a moment."""
+
+    now: float = 100.0
+    stop_at: float = float("inf")
+    waits: list[float] = field(default_factory=list)
+
+    def clock(self) -> float:
+        return self.now
+
+    def is_set(self) -> bool:
+        return self.now >= self.stop_at
+
+    def wait(self, timeout: float) -> bool:
+        self.waits.append(timeout)
+        self.now = min(self.now + timeout, max(self.now, self.stop_at))
+        return self.is_set()
+
+
+@dataclass(frozen=True)
+class Landed:
+    partition: int
+    offset: int
+
+
+@dataclass
+class Answer:
+    """Answered from the start, or only when somebody insists."""
+
+    landed: Landed | None
+    failure: Exception | None = None
+    is_done: bool = True
+
+    def get(self, timeout: float | None = None) -> Landed:
+        if self.failure is not None:
+            raise self.failure
+        assert self.landed is not None
+        return self.landed
+
+
+@dataclass
+class FakeProducer:
+    time: Time
+    partitions: set[int] = field(default_factory=lambda: {0, 1, 2})
+    failing: dict[int, Exception] = field(default_factory=dict)
+    refusing: dict[int, Exception] = field(default_factory=dict)
+    answers_at_once: bool = True
+    sent: list[tuple[float, str, bytes, bytes, int]] = field(default_factory=list)
+    offsets: Counter[int] = field(default_factory=Counter)
+    is_closed: bool = False
+
+    def partitions_for(self, topic: str) -> Iterable[int]:
+        return self.partitions
+
+    def send(self, topic: str, *, key: bytes, value: bytes, partition: int) -> Acknowledgement:
+        n = len(self.sent)
+        if n in self.refusing:
+            raise self.refusing[n]
+        self.sent.append((self.time.now - 100.0, topic, key, value, partition))
+        if n in self.failing:
+            return Answer(None, self.failing[n])
+        offset = self.offsets[partition]
+        self.offsets[partition] += 1
+        return Answer(Landed(partition, offset), is_done=self.answers_at_once)
+
+    def close(self, timeout: float | None = None) -> None:
+        self.is_closed = True
+
+
+def _traffic(count: int) -> Traffic:
+    return Traffic(
+        tuple(
+            SourceRecord(
+                index=n,
+                at=timedelta(seconds=n * 2),
+                key=b'{"wiki_id":"enwiki","page_id":%d}' % (n % 4),
+                value=b"value %d" % n,
+                expected=Expected(fate="filtered", reason="canary", event_id=str(n)),
+            )
+            for n in range(count)
+        ),
+        (),
+    )
+
+
+def _publisher(traffic: Traffic, time: Time, connect: Callable[[], Producer]) -> Publisher:
+    return Publisher(traffic, "source", connect, time.clock, time)
+
+
+def _run(producer: FakeProducer, time: Time, count: int = 8) -> Publisher:
+    publisher = _publisher(_traffic(count), time, lambda: producer)
+    publisher.start()
+    return publisher
+
+
+def test_records_go_out_when_they_are_due() -> None:
+    time = Time()
+    producer = FakeProducer(time)
+    manifest = _run(producer, time).result(DEADLINE_S)
+    assert [at for at, *_ in producer.sent] == pytest.approx([n * 2 for n in range(8)])
+    assert [value for *_, value, _ in producer.sent] == [b"value %d" % n for n in range(8)]
+    assert len(manifest.entries) == 8
+    assert producer.is_closed
+
+
+def test_a_late_publisher_does_not_wait() -> None:
+    time = Time()
+    producer = FakeProducer(time)
+
+    def slow_send(topic: str, *, key: bytes, value: bytes, partition: int) -> Acknowledgement:
+        time.now += 1000
+        return FakeProducer.send(producer, topic, key=key, value=value, partition=partition)
+
+    producer.send = slow_send  # type: ignore[method-assign]
+    _run(producer, time).result(DEADLINE_S)
+    assert time.waits == []
+
+
+@pytest.mark.parametrize("answers_at_once", [True, False])
+def test_the_manifest_knows_where_each_record_landed(answers_at_once: bool) -> None:
+    time = Time()
+    producer = FakeProducer(time, answers_at_once=answers_at_once)
+    publisher = _run(producer, time)
+    manifest = publisher.result(DEADLINE_S)
+    assert [entry.expected.event_id for entry in manifest.entries] == [str(n) for n in range(8)]
+    seen: Counter[int] = Counter()
+    for entry, (_, topic, key, _, partition) in zip(manifest.entries, producer.sent, strict=True):
+        assert (entry.topic, entry.partition, entry.offset) == (topic, partition, seen[partition])
+        assert partition == partition_index(key, 3)
+        seen[partition] += 1
+    assert (publisher.done, publisher.error, publisher.published) == (True, None, 8)
+
+
+def test_a_stop_ends_it_early_and_keeps_what_is_out() -> None:
+    time = Time(stop_at=105.0)
+    producer = FakeProducer(time)
+    publisher = _run(producer, time)
+    manifest = publisher.result(DEADLINE_S)
+    assert [entry.expected.event_id for entry in manifest.entries] == ["0", "1", "2"]
+    assert len(producer.sent) == 3
+    assert producer.is_closed
+
+
+def test_a_record_the_broker_refuses_ends_it_and_is_named() -> None:
+    time = Time()
+    producer = FakeProducer(time, failing={2: MessageSizeTooLargeError("the message is 9 bytes")})
+    publisher = _run(producer, time)
+    with pytest.raises(StackError, match=r"record 2 \(7 bytes\) to source failed: .*the message is 9 bytes") as caught:
+        publisher.result(DEADLINE_S)
+    assert isinstance(caught.value.__cause__, MessageSizeTooLargeError)
+    assert publisher.error is caught.value
+    assert (publisher.done, publisher.published, len(producer.sent)) == (True, 2, 3)
+    assert [entry.expected.event_id for entry in publisher.manifest().entries] == ["0", "1"]
+    assert producer.is_closed
+
+
+def test_a_record_the_producer_refuses_is_named_too() -> None:
+    time = Time()
+    producer = FakeProducer(time, refusing={1: KafkaTimeoutError("no memory")})
+    with pytest.raises(StackError, match=r"record 1 \(7 bytes\) to source failed: KafkaTimeoutError: .*no memory"):
+        _run(producer, time).result(DEADLINE_S)
+
+
+def test_no_broker_is_a_stack_error_that_names_the_topic() -> None:
+    time = Time()
+
+    def connect() -> Producer:
+        raise KafkaConnectionError
+
+    publisher = _publisher(_traffic(1), time, connect)
+    publisher.start()
+    with pytest.raises(StackError, match="publishing traffic to source failed: KafkaConnectionError"):
+        publisher.result(DEADLINE_S)
+
+
+def test_a_topic_without_partitions_is_named() -> None:
+    time = Time()
+    with pytest.raises(StackError, match="topic source has no partitions"):
+        _run(FakeProducer(time, partitions=set()), time).result(DEADLINE_S)
+
+
+def test_a_defect_is_raised_as_it_is() -> None:
+    time = Time()
+    with pytest.raises(ZeroDivisionError):
+        _run(FakeProducer(time, refusing={0: ZeroDivisionError()}), time).result(DEADLINE_S)
+
+
+def test_a_result_that_does_not_come_is_a_wait_with_a_name() -> None:
+    time = Time()
+    publisher = _publisher(_traffic(1), time, lambda: FakeProducer(time))
+    with pytest.raises(WaitTimeoutError, match="traffic into source, 0 of 1 records are out"):
+        publisher.result(0)
+    assert not publisher.done
+
+
+@pytest.mark.parametrize(
+    ("key", "count", "partition"),
+    [
+        (b"21", 1000, (-973932308 & 0x7FFFFFFF) % 1000),
+        (b"foobar", 1000, (-790332482 & 0x7FFFFFFF) % 1000),
+        (b"a", 1, 0),
+    ],
+)
+def test_keys_are_placed_as_kafkas_own_client_places_them(key: bytes, count: int, partition: int) -> None:
+    """Hashes from the test of the Java client, `UtilsTest.testMurmur2`."""
+    assert partition_index(key, count) == partition

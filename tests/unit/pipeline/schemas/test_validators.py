@@ -1,0 +1,85 @@
+from typing import Any
+
+import pytest
+
+from pipeline.schemas import ERROR_URI, PAGE_CHANGE_URI, error_validator, page_change_validator
+
+PAGE_CHANGE: dict[str, Any] = {
+    "$schema": PAGE_CHANGE_URI,
+    "meta": {
+        "stream": "mediawiki.page_change.v1",
+        "dt": "2026-03-02T09:00:00.150Z",
+        "uri": "https://e.org/wiki/%C3%84",
+    },
+    "changelog_kind": "update",
+    "page_change_kind": "edit",
+    "dt": "2026-03-02T09:00:00Z",
+    "wiki_id": "enwiki",
+    "page": {"page_id": 1, "page_title": "Äpfel"},
+    "revision": {"rev_id": 4097, "rev_dt": "2026-03-02T09:00:00Z", "content_slots": {"main": {"slot_role": "main"}}},
+    "prior_state": {"page": {"page_title": "Apfel"}, "revision": {"rev_size": 3}, "left_open": True},
+}
+ERROR: dict[str, Any] = {
+    "$schema": ERROR_URI,
+    "meta": {"stream": "mw_enrich.error"},
+    "dt": "2026-03-02T09:00:00Z",
+    "emitter_id": "mw_enrich",
+    "message": "no such revision",
+}
+
+
+def test_minimal_events_are_valid() -> None:
+    page_change_validator().validate(PAGE_CHANGE)
+    error_validator().validate(ERROR)
+
+
+def test_validators_are_compiled_once() -> None:
+    assert page_change_validator() is page_change_validator()
+    assert error_validator() is error_validator()
+
+
+@pytest.mark.parametrize(
+    "name", ["$schema", "changelog_kind", "dt", "meta", "page", "page_change_kind", "revision", "wiki_id"]
+)
+def test_every_required_member_of_a_page_change_is_required(name: str) -> None:
+    assert not page_change_validator().is_valid({key: value for key, value in PAGE_CHANGE.items() if key != name})
+
+
+@pytest.mark.parametrize("name", ["$schema", "dt", "emitter_id", "message", "meta"])
+def test_every_required_member_of_an_error_is_required(name: str) -> None:
+    assert not error_validator().is_valid({key: value for key, value in ERROR.items() if key != name})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"revision": None},
+        {"unknown": 1},
+        {"dt": "yesterday"},
+        {"dt": "2026-03-02T09:00:00." + "0" * 120 + "Z"},
+        {"meta": {"stream": "s", "uri": "not a uri"}},
+        {"meta": {"stream": "s", "uri": "/" + "a" * 8192}},
+        {"meta": {"stream": ""}},
+        {"page_change_kind": "suppress"},
+        {"changelog_kind": "upsert"},
+        {"page": {"page_id": 2**53, "page_title": "A"}},
+        {"page": {"page_id": -1, "page_title": "A"}},
+        {"page": {"page_id": 1, "page_title": ""}},
+        {"page": {"page_id": 1, "page_title": "A", "touched": True}},
+        {"revision": {"rev_id": 0, "rev_dt": "2026-03-02T09:00:00Z"}},
+        {"revision": {"rev_id": 1}},
+        {"created_redirect_page": {"page_id": 1}},
+        {"performer": {"user_text": "A", "groups": [""]}},
+        {"prior_state": {"revision": {"rev_id": "1"}}},
+    ],
+    ids=str,
+)
+def test_a_page_change_out_of_bounds_is_refused(change: dict[str, Any]) -> None:
+    assert not page_change_validator().is_valid({**PAGE_CHANGE, **change})
+
+
+@pytest.mark.parametrize(
+    "change", [{"unknown": 1}, {"dt": "yesterday"}, {"raw_event": {"a": 1}}, {"meta": {}}], ids=str
+)
+def test_an_error_event_out_of_bounds_is_refused(change: dict[str, Any]) -> None:
+    assert not error_validator().is_valid({**ERROR, **change})
