@@ -1,0 +1,48 @@
+"""`python -m pipeline run html-enrichment --config FILE`: exit 0 stopped, 1 the query failed, 2 refused to begin."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from pipeline import log
+from pipeline.errors import PipelineError, RefusedError
+from pipeline.load import load_config
+from pipeline.start import CHOICES, parse_new
+from pipeline.unsafe import unsafe_settings
+
+
+@click.group()
+def main() -> None:
+    """The enrichment pipeline."""
+
+
+@main.command()
+@click.argument("job", type=click.Choice(["html-enrichment"]))
+@click.option("--config", "config_file", type=click.Path(path_type=Path), required=True, help="YAML file.")
+@click.option("--new", "new_start", metavar="POSITION", help=f"Make a checkpoint, and begin at {CHOICES}.")
+@click.option("--allow-unsafe", is_flag=True, help="Accept policies that exist only to reproduce an incident.")
+def run(job: str, config_file: Path, new_start: str | None, *, allow_unsafe: bool) -> None:
+    """Run JOB until SIGTERM, continuing from its checkpoint unless --new says where to begin."""
+    try:
+        config = load_config(config_file)
+        if config.job != job:
+            raise RefusedError(f"{config_file} is for job {config.job!r}, not {job!r}")
+        unsafe = unsafe_settings(config)
+        if unsafe and not allow_unsafe:
+            raise RefusedError(
+                f"unsafe: {', '.join(unsafe)}", hint="each reproduces an incident; --allow-unsafe accepts them"
+            )
+        new = parse_new(new_start) if new_start else None
+        log.say("configuration", unsafe=unsafe, in_force=config.model_dump(mode="json", by_alias=True))
+        from pipeline import stream
+
+        stream.run(config, new)
+    except PipelineError as error:
+        log.say("failed", error=str(error), refused=isinstance(error, RefusedError))
+        click.echo(f"error: {error}" + (f"\nhint: {error.hint}" if error.hint else ""), err=True)
+        sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""The configuration of a pipeline process: what it does, not where Spark runs it.
+
+What belongs to the place (master, memory, jars, S3A's endpoint) stands in Spark's own `spark-defaults.conf`, and
+credentials in the environment; so the same file serves a laptop and a cluster. Sizes are written `20MiB` or as bytes,
+durations `40ms`, `10s`. Counts of requests are totals, never "retries".
+"""
+
+from datetime import timedelta
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ByteSize, ConfigDict, Field, PositiveInt, StringConstraints
+
+from pipeline.quantity import Duration
+
+MIB = 1024 * 1024
+Topic = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
+HttpUrl = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s]+$")]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class Source(_Section):
+    """Where page change events come from."""
+
+    bootstrap_servers: str
+    topic: Topic = "mediawiki.page_change.v1"
+
+
+class Sink(_Section):
+    """Where enriched events and error events go. `max.request.size` is the producer's own setting, in bytes."""
+
+    bootstrap_servers: str
+    topic: Topic = "mediawiki.page_html_content_change.v1"
+    error_topic: Topic = "mw_page_html_content_change_enrich.error"
+    max_request_size: Annotated[ByteSize, Field(alias="max.request.size", gt=0)] = ByteSize(MIB)
+
+
+class MediaWiki(_Section):
+    """Which host answers for which wiki. An event names a wiki, never a host."""
+
+    endpoint: HttpUrl
+    wikis: dict[str, str] = Field(default={"enwiki": "en.wikipedia.org"}, min_length=1)
+
+
+class Fetch(_Section):
+    """One deadline for a record, shared by all its requests; `concurrency` bounds the requests of one executor."""
+
+    concurrency: PositiveInt = 128
+    deadline: Duration = timedelta(seconds=60)
+    request_timeout: Duration = timedelta(seconds=20)
+    total_requests: PositiveInt = 4
+    retried_statuses: tuple[int, ...] = (408, 429, 500, 502, 503)
+    backoff: Duration = timedelta(milliseconds=200)
+
+
+class ContentLimit(_Section):
+    """What the fetched content may weigh before it is put aside as a claim check.
+
+    `decoded` counts latest HTML and diff in UTF-8 bytes. `content_length` believes the response header, which for a
+    compressed answer is the compressed length, and passes when it is absent: unsafe, the policy of the incident.
+    """
+
+    max_bytes: ByteSize = ByteSize(18 * MIB)
+    measure: Literal["decoded", "content_length"] = "decoded"
+
+
+class RecordLimit(_Section):
+    """Whether a record is measured as the producer will before it is produced. `none` is unsafe."""
+
+    policy: Literal["serialized", "none"] = "serialized"
+
+
+class ClaimCheck(_Section):
+    """Where payloads go that are too large for a record. Larger than `max_bytes`, a body is cut off: an error event."""
+
+    bucket: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{2,62}$")] = "claim-checks"
+    prefix: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._/-]*$")] = "html-enrichment"
+    endpoint: HttpUrl | None = None
+    region: str = "us-east-1"
+    max_bytes: ByteSize = ByteSize(64 * MIB)
+
+
+class Batch(_Section):
+    """How much a micro-batch takes, and how often one is planned (0s: as soon as the last has ended)."""
+
+    max_offsets: PositiveInt = 1000
+    trigger: Duration = timedelta(0)
+
+
+class PipelineConfig(_Section):
+    """All that one pipeline process is told."""
+
+    job: Literal["html-enrichment"] = "html-enrichment"
+    source: Source
+    sink: Sink
+    mediawiki: MediaWiki
+    checkpoint: str
+    fetch: Fetch = Fetch()
+    content_limit: ContentLimit = ContentLimit()
+    record_limit: RecordLimit = RecordLimit()
+    claim_check: ClaimCheck = ClaimCheck()
+    batch: Batch = Batch()
+    # Bytes of finished records that may wait for the sink in one Python worker before fetching pauses.
+    result_buffer: ByteSize = ByteSize(64 * MIB)

@@ -1,0 +1,1 @@
+"""Fetching HTML from MediaWiki: one deadline for a record, bounded requests, errors that become error events."""

@@ -1,0 +1,144 @@
+"""Fetches the HTML of a revision from MediaWiki's REST API.
+
+A status is tried again only where that can help; a bad revision id is final. All requests for a record share its
+deadline. The wiki's host is looked up in configuration: an event chooses a name from it, never a host.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+import aiohttp
+
+from pipeline.config import PipelineConfig
+from pipeline.fetch.body import BodyTooLargeError, read_bounded
+from pipeline.records.error_event import Failure
+
+_FINAL = {
+    403: "access_denied",
+    404: "revision_not_found",
+    413: "content_refused_by_upstream",
+}
+USER_AGENT = "enrichment-pipeline/0.1 (html-enrichment)"
+
+
+class FetchFailedError(Exception):
+    """A fetch that will not succeed within the record's deadline; carries the failure for the error event."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedHtml:
+    """A body, and what the response header said of its length (None when it said nothing)."""
+
+    html: str
+    content_length: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Retry:
+    why: str
+    after_s: float | None = None
+
+
+class HtmlClient:
+    """One for each Python worker; its connections outlive the micro-batch. `concurrency` is this worker's share."""
+
+    def __init__(
+        self, config: PipelineConfig, *, concurrency: int, clock: Callable[[], float], jitter: random.Random
+    ) -> None:
+        self._config = config
+        self._clock = clock
+        self._jitter = jitter
+        self._slots = asyncio.Semaphore(concurrency)
+        self._session = aiohttp.ClientSession(
+            base_url=config.mediawiki.endpoint,
+            connector=aiohttp.TCPConnector(limit=concurrency),
+            headers={"User-Agent": USER_AGENT, "Accept-Encoding": "gzip"},
+        )
+
+    async def close(self) -> None:
+        await self._session.close()
+
+    def deadline(self) -> float:
+        """The moment, on this client's clock, at which a record that begins now has to be done."""
+        return self._clock() + self._config.fetch.deadline.total_seconds()
+
+    async def fetch(self, wiki_id: str, rev_id: int, *, request_id: str, deadline: float) -> FetchedHtml:
+        """The HTML of a revision. Raises FetchFailedError."""
+        host = self._config.mediawiki.wikis.get(wiki_id)
+        if host is None:
+            raise FetchFailedError(Failure("unknown_wiki", f"wiki {wiki_id[:100]!r} is not in mediawiki.wikis"))
+        limits = self._config.fetch
+        last = _Retry("no request was made before the deadline")
+        for request in range(1, limits.total_requests + 1):
+            remaining = deadline - self._clock()
+            if remaining <= 0:
+                break
+            timeout = min(remaining, limits.request_timeout.total_seconds())
+            try:
+                async with asyncio.timeout(remaining), self._slots:
+                    outcome = await self._request(host, rev_id, request_id, timeout)
+            except TimeoutError:
+                break
+            if isinstance(outcome, FetchedHtml):
+                return outcome
+            last = outcome
+            if request < limits.total_requests:
+                pause = self._pause(request, outcome.after_s)
+                if self._clock() + pause >= deadline:
+                    break
+                await asyncio.sleep(pause)
+        kind = "deadline_exceeded" if self._clock() >= deadline else "fetch_failed"
+        raise FetchFailedError(Failure(kind, f"revision {rev_id} of {wiki_id}: {last.why}"))
+
+    def _pause(self, request: int, retry_after_s: float | None) -> float:
+        if retry_after_s is not None:
+            return retry_after_s
+        # Full jitter: clients that failed together must not come back together.
+        return self._jitter.uniform(0, self._config.fetch.backoff.total_seconds() * 2 ** (request - 1))
+
+    async def _request(self, host: str, rev_id: int, request_id: str, timeout_s: float) -> FetchedHtml | _Retry:
+        try:
+            async with self._session.get(
+                f"/w/rest.php/v1/revision/{rev_id}/html",
+                headers={"Host": host, "X-Request-Id": request_id},
+                timeout=aiohttp.ClientTimeout(total=timeout_s),
+                allow_redirects=False,
+            ) as response:
+                if response.status != 200:
+                    return self._refused(response, rev_id)
+                body = await read_bounded(response.content, int(self._config.claim_check.max_bytes))
+                return FetchedHtml(body.decode(), response.content_length)
+        except TimeoutError:
+            return _Retry(f"no answer within {timeout_s:.3g} s")
+        except aiohttp.ClientError as error:
+            return _Retry(f"{type(error).__name__}: {error}")
+        except BodyTooLargeError as error:
+            raise FetchFailedError(Failure("body_too_large", f"revision {rev_id}: {error}")) from error
+        except UnicodeDecodeError as error:
+            raise FetchFailedError(Failure("invalid_body", f"revision {rev_id}: body is not UTF-8: {error}")) from error
+
+    def _refused(self, response: aiohttp.ClientResponse, rev_id: int) -> _Retry:
+        if response.status in self._config.fetch.retried_statuses:
+            return _Retry(f"status {response.status}", _retry_after_s(response.headers.get("Retry-After")))
+        kind = _FINAL.get(response.status, "upstream_error")
+        raise FetchFailedError(Failure(kind, f"revision {rev_id}: status {response.status}"))
+
+
+def _retry_after_s(value: str | None) -> float | None:
+    """Seconds to wait, from either form of the header; None when it is absent or unreadable."""
+    if value is None:
+        return None
+    if value.strip().isdigit():
+        return float(value)
+    try:
+        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
+    except ValueError:
+        return None

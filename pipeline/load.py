@@ -1,0 +1,65 @@
+"""Reading a configuration file: YAML into the model, with errors that name file, line, value and near miss."""
+
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from pipeline.config import PipelineConfig
+from pipeline.errors import RefusedError
+
+
+def load_config(path: Path) -> PipelineConfig:
+    """The configuration in a file. Raises RefusedError with one line for each problem."""
+    try:
+        document = YAML(typ="rt").load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RefusedError(f"{path}: cannot be read: {error.strerror}") from error
+    except MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else f"{path}"
+        raise RefusedError(f"{place}: not YAML: {error.problem}") from error
+    except (YAMLError, UnicodeDecodeError) as error:
+        raise RefusedError(f"{path}: not YAML: {error}") from error
+    try:
+        return PipelineConfig.model_validate(document)
+    except ValidationError as error:
+        problems = [f"{path}:{_line(document, detail['loc'])}: {_describe(detail)}" for detail in error.errors()]
+        raise RefusedError("\n".join(problems)) from error
+
+
+def _describe(detail: ErrorDetails) -> str:
+    place = ".".join(str(step) for step in detail["loc"]) or "(top)"
+    if detail["type"] == "extra_forbidden":
+        known = _keys_at(detail["loc"][:-1])
+        near = get_close_matches(str(detail["loc"][-1]), known, n=1)
+        return f"{place}: unknown key" + (f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(known)}")
+    return f"{place}: {detail['msg']} (got {str(detail['input'])[:80]!r})"
+
+
+def _keys_at(location: tuple[int | str, ...]) -> list[str]:
+    model: type[BaseModel] = PipelineConfig
+    for step in location:
+        for name, field in model.model_fields.items():
+            if step in (name, field.alias) and isinstance(field.annotation, type):
+                model = field.annotation
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _line(document: Any, location: tuple[int | str, ...]) -> int:
+    """The line, from 1, of the innermost part of the document that the location reaches."""
+    line = 1
+    for step in location:
+        if not isinstance(document, CommentedMap | CommentedSeq) or (
+            step not in document if isinstance(document, CommentedMap) else not isinstance(step, int)
+        ):
+            break
+        position = document.lc.key(step) if isinstance(document, CommentedMap) else document.lc.item(step)
+        line = position[0] + 1
+        document = document[step]
+    return line

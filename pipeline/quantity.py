@@ -1,0 +1,35 @@
+"""Durations as people write them in configuration: `40ms`, `10s`, `2m`, `1h`."""
+
+import re
+from datetime import timedelta
+from typing import Annotated
+
+from pydantic import BeforeValidator, PlainSerializer
+
+_UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_FORM = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zA-Zµ]*)")
+
+
+def parse_duration(value: object) -> timedelta:
+    """A duration from its text; raises ValueError that says how to write it."""
+    if isinstance(value, timedelta):
+        return value
+    match = _FORM.fullmatch(str(value).strip())
+    if not match or isinstance(value, bool):
+        raise ValueError(
+            f"{value!r} is not a duration; write a number and a unit, for example 10s (units: ms, s, m, h)"
+        )
+    number, unit = match.groups()
+    if unit not in _UNITS_S:
+        what = f"unknown unit {unit!r}" if unit else "no unit"
+        raise ValueError(f"{what} in {value!r}; write for example {number}s (units: ms, s, m, h)")
+    return timedelta(seconds=float(number) * _UNITS_S[unit])
+
+
+def format_duration(value: timedelta) -> str:
+    """The shortest text that `parse_duration` reads back."""
+    seconds = value.total_seconds()
+    return f"{seconds:g}s" if seconds >= 1 or seconds == 0 else f"{seconds * 1000:g}ms"
+
+
+Duration = Annotated[timedelta, BeforeValidator(parse_duration), PlainSerializer(format_duration, return_type=str)]

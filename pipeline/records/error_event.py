@@ -1,0 +1,65 @@
+"""Error events, bounded by construction: ids, source position, class, a short message; never the payload.
+
+The incident behind the rule: an error event that carried the whole event was itself too large for its topic, and the
+loop moved there (records of 23,117,387 and 23,137,028 bytes).
+"""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+
+import orjson
+
+from pipeline.records.record import Position, Record
+from pipeline.schemas import ERROR_URI, PAGE_CHANGE_URI
+
+MAX_MESSAGE_CHARACTERS = 500
+MAX_KEY_BYTES = 1024
+_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:enrichment:error-event")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why an event has no output: `error_type` is one of a closed set of names, `message` is for people."""
+
+    error_type: str
+    message: str
+
+
+def error_record(
+    topic: str,
+    failure: Failure,
+    *,
+    position: Position,
+    key: bytes | None,
+    appended: datetime,
+    emitter: str,
+    stream: str,
+) -> Record:
+    """The error event of a source event. Id and time are those of the source position, so a replay repeats it."""
+    message = failure.message
+    if len(message) > MAX_MESSAGE_CHARACTERS:
+        message = message[: MAX_MESSAGE_CHARACTERS - 1] + "…"
+    timestamp = rfc3339(appended)
+    event = {
+        "$schema": ERROR_URI,
+        "meta": {
+            "stream": topic,
+            "id": str(uuid.uuid5(_NAMESPACE, str(position))),
+            "dt": timestamp,
+        },
+        "dt": timestamp,
+        "emitter_id": emitter,
+        "error_type": failure.error_type,
+        "message": f"{message} (source {position})",
+        "errored_schema_uri": PAGE_CHANGE_URI,
+        "errored_stream_name": stream,
+    }
+    value = orjson.dumps(event)
+    bounded_key = key if key is not None and len(key) <= MAX_KEY_BYTES else None
+    return Record(topic, bounded_key, value, position.headers())
+
+
+def rfc3339(moment: datetime) -> str:
+    """UTC with milliseconds and `Z`."""
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,80 @@
+"""A page change event as it was read: validated once, then known by the few fields that decide what happens to it.
+
+Nothing is lost on bad input: what does not fit raises InvalidEventError, whose failure becomes an error event.
+"""
+
+import re
+import uuid
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import orjson
+
+from pipeline.records.error_event import Failure
+from pipeline.schemas import PAGE_CHANGE_URI, page_change_validator
+
+Kind = Literal["create", "edit", "move", "delete", "undelete", "visibility_change"]
+
+_EXCERPT_BYTES = 120
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:enrichment:source-event")
+
+
+class InvalidEventError(Exception):
+    """A message that is no page change event; carries the failure for its error event."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+@dataclass(frozen=True, slots=True)
+class PageChange:
+    """One event. `raw` is the whole of it, in the source's order of fields, and is never changed in place."""
+
+    raw: dict[str, Any]
+    event_id: str
+    domain: str | None
+    wiki_id: str
+    page_id: int
+    kind: Kind
+    rev_id: int
+    parent_id: int | None
+    content_visible: bool
+    content_model: str | None
+
+
+def parse(value: bytes | None, position: str) -> PageChange:
+    """The event in a message; `position` names it where the event has no id of its own.
+
+    Raises InvalidEventError with `malformed_json` or `schema_violation`.
+    """
+    try:
+        document = orjson.loads(value or b"")
+    except orjson.JSONDecodeError as error:
+        excerpt = (value or b"")[:_EXCERPT_BYTES].decode(errors="replace")
+        raise InvalidEventError(
+            Failure(
+                "malformed_json", f"message of {len(value or b'')} bytes is not JSON: {error}; it begins {excerpt!r}"
+            )
+        ) from error
+    for violation in page_change_validator().iter_errors(document):
+        place = "/".join(str(step) for step in violation.instance_path) or "(top)"
+        raise InvalidEventError(
+            Failure("schema_violation", f"not a {PAGE_CHANGE_URI} event at {place[:200]}: {violation.message[:250]}")
+        )
+    revision = document["revision"]
+    slot = revision.get("content_slots", {}).get("main", {})
+    event_id = document["meta"].get("id", "")
+    return PageChange(
+        raw=document,
+        event_id=event_id if _UUID.fullmatch(event_id) else str(uuid.uuid5(_NAMESPACE, position)),
+        domain=document["meta"].get("domain"),
+        wiki_id=document["wiki_id"],
+        page_id=document["page"]["page_id"],
+        kind=cast("Kind", document["page_change_kind"]),
+        rev_id=revision["rev_id"],
+        parent_id=revision.get("rev_parent_id"),
+        content_visible=revision.get("is_content_visible", True),
+        content_model=slot.get("content_model"),
+    )

@@ -1,0 +1,38 @@
+"""A Kafka record on its way to the sink, and the position of the source event it came from."""
+
+from dataclasses import dataclass
+
+Headers = tuple[tuple[str, bytes], ...]
+
+# Fixed widths, so that a record's size does not depend on how far the topic has come.
+_PARTITION_DIGITS = 10
+_OFFSET_DIGITS = 19
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where an event stands in the source."""
+
+    topic: str
+    partition: int
+    offset: int
+
+    def headers(self) -> Headers:
+        return (
+            ("source-topic", self.topic.encode()),
+            ("source-partition", f"{self.partition:0{_PARTITION_DIGITS}d}".encode()),
+            ("source-offset", f"{self.offset:0{_OFFSET_DIGITS}d}".encode()),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.topic}/{self.partition}/{self.offset}"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What the producer gets."""
+
+    topic: str
+    key: bytes | None
+    value: bytes
+    headers: Headers

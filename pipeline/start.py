@@ -1,0 +1,50 @@
+"""Where a job starts reading: stated by whoever starts it, never guessed.
+
+A run with `--new` may make a checkpoint and refuses an existing one; every other run, a restart too, continues a
+checkpoint and refuses a missing one. The lesson: a job without a checkpoint fell back to `earliest` and replayed the
+whole topic.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pipeline.errors import RefusedError
+
+CHOICES = "earliest, latest or timestamp=2026-01-31T00:00:00Z"
+
+
+@dataclass(frozen=True, slots=True)
+class NewStart:
+    """A first start: the options of Spark's Kafka source for it."""
+
+    name: str
+    options: dict[str, str]
+
+
+def parse_new(text: str) -> NewStart:
+    """The start position of `--new`. Raises RefusedError that lists the choices."""
+    if text in ("earliest", "latest"):
+        return NewStart(text, {"startingOffsets": text})
+    kind, _, moment = text.partition("=")
+    if kind == "timestamp":
+        try:
+            when = datetime.fromisoformat(moment)
+        except ValueError:
+            raise RefusedError(f"--new {text}: {moment!r} is no ISO 8601 time", hint=f"write {CHOICES}") from None
+        when = when if when.tzinfo else when.replace(tzinfo=UTC)
+        return NewStart(text, {"startingTimestamp": str(int(when.timestamp() * 1000))})
+    raise RefusedError(f"--new {text}: no such start position", hint=f"write {CHOICES}")
+
+
+def check(new: NewStart | None, *, checkpoint: str, exists: bool) -> None:
+    """Raises RefusedError when the checkpoint is missing for a continued run, or there for a new one."""
+    if new is None and not exists:
+        raise RefusedError(
+            f"checkpoint {checkpoint} holds no position to continue from",
+            hint=f"state where to begin: --new {CHOICES}",
+        )
+    if new is not None and exists:
+        raise RefusedError(
+            f"checkpoint {checkpoint} exists, and --new {new.name} would not be obeyed",
+            hint="leave out --new to continue from it, or name another checkpoint",
+        )

@@ -1,0 +1,96 @@
+"""The streaming query: Kafka source, job, Kafka sink, checkpoint.
+
+Everything is written through `foreachBatch`: one write action a batch, to output and error topic alike, and the
+batch commits when every record of it is acknowledged.
+"""
+
+import signal
+import threading
+import time
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from pipeline import log
+from pipeline.config import PipelineConfig
+from pipeline.errors import PipelineError
+from pipeline.session import checkpoint_exists, start_session
+from pipeline.start import NewStart, check
+from pipeline.worker import RECORD_DDL, SOURCE_COLUMNS, enrich
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_MIN_PRODUCER_BUFFER = 32 * 1024 * 1024
+
+
+def run(config: PipelineConfig, new: NewStart | None) -> None:
+    """Run the job until SIGTERM or SIGINT. Raises PipelineError when the query fails, RefusedError before it begins."""
+    stop = threading.Event()
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, on_signal)
+    spark = start_session(config.job)
+    check(new, checkpoint=config.checkpoint, exists=checkpoint_exists(spark, config.checkpoint))
+    ui = spark.sparkContext.uiWebUrl
+    query = (
+        _source(spark, config, new)
+        .writeStream.queryName(config.job)
+        .foreachBatch(lambda batch, number: _write(batch, number, config))
+        .option("checkpointLocation", config.checkpoint)
+        .trigger(processingTime=f"{config.batch.trigger.total_seconds()} seconds")
+        .start()
+    )
+    log.say("started", start=new.name if new else "checkpoint", spark_ui=ui or "off")
+    try:
+        while not stop.is_set() and query.isActive:
+            query.awaitTermination(0.5)  # type: ignore[arg-type]  # the stub says int; seconds may be a fraction
+        if stop.is_set():
+            query.stop()
+            log.say("stopped")
+            return
+        failure = query.exception()
+    except Exception as error:
+        raise PipelineError(f"query failed: {_root_cause(str(error))}") from error
+    raise PipelineError(f"query failed: {_root_cause(str(failure))}")
+
+
+def _source(spark: "SparkSession", config: PipelineConfig, new: NewStart | None) -> "DataFrame":
+    reader = (
+        spark.readStream.format("kafka")
+        .option("kafka.bootstrap.servers", config.source.bootstrap_servers)
+        .option("subscribe", config.source.topic)
+        .option("maxOffsetsPerTrigger", config.batch.max_offsets)
+        .option("failOnDataLoss", "true")
+    )
+    for key, value in (new.options if new else {}).items():
+        reader = reader.option(key, value)
+    return reader.load()
+
+
+def _write(batch: "DataFrame", number: int, config: PipelineConfig) -> None:
+    started = time.monotonic()
+    log.say("batch_started", batch=number)
+    workers = max(1, min(batch.rdd.getNumPartitions(), batch.sparkSession.sparkContext.defaultParallelism))
+    limit = int(config.sink.max_request_size)
+    (
+        batch.select(*SOURCE_COLUMNS)
+        .mapInArrow(enrich(config, workers=workers), RECORD_DDL)
+        .write.format("kafka")
+        .option("kafka.bootstrap.servers", config.sink.bootstrap_servers)
+        .option("kafka.max.request.size", limit)
+        .option("kafka.buffer.memory", max(_MIN_PRODUCER_BUFFER, 2 * limit))
+        .option("kafka.acks", "all")
+        .option("kafka.enable.idempotence", "true")
+        .save()
+    )
+    log.say("batch_written", batch=number, seconds=round(time.monotonic() - started, 3))
+
+
+def _root_cause(text: str) -> str:
+    """The line of a Java stack trace that says what happened: its last `Caused by`, else its first line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    return (causes or lines or ["no cause given"])[-1 if causes else 0]

@@ -1,0 +1,19 @@
+"""Policies that exist only because an incident had them; a pipeline runs with one only under `--allow-unsafe`.
+
+- `content_limit.measure: content_length`: the limit believes the Content-Length header. Of a gzip answer that is the
+  compressed length, so a page of tens of megabytes passes a limit of 18 MiB (T421216).
+- `record_limit.policy: none`: nobody measures the record before the producer does, whose refusal ends the query; the
+  restart replays the same offsets and meets the same record, for ever (T421216).
+"""
+
+from pipeline.config import PipelineConfig
+
+
+def unsafe_settings(config: PipelineConfig) -> list[str]:
+    """The settings in force that are unsafe, as `key: value`."""
+    found = []
+    if config.content_limit.measure == "content_length":
+        found.append("content_limit.measure: content_length")
+    if config.record_limit.policy == "none":
+        found.append("record_limit.policy: none")
+    return found
