@@ -1,0 +1,196 @@
+"""The guardian's process: `python -m devkit.guardian RUN_ID SOCKET_FD`. See the package for what it is for."""
+
+import contextlib
+import os
+import selectors
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+from types import FrameType
+
+import psutil
+
+from devkit.guardian import messages as m
+from devkit.guardian.processes import (
+    RUN_VARIABLE,
+    TREE_VARIABLE,
+    become_subreaper,
+    descendants,
+    die_with_parent,
+    kill_until_gone,
+    marked,
+)
+from devkit.guardian.state import RunState, state_path
+
+
+class GuardianProcess:
+    """Single-threaded: waits for the socket, for signals and for the ends of children."""
+
+    def __init__(self, run_id: str, sock: socket.socket) -> None:
+        self._run_id = run_id
+        self._sock: socket.socket | None = sock
+        self._selector = selectors.DefaultSelector()
+        self._requests: dict[int, int] = {}  # pid of a started process → the request that started it
+        self._released = False
+        self._ending = False
+        become_subreaper()
+        self._directory = Path(tempfile.mkdtemp(prefix=f"devkit-{run_id}-"))
+        self._save_state()
+
+    def run(self) -> None:
+        """Serve until the command line is gone, a shutdown is asked for, or a signal comes; then end everything."""
+        wake_read, wake_write = os.pipe()
+        for end in (wake_read, wake_write):
+            os.set_blocking(end, False)
+        signal.set_wakeup_fd(wake_write)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self._on_end_signal)
+        signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+        assert self._sock is not None
+        buffer = m.LineBuffer()
+        self._selector.register(wake_read, selectors.EVENT_READ)
+        self._selector.register(self._sock, selectors.EVENT_READ)
+        self._tell(m.Hello(directory=str(self._directory)))
+        shutdown_asked = False
+        while not self._ending:
+            for key, _ in self._selector.select():
+                if key.fd == wake_read:
+                    os.read(wake_read, 4096)
+                    self._reap()
+                    continue
+                data = self._receive()
+                if data is None:
+                    continue
+                for line in buffer.feed(data):
+                    shutdown_asked |= self._obey(m.COMMANDS.validate_json(line))
+            self._ending |= shutdown_asked
+        self._end_everything()
+        if shutdown_asked:
+            self._tell(m.Down())
+
+    def _on_end_signal(self, _number: int, _frame: FrameType | None) -> None:
+        self._ending = True
+
+    def _receive(self) -> bytes | None:
+        """Data from the command line; None when it is gone, which ends the run unless it was released."""
+        assert self._sock is not None
+        with contextlib.suppress(OSError):
+            if data := self._sock.recv(65536):
+                return data
+        self._selector.unregister(self._sock)
+        self._sock.close()
+        self._sock = None
+        self._ending |= not self._released
+        return None
+
+    def _obey(self, command: m.Command) -> bool:
+        """Carry out one command; True when it was a shutdown."""
+        match command:
+            case m.Spawn():
+                self._spawn(command)
+            case m.Signal():
+                with contextlib.suppress(ProcessLookupError):
+                    if command.pid in self._requests:
+                        os.kill(command.pid, command.number)
+            case m.KillTree():
+                self._kill_tree(command.request)
+                self._tell(m.TreeKilled(request=command.request))
+            case m.Release():
+                self._released = True
+                self._save_state(addresses=command.state)
+                self._tell(m.Released())
+            case m.Shutdown():
+                return True
+        return False
+
+    def _spawn(self, command: m.Spawn) -> None:
+        # TMPDIR keeps what children write to the temporary directory inside the one that is removed at the end.
+        env = (
+            os.environ
+            | command.env
+            | {
+                RUN_VARIABLE: self._run_id,
+                TREE_VARIABLE: f"{self._run_id}/{command.request}",
+                "TMPDIR": str(self._directory),
+            }
+        )
+        try:
+            for log in {command.stdout, command.stderr}:
+                Path(log).write_bytes(b"")  # a line of an earlier run must not pass for one of this process
+            with Path(command.stdout).open("ab") as stdout, Path(command.stderr).open("ab") as stderr:
+                process = subprocess.Popen(
+                    command.argv,
+                    env=env,
+                    cwd=self._directory,
+                    stdin=subprocess.DEVNULL,
+                    stdout=stdout,
+                    stderr=stderr,
+                    preexec_fn=die_with_parent,  # safe: this process has one thread
+                )
+        except OSError as error:
+            self._tell(m.Refused(request=command.request, reason=str(error)))
+            return
+        process.returncode = 0  # reaped below by waitpid, not by Popen
+        self._requests[process.pid] = command.request
+        self._tell(m.Spawned(request=command.request, pid=process.pid))
+
+    def _kill_tree(self, request: int) -> None:
+        roots = [pid for pid, started_by in self._requests.items() if started_by == request]
+
+        def find() -> list[psutil.Process]:
+            found = {process.pid: process for process in marked(TREE_VARIABLE, f"{self._run_id}/{request}")}
+            for pid in roots:
+                with contextlib.suppress(psutil.Error):
+                    for process in psutil.Process(pid).children(recursive=True):
+                        found.setdefault(process.pid, process)
+            return list(found.values())
+
+        kill_until_gone(find, reap=self._reap)
+        self._reap()
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            if (request := self._requests.pop(pid, None)) is not None:
+                self._tell(m.Exited(request=request, code=os.waitstatus_to_exitcode(status)))
+
+    def _end_everything(self) -> None:
+        kill_until_gone(descendants, reap=self._reap)
+        kill_until_gone(partial(marked, RUN_VARIABLE, self._run_id), reap=self._reap)
+        shutil.rmtree(self._directory, ignore_errors=True)
+        state_path(self._run_id).unlink(missing_ok=True)
+
+    def _save_state(self, addresses: dict[str, str] | None = None) -> None:
+        me = psutil.Process()
+        RunState(
+            run_id=self._run_id,
+            guardian_pid=me.pid,
+            guardian_started=me.create_time(),
+            directory=self._directory,
+            released=self._released,
+            addresses=addresses or {},
+        ).save()
+
+    def _tell(self, event: m.Event) -> None:
+        if self._sock is not None:
+            with contextlib.suppress(OSError):  # the command line is gone; the selector will say so
+                m.send(self._sock, event)
+
+
+def main() -> None:
+    run_id, descriptor = sys.argv[1], int(sys.argv[2])
+    GuardianProcess(run_id, socket.socket(fileno=descriptor)).run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+"""The command line's end of the guardian: start processes, learn of their ends, end or release the run."""
+
+import contextlib
+import itertools
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from devkit.errors import StackError, WaitTimeoutError
+from devkit.guardian import messages as m
+from devkit.guardian.processes import RUN_VARIABLE
+
+_ANSWER_S = 30.0
+
+
+@dataclass
+class ManagedProcess:
+    """A process of the run. `exit_code` as in `subprocess`: None while it runs, negative when a signal ended it."""
+
+    name: str
+    request: int
+    pid: int
+    stdout: Path
+    stderr: Path
+    _guardian: "Guardian" = field(repr=False)
+
+    @property
+    def exit_code(self) -> int | None:
+        return self._guardian.exit_code_of(self.request)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to this process alone."""
+        self._guardian.send(m.Signal(pid=self.pid, number=number))
+
+    def kill_tree(self) -> None:
+        """Kill it and all that descends from it, and wait until they are gone."""
+        self._guardian.kill_tree(self.request)
+
+    def last_words(self, lines: int = 5) -> str:
+        """The end of its standard error, or of its output when that is empty, for an error message."""
+        for path in (self.stderr, self.stdout):
+            with contextlib.suppress(OSError):
+                if text := path.read_text(errors="replace").strip():
+                    return "\n".join(text.splitlines()[-lines:])
+        return "(it printed nothing)"
+
+
+class Guardian:
+    """A context manager; leaving it ends the run unless it was released."""
+
+    def __init__(self) -> None:
+        self.run_id = secrets.token_hex(4)
+        self._requests = itertools.count(1)
+        self._condition = threading.Condition()
+        self._answers: dict[tuple[str, int], m.Event] = {}
+        self._exit_codes: dict[int, int] = {}
+        self._gone = False
+        self._released = False
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "devkit.guardian", self.run_id, str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                # Ctrl-C in the terminal is for the command line, which then ends the run in order.
+                start_new_session=True,
+                env=os.environ | {RUN_VARIABLE: self.run_id},
+            )
+        self._sock = ours
+        self._reader = threading.Thread(target=self._read, name="guardian-reader", daemon=True)
+        self._reader.start()
+        hello = self._await("hello", 0)
+        assert isinstance(hello, m.Hello)
+        self.directory = Path(hello.directory)
+
+    def spawn(
+        self, name: str, argv: Sequence[str], *, logs: Path, env: Mapping[str, str] | None = None, split: bool = False
+    ) -> ManagedProcess:
+        """Start a process that logs to `<logs>/<name>.log`, or with `split` its output to `<logs>/<name>.out`.
+
+        Raises StackError when it cannot be started.
+        """
+        logs.mkdir(parents=True, exist_ok=True)
+        request = next(self._requests)
+        stderr = logs / f"{name}.log"
+        stdout = logs / f"{name}.out" if split else stderr
+        self.send(
+            m.Spawn(
+                request=request,
+                name=name,
+                argv=tuple(argv),
+                env=dict(env or {}),
+                stdout=str(stdout.absolute()),
+                stderr=str(stderr.absolute()),
+            )
+        )
+        answer = self._await("spawned", request)
+        if isinstance(answer, m.Refused):
+            raise StackError(f"{name} could not be started: {answer.reason}")
+        assert isinstance(answer, m.Spawned)
+        return ManagedProcess(name, request, answer.pid, stdout, stderr, self)
+
+    def exit_code_of(self, request: int) -> int | None:
+        with self._condition:
+            if self._gone and request not in self._exit_codes:
+                return -signal.SIGKILL
+            return self._exit_codes.get(request)
+
+    def kill_tree(self, request: int) -> None:
+        with self._condition:
+            self._answers.pop(("tree_killed", request), None)
+        self.send(m.KillTree(request=request))
+        self._await("tree_killed", request)
+
+    def release(self, addresses: Mapping[str, str]) -> None:
+        """Leave the run to the guardian; the addresses go into its state file."""
+        self.send(m.Release(state=dict(addresses)))
+        self._await("released", 0)
+        self._released = True
+
+    def shutdown(self) -> None:
+        """End every process of the run and remove its directory; safe to call twice."""
+        if not self._gone:
+            with contextlib.suppress(StackError):
+                self.send(m.Shutdown())
+                self._await("down", 0)
+        self._sock.close()
+        try:
+            self._process.wait(_ANSWER_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def send(self, command: m.Command) -> None:
+        try:
+            m.send(self._sock, command)
+        except OSError as error:
+            raise StackError(
+                "the run's guardian process has ended", hint="something killed it; `devkit clean` removes what is left"
+            ) from error
+
+    def _await(self, event: str, request: int) -> m.Event:
+        end = time.monotonic() + _ANSWER_S
+        with self._condition:
+            while (answer := self._answers.pop((event, request), None)) is None:
+                if self._gone:
+                    raise StackError(
+                        f"the run's guardian process ended while {event!r} was awaited",
+                        hint="something killed it; `devkit clean` removes what is left",
+                    )
+                if not self._condition.wait(end - time.monotonic()):
+                    raise WaitTimeoutError(f"the run's guardian did not answer {event!r} within {_ANSWER_S:.0f} s")
+        return answer
+
+    def _read(self) -> None:
+        buffer = m.LineBuffer()
+        with contextlib.suppress(OSError):
+            while data := self._sock.recv(65536):
+                for line in buffer.feed(data):
+                    self._take(m.EVENTS.validate_json(line))
+        with self._condition:
+            self._gone = True
+            self._condition.notify_all()
+
+    def _take(self, event: m.Event) -> None:
+        with self._condition:
+            match event:
+                case m.Exited():
+                    self._exit_codes[event.request] = event.code
+                case m.Refused():
+                    self._answers["spawned", event.request] = event
+                case m.Spawned() | m.TreeKilled():
+                    self._answers[event.event, event.request] = event
+                case _:
+                    self._answers[event.event, 0] = event
+            self._condition.notify_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._released:
+            self._sock.close()
+        else:
+            self.shutdown()

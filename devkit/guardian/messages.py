@@ -1,0 +1,114 @@
+"""What command line and guardian say to each other: one JSON object a line, over a stream socket."""
+
+import socket
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Spawn(_Message):
+    """Start `argv` with the guardian's environment plus `env`; stdout and stderr replace the files named."""
+
+    op: Literal["spawn"] = "spawn"
+    request: int
+    name: str
+    argv: tuple[str, ...]
+    env: dict[str, str]
+    stdout: str
+    stderr: str
+
+
+class Signal(_Message):
+    """Send a signal to one process of the run."""
+
+    op: Literal["signal"] = "signal"
+    pid: int
+    number: int
+
+
+class KillTree(_Message):
+    """Kill the process started by `request` and all that descends from it, orphans included."""
+
+    op: Literal["kill_tree"] = "kill_tree"
+    request: int
+
+
+class Release(_Message):
+    """Keep the run when the socket closes; from then on SIGTERM to the guardian ends it."""
+
+    op: Literal["release"] = "release"
+    state: dict[str, str]
+
+
+class Shutdown(_Message):
+    """End everything, then answer `Down` and exit."""
+
+    op: Literal["shutdown"] = "shutdown"
+
+
+class Hello(_Message):
+    event: Literal["hello"] = "hello"
+    directory: str
+
+
+class Spawned(_Message):
+    event: Literal["spawned"] = "spawned"
+    request: int
+    pid: int
+
+
+class Refused(_Message):
+    event: Literal["refused"] = "refused"
+    request: int
+    reason: str
+
+
+class Exited(_Message):
+    """`code` as in `subprocess`: negative when a signal ended the process."""
+
+    event: Literal["exited"] = "exited"
+    request: int
+    code: int
+
+
+class TreeKilled(_Message):
+    event: Literal["tree_killed"] = "tree_killed"
+    request: int
+
+
+class Released(_Message):
+    event: Literal["released"] = "released"
+
+
+class Down(_Message):
+    event: Literal["down"] = "down"
+
+
+Command = Annotated[Spawn | Signal | KillTree | Release | Shutdown, Field(discriminator="op")]
+Event = Annotated[
+    Hello | Spawned | Refused | Exited | TreeKilled | Released | Down,
+    Field(discriminator="event"),
+]
+COMMANDS: TypeAdapter[Command] = TypeAdapter(Command)
+EVENTS: TypeAdapter[Event] = TypeAdapter(Event)
+
+
+def send(sock: socket.socket, message: BaseModel) -> None:
+    """Write one message; raises OSError when the other side is gone."""
+    sock.sendall(message.model_dump_json().encode() + b"\n")
+
+
+class LineBuffer:
+    """Cuts what arrives on a stream into lines."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        yield from lines

@@ -1,0 +1,80 @@
+"""Finding and ending the processes of a run: by descent, and by the run's id in their environment."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+
+import psutil
+
+RUN_VARIABLE = "DEVKIT_RUN_ID"
+TREE_VARIABLE = "DEVKIT_PROCESS_TREE"
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def become_subreaper() -> bool:
+    """Have orphaned descendants re-parented to this process; False where the system has no such thing (macOS)."""
+    if sys.platform != "linux":
+        return False
+    return bool(ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+
+
+def die_with_parent() -> None:
+    """For a child between fork and exec: be killed when the parent dies. Linux only, elsewhere nothing."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def marked(variable: str, value: str) -> list[psutil.Process]:
+    """Living processes that carry `variable=value` in their environment, this one left out."""
+    return [
+        process
+        for process in psutil.process_iter()
+        if process.pid != os.getpid() and _carries(process, variable, value)
+    ]
+
+
+def descendants() -> list[psutil.Process]:
+    """Living processes below this one."""
+    with contextlib.suppress(psutil.Error):
+        return [process for process in psutil.Process().children(recursive=True) if is_alive(process)]
+    return []
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """Whether it runs; a zombie holds neither port nor file and does not count."""
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.Error:
+        return False
+
+
+def kill_until_gone(
+    find: Callable[[], list[psutil.Process]], *, reap: Callable[[], object], deadline_s: float = 15.0
+) -> list[psutil.Process]:
+    """SIGKILL what `find` returns, again and again until it returns nothing, as the dying may still fork.
+
+    Returns what was left at the deadline (processes in uninterruptible sleep).
+    """
+    end = time.monotonic() + deadline_s
+    while victims := find():
+        for victim in victims:
+            with contextlib.suppress(psutil.Error):
+                victim.kill()
+        reap()
+        if time.monotonic() > end:
+            return victims
+        psutil.wait_procs(victims, timeout=0.05)
+    return []
+
+
+def _carries(process: psutil.Process, variable: str, value: str) -> bool:
+    try:
+        return process.environ().get(variable) == value and is_alive(process)
+    except (psutil.Error, OSError):
+        return False

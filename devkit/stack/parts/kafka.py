@@ -1,0 +1,113 @@
+"""A real Kafka broker: one KRaft node on the bundled Java runtime."""
+
+import subprocess
+from dataclasses import dataclass
+from datetime import timedelta
+from importlib import resources
+from pathlib import Path
+from string import Template
+
+from kafka import KafkaAdminClient
+from kafka.errors import KafkaError
+
+from devkit.errors import StackError
+from devkit.guardian import Guardian, ManagedProcess
+from devkit.jvm import jars
+from devkit.jvm.runtime import java_command
+from devkit.stack.parts.running import require_running
+from devkit.stack.ports import LOOPBACK, claim_port
+from devkit.waiting import wait_until
+
+_HEAP_BYTES = 512 * 1024 * 1024
+# Any id of the right form does: a cluster of one knows no other.
+_CLUSTER_ID = "ZGV2a2l0LWxvY2FsLWthZg"
+_READY = timedelta(seconds=60)
+_LOG4J = """\
+Configuration:
+  Appenders:
+    Console: {name: out, PatternLayout: {pattern: "[%d] %p %m (%c)%n"}}
+  Loggers:
+    Root: {level: WARN, AppenderRef: [{ref: out}]}
+"""
+
+
+@dataclass(frozen=True)
+class KafkaBroker:
+    """A broker that accepts requests at `bootstrap`."""
+
+    bootstrap: str
+    process: ManagedProcess
+
+
+def start_kafka(guardian: Guardian, logs: Path, *, port: int | None = None) -> KafkaBroker:
+    """Format a data directory and start a broker; returns as soon as it has begun, see `await_kafka`."""
+    directory = guardian.directory / "kafka"
+    directory.mkdir()
+    chosen = claim_port(port, "Kafka")
+    properties = directory / "server.properties"
+    properties.write_text(
+        render_properties(
+            host=LOOPBACK,
+            bind=LOOPBACK,
+            port=chosen,
+            controller_port=claim_port(None, "Kafka"),
+            data=directory / "data",
+        )
+    )
+    log4j = directory / "log4j2.yaml"
+    log4j.write_text(_LOG4J)
+    classpath = jars.ensure(jars.KAFKA)
+
+    def command(main: str, *arguments: str) -> list[str]:
+        return java_command(
+            main,
+            arguments,
+            classpath=classpath,
+            heap_bytes=_HEAP_BYTES,
+            properties={"log4j2.configurationFile": str(log4j), "java.io.tmpdir": str(guardian.directory)},
+        )
+
+    formatted = subprocess.run(
+        command("kafka.tools.StorageTool", "format", "-t", _CLUSTER_ID, "-c", str(properties)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if formatted.returncode != 0:
+        raise StackError(
+            f"Kafka's data directory could not be formatted: {(formatted.stdout + formatted.stderr)[-400:]}"
+        )
+    process = guardian.spawn("kafka", command("kafka.Kafka", str(properties)), logs=logs)
+    return KafkaBroker(f"{LOOPBACK}:{chosen}", process)
+
+
+def await_kafka(broker: KafkaBroker) -> None:
+    """Wait until the broker answers a request."""
+
+    def answers() -> bool:
+        require_running(broker.process)
+        try:
+            admin = KafkaAdminClient(bootstrap_servers=broker.bootstrap, bootstrap_timeout_ms=500)
+        except (KafkaError, OSError, ValueError):
+            return False
+        try:
+            return bool(admin.describe_cluster())
+        except KafkaError:
+            return False
+        finally:
+            admin.close()
+
+    wait_until(
+        answers,
+        what=f"Kafka to accept requests at {broker.bootstrap}",
+        deadline=_READY,
+        hint=f"its log is {broker.process.stderr}",
+    )
+
+
+def render_properties(*, host: str, bind: str, port: int, controller_port: int, data: Path) -> str:
+    """The broker's configuration; every stack that starts one uses this template."""
+    template = resources.files(__package__).joinpath("server.properties").read_text()
+    return Template(template).substitute(
+        host=host, bind=bind, port=port, controller_port=controller_port, data=data.as_posix()
+    )

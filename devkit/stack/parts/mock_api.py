@@ -1,0 +1,97 @@
+"""The mock of MediaWiki's API as a process of its own, and the part of its control interface that the kit needs."""
+
+import re
+import sys
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import requests
+from pydantic import BaseModel, TypeAdapter
+
+from devkit.errors import StackError
+from devkit.guardian import Guardian, ManagedProcess
+from devkit.stack.parts.running import require_running
+from devkit.stack.ports import LOOPBACK
+from devkit.waiting import wait_until
+from mockapi.catalog import CatalogPage
+from mockapi.rules.model import Rule
+
+_READY = timedelta(seconds=30)
+_READY_LINE = re.compile(r"ready on (http://\S+)")
+_TIMEOUT_S = 60.0
+
+
+class RuleCounts(BaseModel):
+    """What the journal counted for one rule."""
+
+    requests: int
+    completed: int
+    max_real_bytes: int
+    max_wire_bytes: int
+    max_content_length: int | None = None
+    max_duration_s: float
+
+
+class JournalCounts(BaseModel):
+    """What the journal counted since the state was set."""
+
+    requests: int
+    in_flight: int
+    by_status: dict[str, int]
+    rules: dict[str, RuleCounts]
+
+
+class MockApi:
+    """A running mock."""
+
+    def __init__(self, process: ManagedProcess) -> None:
+        self.process = process
+        self.endpoint = ""
+        self._session = requests.Session()
+        self._session.trust_env = False  # a proxy of the user's environment must not see loopback traffic
+
+    def populate(self, *, seed: int, catalog: Sequence[CatalogPage], rules: Sequence[Rule]) -> None:
+        """Replace pages and rules at once, and empty the journal."""
+        body = {
+            "seed": seed,
+            "catalog": TypeAdapter(list[CatalogPage]).dump_python(list(catalog), mode="json"),
+            "rules": TypeAdapter(list[Rule]).dump_python(list(rules), mode="json", exclude_unset=True, by_alias=True),
+        }
+        self._call("PUT", "/__mock/state", json=body)
+
+    def counts(self) -> JournalCounts:
+        return JournalCounts.model_validate_json(self._call("GET", "/__mock/journal/counts"))
+
+    def truth(self, wiki: str, revision: int) -> str:
+        """The HTML that a fetch of this revision brings when it succeeds."""
+        return self._call("GET", f"/__mock/truth/revision/{revision}", params={"wiki": wiki}).decode()
+
+    def _call(self, method: str, path: str, *, json: object = None, params: dict[str, str] | None = None) -> bytes:
+        try:
+            answer = self._session.request(method, self.endpoint + path, json=json, params=params, timeout=_TIMEOUT_S)
+        except requests.RequestException as error:
+            require_running(self.process)
+            raise StackError(f"mock API did not answer {method} {path}: {error}") from error
+        if not answer.ok:
+            raise StackError(f"mock API answered {answer.status_code} to {method} {path}: {answer.text[:500]}")
+        return answer.content
+
+
+def start_mock_api(guardian: Guardian, logs: Path, *, seed: int = 0, port: int | None = None) -> MockApi:
+    """Start the mock; returns as soon as it has begun, see `await_mock_api`."""
+    argv = [sys.executable, "-m", "mockapi", "--host", LOOPBACK, "--port", str(port or 0), "--seed", str(seed)]
+    return MockApi(guardian.spawn("mock-api", argv, logs=logs, split=True))
+
+
+def await_mock_api(mock: MockApi) -> None:
+    """Wait until the mock says at which address it is ready."""
+
+    def address() -> str | None:
+        require_running(mock.process)
+        match = _READY_LINE.search(mock.process.stdout.read_text())
+        return match[1] if match else None
+
+    mock.endpoint = wait_until(
+        address, what="the mock API to say that it is ready", deadline=_READY, hint=f"its log is {mock.process.stderr}"
+    )

@@ -1,0 +1,97 @@
+"""An S3 store: MinIO when its binary is on PATH, else moto's server, which keeps objects in memory."""
+
+import shutil
+import sys
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from devkit.guardian import Guardian, ManagedProcess
+from devkit.stack.parts.running import require_running
+from devkit.stack.ports import LOOPBACK, claim_port
+from devkit.waiting import wait_until
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+REGION = "us-east-1"
+# The store listens on loopback and dies with the run; this is a name, not a secret.
+ACCESS_KEY = SECRET_KEY = "devkit-local"
+_READY = timedelta(seconds=30)
+
+
+@dataclass(frozen=True)
+class ObjectStore:
+    """A store that answers at `endpoint`."""
+
+    endpoint: str
+    process: ManagedProcess
+    kind: str
+
+    def client(self) -> "S3Client":
+        return s3_client(self.endpoint)
+
+
+def credentials() -> dict[str, str]:
+    """The environment by which any S3 client finds the credentials."""
+    return {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY, "AWS_REGION": REGION}
+
+
+def s3_client(endpoint: str) -> "S3Client":
+    return boto3.client(
+        "s3",
+        endpoint_url=endpoint,
+        region_name=REGION,
+        aws_access_key_id=ACCESS_KEY,
+        aws_secret_access_key=SECRET_KEY,
+        config=Config(
+            s3={"addressing_style": "path"},
+            connect_timeout=2,
+            read_timeout=10,
+            retries={"mode": "standard", "total_max_attempts": 2},
+            proxies={},
+        ),
+    )
+
+
+def start_object_store(guardian: Guardian, logs: Path, *, port: int | None = None) -> ObjectStore:
+    """Start a store; returns as soon as it has begun, see `await_object_store`."""
+    chosen = claim_port(port, "the object store")
+    endpoint = f"http://{LOOPBACK}:{chosen}"
+    if minio := shutil.which("minio"):
+        data = guardian.directory / "minio"
+        data.mkdir()
+        # The console would otherwise listen on every interface.
+        argv = [minio, "server", str(data), "--quiet", "--address", f"{LOOPBACK}:{chosen}"]
+        argv += ["--console-address", f"{LOOPBACK}:{claim_port(None, 'MinIO')}"]
+        env = {"MINIO_ROOT_USER": ACCESS_KEY, "MINIO_ROOT_PASSWORD": SECRET_KEY}
+        return ObjectStore(endpoint, guardian.spawn("object-store", argv, logs=logs, env=env), "minio")
+    argv = [sys.executable, "-m", "moto.server", "-H", LOOPBACK, "-p", str(chosen)]
+    return ObjectStore(endpoint, guardian.spawn("object-store", argv, logs=logs), "moto")
+
+
+def await_object_store(store: ObjectStore, buckets: tuple[str, ...]) -> None:
+    """Wait until the store answers, and make the buckets."""
+    client = store.client()
+
+    def answers() -> bool:
+        require_running(store.process)
+        try:
+            client.list_buckets()
+        except (BotoCoreError, ClientError):
+            return False
+        return True
+
+    wait_until(
+        answers,
+        what=f"the object store to answer at {store.endpoint}",
+        deadline=_READY,
+        hint=f"its log is {store.process.stderr}",
+    )
+    for bucket in buckets:
+        client.create_bucket(Bucket=bucket)

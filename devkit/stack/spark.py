@@ -1,0 +1,101 @@
+"""Where and how the pipeline's Spark runs on the embedded stack: a `SPARK_CONF_DIR`, and the environment for it.
+
+The pipeline's own configuration says what it does; master, memory, jars and S3A's endpoint stand here, as they would
+in a cluster's `spark-defaults.conf`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyspark
+
+from devkit.jvm import jars
+from devkit.jvm.runtime import LAPTOP_FLAGS, java_home
+from devkit.stack.parts.object_store import REGION, credentials
+from devkit.stack.ports import LOOPBACK
+
+_LOG4J = """\
+rootLogger.level = warn
+rootLogger.appenderRef.console.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %d{yyyy-MM-dd'T'HH:mm:ss.SSS} %p %c{1}: %m%n%ex
+# What every local run would say, and nobody needs to read.
+logger.native.name = org.apache.hadoop.util.NativeCodeLoader
+logger.native.level = error
+logger.s3a.name = org.apache.hadoop.metrics2
+logger.s3a.level = error
+logger.admin.name = org.apache.kafka.clients.admin.AdminClientConfig
+logger.admin.level = error
+logger.consumer.name = org.apache.spark.sql.kafka010.KafkaDataConsumer
+logger.consumer.level = error
+"""
+
+
+@dataclass(frozen=True)
+class SparkPlace:
+    """`slots` is the number of tasks at once; it may exceed the cores, as fetching is waiting."""
+
+    s3_endpoint: str
+    directory: Path
+    slots: int = 4
+    driver_memory: str = "1g"
+    ui: bool = False
+
+
+def write_spark_conf(place: SparkPlace, conf_dir: Path) -> None:
+    """Write `spark-defaults.conf` and `log4j2.properties` into `conf_dir`."""
+    classpath = ":".join(str(path) for path in jars.ensure(jars.SPARK))
+    java_options = " ".join(
+        [
+            *LAPTOP_FLAGS,
+            f"-Djava.io.tmpdir={place.directory}",
+            f"-Dlog4j2.configurationFile={conf_dir}/log4j2.properties",
+        ]
+    )
+    settings = {
+        "spark.master": f"local[{place.slots}]",
+        "spark.driver.memory": place.driver_memory,
+        "spark.driver.host": LOOPBACK,
+        "spark.driver.bindAddress": LOOPBACK,
+        "spark.driver.extraClassPath": classpath,
+        "spark.driver.extraJavaOptions": java_options,
+        "spark.local.dir": str(place.directory),
+        "spark.sql.warehouse.dir": str(place.directory / "warehouse"),
+        "spark.ui.enabled": str(place.ui).lower(),
+        "spark.ui.showConsoleProgress": "false",
+        "spark.hadoop.fs.s3a.endpoint": place.s3_endpoint,
+        "spark.hadoop.fs.s3a.endpoint.region": REGION,
+        "spark.hadoop.fs.s3a.path.style.access": "true",
+        "spark.hadoop.fs.s3a.connection.ssl.enabled": "false",
+        "spark.hadoop.fs.s3a.aws.credentials.provider": (
+            "software.amazon.awssdk.auth.credentials.EnvironmentVariableCredentialsProvider"
+        ),
+        # A dead store is named after seconds, not after the SDK's minutes.
+        "spark.hadoop.fs.s3a.attempts.maximum": "3",
+        "spark.hadoop.fs.s3a.connection.establish.timeout": "5s",
+        "spark.hadoop.fs.s3a.connection.timeout": "30s",
+        "spark.hadoop.fs.s3a.buffer.dir": str(place.directory / "s3a"),
+        "spark.sql.streaming.checkpointFileManagerClass": (
+            "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+        ),
+    }
+    conf_dir.mkdir(parents=True, exist_ok=True)
+    lines = [f"{key} {value}" for key, value in settings.items()]
+    (conf_dir / "spark-defaults.conf").write_text("\n".join(lines) + "\n")
+    (conf_dir / "log4j2.properties").write_text(_LOG4J)
+
+
+def spark_environment(conf_dir: Path) -> Mapping[str, str]:
+    """The environment variables a pipeline process needs to run Spark with `conf_dir`."""
+    return credentials() | {
+        "JAVA_HOME": str(java_home()),
+        "SPARK_CONF_DIR": str(conf_dir),
+        # Spark's UI binds to this address, whatever `spark.driver.bindAddress` says.
+        "SPARK_LOCAL_IP": LOOPBACK,
+        # A Spark of the user's own must not be mixed in.
+        "SPARK_HOME": str(Path(pyspark.__file__).parent),
+    }
