@@ -1,0 +1,30 @@
+"""Whether the delivery audit is clean: every input event met its expected fate, once and in order."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from devkit.checks.base import Finding
+from devkit.observe.arm import ArmObservation
+
+
+@dataclass(frozen=True)
+class _Audit:
+    name: str = "audit"
+    argument: Any = Literal["clean"]
+
+    def judge(self, argument: str, observation: ArmObservation) -> Finding:
+        audit = observation.audit
+        problems = audit.problems(restarted=observation.restarts > 0)
+        if problems:
+            measured = ", ".join(f"{name} {count}" for name, count in problems.items())
+        else:
+            measured = (
+                f"clean: {audit.inputs} in = {audit.outputs} out + {audit.errors} errors + {audit.filtered} filtered"
+                + (f" + {audit.deferred} deferred" if audit.deferred else "")
+                + (f" + {audit.pending} still in the source" if audit.pending else "")
+            )
+        # An audit of nothing shows nothing.
+        return Finding(self.name, argument, measured, not problems and audit.inputs > 0)
+
+
+AUDIT = _Audit()

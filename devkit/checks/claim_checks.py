@@ -1,0 +1,5 @@
+"""How many records carry a claim check whose payload is in the store, with the length and hash they state."""
+
+from devkit.checks.base import Count
+
+CLAIM_CHECKS = Count("claim_checks", lambda observation: observation.audit.claim_checks)

@@ -1,0 +1,21 @@
+"""Whether the backlog drained: all traffic is published and the committed offset has reached its end."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from devkit.checks.base import Finding
+from devkit.observe.arm import ArmObservation
+
+
+@dataclass(frozen=True)
+class _Drained:
+    name: str = "drained"
+    argument: Any = bool
+
+    def judge(self, argument: bool, observation: ArmObservation) -> Finding:
+        sample = observation.last_sample
+        measured = f"committed {sample.committed} of {sample.source_end}"
+        return Finding(self.name, str(argument).lower(), measured, observation.drained == argument)
+
+
+DRAINED = _Drained()

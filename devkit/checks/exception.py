@@ -1,0 +1,38 @@
+"""Whether the pipeline's log shows an exception of a class, with a text in its message."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from devkit.checks.base import Finding
+from devkit.observe.arm import ArmObservation
+
+
+class ExceptionPattern(BaseModel):
+    """`class` without its package; `message` is a part of the message, for example a figure."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    class_: str = Field(alias="class")
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class _Exception:
+    name: str = "exception"
+    argument: Any = ExceptionPattern
+
+    def judge(self, argument: ExceptionPattern, observation: ArmObservation) -> Finding:
+        expected = f"{argument.class_}: …{argument.message}…" if argument.message else argument.class_
+        of_class = [line for line in observation.exceptions if line.class_name == argument.class_]
+        matching = [line for line in of_class if argument.message in line.message]
+        if matching:
+            times = f" ({len(matching)} times)" if len(matching) > 1 else ""
+            return Finding(self.name, expected, f"{matching[0].class_name}: {matching[0].message}{times}", holds=True)
+        seen = of_class or list(observation.exceptions)
+        measured = f"{seen[-1].class_name}: {seen[-1].message}" if seen else "no exception"
+        return Finding(self.name, expected, measured, holds=False)
+
+
+EXCEPTION = _Exception()

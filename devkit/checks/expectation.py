@@ -1,0 +1,31 @@
+"""The model of one expectation in a scenario file, made from the registry: exactly one check with its argument."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+from pydantic import BaseModel, ConfigDict, create_model, model_validator
+
+from devkit.checks.base import Finding
+from devkit.checks.registry import CHECKS
+from devkit.observe.arm import ArmObservation
+
+
+class _OneCheck(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if len(self.model_fields_set) != 1:
+            raise ValueError("exactly one check in each item; write several items")
+        return self
+
+    def judge(self, observation: ArmObservation) -> Finding:
+        """Hold the expectation against what was observed."""
+        (name,) = self.model_fields_set
+        return CHECKS[name].judge(getattr(self, name), observation)
+
+
+if TYPE_CHECKING:
+    Expectation = _OneCheck
+else:
+    _fields: dict[str, Any] = {name: (check.argument | None, None) for name, check in CHECKS.items()}
+    Expectation = create_model("Expectation", __base__=_OneCheck, **_fields)

@@ -1,0 +1,5 @@
+"""Whether anything left the pipeline from beyond the batch that failed: events at or after its end offset."""
+
+from devkit.checks.base import Count
+
+PAST_FAILED_BATCH = Count("past_failed_batch", lambda observation: observation.past_failed_batch)

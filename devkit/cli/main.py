@@ -1,0 +1,59 @@
+"""`devkit`: prints what the kit finds, and turns outcomes and errors into exit codes.
+
+0 reproduced and fixed · 1 refuted · 2 usage or invalid file · 3 inconclusive or harness error · 130 interrupted
+"""
+
+import signal
+import sys
+from types import FrameType
+
+import click
+
+from devkit.cli.scenario import scenario
+from devkit.cli.stack import down, logs, status, up
+from devkit.cli.tools import clean, doctor
+from devkit.errors import INCONCLUSIVE, DevkitError
+
+_INTERRUPTED = 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def cli() -> None:
+    """Reproduce streaming incidents on this machine and prove the fix."""
+
+
+for command in (scenario, up, down, status, logs, doctor, clean):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """The console script."""
+    # A terminated command line must end its run in order, as an interrupted one does.
+    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGHUP, _interrupt)
+    try:
+        code = cli.main(standalone_mode=False)
+    except DevkitError as error:
+        click.echo(error.render(), err=True)
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted; nothing is left running", err=True)
+        sys.exit(_INTERRUPTED)
+    except BrokenPipeError:
+        sys.exit(INCONCLUSIVE)
+    except OSError as error:
+        # Above all a disk that is full.
+        click.echo(f"error: {error}", err=True)
+        sys.exit(INCONCLUSIVE)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""`devkit up | down | status | logs`: the stack by itself."""
+
+import socket
+import sys
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+
+from devkit.errors import StackError, UsageError
+from devkit.guardian.state import RunState, known_runs
+
+_LOGS = "logs"
+
+
+@click.command()
+@click.option("--kafka-port", type=click.IntRange(1, 65535), help="Port for Kafka; any free one by default.")
+@click.option("--s3-port", type=click.IntRange(1, 65535), help="Port for the object store; any free one by default.")
+@click.option("--mock-port", type=click.IntRange(1, 65535), help="Port for the mock API; any free one by default.")
+@click.option("--pipeline/--no-pipeline", default=True, show_default=True, help="Run html-enrichment on it as well.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Where logs go.")
+def up(kafka_port: int | None, s3_port: int | None, mock_port: int | None, out: Path, *, pipeline: bool) -> None:
+    """Bring up Kafka, object store, mock API and the pipeline, and leave them up."""
+    from devkit.cli.kept import keep_stack
+    from devkit.guardian import Guardian
+    from devkit.scenario.run_directory import make_run_directory
+    from devkit.stack.embedded import Ports, start_embedded
+    from devkit.stack.pipeline import start_pipeline
+
+    directory = make_run_directory(out, "stack").absolute()
+    with Guardian() as guardian:
+        click.echo("starting Kafka, object store and mock API", err=True)
+        stack = start_embedded(guardian, directory, ports=Ports(kafka_port, s3_port, mock_port))
+        more = {_LOGS: str(directory)}
+        if pipeline:
+            click.echo("starting the pipeline", err=True)
+            more = {"Spark UI": start_pipeline(guardian, stack, directory)} | more
+        keep_stack(stack, guardian, **more)
+
+
+@click.command()
+@click.argument("run_id", required=False)
+def down(run_id: str | None) -> None:
+    """End a stack that was left up; with no RUN_ID, all of them."""
+    runs = _released(run_id)
+    if not runs:
+        click.echo("no stack is up")
+    from devkit.guardian.end import end_run
+
+    for run in runs:
+        end_run(run)
+        click.echo(f"stack {run.run_id} is down")
+
+
+@click.command()
+def status() -> None:
+    """The stacks that are up: addresses, and whether each answers. Exit 3 when one does not."""
+    runs = [run for run in known_runs() if run.guardian_is_alive()]
+    if not runs:
+        click.echo("no stack is up")
+    silent = False
+    for run in runs:
+        click.echo(f"stack {run.run_id} ({'kept' if run.released else 'of a command that is running'})")
+        for name, address in run.addresses.items():
+            answers = "" if name == _LOGS else ("answers" if _answers(address) else "DOES NOT ANSWER")
+            silent |= answers == "DOES NOT ANSWER"
+            click.echo(f"  {name:<14} {address}  {answers}".rstrip())
+    sys.exit(StackError.exit_code if silent else 0)
+
+
+@click.command()
+@click.argument("run_id", required=False)
+@click.option("-f", "--follow", is_flag=True, help="Go on as the logs grow, until Ctrl-C or until the stack is down.")
+def logs(run_id: str | None, *, follow: bool) -> None:
+    """What the parts of a kept stack have written, each line behind the part's name."""
+    runs = [run for run in _released(run_id) if _LOGS in run.addresses]
+    if not runs:
+        raise UsageError("no stack is up", hint="`devkit up` starts one; a run's logs are in its directory below runs/")
+    run = runs[-1]
+    directory = Path(run.addresses[_LOGS])
+    offsets: dict[Path, int] = {}
+    while True:
+        for path in sorted([*directory.glob("*.log"), *directory.glob("*.out")]):
+            _print_new(path, offsets)
+        if not follow or not run.guardian_is_alive():
+            return
+        time.sleep(0.3)
+
+
+def _print_new(path: Path, offsets: dict[Path, int]) -> None:
+    with path.open("rb") as file:
+        file.seek(offsets.get(path, 0))
+        data = file.read()
+    whole = data[: data.rfind(b"\n") + 1]
+    offsets[path] = offsets.get(path, 0) + len(whole)
+    for line in whole.decode(errors="replace").splitlines():
+        click.echo(f"{path.stem:<14} {line}")
+
+
+def _released(run_id: str | None) -> list[RunState]:
+    runs = [run for run in known_runs() if run.guardian_is_alive() and run.released]
+    if run_id is None:
+        return runs
+    chosen = [run for run in runs if run.run_id == run_id]
+    if not chosen:
+        up_now = ", ".join(run.run_id for run in runs) or "none"
+        raise UsageError(f"there is no stack {run_id}", hint=f"up are: {up_now}")
+    return chosen
+
+
+def _answers(address: str) -> bool:
+    place = urlsplit(address if "://" in address else f"tcp://{address}")
+    try:
+        with socket.create_connection((place.hostname or "", place.port or 0), timeout=2):
+            return True
+    except OSError:
+        return False

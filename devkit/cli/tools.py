@@ -1,0 +1,44 @@
+"""`devkit doctor | clean`."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import click
+
+from devkit.errors import INCONCLUSIVE
+
+
+@click.command()
+def doctor() -> None:
+    """Check what a run needs of this machine: Python, memory, disk, ports, certificates, Java, jars, Docker."""
+    from devkit.doctor import run_checks
+
+    findings = run_checks()
+    for finding in findings:
+        click.echo(f"{finding.status:<5} {finding.name:<14} {finding.detail}")
+        if finding.hint and finding.status != "ok":
+            click.echo(f"      {'':<14} hint: {finding.hint}")
+    sys.exit(INCONCLUSIVE if any(finding.status == "fail" for finding in findings) else 0)
+
+
+@click.command()
+@click.option(
+    "--keep", type=click.IntRange(min=0), default=10, show_default=True, help="Runs to keep of each scenario."
+)
+@click.option("--out", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Where runs are.")
+@click.option("--cache", is_flag=True, help="Remove downloaded jars as well; the next run fetches them again.")
+def clean(keep: int, out: Path, *, cache: bool) -> None:
+    """End what killed runs left behind, and remove old runs."""
+    from devkit.guardian.end import heal
+    from devkit.jvm.cache import cache_dir
+    from devkit.scenario.run_directory import prune_runs
+
+    for run in heal():
+        click.echo(f"ended what was left of run {run.run_id}")
+    for path in prune_runs(out, keep):
+        click.echo(f"removed {path}")
+    if cache:
+        for part in ("jars", "java"):
+            shutil.rmtree(cache_dir() / part, ignore_errors=True)
+        click.echo(f"removed the jars in {cache_dir()}")

@@ -1,0 +1,183 @@
+"""Holds what arrived against what was expected."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+import orjson
+
+from devkit.observe.audit.arrivals import Arrival, Position
+from devkit.observe.audit.claims import KEY_HEADER, ClaimError
+from devkit.observe.audit.expected import ExpectedOutput, Truth
+from devkit.observe.audit.model import Audit
+from devkit.traffic.manifest import ManifestEntry
+
+_MAX_EXAMPLES = 10
+
+
+@dataclass(frozen=True)
+class SourceEvent:
+    """An input: its manifest entry and the bytes that were published."""
+
+    entry: ManifestEntry
+    key: bytes
+    value: bytes
+
+    @property
+    def position(self) -> Position:
+        return self.entry.topic, self.entry.partition, self.entry.offset
+
+
+@dataclass
+class _Departure:
+    """How an event left: the hash of the first record of each kind."""
+
+    outputs: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+
+class DeliveryAudit:
+    """`resolve` turns the headers of a claim check into its payload, and raises ClaimError."""
+
+    def __init__(
+        self,
+        events: Iterable[SourceEvent],
+        *,
+        stream: str,
+        truth: Truth,
+        resolve: Callable[[dict[str, bytes]], bytes],
+    ) -> None:
+        self._events = {event.position: event for event in events}
+        self._stream = stream
+        self._truth = truth
+        self._resolve = resolve
+        self._departures: dict[Position, _Departure] = {}
+        self._counts: Counter[str] = Counter()
+        self._last: dict[tuple[str, int, bytes], Position] = {}
+        self._examples: list[str] = []
+
+    def add_output(self, arrival: Arrival) -> None:
+        event, departure = self._attribute(arrival)
+        if event is None or departure is None:
+            return
+        digest = _digest(arrival)
+        if departure.outputs:
+            self._repeat(arrival, departure.outputs[0] == digest)
+        else:
+            self._first(arrival, event)
+            self._verify_output(arrival, event)
+            if departure.errors:
+                self._count("conflicting", arrival, "output and error")
+        departure.outputs.append(digest)
+
+    def add_error(self, arrival: Arrival) -> None:
+        event, departure = self._attribute(arrival)
+        if event is None or departure is None:
+            return
+        digest = _digest(arrival)
+        if departure.errors:
+            self._repeat(arrival, departure.errors[0] == digest)
+        else:
+            self._first(arrival, event)
+            self._verify_error(arrival, event)
+            if departure.outputs:
+                self._count("conflicting", arrival, "output and error")
+        departure.errors.append(digest)
+
+    def past(self, ends: Mapping[int, int]) -> int:
+        """Events that left although they lie at or past these offsets of their partitions."""
+        return sum(1 for _, partition, offset in self._departures if offset >= ends.get(partition, 0))
+
+    def finish(self, committed: Mapping[int, int]) -> Audit:
+        """The figures, given the offsets up to which the pipeline has committed."""
+        counts = self._counts
+        for position, event in self._events.items():
+            departure = self._departures.get(position)
+            is_committed = event.entry.offset < committed.get(event.entry.partition, 0)
+            if departure is not None:
+                counts["outputs" if departure.outputs else "errors"] += 1
+            elif not is_committed:
+                counts["pending"] += 1
+            elif event.entry.expected.fate == "filtered":
+                counts["filtered"] += 1
+            else:
+                counts["lost"] += 1
+                self._example(f"lost: {_name(position)}, expected {event.entry.expected.fate}")
+        return Audit(
+            inputs=len(self._events),
+            deferred=0,
+            examples=tuple(self._examples),
+            **{name: counts[name] for name in Audit.model_fields if name not in ("inputs", "deferred", "examples")},
+        )
+
+    def _attribute(self, arrival: Arrival) -> tuple[SourceEvent | None, _Departure | None]:
+        event = self._events.get(arrival.source) if arrival.source else None
+        if event is None:
+            self._count("unattributed", arrival, f"names source {arrival.source}")
+            return None, None
+        return event, self._departures.setdefault(event.position, _Departure())
+
+    def _first(self, arrival: Arrival, event: SourceEvent) -> None:
+        """Order counts first occurrences only, for each source partition and page, in each topic that takes them."""
+        lane = arrival.topic, event.entry.partition, event.key
+        before = self._last.get(lane)
+        if before is not None and before > event.position:
+            self._count("out_of_order", arrival, f"after {_name(before)}")
+        else:
+            self._last[lane] = event.position
+
+    def _repeat(self, arrival: Arrival, identical: bool) -> None:
+        if identical:
+            self._counts["duplicated"] += 1
+        else:
+            self._count("conflicting", arrival, "repeated with other content")
+
+    def _verify_output(self, arrival: Arrival, event: SourceEvent) -> None:
+        if event.entry.expected.fate != "output":
+            self._count("misrouted", arrival, f"output, expected {event.entry.expected.fate}")
+            return
+        expected = ExpectedOutput(event.value, event.entry.expected, stream=self._stream, truth=self._truth)
+        if KEY_HEADER not in arrival.headers:
+            wrong = expected.difference(arrival.value, body_removed=False)
+        else:
+            wrong = expected.difference(arrival.value, body_removed=True)
+            try:
+                wrong = wrong or expected.difference(self._resolve(arrival.headers), body_removed=False)
+            except ClaimError as error:
+                wrong = f"claim check: {error}"
+            self._counts["claim_checks"] += not wrong
+        if wrong:
+            self._count("mismatched", arrival, wrong)
+
+    def _verify_error(self, arrival: Arrival, event: SourceEvent) -> None:
+        expected = event.entry.expected
+        if expected.fate != "error":
+            self._count("misrouted", arrival, f"error, expected {expected.fate}: {arrival.value[:300]!r}")
+            return
+        try:
+            error_type = orjson.loads(arrival.value).get("error_type")
+        except (orjson.JSONDecodeError, AttributeError):
+            error_type = None
+        if error_type != expected.reason:
+            self._count("mismatched", arrival, f"error type {error_type!r}, expected {expected.reason!r}")
+
+    def _count(self, what: str, arrival: Arrival, detail: str) -> None:
+        self._counts[what] += 1
+        place = _name(arrival.source) if arrival.source else "no source"
+        self._example(f"{what}: {place} at {arrival.topic}/{arrival.partition}/{arrival.offset}: {detail}")
+
+    def _example(self, text: str) -> None:
+        if len(self._examples) < _MAX_EXAMPLES:
+            self._examples.append(text)
+
+
+def _digest(arrival: Arrival) -> str:
+    digest = hashlib.sha256(arrival.value)
+    for name, value in sorted(arrival.headers.items()):
+        digest.update(name.encode() + b"\0" + value + b"\0")
+    return digest.hexdigest()
+
+
+def _name(position: Position) -> str:
+    return "/".join(str(part) for part in position)

@@ -1,0 +1,33 @@
+"""Resolves a claim check and verifies it: the object is there, with the length and hash that the record states."""
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+KEY_HEADER = "claim-check-key"
+
+
+class ClaimError(Exception):
+    """The claim check does not lead to its payload."""
+
+
+def resolve_claim(client: "S3Client", headers: dict[str, bytes]) -> bytes:
+    """The payload. Raises ClaimError that says what is missing or differs."""
+    try:
+        bucket, key = headers["claim-check-bucket"].decode(), headers[KEY_HEADER].decode()
+        length, sha256 = int(headers["claim-check-length"]), headers["claim-check-sha256"].decode()
+    except (KeyError, ValueError) as error:
+        raise ClaimError(f"headers are incomplete: {error!r}") from error
+    try:
+        payload = client.get_object(Bucket=bucket, Key=key)["Body"].read()
+    except (BotoCoreError, ClientError) as error:
+        raise ClaimError(f"{bucket}/{key} cannot be read: {error}") from error
+    if len(payload) != length:
+        raise ClaimError(f"{bucket}/{key} has {len(payload)} bytes, the record says {length}")
+    if hashlib.sha256(payload).hexdigest() != sha256:
+        raise ClaimError(f"{bucket}/{key} has another SHA-256 than the record says")
+    return payload

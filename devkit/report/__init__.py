@@ -1,0 +1,1 @@
+"""What a person and a machine get to read of a run."""

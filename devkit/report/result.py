@@ -1,0 +1,91 @@
+"""`result.json`: all that a run found, as a model.
+
+Its JSON Schema stands beside this file; a test keeps the two equal.
+"""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from devkit.observe.audit.model import Audit
+
+Outcome = Literal[
+    "reproduced and fixed",
+    "not reproduced",
+    "fix does not hold",
+    "incident arm holds",
+    "incident arm does not hold",
+    "fixed arm holds",
+    "fixed arm does not hold",
+    "inconclusive",
+]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ExpectationResult(_Model):
+    """One expectation with what was measured."""
+
+    name: str
+    expected: str
+    measured: str
+    holds: bool
+
+
+class Evidence(_Model):
+    """What the mock's journal shows of one fault in one arm. Sizes in bytes, as the client got them.
+
+    `content_length` is what the response header said, `wire` what went over the wire, `real` the decoded body; each
+    the largest of the arm.
+    """
+
+    fault: str
+    fired: bool
+    requests: int
+    completed: int
+    max_content_length_bytes: int | None
+    max_wire_bytes: int
+    max_real_bytes: int
+    max_duration_s: float
+
+
+class ArmResult(_Model):
+    """One arm. `holds`: all its expectations do."""
+
+    holds: bool
+    expectations: tuple[ExpectationResult, ...]
+    ended_by: str
+    restarts: int
+    replays: int
+    replayed_offsets: int
+    audit: Audit
+    exceptions: tuple[str, ...]
+    duration_s: float
+
+
+class Difference(_Model):
+    """One configuration key in which the arms differ."""
+
+    incident: Any
+    fixed: Any
+
+
+class Result(_Model):
+    """The whole run. `reasons` says why an outcome is not "reproduced and fixed"."""
+
+    scenario: str
+    title: str
+    seed: int
+    outcome: Outcome
+    exit_code: int
+    reasons: tuple[str, ...]
+    arms: dict[Literal["incident", "fixed"], ArmResult]
+    config_difference: dict[str, Difference]
+    fault_evidence: dict[Literal["incident", "fixed"], tuple[Evidence, ...]]
+    began: datetime
+    duration_s: float
+    versions: dict[str, str]
+    repeat: str

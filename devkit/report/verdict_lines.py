@@ -1,0 +1,71 @@
+"""The end of a run in plain text: expectations with measured values first, then the difference, then the evidence."""
+
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+from devkit.report.result import ArmResult, Evidence, Result
+
+_WIDTH = 80
+
+
+def verdict_lines(result: Result, directory: Path) -> Iterator[str]:
+    """Lines without line ends."""
+    yield ""
+    yield f"{result.scenario}: {result.outcome.upper()}"
+    yield f"  {result.title} (seed {result.seed})"
+    for name, arm in result.arms.items():
+        yield ""
+        holds = "holds" if arm.holds else "DOES NOT HOLD"
+        yield f"{name} arm {holds} ({arm.duration_s:.1f} s, ended by: {arm.ended_by})"
+        yield from _expectations(arm)
+    if result.reasons:
+        yield ""
+        yield "why:"
+        for reason in result.reasons:
+            yield from _wrapped(reason, "  - ")
+    yield ""
+    yield "configuration difference:"
+    if not result.config_difference:
+        yield "  none: both arms ran the same configuration"
+    for key, values in result.config_difference.items():
+        yield f"  {key}: {values.incident} (incident) → {values.fixed} (fixed)"
+    yield ""
+    yield "faults that fired:"
+    for name, evidence in result.fault_evidence.items():
+        if not evidence:
+            yield f"  {name}: none was injected"
+        for item in evidence:
+            yield from _wrapped(_describe(item), f"  {name}: ")
+    yield ""
+    yield f"evidence: {directory}"
+    if result.exit_code:
+        yield f"repeat:   {result.repeat}"
+
+
+def _expectations(arm: ArmResult) -> Iterator[str]:
+    for item in arm.expectations:
+        mark = "ok  " if item.holds else "FAIL"
+        yield f"  {mark} {item.name}: expected {item.expected}"
+        yield from _wrapped(item.measured, "       measured ")
+    for example in arm.audit.examples if not arm.holds else ():
+        yield from _wrapped(example, "       audit: ")
+
+
+def _describe(item: Evidence) -> str:
+    header = "absent" if item.max_content_length_bytes is None else f"{item.max_content_length_bytes:,} bytes"
+    return (
+        f"{item.fault!r} met {item.requests} requests; largest answer: Content-Length {header}, "
+        f"{item.max_wire_bytes:,} on the wire, {item.max_real_bytes:,} decoded; slowest {item.max_duration_s:.2f} s"
+    )
+
+
+def _wrapped(text: str, first: str) -> list[str]:
+    return textwrap.wrap(
+        text,
+        _WIDTH,
+        initial_indent=first,
+        subsequent_indent=" " * len(first),
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [first]

@@ -1,0 +1,27 @@
+"""Counts which batches were planned, and which were planned again."""
+
+from collections import Counter
+from collections.abc import Callable
+
+from devkit.observe.checkpoint import Range
+
+
+class PlannedBatches:
+    """Fed with the number of each batch that a pipeline process begins."""
+
+    def __init__(self) -> None:
+        self._begun: Counter[int] = Counter()
+
+    def begin(self, batch: int) -> bool:
+        """Note a batch; True when it was begun before."""
+        self._begun[batch] += 1
+        return self._begun[batch] > 1
+
+    @property
+    def replays(self) -> int:
+        """How often the batch repeated most was begun again."""
+        return max(self._begun.values(), default=1) - 1
+
+    def replayed_offsets(self, range_of: Callable[[int], Range]) -> int:
+        """Source offsets planned again, each as often as it was."""
+        return sum((times - 1) * range_of(batch).size for batch, times in self._begun.items() if times > 1)

@@ -1,0 +1,85 @@
+"""From a scenario's overlays to the pipeline configuration of an arm, and to the difference between the arms."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from devkit.scenario.model import ArmName, Scenario
+from pipeline.config import PipelineConfig
+
+CONFIG: TypeAdapter[PipelineConfig] = TypeAdapter(PipelineConfig)
+
+# Keys that the stack fills in; a scenario that sets one would only run on one machine.
+GIVEN_BY_STACK = (
+    ("checkpoint",),
+    ("source", "bootstrap_servers"),
+    ("sink", "bootstrap_servers"),
+    ("mediawiki", "endpoint"),
+    ("claim_check", "endpoint"),
+    ("claim_check", "bucket"),
+)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the parts of a stack are."""
+
+    bootstrap: str
+    mock_endpoint: str
+    s3_endpoint: str
+    checkpoint: str
+    claim_bucket: str
+
+
+NOWHERE = Places("127.0.0.1:1", "http://127.0.0.1:1", "http://127.0.0.1:1", "s3a://nowhere/here", "nowhere")
+"""Stands in where only the scenario's own keys matter."""
+
+
+def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:
+    """`overlay` on top of `base`, mapping by mapping."""
+    merged = dict(base)
+    for key, value in overlay.items():
+        below = merged.get(key)
+        merged[key] = merge(below, value) if isinstance(below, Mapping) and isinstance(value, Mapping) else value
+    return merged
+
+
+def raw_configuration(scenario: Scenario, arm: ArmName, places: Places) -> dict[str, Any]:
+    """The configuration of an arm before it is checked."""
+    given = {
+        "source": {"bootstrap_servers": places.bootstrap},
+        "sink": {"bootstrap_servers": places.bootstrap},
+        "mediawiki": {"endpoint": places.mock_endpoint, "wikis": dict(scenario.traffic.wikis)},
+        "checkpoint": places.checkpoint,
+        "claim_check": {"endpoint": places.s3_endpoint, "bucket": places.claim_bucket},
+    }
+    return merge(merge(scenario.pipeline, scenario.overlay(arm)), given)
+
+
+def configuration(scenario: Scenario, arm: ArmName, places: Places) -> PipelineConfig:
+    """The configuration of an arm. Raises pydantic's ValidationError."""
+    return CONFIG.validate_python(raw_configuration(scenario, arm, places))
+
+
+def config_difference(scenario: Scenario) -> dict[str, dict[str, Any]]:
+    """Keys, as dotted paths, in which the arms differ: `{key: {incident: …, fixed: …}}`."""
+    incident, fixed = (
+        _flat(CONFIG.dump_python(configuration(scenario, arm, NOWHERE), mode="json", by_alias=True))
+        for arm in ("incident", "fixed")
+    )
+    return {
+        key: {"incident": incident.get(key), "fixed": fixed.get(key)}
+        for key in sorted(incident.keys() | fixed.keys())
+        if incident.get(key) != fixed.get(key)
+    }
+
+
+def _flat(value: Any, path: str = "") -> dict[str, Any]:
+    if not isinstance(value, dict):
+        return {path: value}
+    flat: dict[str, Any] = {}
+    for key, inner in value.items():
+        flat |= _flat(inner, f"{path}.{key}" if path else key)
+    return flat

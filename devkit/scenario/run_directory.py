@@ -1,0 +1,64 @@
+"""Where a run leaves its evidence: `runs/<name>/<time>/`, with `runs/latest` pointing at the newest."""
+
+import contextlib
+import os
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+from devkit.errors import DevkitError
+
+MIB = 1024 * 1024
+_NEEDED_BYTES = 1024 * MIB
+
+
+def make_run_directory(out: Path, name: str) -> Path:
+    """A new directory of this run. Raises DevkitError when it cannot be made."""
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    base = out / name
+    try:
+        base.mkdir(parents=True, exist_ok=True)
+        for attempt in range(1, 1000):
+            directory = base / (stamp if attempt == 1 else f"{stamp}-{attempt}")
+            with contextlib.suppress(FileExistsError):
+                directory.mkdir()
+                break
+        _point_latest(out, directory)
+    except OSError as error:
+        raise DevkitError(
+            f"{base} cannot be written: {error.strerror}", hint="free some space, or choose another place with --out"
+        ) from error
+    return directory
+
+
+def require_space(*places: Path) -> None:
+    """Raises DevkitError when a place has too little room for a run: better at the start than in the middle."""
+    for place in places:
+        free_bytes = shutil.disk_usage(place).free
+        if free_bytes < _NEEDED_BYTES:
+            raise DevkitError(
+                f"{place} has {free_bytes // MIB} MiB free, a run needs {_NEEDED_BYTES // MIB} MiB",
+                hint="free some space, or choose other places with TMPDIR and --out",
+            )
+
+
+def prune_runs(out: Path, keep: int) -> list[Path]:
+    """Remove all but the newest `keep` runs of each scenario; returns what was removed."""
+    removed: list[Path] = []
+    for scenario in sorted(path for path in out.glob("*") if path.is_dir() and not path.is_symlink()):
+        runs = sorted((path for path in scenario.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime)
+        for old in runs[: max(0, len(runs) - keep)]:
+            shutil.rmtree(old)
+            removed.append(old)
+    latest = out / "latest"
+    if latest.is_symlink() and not latest.exists():
+        latest.unlink()
+    return removed
+
+
+def _point_latest(out: Path, directory: Path) -> None:
+    # Two runs may do this at once, so the link is made aside and moved over.
+    link = out / f".latest-{os.getpid()}"
+    link.unlink(missing_ok=True)
+    link.symlink_to(directory.relative_to(out), target_is_directory=True)
+    link.replace(out / "latest")

@@ -1,0 +1,103 @@
+"""Keeps a pipeline process running, as the operator did in production: when it fails, it is started again.
+
+The first start makes the checkpoint; every restart continues it.
+"""
+
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from devkit.errors import StackError
+from devkit.guardian import Guardian, ManagedProcess
+from devkit.observe.logs import LineTail, LoggedException, exceptions_in
+
+_REFUSED = 2
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How a pipeline process is started."""
+
+    job: str
+    config_file: Path
+    environment: Mapping[str, str]
+    logs: Path
+    restart_delay: timedelta
+
+
+class Supervisor:
+    """One pipeline process at a time; `poll` it often."""
+
+    def __init__(self, guardian: Guardian, launch: Launch) -> None:
+        self._guardian = guardian
+        self._launch = launch
+        self._processes: list[ManagedProcess] = []
+        self._tail: LineTail | None = None
+        self._restart_at: float | None = None
+        self.exit_codes: list[int] = []
+
+    @property
+    def starts(self) -> int:
+        return len(self._processes)
+
+    @property
+    def restarts(self) -> int:
+        return max(0, len(self._processes) - 1)
+
+    def start(self) -> None:
+        """First start: a new checkpoint, from the beginning of the source."""
+        self._spawn("--new", "earliest")
+
+    def poll(self) -> Iterator[dict[str, Any]]:
+        """Lines the pipeline wrote since the last look, and what happened to its process, as `event` mappings.
+
+        Raises StackError when the pipeline refuses to run, which a restart cannot mend.
+        """
+        process = self._processes[-1]
+        code = process.exit_code
+        if self._tail is not None:
+            yield from self._tail.new_lines()
+        if self._restart_at is None:
+            if code is None:
+                return
+            if code == _REFUSED:
+                raise StackError(f"the pipeline refused to run: {process.last_words(6)}")
+            # Workers that outlive their driver could still write.
+            process.kill_tree()
+            self.exit_codes.append(code)
+            self._restart_at = time.monotonic() + self._launch.restart_delay.total_seconds()
+            yield {"event": "process_ended", "process": self.starts, "exit_code": code}
+        elif time.monotonic() >= self._restart_at:
+            self._restart_at = None
+            self._spawn()
+            yield {"event": "process_restarted", "process": self.starts, "pid": self._processes[-1].pid}
+
+    def stop(self) -> None:
+        """Kill the process and all below it. The protocol handles crashes, so nothing is lost by that."""
+        if self._processes:
+            self._processes[-1].kill_tree()
+
+    def exceptions(self) -> tuple[LoggedException, ...]:
+        return tuple(
+            exception
+            for number, process in enumerate(self._processes, 1)
+            for exception in exceptions_in(process.stderr, number)
+        )
+
+    def _spawn(self, *start: str) -> None:
+        launch = self._launch
+        argv = [sys.executable, "-m", "pipeline", "run", launch.job, "--config", str(launch.config_file)]
+        # A scenario's incident arm is what the unsafe policies are there for.
+        process = self._guardian.spawn(
+            f"pipeline-{self.starts + 1}",
+            [*argv, *start, "--allow-unsafe"],
+            logs=launch.logs,
+            env=launch.environment,
+            split=True,
+        )
+        self._processes.append(process)
+        self._tail = LineTail(process.stdout)

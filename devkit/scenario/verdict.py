@@ -1,0 +1,65 @@
+"""From findings and evidence to an outcome. It is computed from what was measured, and from nothing else.
+
+No proof that every fault fired in every arm: inconclusive, whatever the expectations say. Then the incident arm must
+hold (else "not reproduced"), then the fixed arm (else "fix does not hold").
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from devkit.errors import INCONCLUSIVE, REFUTED, REPRODUCED_AND_FIXED
+from devkit.report.result import ArmResult, Evidence, Outcome
+from devkit.scenario.model import ArmName
+
+_EXIT_CODES: dict[Outcome, int] = {
+    "reproduced and fixed": REPRODUCED_AND_FIXED,
+    "incident arm holds": REPRODUCED_AND_FIXED,
+    "fixed arm holds": REPRODUCED_AND_FIXED,
+    "not reproduced": REFUTED,
+    "fix does not hold": REFUTED,
+    "incident arm does not hold": REFUTED,
+    "fixed arm does not hold": REFUTED,
+    "inconclusive": INCONCLUSIVE,
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome, the exit code that says it, and why."""
+
+    outcome: Outcome
+    reasons: tuple[str, ...]
+
+    @property
+    def exit_code(self) -> int:
+        return _EXIT_CODES[self.outcome]
+
+
+def judge(arms: Mapping[ArmName, ArmResult], evidence: Mapping[ArmName, Sequence[Evidence]]) -> Verdict:
+    """The verdict over the arms that were played: both, or a single one."""
+    unproven = [reason for arm in arms for reason in _unproven(arm, evidence.get(arm, ()))]
+    if unproven:
+        return Verdict("inconclusive", tuple(unproven))
+    reasons = tuple(reason for arm, result in arms.items() for reason in _broken(arm, result))
+    if len(arms) == 1:
+        ((arm, result),) = arms.items()
+        if arm == "incident":
+            return Verdict("incident arm holds" if result.holds else "incident arm does not hold", reasons)
+        return Verdict("fixed arm holds" if result.holds else "fixed arm does not hold", reasons)
+    if not arms["incident"].holds:
+        return Verdict("not reproduced", reasons)
+    return Verdict("reproduced and fixed" if arms["fixed"].holds else "fix does not hold", reasons)
+
+
+def _unproven(arm: ArmName, evidence: Sequence[Evidence]) -> list[str]:
+    if not evidence:
+        return [f"{arm}: no fault was injected, so nothing shows that the incident's cause was present"]
+    return [f"{arm}: fault {item.fault!r} never fired" for item in evidence if not item.fired]
+
+
+def _broken(arm: ArmName, result: ArmResult) -> list[str]:
+    return [
+        f"{arm}: {item.name} expected {item.expected}, measured {item.measured}"
+        for item in result.expectations
+        if not item.holds
+    ]

@@ -1,0 +1,66 @@
+"""A run of the command line as the tests see it: its timeline, its processes, its output."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import psutil
+from devkit.guardian.processes import RUN_VARIABLE, is_alive, marked
+from devkit.waiting import wait_until
+
+
+@dataclass
+class CliRun:
+    """A `devkit` command that is running, and its evidence."""
+
+    process: subprocess.Popen[str]
+    out: Path
+    output_file: Path
+
+    def timeline(self) -> list[dict[str, Any]]:
+        files = list(self.out.glob("*/*/events.jsonl"))
+        lines = files[0].read_text().splitlines(keepends=True) if files else []
+        return [json.loads(line) for line in lines if line.endswith("\n")]
+
+    def event(self, kind: str, **fields: Any) -> dict[str, Any] | None:
+        return next(
+            (
+                line
+                for line in self.timeline()
+                if line["kind"] == kind and all(line.get(key) == value for key, value in fields.items())
+            ),
+            None,
+        )
+
+    def await_event(self, kind: str, deadline_s: float = 90, **fields: Any) -> dict[str, Any]:
+        return self.await_condition(lambda: self.event(kind, **fields), f"{kind} {fields}", deadline_s)
+
+    def await_condition(self, condition: Callable[[], Any], what: str, deadline_s: float = 90) -> Any:
+        def check() -> Any:
+            assert self.process.poll() is None or condition(), f"the command ended early:\n{self.output()}"
+            return condition()
+
+        return wait_until(check, what=what, deadline=timedelta(seconds=deadline_s))
+
+    def run_id(self) -> str:
+        return str(self.await_event("guardian")["run_id"])
+
+    def directory(self) -> Path:
+        return Path(self.await_event("guardian")["directory"])
+
+    def processes(self) -> list[psutil.Process]:
+        return marked(RUN_VARIABLE, self.run_id())
+
+    def output(self) -> str:
+        return self.output_file.read_text()
+
+    def wait(self, deadline_s: float = 300) -> int:
+        return self.process.wait(deadline_s)
+
+
+def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
+    return [process for process in processes if is_alive(process)]
