@@ -36,7 +36,12 @@ class Root:
 
 _AWS_SDK = "2.35.4"
 ROOTS: dict[str, tuple[Root, ...]] = {
-    KAFKA: (Root("org.apache.kafka:kafka_2.13:4.3.1"), Root("org.apache.kafka:kafka-tools:4.3.1")),
+    KAFKA: (
+        Root("org.apache.kafka:kafka_2.13:4.3.1"),
+        Root("org.apache.kafka:kafka-tools:4.3.1"),
+        # Kafka logs through slf4j and leaves the choice of what is behind it to its distribution
+        Root("org.apache.logging.log4j:log4j-slf4j-impl:2.25.4", alone=True),
+    ),
     SPARK: (
         # pyspark ships all these depend on; token-provider is delegation-token plumbing, unchanged since 4.0.0, and
         # not every mirror carries its 4.1 and 4.2

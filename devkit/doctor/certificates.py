@@ -1,0 +1,38 @@
+"""Certificates: a variable that names a bundle nobody can read breaks each download, with an obscure message."""
+
+import os
+import ssl
+from collections.abc import Mapping
+from pathlib import Path
+
+from devkit.doctor.finding import Finding
+
+VARIABLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
+
+
+def check_certificates(environment: Mapping[str, str] = os.environ) -> Finding:
+    """Loads the bundle of each variable that is set in ``environment``."""
+    bundles = {name: environment[name] for name in VARIABLES if environment.get(name)}
+    if not bundles:
+        return Finding("certificates", "ok", "no bundle of your own named")
+    told = []
+    for name, value in bundles.items():
+        try:
+            told.append(f"{name}={value} ({_load(Path(value))})")
+        except (OSError, ssl.SSLError) as error:
+            return Finding(
+                "certificates",
+                "fail",
+                f"{name}={value} cannot be used: {error}",
+                f"let {name} name a readable file of PEM certificates, or unset it",
+            )
+    return Finding("certificates", "ok", ", ".join(told))
+
+
+def _load(bundle: Path) -> str:
+    """What is in it. A directory of certificates is read only as they are asked for, so it is just said to be one."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if bundle.is_dir():
+        return "a directory"
+    context.load_verify_locations(bundle)
+    return f"{len(context.get_ca_certs())} certificates"

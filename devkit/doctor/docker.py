@@ -1,0 +1,39 @@
+"""Docker: only the stacks `compose` and `testcontainers` need it, so its absence is told, not held against anyone."""
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from datetime import timedelta
+
+from devkit.doctor.finding import Finding
+
+_DEADLINE = timedelta(seconds=10)
+
+
+def check_docker(which: Callable[[str], str | None] = shutil.which) -> Finding:
+    """Asks the engine for its version; ``which`` finds the command."""
+    command = which("docker")
+    if command is None:
+        return Finding("docker", "ok", "not found; only the compose and testcontainers stacks need it")
+    try:
+        run = subprocess.run(
+            [command, "version", "--format", "{{.Server.Version}}"],
+            capture_output=True,
+            text=True,
+            timeout=_DEADLINE.total_seconds(),
+            check=False,
+        )
+    except (subprocess.TimeoutExpired, OSError) as error:
+        return _silent(command, str(error))
+    if run.returncode != 0:
+        return _silent(command, (run.stderr.strip().splitlines() or [f"exit code {run.returncode}"])[-1])
+    return Finding("docker", "ok", f"engine {run.stdout.strip()} answers")
+
+
+def _silent(command: str, problem: str) -> Finding:
+    return Finding(
+        "docker",
+        "warn",
+        f"{command} found, but its engine does not answer: {problem}",
+        "start it for the compose and testcontainers stacks; the others work without",
+    )

@@ -1,0 +1,44 @@
+"""All checks, in the order in which they are told: what everything else stands on comes first."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from devkit.doctor.certificates import check_certificates
+from devkit.doctor.disk import check_disk
+from devkit.doctor.docker import check_docker
+from devkit.doctor.finding import Finding
+from devkit.doctor.jars import check_jars
+from devkit.doctor.java import check_java
+from devkit.doctor.memory import check_memory
+from devkit.doctor.ports import check_ports
+from devkit.doctor.python import check_python
+from devkit.errors import DevkitError
+
+Check = Callable[[], Finding]
+
+CHECKS: Mapping[str, Check] = MappingProxyType(
+    {
+        "python": check_python,
+        "memory": check_memory,
+        "disk": check_disk,
+        "ports": check_ports,
+        "certificates": check_certificates,
+        "java": check_java,
+        "jars": check_jars,
+        "docker": check_docker,
+    }
+)
+
+
+def run_checks(checks: Mapping[str, Check] = CHECKS) -> list[Finding]:
+    """A finding for each of ``checks``; one that cannot do its work is a ``fail`` and does not stop the others."""
+    return [_run(name, check) for name, check in checks.items()]
+
+
+def _run(name: str, check: Check) -> Finding:
+    try:
+        return check()
+    except DevkitError as error:
+        return Finding(name, "fail", str(error), error.hint)
+    except OSError as error:
+        return Finding(name, "fail", f"could not be checked: {error}")

@@ -1,0 +1,87 @@
+# Each recipe is one call of what does the work. `./justw RECIPE` needs nothing installed; with `just` at hand, `just RECIPE`.
+
+set positional-arguments
+
+export PATH := justfile_directory() / ".venv/bin:" + env("PATH")
+
+[private]
+default:
+    @just --justfile "{{ justfile() }}" --list --unsorted
+
+# what justw installs, for those who come with a just of their own
+[private]
+ready:
+    @./justw --setup
+
+# Play an incident's scenario, with and without the fix: just scenario oversized-message
+[no-cd]
+scenario *args: ready
+    @devkit scenario run "$@"
+
+# List the scenarios
+[no-cd]
+scenarios: ready
+    @devkit scenario list
+
+# Check a scenario file without running it
+[no-cd]
+check *args: ready
+    @devkit scenario check "$@"
+
+# Bring a stack up and leave it running
+[no-cd]
+up *args: ready
+    @devkit up "$@"
+
+# End what `up` started
+[no-cd]
+down *args: ready
+    @devkit down "$@"
+
+# What is running, and where
+[no-cd]
+status *args: ready
+    @devkit status "$@"
+
+# Logs of the running stack's parts
+[no-cd]
+logs *args: ready
+    @devkit logs "$@"
+
+# Check this machine
+[no-cd]
+doctor *args: ready
+    @devkit doctor "$@"
+
+# Remove old runs
+[no-cd]
+clean *args: ready
+    @devkit clean "$@"
+
+# The mock MediaWiki by itself
+[no-cd]
+mock *args: ready
+    @python -m mockapi "$@"
+
+# Run the tests
+test *args: ready
+    @pytest "$@"
+
+# Check style and types
+lint: ready
+    @ruff check
+    @ruff format --check
+    @mypy
+
+# Run the benchmarks
+bench *args: ready
+    @pytest benchmarks --benchmark-enable --benchmark-only "$@"
+
+compile := "uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate"
+
+# Write the lock files again, for maintainers; `just lock --upgrade` takes newer versions
+lock *args: ready
+    @{{ compile }} "$@" pyproject.toml --group dev --output-file requirements.lock
+    @echo uv | {{ compile }} "$@" - --output-file requirements-bootstrap.lock
+    @printf '%s\n' setuptools hatchling==1.28.0 editables | {{ compile }} "$@" - --output-file requirements-build.lock
+    @python -m devkit.jvm.lock

@@ -1,0 +1,138 @@
+"""The rooms of the project and what may go from one to another."""
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).parents[2]
+ROOMS = ("devkit", "mockapi", "pipeline")
+# `devkit` drives the other two from outside and may know how they are configured, nothing deeper.
+ALLOWED = {
+    "devkit": {"pipeline.config", "mockapi.rules.model", "mockapi.catalog"},
+    "mockapi": set[str](),
+    "pipeline": set[str](),
+}
+CATCH_ALL_NAMES = {"utils", "util", "helpers", "helper", "manager", "common"}
+MOST_LINES = 500
+REGISTRY = re.compile(
+    r"https?://(?:[\w-]+\.)*(?:pypi|pythonhosted|maven(?:\.apache)?|npmjs|golang|docker|jitpack)\.(?:org|com|io)"
+)
+
+
+@dataclass(frozen=True)
+class Import:
+    file: str
+    line: int
+    module: str
+
+
+def sources(room: str) -> list[Path]:
+    return sorted((TOP / room).rglob("*.py"))
+
+
+def imports(text: str, file: Path, package: str) -> Iterator[Import]:
+    """All modules that `text` imports, wherever in it; a name imported from a package may be a module of it."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(str(file), node.lineno, alias.name)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = package.split(".")[: len(package.split(".")) - node.level + 1]
+                base = ".".join([*above, *([node.module] if node.module else [])])
+            for alias in node.names:
+                yield Import(str(file), node.lineno, f"{base}.{alias.name}")
+
+
+def trespasses(room: str, found: Import) -> bool:
+    """Whether an import in `room` enters another room elsewhere than by a module that is allowed, or below it."""
+    other = found.module.split(".")[0]
+    if other == room or other not in ROOMS:
+        return False
+    return not any(f"{found.module}.".startswith(f"{allowed}.") for allowed in ALLOWED[room])
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_imports_only_what_it_may(room: str) -> None:
+    found = [
+        one
+        for path in sources(room)
+        for one in imports(path.read_text(), path.relative_to(TOP), ".".join(path.relative_to(TOP).parent.parts))
+    ]
+    assert found, f"{room} imports nothing: nothing was checked"
+    assert [one for one in found if trespasses(room, one)] == []
+
+
+@pytest.mark.parametrize(
+    ("room", "line", "wrong"),
+    [
+        ("pipeline", "import devkit", True),
+        ("pipeline", "from mockapi.rules import model", True),
+        ("mockapi", "def f():\n    from pipeline.config import Config", True),
+        ("mockapi", "from ..pipeline import config", True),
+        ("devkit", "from pipeline.fetch import client", True),
+        ("devkit", "from pipeline import configuration", True),
+        ("devkit", "import pipeline", True),
+        ("devkit", "from mockapi.rules import matching", True),
+        ("devkit", "from mockapi.rules import model", False),
+        ("devkit", "from mockapi.rules.model import Rule", False),
+        ("devkit", "from pipeline.config import Config", False),
+        ("devkit", "from pipeline.config.fetch import Deadline", False),
+        ("devkit", "import devkit.errors, json", False),
+        ("pipeline", "import pipelines", False),
+    ],
+)
+def test_the_rule_itself(room: str, line: str, wrong: bool) -> None:
+    found = imports(line, Path("x.py"), room)
+    assert any(trespasses(room, one) for one in found) is wrong
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_is_not_empty(room: str) -> None:
+    assert [path for path in sources(room) if path.name != "__init__.py"]
+
+
+@pytest.mark.parametrize("room", [*ROOMS, "tests", "benchmarks"])
+def test_no_file_is_long(room: str) -> None:
+    lengths = {str(path.relative_to(TOP)): len(path.read_text().splitlines()) for path in sources(room)}
+    assert {path: length for path, length in lengths.items() if length > MOST_LINES} == {}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_module_has_a_name_that_anything_fits(room: str) -> None:
+    assert [path for path in (TOP / room).rglob("*") if path.stem in CATCH_ALL_NAMES] == []
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_scenario_is_known_to_the_code(room: str) -> None:
+    """What is particular to an incident stands in its file; code that names one would be a lever for it alone."""
+    names = [path.stem for path in (TOP / "scenarios").rglob("*.y*ml")]
+    forbidden = ["oversized", *names, *(name.replace("-", "_") for name in names)]
+    assert {
+        (str(path.relative_to(TOP)), name) for path in sources(room) for name in forbidden if name in path.read_text()
+    } == set()
+
+
+def test_no_file_names_a_package_registry() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=TOP,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    files = [TOP / name for name in listed.stdout.split("\0") if name and (TOP / name).is_file()]
+    assert TOP / "requirements.lock" in files
+    texts = {str(path.relative_to(TOP)): path.read_bytes().decode(errors="replace") for path in files}
+    assert [(path, match[0]) for path, text in texts.items() if (match := REGISTRY.search(text))] == []
+
+
+@pytest.mark.parametrize("host", ["pypi", "files.pythonhosted", "repo1.maven", "repo.maven.apache", "proxy.golang"])
+def test_a_registry_is_recognised(host: str) -> None:
+    assert REGISTRY.search(f"see https://{host}.org/simple")
