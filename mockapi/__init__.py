@@ -1,0 +1,1 @@
+"""A mock of MediaWiki's HTTP API with injectable faults; it runs by itself with ``python -m mockapi``."""

@@ -1,0 +1,113 @@
+"""Which pages and revisions exist: the models other rooms may use to describe them.
+
+A REST revision route names no page, so the page is found from the revision by arithmetic:
+
+    rev_id = page_id · 4096 + n,   0 <= n < 4096
+
+The models hold that contract; a catalog of several pages also has one domain for a wiki and one wiki for a domain.
+"""
+
+from itertools import pairwise
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+REVISIONS_PER_PAGE = 4096
+MAX_REVISION_ID = 2**53 - 1
+
+
+class CatalogRevision(BaseModel):
+    """One revision; `parent_id` 0 means that it is the page's first."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    rev_id: int = Field(ge=1, le=MAX_REVISION_ID)
+    parent_id: int = Field(ge=0, le=MAX_REVISION_ID)
+    timestamp: AwareDatetime
+
+    @property
+    def number(self) -> int:
+        """n of the contract: the revision's place among those of its page."""
+        return self.rev_id % REVISIONS_PER_PAGE
+
+
+class CatalogPage(BaseModel):
+    """One page of one wiki with the revisions that can be fetched, in ascending order.
+
+    `title` is the full title as `page/change` events have it; spaces and underscores mean the same.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    wiki: str = Field(min_length=1)
+    domain: str = Field(pattern=r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$")
+    page_id: int = Field(ge=1)
+    namespace_id: int = Field(ge=0)
+    title: str = Field(min_length=1, max_length=255)
+    revisions: tuple[CatalogRevision, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _revisions_belong_to_the_page(self) -> Self:
+        low = self.page_id * REVISIONS_PER_PAGE
+        for revision in self.revisions:
+            parent = revision.parent_id
+            if not low <= revision.rev_id < low + REVISIONS_PER_PAGE:
+                raise PydanticCustomError(
+                    "revision_contract",
+                    "revision {rev_id} is not one of page {page_id}",
+                    {
+                        "rev_id": revision.rev_id,
+                        "page_id": self.page_id,
+                        "hint": f"rev_id = page_id * 4096 + n, here {low} to {low + REVISIONS_PER_PAGE - 1}",
+                    },
+                )
+            if parent and not low <= parent < revision.rev_id:
+                raise PydanticCustomError(
+                    "parent_contract",
+                    "parent {parent} of revision {rev_id} is not an earlier revision of page {page_id}",
+                    {
+                        "parent": parent,
+                        "rev_id": revision.rev_id,
+                        "page_id": self.page_id,
+                        "hint": "use 0 for none",
+                    },
+                )
+        if any(later.rev_id <= earlier.rev_id for earlier, later in pairwise(self.revisions)):
+            raise PydanticCustomError(
+                "revision_order",
+                "revisions of page {page_id} are not in ascending order of rev_id",
+                {"page_id": self.page_id, "hint": "sort them, each once"},
+            )
+        return self
+
+
+def _one_catalog(pages: tuple[CatalogPage, ...]) -> tuple[CatalogPage, ...]:
+    domains: dict[str, str] = {}
+    wikis: dict[str, str] = {}
+    seen: set[tuple[str, int]] = set()
+    for page in pages:
+        if domains.setdefault(page.wiki, page.domain) != page.domain:
+            raise PydanticCustomError(
+                "wiki_domain",
+                "wiki {wiki} has two domains: {one} and {two}",
+                {"wiki": page.wiki, "one": domains[page.wiki], "two": page.domain, "hint": "a wiki has one domain"},
+            )
+        if wikis.setdefault(page.domain, page.wiki) != page.wiki:
+            raise PydanticCustomError(
+                "domain_wiki",
+                "domain {domain} belongs to two wikis: {one} and {two}",
+                {"domain": page.domain, "one": wikis[page.domain], "two": page.wiki, "hint": "a domain has one wiki"},
+            )
+        if (page.wiki, page.page_id) in seen:
+            raise PydanticCustomError(
+                "duplicate_page",
+                "page {page_id} of {wiki} is there twice",
+                {"page_id": page.page_id, "wiki": page.wiki, "hint": "put its revisions into one entry"},
+            )
+        seen.add((page.wiki, page.page_id))
+    return pages
+
+
+CatalogPages = Annotated[tuple[CatalogPage, ...], AfterValidator(_one_catalog)]
+"""A whole catalog: what `PUT /__mock/state` takes, and the lines of a catalog file together."""

@@ -1,0 +1,26 @@
+"""What ends `python -m mockapi` with one line on stderr; anything else is a defect and keeps its traceback.
+
+MockapiError
+├── InputFileError   exit 2: a catalog or rule file that cannot be used
+└── AddressError     exit 3: the address cannot be bound
+"""
+
+from typing import ClassVar
+
+
+class MockapiError(Exception):
+    """What failed, with place, value and remedy in the message."""
+
+    exit_code: ClassVar[int] = 3
+
+
+class InputFileError(MockapiError):
+    """A file that cannot be read, or whose content does not fit its model."""
+
+    exit_code = 2
+
+
+class AddressError(MockapiError):
+    """Host and port cannot be bound."""
+
+    exit_code = 3

@@ -1,0 +1,83 @@
+"""Status: answers with an error in place of the page.
+
+Who speaks depends on the status, as in production: envoy for 502, 503 and 504 (plain text, `server: envoy`), the
+gateway for 429, MediaWiki's REST API (JSON) for the rest. `body` replaces the words and is then plain text.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+from mockapi.draws import Draw
+from mockapi.faults.plan import Plan
+from mockapi.reply import Reply
+from mockapi.rest_errors import rest_error, rest_exception, rest_status
+from mockapi.rules.model import Do, Status
+
+_ENVOY = {
+    502: "upstream connect error or disconnect/reset before headers. reset reason: protocol error",
+    503: "upstream connect error or disconnect/reset before headers. reset reason: connection termination",
+    504: "upstream request timeout",
+}
+_GATEWAY_LIMIT = (
+    "You are making too many requests to the API.\n"
+    "Please follow the best practices at <https://www.mediawiki.org/wiki/Wikimedia_APIs/Rate_limits>.\n"
+    "If you are unsure how to get the access you need, contact <bot-traffic@wikimedia.org>.\n"
+    "\n"
+    "request-id: {request_id}\n"
+)
+_GATEWAY_RETRY_AFTER = timedelta(seconds=60)
+
+_MEDIAWIKI: dict[int, Callable[[str, str], Reply]] = {
+    403: lambda revision, request_id: rest_error(
+        403,
+        "rest-permission-denied-revision",
+        f"User doesn't have access to the requested revision ({revision}).",
+        request_id,
+    ),
+    404: lambda revision, request_id: rest_error(
+        404, "rest-nonexistent-revision", f"The specified revision ({revision}) does not exist", request_id
+    ),
+    413: lambda _, request_id: rest_error(
+        413,
+        "rest-resource-limit-exceeded",
+        "Resources limits exceeded processing the request.",
+        request_id,
+        first={"error-keys": ["parsoid-resource-limit-exceeded"]},
+    ),
+    500: lambda _, request_id: rest_exception("RuntimeException", request_id),
+}
+
+
+def apply(plan: Plan, do: Do, draw: Draw) -> Plan:  # noqa: ARG001 - every fault is applied with the same arguments
+    """Sets the status, replacing that of an earlier rule."""
+    return plan if do.status is None else replace(plan, status=do.status)
+
+
+def reply(status: Status, *, revision: str, request_id: str) -> Reply:
+    """The answer; `revision` is the id as the request wrote it, or empty."""
+    answer = _words(status, revision, request_id)
+    pause = status.retry_after or (_GATEWAY_RETRY_AFTER if status.code == 429 and status.body is None else None)
+    if pause is None:
+        return answer
+    seconds = str(pause // timedelta(seconds=1)).encode()
+    return replace(answer, headers=(*answer.headers, (b"retry-after", seconds)))
+
+
+def _words(status: Status, revision: str, request_id: str) -> Reply:
+    if status.body is not None:
+        server = b"envoy" if status.code in _ENVOY else None
+        return _plain(status.code, status.body, server=server)
+    if status.code in _ENVOY:
+        return _plain(status.code, _ENVOY[status.code], server=b"envoy")
+    if status.code == 429:
+        return _plain(429, _GATEWAY_LIMIT.format(request_id=request_id))
+    if status.code in _MEDIAWIKI:
+        return _MEDIAWIKI[status.code](revision, request_id)
+    return rest_status(status.code, request_id)
+
+
+def _plain(code: int, words: str, *, server: bytes | None = None) -> Reply:
+    body = words.encode()
+    headers = ((b"content-length", str(len(body)).encode()), (b"content-type", b"text/plain"))
+    return Reply(code, headers + (((b"server", server),) if server else ()), body)

@@ -1,0 +1,1 @@
+"""Routes: MediaWiki's REST API, and the control of the mock."""

@@ -1,0 +1,1 @@
+"""Rules: which requests meet which fault."""

@@ -1,0 +1,163 @@
+import asyncio
+import gzip
+import http.client
+from typing import Any
+
+import aiohttp
+import pytest
+
+REVISION = 28674
+LOG_NORMAL = {"name": "slow", "do": {"latency": {"p50": "2ms", "p99": "10ms", "cap": "20ms"}}}
+
+
+def test_a_proxy_gives_up(mock: Any) -> None:
+    mock.rules({"name": "gives up", "when": {"revision": REVISION}, "do": {"status": 504}})
+    answer = mock.page(REVISION)
+    assert answer.status == 504
+    assert answer.header_names == ["date", "content-length", "content-type", "server"]
+    assert (answer.body, answer["content-type"], answer["server"]) == (
+        b"upstream request timeout",
+        "text/plain",
+        "envoy",
+    )
+    assert mock.page(REVISION - 1).status == 200
+
+
+def test_a_status_also_meets_paths_without_a_route(mock: Any) -> None:
+    mock.rules({"name": "down", "when": {"path": "/w/api.php"}, "do": {"status": {"code": 503, "retry_after": "7s"}}})
+    answer = mock.ask("/w/api.php?action=query")
+    assert (answer.status, answer["retry-after"]) == (503, "7")
+
+
+def test_latency_is_drawn_journalled_and_waited_for(mock: Any) -> None:
+    mock.rules(LOG_NORMAL)
+    mock.page(REVISION, X_Request_Id="a")
+    (entry,) = mock.journal("?rule=slow")
+    assert 0 < entry["draws"]["latency_s"] <= 0.020
+    assert entry["duration_s"] >= entry["draws"]["latency_s"]
+
+
+def test_the_attempt_is_counted_by_request_id(mock: Any) -> None:
+    mock.rules(LOG_NORMAL)
+    for request_id in ("a", "b", "a", "a"):
+        mock.page(REVISION, X_Request_Id=request_id)
+    entries = mock.journal()
+    assert [(entry["request_id"], entry["attempt"]) for entry in entries] == [("a", 1), ("b", 1), ("a", 2), ("a", 3)]
+    draws = [entry["draws"]["latency_s"] for entry in entries]
+    assert draws[0] == draws[1]
+    assert len(set(draws)) == 3
+
+
+def test_without_a_request_id_the_attempt_is_counted_by_path(mock: Any) -> None:
+    for revision in (REVISION, REVISION, REVISION - 1):
+        mock.page(revision)
+    assert [entry["attempt"] for entry in mock.journal()] == [1, 2, 1]
+
+
+def test_draws_do_not_depend_on_concurrency(mock: Any) -> None:
+    """The same 192 fetches, three attempts for each of 64 revisions, by one client and by 64."""
+    mock.rules(LOG_NORMAL)
+    revisions = [page_id * 4096 + 1 for page_id in range(1, 65)]
+
+    async def fetch_all(clients: int) -> None:
+        gate = asyncio.Semaphore(clients)
+
+        async def fetch(session: aiohttp.ClientSession, revision: int) -> None:
+            async with gate:
+                for _ in range(3):
+                    url = f"http://127.0.0.1:{mock.port}/w/rest.php/v1/revision/{revision}/html"
+                    async with session.get(url, headers={"X-Request-Id": f"event-{revision}"}) as response:
+                        assert response.status == 200
+                        await response.read()
+
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=clients)) as session:
+            await asyncio.gather(*(fetch(session, revision) for revision in revisions))
+
+    def draws(clients: int) -> dict[tuple[str, int], float]:
+        mock.ask("/__mock/state", method="PUT", body={"seed": 5, "rules": [LOG_NORMAL]})
+        asyncio.run(fetch_all(clients))
+        return {(entry["request_id"], entry["attempt"]): entry["draws"]["latency_s"] for entry in mock.journal()}
+
+    alone, together = draws(1), draws(64)
+    assert len(alone) == 192
+    assert alone == together
+
+
+def test_a_body_of_an_exact_size_for_revision_and_parent(mock: Any) -> None:
+    mock.rules(
+        {
+            "name": "huge",
+            "when": {"page": mock_title(mock)},
+            "do": {"body": {"size": 17_300_219, "changed": "one block", "encoding": "gzip"}},
+        }
+    )
+    new, old = (mock.page(revision, Accept_Encoding="gzip") for revision in (REVISION, REVISION - 1))
+    assert new["content-length"] == str(len(new.body))
+    new_lines, old_lines = (gzip.decompress(answer.body).split(b"\n") for answer in (new, old))
+    assert sum(map(len, new_lines)) + len(new_lines) - 1 == 17_300_219
+    assert 600 < sum(a != b for a, b in zip(new_lines, old_lines, strict=True)) < 700
+    (counts,) = mock.ask("/__mock/journal/counts").json["rules"].values()
+    assert (counts["requests"], counts["completed"], counts["max_real_bytes"]) == (2, 2, 17_300_219)
+    assert counts["max_wire_bytes"] == counts["max_content_length"] == max(len(new.body), len(old.body))
+
+
+def test_identity_ignores_what_the_client_accepts(mock: Any) -> None:
+    mock.rules({"name": "plain", "do": {"body": {"size": "20KiB", "encoding": "identity"}}})
+    answer = mock.page(REVISION, Accept_Encoding="gzip")
+    assert (answer["content-encoding"], len(answer.body)) == (None, 20_480)
+
+
+@pytest.mark.parametrize(
+    "rule", [None, {"name": "big", "do": {"status": 503, "latency": "1h", "body": {"size": "1MiB"}}}]
+)
+def test_truth_is_what_a_fetch_gets(mock: Any, rule: dict[str, Any] | None) -> None:
+    mock.rules(*([rule] if rule else []))
+    truth = mock.ask(f"/__mock/truth/revision/{REVISION}?wiki=enwiki").body
+    assert mock.journal() == []
+    mock.rules(*([{**rule, "do": {"body": rule["do"]["body"]}}] if rule else []))
+    assert mock.page(REVISION).body == truth
+    assert mock.journal()[-1]["attempt"] == 1
+
+
+def test_truth_of_an_unknown_revision(mock: Any) -> None:
+    assert mock.ask("/__mock/truth/revision/5").status == 404
+    assert mock.ask(f"/__mock/truth/revision/{REVISION}?wiki=dewiki").status == 404
+
+
+def test_a_client_that_leaves_while_it_waits_is_not_completed(mock: Any) -> None:
+    mock.rules({"name": "stuck", "do": {"latency": "1h"}})
+    connection = begin_fetch(mock)
+    mock.until("the request is in flight", lambda: len(mock.ask("/__mock/journal/in-flight").json) == 1)
+    (open_request,) = mock.ask("/__mock/journal/in-flight").json
+    assert (open_request["revision"], open_request["rules"]) == (REVISION, ["stuck"])
+    connection.close()
+    mock.until("the request has ended", lambda: len(mock.journal()) == 1)
+    (entry,) = mock.journal()
+    assert (entry["completed"], entry["status"], entry["wire_bytes"]) == (False, None, 0)
+    assert mock.ask("/__mock/journal/counts").json["by_status"] == {"none": 1}
+
+
+def test_a_client_that_leaves_in_mid_body_is_not_completed(mock: Any) -> None:
+    mock.rules({"name": "big", "do": {"body": {"size": "16MiB"}}})
+    connection = begin_fetch(mock)
+    response = connection.getresponse()
+    assert len(response.read(100_000)) == 100_000
+    response.close()
+    connection.close()
+    mock.until("the request has ended", lambda: len(mock.journal()) == 1)
+    (entry,) = mock.journal()
+    assert (entry["status"], entry["completed"], entry["real_bytes"]) == (200, False, 16 * 1024 * 1024)
+    assert 100_000 <= entry["wire_bytes"] < 16 * 1024 * 1024
+
+
+def begin_fetch(mock: Any) -> http.client.HTTPConnection:
+    connection = http.client.HTTPConnection("127.0.0.1", mock.port, timeout=30)
+    connection.request("GET", f"/w/rest.php/v1/revision/{REVISION}/html", headers={"Accept-Encoding": "identity"})
+    return connection
+
+
+def mock_title(mock: Any) -> str:
+    mock.page(REVISION)
+    title: str = mock.journal()[-1]["page"]
+    mock.ask("/__mock/journal", method="DELETE")
+    return title

@@ -1,0 +1,76 @@
+import http.client
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REVISION = 28674
+StartMock = Callable[..., Any]
+
+
+def run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "mockapi", *arguments], cwd=root, capture_output=True, text=True, timeout=30, check=False
+    )
+
+
+def test_sigterm_ends_it_while_a_request_waits_forty_seconds(start_mock: StartMock) -> None:
+    """Its end is awaited for less than the latency, so a server that waits for the request fails the test."""
+    mock = start_mock()
+    mock.rules({"name": "stuck", "do": {"latency": "40s"}})
+    connection = http.client.HTTPConnection("127.0.0.1", mock.port, timeout=30)
+    connection.request("GET", f"/w/rest.php/v1/revision/{REVISION}/html")
+    mock.until("the request is in flight", lambda: len(mock.ask("/__mock/journal/in-flight").json) == 1)
+    mock.process.terminate()
+    out, err = mock.process.communicate(timeout=20)
+    assert (mock.process.returncode, out, err) == (0, "", "")
+    with pytest.raises((ConnectionResetError, http.client.RemoteDisconnected)):
+        connection.getresponse()
+    connection.close()
+
+
+def test_catalog_rules_and_seed_come_from_the_command_line(start_mock: StartMock, tmp_path: Path) -> None:
+    catalog, rules = tmp_path / "catalog.jsonl", tmp_path / "rules.yaml"
+    catalog.write_text(
+        '{"wiki":"dewiki","domain":"de.wikipedia.org","page_id":1,"namespace_id":0,"title":"A",'
+        '"revisions":[{"rev_id":4097,"parent_id":0,"timestamp":"2026-01-01T00:00:00Z"}]}\n'
+    )
+    rules.write_text("- {name: exact, when: {page: A}, do: {body: {size: 20KiB}}}\n")
+    mock = start_mock("--seed", "7", "--catalog", str(catalog), "--rules", str(rules))
+    state = mock.ask("/__mock/state").json
+    assert (state["seed"], state["pages"], [rule["name"] for rule in state["rules"]]) == (7, 1, ["exact"])
+    assert len(mock.page(4097).body) == 20_480
+
+
+def test_two_processes_of_a_seed_give_the_same_bytes(start_mock: StartMock) -> None:
+    one, other = start_mock("--seed", "3"), start_mock("--seed", "3")
+    for headers in ({}, {"Accept_Encoding": "gzip"}):
+        first, second = (mock.page(REVISION, X_Request_Id="a", **headers) for mock in (one, other))
+        assert first.body == second.body
+        assert first.headers[1:] == second.headers[1:]
+
+
+def test_a_port_in_use_is_one_line_and_exit_3(start_mock: StartMock, pytestconfig: pytest.Config) -> None:
+    mock = start_mock()
+    ended = run(pytestconfig.rootpath, "--port", str(mock.port))
+    assert (ended.returncode, ended.stdout) == (3, "")
+    assert ended.stderr.startswith(f"mockapi: cannot listen on 127.0.0.1:{mock.port}: ")
+    assert ended.stderr.count("\n") == 1
+
+
+def test_a_bad_file_is_one_line_and_exit_2(pytestconfig: pytest.Config, tmp_path: Path) -> None:
+    rules = tmp_path / "rules.yaml"
+    rules.write_text("- {name: a, do: {latncy: 1s}}\n")
+    ended = run(pytestconfig.rootpath, "--port", "0", "--rules", str(rules))
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == (
+        f"mockapi: {rules}: [0].do.latncy: unknown key; did you mean 'latency'? allowed: latency, status, body\n"
+    )
+
+
+@pytest.mark.parametrize("arguments", [[], ["--port", "99999"], ["--port", "x"]])
+def test_wrong_arguments_are_exit_2(pytestconfig: pytest.Config, arguments: list[str]) -> None:
+    assert run(pytestconfig.rootpath, *arguments).returncode == 2

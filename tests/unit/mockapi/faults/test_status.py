@@ -1,0 +1,70 @@
+from typing import Any
+
+import orjson
+import pytest
+
+from mockapi.faults.status import reply
+from mockapi.reply import Reply
+from mockapi.rules.model import Do
+
+
+def answer(status: int | dict[str, Any]) -> Reply:
+    fault = Do.model_validate({"status": status}).status
+    assert fault is not None
+    return reply(fault, revision="28674", request_id="abc")
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (504, "upstream request timeout"),
+        (503, "upstream connect error or disconnect/reset before headers. reset reason: connection termination"),
+        (502, "upstream connect error or disconnect/reset before headers. reset reason: protocol error"),
+    ],
+)
+def test_a_proxy_speaks_plainly(code: int, words: str) -> None:
+    made = answer(code)
+    assert (made.status, made.body.decode()) == (code, words)
+    assert made.headers == (
+        (b"content-length", str(len(words)).encode()),
+        (b"content-type", b"text/plain"),
+        (b"server", b"envoy"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (403, {"errorKey": "rest-permission-denied-revision", "httpReason": "Forbidden"}),
+        (404, {"errorKey": "rest-nonexistent-revision", "httpReason": "Not Found"}),
+        (413, {"error-keys": ["parsoid-resource-limit-exceeded"], "httpReason": "Request Entity Too Large"}),
+        (500, {"message": "Error: exception of type RuntimeException", "httpReason": "Internal Server Error"}),
+        (418, {"httpReason": "I'm a Teapot"}),
+        (599, {"httpReason": "Unknown Error"}),
+    ],
+)
+def test_mediawiki_speaks_json(code: int, expected: dict[str, Any]) -> None:
+    made = answer(code)
+    fields = orjson.loads(made.body)
+    assert made.status == fields["httpCode"] == code
+    assert fields.items() >= expected.items()
+    assert made.header(b"content-type") == "application/json"
+    assert (made.header(b"content-length") is not None) == (code == 404)
+
+
+def test_the_error_names_the_revision() -> None:
+    assert "The specified revision (28674) does not exist" in answer(404).body.decode()
+
+
+def test_too_many_requests_say_when_to_come_back() -> None:
+    made = answer(429)
+    assert made.header(b"retry-after") == "60"
+    assert made.body.decode().endswith("\n\nrequest-id: abc\n")
+    assert answer({"code": 429, "retry_after": "5s"}).header(b"retry-after") == "5"
+
+
+def test_own_words_and_retry_after() -> None:
+    made = answer({"code": 503, "body": "later, naïve one", "retry_after": "2m"})
+    assert made.body == "later, naïve one".encode()
+    assert made.header(b"content-length") == str(len(made.body))
+    assert made.header(b"retry-after") == "120"

@@ -1,0 +1,67 @@
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from mockapi.catalog import CatalogPage, CatalogPages
+
+Revision = dict[str, Any]
+
+
+def revision(rev_id: int, parent_id: int = 0, timestamp: str = "2026-01-01T00:00:00Z") -> Revision:
+    return {"rev_id": rev_id, "parent_id": parent_id, "timestamp": timestamp}
+
+
+def page(
+    *revisions: Revision, page_id: int = 2, wiki: str = "enwiki", domain: str = "en.wikipedia.org"
+) -> dict[str, Any]:
+    return {
+        "wiki": wiki,
+        "domain": domain,
+        "page_id": page_id,
+        "namespace_id": 0,
+        "title": "A",
+        "revisions": revisions or (revision(page_id * 4096 + 1),),
+    }
+
+
+def test_a_page_finds_itself_in_its_revisions() -> None:
+    valid = CatalogPage.model_validate(page(revision(8192), revision(8193, 8192), revision(12287, 8193)))
+    assert [entry.number for entry in valid.revisions] == [0, 1, 4095]
+
+
+@pytest.mark.parametrize(
+    ("broken", "problem"),
+    [
+        (page(revision(12288)), "revision 12288 is not one of page 2"),
+        (page(revision(8191)), "revision 8191 is not one of page 2"),
+        (page(revision(8194, 8194)), "parent 8194 of revision 8194"),
+        (page(revision(8194, 4097)), "parent 4097 of revision 8194"),
+        (page(revision(8194), revision(8193)), "not in ascending order"),
+        (page(revision(8193, timestamp="2026-01-01T00:00:00")), "timezone"),
+        (page() | {"revisions": ()}, "at least 1 item"),
+        (page() | {"domain": "EN.wikipedia.org"}, "pattern"),
+        (page() | {"titel": "A"}, "Extra inputs"),
+    ],
+)
+def test_what_breaks_the_contract_is_refused(broken: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem):
+        CatalogPage.model_validate(broken)
+
+
+@pytest.mark.parametrize(
+    ("second", "problem"),
+    [
+        (page(), "page 2 of enwiki is there twice"),
+        (page(page_id=3, domain="de.wikipedia.org"), "wiki enwiki has two domains"),
+        (page(page_id=3, wiki="dewiki"), "domain en.wikipedia.org belongs to two wikis"),
+    ],
+)
+def test_pages_of_a_catalog_agree(second: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem):
+        TypeAdapter(CatalogPages).validate_python((page(), second))
+
+
+def test_wikis_may_share_page_ids() -> None:
+    pages = (page(), page(wiki="dewiki", domain="de.wikipedia.org"))
+    assert len(TypeAdapter(CatalogPages).validate_python(pages)) == 2

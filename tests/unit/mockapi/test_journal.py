@@ -1,0 +1,101 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from mockapi.journal import Asked, Journal, Result, RuleCounts
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+
+
+class Seconds:
+    """A clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.at = 100.0
+
+    def __call__(self) -> float:
+        return self.at
+
+
+@pytest.fixture
+def seconds() -> Seconds:
+    return Seconds()
+
+
+@pytest.fixture
+def journal(seconds: Seconds) -> Journal:
+    return Journal(now=lambda: NOW, monotonic=seconds, capacity=3)
+
+
+def asked(request_id: str = "id", *, revision: int = 1, rules: tuple[str, ...] = ()) -> Asked:
+    return Asked(
+        method="GET",
+        path="/p",
+        host="h",
+        wiki="enwiki",
+        page="A",
+        revision=revision,
+        request_id=request_id,
+        attempt=1,
+        rules=rules,
+        draws={"latency_s": 0.5},
+    )
+
+
+OK = Result(status=200, content_length=10, content_encoding="gzip", wire_bytes=10, real_bytes=50, completed=True)
+
+
+def test_an_entry_says_what_was_asked_answered_and_how_long_it_took(journal: Journal, seconds: Seconds) -> None:
+    number = journal.begin(asked())
+    seconds.at += 2.5
+    (open_request,) = journal.in_flight()
+    assert (open_request.n, open_request.waited_s, open_request.draws) == (number, 2.5, {"latency_s": 0.5})
+    seconds.at += 1.5
+    journal.finish(number, OK)
+    (entry,) = journal.entries()
+    assert journal.in_flight() == []
+    assert (entry.n, entry.at, entry.duration_s, entry.status, entry.real_bytes) == (number, NOW, 4.0, 200, 50)
+
+
+def test_entries_are_bounded_and_counts_are_not(journal: Journal) -> None:
+    for n in range(10):
+        journal.finish(journal.begin(asked(str(n), rules=("r",))), OK)
+    assert [entry.request_id for entry in journal.entries()] == ["7", "8", "9"]
+    counts = journal.counts(("r", "never"))
+    assert counts.requests == 10
+    assert counts.rules["r"].requests == 10
+    assert counts.rules["never"] == RuleCounts()
+
+
+def test_counts_keep_the_largest_and_the_incomplete(journal: Journal, seconds: Seconds) -> None:
+    number = journal.begin(asked(rules=("r",)))
+    seconds.at += 3
+    journal.finish(number, Result(status=200, content_length=900, wire_bytes=100, real_bytes=7_000))
+    journal.finish(journal.begin(asked(rules=("r",))), OK)
+    journal.finish(journal.begin(asked()), Result())
+    counts = journal.counts(("r",))
+    assert counts.rules["r"] == RuleCounts(2, 1, 7_000, 100, 900, 3.0)
+    assert counts.by_status == {"200": 2, "none": 1}
+
+
+def test_filters_and_limit(journal: Journal) -> None:
+    journal.finish(journal.begin(asked("a", revision=1, rules=("r",))), OK)
+    journal.finish(journal.begin(asked("b", revision=2, rules=("r",))), OK)
+    journal.finish(journal.begin(asked("a", revision=2)), OK)
+
+    def found(**filters: object) -> list[int]:
+        return [entry.n for entry in journal.entries(**filters)]  # type: ignore[arg-type]
+
+    assert found(rule="r") == [1, 2]
+    assert found(revision=2) == [2, 3]
+    assert found(request_id="a", revision=2) == [3]
+    assert found(limit=2) == [2, 3]
+    assert found(limit=0) == []
+
+
+def test_clearing_also_forgets_requests_under_way(journal: Journal) -> None:
+    before = journal.begin(asked(rules=("r",)))
+    journal.clear()
+    journal.finish(before, OK)
+    assert journal.entries() == []
+    assert journal.counts(("r",)).rules == {"r": RuleCounts()}

@@ -1,0 +1,70 @@
+from pathlib import Path
+
+import pytest
+
+from mockapi.errors import InputFileError
+from mockapi.loading import load_catalog, load_rules
+
+PAGE = (
+    '{"wiki":"enwiki","domain":"en.wikipedia.org","page_id":2,"namespace_id":0,"title":"A",'
+    '"revisions":[{"rev_id":8193,"parent_id":0,"timestamp":"2026-01-01T00:00:00Z"}]}'
+)
+
+
+def test_a_catalog_is_a_page_a_line(tmp_path: Path) -> None:
+    file = tmp_path / "catalog.jsonl"
+    other = PAGE.replace('"page_id":2', '"page_id":3').replace("8193", "12289")
+    file.write_text(f"{PAGE}\n\n{other}\n")
+    assert [page.page_id for page in load_catalog(file)] == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"{PAGE}\n{PAGE.replace('title', 'titel')}", "catalog.jsonl:2: titel: unknown key; did you mean 'title'?"),
+        (f"{PAGE}\n{PAGE}", "catalog.jsonl: page 2 of enwiki is there twice"),
+        ("{", "catalog.jsonl:1: Invalid JSON"),
+    ],
+)
+def test_a_catalog_error_names_its_place(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "catalog.jsonl"
+    file.write_text(text)
+    with pytest.raises(InputFileError) as raised:
+        load_catalog(file)
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_rules_are_a_yaml_list(tmp_path: Path) -> None:
+    file = tmp_path / "rules.yaml"
+    file.write_text("- {name: slow, when: {page: Huge}, do: {latency: 40ms}}\n- {name: gone, do: {status: 404}}\n")
+    assert [rule.name for rule in load_rules(file)] == ["slow", "gone"]
+    file.write_text("# none yet\n")
+    assert load_rules(file) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- {name: a, do: {body: {siez: 20MiB}}}", "rules.yaml: [0].do.body.siez: unknown key; did you mean 'size'?"),
+        ("- {name: a, do: {latncy: 1s}}\n- {nam: b}", "(and 3 more)"),
+        ("- {name: a, do: {latency: [}", "rules.yaml:1:28: not YAML"),
+        ("name: a", "rules.yaml: input should be a valid tuple"),
+    ],
+)
+def test_a_rule_error_names_its_place(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "rules.yaml"
+    file.write_text(text)
+    with pytest.raises(InputFileError) as raised:
+        load_rules(file)
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(InputFileError, match=r"none\.yaml: cannot be read: No such file"):
+        load_rules(tmp_path / "none.yaml")
+    latin = tmp_path / "latin.yaml"
+    latin.write_bytes(b"- \xe9")
+    with pytest.raises(InputFileError, match="not UTF-8 at byte 2"):
+        load_rules(latin)
