@@ -1,0 +1,86 @@
+"""`devkit up`, `status`, `logs`, `down`, and what `clean` does for a run whose guardian was killed.
+
+Set-up: a kept stack without the pipeline. Checked: addresses answer, logs show every part, all is gone after `down`.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import requests
+from devkit.guardian.processes import RUN_VARIABLE, marked
+from devkit.guardian.state import known_runs
+from devkit.waiting import wait_until
+from tests.integration.cli_run import CliRun, alive
+from tests.integration.conftest import REPOSITORY
+
+Cli = Callable[..., CliRun]
+GONE = timedelta(seconds=30)
+
+
+def devkit(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "devkit.cli.main", *arguments],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture
+def kept(devkit_cli: Cli) -> Iterator[str]:
+    run = devkit_cli("up", "--no-pipeline")
+    assert run.wait(90) == 0, run.output()
+    match = re.search(r"stack (\w+) stays up", run.output())
+    assert match
+    yield match[1]
+    devkit("down", match[1])  # a test that failed half-way must not leave it
+
+
+def test_a_kept_stack_can_be_seen_followed_and_ended(kept: str) -> None:
+    status = devkit("status")
+    assert status.returncode == 0
+    lines = status.stdout[status.stdout.index(f"stack {kept}") :]
+    for part in ("kafka", "object store", "mock API"):
+        assert re.search(rf"{part} +\S+ +answers", lines), lines
+    endpoint = re.search(r"mock API +(\S+)", lines)
+    assert endpoint
+    assert requests.get(f"{endpoint[1]}/__mock/journal/counts", timeout=10).status_code == 200
+    logs = devkit("logs", kept)
+    assert {line.split()[0] for line in logs.stdout.splitlines()} >= {"kafka", "object-store", "mock-api"}
+    processes = marked(RUN_VARIABLE, kept)
+    assert len(processes) >= 4
+
+    down = devkit("down", kept)
+
+    assert (down.returncode, down.stdout) == (0, f"stack {kept} is down\n")
+    assert alive(processes) == []
+    assert devkit("down", kept).returncode == 2
+
+
+def test_clean_ends_what_a_killed_guardian_left(kept: str, tmp_path: Path) -> None:
+    (state,) = [run for run in known_runs() if run.run_id == kept]
+    os.kill(state.guardian_pid, signal.SIGKILL)
+    wait_until(lambda: not state.guardian_is_alive(), what="the guardian to be gone", deadline=GONE)
+    cleaned = devkit("clean", "--out", str(tmp_path / "none"))
+    assert f"ended what was left of run {kept}" in cleaned.stdout
+    assert marked(RUN_VARIABLE, kept) == []
+    assert not state.directory.exists()
+    assert kept not in {run.run_id for run in known_runs()}
+
+
+def test_a_port_that_is_taken_is_named(devkit_cli: Cli, kept: str) -> None:
+    address = re.search(rf"stack {kept}.*?kafka +127.0.0.1:(\d+)", devkit("status").stdout, re.DOTALL)
+    assert address
+    run = devkit_cli("up", "--no-pipeline", "--kafka-port", address[1])
+    assert run.wait(60) == 3
+    assert f"port {address[1]} for Kafka cannot be used" in run.output()
+    assert devkit("down", kept).returncode == 0
