@@ -77,5 +77,7 @@ def format_rate(per_s: float) -> str:
 Duration = Annotated[timedelta, BeforeValidator(parse_duration), PlainSerializer(format_duration, return_type=str)]
 """A timedelta written as text, `10s`; dumped as text too."""
 
-Rate = Annotated[float, BeforeValidator(parse_rate), PlainSerializer(format_rate, return_type=str)]
+Rate = Annotated[
+    float, BeforeValidator(parse_rate, json_schema_input_type=str), PlainSerializer(format_rate, return_type=str)
+]
 """Events per second written as text, `20/s`; dumped as text too."""

@@ -15,6 +15,8 @@ from pipeline.quantity import Duration
 MIB = 1024 * 1024
 Topic = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
 HttpUrl = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s]+$")]
+Host = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9.-]+(:[0-9]+)?$")]
+PositiveDuration = Annotated[Duration, Field(gt=timedelta(0))]
 
 
 class _Section(BaseModel):
@@ -41,15 +43,15 @@ class MediaWiki(_Section):
     """Which host answers for which wiki. An event names a wiki, never a host."""
 
     endpoint: HttpUrl
-    wikis: dict[str, str] = Field(default={"enwiki": "en.wikipedia.org"}, min_length=1)
+    wikis: dict[str, Host] = Field(default={"enwiki": "en.wikipedia.org"}, min_length=1)
 
 
 class Fetch(_Section):
     """One deadline for a record, shared by all its requests; `concurrency` bounds the requests of one executor."""
 
     concurrency: PositiveInt = 128
-    deadline: Duration = timedelta(seconds=60)
-    request_timeout: Duration = timedelta(seconds=20)
+    deadline: PositiveDuration = timedelta(seconds=60)
+    request_timeout: PositiveDuration = timedelta(seconds=20)
     total_requests: PositiveInt = 4
     retried_statuses: tuple[int, ...] = (408, 429, 500, 502, 503)
     backoff: Duration = timedelta(milliseconds=200)

@@ -109,7 +109,11 @@ def run(
                 await before.wait()
             await buffer.put(result)
             done.set()
-        except Exception as error:  # noqa: BLE001 — whatever it is, the generator raises it
+        except asyncio.CancelledError:
+            # The generator has ended and nobody listens, or it came from within `process`, which must not go unseen.
+            buffer.fail(RuntimeError("the processing of a message was cancelled"))
+            raise
+        except BaseException as error:  # noqa: BLE001 — whatever it is, the generator raises it, and the loop lives on
             buffer.fail(error)
 
     try:
@@ -129,6 +133,8 @@ def run(
             if exhausted and finished == started:
                 return
             results, finished = buffer.take(thread.loop, finished_before=finished)
+            if len(tails) > 2 * max_started:
+                tails = {key: done for key, done in tails.items() if not done.is_set()}
             yield from results
     finally:
         for future in list(tasks):

@@ -23,13 +23,18 @@ def parse_duration(value: object) -> timedelta:
     if unit not in _UNITS_S:
         what = f"unknown unit {unit!r}" if unit else "no unit"
         raise ValueError(f"{what} in {value!r}; write for example {number}s (units: ms, s, m, h)")
-    return timedelta(seconds=float(number) * _UNITS_S[unit])
+    try:
+        return timedelta(seconds=float(number) * _UNITS_S[unit])
+    except OverflowError:
+        raise ValueError(f"{value!r} is longer than any duration can be") from None
 
 
 def format_duration(value: timedelta) -> str:
-    """The shortest text that `parse_duration` reads back."""
-    seconds = value.total_seconds()
-    return f"{seconds:g}s" if seconds >= 1 or seconds == 0 else f"{seconds * 1000:g}ms"
+    """The text, in seconds or milliseconds, that `parse_duration` reads back as the same duration."""
+    microseconds = value // timedelta(microseconds=1)
+    unit, size, digits = ("s", 1_000_000, 6) if microseconds >= 1_000_000 or not microseconds else ("ms", 1000, 3)
+    whole, rest = divmod(microseconds, size)
+    return f"{whole}.{rest:0{digits}d}".rstrip("0").rstrip(".") + unit
 
 
 Duration = Annotated[timedelta, BeforeValidator(parse_duration), PlainSerializer(format_duration, return_type=str)]

@@ -6,11 +6,12 @@ whole topic.
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from pipeline.errors import RefusedError
 
 CHOICES = "earliest, latest or timestamp=2026-01-31T00:00:00Z"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ def parse_new(text: str) -> NewStart:
         except ValueError:
             raise RefusedError(f"--new {text}: {moment!r} is no ISO 8601 time", hint=f"write {CHOICES}") from None
         when = when if when.tzinfo else when.replace(tzinfo=UTC)
-        return NewStart(text, {"startingTimestamp": str(int(when.timestamp() * 1000))})
+        return NewStart(text, {"startingTimestamp": str((when - _EPOCH) // timedelta(milliseconds=1))})
     raise RefusedError(f"--new {text}: no such start position", hint=f"write {CHOICES}")
 
 

@@ -8,7 +8,7 @@ import functools
 import random
 import time
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 
@@ -39,6 +39,7 @@ SOURCE_COLUMNS = ("topic", "partition", "offset", "key", "value", "timestamp")
 # One Arrow batch to the JVM: small enough to flow, large enough that its fixed cost does not count.
 _BATCH_BYTES = 4 * 1024 * 1024
 _BATCH_ROWS = 256
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @functools.cache
@@ -51,7 +52,13 @@ def _job(config_json: str, concurrency: int) -> HtmlEnrichment:
     config = PipelineConfig.model_validate_json(config_json)
 
     async def make() -> HtmlEnrichment:
-        client = HtmlClient(config, concurrency=concurrency, clock=time.monotonic, jitter=random.Random())
+        client = HtmlClient(
+            config,
+            concurrency=concurrency,
+            clock=time.monotonic,
+            now=lambda: datetime.now(UTC),
+            jitter=random.Random(),
+        )
         return HtmlEnrichment(config, client, ClaimStore(config.claim_check))
 
     return _loop_thread().call(make)
@@ -92,10 +99,18 @@ def _size(record: Record) -> int:
 
 def _messages(batches: Iterator[pa.RecordBatch]) -> Iterator[SourceMessage]:
     for batch in batches:
-        columns = [batch.column(name).to_pylist() for name in SOURCE_COLUMNS]
-        for topic, partition, offset, key, value, timestamp in zip(*columns, strict=True):
-            assert isinstance(timestamp, datetime)
-            yield SourceMessage(Position(topic, partition, offset), key, value, timestamp)
+        columns = [batch.column(name) for name in SOURCE_COLUMNS]
+        columns[-1] = columns[-1].cast(pa.timestamp("us", tz="UTC")).cast(pa.int64())
+        for topic, partition, offset, key, value, timestamp_us in zip(*(c.to_pylist() for c in columns), strict=True):
+            yield SourceMessage(Position(topic, partition, offset), key, value, _moment(timestamp_us))
+
+
+def _moment(timestamp_us: int) -> datetime:
+    """The time of a record, which is whatever its producer said: the nearest that can be written down."""
+    try:
+        return _EPOCH + timedelta(microseconds=timestamp_us)
+    except OverflowError:
+        return (datetime.max if timestamp_us > 0 else datetime.min).replace(tzinfo=UTC)
 
 
 def _to_arrow(records: list[Record]) -> pa.RecordBatch:

@@ -15,7 +15,9 @@ class _Audit:
     def judge(self, argument: str, observation: ArmObservation) -> Finding:
         audit = observation.audit
         problems = audit.problems(restarted=observation.restarts > 0)
-        if problems:
+        if not audit.inputs:
+            measured = "no inputs"
+        elif problems:
             measured = ", ".join(f"{name} {count}" for name, count in problems.items())
         else:
             measured = (
@@ -23,8 +25,8 @@ class _Audit:
                 + (f" + {audit.deferred} deferred" if audit.deferred else "")
                 + (f" + {audit.pending} still in the source" if audit.pending else "")
             )
-        # An audit of nothing shows nothing.
-        return Finding(self.name, argument, measured, not problems and audit.inputs > 0)
+        # An audit of nothing, or of events that the pipeline never took, shows nothing.
+        return Finding(self.name, argument, measured, not problems and audit.inputs > audit.pending)
 
 
 AUDIT = _Audit()

@@ -1,5 +1,6 @@
 """What a check is: a name, the type of its argument, and a function from what was observed to a finding."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Protocol, Self
 
@@ -40,6 +41,8 @@ class _Range(BaseModel):
     def _some(self) -> Self:
         if self.at_least is None and self.at_most is None:
             raise ValueError("write at_least, at_most or a number")
+        if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
+            raise ValueError(f"no number is at least {self.at_least} and at most {self.at_most}; swap them?")
         return self
 
     def admits(self, value: int) -> bool:
@@ -54,22 +57,30 @@ class _Range(BaseModel):
 
 
 def _exactly(value: object) -> object:
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    return {"at_least": value, "at_most": value} if is_number else value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return {"at_least": value, "at_most": value}
+    if not isinstance(value, dict | _Range | None):
+        raise ValueError(  # noqa: TRY004 — what pydantic turns into a validation error
+            f"{value!r} is no bound; write a number or {{at_least: …, at_most: …}}"
+        )
+    return value
 
 
-Bound = Annotated[_Range, BeforeValidator(_exactly)]
+Bound = Annotated[_Range, BeforeValidator(_exactly, json_schema_input_type=int | _Range)]
 """A number, or `{at_least: …, at_most: …}`."""
 
 
 @dataclass(frozen=True)
 class Count:
-    """A check on one number."""
+    """A check on one number. Where `of` gives None there was nothing to count, so no bound holds; `absent` says why."""
 
     name: str
-    of: Any
+    of: Callable[[ArmObservation], int | None]
     argument: Any = Bound
+    absent: str = "nothing to count"
 
     def judge(self, argument: _Range, observation: ArmObservation) -> Finding:
         value = self.of(observation)
+        if value is None:
+            return Finding(self.name, str(argument), self.absent, holds=False)
         return Finding(self.name, str(argument), str(value), argument.admits(value))

@@ -16,6 +16,9 @@ class _OneCheck(BaseModel):
     def _one(self) -> Self:
         if len(self.model_fields_set) != 1:
             raise ValueError("exactly one check in each item; write several items")
+        (name,) = self.model_fields_set
+        if getattr(self, name) is None:
+            raise ValueError(f"{name} says nothing; write what it must be")
         return self
 
     def judge(self, observation: ArmObservation) -> Finding:

@@ -2,4 +2,6 @@
 
 from devkit.checks.base import Count
 
-PAST_FAILED_BATCH = Count("past_failed_batch", lambda observation: observation.past_failed_batch)
+PAST_FAILED_BATCH = Count(
+    "past_failed_batch", lambda observation: observation.past_failed_batch, absent="no batch failed"
+)

@@ -3,8 +3,10 @@
 0 reproduced and fixed · 1 refuted · 2 usage or invalid file · 3 inconclusive or harness error · 130 interrupted
 """
 
+import os
 import signal
 import sys
+import traceback
 from types import FrameType
 
 import click
@@ -17,7 +19,20 @@ from devkit.errors import INCONCLUSIVE, DevkitError
 _INTERRUPTED = 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _ReaderGoneError(Exception):
+    """Nobody reads the output any more."""
+
+
+class _Group(click.Group):
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            # Click would exit with 1, which here says that the scenario was refuted.
+            raise _ReaderGoneError from error
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 def cli() -> None:
     """Reproduce streaming incidents on this machine and prove the fix."""
 
@@ -42,11 +57,17 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted; nothing is left running", err=True)
         sys.exit(_INTERRUPTED)
-    except BrokenPipeError:
+    except _ReaderGoneError:
+        # Else Python complains of the same pipe once more when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(INCONCLUSIVE)
     except OSError as error:
         # Above all a disk that is full.
         click.echo(f"error: {error}", err=True)
+        sys.exit(INCONCLUSIVE)
+    except Exception:  # noqa: BLE001 — it is shown in full
+        # A defect of the kit; Python would exit with 1, which here says that the scenario was refuted.
+        traceback.print_exc()
         sys.exit(INCONCLUSIVE)
     sys.exit(code if isinstance(code, int) else 0)
 

@@ -1,5 +1,6 @@
 """`devkit up | down | status | logs`: the stack by itself."""
 
+import contextlib
 import socket
 import sys
 import time
@@ -80,12 +81,13 @@ def logs(run_id: str | None, *, follow: bool) -> None:
     run = runs[-1]
     directory = Path(run.addresses[_LOGS])
     offsets: dict[Path, int] = {}
-    while True:
-        for path in sorted([*directory.glob("*.log"), *directory.glob("*.out")]):
-            _print_new(path, offsets)
-        if not follow or not run.guardian_is_alive():
-            return
-        time.sleep(0.3)
+    with contextlib.suppress(KeyboardInterrupt):  # the way to end it; the stack stays up
+        while True:
+            for path in sorted([*directory.glob("*.log"), *directory.glob("*.out")]):
+                _print_new(path, offsets)
+            if not follow or not run.guardian_is_alive():
+                return
+            time.sleep(0.3)
 
 
 def _print_new(path: Path, offsets: dict[Path, int]) -> None:

@@ -40,7 +40,11 @@ class GuardianProcess:
         self._ending = False
         become_subreaper()
         self._directory = Path(tempfile.mkdtemp(prefix=f"devkit-{run_id}-"))
-        self._save_state()
+        try:
+            self._save_state()
+        except OSError:
+            self._directory.rmdir()
+            raise
 
     def run(self) -> None:
         """Serve until the command line is gone, a shutdown is asked for, or a signal comes; then end everything."""
@@ -57,19 +61,22 @@ class GuardianProcess:
         self._selector.register(self._sock, selectors.EVENT_READ)
         self._tell(m.Hello(directory=str(self._directory)))
         shutdown_asked = False
-        while not self._ending:
-            for key, _ in self._selector.select():
-                if key.fd == wake_read:
-                    os.read(wake_read, 4096)
-                    self._reap()
-                    continue
-                data = self._receive()
-                if data is None:
-                    continue
-                for line in buffer.feed(data):
-                    shutdown_asked |= self._obey(m.COMMANDS.validate_json(line))
-            self._ending |= shutdown_asked
-        self._end_everything()
+        try:
+            while not self._ending:
+                for key, _ in self._selector.select():
+                    if key.fd == wake_read:
+                        os.read(wake_read, 4096)
+                        self._reap()
+                        continue
+                    data = self._receive()
+                    if data is None:
+                        continue
+                    for line in buffer.feed(data):
+                        shutdown_asked |= self._obey(m.COMMANDS.validate_json(line))
+                self._ending |= shutdown_asked
+        finally:
+            # Also when this process has a defect: what it owns must not outlive it.
+            self._end_everything()
         if shutdown_asked:
             self._tell(m.Down())
 
@@ -132,7 +139,7 @@ class GuardianProcess:
                     stderr=stderr,
                     preexec_fn=die_with_parent,  # safe: this process has one thread
                 )
-        except OSError as error:
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
             self._tell(m.Refused(request=command.request, reason=str(error)))
             return
         process.returncode = 0  # reaped below by waitpid, not by Popen
@@ -188,8 +195,13 @@ class GuardianProcess:
 
 
 def main() -> None:
-    run_id, descriptor = sys.argv[1], int(sys.argv[2])
-    GuardianProcess(run_id, socket.socket(fileno=descriptor)).run()
+    run_id, sock = sys.argv[1], socket.socket(fileno=int(sys.argv[2]))
+    try:
+        guardian = GuardianProcess(run_id, sock)
+    except OSError as error:
+        m.send(sock, m.Refused(request=m.GUARDIAN, reason=str(error)))
+        sys.exit(1)
+    guardian.run()
 
 
 if __name__ == "__main__":

@@ -81,9 +81,11 @@ class Guardian:
         self._sock = ours
         self._reader = threading.Thread(target=self._read, name="guardian-reader", daemon=True)
         self._reader.start()
-        hello = self._await("hello", 0)
-        assert isinstance(hello, m.Hello)
-        self.directory = Path(hello.directory)
+        try:
+            self.directory = self._begun()
+        except BaseException:
+            self.shutdown()
+            raise
 
     def spawn(
         self, name: str, argv: Sequence[str], *, logs: Path, env: Mapping[str, str] | None = None, split: bool = False
@@ -112,6 +114,16 @@ class Guardian:
         assert isinstance(answer, m.Spawned)
         return ManagedProcess(name, request, answer.pid, stdout, stderr, self)
 
+    def _begun(self) -> Path:
+        hello = self._await("hello", m.GUARDIAN)
+        if isinstance(hello, m.Refused):
+            raise StackError(
+                f"the run's guardian could not begin: {hello.reason}",
+                hint="free some space, or choose other places with TMPDIR and DEVKIT_CACHE",
+            )
+        assert isinstance(hello, m.Hello)
+        return Path(hello.directory)
+
     def exit_code_of(self, request: int) -> int | None:
         with self._condition:
             if self._gone and request not in self._exit_codes:
@@ -127,7 +139,7 @@ class Guardian:
     def release(self, addresses: Mapping[str, str]) -> None:
         """Leave the run to the guardian; the addresses go into its state file."""
         self.send(m.Release(state=dict(addresses)))
-        self._await("released", 0)
+        self._await("released", m.GUARDIAN)
         self._released = True
 
     def shutdown(self) -> None:
@@ -135,7 +147,7 @@ class Guardian:
         if not self._gone:
             with contextlib.suppress(StackError):
                 self.send(m.Shutdown())
-                self._await("down", 0)
+                self._await("down", m.GUARDIAN)
         self._sock.close()
         try:
             self._process.wait(_ANSWER_S)
@@ -180,11 +192,12 @@ class Guardian:
                 case m.Exited():
                     self._exit_codes[event.request] = event.code
                 case m.Refused():
-                    self._answers["spawned", event.request] = event
+                    awaited = "hello" if event.request == m.GUARDIAN else "spawned"
+                    self._answers[awaited, event.request] = event
                 case m.Spawned() | m.TreeKilled():
                     self._answers[event.event, event.request] = event
                 case _:
-                    self._answers[event.event, 0] = event
+                    self._answers[event.event, m.GUARDIAN] = event
             self._condition.notify_all()
 
     def __enter__(self) -> Self:

@@ -6,6 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+GUARDIAN = 0
+"""Stands for the guardian itself where a request is named."""
+
 
 class _Message(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -51,10 +51,9 @@ def state_path(run_id: str) -> Path:
 def known_runs() -> list[RunState]:
     """All runs with a state file, oldest first; unreadable files are left out (another version may have made them)."""
     runs = []
-    directory = cache_dir() / "runs"
-    for path in sorted(directory.glob("*.json"), key=lambda file: file.name) if directory.is_dir() else []:
+    for path in (cache_dir() / "runs").glob("*.json"):
         try:
-            runs.append(RunState.model_validate_json(path.read_text()))
+            runs.append(RunState.model_validate_json(path.read_bytes()))
         except (OSError, ValidationError):
             continue
-    return runs
+    return sorted(runs, key=lambda run: run.guardian_started)

@@ -38,14 +38,14 @@ class RuleEvidence:
 
 @dataclass(frozen=True)
 class ArmObservation:
-    """`past_failed_batch` is 0 where no batch failed; `replays` and `replayed_offsets` are explained in the checks."""
+    """`past_failed_batch` is None where no batch failed; the checks explain `replays` and `replayed_offsets`."""
 
     duration_s: float
     ended_by: str
     restarts: int
     replays: int
     replayed_offsets: int
-    past_failed_batch: int
+    past_failed_batch: int | None
     drained: bool
     exceptions: tuple[LoggedException, ...]
     last_sample: Sample

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_EXCEPTION = re.compile(r"(?:^|Caused by: |: )(?:[a-z_][\w$]*\.)+([A-Z]\w*(?:Exception|Error)): (.+)")
+# A nested class is named behind its outer one, `KafkaOffsets$StaleException`; a message may be missing.
+_EXCEPTION = re.compile(r"(?:^|: )(?:[a-z_]\w*\.)+(?:\w+\$)*([A-Z]\w*(?:Exception|Error))(?:: (.+)|$)")
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ def exceptions_in(log: Path, process: int) -> tuple[LoggedException, ...]:
         with log.open(encoding="utf-8", errors="replace") as lines:
             for line in lines:
                 if match := _EXCEPTION.search(line.rstrip()):
-                    found[LoggedException(process, match[1], match[2])] = None
+                    found[LoggedException(process, match[1], match[2] or "")] = None
     except FileNotFoundError:
         return ()
     return tuple(found)

@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -12,20 +12,20 @@ from typing import Any, Self
 class Timeline:
     """Times are seconds since the run began. Safe to use from several threads."""
 
-    def __init__(self, path: Path) -> None:
-        self._started = time.monotonic()
+    def __init__(self, path: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._started = clock()
         self._file = path.open("a", encoding="utf-8")
         self._lock = threading.Lock()
 
     def now_s(self) -> float:
-        return time.monotonic() - self._started
+        return self._clock() - self._started
 
     def add(self, kind: str, *, arm: str | None = None, **fields: Any) -> None:
         """Write one line; it is on disk at once, so that a killed run leaves what it saw."""
-        head: Mapping[str, Any] = {"t_s": round(self.now_s(), 3), "kind": kind} | ({"arm": arm} if arm else {})
-        line = json.dumps(dict(head) | fields, ensure_ascii=False)
-        with self._lock:
-            self._file.write(line + "\n")
+        with self._lock:  # the time as well, or lines of two threads could stand out of order
+            head: Mapping[str, Any] = {"t_s": round(self.now_s(), 3), "kind": kind} | ({"arm": arm} if arm else {})
+            self._file.write(json.dumps(dict(head) | fields, ensure_ascii=False) + "\n")
             self._file.flush()
 
     def __enter__(self) -> Self:

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TextIO
 
 from devkit.observe.arm import Sample
@@ -13,19 +13,20 @@ _QUIET_S = 2.0
 class Progress:
     """A sample gets a line when something moved since the last, at most every two seconds."""
 
-    def __init__(self, stream: TextIO | None = None) -> None:
+    def __init__(self, stream: TextIO | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream if stream is not None else sys.stdout
-        self._started = time.monotonic()
-        self._last_at = 0.0
+        self._clock = clock
+        self._started = clock()
+        self._last_at = self._started - _QUIET_S
         self._last: tuple[str, int, int, int, int] | None = None
 
     def line(self, scope: str, text: str) -> None:
-        elapsed = time.monotonic() - self._started
+        elapsed = self._clock() - self._started
         self._stream.write(f"{elapsed:6.1f}s {scope:<8} {text}\n")
         self._stream.flush()
 
     def sample(self, scope: str, sample: Sample, fired: Mapping[str, int]) -> None:
-        now = time.monotonic()
+        now = self._clock()
         figures = (scope, sample.committed, sample.source_end, sample.outputs, sample.errors)
         if now - self._last_at < _QUIET_S or figures == self._last:
             return

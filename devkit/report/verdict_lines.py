@@ -13,7 +13,7 @@ def verdict_lines(result: Result, directory: Path) -> Iterator[str]:
     """Lines without line ends."""
     yield ""
     yield f"{result.scenario}: {result.outcome.upper()}"
-    yield f"  {result.title} (seed {result.seed})"
+    yield from _wrapped(f"{result.title} (seed {result.seed})", "  ")
     for name, arm in result.arms.items():
         yield ""
         holds = "holds" if arm.holds else "DOES NOT HOLD"
@@ -29,9 +29,9 @@ def verdict_lines(result: Result, directory: Path) -> Iterator[str]:
     if not result.config_difference:
         yield "  none: both arms ran the same configuration"
     for key, values in result.config_difference.items():
-        yield f"  {key}: {values.incident} (incident) → {values.fixed} (fixed)"
+        yield from _wrapped(f"{values.incident} (incident) → {values.fixed} (fixed)", f"  {key}: ")
     yield ""
-    yield "faults that fired:"
+    yield "faults:"
     for name, evidence in result.fault_evidence.items():
         if not evidence:
             yield f"  {name}: none was injected"
@@ -46,13 +46,15 @@ def verdict_lines(result: Result, directory: Path) -> Iterator[str]:
 def _expectations(arm: ArmResult) -> Iterator[str]:
     for item in arm.expectations:
         mark = "ok  " if item.holds else "FAIL"
-        yield f"  {mark} {item.name}: expected {item.expected}"
+        yield from _wrapped(f"expected {item.expected}", f"  {mark} {item.name}: ")
         yield from _wrapped(item.measured, "       measured ")
     for example in arm.audit.examples if not arm.holds else ():
         yield from _wrapped(example, "       audit: ")
 
 
 def _describe(item: Evidence) -> str:
+    if not item.fired:
+        return f"{item.fault!r} never fired"
     header = "absent" if item.max_content_length_bytes is None else f"{item.max_content_length_bytes:,} bytes"
     return (
         f"{item.fault!r} met {item.requests} requests; largest answer: Content-Length {header}, "

@@ -1,5 +1,6 @@
 """Reads a scenario file into its model; every error says file, line, column, what is wrong, and the near miss."""
 
+import re
 import types
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -17,6 +18,22 @@ from devkit.scenario.model import ARMS, Scenario
 from pipeline.config import PipelineConfig
 
 SUFFIX = ".yaml"
+_SHOWN = 60
+
+# Pydantic's words for these speak of Python.
+_PLAIN = {
+    "model_type": "must be a mapping of keys to values",
+    "dict_type": "must be a mapping of keys to values",
+    "tuple_type": "must be a list",
+    "too_short": "must not be empty",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+}
+_REMEDIES = {
+    "string_type": "write it in quotes",
+    "byte_size": "write for example 20MiB",
+    "byte_size_unit": "write for example 20MiB",
+}
 
 
 def load_scenario(path: Path) -> Scenario:
@@ -76,7 +93,7 @@ def _depth(document: CommentedMap, location: Location) -> int:
 
 
 def _problem(document: CommentedMap, location: Location, detail: ErrorDetails, model: type[BaseModel]) -> Problem:
-    path = tuple(step for step in location if not _is_validator_step(step))
+    path = _without_validators(document, location)
     return Problem(*position(document, path), f"{_dotted(path)}: {_text(detail, model)}")
 
 
@@ -90,10 +107,30 @@ def _text(detail: ErrorDetails, model: type[BaseModel]) -> str:
             return "is missing"
         case "value_error":
             return detail["msg"].removeprefix("Value error, ")
-    hint = (detail.get("ctx") or {}).get("hint")
-    shown = repr(detail["input"])
-    got = f" (got {shown[:60]})" if not isinstance(detail["input"], dict) else ""
-    return detail["msg"][:1].lower() + detail["msg"][1:] + got + (f"; {hint}" if hint else "")
+    context = detail.get("ctx") or {}
+    message = _PLAIN.get(detail["type"]) or detail["msg"][:1].lower() + detail["msg"][1:]
+    hint = context.get("hint") or _REMEDIES.get(detail["type"]) or _near_literal(detail, context)
+    return message + _got(detail["input"]) + (f"; {hint}" if hint else "")
+
+
+def _got(value: Any) -> str:
+    """The value as YAML would write it; mappings and lists are to be seen in the file."""
+    if value is None:
+        return " (it is empty)"
+    if isinstance(value, bool):
+        return f" (got {str(value).lower()})"
+    if not isinstance(value, str | int | float):
+        return ""
+    shown = repr(value)
+    return f" (got {shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '…'})"
+
+
+def _near_literal(detail: ErrorDetails, context: dict[str, Any]) -> str | None:
+    if detail["type"] != "literal_error":
+        return None
+    known = re.findall(r"'([^']*)'", str(context.get("expected", "")))
+    near = get_close_matches(str(detail["input"]), known, n=1)
+    return f"did you mean {near[0]!r}?" if near else None
 
 
 def _known_keys(model: type[BaseModel], location: Location) -> list[str]:
@@ -117,9 +154,17 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
             yield from _models(inner)
 
 
-def _is_validator_step(step: int | str) -> bool:
-    """Pydantic puts the names of unions' members and validators into locations; they are no part of the file."""
-    return isinstance(step, str) and ("[" in step or "(" in step)
+def _without_validators(document: CommentedMap, location: Location) -> Location:
+    """Pydantic puts the names of unions' members and validators into locations; they are no part of the file.
+
+    A key of the file may look like one: `Mercury (planet)` is a page.
+    """
+    path: Location = ()
+    for step in location:
+        in_file = reaches(document, (*path, step)) == len(path) + 1
+        if in_file or not (isinstance(step, str) and ("[" in step or "(" in step)):
+            path = (*path, step)
+    return path
 
 
 def _dotted(location: Location) -> str:

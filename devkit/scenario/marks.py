@@ -28,9 +28,11 @@ def read_yaml(path: Path) -> CommentedMap:
         text = " ".join((error.problem or "cannot be parsed").split())
         raise InvalidFileError(path, [Problem(line, column, f"not YAML: {text}")]) from error
     except YAMLError as error:
-        raise InvalidFileError(path, [Problem(1, 1, f"not YAML: {error}")]) from error
+        raise InvalidFileError(path, [Problem(1, 1, f"not YAML: {' '.join(str(error).split())}")]) from error
+    except RecursionError as error:
+        raise InvalidFileError(path, [Problem(1, 1, "not YAML that can be read: nested too deeply")]) from error
     if not isinstance(document, CommentedMap):
-        kind = "empty" if document is None else f"a {type(document).__name__}"
+        kind = "empty" if document is None else "a list" if isinstance(document, CommentedSeq) else "a single value"
         raise InvalidFileError(path, [Problem(1, 1, f"the file is {kind}; it must be a mapping of keys to values")])
     return document
 
@@ -40,6 +42,8 @@ def position(document: Any, location: Location) -> tuple[int, int]:
     place = (0, 0)
     for step in location:
         if isinstance(document, CommentedMap) and step in document:
+            if step not in (document.lc.data or ()):
+                break  # it came with a merge key, `<<: *other`, so it stands elsewhere
             place = document.lc.key(step)
         elif isinstance(document, CommentedSeq) and isinstance(step, int) and step < len(document):
             place = document.lc.item(step)

@@ -84,6 +84,9 @@ class Condition(_Model):
     def _one(self) -> Self:
         if len(self.model_fields_set) != 1:
             raise ValueError("exactly one condition in each item; write several items")
+        (name,) = self.model_fields_set
+        if getattr(self, name) is None:
+            raise ValueError(f"{name} says nothing; write its value")
         return self
 
 
@@ -99,7 +102,7 @@ def _empty_mapping(value: object) -> object:
     return {} if value is None else value
 
 
-Overlay = Annotated[dict[str, Any], BeforeValidator(_empty_mapping)]
+Overlay = Annotated[dict[str, Any], BeforeValidator(_empty_mapping, json_schema_input_type=dict[str, Any] | None)]
 
 
 class Arms(_Model):

@@ -226,7 +226,7 @@ class ArmPlay:
         self._venue.timeline.add("sample", arm=self._arm, **_as_dict(sample), lag=sample.lag, faults=fired)
         self._venue.progress.sample(self._arm, sample, fired)
 
-    def _audit(self, publisher: Publisher, failed: Range | None) -> tuple[Audit, int]:
+    def _audit(self, publisher: Publisher, failed: Range | None) -> tuple[Audit, int | None]:
         self._say("audit", "every input against its fate")
         mock, bootstrap = self._venue.stack.mock_api, self._config.source.bootstrap_servers
         publisher.manifest().write(self._directory / "manifest.jsonl")
@@ -240,7 +240,7 @@ class ArmPlay:
             audit.add_output(arrival)
         for arrival in read_topic(bootstrap, self._config.sink.error_topic):
             audit.add_error(arrival)
-        return audit.finish(self._state.committed), audit.past(failed.end) if failed else 0
+        return audit.finish(self._state.committed), audit.past(failed.end) if failed else None
 
     def _evidence(self) -> tuple[RuleEvidence, ...]:
         rules = self._venue.stack.mock_api.counts().rules

@@ -5,7 +5,7 @@ The first start makes the checkpoint; every restart continues it.
 
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -32,8 +32,9 @@ class Launch:
 class Supervisor:
     """One pipeline process at a time; `poll` it often."""
 
-    def __init__(self, guardian: Guardian, launch: Launch) -> None:
+    def __init__(self, guardian: Guardian, launch: Launch, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._guardian = guardian
+        self._clock = clock
         self._launch = launch
         self._processes: list[ManagedProcess] = []
         self._tail: LineTail | None = None
@@ -69,9 +70,9 @@ class Supervisor:
             # Workers that outlive their driver could still write.
             process.kill_tree()
             self.exit_codes.append(code)
-            self._restart_at = time.monotonic() + self._launch.restart_delay.total_seconds()
+            self._restart_at = self._clock() + self._launch.restart_delay.total_seconds()
             yield {"event": "process_ended", "process": self.starts, "exit_code": code}
-        elif time.monotonic() >= self._restart_at:
+        elif self._clock() >= self._restart_at:
             self._restart_at = None
             self._spawn()
             yield {"event": "process_restarted", "process": self.starts, "pid": self._processes[-1].pid}

@@ -51,17 +51,30 @@ class HtmlClient:
     """One for each Python worker; its connections outlive the micro-batch. `concurrency` is this worker's share."""
 
     def __init__(
-        self, config: PipelineConfig, *, concurrency: int, clock: Callable[[], float], jitter: random.Random
+        self,
+        config: PipelineConfig,
+        *,
+        concurrency: int,
+        clock: Callable[[], float],
+        now: Callable[[], datetime],
+        jitter: random.Random,
     ) -> None:
+        """`clock` counts seconds and never goes back; `now` is the time of day, in UTC, for dates in `Retry-After`."""
         self._config = config
         self._clock = clock
+        self._now = now
         self._jitter = jitter
         self._slots = asyncio.Semaphore(concurrency)
         self._session = aiohttp.ClientSession(
             base_url=config.mediawiki.endpoint,
             connector=aiohttp.TCPConnector(limit=concurrency),
             headers={"User-Agent": USER_AGENT, "Accept-Encoding": "gzip"},
+            # All wikis answer at one address, and must not get each other's cookies.
+            cookie_jar=aiohttp.DummyCookieJar(),
         )
+        # Else aiohttp sends a request again by itself when a kept connection turns out closed: `total_requests` would
+        # be no total, and its attempts would depend on what else is under way. There is no public switch for it.
+        self._session._retry_connection = False  # noqa: SLF001
 
     async def close(self) -> None:
         await self._session.close()
@@ -76,7 +89,7 @@ class HtmlClient:
         if host is None:
             raise FetchFailedError(Failure("unknown_wiki", f"wiki {wiki_id[:100]!r} is not in mediawiki.wikis"))
         limits = self._config.fetch
-        last = _Retry("no request was made before the deadline")
+        last = _Retry("no answer before the deadline")
         for request in range(1, limits.total_requests + 1):
             remaining = deadline - self._clock()
             if remaining <= 0:
@@ -95,8 +108,9 @@ class HtmlClient:
                 if self._clock() + pause >= deadline:
                     break
                 await asyncio.sleep(pause)
-        kind = "deadline_exceeded" if self._clock() >= deadline else "fetch_failed"
-        raise FetchFailedError(Failure(kind, f"revision {rev_id} of {wiki_id}: {last.why}"))
+        else:
+            raise FetchFailedError(Failure("fetch_failed", f"revision {rev_id} of {wiki_id}: {last.why}"))
+        raise FetchFailedError(Failure("deadline_exceeded", f"revision {rev_id} of {wiki_id}: {last.why}"))
 
     def _pause(self, request: int, retry_after_s: float | None) -> float:
         if retry_after_s is not None:
@@ -127,18 +141,20 @@ class HtmlClient:
 
     def _refused(self, response: aiohttp.ClientResponse, rev_id: int) -> _Retry:
         if response.status in self._config.fetch.retried_statuses:
-            return _Retry(f"status {response.status}", _retry_after_s(response.headers.get("Retry-After")))
+            return _Retry(f"status {response.status}", _retry_after_s(response.headers.get("Retry-After"), self._now))
         kind = _FINAL.get(response.status, "upstream_error")
         raise FetchFailedError(Failure(kind, f"revision {rev_id}: status {response.status}"))
 
 
-def _retry_after_s(value: str | None) -> float | None:
+def _retry_after_s(value: str | None, now: Callable[[], datetime]) -> float | None:
     """Seconds to wait, from either form of the header; None when it is absent or unreadable."""
     if value is None:
         return None
-    if value.strip().isdigit():
+    if value.isascii() and value.strip().isdigit():
         return float(value)
     try:
-        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
-    except ValueError:
+        when = parsedate_to_datetime(value)
+        # "-0000" is UTC too, but comes without a zone.
+        return max(0.0, ((when if when.tzinfo else when.replace(tzinfo=UTC)) - now()).total_seconds())
+    except (ValueError, OverflowError):
         return None

@@ -75,14 +75,13 @@ class HtmlEnrichment:
         if parent_id is None:
             latest = await self._fetch(event, latest_id, "latest", deadline)
             return await self._fit(message, event, Content(latest.html), declared_bytes=latest.content_length)
-        try:
-            async with asyncio.TaskGroup() as group:
-                latest_task = group.create_task(self._fetch(event, latest_id, "latest", deadline))
-                parent_task = group.create_task(self._fetch(event, parent_id, "parent", deadline))
-        except* FetchFailedError as failures:
-            # The first by role, so that the error event does not depend on which answer came first.
-            raise FetchFailedError(min(_failures(failures), key=lambda failure: failure.message)) from None
-        latest, parent = latest_task.result(), parent_task.result()
+        # Both end before either counts, so that the error event does not depend on which answer came first.
+        outcomes = await asyncio.gather(
+            self._fetch(event, latest_id, "latest", deadline),
+            self._fetch(event, parent_id, "parent", deadline),
+            return_exceptions=True,
+        )
+        latest, parent = (_fetched(outcome) for outcome in outcomes)
         diff = unified_diff(
             parent.html, latest.html, before_name=f"revision/{parent_id}", after_name=f"revision/{latest_id}"
         )
@@ -135,11 +134,7 @@ class HtmlEnrichment:
         )
 
 
-def _failures(group: BaseExceptionGroup[FetchFailedError]) -> list[Failure]:
-    found: list[Failure] = []
-    for error in group.exceptions:
-        if isinstance(error, BaseExceptionGroup):
-            found.extend(_failures(error))
-        else:
-            found.append(error.failure)
-    return found
+def _fetched(outcome: FetchedHtml | BaseException) -> FetchedHtml:
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return outcome

@@ -5,6 +5,7 @@ and nothing else; it is written before the event that names it.
 """
 
 import hashlib
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,8 @@ class ClaimStore:
     def __init__(self, config: ClaimCheck) -> None:
         self._config = config
         self._client: S3Client | None = None
+        # boto3's clients may be shared by threads, but not made by two at once.
+        self._connecting = threading.Lock()
 
     def put(self, payload: bytes) -> Claim:
         """Store a payload; returns when the store has acknowledged it. Raises botocore's errors."""
@@ -52,14 +55,17 @@ class ClaimStore:
         return Claim(self._config.bucket, key, len(payload), digest)
 
     def _connected(self) -> "S3Client":
-        if self._client is None:
-            import boto3  # slow to import, and most workers never store a payload
-            from botocore.config import Config
+        with self._connecting:
+            if self._client is None:
+                import boto3  # slow to import, and most workers never store a payload
+                from botocore.config import Config
 
-            self._client = boto3.client(
-                "s3",
-                endpoint_url=self._config.endpoint,
-                region_name=self._config.region,
-                config=Config(s3={"addressing_style": "path"}, retries={"mode": "standard", "total_max_attempts": 5}),
-            )
-        return self._client
+                self._client = boto3.client(
+                    "s3",
+                    endpoint_url=self._config.endpoint,
+                    region_name=self._config.region,
+                    config=Config(
+                        s3={"addressing_style": "path"}, retries={"mode": "standard", "total_max_attempts": 5}
+                    ),
+                )
+            return self._client

@@ -6,7 +6,7 @@ loop moved there (records of 23,117,387 and 23,137,028 bytes).
 
 import uuid
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 import orjson
 
@@ -14,6 +14,7 @@ from pipeline.records.record import Position, Record
 from pipeline.schemas import ERROR_URI, PAGE_CHANGE_URI
 
 MAX_MESSAGE_CHARACTERS = 500
+MAX_MESSAGE_BYTES = 1000
 MAX_KEY_BYTES = 1024
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:enrichment:error-event")
 
@@ -37,9 +38,6 @@ def error_record(
     stream: str,
 ) -> Record:
     """The error event of a source event. Id and time are those of the source position, so a replay repeats it."""
-    message = failure.message
-    if len(message) > MAX_MESSAGE_CHARACTERS:
-        message = message[: MAX_MESSAGE_CHARACTERS - 1] + "…"
     timestamp = rfc3339(appended)
     event = {
         "$schema": ERROR_URI,
@@ -51,7 +49,7 @@ def error_record(
         "dt": timestamp,
         "emitter_id": emitter,
         "error_type": failure.error_type,
-        "message": f"{message} (source {position})",
+        "message": f"{_bounded(failure.message)} (source {position})",
         "errored_schema_uri": PAGE_CHANGE_URI,
         "errored_stream_name": stream,
     }
@@ -61,5 +59,14 @@ def error_record(
 
 
 def rfc3339(moment: datetime) -> str:
-    """UTC with milliseconds and `Z`."""
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    """UTC with milliseconds and `Z`; the moment has a time zone."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _bounded(message: str) -> str:
+    """At most `MAX_MESSAGE_BYTES` as JSON, whatever the text: it may quote what somebody else sent."""
+    # Cut first: only a short text is worth looking at character by character.
+    short = message if len(message) <= MAX_MESSAGE_CHARACTERS else message[: MAX_MESSAGE_CHARACTERS - 1] + "…"
+    # JSON writes a control character in six bytes, and cannot write half a surrogate pair at all.
+    printable = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in short)
+    return printable.encode()[:MAX_MESSAGE_BYTES].decode(errors="ignore")

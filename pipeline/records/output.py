@@ -33,7 +33,10 @@ class Content:
 
 
 def output_value(event: PageChange, content: Content | None, *, stream: str) -> bytes:
-    """The value of the output record; without content the body fields are absent and the rest is the same."""
+    """The value of the output record; without content the body fields are absent and the rest is the same.
+
+    A body that the source event already had is not passed on either: it may be hidden, and it is not HTML.
+    """
     meta = event.raw["meta"]
     output: dict[str, Any] = event.raw | {
         "meta": meta
@@ -43,11 +46,16 @@ def output_value(event: PageChange, content: Content | None, *, stream: str) -> 
             "dt": meta.get("dt", event.raw["dt"]),
         }
     }
-    if content is not None:
-        revision = event.raw["revision"]
-        slots = revision["content_slots"]
-        main = slots["main"] | {"content_body": content.html}
-        output["revision"] = revision | {"content_slots": slots | {"main": main}}
-        if content.diff is not None:
-            output["html_diff"] = {"base_rev_id": content.parent_id, "format": "unified", "body": content.diff}
+    revision = event.raw["revision"]
+    if "content_slots" in revision:
+        slots = {role: _without_body(slot) for role, slot in revision["content_slots"].items()}
+        if content is not None:
+            slots["main"]["content_body"] = content.html
+        output["revision"] = revision | {"content_slots": slots}
+    if content is not None and content.diff is not None:
+        output["html_diff"] = {"base_rev_id": content.parent_id, "format": "unified", "body": content.diff}
     return orjson.dumps(output)
+
+
+def _without_body(slot: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in slot.items() if name != "content_body"}

@@ -63,6 +63,13 @@ def parse(value: bytes | None, position: str) -> PageChange:
         raise InvalidEventError(
             Failure("schema_violation", f"not a {PAGE_CHANGE_URI} event at {place[:200]}: {violation.message[:250]}")
         )
+    try:
+        orjson.dumps(document)
+    except orjson.JSONEncodeError as error:
+        # What can be read may be nested too deeply to be written.
+        raise InvalidEventError(
+            Failure("malformed_json", f"message of {len(value or b'')} bytes cannot be passed on: {error}")
+        ) from error
     revision = document["revision"]
     slot = revision.get("content_slots", {}).get("main", {})
     event_id = document["meta"].get("id", "")
@@ -71,10 +78,12 @@ def parse(value: bytes | None, position: str) -> PageChange:
         event_id=event_id if _UUID.fullmatch(event_id) else str(uuid.uuid5(_NAMESPACE, position)),
         domain=document["meta"].get("domain"),
         wiki_id=document["wiki_id"],
-        page_id=document["page"]["page_id"],
+        # To JSON Schema 5.0 is an integer too.
+        page_id=int(document["page"]["page_id"]),
         kind=cast("Kind", document["page_change_kind"]),
-        rev_id=revision["rev_id"],
-        parent_id=revision.get("rev_parent_id"),
+        rev_id=int(revision["rev_id"]),
+        # MediaWiki's 0 says that there is no parent.
+        parent_id=int(revision.get("rev_parent_id", 0)) or None,
         content_visible=revision.get("is_content_visible", True),
         content_model=slot.get("content_model"),
     )

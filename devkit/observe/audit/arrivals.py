@@ -30,14 +30,17 @@ class Arrival:
 
 def read_topic(bootstrap: str, topic: str) -> Iterator[Arrival]:
     """Every record up to the ends of now, each partition in its order. Raises StackError."""
-    consumer = KafkaConsumer(
-        bootstrap_servers=bootstrap,
-        enable_auto_commit=False,
-        auto_offset_reset="earliest",
-        max_partition_fetch_bytes=_FETCH_BYTES,
-        fetch_max_bytes=_FETCH_BYTES,
-        consumer_timeout_ms=_IDLE_MS,
-    )
+    try:
+        consumer = KafkaConsumer(
+            bootstrap_servers=bootstrap,
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            max_partition_fetch_bytes=_FETCH_BYTES,
+            fetch_max_bytes=_FETCH_BYTES,
+            consumer_timeout_ms=_IDLE_MS,
+        )
+    except (KafkaError, OSError) as error:
+        raise StackError(f"{topic} could not be read for the audit: {error}") from error
     try:
         places = [TopicPartition(topic, number) for number in sorted(consumer.partitions_for_topic(topic) or ())]
         ends = consumer.end_offsets(places)

@@ -40,7 +40,7 @@ class ExpectedOutput:
         try:
             event = orjson.loads(value)
             event["meta"].pop("id")
-        except (orjson.JSONDecodeError, TypeError, KeyError) as error:
+        except (orjson.JSONDecodeError, AttributeError, TypeError, KeyError) as error:
             return f"not an event: {error!r}"
         diff = event.pop("html_diff", None)
         wanted = self.without_body if body_removed else self.with_body
@@ -56,7 +56,7 @@ class ExpectedOutput:
             return f"no unified diff to revision {parent_id}"
         try:
             patched = apply_patch(parent_html, diff["body"])
-        except (PatchError, KeyError) as error:
+        except (PatchError, AttributeError, KeyError) as error:
             return f"diff to revision {parent_id} does not apply: {error}"
         return None if patched == self._html else f"diff to revision {parent_id} does not give the latest HTML"
 

@@ -18,33 +18,46 @@ def apply_patch(before: str, patch: str) -> str:
     old = _lines(before)
     new: list[str] = []
     position = 0
+    # What the present hunk still has to have, by its header: lines of the old text, lines of the new.
+    old_left = new_left = 0
+    in_hunks = False
     lines = patch.split("\n")
     if lines and not lines[-1]:
         lines.pop()
     for number, line in enumerate(lines):
-        if number < 2 and line.startswith(("--- ", "+++ ")):
+        place = f"line {number + 1} of the diff"
+        if not in_hunks and line.startswith(("--- ", "+++ ")):
             continue
-        if match := _HUNK.match(line):
-            start, length = int(match[1]), int(match[2] or 1)
-            begin = start - 1 if length else start
-            if not position <= begin <= len(old):
-                raise PatchError(f"line {number + 1} of the diff: hunk begins at {begin}, of {len(old)} lines")
-            new.extend(old[position:begin])
-            position = begin
-        elif line == _NO_NEWLINE:
+        if in_hunks and line == _NO_NEWLINE:
             # It speaks of the line before it, which is in `new` unless it was a removed one.
             if lines[number - 1][:1] in "+ " and new:
                 new[-1] = new[-1].removesuffix("\n")
-        elif line[:1] in " -":
+        elif not (old_left or new_left):
+            match = _HUNK.match(line)
+            if match is None:
+                raise PatchError(f"{place} is no hunk: {line[:60]!r}")
+            in_hunks = True
+            start, old_left, new_left = int(match[1]), int(match[2] or 1), int(match[4] or 1)
+            begin = start - 1 if old_left else start
+            if not position <= begin <= len(old):
+                raise PatchError(f"{place}: hunk begins at {begin}, of {len(old)} lines")
+            new.extend(old[position:begin])
+            position = begin
+        elif line[:1] == "+" and new_left:
+            new.append(line[1:] + "\n")
+            new_left -= 1
+        elif (line[:1] == "-" and old_left) or (line[:1] == " " and old_left and new_left):
             if position >= len(old) or old[position].removesuffix("\n") != line[1:]:
-                raise PatchError(f"line {number + 1} of the diff does not fit line {position + 1} of the text")
+                raise PatchError(f"{place} does not fit line {position + 1} of the text")
             if line[0] == " ":
                 new.append(old[position])
+                new_left -= 1
             position += 1
-        elif line[:1] == "+":
-            new.append(line[1:] + "\n")
+            old_left -= 1
         else:
-            raise PatchError(f"line {number + 1} of the diff is none: {line[:60]!r}")
+            raise PatchError(f"{place} does not belong to its hunk: {line[:60]!r}")
+    if old_left or new_left:
+        raise PatchError(f"the last hunk lacks {old_left} old and {new_left} new lines")
     return "".join([*new, *old[position:]])
 
 

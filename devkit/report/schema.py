@@ -1,0 +1,63 @@
+"""The JSON Schemas that stand in the repository, written from the models: `python -m devkit.report.schema`.
+
+`result.schema.json` is for who reads a run's result; the other two are for editors, which then complete and check
+scenario files and pipeline configurations while they are written. They know keys, types and units; what depends on
+several keys at once only `devkit scenario check` knows.
+"""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
+from pydantic_core import core_schema
+
+from devkit.quantity import format_duration
+from devkit.report.result import Result
+from devkit.scenario.model import Scenario
+from pipeline.config import PipelineConfig
+
+_TOP = Path(__file__).parents[2]
+_SCHEMAS: dict[Path, tuple[type[BaseModel], JsonSchemaMode]] = {
+    _TOP / "devkit/report/result.schema.json": (Result, "serialization"),
+    _TOP / "devkit/scenario/scenario.schema.json": (Scenario, "validation"),
+    _TOP / "pipeline/pipeline.schema.json": (PipelineConfig, "validation"),
+}
+
+
+class _AsWritten(GenerateJsonSchema):
+    """Durations as people write them: pydantic would ask for ISO 8601."""
+
+    def timedelta_schema(self, schema: core_schema.TimedeltaSchema) -> JsonSchemaValue:  # noqa: ARG002
+        return {"type": "string", "pattern": r"^\s*\d+(\.\d+)?\s*(us|ms|s|m|h)\s*$"}
+
+    def encode_default(self, dft: Any) -> Any:
+        return format_duration(dft) if isinstance(dft, timedelta) else super().encode_default(dft)
+
+
+def schemas() -> dict[Path, str]:
+    """The text of each schema file."""
+    return {
+        path: json.dumps(
+            {"$schema": GenerateJsonSchema.schema_dialect}
+            | model.model_json_schema(by_alias=True, mode=mode, schema_generator=_AsWritten),
+            indent=2,
+            ensure_ascii=False,
+        )
+        + "\n"
+        for path, (model, mode) in _SCHEMAS.items()
+    }
+
+
+def main() -> None:
+    """Write the files."""
+    for path, text in schemas().items():
+        path.write_text(text, encoding="utf-8")
+        click.echo(f"wrote {path.relative_to(_TOP)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+from pathlib import Path
+
+import pytest
+
+from devkit import errors
+from devkit.errors import DevkitError, InvalidFileError, Problem, SetupError, StackError, UsageError, WaitTimeoutError
+
+
+@pytest.mark.parametrize(
+    ("kind", "parent", "code"),
+    [
+        (DevkitError, Exception, 3),
+        (UsageError, DevkitError, 2),
+        (InvalidFileError, UsageError, 2),
+        (SetupError, DevkitError, 3),
+        (StackError, DevkitError, 3),
+        (WaitTimeoutError, StackError, 3),
+    ],
+)
+def test_the_tree_and_its_exit_codes(kind: type[DevkitError], parent: type[Exception], code: int) -> None:
+    assert kind.__base__ is parent
+    assert kind.exit_code == code
+
+
+def test_the_tree_drawn_in_the_module_is_the_whole_tree() -> None:
+    public = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)}
+    assert public == {name for name in public if f"{name} " in (errors.__doc__ or "")}
+    assert len(public) == 6
+
+
+def test_hint_is_shown_on_a_line_of_its_own() -> None:
+    assert StackError("Kafka ended", hint="see its log").render() == "error: Kafka ended\nhint: see its log"
+
+
+def test_without_a_hint_there_is_no_such_line() -> None:
+    assert StackError("Kafka ended").render() == "error: Kafka ended"
+
+
+def test_an_invalid_file_names_each_place() -> None:
+    error = InvalidFileError(Path("a.yaml"), [Problem(3, 1, "x: is missing"), Problem(9, 4, "y: unknown key")])
+    assert str(error) == "a.yaml:3:1: x: is missing\na.yaml:9:4: y: unknown key"
+    assert error.path == Path("a.yaml")
+    assert error.problems == (Problem(3, 1, "x: is missing"), Problem(9, 4, "y: unknown key"))

@@ -1,0 +1,105 @@
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+import pytest
+
+from pipeline.config import PipelineConfig
+from pipeline.engine import LoopThread
+from pipeline.schemas import PAGE_CHANGE_URI
+
+T = TypeVar("T")
+MakeEvent = Callable[..., dict[str, Any]]
+MakeConfig = Callable[..., PipelineConfig]
+
+# Far beyond what any of these tests takes: it turns a deadlock into a failure.
+HANG_SECONDS = 20
+
+
+@pytest.fixture(scope="session")
+def make_event() -> MakeEvent:
+    return event
+
+
+@pytest.fixture(scope="session")
+def make_config() -> MakeConfig:
+    """A configuration; keywords are sections that replace or add to the least there can be."""
+
+    def make(**sections: Any) -> PipelineConfig:
+        least: dict[str, Any] = {
+            "source": {"bootstrap_servers": "127.0.0.1:1"},
+            "sink": {"bootstrap_servers": "127.0.0.1:1"},
+            "mediawiki": {"endpoint": "http://127.0.0.1:1"},
+            "checkpoint": "unused",
+        }
+        for name, section in sections.items():
+            least[name] = {**least.get(name, {}), **section} if isinstance(section, dict) else section
+        return PipelineConfig.model_validate(least)
+
+    return make
+
+
+@pytest.fixture
+def loop_thread() -> Iterator[LoopThread]:
+    before = set(threading.enumerate())
+    made = LoopThread()
+    (thread,) = set(threading.enumerate()) - before
+    yield made
+    made.loop.call_soon_threadsafe(made.loop.stop)
+    thread.join(HANG_SECONDS)
+    assert not thread.is_alive(), "the loop does not end"
+    made.loop.close()
+
+
+@pytest.fixture(scope="session")
+def in_time() -> Callable[[Callable[[], T]], T]:
+    """Calls what might hang for ever if the code were wrong; its result, or TimeoutError."""
+
+    def call(action: Callable[[], T]) -> T:
+        done: Future[T] = Future()
+
+        def run() -> None:
+            try:
+                done.set_result(action())
+            except BaseException as error:  # noqa: BLE001 — raised in the test
+                done.set_exception(error)
+
+        threading.Thread(target=run, daemon=True).start()
+        return done.result(HANG_SECONDS)
+
+    return call
+
+
+def event(kind: str = "edit", *, page_id: int = 7, **changes: Any) -> dict[str, Any]:
+    """A page change event; `revision`, `meta` and `page` add to what is there, None takes a member away."""
+    rev_id = page_id * 4096 + 2
+    made: dict[str, Any] = {
+        "$schema": PAGE_CHANGE_URI,
+        "meta": {
+            "stream": "mediawiki.page_change.v1",
+            "dt": "2026-03-02T09:00:00.150Z",
+            "id": "5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a",
+            "domain": "en.wikipedia.org",
+        },
+        "dt": "2026-03-02T09:00:00Z",
+        "wiki_id": "enwiki",
+        "changelog_kind": {"create": "insert", "undelete": "insert", "delete": "delete"}.get(kind, "update"),
+        "page_change_kind": kind,
+        "page": {"page_id": page_id, "page_title": "Äpfel", "namespace_id": 0},
+        "revision": {
+            "rev_id": rev_id,
+            "rev_dt": "2026-03-02T09:00:00Z",
+            "rev_parent_id": rev_id - 1,
+            "content_slots": {"main": {"slot_role": "main", "content_model": "wikitext"}},
+        },
+    }
+    for name, value in changes.items():
+        if isinstance(value, dict) and isinstance(made.get(name), dict):
+            merged = made[name] | value
+            made[name] = {key: item for key, item in merged.items() if item is not None}
+        elif value is None:
+            del made[name]
+        else:
+            made[name] = value
+    return made
