@@ -1,7 +1,10 @@
 """The Spark session, and the few settings that the protocol depends on whatever cluster it runs on."""
 
+import importlib
 import os
 import sys
+import threading
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,17 +21,26 @@ _REQUIRED = {
 }
 
 
-def start_session(app_name: str) -> "SparkSession":
-    """A session with `spark-defaults.conf` and the settings above."""
+def start_session(app_name: str, *, meanwhile: Sequence[str] = ()) -> "SparkSession":
+    """A session with `spark-defaults.conf` and the settings above.
+
+    The JVM takes seconds to start; the modules of `meanwhile` are imported in that time.
+    """
     # Else the workers take whatever `python3` is first on PATH.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    threading.Thread(target=_import_all, args=[meanwhile], daemon=True).start()
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName(app_name)
     for key, value in _REQUIRED.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
+
+
+def _import_all(modules: Sequence[str]) -> None:
+    for module in modules:
+        importlib.import_module(module)
 
 
 def checkpoint_exists(spark: "SparkSession", checkpoint: str) -> bool:

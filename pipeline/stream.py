@@ -6,7 +6,6 @@ batch commits when every record of it is acknowledged.
 
 import signal
 import threading
-import time
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -15,12 +14,9 @@ from pipeline.config import PipelineConfig
 from pipeline.errors import PipelineError
 from pipeline.session import checkpoint_exists, start_session
 from pipeline.start import NewStart, check
-from pipeline.worker import RECORD_DDL, SOURCE_COLUMNS, enrich
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-_MIN_PRODUCER_BUFFER = 32 * 1024 * 1024
 
 
 def run(config: PipelineConfig, new: NewStart | None) -> None:
@@ -30,15 +26,18 @@ def run(config: PipelineConfig, new: NewStart | None) -> None:
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         stop.set()
 
+    spark = start_session(config.job, meanwhile=("pipeline.batch", "pandas"))
+    # After the session is there, as it sets a handler of its own for SIGINT.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, on_signal)
-    spark = start_session(config.job)
+    from pipeline.batch import write_batch  # imported while the JVM started
+
     check(new, checkpoint=config.checkpoint, exists=checkpoint_exists(spark, config.checkpoint))
     ui = spark.sparkContext.uiWebUrl
     query = (
         _source(spark, config, new)
         .writeStream.queryName(config.job)
-        .foreachBatch(lambda batch, number: _write(batch, number, config))
+        .foreachBatch(lambda batch, number: write_batch(batch, number, config))
         .option("checkpointLocation", config.checkpoint)
         .trigger(processingTime=f"{config.batch.trigger.total_seconds()} seconds")
         .start()
@@ -68,25 +67,6 @@ def _source(spark: "SparkSession", config: PipelineConfig, new: NewStart | None)
     for key, value in (new.options if new else {}).items():
         reader = reader.option(key, value)
     return reader.load()
-
-
-def _write(batch: "DataFrame", number: int, config: PipelineConfig) -> None:
-    started = time.monotonic()
-    log.say("batch_started", batch=number)
-    workers = max(1, min(batch.rdd.getNumPartitions(), batch.sparkSession.sparkContext.defaultParallelism))
-    limit = int(config.sink.max_request_size)
-    (
-        batch.select(*SOURCE_COLUMNS)
-        .mapInArrow(enrich(config, workers=workers), RECORD_DDL)
-        .write.format("kafka")
-        .option("kafka.bootstrap.servers", config.sink.bootstrap_servers)
-        .option("kafka.max.request.size", limit)
-        .option("kafka.buffer.memory", max(_MIN_PRODUCER_BUFFER, 2 * limit))
-        .option("kafka.acks", "all")
-        .option("kafka.enable.idempotence", "true")
-        .save()
-    )
-    log.say("batch_written", batch=number, seconds=round(time.monotonic() - started, 3))
 
 
 def _root_cause(text: str) -> str:

@@ -4,11 +4,11 @@ The layout is Spark Structured Streaming's own: `offsets/N` is written when batc
 has ended. The last line of an offset file maps topic to partition to the offset at which the batch ends.
 """
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
+from pydantic import TypeAdapter, ValidationError
 
 from devkit.errors import StackError
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 Offsets = dict[int, int]
+_OFFSETS = TypeAdapter(dict[str, Offsets])
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,13 @@ class Checkpoint:
                 body = answer["Body"].read().decode()
             except (BotoCoreError, ClientError) as error:
                 raise StackError(f"offsets of batch {batch} could not be read from the checkpoint: {error}") from error
-            by_topic = json.loads(body.strip().splitlines()[-1])
-            self._ends[batch] = {int(partition): end for partition, end in by_topic.get(self._topic, {}).items()}
+            try:
+                by_topic = _OFFSETS.validate_json(body.strip().rpartition("\n")[2])
+            except ValidationError as error:
+                raise StackError(
+                    f"offsets of batch {batch} are not in the form of Spark's checkpoints: {error}"
+                ) from error
+            self._ends[batch] = by_topic.get(self._topic, {})
         return self._ends[batch]
 
     def _numbers(self, log: str) -> list[int]:

@@ -41,7 +41,7 @@ class LineTail:
         self._offset = 0
 
     def new_lines(self) -> Iterator[dict[str, Any]]:
-        """Whole lines only; what is not JSON (a library that prints) is left out."""
+        """Whole lines only; what is not an object with an `event` (a library that prints) is left out."""
         try:
             with self._path.open("rb") as file:
                 file.seek(self._offset)
@@ -55,5 +55,5 @@ class LineTail:
                 parsed = json.loads(line)
             except ValueError:
                 continue
-            if isinstance(parsed, dict):
+            if isinstance(parsed, dict) and isinstance(parsed.get("event"), str):
                 yield parsed

@@ -1,6 +1,7 @@
 """Plain lines while a run goes on, readable at 80 columns, without colour and without a terminal."""
 
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Mapping
 from typing import TextIO
@@ -8,6 +9,7 @@ from typing import TextIO
 from devkit.observe.arm import Sample
 
 _QUIET_S = 2.0
+_WIDTH = 80
 
 
 class Progress:
@@ -21,14 +23,18 @@ class Progress:
         self._last: tuple[str, int, int, int, int] | None = None
 
     def line(self, scope: str, text: str) -> None:
-        elapsed = self._clock() - self._started
-        self._stream.write(f"{elapsed:6.1f}s {scope:<8} {text}\n")
+        head = f"{self._clock() - self._started:6.1f}s {scope:<8} "
+        lines = textwrap.wrap(
+            text, _WIDTH, initial_indent=head, subsequent_indent=" " * len(head), break_long_words=False
+        )
+        self._stream.write("\n".join(lines) + "\n")
         self._stream.flush()
 
-    def sample(self, scope: str, sample: Sample, fired: Mapping[str, int]) -> None:
+    def sample(self, scope: str, sample: Sample, fired: Mapping[str, int], *, last: bool = False) -> None:
+        """`last` is the sample an arm ends with: it is never held back."""
         now = self._clock()
         figures = (scope, sample.committed, sample.source_end, sample.outputs, sample.errors)
-        if now - self._last_at < _QUIET_S or figures == self._last:
+        if figures == self._last or (now - self._last_at < _QUIET_S and not last):
             return
         self._last_at, self._last = now, figures
         faults = "".join(f", fault {name!r} {count} times" for name, count in fired.items() if count)

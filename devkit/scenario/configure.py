@@ -55,7 +55,8 @@ def raw_configuration(scenario: Scenario, arm: ArmName, places: Places) -> dict[
         "checkpoint": places.checkpoint,
         "claim_check": {"endpoint": places.s3_endpoint, "bucket": places.claim_bucket},
     }
-    return merge(merge(scenario.pipeline, scenario.overlay(arm)), given)
+    # The scenario's on top: it sets no key that is given, and where it has no mapping the model says so.
+    return merge(given, merge(scenario.pipeline, scenario.overlay(arm)))
 
 
 def configuration(scenario: Scenario, arm: ArmName, places: Places) -> PipelineConfig:

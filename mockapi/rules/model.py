@@ -120,16 +120,22 @@ class Body(Strict):
         return min(self.changed_bytes or DEFAULT_CHANGED_BYTES, most)
 
 
-def _spelled_out(key: str) -> BeforeValidator:
-    """Turns the short form of a fault into the long one under `key`; a mapping, a model and None stay as they are."""
-    return BeforeValidator(lambda value: value if value is None or isinstance(value, dict | Strict) else {key: value})
+def _spelled_out(key: str, forms: object) -> BeforeValidator:
+    """Turns the short form of a fault into the long one under `key`; a mapping, a model and None stay as they are.
+
+    `forms` is the type of all that may be written, for the JSON schema.
+    """
+    return BeforeValidator(
+        lambda value: value if value is None or isinstance(value, dict | Strict) else {key: value},
+        json_schema_input_type=forms,
+    )
 
 
 class Do(Strict):
     """The faults of a rule, at least one."""
 
-    latency: Annotated[Latency | None, _spelled_out("fixed")] = None
-    status: Annotated[Status | None, _spelled_out("code")] = None
+    latency: Annotated[Latency | None, _spelled_out("fixed", Duration | Latency | None)] = None
+    status: Annotated[Status | None, _spelled_out("code", int | Status | None)] = None
     body: Body | None = None
 
     @model_validator(mode="after")

@@ -9,32 +9,51 @@ from difflib import SequenceMatcher
 CONTEXT_LINES = 3
 NO_NEWLINE = "\n\\ No newline at end of file\n"
 
+# As difflib says it: what happened, and from where to where in the old and in the new lines.
+Block = tuple[str, int, int, int, int]
+
 
 def unified_diff(before: str, after: str, *, before_name: str, after_name: str) -> str:
     """Hunks that turn `before` into `after`; empty when they are equal."""
     if before == after:
         return ""
     old, new = _lines(before), _lines(after)
-    # An edit touches a small part of a long page, so the matcher gets that part only. What is cut off at either end
-    # is equal on both sides, less the context that the outer hunks need.
+    # An edit touches a small part of a long page, so the matcher gets that part only.
     prefix = _common(old, new)
     suffix = _common(old[prefix:][::-1], new[prefix:][::-1])
-    start = max(0, prefix - CONTEXT_LINES)
-    keep = max(0, suffix - CONTEXT_LINES)
-    old, new = old[start : len(old) - keep], new[start : len(new) - keep]
+    old_end, new_end = len(old) - suffix, len(new) - suffix
     # autojunk stays on: it gives up the shortest diff, never a correct one, and keeps long runs of equal lines linear.
-    matcher = SequenceMatcher(None, old, new)
+    matcher = SequenceMatcher(None, old[prefix:old_end], new[prefix:new_end])
+    before_it, after_it = min(prefix, CONTEXT_LINES), min(suffix, CONTEXT_LINES)
+    blocks: list[Block] = [
+        ("equal", prefix - before_it, prefix, prefix - before_it, prefix),
+        *((tag, i + prefix, j + prefix, m + prefix, n + prefix) for tag, i, j, m, n in matcher.get_opcodes()),
+        ("equal", old_end, old_end + after_it, new_end, new_end + after_it),
+    ]
     parts = [f"--- {before_name}\n+++ {after_name}\n"]
-    for group in matcher.get_grouped_opcodes(CONTEXT_LINES):
-        parts.extend(_hunk(group, old, new, start))
+    for hunk in _hunks(blocks):
+        parts.extend(_written(hunk, old, new))
     return "".join(parts)
 
 
-def _hunk(group: list[tuple[str, int, int, int, int]], old: list[str], new: list[str], shift: int) -> Iterator[str]:
-    old_range = _range(group[0][1] + shift, group[-1][2] + shift)
-    new_range = _range(group[0][3] + shift, group[-1][4] + shift)
+def _hunks(blocks: list[Block]) -> Iterator[list[Block]]:
+    """Parts a long run of equal lines in two, and leaves each side its context."""
+    hunk: list[Block] = []
+    for tag, old_start, old_end, new_start, new_end in blocks:
+        if tag == "equal" and old_end - old_start > 2 * CONTEXT_LINES:
+            hunk.append((tag, old_start, old_start + CONTEXT_LINES, new_start, new_start + CONTEXT_LINES))
+            yield hunk
+            hunk = [(tag, old_end - CONTEXT_LINES, old_end, new_end - CONTEXT_LINES, new_end)]
+        else:
+            hunk.append((tag, old_start, old_end, new_start, new_end))
+    yield hunk
+
+
+def _written(hunk: list[Block], old: list[str], new: list[str]) -> Iterator[str]:
+    old_range = _range(hunk[0][1], hunk[-1][2])
+    new_range = _range(hunk[0][3], hunk[-1][4])
     yield f"@@ -{old_range} +{new_range} @@\n"
-    for tag, old_start, old_end, new_start, new_end in group:
+    for tag, old_start, old_end, new_start, new_end in hunk:
         if tag == "equal":
             yield from _marked(" ", old[old_start:old_end])
             continue

@@ -91,7 +91,7 @@ class DeliveryAudit:
 
     def finish(self, committed: Mapping[int, int]) -> Audit:
         """The figures, given the offsets up to which the pipeline has committed."""
-        counts = self._counts
+        counts, examples = self._counts.copy(), list(self._examples)
         for position, event in self._events.items():
             departure = self._departures.get(position)
             is_committed = event.entry.offset < committed.get(event.entry.partition, 0)
@@ -103,11 +103,11 @@ class DeliveryAudit:
                 counts["filtered"] += 1
             else:
                 counts["lost"] += 1
-                self._example(f"lost: {_name(position)}, expected {event.entry.expected.fate}")
+                examples.append(f"lost: {_name(position)}, expected {event.entry.expected.fate}")
         return Audit(
             inputs=len(self._events),
             deferred=0,
-            examples=tuple(self._examples),
+            examples=tuple(examples[:_MAX_EXAMPLES]),
             **{name: counts[name] for name in Audit.model_fields if name not in ("inputs", "deferred", "examples")},
         )
 
@@ -165,11 +165,8 @@ class DeliveryAudit:
     def _count(self, what: str, arrival: Arrival, detail: str) -> None:
         self._counts[what] += 1
         place = _name(arrival.source) if arrival.source else "no source"
-        self._example(f"{what}: {place} at {arrival.topic}/{arrival.partition}/{arrival.offset}: {detail}")
-
-    def _example(self, text: str) -> None:
         if len(self._examples) < _MAX_EXAMPLES:
-            self._examples.append(text)
+            self._examples.append(f"{what}: {place} at {arrival.topic}/{arrival.partition}/{arrival.offset}: {detail}")
 
 
 def _digest(arrival: Arrival) -> str:

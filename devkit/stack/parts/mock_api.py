@@ -2,9 +2,10 @@
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import requests
 from pydantic import BaseModel, TypeAdapter
@@ -67,7 +68,9 @@ class MockApi:
         """The HTML that a fetch of this revision brings when it succeeds."""
         return self._call("GET", f"/__mock/truth/revision/{revision}", params={"wiki": wiki}).decode()
 
-    def _call(self, method: str, path: str, *, json: object = None, params: dict[str, str] | None = None) -> bytes:
+    def _call(
+        self, method: str, path: str, *, json: Mapping[str, Any] | None = None, params: dict[str, str] | None = None
+    ) -> bytes:
         try:
             answer = self._session.request(method, self.endpoint + path, json=json, params=params, timeout=_TIMEOUT_S)
         except requests.RequestException as error:

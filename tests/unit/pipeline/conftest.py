@@ -1,3 +1,4 @@
+import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -46,6 +47,12 @@ def loop_thread() -> Iterator[LoopThread]:
     made = LoopThread()
     (thread,) = set(threading.enumerate()) - before
     yield made
+
+    async def left() -> set[asyncio.Task[Any]]:
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        return (await asyncio.wait(others, timeout=HANG_SECONDS))[1] if others else set()
+
+    assert not made.call(left), "work was left under way that nobody waits for"
     made.loop.call_soon_threadsafe(made.loop.stop)
     thread.join(HANG_SECONDS)
     assert not thread.is_alive(), "the loop does not end"

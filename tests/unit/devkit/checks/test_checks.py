@@ -8,7 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 from devkit.checks import CHECKS, Bound, Expectation, Finding
 from devkit.observe.arm import ArmObservation
 from devkit.observe.logs import LoggedException
-from tests.unit.devkit.observed import A_SAMPLE, an_audit, an_observation
+from tests.unit.devkit.observed import an_audit, an_observation
 
 TOO_LARGE = LoggedException(1, "RecordTooLargeException", "The message is 23048294 bytes when serialized")
 TOO_LARGE_AGAIN = LoggedException(2, "RecordTooLargeException", "The message is 23048294 bytes when serialized")
@@ -169,7 +169,3 @@ def test_a_bound_that_says_nothing_is_refused(value: object, message: str) -> No
 def test_an_expectation_is_exactly_one_check_with_its_argument(value: object, message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         Expectation.model_validate(value)
-
-
-def test_the_last_sample_stands_in_the_finding() -> None:
-    assert A_SAMPLE.lag == 1

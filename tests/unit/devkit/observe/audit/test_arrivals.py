@@ -1,0 +1,123 @@
+"""Reading a topic, from a consumer that the test fills; the real broker's side is in the integration tests."""
+
+from collections import namedtuple
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from kafka.errors import KafkaConnectionError, NoBrokersAvailable
+from kafka.structs import TopicPartition
+
+from devkit.errors import StackError
+from devkit.observe.audit import arrivals
+from devkit.observe.audit.arrivals import Arrival, read_topic
+
+Record = namedtuple("Record", "offset value headers")  # noqa: PYI024 — what kafka-python hands out has these and more
+SOURCE_HEADERS = [("source-topic", b"page_change"), ("source-partition", b"0000000003"), ("source-offset", b"0042")]
+
+
+@dataclass
+class Consumer:
+    """`partitions` maps a number to its records; `ends` says where the broker thinks they end."""
+
+    partitions: dict[int, list[Record]]
+    ends: dict[int, int]
+    closed: bool = False
+    assigned: list[int] = field(default_factory=list)
+    fails: bool = False
+
+    def partitions_for_topic(self, _topic: str) -> set[int] | None:
+        return set(self.partitions) or None
+
+    def end_offsets(self, places: list[TopicPartition]) -> dict[TopicPartition, int]:
+        if self.fails:
+            raise KafkaConnectionError("gone")
+        return {place: self.ends[place.partition] for place in places}
+
+    def assign(self, places: list[TopicPartition]) -> None:
+        self.assigned = [place.partition for place in places]
+
+    def seek_to_beginning(self, place: TopicPartition) -> None:
+        assert place.partition in self.assigned
+
+    def __iter__(self) -> Iterator[Record]:
+        (partition,) = self.assigned
+        return iter(self.partitions[partition])
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def read(monkeypatch: pytest.MonkeyPatch, consumer: Consumer) -> list[Arrival]:
+    monkeypatch.setattr(arrivals, "KafkaConsumer", lambda **_settings: consumer)
+    return list(read_topic("127.0.0.1:1", "enriched"))
+
+
+def test_every_record_of_every_partition_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    consumer = Consumer(
+        {1: [Record(0, b"c", [])], 0: [Record(0, b"a", SOURCE_HEADERS), Record(1, b"b", [])]}, {0: 2, 1: 1}
+    )
+    assert read(monkeypatch, consumer) == [
+        Arrival("enriched", 0, 0, b"a", dict(SOURCE_HEADERS), ("page_change", 3, 42)),
+        Arrival("enriched", 0, 1, b"b", {}, None),
+        Arrival("enriched", 1, 0, b"c", {}, None),
+    ]
+    assert consumer.closed
+
+
+def test_stops_at_the_end_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    records = [Record(number, b"", []) for number in range(5)]
+    assert len(read(monkeypatch, Consumer({0: records}, {0: 3}))) == 3
+
+
+def test_offsets_need_not_be_without_gaps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A transaction's marker takes an offset."""
+    assert len(read(monkeypatch, Consumer({0: [Record(0, b"", []), Record(7, b"", [])]}, {0: 8}))) == 2
+
+
+def test_an_empty_topic(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert read(monkeypatch, Consumer({0: [], 1: []}, {0: 0, 1: 0})) == []
+    assert read(monkeypatch, Consumer({}, {})) == []
+
+
+def test_no_value_and_empty_headers_are_empty_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    (arrival,) = read(monkeypatch, Consumer({0: [Record(0, None, [("x", None)])]}, {0: 1}))
+    assert (arrival.value, arrival.headers) == (b"", {"x": b""})
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        SOURCE_HEADERS[:2],
+        SOURCE_HEADERS[1:],
+        [*SOURCE_HEADERS[:2], ("source-offset", b"many")],
+        [("source-topic", b"\xff"), *SOURCE_HEADERS[1:]],
+    ],
+)
+def test_headers_that_do_not_say_where_it_came_from(monkeypatch: pytest.MonkeyPatch, headers: list[Any]) -> None:
+    (arrival,) = read(monkeypatch, Consumer({0: [Record(0, b"", headers)]}, {0: 1}))
+    assert arrival.source is None
+
+
+def test_a_topic_that_cannot_be_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    consumer = Consumer({0: [Record(0, b"", [])]}, {0: 5})
+    with pytest.raises(StackError, match="enriched ends at 5 but could be read only up to 1"):
+        read(monkeypatch, consumer)
+    assert consumer.closed
+
+
+def test_a_broker_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    consumer = Consumer({0: []}, {0: 0}, fails=True)
+    with pytest.raises(StackError, match="enriched could not be read for the audit: .*gone"):
+        read(monkeypatch, consumer)
+    assert consumer.closed
+
+
+def test_a_broker_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(**_settings: Any) -> Consumer:
+        raise NoBrokersAvailable
+
+    monkeypatch.setattr(arrivals, "KafkaConsumer", refuse)
+    with pytest.raises(StackError, match="enriched could not be read for the audit: .*NoBrokersAvailable"):
+        list(read_topic("127.0.0.1:1", "enriched"))

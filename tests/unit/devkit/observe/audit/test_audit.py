@@ -1,0 +1,304 @@
+"""The audit over arrivals made by hand, and its balance over random ones."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from devkit.observe.audit.arrivals import Arrival
+from devkit.observe.audit.audit import DeliveryAudit, SourceEvent
+from devkit.observe.audit.claims import ClaimError
+from devkit.observe.audit.model import Audit
+from tests.unit.devkit.observe.audit.events import (
+    ERROR,
+    OUTPUT,
+    arrival,
+    claim_headers,
+    enriched,
+    error_of,
+    output_of,
+    source_event,
+    truth,
+    without_bodies,
+)
+
+ALL = {0: 1000, 1: 1000}
+"""Everything is committed."""
+
+
+def no_store(headers: dict[str, bytes]) -> bytes:
+    raise AssertionError(f"nothing to resolve, but {headers}")
+
+
+def audit(
+    events: Iterable[SourceEvent],
+    *arrivals: Arrival,
+    committed: dict[int, int] = ALL,
+    resolve: Callable[[dict[str, bytes]], bytes] = no_store,
+) -> Audit:
+    held = DeliveryAudit(events, stream=OUTPUT, truth=truth, resolve=resolve)
+    for one in arrivals:
+        (held.add_error if one.topic == ERROR else held.add_output)(one)
+    return held.finish(committed)
+
+
+def nonzero(figures: Audit) -> dict[str, Any]:
+    return {name: value for name, value in figures.model_dump(exclude={"examples"}).items() if value}
+
+
+EDIT = source_event(0)
+FAILING = source_event(1, fate="error", reason="malformed_json")
+CANARY = source_event(2, fate="filtered", reason="canary")
+
+
+def test_each_event_in_its_place() -> None:
+    figures = audit([EDIT, FAILING, CANARY], output_of(EDIT), error_of(FAILING))
+    assert nonzero(figures) == {"inputs": 3, "outputs": 1, "errors": 1, "filtered": 1}
+    assert figures.problems(restarted=False) == {}
+    assert figures.examples == ()
+
+
+def test_nothing_at_all() -> None:
+    assert nonzero(audit([])) == {}
+
+
+@pytest.mark.parametrize("event", [EDIT, FAILING], ids=["output", "error"])
+def test_lost_is_committed_and_never_seen(event: SourceEvent) -> None:
+    figures = audit([event])
+    assert nonzero(figures) == {"inputs": 1, "lost": 1}
+    (example,) = figures.examples
+    assert example == f"lost: page_change/0/{event.entry.offset}, expected {event.entry.expected.fate}"
+
+
+def test_pending_is_not_committed_yet() -> None:
+    other = source_event(0, partition=1)
+    events = [EDIT, FAILING, CANARY, other]
+    assert nonzero(audit(events, output_of(EDIT), committed={0: 1})) == {"inputs": 4, "outputs": 1, "pending": 3}
+    assert nonzero(audit(events, committed={})) == {"inputs": 4, "pending": 4}
+
+
+def test_what_left_before_its_batch_failed_is_no_longer_pending() -> None:
+    assert nonzero(audit([EDIT], output_of(EDIT), committed={})) == {"inputs": 1, "outputs": 1}
+
+
+def test_a_repeat_byte_for_byte_is_a_duplicate() -> None:
+    figures = audit([EDIT], output_of(EDIT), output_of(EDIT, at=1), output_of(EDIT, at=2))
+    assert nonzero(figures) == {"inputs": 1, "outputs": 1, "duplicated": 2}
+    assert figures.problems(restarted=False) == {"duplicated": 2}
+    assert figures.problems(restarted=True) == {}
+
+
+@pytest.mark.parametrize(
+    "repeat",
+    [
+        output_of(EDIT, at=1, surprise=1),
+        arrival(EDIT, enriched(EDIT), at=1, headers={"attempt": b"2"}),
+    ],
+    ids=["value", "headers"],
+)
+def test_a_repeat_with_other_content_conflicts(repeat: Arrival) -> None:
+    figures = audit([EDIT], output_of(EDIT), repeat)
+    assert nonzero(figures) == {"inputs": 1, "outputs": 1, "conflicting": 1}
+    assert figures.examples == ("conflicting: page_change/0/0 at enriched/0/1: repeated with other content",)
+
+
+def test_errors_repeat_and_conflict_as_outputs_do() -> None:
+    same = audit([FAILING], error_of(FAILING), error_of(FAILING, at=1))
+    assert nonzero(same) == {"inputs": 1, "errors": 1, "duplicated": 1}
+    other = audit([FAILING], error_of(FAILING), error_of(FAILING, at=1, error_type="timeout"))
+    assert nonzero(other) == {"inputs": 1, "errors": 1, "conflicting": 1}
+
+
+@pytest.mark.parametrize("error_first", [True, False])
+def test_output_and_error_of_one_event_conflict_once(error_first: bool) -> None:
+    both = [error_of(EDIT), error_of(EDIT, at=1), output_of(EDIT), output_of(EDIT, at=1)]
+    figures = audit([EDIT], *(both if error_first else reversed(both)))
+    assert nonzero(figures) == {"inputs": 1, "outputs": 1, "duplicated": 2, "conflicting": 1, "misrouted": 1}
+
+
+class TestOrder:
+    def test_of_one_page_counts(self) -> None:
+        first, second, third = (source_event(offset) for offset in range(3))
+        figures = audit([first, second, third], *(output_of(event) for event in (second, first, third)))
+        assert nonzero(figures) == {"inputs": 3, "outputs": 3, "out_of_order": 1}
+        assert figures.examples == ("out_of_order: page_change/0/0 at enriched/0/0: after page_change/0/1",)
+
+    def test_each_that_comes_late_counts(self) -> None:
+        events = [source_event(offset) for offset in range(4)]
+        assert audit(events, *(output_of(event) for event in reversed(events))).out_of_order == 3
+
+    def test_across_pages_is_free(self) -> None:
+        events = [source_event(offset, page=offset) for offset in range(3)]
+        assert audit(events, *(output_of(event) for event in reversed(events))).out_of_order == 0
+
+    def test_across_source_partitions_is_free(self) -> None:
+        early, late = source_event(0, partition=1), source_event(5)
+        assert audit([early, late], output_of(late), output_of(early)).out_of_order == 0
+
+    def test_between_outputs_and_errors_is_free(self) -> None:
+        output, error = source_event(1), source_event(0, fate="error", reason="timeout")
+        assert audit([output, error], output_of(output), error_of(error)).out_of_order == 0
+
+    def test_goes_by_first_occurrence(self) -> None:
+        """A batch that is replayed as a whole: 0 1 | 0 1 2."""
+        events = [source_event(offset) for offset in range(3)]
+        arrivals = [output_of(events[offset], at=at) for at, offset in enumerate((0, 1, 0, 1, 2))]
+        assert nonzero(audit(events, *arrivals)) == {"inputs": 3, "outputs": 3, "duplicated": 2}
+
+
+class TestRouting:
+    @pytest.mark.parametrize("leave", [output_of, error_of])
+    def test_a_filtered_event_that_left(self, leave: Callable[..., Arrival]) -> None:
+        way = "outputs" if leave is output_of else "errors"
+        assert nonzero(audit([CANARY], leave(CANARY))) == {"inputs": 1, way: 1, "misrouted": 1}
+
+    def test_an_error_for_what_should_be_an_output_shows_the_error(self) -> None:
+        figures = audit([EDIT], error_of(EDIT, error_type="timeout"))
+        assert nonzero(figures) == {"inputs": 1, "errors": 1, "misrouted": 1}
+        assert '"timeout"' in figures.examples[0]
+
+    def test_an_output_for_what_should_be_an_error(self) -> None:
+        assert nonzero(audit([FAILING], output_of(FAILING))) == {"inputs": 1, "outputs": 1, "misrouted": 1}
+
+    def test_an_error_of_another_type(self) -> None:
+        figures = audit([FAILING], error_of(FAILING, error_type="timeout"))
+        assert nonzero(figures) == {"inputs": 1, "errors": 1, "mismatched": 1}
+        assert figures.examples[0].endswith("error type 'timeout', expected 'malformed_json'")
+
+    @pytest.mark.parametrize("value", [b"", b"not json", b"[1]", b"{}"])
+    def test_an_error_that_is_none(self, value: bytes) -> None:
+        assert audit([FAILING], arrival(FAILING, value, topic=ERROR)).mismatched == 1
+
+
+class TestContent:
+    def test_another_body(self) -> None:
+        value = enriched(EDIT)
+        value["revision"]["content_slots"]["main"]["content_body"] = "<p>other</p>"
+        figures = audit([EDIT], arrival(EDIT, value))
+        assert nonzero(figures) == {"inputs": 1, "outputs": 1, "mismatched": 1}
+        assert figures.examples == (
+            "mismatched: page_change/0/0 at enriched/0/0: payload hash differs from the expected one",
+        )
+
+    def test_a_wrong_diff(self) -> None:
+        diff = {"base_rev_id": 10, "format": "unified", "body": "@@ -1 +1 @@\n-x\n+y\n"}
+        figures = audit([EDIT], output_of(EDIT, html_diff=diff))
+        assert figures.mismatched == 1
+        assert "does not apply" in figures.examples[0]
+
+    def test_a_record_without_a_source(self) -> None:
+        figures = audit([EDIT], output_of(EDIT), arrival(None, {}, at=1))
+        assert nonzero(figures) == {"inputs": 1, "outputs": 1, "unattributed": 1}
+        assert figures.examples == ("unattributed: no source at enriched/0/1: names source None",)
+
+    def test_a_record_of_a_source_that_was_never_published(self) -> None:
+        stranger = source_event(99)
+        figures = audit([EDIT], output_of(EDIT), output_of(stranger), error_of(stranger))
+        assert nonzero(figures) == {"inputs": 1, "outputs": 1, "unattributed": 2}
+
+
+class TestClaimChecks:
+    PAYLOAD = orjson.dumps(enriched(EDIT))
+
+    def left(self, value: dict[str, Any] | None = None) -> Arrival:
+        return arrival(EDIT, value or without_bodies(EDIT), headers=claim_headers(self.PAYLOAD))
+
+    def test_good(self) -> None:
+        figures = audit([EDIT], self.left(), resolve=lambda _headers: self.PAYLOAD)
+        assert nonzero(figures) == {"inputs": 1, "outputs": 1, "claim_checks": 1}
+
+    def test_is_resolved_by_its_headers(self) -> None:
+        asked: list[dict[str, bytes]] = []
+
+        def resolve(headers: dict[str, bytes]) -> bytes:
+            asked.append(headers)
+            return self.PAYLOAD
+
+        audit([EDIT], self.left(), resolve=resolve)
+        assert asked == [claim_headers(self.PAYLOAD)]
+
+    def test_repeated_counts_once(self) -> None:
+        figures = audit([EDIT], self.left(), self.left(), resolve=lambda _headers: self.PAYLOAD)
+        assert nonzero(figures) == {"inputs": 1, "outputs": 1, "claim_checks": 1, "duplicated": 1}
+
+    @pytest.mark.parametrize("why", ["cannot be read", "has 3 bytes", "has another SHA-256"])
+    def test_that_does_not_lead_to_its_payload(self, why: str) -> None:
+        def resolve(_headers: dict[str, bytes]) -> bytes:
+            raise ClaimError(f"claims/payload {why}")
+
+        figures = audit([EDIT], self.left(), resolve=resolve)
+        assert nonzero(figures) == {"inputs": 1, "outputs": 1, "mismatched": 1}
+        assert figures.examples[0].endswith(f"claim check: claims/payload {why}")
+
+    def test_that_leads_to_another_payload(self) -> None:
+        other = orjson.dumps(enriched(EDIT, surprise=1))
+        assert nonzero(audit([EDIT], self.left(), resolve=lambda _headers: other)) == {
+            "inputs": 1,
+            "outputs": 1,
+            "mismatched": 1,
+        }
+
+    def test_of_a_record_that_is_itself_wrong(self) -> None:
+        figures = audit([EDIT], self.left(enriched(EDIT)), resolve=lambda _headers: self.PAYLOAD)
+        assert nonzero(figures) == {"inputs": 1, "outputs": 1, "mismatched": 1}
+
+
+def test_past_counts_events_at_or_after_the_ends() -> None:
+    events = [source_event(offset) for offset in range(4)] + [source_event(0, partition=1)]
+    held = DeliveryAudit(events, stream=OUTPUT, truth=truth, resolve=no_store)
+    for event in events[1:]:
+        held.add_output(output_of(event))
+    held.add_output(output_of(events[3], at=9))
+    held.add_error(error_of(events[0]))
+    assert held.past({0: 2, 1: 1}) == 2
+    assert held.past({0: 4, 1: 1}) == 0
+    assert held.past({0: 4, 1: 0}) == 1
+
+
+def test_asking_twice_gives_the_same_figures() -> None:
+    held = DeliveryAudit([EDIT, FAILING], stream=OUTPUT, truth=truth, resolve=no_store)
+    held.add_output(output_of(EDIT))
+    assert held.finish({0: 2}) == held.finish({0: 2})
+
+
+def test_examples_are_few_and_the_figures_whole() -> None:
+    events = [source_event(offset) for offset in range(50)]
+    figures = audit(events)
+    assert (figures.lost, len(figures.examples)) == (50, 10)
+
+
+fates = st.sampled_from(["output", "error", "filtered"])
+steps = st.tuples(st.integers(0, 9), st.sampled_from(["output", "error"]), st.booleans())
+
+
+@given(st.lists(fates, max_size=8), st.lists(steps, max_size=25), st.integers(0, 9))
+def test_the_six_ends_add_up_to_the_inputs(
+    fates: list[Any], steps: list[tuple[int, str, bool]], committed: int
+) -> None:
+    """Whatever leaves, in whatever order and however often: each input has exactly one end, each record one account."""
+    events = [source_event(n, fate=fate, reason=fate, page=n % 3) for n, fate in enumerate(fates)]
+    known = {event.entry.offset: event for event in events}
+    arrivals: list[Arrival] = []
+    for at, (offset, way, changed) in enumerate(steps):
+        event = known.get(offset) or source_event(offset)
+        if way == "output":
+            arrivals.append(output_of(event, at=at, **({"surprise": at} if changed else {})))
+        else:
+            arrivals.append(error_of(event, at=at, error_type="other" if changed else None))
+    figures = audit(events, *arrivals, committed={0: committed})
+
+    ends = Counter(
+        {name: getattr(figures, name) for name in ("outputs", "errors", "filtered", "deferred", "pending", "lost")}
+    )
+    assert ends.total() == figures.inputs == len(events)
+    left = {offset for offset, _, _ in steps if offset in known}
+    assert figures.outputs + figures.errors == len(left)
+    assert figures.unattributed == sum(offset not in known for offset, _, _ in steps)
+    # A record is the first of its kind for its event, a repeat, or nobody's; an event with both kinds conflicts once.
+    firsts = len({(offset, way) for offset, way, _ in steps if offset in known})
+    both = firsts - len(left)
+    assert firsts + figures.duplicated + figures.conflicting - both + figures.unattributed == len(steps)

@@ -1,0 +1,117 @@
+"""The checkpoint as Spark lays it out, in a store made of a dictionary."""
+
+import json
+from typing import cast
+
+import pytest
+from mypy_boto3_s3 import S3Client
+
+from devkit.errors import StackError
+from devkit.observe.checkpoint import Checkpoint, Range
+from tests.unit.devkit.observe.fake_s3 import FakeS3
+
+TOPIC = "mediawiki.page_change.v1"
+
+
+@pytest.fixture
+def store() -> FakeS3:
+    return FakeS3()
+
+
+@pytest.fixture
+def checkpoint(store: FakeS3) -> Checkpoint:
+    return Checkpoint(cast(S3Client, store), "checkpoints", "/incident/x/", TOPIC)
+
+
+def plan(store: FakeS3, batch: int, **ends: int) -> None:
+    """The offset file of a batch, as Spark writes it: version, metadata, an offset a source."""
+    offsets = {TOPIC: {name.removeprefix("p"): end for name, end in ends.items()}}
+    metadata = {"batchWatermarkMs": 0, "batchTimestampMs": 1794000000000, "conf": {}}
+    store.put(
+        "checkpoints", f"incident/x/offsets/{batch}", f"v1\n{json.dumps(metadata)}\n{json.dumps(offsets)}"
+    )
+
+
+def commit(store: FakeS3, batch: int) -> None:
+    store.put("checkpoints", f"incident/x/commits/{batch}", 'v1\n{"nextBatchWatermarkMs":0}')
+
+
+def test_a_checkpoint_that_is_not_there_has_committed_nothing(checkpoint: Checkpoint) -> None:
+    assert checkpoint.committed() == {}
+    assert checkpoint.failed_range() is None
+
+
+def test_committed_is_the_end_of_the_last_committed_batch(store: FakeS3, checkpoint: Checkpoint) -> None:
+    for batch in range(12):
+        plan(store, batch, p0=10 * (batch + 1), p1=batch)
+        commit(store, batch)
+    plan(store, 12, p0=500, p1=500)
+    assert checkpoint.committed() == {0: 120, 1: 11}
+
+
+def test_the_failed_batch_is_planned_and_not_committed(store: FakeS3, checkpoint: Checkpoint) -> None:
+    plan(store, 0, p0=50)
+    commit(store, 0)
+    plan(store, 1, p0=80, p1=20)
+    failed = checkpoint.failed_range()
+    assert failed == Range({0: 50}, {0: 80, 1: 20})
+    assert failed.size == 50
+
+
+def test_the_first_batch_begins_at_nothing(store: FakeS3, checkpoint: Checkpoint) -> None:
+    plan(store, 0, p0=50)
+    assert checkpoint.failed_range() == Range({}, {0: 50})
+
+
+def test_when_all_is_committed_none_failed(store: FakeS3, checkpoint: Checkpoint) -> None:
+    plan(store, 0, p0=50)
+    commit(store, 0)
+    assert checkpoint.failed_range() is None
+
+
+def test_files_that_are_no_batches_do_not_count(store: FakeS3, checkpoint: Checkpoint) -> None:
+    plan(store, 0, p0=50)
+    commit(store, 0)
+    for name in (".0.crc", ".1.tmp", "1.compact", "", "deep/7"):
+        store.put("checkpoints", f"incident/x/offsets/{name}", "")
+        store.put("checkpoints", f"incident/x/commits/{name}", "")
+    store.put("checkpoints", "incident/xx/commits/9", "")
+    assert checkpoint.committed() == {0: 50}
+    assert checkpoint.failed_range() is None
+
+
+def test_another_topic_in_the_file_does_not_count(store: FakeS3, checkpoint: Checkpoint) -> None:
+    store.put("checkpoints", "incident/x/offsets/0", 'v1\n{}\n{"another":{"0":9}}')
+    commit(store, 0)
+    assert checkpoint.committed() == {}
+
+
+def test_an_offset_file_is_read_once(store: FakeS3, checkpoint: Checkpoint) -> None:
+    plan(store, 0, p0=50)
+    commit(store, 0)
+    for _ in range(3):
+        checkpoint.committed()
+    assert store.reads == 1
+
+
+def test_a_store_that_is_gone_is_an_error_of_the_stack(store: FakeS3, checkpoint: Checkpoint) -> None:
+    store.broken = True
+    with pytest.raises(StackError, match="the checkpoint could not be listed"):
+        checkpoint.committed()
+
+
+def test_a_committed_batch_without_its_offsets_is_an_error_of_the_stack(
+    store: FakeS3, checkpoint: Checkpoint
+) -> None:
+    commit(store, 3)
+    with pytest.raises(StackError, match="offsets of batch 3 could not be read from the checkpoint"):
+        checkpoint.committed()
+
+
+@pytest.mark.parametrize("text", ["", "v1\n{}\nnot json", "v1\n{}\n[1]", 'v1\n{}\n{"mediawiki.page_change.v1": 5}'])
+def test_an_offset_file_of_another_form_is_an_error_of_the_stack(
+    store: FakeS3, checkpoint: Checkpoint, text: str
+) -> None:
+    store.put("checkpoints", "incident/x/offsets/0", text)
+    with pytest.raises(StackError, match="offsets of batch 0 are not in the form of Spark's checkpoints"):
+        checkpoint.range_of(0)

@@ -1,0 +1,144 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from devkit.observe.logs import LineTail, LoggedException, exceptions_in
+
+TOO_LARGE = (
+    "The message is 23048294 bytes when serialized which is larger than 20971520, "
+    "which is the value of the max.request.size configuration."
+)
+# As Spark, py4j and Python write it when a Kafka sink refuses a record, shortened.
+SPARK_LOG = f"""\
+2026-11-21T10:02:27.113 WARN TaskSetManager: Lost task 0.0 in stage 5.0 (TID 6) (127.0.0.1 executor driver): \
+org.apache.kafka.common.errors.RecordTooLargeException: {TOO_LARGE}
+
+2026-11-21T10:02:27.115 ERROR TaskSetManager: Task 0 in stage 5.0 failed 1 times; aborting job
+2026-11-21T10:02:27.141 ERROR MicroBatchExecution: Query [id = 3d8f, runId = 9a01] terminated with error
+org.apache.spark.SparkException: [TASK_WRITE_FAILED] Task failed while writing rows. SQLSTATE: 58030
+\tat org.apache.spark.sql.errors.QueryExecutionErrors$.taskFailed(QueryExecutionErrors.scala:820)
+\tat java.base/java.lang.Thread.run(Thread.java:1474)
+Caused by: org.apache.kafka.common.errors.RecordTooLargeException: {TOO_LARGE}
+Traceback (most recent call last):
+  File "pipeline/stream.py", line 62, in run
+    query.awaitTermination()
+pyspark.errors.exceptions.captured.StreamingQueryException: [STREAM_FAILED] Query [id = 3d8f] terminated
+py4j.protocol.Py4JJavaError: An error occurred while calling o87.awaitTermination.
+: org.apache.spark.sql.streaming.StreamingQueryException: Job aborted
+"""
+
+
+def seen(tmp_path: Path, text: str) -> list[tuple[str, str]]:
+    log = tmp_path / "pipeline-1.log"
+    log.write_text(text)
+    return [(found.class_name, found.message) for found in exceptions_in(log, 1)]
+
+
+def test_a_real_failure(tmp_path: Path) -> None:
+    assert seen(tmp_path, SPARK_LOG) == [
+        ("RecordTooLargeException", TOO_LARGE),
+        ("SparkException", "[TASK_WRITE_FAILED] Task failed while writing rows. SQLSTATE: 58030"),
+        ("StreamingQueryException", "[STREAM_FAILED] Query [id = 3d8f] terminated"),
+        ("Py4JJavaError", "An error occurred while calling o87.awaitTermination."),
+        ("StreamingQueryException", "Job aborted"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("java.lang.OutOfMemoryError: Java heap space", ("OutOfMemoryError", "Java heap space")),
+        ("Caused by: java.util.concurrent.TimeoutException", ("TimeoutException", "")),
+        ("\tSuppressed: java.io.IOException: closed", ("IOException", "closed")),
+        (
+            "java.nio.channels.spi.AbstractSelector$ClosedException: gone",
+            ("ClosedException", "gone"),
+        ),
+        (
+            "2026-11-21T10:02:27 WARN Task: a.B_c: org.apache.kafka.common.KafkaException: Failed: x",
+            ("KafkaException", "Failed: x"),
+        ),
+        (
+            "org.apache.spark.api.python.PythonException: Traceback (most recent call last):",
+            ("PythonException", "Traceback (most recent call last):"),
+        ),
+        ("org.apache.kafka010.SomeException: x\r", ("SomeException", "x")),
+    ],
+)
+def test_recognised(tmp_path: Path, line: str, expected: tuple[str, str]) -> None:
+    assert seen(tmp_path, f"before\n{line}\nafter\n") == [expected]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2026-11-21T10:02:27 INFO Executor: Finished task 0.0 in stage 0.0 (TID 0)",
+        "\tat org.apache.spark.SparkException.from(SparkException.scala:1)",
+        "setting spark.sql.SomeException=true",
+        "RecordTooLargeException is what one would see here",
+        "org.apache.kafka.common.errors.RecordTooLargeExceptionHandler: no",
+        "",
+    ],
+)
+def test_not_taken_for_an_exception(tmp_path: Path, line: str) -> None:
+    assert seen(tmp_path, line + "\n") == []
+
+
+def test_each_is_told_once_in_the_order_of_first_appearance(tmp_path: Path) -> None:
+    text = "a.OneException: x\nb.TwoException: y\na.OneException: x\na.OneException: z\n"
+    assert seen(tmp_path, text) == [("OneException", "x"), ("TwoException", "y"), ("OneException", "z")]
+
+
+def test_bytes_that_are_no_text_do_not_matter(tmp_path: Path) -> None:
+    log = tmp_path / "x.log"
+    log.write_bytes(b"\xff\xfe\x00\na.OneException: x\n")
+    assert exceptions_in(log, 3) == (LoggedException(3, "OneException", "x"),)
+
+
+def test_a_process_that_never_logged(tmp_path: Path) -> None:
+    assert exceptions_in(tmp_path / "none.log", 1) == ()
+
+
+class TestTail:
+    def test_reads_each_line_once(self, tmp_path: Path) -> None:
+        tail, path = LineTail(tmp_path / "out"), tmp_path / "out"
+        path.write_text('{"event": "a"}\n{"event": "b"}\n')
+        assert list(tail.new_lines()) == [{"event": "a"}, {"event": "b"}]
+        assert list(tail.new_lines()) == []
+        with path.open("a") as file:
+            file.write('{"event": "c"}\n')
+        assert list(tail.new_lines()) == [{"event": "c"}]
+
+    def test_a_file_that_is_not_there_yet(self, tmp_path: Path) -> None:
+        tail = LineTail(tmp_path / "out")
+        assert list(tail.new_lines()) == []
+        (tmp_path / "out").write_text('{"event": "a"}\n')
+        assert list(tail.new_lines()) == [{"event": "a"}]
+
+    @pytest.mark.parametrize("noise", ["hello", "", "[1, 2]", '"text"', "12", "null", '{"half": ', '{"event": 5}', "{}"])
+    def test_what_is_not_one_of_its_lines_is_left_out(self, tmp_path: Path, noise: str) -> None:
+        (tmp_path / "out").write_text(f'{noise}\n{{"event": "a"}}\n')
+        assert list(LineTail(tmp_path / "out").new_lines()) == [{"event": "a"}]
+
+    def test_bytes_that_are_no_text_are_left_out(self, tmp_path: Path) -> None:
+        (tmp_path / "out").write_bytes(b'\xff\xfe\n{"event": "a"}\n')
+        assert list(LineTail(tmp_path / "out").new_lines()) == [{"event": "a"}]
+
+    @given(st.lists(st.text(max_size=5), max_size=6), st.data())
+    def test_however_the_file_grows_each_line_comes_whole(
+        self, tmp_path_factory: pytest.TempPathFactory, names: list[str], data: st.DataObject
+    ) -> None:
+        import json
+
+        content = "".join(json.dumps({"event": name}, ensure_ascii=False) + "\n" for name in names).encode()
+        path = tmp_path_factory.mktemp("tail") / "out"
+        tail, got, written = LineTail(path), list[str](), 0
+        while written < len(content):
+            piece = data.draw(st.integers(1, len(content) - written), label="bytes written")
+            with path.open("ab") as file:
+                file.write(content[written : written + piece])
+            written += piece
+            got += [line["event"] for line in tail.new_lines()]
+        assert got == names

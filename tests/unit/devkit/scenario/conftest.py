@@ -1,0 +1,38 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from devkit.scenario.load import load_scenario
+from devkit.scenario.model import Scenario
+
+TEXT = (Path(__file__).parent / "incident.yaml").read_text()
+
+Edited = Callable[..., str]
+
+
+@pytest.fixture
+def text() -> str:
+    """A valid scenario file."""
+    return TEXT
+
+
+@pytest.fixture
+def edited() -> Edited:
+    """The file's text with pieces replaced, each of which must stand in it."""
+
+    def edit(*changes: tuple[str, str]) -> str:
+        changed = TEXT
+        for before, after in changes:
+            assert before in changed, before
+            changed = changed.replace(before, after, 1)
+        return changed
+
+    return edit
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Scenario:
+    path = tmp_path / "an-incident.yaml"
+    path.write_text(TEXT)
+    return load_scenario(path)

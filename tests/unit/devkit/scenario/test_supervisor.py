@@ -1,0 +1,218 @@
+"""The supervisor against a guardian made of files: what it starts, when, and what it tells."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from devkit.errors import StackError
+from devkit.guardian import Guardian
+from devkit.observe.logs import LoggedException
+from devkit.scenario.supervisor import Launch, Supervisor
+
+
+@dataclass
+class Process:
+    """A process whose output and end the test decides."""
+
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    pid: int
+    stdout: Path
+    stderr: Path
+    exit_code: int | None = None
+    killed: int = 0
+
+    def says(self, *lines: dict[str, Any] | str) -> None:
+        with self.stdout.open("a") as file:
+            file.writelines((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)
+
+    def kill_tree(self) -> None:
+        self.killed += 1
+
+    def last_words(self, lines: int) -> str:
+        return "error: no such topic"
+
+
+@dataclass
+class FileGuardian:
+    """Starts nothing; hands out processes."""
+
+    directory: Path
+    started: list[Process] = field(default_factory=list)
+
+    def spawn(
+        self, name: str, argv: Sequence[str], *, logs: Path, env: Mapping[str, str], split: bool = False
+    ) -> Process:
+        assert split
+        logs.mkdir(exist_ok=True)
+        number = len(self.started) + 1
+        process = Process(argv, env, 1000 + number, logs / f"{name}.out", logs / f"{name}.log")
+        self.started.append(process)
+        return process
+
+
+@dataclass
+class Clock:
+    now: float = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def guardian(tmp_path: Path) -> FileGuardian:
+    return FileGuardian(tmp_path)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def supervisor(guardian: FileGuardian, clock: Clock, tmp_path: Path) -> Supervisor:
+    launch = Launch("html-enrichment", tmp_path / "c.yaml", {"SPARK": "x"}, tmp_path / "logs", timedelta(seconds=5))
+    return Supervisor(cast(Guardian, guardian), launch, clock=clock)
+
+
+def test_the_first_start_makes_the_checkpoint(supervisor: Supervisor, guardian: FileGuardian, tmp_path: Path) -> None:
+    supervisor.start()
+    (process,) = guardian.started
+    assert list(process.argv[1:]) == [
+        "-m",
+        "pipeline",
+        "run",
+        "html-enrichment",
+        "--config",
+        str(tmp_path / "c.yaml"),
+        "--new",
+        "earliest",
+        "--allow-unsafe",
+    ]
+    assert process.env == {"SPARK": "x"}
+    assert (supervisor.starts, supervisor.restarts) == (1, 0)
+
+
+def test_passes_on_what_the_pipeline_says(supervisor: Supervisor, guardian: FileGuardian) -> None:
+    supervisor.start()
+    assert list(supervisor.poll()) == []
+    guardian.started[0].says({"event": "started"}, "a library that prints", {"event": "batch_started", "batch": 0})
+    assert list(supervisor.poll()) == [{"event": "started"}, {"event": "batch_started", "batch": 0}]
+    assert list(supervisor.poll()) == []
+
+
+def test_what_the_dead_process_said_comes_before_its_end(supervisor: Supervisor, guardian: FileGuardian) -> None:
+    supervisor.start()
+    guardian.started[0].says({"event": "batch_started", "batch": 0}, {"event": "failed", "error": "too large"})
+    guardian.started[0].exit_code = 1
+    assert [line["event"] for line in supervisor.poll()] == ["batch_started", "failed", "process_ended"]
+
+
+def test_the_end_is_told_once_with_its_exit_code(supervisor: Supervisor, guardian: FileGuardian) -> None:
+    supervisor.start()
+    guardian.started[0].exit_code = -9
+    assert list(supervisor.poll()) == [{"event": "process_ended", "process": 1, "exit_code": -9}]
+    assert list(supervisor.poll()) == []
+    assert supervisor.exit_codes == [-9]
+
+
+def test_what_outlives_the_driver_is_ended_before_the_restart(
+    supervisor: Supervisor, guardian: FileGuardian, clock: Clock
+) -> None:
+    supervisor.start()
+    guardian.started[0].exit_code = 1
+    list(supervisor.poll())
+    assert guardian.started[0].killed == 1
+
+
+def test_restarts_from_the_checkpoint_when_the_delay_is_over(
+    supervisor: Supervisor, guardian: FileGuardian, clock: Clock
+) -> None:
+    supervisor.start()
+    guardian.started[0].exit_code = 1
+    list(supervisor.poll())
+    clock.now += 4.999
+    assert list(supervisor.poll()) == []
+    assert len(guardian.started) == 1
+    clock.now += 0.001
+    assert list(supervisor.poll()) == [{"event": "process_restarted", "process": 2, "pid": 1002}]
+    assert "--new" not in guardian.started[1].argv
+    assert "--allow-unsafe" in guardian.started[1].argv
+    assert (supervisor.starts, supervisor.restarts) == (2, 1)
+
+
+def test_every_end_is_followed_by_its_restart_in_order(
+    supervisor: Supervisor, guardian: FileGuardian, clock: Clock
+) -> None:
+    supervisor.start()
+    told: list[tuple[str, int]] = []
+    for code in (1, -9, 137):
+        guardian.started[-1].says({"event": "batch_started", "process": len(guardian.started)})
+        guardian.started[-1].exit_code = code
+        for _ in range(2):
+            told += [(line["event"], line["process"]) for line in supervisor.poll()]
+            clock.now += 5
+    assert supervisor.exit_codes == [1, -9, 137]
+    assert told == [
+        (event, process + (event == "process_restarted"))
+        for process in (1, 2, 3)
+        for event in ("batch_started", "process_ended", "process_restarted")
+    ]
+
+
+def test_a_line_of_the_new_process_is_read_from_its_own_file(
+    supervisor: Supervisor, guardian: FileGuardian, clock: Clock
+) -> None:
+    supervisor.start()
+    guardian.started[0].exit_code = 1
+    list(supervisor.poll())
+    clock.now += 5
+    list(supervisor.poll())
+    guardian.started[1].says({"event": "started"})
+    assert list(supervisor.poll()) == [{"event": "started"}]
+
+
+def test_a_pipeline_that_refuses_to_run_is_not_restarted(supervisor: Supervisor, guardian: FileGuardian) -> None:
+    supervisor.start()
+    guardian.started[0].says({"event": "failed", "refused": True})
+    guardian.started[0].exit_code = 2
+    told: list[dict[str, Any]] = []
+    with pytest.raises(StackError, match=r"^the pipeline refused to run: error: no such topic$"):
+        told.extend(supervisor.poll())
+    assert len(guardian.started) == 1
+
+
+def test_stop_ends_the_present_process(supervisor: Supervisor, guardian: FileGuardian, clock: Clock) -> None:
+    supervisor.start()
+    guardian.started[0].exit_code = 1
+    list(supervisor.poll())
+    clock.now += 5
+    list(supervisor.poll())
+    supervisor.stop()
+    assert [process.killed for process in guardian.started] == [1, 1]
+
+
+def test_stop_before_any_start_is_nothing(supervisor: Supervisor) -> None:
+    supervisor.stop()
+    assert (supervisor.starts, supervisor.restarts, supervisor.exceptions()) == (0, 0, ())
+
+
+def test_exceptions_of_each_process_are_kept_apart(
+    supervisor: Supervisor, guardian: FileGuardian, clock: Clock
+) -> None:
+    supervisor.start()
+    guardian.started[0].stderr.write_text("a.b.OneException: first\na.b.OneException: first\n")
+    guardian.started[0].exit_code = 1
+    list(supervisor.poll())
+    clock.now += 5
+    list(supervisor.poll())
+    guardian.started[1].stderr.write_text("a.b.OneException: first\n")
+    assert supervisor.exceptions() == (
+        LoggedException(1, "OneException", "first"),
+        LoggedException(2, "OneException", "first"),
+    )

@@ -1,0 +1,103 @@
+"""All that a verdict can depend on: whether each arm holds, and whether each fault fired in each arm."""
+
+import itertools
+
+import pytest
+
+from devkit.errors import INCONCLUSIVE, REFUTED, REPRODUCED_AND_FIXED
+from devkit.report.result import ArmResult, Evidence, ExpectationResult
+from devkit.scenario.model import ArmName
+from devkit.scenario.verdict import judge
+from tests.unit.devkit.observed import an_audit
+
+FIRED, SILENT, NONE = (True,), (True, False), ()
+"""Evidence of an arm, a truth value for each fault."""
+
+
+def an_arm(*, holds: bool) -> ArmResult:
+    expectation = ExpectationResult(name="restarts", expected="at least 2", measured="0", holds=holds)
+    return ArmResult(
+        holds=holds,
+        expectations=(expectation,),
+        ended_by="drained",
+        restarts=0,
+        replays=0,
+        replayed_offsets=0,
+        audit=an_audit(),
+        exceptions=(),
+        duration_s=1.0,
+    )
+
+
+def evidence(fired: tuple[bool, ...]) -> tuple[Evidence, ...]:
+    return tuple(
+        Evidence(
+            fault=f"fault {number}",
+            fired=is_fired,
+            requests=int(is_fired),
+            completed=0,
+            max_content_length_bytes=None,
+            max_wire_bytes=0,
+            max_real_bytes=0,
+            max_duration_s=0,
+        )
+        for number, is_fired in enumerate(fired)
+    )
+
+
+@pytest.mark.parametrize(
+    ("incident", "fixed", "incident_fired", "fixed_fired"),
+    list(itertools.product((True, False), (True, False), (FIRED, SILENT, NONE), (FIRED, SILENT, NONE))),
+)
+def test_both_arms(
+    incident: bool, fixed: bool, incident_fired: tuple[bool, ...], fixed_fired: tuple[bool, ...]
+) -> None:
+    verdict = judge(
+        {"incident": an_arm(holds=incident), "fixed": an_arm(holds=fixed)},
+        {"incident": evidence(incident_fired), "fixed": evidence(fixed_fired)},
+    )
+    if not (incident_fired == fixed_fired == FIRED):
+        expected = "inconclusive", INCONCLUSIVE
+    elif not incident:
+        expected = "not reproduced", REFUTED
+    elif not fixed:
+        expected = "fix does not hold", REFUTED
+    else:
+        expected = "reproduced and fixed", REPRODUCED_AND_FIXED
+    assert (verdict.outcome, verdict.exit_code) == expected
+    assert bool(verdict.reasons) == (verdict.outcome != "reproduced and fixed")
+
+
+@pytest.mark.parametrize("arm", ["incident", "fixed"])
+@pytest.mark.parametrize(("holds", "fired"), list(itertools.product((True, False), (FIRED, SILENT, NONE))))
+def test_a_single_arm_stands_for_itself(arm: ArmName, holds: bool, fired: tuple[bool, ...]) -> None:
+    verdict = judge({arm: an_arm(holds=holds)}, {arm: evidence(fired)})
+    if fired != FIRED:
+        expected = "inconclusive", INCONCLUSIVE
+    elif holds:
+        expected = f"{arm} arm holds", REPRODUCED_AND_FIXED
+    else:
+        expected = f"{arm} arm does not hold", REFUTED
+    assert (verdict.outcome, verdict.exit_code) == expected
+
+
+def test_an_arm_without_any_evidence_is_unproven() -> None:
+    verdict = judge({"incident": an_arm(holds=True), "fixed": an_arm(holds=True)}, {"incident": evidence(FIRED)})
+    assert verdict.outcome == "inconclusive"
+    assert verdict.reasons == ("fixed: no fault was injected, so nothing shows that the incident's cause was present",)
+
+
+def test_reasons_name_each_fault_that_never_fired() -> None:
+    arms: dict[ArmName, ArmResult] = {"incident": an_arm(holds=False), "fixed": an_arm(holds=True)}
+    verdict = judge(arms, {"incident": evidence((True, False)), "fixed": evidence((False, True))})
+    assert verdict.reasons == ("incident: fault 'fault 1' never fired", "fixed: fault 'fault 0' never fired")
+
+
+def test_reasons_name_each_expectation_that_does_not_hold() -> None:
+    arms: dict[ArmName, ArmResult] = {"incident": an_arm(holds=False), "fixed": an_arm(holds=False)}
+    verdict = judge(arms, {"incident": evidence(FIRED), "fixed": evidence(FIRED)})
+    assert verdict.outcome == "not reproduced"
+    assert verdict.reasons == (
+        "incident: restarts expected at least 2, measured 0",
+        "fixed: restarts expected at least 2, measured 0",
+    )

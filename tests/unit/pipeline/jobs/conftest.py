@@ -1,0 +1,110 @@
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import orjson
+import pytest
+
+from pipeline.config import PipelineConfig
+from pipeline.fetch.client import FetchedHtml, FetchFailedError, HtmlClient
+from pipeline.jobs.html import HtmlEnrichment, SourceMessage
+from pipeline.records.claim_check import Claim, ClaimStore
+from pipeline.records.error_event import Failure
+from pipeline.records.record import Position, Record
+
+Answer = str | FetchedHtml | BaseException
+
+
+@dataclass
+class FakeClient:
+    """Answers by revision id; `order` has the answers come in that order, whatever the order of the requests."""
+
+    answers: dict[int, Answer] = field(default_factory=dict)
+    order: list[int] = field(default_factory=list)
+    asked: list[tuple[str, int, str, float]] = field(default_factory=list)
+    closed: bool = False
+
+    def __post_init__(self) -> None:
+        self._answered: dict[int, asyncio.Event] = {}
+
+    def deadline(self) -> float:
+        return 41.5
+
+    async def fetch(self, wiki_id: str, rev_id: int, *, request_id: str, deadline: float) -> FetchedHtml:
+        self.asked.append((wiki_id, rev_id, request_id, deadline))
+        before = self.order[: self.order.index(rev_id)] if self.order else []
+        for earlier in before:
+            await self._answered.setdefault(earlier, asyncio.Event()).wait()
+        self._answered.setdefault(rev_id, asyncio.Event()).set()
+        answer = self.answers[rev_id]
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer if isinstance(answer, FetchedHtml) else FetchedHtml(answer, None)
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+@dataclass
+class FakeClaims:
+    stored: list[bytes] = field(default_factory=list)
+    down: Exception | None = None
+
+    def put(self, payload: bytes) -> Claim:
+        if self.down:
+            raise self.down
+        self.stored.append(payload)
+        return Claim("claims", f"key-{len(payload)}", len(payload), "0" * 64)
+
+
+@dataclass
+class Bench:
+    """The job with fakes around it."""
+
+    config: PipelineConfig
+    client: FakeClient
+    claims: FakeClaims
+
+    def process(self, event: dict[str, Any] | bytes | None, *, key: bytes | None = b"page") -> Record | None:
+        """What comes of one event; hanging is a failure."""
+        value = orjson.dumps(event) if isinstance(event, dict) else event
+        message = SourceMessage(Position("source", 0, 5), key, value, datetime(2026, 3, 2, 9, tzinfo=UTC))
+        job = HtmlEnrichment(self.config, cast("HtmlClient", self.client), cast("ClaimStore", self.claims))
+
+        async def go() -> Record | None:
+            async with asyncio.timeout(20):
+                return await job.process(message)
+
+        return asyncio.run(go())
+
+    def output(self, event: dict[str, Any] | bytes | None, **kwargs: Any) -> tuple[Record, dict[str, Any]]:
+        """The record, which must be one of the sink's topic, and its value."""
+        record = self.process(event, **kwargs)
+        assert record is not None
+        assert record.topic == self.config.sink.topic, record.value
+        return record, orjson.loads(record.value)
+
+    def error(self, event: dict[str, Any] | bytes | None, **kwargs: Any) -> tuple[Record, dict[str, Any]]:
+        """The record, which must be one of the error topic, and its value."""
+        record = self.process(event, **kwargs)
+        assert record is not None
+        assert record.topic == self.config.sink.error_topic, record.value
+        return record, orjson.loads(record.value)
+
+
+MakeBench = Callable[..., Bench]
+
+
+@pytest.fixture(scope="session")
+def bench(make_config: Callable[..., PipelineConfig]) -> MakeBench:
+    def make(answers: dict[int, Answer] | None = None, *, order: list[int] | None = None, **sections: Any) -> Bench:
+        return Bench(make_config(**sections), FakeClient(answers or {}, order or []), FakeClaims())
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def failed() -> Callable[[str], FetchFailedError]:
+    return lambda error_type: FetchFailedError(Failure(error_type, f"it says {error_type}"))

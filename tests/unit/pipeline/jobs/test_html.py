@@ -1,0 +1,160 @@
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from devkit.observe.audit.patch import apply_patch
+from pipeline.fetch.client import FetchFailedError
+from pipeline.jobs.html import HtmlEnrichment
+from pipeline.records.record import Position
+from pipeline.schemas import error_validator, page_change_validator
+
+MakeEvent = Callable[..., dict[str, Any]]
+MakeBench = Callable[..., Any]
+MakeFailure = Callable[[str], FetchFailedError]
+
+LATEST, PARENT = 7 * 4096 + 2, 7 * 4096 + 1
+BOTH = {LATEST: "<p>new</p>\n", PARENT: "<p>old</p>\n"}
+NO_SLOTS = {"content_slots": None}
+JSON_SLOT = {"content_slots": {"main": {"content_model": "json"}}}
+HIDDEN = {"is_content_visible": False}
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        ("edit", {"meta": {"domain": "canary"}}),
+        ("delete", {"meta": {"domain": "canary"}}),
+        ("edit", {"revision": JSON_SLOT}),
+        ("edit", {"revision": JSON_SLOT | HIDDEN}),
+        ("delete", {"revision": JSON_SLOT}),
+        ("edit", {"revision": NO_SLOTS}),
+        ("undelete", {"revision": NO_SLOTS}),
+        ("visibility_change", {"revision": NO_SLOTS}),
+        ("create", {"revision": {"content_slots": {"other": {"content_model": "wikitext"}}}}),
+    ],
+)
+def test_filtered_without_a_fetch(bench: MakeBench, make_event: MakeEvent, kind: str, changes: dict[str, Any]) -> None:
+    made = bench(BOTH)
+    assert made.process(make_event(kind, **changes)) is None
+    assert not made.client.asked
+
+
+@pytest.mark.parametrize(
+    ("kind", "revision"),
+    [
+        ("delete", {}),
+        ("delete", NO_SLOTS),
+        ("delete", NO_SLOTS | HIDDEN),
+        ("edit", HIDDEN),
+        ("visibility_change", HIDDEN),
+        ("visibility_change", NO_SLOTS | HIDDEN),
+    ],
+)
+def test_passed_without_a_fetch(bench: MakeBench, make_event: MakeEvent, kind: str, revision: dict[str, Any]) -> None:
+    made, event = bench(BOTH), make_event(kind, revision=revision)
+    _, output = made.output(event)
+    page_change_validator().validate(output)
+    assert output["revision"] == event["revision"]
+    assert not made.client.asked
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "asked"),
+    [
+        ("edit", {}, [LATEST, PARENT]),
+        ("move", {}, [LATEST, PARENT]),
+        ("edit", {"revision": {"rev_parent_id": None}}, [LATEST]),
+        ("edit", {"revision": {"rev_parent_id": 0}}, [LATEST]),
+        ("create", {"revision": {"rev_parent_id": None}}, [LATEST]),
+        ("create", {}, [LATEST]),
+        ("undelete", {}, [LATEST]),
+        ("visibility_change", {}, [LATEST]),
+    ],
+)
+def test_what_is_fetched_for_each_kind(
+    bench: MakeBench, make_event: MakeEvent, kind: str, changes: dict[str, Any], asked: list[int]
+) -> None:
+    made = bench(BOTH)
+    record, output = made.output(make_event(kind, **changes))
+    assert [rev_id for _, rev_id, _, _ in made.client.asked] == asked
+    assert output["revision"]["content_slots"]["main"]["content_body"] == BOTH[LATEST]
+    diff = output.pop("html_diff", None)
+    assert (diff is not None) == (PARENT in asked)
+    if diff:
+        assert (diff["base_rev_id"], diff["format"]) == (PARENT, "unified")
+        assert apply_patch(BOTH[PARENT], diff["body"]) == BOTH[LATEST]
+    page_change_validator().validate(output)
+    assert record.key == b"page"
+    assert record.headers == Position("source", 0, 5).headers()
+
+
+def test_both_requests_share_the_deadline_and_name_event_and_role(bench: MakeBench, make_event: MakeEvent) -> None:
+    made, event = bench(BOTH), make_event()
+    made.output(event)
+    assert made.client.asked == [
+        ("enwiki", LATEST, f"{event['meta']['id']}:latest", 41.5),
+        ("enwiki", PARENT, f"{event['meta']['id']}:parent", 41.5),
+    ]
+
+
+def test_equal_revisions_have_an_empty_diff(bench: MakeBench, make_event: MakeEvent) -> None:
+    _, output = bench({LATEST: "<p>", PARENT: "<p>"}).output(make_event())
+    assert output["html_diff"] == {"base_rev_id": PARENT, "format": "unified", "body": ""}
+
+
+@pytest.mark.parametrize("order", [[LATEST, PARENT], [PARENT, LATEST]], ids=["latest first", "parent first"])
+@pytest.mark.parametrize(
+    ("latest", "parent", "reported"),
+    [
+        ("revision_not_found", None, "revision_not_found"),
+        (None, "access_denied", "access_denied"),
+        ("upstream_error", "access_denied", "upstream_error"),
+        ("access_denied", "upstream_error", "access_denied"),
+    ],
+)
+def test_which_failure_is_reported_does_not_depend_on_the_order_of_the_answers(
+    bench: MakeBench,
+    make_event: MakeEvent,
+    failed: MakeFailure,
+    order: list[int],
+    latest: str | None,
+    parent: str | None,
+    reported: str,
+) -> None:
+    answers = {
+        LATEST: failed(latest) if latest else "<p>",
+        PARENT: failed(parent) if parent else "<p>",
+    }
+    made = bench(answers, order=order)
+    record, error = made.error(make_event())
+    error_validator().validate(error)
+    assert error["error_type"] == reported
+    assert len(made.client.asked) == 2
+    assert record == bench(answers).process(make_event())
+
+
+@pytest.mark.parametrize(
+    ("value", "error_type"),
+    [(None, "malformed_json"), (b"", "malformed_json"), (b"[]", "schema_violation"), (b"[" * 9999, "malformed_json")],
+)
+def test_a_message_that_is_no_event_is_an_error_event(bench: MakeBench, value: bytes | None, error_type: str) -> None:
+    made = bench()
+    record, error = made.error(value, key=None)
+    error_validator().validate(error)
+    assert (error["error_type"], error["errored_stream_name"]) == (error_type, "mediawiki.page_change.v1")
+    assert record.headers == Position("source", 0, 5).headers()
+    assert not made.client.asked
+
+
+def test_what_is_not_a_failure_of_this_event_ends_the_job(bench: MakeBench, make_event: MakeEvent) -> None:
+    for answers in ({LATEST: MemoryError(), PARENT: "<p>"}, {LATEST: "<p>", PARENT: MemoryError()}):
+        with pytest.raises(MemoryError):
+            bench(answers).process(make_event())
+
+
+def test_closing_the_job_closes_its_connections(bench: MakeBench) -> None:
+    made = bench()
+    asyncio.run(HtmlEnrichment(made.config, made.client, made.claims).close())
+    assert made.client.closed

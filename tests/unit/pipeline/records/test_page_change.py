@@ -1,0 +1,182 @@
+import json  # beside orjson, since it writes integers of any length
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.records.output import Content, output_value
+from pipeline.records.page_change import InvalidEventError, PageChange, parse
+
+MakeEvent = Callable[..., dict[str, Any]]
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
+    max_leaves=9,
+)
+
+
+def read(event: dict[str, Any], position: str = "t/0/1") -> PageChange:
+    return parse(orjson.dumps(event), position)
+
+
+def refused(value: bytes | None) -> tuple[str, str]:
+    with pytest.raises(InvalidEventError) as caught:
+        parse(value, "t/0/1")
+    return caught.value.failure.error_type, caught.value.failure.message
+
+
+def nested(depth: int) -> bytes:
+    return b'{"a":' * depth + b"1" + b"}" * depth
+
+
+def with_prior_state(event: dict[str, Any], state: bytes) -> bytes:
+    return orjson.dumps(event)[:-1] + b',"prior_state":' + state + b"}"
+
+
+def test_the_fields_that_decide(make_event: MakeEvent) -> None:
+    event = make_event("move", page_id=9)
+    change = read(event)
+    assert change.raw == event
+    assert (change.kind, change.wiki_id, change.page_id) == ("move", "enwiki", 9)
+    assert (change.rev_id, change.parent_id) == (9 * 4096 + 2, 9 * 4096 + 1)
+    assert (change.domain, change.content_visible, change.content_model) == ("en.wikipedia.org", True, "wikitext")
+    assert change.event_id == event["meta"]["id"]
+
+
+def test_what_may_be_absent(make_event: MakeEvent) -> None:
+    change = read(make_event("delete", meta={"domain": None}, revision={"content_slots": None, "rev_parent_id": None}))
+    assert (change.domain, change.parent_id, change.content_model) == (None, None, None)
+    assert read(make_event(revision={"is_content_visible": False})).content_visible is False
+    assert read(make_event(revision={"content_slots": {"other": {"content_model": "json"}}})).content_model is None
+
+
+def test_revision_ids_are_integers_however_json_writes_them(make_event: MakeEvent) -> None:
+    change = read(make_event(page={"page_id": 5.0}, revision={"rev_id": 9007199254740991.0, "rev_parent_id": 41.0}))
+    assert [repr(number) for number in (change.page_id, change.rev_id, change.parent_id)] == [
+        "5",
+        "9007199254740991",
+        "41",
+    ]
+
+
+def test_parent_0_is_no_parent(make_event: MakeEvent) -> None:
+    assert read(make_event(revision={"rev_parent_id": 0})).parent_id is None
+
+
+@pytest.mark.parametrize("own_id", [None, "", "7", "x" * 9000, "5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a\r\nHost: x"])
+def test_an_event_without_a_usable_id_is_known_by_its_position(make_event: MakeEvent, own_id: str | None) -> None:
+    event = make_event(meta={"id": own_id})
+    first, again, other = read(event, "t/0/1"), read(event, "t/0/1"), read(event, "t/0/2")
+    assert uuid.UUID(first.event_id)
+    assert first.event_id == again.event_id != other.event_id
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param(None, id="tombstone"),
+        pytest.param(b"", id="empty"),
+        pytest.param(b"{", id="cut off"),
+        pytest.param(b"NaN", id="not a number"),
+        pytest.param(b"\xff\xfe", id="not UTF-8"),
+        pytest.param(b"\xef\xbb\xbf{}", id="byte order mark"),
+        pytest.param(b'{"a": "\\ud800"}', id="half a surrogate pair"),
+        pytest.param(b'{"a": 1e400}', id="infinite"),
+        pytest.param(b"9" * 5000, id="a long number"),
+        pytest.param(nested(2000), id="2,000 levels"),
+        pytest.param(nested(100_000), id="100,000 levels"),
+        pytest.param(b"[" * 100_000, id="never closed"),
+    ],
+)
+def test_what_is_not_json_is_malformed(value: bytes | None) -> None:
+    error_type, message = refused(value)
+    assert error_type == "malformed_json"
+    assert f"{len(value or b'')} bytes" in message
+    assert len(message) < 1000
+
+
+@pytest.mark.parametrize("depth", [10, 100, 240])
+def test_a_nested_event_passes(make_event: MakeEvent, depth: int) -> None:
+    change = parse(with_prior_state(make_event(), nested(depth)), "t/0/1")
+    assert output_value(change, Content("<p>", 1, "diff"), stream="s").count(b'{"a":') == depth
+
+
+@pytest.mark.parametrize("depth", [254, 260, 500, 1000])
+def test_an_event_that_can_be_read_but_not_written_is_malformed(make_event: MakeEvent, depth: int) -> None:
+    """orjson reads a thousand levels and writes some 250; between the two lay an exception that ended the job."""
+    assert refused(with_prior_state(make_event(), nested(depth)))[0] == "malformed_json"
+
+
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [
+        (b"null", "(top)"),
+        (b"[]", "(top)"),
+        (b'"text"', "(top)"),
+        (b"41", "(top)"),
+        (b"{}", "(top)"),
+    ],
+)
+def test_json_that_is_no_event_is_a_violation(value: bytes, place: str) -> None:
+    error_type, message = refused(value)
+    assert error_type == "schema_violation"
+    assert place in message
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"revision": {"rev_id": 2**53}}, "revision/rev_id"),
+        ({"revision": {"rev_id": 10**40}}, "revision/rev_id"),
+        ({"revision": {"rev_id": 1.5}}, "revision/rev_id"),
+        ({"revision": {"rev_id": True}}, "revision/rev_id"),
+        ({"revision": {"rev_id": "1/../../x"}}, "revision/rev_id"),
+        ({"revision": {"rev_id": -1}}, "revision/rev_id"),
+        ({"revision": []}, "revision"),
+        ({"meta": {"id": 7}}, "meta/id"),
+        ({"page_change_kind": "import"}, "page_change_kind"),
+        ({"wiki_id": ""}, "wiki_id"),
+        ({"x" * 5000: 1}, "(top)"),
+        ({"comment": ["x" * 5000]}, "comment"),
+    ],
+)
+def test_a_violation_names_its_place_and_is_short(make_event: MakeEvent, change: dict[str, Any], place: str) -> None:
+    error_type, message = refused(json.dumps(make_event(**change)).encode())
+    assert error_type == "schema_violation"
+    assert f" at {place}: " in message
+    assert len(message) < 600
+
+
+@pytest.mark.parametrize("member", ["dt", "meta", "page", "revision", "wiki_id", "comment"])
+def test_null_is_not_absent(make_event: MakeEvent, member: str) -> None:
+    assert refused(orjson.dumps(make_event() | {member: None}))[0] == "schema_violation"
+
+
+def test_the_last_of_two_members_with_one_name_counts(make_event: MakeEvent) -> None:
+    value = orjson.dumps(make_event())[:-1] + b',"wiki_id":"dewiki"}'
+    change = parse(value, "t/0/1")
+    assert change.wiki_id == change.raw["wiki_id"] == "dewiki"
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_refused_in_order(value: bytes) -> None:
+    assert refused(value)[0] in {"malformed_json", "schema_violation"}
+
+
+@given(
+    member=st.sampled_from(["meta", "page", "revision", "wiki_id", "comment", "prior_state", "performer", "dt", "new"]),
+    value=ANY_JSON,
+)
+def test_an_event_with_any_member_is_refused_or_can_be_written(
+    make_event: MakeEvent, member: str, value: object
+) -> None:
+    document = json.dumps(make_event() | {member: value}).encode()
+    try:
+        change = parse(document, "t/0/1")
+    except InvalidEventError:
+        return
+    assert orjson.loads(output_value(change, None, stream="s"))["meta"]["stream"] == "s"

@@ -1,0 +1,177 @@
+"""How a run ends: exceptions, cancellation, and a consumer that stops asking. None of it may hang."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from pipeline.engine import LoopThread, ResultBuffer, run
+
+InTime = Callable[[Callable[[], Any]], Any]
+Process = Callable[[int], Any]
+
+
+@pytest.fixture
+def engine(loop_thread: LoopThread) -> Callable[..., Iterator[int]]:
+    def start(messages: Any, process: Process, *, key: Callable[[int], int] = lambda m: m, **kwargs: Any) -> Any:
+        buffer = kwargs.pop("buffer", None) or ResultBuffer(1_000_000, lambda _result: 1)
+        return run(messages, process, thread=loop_thread, key_of=key, max_started=4, buffer=buffer, **kwargs)
+
+    return start
+
+
+class _Watched:
+    """Messages that wait for ever, and whether they were cancelled."""
+
+    def __init__(self) -> None:
+        self.waiting = threading.Semaphore(0)
+        self.cancelled = threading.Semaphore(0)
+
+    async def wait(self) -> None:
+        self.waiting.release()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.cancelled.release()
+            raise
+
+
+@pytest.mark.parametrize(
+    "error",
+    [RuntimeError("it broke"), MemoryError("it broke"), KeyboardInterrupt("it broke"), SystemExit("it broke")],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_a_message_raises_ends_the_run_and_not_the_loop(
+    engine: Any, in_time: InTime, loop_thread: LoopThread, error: BaseException
+) -> None:
+    watched = _Watched()
+
+    async def process(message: int) -> int:
+        if message == 1:
+            raise error
+        await watched.wait()
+        return message
+
+    with pytest.raises(type(error), match="it broke"):
+        in_time(lambda: list(engine(range(3), process)))
+    for _ in range(2):
+        assert watched.cancelled.acquire(timeout=20), "what is under way is cancelled"
+
+    async def alive() -> str:
+        return "alive"
+
+    assert in_time(lambda: loop_thread.call(alive)) == "alive"
+
+
+def test_a_cancellation_from_within_is_not_taken_for_a_result_that_may_still_come(engine: Any, in_time: InTime) -> None:
+    async def process(message: int) -> int:
+        if message == 1:
+            raise asyncio.CancelledError
+        return message
+
+    with pytest.raises(RuntimeError, match="was cancelled"):
+        in_time(lambda: list(engine(range(3), process)))
+
+
+def test_a_failure_is_raised_though_later_events_of_its_page_wait_for_it(engine: Any, in_time: InTime) -> None:
+    async def process(message: int) -> int:
+        if message == 0:
+            raise ValueError("first of its page")
+        return message
+
+    with pytest.raises(ValueError, match="first of its page"):
+        in_time(lambda: list(engine(range(9), process, key=lambda _message: 0)))
+
+
+@pytest.mark.parametrize("where", ["source", "key", "size"])
+def test_what_the_callers_own_code_raises_comes_out(engine: Any, in_time: InTime, where: str) -> None:
+    watched = _Watched()
+
+    async def process(message: int) -> int:
+        if message == 0:
+            await watched.wait()
+        return message
+
+    def fails(*_: int) -> int:
+        raise LookupError(where)
+
+    def source() -> Iterator[int]:
+        yield 0
+        assert watched.waiting.acquire(timeout=20)
+        if where == "source":
+            fails()
+        yield 1
+
+    def key(message: int) -> int:
+        return fails() if where == "key" and message == 1 else message
+
+    buffer = ResultBuffer[int](10, fails) if where == "size" else None
+    with pytest.raises(LookupError, match=where):
+        in_time(lambda: list(engine(source(), process, key=key, buffer=buffer)))
+    assert watched.cancelled.acquire(timeout=20)
+
+
+def test_a_consumer_that_stops_asking_cancels_what_is_under_way(engine: Any, in_time: InTime) -> None:
+    watched = _Watched()
+
+    async def process(message: int) -> int:
+        if message:
+            await watched.wait()
+        return message
+
+    results = engine(range(4), process)
+    assert in_time(lambda: next(results)) == 0
+    for _ in range(3):
+        assert watched.waiting.acquire(timeout=20)
+    results.close()
+    for _ in range(3):
+        assert watched.cancelled.acquire(timeout=20)
+
+
+def test_deadlines_fire_while_the_consumer_is_suspended(engine: Any, in_time: InTime, loop_thread: LoopThread) -> None:
+    """The generator stands at a `yield`, as under back-pressure; nobody runs it until the deadline has fired."""
+    fired, suspended = threading.Event(), asyncio.Event()
+
+    async def process(message: int) -> int:
+        if message == 0:
+            return message
+        await suspended.wait()
+        try:
+            async with asyncio.timeout(0.01):
+                await asyncio.Event().wait()
+        except TimeoutError:
+            fired.set()
+        return message
+
+    results = engine(range(2), process)
+    assert in_time(lambda: next(results)) == 0
+    loop_thread.loop.call_soon_threadsafe(suspended.set)
+    assert fired.wait(20)
+    assert in_time(lambda: list(results)) == [1]
+
+
+def test_work_goes_on_while_the_consumer_is_suspended_until_the_buffer_is_full(engine: Any, in_time: InTime) -> None:
+    processed = threading.Semaphore(0)
+
+    async def process(message: int) -> int:
+        processed.release()
+        return message
+
+    results = engine(range(8), process, buffer=ResultBuffer(2, lambda _result: 1))
+    first = in_time(lambda: next(results))
+    for _ in range(4):
+        assert processed.acquire(timeout=20)
+    assert sorted([first, *in_time(lambda: list(results))]) == list(range(8))
+
+
+def test_two_runs_may_share_a_loop(engine: Any, in_time: InTime) -> None:
+    async def process(message: int) -> int:
+        await asyncio.sleep(0)
+        return message
+
+    one, other = engine(range(50), process), engine(range(50, 100), process)
+    taken = in_time(lambda: [next(source) for _ in range(50) for source in (one, other)])
+    assert sorted(taken) == list(range(100))
+    assert in_time(lambda: [*one, *other]) == []
