@@ -1,0 +1,99 @@
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from devkit.report.result import ArmResult, Difference, Evidence, ExpectationResult, Result
+from tests.unit.devkit.observed import an_audit
+
+TOO_LARGE = (
+    "RecordTooLargeException: The message is 23048294 bytes when serialized which is larger than 20971520, "
+    "which is the value of the max.request.size configuration. (3 times)"
+)
+
+
+def fired(**changes: Any) -> Evidence:
+    values = {
+        "fault": "huge page",
+        "fired": True,
+        "requests": 6,
+        "completed": 6,
+        "max_content_length_bytes": 76_412,
+        "max_wire_bytes": 76_412,
+        "max_real_bytes": 17_300_041,
+        "max_duration_s": 0.312,
+    }
+    return Evidence.model_validate(values | changes)
+
+
+def an_arm(*expectations: tuple[str, str, str, bool], **changes: Any) -> ArmResult:
+    values: dict[str, Any] = {
+        "holds": all(holds for *_, holds in expectations),
+        "expectations": tuple(
+            ExpectationResult(name=name, expected=expected, measured=measured, holds=holds)
+            for name, expected, measured, holds in expectations
+        ),
+        "ended_by": "drained",
+        "restarts": 0,
+        "replays": 0,
+        "replayed_offsets": 0,
+        "audit": an_audit(),
+        "exceptions": (),
+        "duration_s": 14.26,
+    }
+    return ArmResult.model_validate(values | changes)
+
+
+@pytest.fixture
+def good() -> Result:
+    """A run as it is hoped for."""
+    return Result(
+        scenario="an-incident",
+        title="One record is larger than the sink will take, and the job restarts into it for ever",
+        seed=7,
+        outcome="reproduced and fixed",
+        exit_code=0,
+        reasons=(),
+        arms={
+            "incident": an_arm(
+                ("restarts", "at least 2", "2", True),
+                ("exception", "RecordTooLargeException: …23048294…", TOO_LARGE, True),
+                ended_by="replays 2",
+                duration_s=31.04,
+            ),
+            "fixed": an_arm(
+                ("drained", "true", "committed 161 of 161", True),
+                ("audit", "clean", "clean: 161 in = 150 out + 4 errors + 7 filtered", True),
+            ),
+        },
+        config_difference={
+            "content_limit.measure": Difference(incident="content_length", fixed="decoded"),
+            "record_limit.policy": Difference(incident="none", fixed="serialized"),
+        },
+        fault_evidence={"incident": (fired(),), "fixed": (fired(requests=2, max_content_length_bytes=None),)},
+        began=datetime(2026, 11, 21, 10, 0, tzinfo=UTC),
+        duration_s=52.5,
+        versions={"python": "3.11.2"},
+        repeat="devkit scenario run an-incident --seed 7",
+    )
+
+
+@pytest.fixture
+def failed(good: Result) -> Result:
+    """The fix does not hold: two events are lost."""
+    lost = an_audit(
+        outputs=148,
+        lost=2,
+        examples=("lost: mediawiki.page_change.v1/0/17, expected output", "lost: mediawiki.page_change.v1/0/99"),
+    )
+    fixed = an_arm(
+        ("drained", "true", "committed 161 of 161", True), ("audit", "clean", "lost 2", False), audit=lost
+    )
+    return good.model_copy(
+        update={
+            "outcome": "fix does not hold",
+            "exit_code": 1,
+            "reasons": ("fixed: audit expected clean, measured lost 2",),
+            "arms": good.arms | {"fixed": fixed},
+        }
+    )

@@ -1,0 +1,106 @@
+import io
+from dataclasses import dataclass, replace
+
+import pytest
+
+from devkit.observe.arm import Sample
+from devkit.report.progress import Progress
+
+SAMPLE = Sample(at_s=3, committed=50, source_end=161, outputs=47, errors=1, requests=96, in_flight=4)
+
+
+@dataclass
+class Clock:
+    now: float = 50.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def output() -> io.StringIO:
+    return io.StringIO()
+
+
+@pytest.fixture
+def progress(output: io.StringIO, clock: Clock) -> Progress:
+    return Progress(output, clock=clock)
+
+
+def test_a_line_says_when_and_where(progress: Progress, output: io.StringIO, clock: Clock) -> None:
+    clock.now += 12.34
+    progress.line("incident", "restart: process 2")
+    assert output.getvalue() == "  12.3s incident restart: process 2\n"
+
+
+def test_scopes_stand_in_a_column(progress: Progress, output: io.StringIO) -> None:
+    for scope in ("stack", "incident", "fixed"):
+        progress.line(scope, "x")
+    assert [line.index("x") for line in output.getvalue().splitlines()] == [17, 17, 17]
+
+
+def test_a_sample_is_one_line(progress: Progress, output: io.StringIO) -> None:
+    progress.sample("fixed", SAMPLE, {})
+    assert output.getvalue() == "   0.0s fixed    committed 50/161, lag 111, out 47, errors 1, fetches 96\n"
+
+
+def test_faults_are_named_once_they_have_fired(progress: Progress, output: io.StringIO) -> None:
+    progress.sample("fixed", SAMPLE, {"huge page": 3, "slow page": 0})
+    text = " ".join(output.getvalue().split())
+    assert text.endswith("fetches 96, fault 'huge page' 3 times")
+
+
+def test_samples_come_at_most_every_two_seconds(progress: Progress, output: io.StringIO, clock: Clock) -> None:
+    for number in range(5):
+        progress.sample("fixed", replace(SAMPLE, committed=number), {})
+        clock.now += 0.9
+    assert [line.split()[3] for line in output.getvalue().splitlines()] == ["0/161,", "3/161,"]
+
+
+def test_the_last_sample_of_an_arm_is_not_held_back(progress: Progress, output: io.StringIO, clock: Clock) -> None:
+    progress.sample("fixed", SAMPLE, {})
+    clock.now += 0.1
+    progress.sample("fixed", replace(SAMPLE, committed=161), {}, last=True)
+    assert [line.split()[3] for line in output.getvalue().splitlines()] == ["50/161,", "161/161,"]
+
+
+def test_a_sample_in_which_nothing_moved_is_no_news(progress: Progress, output: io.StringIO, clock: Clock) -> None:
+    progress.sample("fixed", SAMPLE, {})
+    clock.now += 60
+    progress.sample("fixed", replace(SAMPLE, at_s=63, requests=99, in_flight=0), {})
+    assert len(output.getvalue().splitlines()) == 1
+
+
+def test_the_other_arm_is_news(progress: Progress, output: io.StringIO, clock: Clock) -> None:
+    progress.sample("incident", SAMPLE, {})
+    clock.now += 2
+    progress.sample("fixed", SAMPLE, {})
+    assert [line.split()[1] for line in output.getvalue().splitlines()] == ["incident", "fixed"]
+
+
+def test_long_lines_are_wrapped_under_their_text(progress: Progress, output: io.StringIO) -> None:
+    progress.line("incident", "word " * 40)
+    lines = output.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert {line[:17] for line in lines[1:]} == {" " * 17}
+
+
+def test_what_is_to_be_copied_is_never_broken(progress: Progress, output: io.StringIO) -> None:
+    path = "/home/somebody/runs" + "/a-very-long-name" * 6
+    progress.line("stack", f"logs are in {path}")
+    assert path in output.getvalue()
+
+
+def test_a_line_without_text_is_still_a_line(progress: Progress, output: io.StringIO) -> None:
+    progress.line("stack", "")
+    assert output.getvalue() == "   0.0s stack\n"
+
+
+def test_standard_output_is_where_it_goes_by_default(capsys: pytest.CaptureFixture[str]) -> None:
+    Progress().line("stack", "x")
+    assert capsys.readouterr().out.endswith("s stack    x\n")

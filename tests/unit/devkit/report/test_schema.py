@@ -1,0 +1,101 @@
+"""The schema files in the repository are the models', and what the models take or write is valid by them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from devkit.report.result import Result
+from devkit.report.schema import schemas
+from devkit.scenario.configure import CONFIG, NOWHERE, configuration
+from devkit.scenario.load import load_scenario
+from devkit.scenario.model import ARMS
+
+TOP = Path(__file__).parents[4]
+FILES = ["devkit/report/result.schema.json", "devkit/scenario/scenario.schema.json", "pipeline/pipeline.schema.json"]
+SCENARIOS = sorted((TOP / "scenarios").rglob("*.yaml"))
+
+
+def errors(file: str, document: Any) -> list[str]:
+    schema = json.loads((TOP / file).read_text())
+    validator = jsonschema.Draft202012Validator(schema, format_checker=jsonschema.FormatChecker())
+    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(document)]
+
+
+def test_these_are_the_files() -> None:
+    assert sorted(str(path.relative_to(TOP)) for path in schemas()) == FILES
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_the_file_is_what_the_model_says_now(file: str) -> None:
+    assert (TOP / file).read_text() == schemas()[TOP / file], "run: python -m devkit.report.schema"
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_the_file_is_a_schema(file: str) -> None:
+    jsonschema.Draft202012Validator.check_schema(json.loads((TOP / file).read_text()))
+
+
+@pytest.mark.parametrize("which", ["good", "failed"])
+def test_a_result_is_valid(which: str, request: pytest.FixtureRequest) -> None:
+    result: Result = request.getfixturevalue(which)
+    assert errors(FILES[0], json.loads(result.model_dump_json())) == []
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_a_shipped_scenario_is_valid_and_so_are_its_configurations(path: Path) -> None:
+    assert errors(FILES[1], yaml.safe_load(path.read_text())) == []
+    scenario = load_scenario(path)
+    for arm in ARMS:
+        effective = CONFIG.dump_python(configuration(scenario, arm, NOWHERE), mode="json", by_alias=True)
+        assert errors(FILES[2], effective) == []
+
+
+FORMS = [
+    ("traffic", "for", "1.5 m"),
+    ("until", "deadline", "90s"),
+    ("restart_delay", None, "250ms"),
+    ("traffic", "rate", "0.5/h"),
+    ("kafka", None, {"topics": {"output": {"max.message.bytes": "32MiB"}}}),
+    ("kafka", None, {"topics": {"output": {"max.message.bytes": 1048576}}}),
+    ("mock", None, {"rules": [{"name": "x", "do": {"latency": "40ms", "status": 504}}]}),
+    ("mock", None, {"rules": [{"name": "x", "do": {"latency": {"p50": "1s", "p99": "2s"}, "status": {"code": 504}}}]}),
+    ("arms", "fixed", None),
+    ("expect", "fixed", [{"restarts": 2}, {"restarts": {"at_most": 2}}]),
+]
+
+
+@pytest.mark.parametrize(("section", "key", "value"), FORMS)
+def test_every_form_that_may_be_written_is_valid(section: str, key: str | None, value: Any, tmp_path: Path) -> None:
+    """An editor that checks by the schema must not mark what the kit takes."""
+    document = yaml.safe_load((TOP / "tests/unit/devkit/scenario/incident.yaml").read_text())
+    if key is None:
+        document[section] = value
+    else:
+        document[section][key] = value
+    path = tmp_path / "x.yaml"
+    path.write_text(yaml.safe_dump(document))
+    load_scenario(path)
+    assert errors(FILES[1], document) == []
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "value"),
+    [
+        ("traffic", "for", 10),
+        ("traffic", "for", "10 sec"),
+        ("traffic", "rate", 20),
+        ("traffic", "sed", 7),
+        ("until", "any", []),
+        ("expect", "fixed", [{"restart": 2}]),
+        ("expect", "fixed", [{"restarts": "often"}]),
+        ("mock", "rules", [{"do": {"status": 504}}]),
+    ],
+)
+def test_what_is_wrong_by_itself_is_wrong_by_the_schema(section: str, key: str, value: Any) -> None:
+    document = yaml.safe_load((TOP / "tests/unit/devkit/scenario/incident.yaml").read_text())
+    document[section][key] = value
+    assert errors(FILES[1], document)

@@ -1,0 +1,102 @@
+from pathlib import Path
+
+import pytest
+
+from devkit.report.result import Difference, Result
+from devkit.report.verdict_lines import verdict_lines
+from tests.unit.devkit.report.conftest import fired
+
+DIRECTORY = Path("runs/an-incident/20261121T100000Z")
+
+GOOD = """\
+
+an-incident: REPRODUCED AND FIXED
+  One record is larger than the sink will take, and the job restarts into it for
+  ever (seed 7)
+
+incident arm holds (31.0 s, ended by: replays 2)
+  ok   restarts: expected at least 2
+       measured 2
+  ok   exception: expected RecordTooLargeException: …23048294…
+       measured RecordTooLargeException: The message is 23048294 bytes when
+                serialized which is larger than 20971520, which is the value of
+                the max.request.size configuration. (3 times)
+
+fixed arm holds (14.3 s, ended by: drained)
+  ok   drained: expected true
+       measured committed 161 of 161
+  ok   audit: expected clean
+       measured clean: 161 in = 150 out + 4 errors + 7 filtered
+
+configuration difference:
+  content_limit.measure: content_length (incident) → decoded (fixed)
+  record_limit.policy: none (incident) → serialized (fixed)
+
+faults:
+  incident: 'huge page' met 6 requests; largest answer: Content-Length 76,412
+            bytes, 76,412 on the wire, 17,300,041 decoded; slowest 0.31 s
+  fixed: 'huge page' met 2 requests; largest answer: Content-Length absent,
+         76,412 on the wire, 17,300,041 decoded; slowest 0.31 s
+
+evidence: runs/an-incident/20261121T100000Z"""
+
+FAILED_END = """\
+fixed arm DOES NOT HOLD (14.3 s, ended by: drained)
+  ok   drained: expected true
+       measured committed 161 of 161
+  FAIL audit: expected clean
+       measured lost 2
+       audit: lost: mediawiki.page_change.v1/0/17, expected output
+       audit: lost: mediawiki.page_change.v1/0/99
+
+why:
+  - fixed: audit expected clean, measured lost 2
+"""
+
+
+def rendered(result: Result) -> str:
+    return "\n".join(verdict_lines(result, DIRECTORY))
+
+
+def test_a_run_as_it_is_hoped_for(good: Result) -> None:
+    assert rendered(good) == GOOD
+
+
+def test_a_fix_that_does_not_hold(failed: Result) -> None:
+    text = rendered(failed)
+    assert text.startswith("\nan-incident: FIX DOES NOT HOLD\n")
+    assert FAILED_END in text
+    assert text.endswith(
+        "\n\nevidence: runs/an-incident/20261121T100000Z\nrepeat:   devkit scenario run an-incident --seed 7"
+    )
+
+
+def test_a_fault_that_never_fired_is_not_called_one_that_did(good: Result) -> None:
+    silent = fired(fired=False, requests=0, completed=0, max_content_length_bytes=None, max_wire_bytes=0)
+    changed = good.model_copy(update={"fault_evidence": {"incident": (silent,), "fixed": ()}})
+    assert "faults:\n  incident: 'huge page' never fired\n  fixed: none was injected\n" in rendered(changed)
+
+
+def test_equal_arms_are_said_to_be_equal(good: Result) -> None:
+    text = rendered(good.model_copy(update={"config_difference": {}}))
+    assert "configuration difference:\n  none: both arms ran the same configuration\n" in text
+
+
+@pytest.mark.parametrize("which", ["good", "failed"])
+def test_fits_a_terminal(which: str, request: pytest.FixtureRequest) -> None:
+    result: Result = request.getfixturevalue(which)
+    many = {f"section.key_{number}": Difference(incident="a " * 60, fixed=number) for number in range(3)}
+    wide = result.model_copy(update={"config_difference": many, "reasons": ("x " * 100,), "title": "word " * 40})
+    assert max(len(line) for line in verdict_lines(wide, DIRECTORY)) <= 80
+
+
+def test_what_is_to_be_copied_is_never_broken(good: Result) -> None:
+    directory = Path("/a-very-long-path" * 12)
+    repeat = "devkit scenario run " + "a-very-long-name" * 8
+    lines = list(verdict_lines(good.model_copy(update={"exit_code": 3, "repeat": repeat}), directory))
+    assert f"evidence: {directory}" in lines
+    assert f"repeat:   {repeat}" in lines
+
+
+def test_is_plain_text(failed: Result) -> None:
+    assert "\x1b" not in rendered(failed)

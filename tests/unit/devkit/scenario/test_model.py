@@ -1,0 +1,41 @@
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from devkit.scenario.model import ARMS, Condition, Scenario, TopicSettings
+
+
+@pytest.mark.parametrize("condition", [{"drained": True}, {"restarts": 1}, {"replays": 3}])
+def test_a_condition(condition: dict[str, Any]) -> None:
+    assert Condition.model_validate(condition).model_dump(exclude_unset=True) == condition
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [{}, {"drained": False}, {"restarts": 0}, {"replays": -1}, {"drained": None}, {"drained": True, "restarts": 1}],
+)
+def test_what_never_comes_true_or_says_nothing_is_no_condition(condition: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        Condition.model_validate(condition)
+
+
+def test_a_topic_without_settings_has_the_brokers_own() -> None:
+    assert TopicSettings().kafka_settings() == {}
+    assert TopicSettings().partitions == 1
+
+
+def test_sizes_are_bytes_for_kafka() -> None:
+    settings = TopicSettings.model_validate({"max.message.bytes": "1.5MiB"})
+    assert settings.kafka_settings() == {"max.message.bytes": "1572864"}
+
+
+def test_an_overlay_and_its_expectations_belong_to_the_same_arm(scenario: Scenario) -> None:
+    assert [scenario.overlay(arm) for arm in ARMS] == [scenario.arms.incident, scenario.arms.fixed]
+    assert [scenario.expect.of(arm) for arm in ARMS] == [scenario.expect.incident, scenario.expect.fixed]
+    assert scenario.arms.incident != scenario.arms.fixed
+
+
+def test_a_scenario_cannot_be_changed(scenario: Scenario) -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        scenario.name = "other"  # type: ignore[misc]

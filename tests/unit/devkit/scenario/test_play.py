@@ -1,0 +1,225 @@
+"""What an arm makes of what it sees: conditions, notes, samples. The stack is made of values; nothing is started."""
+
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from devkit.guardian import Guardian
+from devkit.observe.arm import RuleEvidence
+from devkit.observe.checkpoint import Range
+from devkit.observe.timeline import Timeline
+from devkit.report.progress import Progress
+from devkit.scenario.model import Condition, Scenario, Until
+from devkit.scenario.play import ArmPlay, Venue, _describe
+from devkit.scenario.supervisor import Supervisor
+from devkit.scenario.traffic import ScenarioTraffic
+from devkit.stack.embedded import Stack
+from devkit.stack.parts.mock_api import JournalCounts, RuleCounts
+from devkit.stack.topics import TopicEnds
+from devkit.traffic.publish import Publisher
+from tests.unit.devkit.observe.fake_s3 import FakeS3
+
+COUNTED = RuleCounts(
+    requests=3, completed=2, max_real_bytes=20, max_wire_bytes=10, max_content_length=10, max_duration_s=0.5
+)
+
+
+@dataclass
+class Stage:
+    """An arm on a stack of values."""
+
+    play: ArmPlay
+    store: FakeS3
+    output: io.StringIO
+    directory: Path
+    ends: dict[str, dict[int, int]] = field(default_factory=dict)
+    published: int = 0
+    done: bool = False
+
+    def timeline(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in (self.directory / "events.jsonl").read_text().splitlines()]
+
+    def plan(self, batch: int, **ends: int) -> None:
+        by_topic = {"mediawiki.page_change.v1": {name.removeprefix("p"): end for name, end in ends.items()}}
+        self.store.put("checkpoints", f"incident/an-incident/offsets/{batch}", f"v1\n{{}}\n{json.dumps(by_topic)}")
+
+    def commit(self, batch: int) -> None:
+        self.store.put("checkpoints", f"incident/an-incident/commits/{batch}", "v1\n{}")
+
+    def sample(self) -> None:
+        topics = cast(TopicEnds, SimpleNamespace(of=lambda topic: self.ends.get(topic, {})))
+        publisher = cast(Publisher, SimpleNamespace(done=self.done, published=self.published))
+        self.play._sample(topics, publisher, 0.0)
+
+
+@pytest.fixture
+def stage(scenario: Scenario, tmp_path: Path) -> Iterator[Stage]:
+    store, output = FakeS3(), io.StringIO()
+    counts = JournalCounts(requests=9, in_flight=1, by_status={}, rules={"huge page": COUNTED})
+    stack = SimpleNamespace(
+        kafka=SimpleNamespace(bootstrap="127.0.0.1:1"),
+        object_store=SimpleNamespace(endpoint="http://127.0.0.1:1", client=lambda: store),
+        mock_api=SimpleNamespace(endpoint="http://127.0.0.1:1", counts=lambda: counts),
+    )
+    with Timeline(tmp_path / "events.jsonl") as timeline:
+        venue = Venue(cast(Guardian, None), cast(Stack, stack), timeline, Progress(output), tmp_path)
+        play = ArmPlay(venue, scenario, "incident", cast(ScenarioTraffic, SimpleNamespace(count=161)))
+        yield Stage(play, store, output, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("batch", "text"),
+    [
+        (Range({0: 50}, {0: 100}), "offsets 50 to 99"),
+        (Range({}, {0: 1}), "offsets 0 to 0"),
+        (Range({0: 5, 1: 7}, {1: 9, 0: 6}), "offsets 5 to 5 of partition 0, offsets 7 to 8 of partition 1"),
+        (Range({0: 5, 1: 7}, {0: 6, 1: 7}), "offsets 5 to 5 of partition 0"),
+    ],
+)
+def test_a_batch_is_described_by_its_offsets(batch: Range, text: str) -> None:
+    assert _describe(batch) == text
+
+
+class TestConditions:
+    def ended_by(self, stage: Stage, until: list[dict[str, Any]], *, restarts: int = 0) -> str | None:
+        conditions = tuple(Condition.model_validate(condition) for condition in until)
+        changed = Until.model_construct(any=conditions, deadline=stage.play._scenario.until.deadline)
+        stage.play._scenario = stage.play._scenario.model_copy(update={"until": changed})
+        return stage.play._condition(cast(Supervisor, SimpleNamespace(restarts=restarts)))
+
+    def begin(self, stage: Stage, *batches: int) -> None:
+        for batch in batches:
+            stage.play._state.batches.begin(batch)
+
+    @pytest.mark.parametrize(("restarts", "reason"), [(0, None), (1, None), (2, "restarts 2"), (3, "restarts 3")])
+    def test_restarts(self, stage: Stage, restarts: int, reason: str | None) -> None:
+        assert self.ended_by(stage, [{"restarts": 2}], restarts=restarts) == reason
+
+    @pytest.mark.parametrize(
+        ("batches", "reason"), [((0, 1, 2, 3), None), ((0, 1, 1), None), ((0, 1, 1, 1), "replays 2")]
+    )
+    def test_replays(self, stage: Stage, batches: tuple[int, ...], reason: str | None) -> None:
+        self.begin(stage, *batches)
+        assert self.ended_by(stage, [{"replays": 2}]) == reason
+
+    @pytest.mark.parametrize("drained", [True, False])
+    def test_drained(self, stage: Stage, drained: bool) -> None:
+        stage.play._state.drained = drained
+        assert self.ended_by(stage, [{"drained": True}]) == ("drained" if drained else None)
+
+    def test_any_of_them_is_enough(self, stage: Stage) -> None:
+        self.begin(stage, 0, 0)
+        assert self.ended_by(stage, [{"drained": True}, {"restarts": 9}, {"replays": 1}]) == "replays 1"
+
+    def test_what_is_not_asked_for_does_not_end_it(self, stage: Stage) -> None:
+        self.begin(stage, 0, 0, 0)
+        assert self.ended_by(stage, [{"drained": True}], restarts=5) is None
+
+
+class TestNotes:
+    def test_a_line_of_the_pipeline_goes_into_the_timeline(self, stage: Stage) -> None:
+        stage.play._note({"at": "2026-11-21T10:00:00Z", "event": "batch_ended", "batch": 3, "rows": 50})
+        (line,) = stage.timeline()
+        assert line | {"t_s": 0} == {"t_s": 0, "kind": "batch_ended", "arm": "incident", "batch": 3, "rows": 50}
+
+    def test_the_configuration_in_force_is_left_to_its_own_file(self, stage: Stage) -> None:
+        stage.play._note({"event": "configuration", "unsafe": ["record_limit.policy"], "in_force": {"a": 1}})
+        assert stage.timeline()[0].keys() == {"t_s", "kind", "arm", "unsafe"}
+
+    def test_a_batch_that_begins_again_is_marked_and_told(self, stage: Stage) -> None:
+        stage.plan(0, p0=50)
+        stage.plan(1, p0=100)
+        for batch in (0, 1, 1):
+            stage.play._note({"event": "batch_started", "batch": batch})
+        begun = [line for line in stage.timeline() if line["kind"] == "batch_started"]
+        assert [line.get("replay", False) for line in begun] == [False, False, True]
+        assert stage.output.getvalue().endswith("incident replay: batch 1 again: offsets 50 to 99\n")
+        assert stage.play._state.batches.replays == 1
+
+    @pytest.mark.parametrize(
+        ("line", "said"),
+        [
+            ({"event": "started", "start": "earliest", "spark_ui": "off"}, "pipeline: running, from earliest"),
+            (
+                {"event": "started", "start": "checkpoint", "spark_ui": "http://127.0.0.1:4040"},
+                "pipeline: running, from checkpoint, Spark UI http://127.0.0.1:4040",
+            ),
+            ({"event": "failed", "error": "the query failed"}, "pipeline: failed: the query failed"),
+            (
+                {"event": "process_ended", "process": 2, "exit_code": -9},
+                "pipeline: process 2 ended with exit code -9",
+            ),
+            ({"event": "process_restarted", "process": 3, "pid": 7}, "restart: process 3, from the checkpoint"),
+        ],
+    )
+    def test_what_a_person_wants_to_know_is_told(self, stage: Stage, line: dict[str, Any], said: str) -> None:
+        stage.play._note(line)
+        assert " ".join(stage.output.getvalue().split()).endswith(f"s incident {said}")
+
+    def test_anything_else_is_told_to_the_timeline_only(self, stage: Stage) -> None:
+        stage.play._note({"event": "something_new", "figure": 1})
+        assert [line["kind"] for line in stage.timeline()] == ["something_new"]
+        assert stage.output.getvalue() == ""
+
+
+class TestSamples:
+    SOURCE, OUTPUT = "mediawiki.page_change.v1", "mediawiki.page_html_content_change.v1"
+    ERROR = "mw_page_html_content_change_enrich.error"
+
+    def test_sums_over_partitions(self, stage: Stage) -> None:
+        stage.ends = {self.SOURCE: {0: 100, 1: 61}, self.OUTPUT: {0: 40, 1: 2}, self.ERROR: {0: 3}}
+        stage.plan(0, p0=50, p1=10)
+        stage.commit(0)
+        stage.sample()
+        sample = stage.play._state.sample
+        assert (sample.committed, sample.source_end, sample.lag) == (60, 161, 101)
+        assert (sample.outputs, sample.errors, sample.requests, sample.in_flight) == (42, 3, 9, 1)
+        (line,) = stage.timeline()
+        assert (line["kind"], line["lag"], line["faults"]) == ("sample", 101, {"huge page": 3})
+
+    @pytest.mark.parametrize(
+        ("ends", "published", "done", "drained"),
+        [
+            ({0: 100, 1: 61}, 161, True, True),
+            ({0: 100, 1: 61}, 161, False, False),
+            # Stopped before all of it was out.
+            ({0: 100, 1: 61}, 160, True, False),
+            # One partition behind, although the other is ahead in the sum.
+            ({0: 101, 1: 60}, 161, True, False),
+            ({}, 161, True, False),
+        ],
+    )
+    def test_drained_is_all_published_and_each_partition_committed_to_its_end(
+        self, stage: Stage, ends: dict[int, int], published: int, done: bool, drained: bool
+    ) -> None:
+        stage.ends, stage.published, stage.done = {self.SOURCE: ends}, published, done
+        stage.plan(0, p0=100, p1=61)
+        stage.commit(0)
+        stage.sample()
+        assert stage.play._state.drained is drained
+
+    def test_a_planned_batch_is_not_committed(self, stage: Stage) -> None:
+        stage.ends, stage.published, stage.done = {self.SOURCE: {0: 161}}, 161, True
+        stage.plan(0, p0=161)
+        stage.sample()
+        assert stage.play._state.drained is False
+
+
+def test_evidence_is_what_the_journal_counted(stage: Stage) -> None:
+    assert stage.play._evidence() == (
+        RuleEvidence(
+            rule="huge page",
+            requests=3,
+            completed=2,
+            max_content_length_bytes=10,
+            max_wire_bytes=10,
+            max_real_bytes=20,
+            max_duration_s=0.5,
+        ),
+    )

@@ -1,0 +1,57 @@
+import threading
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from devkit.scenario.model import Scenario
+from devkit.scenario.traffic import ScenarioTraffic
+from devkit.traffic.manifest import Manifest, ManifestEntry
+from devkit.traffic.publish import Publisher
+
+
+@pytest.fixture
+def traffic(scenario: Scenario) -> ScenarioTraffic:
+    return ScenarioTraffic(scenario.traffic)
+
+
+def test_is_as_much_as_the_file_says(traffic: ScenarioTraffic, scenario: Scenario) -> None:
+    assert traffic.count == scenario.traffic.event_count
+
+
+def test_the_mock_knows_each_page_and_revision_that_an_output_needs(traffic: ScenarioTraffic) -> None:
+    known = {(page.wiki, revision.rev_id) for page in traffic.catalog() for revision in page.revisions}
+    wanted = {
+        (record.expected.page.wiki, revision)
+        for record in traffic._traffic.records
+        if record.expected.page
+        for revision in (record.expected.latest_revision, record.expected.parent_revision)
+        if revision is not None
+    }
+    assert wanted
+    assert wanted <= known
+
+
+def test_a_page_that_the_file_names_is_in_the_catalog(traffic: ScenarioTraffic) -> None:
+    assert "Huge" in {page.title for page in traffic.catalog()}
+
+
+@pytest.mark.parametrize("published", [0, 5, 161])
+def test_source_events_are_those_that_were_published(traffic: ScenarioTraffic, published: int) -> None:
+    """A publisher that was stopped has a manifest of the first records."""
+    records = traffic._traffic.records
+    entries = tuple(
+        ManifestEntry(topic="t", partition=0, offset=offset, expected=record.expected)
+        for offset, record in enumerate(records[:published])
+    )
+    publisher = cast(Publisher, SimpleNamespace(manifest=lambda: Manifest(entries)))
+    events = traffic.source_events(publisher)
+    assert [event.entry for event in events] == list(entries)
+    assert [event.value for event in events] == [record.value for record in records[:published]]
+
+
+def test_each_arm_has_a_publisher_of_its_own(traffic: ScenarioTraffic) -> None:
+    stop = threading.Event()
+    first, second = (traffic.publisher("127.0.0.1:1", "t", stop) for _ in range(2))
+    assert first is not second
+    assert not first.done

@@ -1,0 +1,173 @@
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from pipeline.config import PipelineConfig
+from pipeline.fetch.client import FetchedHtml, FetchFailedError, HtmlClient
+from pipeline.records.error_event import Failure
+
+NOW = datetime(2026, 3, 2, 9, 0, 0, tzinfo=UTC)
+REQUEST_ID = "5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a:latest"
+Handler = Callable[[web.Request, int], Awaitable[web.StreamResponse]]
+Outcome = FetchedHtml | Failure
+
+
+class CountingJitter(random.Random):
+    """No pause, and how often and between which bounds one was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+        self.asked: list[tuple[float, float]] = []
+
+    def uniform(self, a: float, b: float) -> float:
+        self.asked.append((a, b))
+        return 0.0
+
+
+@dataclass
+class Exchange:
+    """What came of it, on both sides of the wire."""
+
+    outcomes: list[Outcome]
+    requests: list[web.BaseRequest]
+    jitter: CountingJitter
+
+    @property
+    def outcome(self) -> Outcome:
+        (only,) = self.outcomes
+        return only
+
+    @property
+    def html(self) -> FetchedHtml:
+        assert isinstance(self.outcome, FetchedHtml), self.outcome
+        return self.outcome
+
+    @property
+    def failure(self) -> Failure:
+        assert isinstance(self.outcome, Failure), self.outcome
+        return self.outcome
+
+
+@dataclass
+class Client:
+    """The client under test, its clock and its jitter."""
+
+    html: HtmlClient
+    jitter: CountingJitter = field(default_factory=CountingJitter)
+
+    async def outcome(self, rev_id: int = 5, *, wiki: str = "enwiki", request_id: str = REQUEST_ID) -> Outcome:
+        try:
+            return await self.html.fetch(wiki, rev_id, request_id=request_id, deadline=self.html.deadline())
+        except FetchFailedError as error:
+            return error.failure
+
+
+Steps = Callable[[Client], Coroutine[Any, Any, list[Outcome]]]
+Fetching = Callable[..., Exchange]
+
+
+async def one(client: Client) -> list[Outcome]:
+    return [await client.outcome()]
+
+
+@pytest.fixture
+def with_client(make_config: Callable[..., PipelineConfig]) -> Callable[..., Coroutine[Any, Any, list[Outcome]]]:
+    """Runs steps with a client for an endpoint."""
+
+    async def run(
+        endpoint: str,
+        steps: Steps,
+        *,
+        jitter: CountingJitter,
+        clock: Callable[[], float] = time.monotonic,
+        concurrency: int = 8,
+        **sections: Any,
+    ) -> list[Outcome]:
+        config = make_config(mediawiki={"endpoint": endpoint}, **sections)
+        html = HtmlClient(config, concurrency=concurrency, clock=clock, now=lambda: NOW, jitter=jitter)
+        try:
+            async with asyncio.timeout(20):
+                return await steps(Client(html, jitter))
+        finally:
+            await html.close()
+
+    return run
+
+
+@pytest.fixture
+def fetching(with_client: Callable[..., Coroutine[Any, Any, list[Outcome]]]) -> Fetching:
+    """Fetches from a real server on loopback that answers with `handler(request, number of the request from 1)`."""
+
+    def go(handler: Handler, steps: Steps = one, *, host: str = "127.0.0.1", **kwargs: Any) -> Exchange:
+        requests: list[web.BaseRequest] = []
+
+        async def answer(request: web.Request) -> web.StreamResponse:
+            requests.append(request)
+            return await handler(request, len(requests))
+
+        async def run() -> list[Outcome]:
+            app = web.Application()
+            app.router.add_route("*", "/{path:.*}", answer)
+            # A handler that would never answer ends when its client is gone.
+            runner = web.AppRunner(app, handler_cancellation=True)
+            await runner.setup()
+            try:
+                site = web.TCPSite(runner, "127.0.0.1", 0)
+                await site.start()
+                port = runner.addresses[0][1]
+                return await with_client(f"http://{host}:{port}", steps, jitter=jitter, **kwargs)
+            finally:
+                await runner.cleanup()
+
+        jitter = CountingJitter()
+        return Exchange(asyncio.run(run()), requests, jitter)
+
+    return go
+
+
+@pytest.fixture
+def fetching_bytes(
+    with_client: Callable[..., Coroutine[Any, Any, list[Outcome]]],
+) -> Callable[..., tuple[Exchange, int]]:
+    """Fetches from a server that answers request n with the n-th bytes and closes after those it lists as last.
+
+    None closes without an answer. The second result is the number of requests.
+    """
+
+    def go(*answers: bytes | None, steps: Steps = one, keep_open: bool = False, **kwargs: Any) -> tuple[Exchange, int]:
+        seen = 0
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            nonlocal seen
+            try:
+                while True:
+                    await reader.readuntil(b"\r\n\r\n")
+                    seen += 1
+                    answer = answers[min(seen, len(answers)) - 1]
+                    if answer is None:
+                        return
+                    writer.write(answer)
+                    await writer.drain()
+                    if not keep_open:
+                        return
+            except (asyncio.IncompleteReadError, ConnectionError):
+                return  # the client has closed
+            finally:
+                writer.close()
+
+        async def run() -> list[Outcome]:
+            async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+                port = server.sockets[0].getsockname()[1]
+                return await with_client(f"http://127.0.0.1:{port}", steps, jitter=jitter, **kwargs)
+
+        jitter = CountingJitter()
+        return Exchange(asyncio.run(run()), [], jitter), seen
+
+    return go

@@ -1,0 +1,177 @@
+import gzip
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from pipeline.fetch.client import USER_AGENT, FetchedHtml
+
+HTML = "<p>ä</p>\n" * 5000
+LIMIT = {"claim_check": {"max_bytes": "1MiB"}}
+
+
+async def ok(_request: web.Request, _number: int) -> web.Response:
+    return web.Response(text="<p>", content_type="text/html")
+
+
+def always(**response: Any) -> Callable[..., Any]:
+    async def handler(_request: web.Request, _number: int) -> web.Response:
+        return web.Response(**response)
+
+    return handler
+
+
+def compressed(body: bytes) -> Callable[..., Any]:
+    return always(body=gzip.compress(body), headers={"Content-Encoding": "gzip"})
+
+
+def raw(status: str, *headers: str, body: bytes = b"") -> bytes:
+    return "\r\n".join([f"HTTP/1.1 {status}", *headers, "", ""]).encode("utf-8", "surrogateescape") + body
+
+
+def test_what_is_sent(fetching: Any) -> None:
+    async def steps(client: Any) -> list[Any]:
+        return [await client.outcome(28674, wiki="dewiki", request_id="event:parent")]
+
+    wikis = {"enwiki": "en.wikipedia.org", "dewiki": "de.wikipedia.org"}
+    exchange = fetching(ok, steps, mediawiki={"wikis": wikis})
+    (request,) = exchange.requests
+    assert request.method == "GET"
+    assert request.rel_url.raw_path_qs == "/w/rest.php/v1/revision/28674/html"
+    assert request.headers.getall("Host") == ["de.wikipedia.org"]
+    assert request.headers.getall("X-Request-Id") == ["event:parent"]
+    assert request.headers["User-Agent"] == USER_AGENT
+    assert request.headers["Accept-Encoding"] == "gzip"
+
+
+def test_a_wiki_that_is_not_configured_is_never_asked_for(fetching: Any) -> None:
+    async def steps(client: Any) -> list[Any]:
+        return [await client.outcome(wiki=wiki) for wiki in ("evil.example.org", "enwiki\r\nX: y", "x" * 10_000)]
+
+    exchange = fetching(ok, steps)
+    assert [failure.error_type for failure in exchange.outcomes] == ["unknown_wiki"] * 3
+    assert all(len(failure.message) < 300 for failure in exchange.outcomes)
+    assert not exchange.requests
+
+
+def test_a_compressed_answer_is_decoded_and_its_length_is_as_sent(fetching: Any) -> None:
+    exchange = fetching(compressed(HTML.encode()))
+    assert exchange.html == FetchedHtml(HTML, len(gzip.compress(HTML.encode())))
+
+
+def test_a_plain_answer_has_its_own_length(fetching: Any) -> None:
+    assert fetching(always(text=HTML)).html == FetchedHtml(HTML, len(HTML.encode()))
+
+
+def test_a_chunked_answer_says_nothing_of_its_length(fetching: Any) -> None:
+    async def handler(request: web.Request, _number: int) -> web.StreamResponse:
+        response = web.StreamResponse()
+        response.enable_chunked_encoding()
+        await response.prepare(request)
+        for start in range(0, len(HTML), 9000):
+            await response.write(HTML[start : start + 9000].encode())
+        await response.write_eof()
+        return response
+
+    assert fetching(handler).html == FetchedHtml(HTML, None)
+
+
+def test_an_empty_answer_is_an_empty_page(fetching: Any) -> None:
+    assert fetching(always(body=b"")).html == FetchedHtml("", 0)
+
+
+@pytest.mark.parametrize("size", [1024 * 1024, 1024 * 1024 + 1])
+@pytest.mark.parametrize("compress", [True, False], ids=["gzip", "plain"])
+def test_a_body_of_exactly_the_limit_is_taken_and_one_byte_more_is_not(
+    fetching: Any, size: int, *, compress: bool
+) -> None:
+    exchange = fetching(compressed(b"a" * size) if compress else always(body=b"a" * size), **LIMIT)
+    if size == 1024 * 1024:
+        assert len(exchange.html.html) == size
+    else:
+        assert exchange.failure.error_type == "body_too_large"
+        assert "1048576 bytes" in exchange.failure.message
+    assert len(exchange.requests) == 1
+
+
+def test_a_small_answer_that_would_be_large_when_decompressed_is_cut_off(fetching: Any) -> None:
+    bomb = gzip.compress(bytes(60_000_000))
+    assert len(bomb) < 100_000
+    exchange = fetching(always(body=bomb, headers={"Content-Encoding": "gzip"}), **LIMIT)
+    assert exchange.failure.error_type == "body_too_large"
+    assert len(exchange.requests) == 1
+
+
+def test_a_body_that_is_not_utf_8_is_final(fetching: Any) -> None:
+    exchange = fetching(always(body=b"<p>\xff\xfe"))
+    assert exchange.failure.error_type == "invalid_body"
+    assert len(exchange.requests) == 1
+
+
+@pytest.mark.parametrize("charset", ["latin-1", "utf-16", "no-such-charset"])
+def test_html_is_utf_8_whatever_the_header_says(fetching: Any, charset: str) -> None:
+    handler = always(body="ä".encode(), headers={"Content-Type": f"text/html; charset={charset}"})
+    assert fetching(handler).html.html == "ä"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        raw("200 OK", "Content-Length: 100", body=b"only this"),
+        raw("200 OK", "Transfer-Encoding: chunked", body=b"64\r\nonly this"),
+        raw("200 OK", "Content-Length: 9", "Content-Encoding: gzip", body=b"not gzip!"),
+        raw("200 OK", "Content-Length: 20", "Content-Encoding: gzip", body=gzip.compress(HTML.encode())[:20]),
+        raw("200 OK", "Content-Length: many", body=b"body"),
+        b"no HTTP at all\r\n\r\n",
+        raw("200 OK", "X: " + "x" * 100_000),
+        None,
+    ],
+    ids=["truncated", "truncated chunk", "not gzip", "gzip cut off", "no length", "no HTTP", "long header", "closed"],
+)
+def test_a_broken_answer_is_tried_again(fetching_bytes: Any, answer: bytes | None) -> None:
+    whole = raw("200 OK", "Content-Length: 3", body=b"<p>")
+    exchange, requests = fetching_bytes(answer, whole)
+    assert exchange.html == FetchedHtml("<p>", 3)
+    assert requests == 2
+    exchange, requests = fetching_bytes(answer, fetch={"total_requests": 3})
+    assert exchange.failure.error_type == "fetch_failed"
+    assert requests == 3
+
+
+def test_a_kept_connection_that_was_closed_costs_a_counted_request(fetching_bytes: Any) -> None:
+    """aiohttp would send the second request twice on its own account, and nobody would know."""
+
+    async def steps(client: Any) -> list[Any]:
+        return [await client.outcome(), await client.outcome()]
+
+    first = raw("200 OK", "Content-Length: 3", body=b"<p>")
+    exchange, requests = fetching_bytes(first, None, steps=steps, keep_open=True, fetch={"total_requests": 1})
+    assert exchange.outcomes[0] == FetchedHtml("<p>", 3)
+    assert exchange.outcomes[1].error_type == "fetch_failed"
+    assert requests == 2
+
+
+def test_a_refused_connection_is_tried_again_and_then_a_failure(with_client: Any) -> None:
+    import asyncio
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # not listening
+        endpoint = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        from tests.unit.pipeline.fetch.conftest import CountingJitter, one
+
+        jitter = CountingJitter()
+        (failure,) = asyncio.run(with_client(endpoint, one, jitter=jitter, fetch={"total_requests": 3}))
+    assert failure.error_type == "fetch_failed"
+    assert "ClientConnectorError" in failure.message
+    assert len(jitter.asked) == 2
+
+
+def test_no_cookie_goes_from_one_wiki_to_another(fetching: Any) -> None:
+    async def steps(client: Any) -> list[Any]:
+        return [await client.outcome(), await client.outcome()]
+
+    # By name: aiohttp's own cookie jar ignores addresses.
+    exchange = fetching(always(text="<p>", headers={"Set-Cookie": "a=b; Path=/"}), steps, host="localhost")
+    assert [request.headers.get("Cookie") for request in exchange.requests] == [None, None]

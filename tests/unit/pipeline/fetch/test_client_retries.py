@@ -1,0 +1,231 @@
+"""When a fetch is tried again, and when it ends. Requests are counted where they arrive."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from aiohttp import web
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.fetch.client import FetchedHtml, _retry_after_s
+
+NOW = datetime(2026, 3, 2, 9, 0, 0, tzinfo=UTC)
+
+
+def answering(*statuses: int, **headers: str) -> Callable[..., Any]:
+    """The n-th request gets the n-th status, later ones the last."""
+
+    async def handler(_request: web.Request, number: int) -> web.Response:
+        status = statuses[min(number, len(statuses)) - 1]
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return web.Response(status=status, text="<p>", headers=named)
+
+    return handler
+
+
+async def never(_request: web.Request, _number: int) -> web.Response:
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("status", "error_type"),
+    [
+        (404, "revision_not_found"),
+        (403, "access_denied"),
+        (413, "content_refused_by_upstream"),
+        (400, "upstream_error"),
+        (504, "upstream_error"),
+        (501, "upstream_error"),
+        (204, "upstream_error"),
+        (304, "upstream_error"),
+    ],
+)
+def test_where_trying_again_cannot_help_one_request_is_all(fetching: Any, status: int, error_type: str) -> None:
+    exchange = fetching(answering(status))
+    assert exchange.failure.error_type == error_type
+    assert f"status {status}" in exchange.failure.message
+    assert len(exchange.requests) == 1
+
+
+def test_a_redirect_is_not_followed(fetching: Any) -> None:
+    exchange = fetching(answering(302, Location="http://127.0.0.1:1/elsewhere"))
+    assert (exchange.failure.error_type, len(exchange.requests)) == ("upstream_error", 1)
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503])
+def test_where_it_can_help_it_is_tried_again(fetching: Any, status: int) -> None:
+    exchange = fetching(answering(status, status, 200))
+    assert exchange.html == FetchedHtml("<p>", 3)
+    assert len(exchange.requests) == 3
+    ids = {request.headers["X-Request-Id"] for request in exchange.requests}
+    assert len(ids) == 1, "all attempts of a fetch have one id"
+
+
+@pytest.mark.parametrize("total", [1, 2, 4])
+def test_the_total_counts_all_requests_and_not_the_retries(fetching: Any, total: int) -> None:
+    exchange = fetching(answering(503), fetch={"total_requests": total})
+    assert exchange.failure.error_type == "fetch_failed"
+    assert "revision 5 of enwiki: status 503" in exchange.failure.message
+    assert len(exchange.requests) == total
+
+
+def test_a_final_status_after_a_retried_one_ends_it(fetching: Any) -> None:
+    exchange = fetching(answering(503, 404))
+    assert (exchange.failure.error_type, len(exchange.requests)) == ("revision_not_found", 2)
+
+
+def test_which_statuses_are_retried_is_configuration(fetching: Any) -> None:
+    exchange = fetching(answering(504, 200), fetch={"retried_statuses": [504]})
+    assert (exchange.html.html, len(exchange.requests)) == ("<p>", 2)
+    assert fetching(answering(503, 200), fetch={"retried_statuses": [504]}).failure.error_type == "upstream_error"
+
+
+def test_pauses_are_drawn_up_to_a_bound_that_doubles(fetching: Any) -> None:
+    exchange = fetching(answering(503), fetch={"total_requests": 4, "backoff": "200ms"})
+    assert exchange.jitter.asked == [(0, 0.2), (0, 0.4), (0, 0.8)]
+
+
+@pytest.mark.parametrize("value", ["0", " 0 ", "Mon, 02 Mar 2026 09:00:00 GMT", "Sun, 01 Mar 2026 09:00:00 GMT"])
+def test_retry_after_is_obeyed_instead_of_a_drawn_pause(fetching: Any, value: str) -> None:
+    exchange = fetching(answering(503, 200, Retry_After=value))
+    assert (exchange.html.html, len(exchange.requests)) == ("<p>", 2)
+    assert not exchange.jitter.asked
+
+
+@pytest.mark.parametrize("value", ["3600", "9" * 400, "Mon, 02 Mar 2026 10:00:00 GMT"])
+def test_retry_after_beyond_the_deadline_ends_it_at_once(fetching: Any, value: str) -> None:
+    exchange = fetching(answering(429, Retry_After=value), fetch={"deadline": "30s"})
+    assert exchange.failure.error_type == "deadline_exceeded"
+    assert "status 429" in exchange.failure.message
+    assert len(exchange.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "value", ["soon", "", "-5", "1.5", "\u00b2", "Mon, 02 Mar 2026 10:00:00 +99999999999999999999"]
+)
+def test_a_retry_after_that_cannot_be_read_is_as_none(fetching: Any, value: str) -> None:
+    """Whatever an upstream writes there, it must not end the job."""
+    exchange = fetching(answering(503, 200, Retry_After=value))
+    assert (exchange.html.html, len(exchange.requests)) == ("<p>", 2)
+    assert len(exchange.jitter.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        (None, None),
+        ("0", 0.0),
+        ("120", 120.0),
+        ("Mon, 02 Mar 2026 09:00:07 GMT", 7.0),
+        ("Mon, 02 Mar 2026 09:00:07 -0000", 7.0),
+        ("Mon, 02 Mar 2026 10:00:07 +0100", 7.0),
+        ("Mon, 02 Mar 2020 09:00:00 GMT", 0.0),
+    ],
+)
+def test_both_forms_of_retry_after(value: str | None, seconds: float | None) -> None:
+    assert _retry_after_s(value, lambda: NOW) == seconds
+
+
+@given(st.text(max_size=60) | st.from_regex(r"[A-Z][a-z]{2}, \d+ [A-Z][a-z]{2} \d+ \d+:\d+:\d+ ([+-]\d+|GMT|)"))
+def test_no_retry_after_raises(value: str) -> None:
+    seconds = _retry_after_s(value, lambda: NOW)
+    assert seconds is None or seconds >= 0
+
+
+def test_all_requests_share_one_deadline(fetching: Any) -> None:
+    """Each request takes 10 s of a clock of its own: within 25 s a third one may begin, and no fourth."""
+    seconds = 0.0
+
+    async def handler(_request: web.Request, _number: int) -> web.Response:
+        nonlocal seconds
+        seconds += 10
+        return web.Response(status=503)
+
+    exchange = fetching(
+        handler, clock=lambda: seconds, fetch={"deadline": "25s", "request_timeout": "20s", "total_requests": 9}
+    )
+    assert exchange.failure.error_type == "deadline_exceeded"
+    assert "status 503" in exchange.failure.message
+    assert len(exchange.requests) == 3
+
+
+def test_an_answer_that_never_comes_ends_with_the_deadline(fetching: Any) -> None:
+    exchange = fetching(never, fetch={"deadline": "100ms"})
+    assert exchange.failure.error_type == "deadline_exceeded"
+    assert "no answer before the deadline" in exchange.failure.message
+    assert len(exchange.requests) == 1
+
+
+def test_a_body_that_never_ends_ends_with_the_deadline(fetching: Any) -> None:
+    async def handler(request: web.Request, _number: int) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        await response.write(b"<p>")
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    exchange = fetching(handler, fetch={"deadline": "100ms"})
+    assert (exchange.failure.error_type, len(exchange.requests)) == ("deadline_exceeded", 1)
+
+
+def test_a_request_has_a_time_limit_of_its_own_within_the_deadline(fetching: Any) -> None:
+    exchange = fetching(never, fetch={"request_timeout": "50ms", "total_requests": 2})
+    assert exchange.failure.error_type == "fetch_failed"
+    assert "no answer within 0.05 s" in exchange.failure.message
+    assert len(exchange.requests) == 2
+
+
+def test_waiting_for_a_slot_is_part_of_the_deadline(fetching: Any) -> None:
+    """One slot, held by a request without an answer: the second fetch ends without a request."""
+
+    async def steps(client: Any) -> list[Any]:
+        return await asyncio.gather(client.outcome(5), client.outcome(6))
+
+    exchange = fetching(never, steps, concurrency=1, fetch={"deadline": "150ms"})
+    assert [failure.error_type for failure in exchange.outcomes] == ["deadline_exceeded"] * 2
+    assert len(exchange.requests) == 1
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_no_more_requests_at_once_than_slots(fetching: Any, concurrency: int) -> None:
+    open_now = most = 0
+    turn = asyncio.Event()
+
+    async def handler(_request: web.Request, _number: int) -> web.Response:
+        nonlocal open_now, most
+        open_now += 1
+        most = max(most, open_now)
+        if open_now == concurrency:
+            turn.set()
+        await turn.wait()
+        open_now -= 1
+        return web.Response(text="<p>")
+
+    async def steps(client: Any) -> list[Any]:
+        return await asyncio.gather(*(client.outcome(number) for number in range(1, 10)))
+
+    exchange = fetching(handler, steps, concurrency=concurrency)
+    assert [outcome.html for outcome in exchange.outcomes] == ["<p>"] * 9
+    assert most == concurrency
+
+
+def test_a_fetch_that_is_cancelled_gives_its_slot_back(fetching: Any) -> None:
+    asked = asyncio.Event()
+
+    async def handler(request: web.Request, number: int) -> web.Response:
+        if number == 1:
+            asked.set()
+            return await never(request, number)
+        return web.Response(text="<p>")
+
+    async def steps(client: Any) -> list[Any]:
+        first = asyncio.create_task(client.outcome())
+        await asked.wait()
+        first.cancel()
+        return [await client.outcome()]
+
+    assert fetching(handler, steps, concurrency=1).html.html == "<p>"
