@@ -10,9 +10,7 @@ from urllib.parse import urlsplit
 import click
 
 from devkit.errors import StackError, UsageError
-from devkit.guardian.state import RunState, known_runs
-
-_LOGS = "logs"
+from devkit.guardian.state import LOGS, RunState, known_runs
 
 
 @click.command()
@@ -33,11 +31,12 @@ def up(kafka_port: int | None, s3_port: int | None, mock_port: int | None, out: 
     with Guardian() as guardian:
         click.echo("starting Kafka, object store and mock API", err=True)
         stack = start_embedded(guardian, directory, ports=Ports(kafka_port, s3_port, mock_port))
-        more = {_LOGS: str(directory)}
+        spark_ui = None
         if pipeline:
             click.echo("starting the pipeline", err=True)
-            more = {"Spark UI": start_pipeline(guardian, stack, directory)} | more
-        keep_stack(stack, guardian, **more)
+            with stack.named_failures():
+                spark_ui = start_pipeline(guardian, stack, directory)
+        keep_stack(stack, guardian, directory, spark_ui=spark_ui)
 
 
 @click.command()
@@ -64,7 +63,7 @@ def status() -> None:
     for run in runs:
         click.echo(f"stack {run.run_id} ({'kept' if run.released else 'of a command that is running'})")
         for name, address in run.addresses.items():
-            answers = "" if name == _LOGS else ("answers" if _answers(address) else "DOES NOT ANSWER")
+            answers = "" if name == LOGS else ("answers" if _answers(address) else "DOES NOT ANSWER")
             silent |= answers == "DOES NOT ANSWER"
             click.echo(f"  {name:<14} {address}  {answers}".rstrip())
     sys.exit(StackError.exit_code if silent else 0)
@@ -75,11 +74,11 @@ def status() -> None:
 @click.option("-f", "--follow", is_flag=True, help="Go on as the logs grow, until Ctrl-C or until the stack is down.")
 def logs(run_id: str | None, *, follow: bool) -> None:
     """What the parts of a kept stack have written, each line behind the part's name."""
-    runs = [run for run in _released(run_id) if _LOGS in run.addresses]
+    runs = [run for run in _released(run_id) if LOGS in run.addresses]
     if not runs:
         raise UsageError("no stack is up", hint="`devkit up` starts one; a run's logs are in its directory below runs/")
     run = runs[-1]
-    directory = Path(run.addresses[_LOGS])
+    directory = Path(run.addresses[LOGS])
     offsets: dict[Path, int] = {}
     with contextlib.suppress(KeyboardInterrupt):  # the way to end it; the stack stays up
         while True:

@@ -12,6 +12,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from devkit.jvm.cache import cache_dir
 
+LOGS = "logs"
+"""The key in `addresses` under which a kept stack's log directory stands."""
+
 
 class RunState(BaseModel):
     """One run as `devkit status`, `down` and `clean` see it."""

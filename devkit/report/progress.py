@@ -25,9 +25,14 @@ class Progress:
     def line(self, scope: str, text: str) -> None:
         head = f"{self._clock() - self._started:6.1f}s {scope:<8} "
         lines = textwrap.wrap(
-            text, _WIDTH, initial_indent=head, subsequent_indent=" " * len(head), break_long_words=False
+            text,
+            _WIDTH,
+            initial_indent=head,
+            subsequent_indent=" " * len(head),
+            break_long_words=False,
+            break_on_hyphens=False,
         )
-        self._stream.write("\n".join(lines) + "\n")
+        self._stream.write("\n".join(lines or [head.rstrip()]) + "\n")
         self._stream.flush()
 
     def sample(self, scope: str, sample: Sample, fired: Mapping[str, int], *, last: bool = False) -> None:

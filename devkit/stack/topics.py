@@ -47,10 +47,13 @@ def recreate_topics(bootstrap: str, topics: Mapping[str, tuple[int, Mapping[str,
 
 
 class TopicEnds:
-    """Asks a broker how far topics have come."""
+    """Asks a broker how far topics have come. Raises StackError when there is none at `bootstrap`."""
 
     def __init__(self, bootstrap: str) -> None:
-        self._consumer = KafkaConsumer(bootstrap_servers=bootstrap, enable_auto_commit=False)
+        try:
+            self._consumer = KafkaConsumer(bootstrap_servers=bootstrap, enable_auto_commit=False)
+        except (KafkaError, OSError) as error:
+            raise StackError(f"Kafka at {bootstrap} does not answer: {error}") from error
 
     def of(self, topic: str) -> Ends:
         """The end offset of each partition. Raises StackError when the broker does not answer."""

@@ -14,7 +14,7 @@ from email.utils import parsedate_to_datetime
 import aiohttp
 
 from pipeline.config import PipelineConfig
-from pipeline.fetch.body import BodyTooLargeError, read_bounded
+from pipeline.fetch.body import BodyBrokenError, BodyTooLargeError, read_bounded
 from pipeline.records.error_event import Failure
 
 _FINAL = {
@@ -69,6 +69,7 @@ class HtmlClient:
             base_url=config.mediawiki.endpoint,
             connector=aiohttp.TCPConnector(limit=concurrency),
             headers={"User-Agent": USER_AGENT, "Accept-Encoding": "gzip"},
+            auto_decompress=False,
             # All wikis answer at one address, and must not get each other's cookies.
             cookie_jar=aiohttp.DummyCookieJar(),
         )
@@ -94,10 +95,9 @@ class HtmlClient:
             remaining = deadline - self._clock()
             if remaining <= 0:
                 break
-            timeout = min(remaining, limits.request_timeout.total_seconds())
             try:
                 async with asyncio.timeout(remaining), self._slots:
-                    outcome = await self._request(host, rev_id, request_id, timeout)
+                    outcome = await self._request(host, rev_id, request_id, remaining)
             except TimeoutError:
                 break
             if isinstance(outcome, FetchedHtml):
@@ -118,21 +118,25 @@ class HtmlClient:
         # Full jitter: clients that failed together must not come back together.
         return self._jitter.uniform(0, self._config.fetch.backoff.total_seconds() * 2 ** (request - 1))
 
-    async def _request(self, host: str, rev_id: int, request_id: str, timeout_s: float) -> FetchedHtml | _Retry:
+    async def _request(self, host: str, rev_id: int, request_id: str, remaining_s: float) -> FetchedHtml | _Retry:
+        limit_s = self._config.fetch.request_timeout.total_seconds()
+        # Two timers for the same moment would race, and an error event must not tell which of them won.
+        timeout = aiohttp.ClientTimeout(total=limit_s if limit_s < remaining_s else None)
         try:
             async with self._session.get(
                 f"/w/rest.php/v1/revision/{rev_id}/html",
                 headers={"Host": host, "X-Request-Id": request_id},
-                timeout=aiohttp.ClientTimeout(total=timeout_s),
+                timeout=timeout,
                 allow_redirects=False,
             ) as response:
                 if response.status != 200:
                     return self._refused(response, rev_id)
-                body = await read_bounded(response.content, int(self._config.claim_check.max_bytes))
+                encoding = response.headers.get("Content-Encoding", "identity").lower()
+                body = await read_bounded(response.content, int(self._config.claim_check.max_bytes), encoding=encoding)
                 return FetchedHtml(body.decode(), response.content_length)
         except TimeoutError:
-            return _Retry(f"no answer within {timeout_s:.3g} s")
-        except aiohttp.ClientError as error:
+            return _Retry(f"no answer within {limit_s:g} s")
+        except (aiohttp.ClientError, BodyBrokenError) as error:
             return _Retry(f"{type(error).__name__}: {error}")
         except BodyTooLargeError as error:
             raise FetchFailedError(Failure("body_too_large", f"revision {rev_id}: {error}")) from error

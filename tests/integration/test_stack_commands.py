@@ -3,6 +3,7 @@
 Set-up: a kept stack without the pipeline. Checked: addresses answer, logs show every part, all is gone after `down`.
 """
 
+import json
 import os
 import re
 import signal
@@ -84,3 +85,22 @@ def test_a_port_that_is_taken_is_named(devkit_cli: Cli, kept: str) -> None:
     assert run.wait(60) == 3
     assert f"port {address[1]} for Kafka cannot be used" in run.output()
     assert devkit("down", kept).returncode == 0
+
+
+def test_a_scenario_can_print_json_and_keep_its_stack(tmp_path: Path) -> None:
+    run = devkit(
+        "scenario", "run", "oversized-message", "--arm", "fixed", "--json", "--keep", "--out", str(tmp_path)
+    )
+    match = re.search(r"stack (\w+) stays up", run.stderr)
+    assert match, run.stderr
+    try:
+        assert run.returncode == 0, run.stderr
+        result = json.loads(run.stdout)
+        assert result["outcome"] == "fixed arm holds"
+        assert list(result["arms"]) == ["fixed"]
+        assert result == json.loads((tmp_path / "latest" / "result.json").read_text())
+        assert devkit("status").returncode == 0
+        assert "mock-api" in devkit("logs", match[1]).stdout
+    finally:
+        assert devkit("down", match[1]).returncode == 0
+    assert marked(RUN_VARIABLE, match[1]) == []

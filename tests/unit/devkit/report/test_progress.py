@@ -40,8 +40,8 @@ def test_a_line_says_when_and_where(progress: Progress, output: io.StringIO, clo
 
 def test_scopes_stand_in_a_column(progress: Progress, output: io.StringIO) -> None:
     for scope in ("stack", "incident", "fixed"):
-        progress.line(scope, "x")
-    assert [line.index("x") for line in output.getvalue().splitlines()] == [17, 17, 17]
+        progress.line(scope, "TEXT")
+    assert [line.index("TEXT") for line in output.getvalue().splitlines()] == [17, 17, 17]
 
 
 def test_a_sample_is_one_line(progress: Progress, output: io.StringIO) -> None:

@@ -70,6 +70,7 @@ class Client:
 
 
 Steps = Callable[[Client], Coroutine[Any, Any, list[Outcome]]]
+WithClient = Callable[..., Coroutine[Any, Any, list[Outcome]]]
 Fetching = Callable[..., Exchange]
 
 
@@ -78,7 +79,7 @@ async def one(client: Client) -> list[Outcome]:
 
 
 @pytest.fixture
-def with_client(make_config: Callable[..., PipelineConfig]) -> Callable[..., Coroutine[Any, Any, list[Outcome]]]:
+def with_client(make_config: Callable[..., PipelineConfig]) -> WithClient:
     """Runs steps with a client for an endpoint."""
 
     async def run(
@@ -90,7 +91,7 @@ def with_client(make_config: Callable[..., PipelineConfig]) -> Callable[..., Cor
         concurrency: int = 8,
         **sections: Any,
     ) -> list[Outcome]:
-        config = make_config(mediawiki={"endpoint": endpoint}, **sections)
+        config = make_config(**sections | {"mediawiki": {**sections.get("mediawiki", {}), "endpoint": endpoint}})
         html = HtmlClient(config, concurrency=concurrency, clock=clock, now=lambda: NOW, jitter=jitter)
         try:
             async with asyncio.timeout(20):
@@ -102,7 +103,18 @@ def with_client(make_config: Callable[..., PipelineConfig]) -> Callable[..., Cor
 
 
 @pytest.fixture
-def fetching(with_client: Callable[..., Coroutine[Any, Any, list[Outcome]]]) -> Fetching:
+def fetch_once(with_client: WithClient) -> Callable[..., Exchange]:
+    """One fetch from an address at which there need not be a server."""
+
+    def go(endpoint: str, **kwargs: Any) -> Exchange:
+        jitter = CountingJitter()
+        return Exchange(asyncio.run(with_client(endpoint, one, jitter=jitter, **kwargs)), [], jitter)
+
+    return go
+
+
+@pytest.fixture
+def fetching(with_client: WithClient) -> Fetching:
     """Fetches from a real server on loopback that answers with `handler(request, number of the request from 1)`."""
 
     def go(handler: Handler, steps: Steps = one, *, host: str = "127.0.0.1", **kwargs: Any) -> Exchange:
@@ -133,12 +145,10 @@ def fetching(with_client: Callable[..., Coroutine[Any, Any, list[Outcome]]]) -> 
 
 
 @pytest.fixture
-def fetching_bytes(
-    with_client: Callable[..., Coroutine[Any, Any, list[Outcome]]],
-) -> Callable[..., tuple[Exchange, int]]:
-    """Fetches from a server that answers request n with the n-th bytes and closes after those it lists as last.
+def fetching_bytes(with_client: WithClient) -> Callable[..., tuple[Exchange, int]]:
+    """Fetches from a server that sends the n-th bytes for request n, later ones the last; also counts the requests.
 
-    None closes without an answer. The second result is the number of requests.
+    None closes without an answer, and so does every answer unless the connection is to be kept open.
     """
 
     def go(*answers: bytes | None, steps: Steps = one, keep_open: bool = False, **kwargs: Any) -> tuple[Exchange, int]:

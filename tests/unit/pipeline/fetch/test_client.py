@@ -1,4 +1,5 @@
 import gzip
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +9,7 @@ from aiohttp import web
 from pipeline.fetch.client import USER_AGENT, FetchedHtml
 
 HTML = "<p>ä</p>\n" * 5000
+GZIP = "Content-Encoding: gzip"
 LIMIT = {"claim_check": {"max_bytes": "1MiB"}}
 
 
@@ -118,16 +120,16 @@ def test_html_is_utf_8_whatever_the_header_says(fetching: Any, charset: str) -> 
 @pytest.mark.parametrize(
     "answer",
     [
-        raw("200 OK", "Content-Length: 100", body=b"only this"),
-        raw("200 OK", "Transfer-Encoding: chunked", body=b"64\r\nonly this"),
-        raw("200 OK", "Content-Length: 9", "Content-Encoding: gzip", body=b"not gzip!"),
-        raw("200 OK", "Content-Length: 20", "Content-Encoding: gzip", body=gzip.compress(HTML.encode())[:20]),
-        raw("200 OK", "Content-Length: many", body=b"body"),
-        b"no HTTP at all\r\n\r\n",
-        raw("200 OK", "X: " + "x" * 100_000),
-        None,
+        pytest.param(raw("200 OK", "Content-Length: 100", body=b"only this"), id="truncated"),
+        pytest.param(raw("200 OK", "Transfer-Encoding: chunked", body=b"64\r\nonly this"), id="truncated chunk"),
+        pytest.param(raw("200 OK", "Content-Length: 9", GZIP, body=b"not gzip!"), id="not gzip"),
+        pytest.param(raw("200 OK", "Content-Length: 20", GZIP, body=gzip.compress(HTML.encode())[:20]), id="cut gzip"),
+        pytest.param(raw("200 OK", "Content-Length: 4", "Content-Encoding: br", body=b"body"), id="not asked for"),
+        pytest.param(raw("200 OK", "Content-Length: many", body=b"body"), id="no length"),
+        pytest.param(b"no HTTP at all\r\n\r\n", id="no HTTP"),
+        pytest.param(raw("200 OK", "X: " + "x" * 100_000), id="long header"),
+        pytest.param(None, id="closed"),
     ],
-    ids=["truncated", "truncated chunk", "not gzip", "gzip cut off", "no length", "no HTTP", "long header", "closed"],
 )
 def test_a_broken_answer_is_tried_again(fetching_bytes: Any, answer: bytes | None) -> None:
     whole = raw("200 OK", "Content-Length: 3", body=b"<p>")
@@ -152,20 +154,13 @@ def test_a_kept_connection_that_was_closed_costs_a_counted_request(fetching_byte
     assert requests == 2
 
 
-def test_a_refused_connection_is_tried_again_and_then_a_failure(with_client: Any) -> None:
-    import asyncio
-    import socket
-
+def test_a_refused_connection_is_tried_again_and_then_a_failure(fetch_once: Any) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # not listening
-        endpoint = f"http://127.0.0.1:{taken.getsockname()[1]}"
-        from tests.unit.pipeline.fetch.conftest import CountingJitter, one
-
-        jitter = CountingJitter()
-        (failure,) = asyncio.run(with_client(endpoint, one, jitter=jitter, fetch={"total_requests": 3}))
-    assert failure.error_type == "fetch_failed"
-    assert "ClientConnectorError" in failure.message
-    assert len(jitter.asked) == 2
+        exchange = fetch_once(f"http://127.0.0.1:{taken.getsockname()[1]}", fetch={"total_requests": 3})
+    assert exchange.failure.error_type == "fetch_failed"
+    assert "ClientConnectorError" in exchange.failure.message
+    assert len(exchange.jitter.asked) == 2
 
 
 def test_no_cookie_goes_from_one_wiki_to_another(fetching: Any) -> None:

@@ -104,9 +104,7 @@ def test_retry_after_beyond_the_deadline_ends_it_at_once(fetching: Any, value: s
     assert len(exchange.requests) == 1
 
 
-@pytest.mark.parametrize(
-    "value", ["soon", "", "-5", "1.5", "\u00b2", "Mon, 02 Mar 2026 10:00:00 +99999999999999999999"]
-)
+@pytest.mark.parametrize("value", ["soon", "", "-5", "1.5", "\u00b2", "Mon, 02 Mar 2026 10:00:00 +" + "9" * 20])
 def test_a_retry_after_that_cannot_be_read_is_as_none(fetching: Any, value: str) -> None:
     """Whatever an upstream writes there, it must not end the job."""
     exchange = fetching(answering(503, 200, Retry_After=value))

@@ -1,0 +1,117 @@
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+import psutil
+import pytest
+
+from devkit.guardian.processes import descendants, is_alive, kill_until_gone, marked
+from tests.unit.devkit.guardian.conftest import SLEEP, await_gone, await_value
+
+MARK = "DEVKIT_TEST_MARK"
+Start = Callable[..., subprocess.Popen[bytes]]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    started: list[subprocess.Popen[bytes]] = []
+
+    def spawn(mark: str | None = None, argv: list[str] = SLEEP) -> subprocess.Popen[bytes]:
+        started.append(subprocess.Popen(argv, env=os.environ | ({MARK: mark} if mark else {})))
+        return started[-1]
+
+    yield spawn
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def pids(processes: list[psutil.Process]) -> set[int]:
+    return {process.pid for process in processes}
+
+
+def test_marked_finds_by_the_value_in_the_environment(start: Start) -> None:
+    ours, others, plain = start(f"{os.getpid()}-a"), start(f"{os.getpid()}-ab"), start()
+    assert pids(marked(MARK, f"{os.getpid()}-a")) == {ours.pid}
+    assert pids(marked(MARK, f"{os.getpid()}-ab")) == {others.pid}
+    assert plain.pid not in pids(marked(MARK, ""))
+
+
+def test_marked_leaves_this_process_out() -> None:
+    """Seen from inside a marked process: it would else end itself."""
+    program = f"import os; from devkit.guardian.processes import marked; print(marked({MARK!r}, os.environ[{MARK!r}]))"
+    answer = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {MARK: f"{os.getpid()}-self"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert answer.stdout == "[]\n"
+
+
+def test_the_dead_that_nobody_has_waited_for_are_not_alive(start: Start) -> None:
+    process = start(f"{os.getpid()}-z")
+    seen = psutil.Process(process.pid)
+    assert is_alive(seen)
+    process.kill()
+    await_value(lambda: seen.status() == psutil.STATUS_ZOMBIE, "the process to be a zombie")
+    assert not is_alive(seen)
+    assert marked(MARK, f"{os.getpid()}-z") == []
+    assert process.pid not in pids(descendants())
+
+
+def test_the_gone_are_not_alive(start: Start) -> None:
+    process = start()
+    seen = psutil.Process(process.pid)
+    process.kill()
+    process.wait()
+    assert not is_alive(seen)
+
+
+def test_descendants_are_those_below_this_process(start: Start) -> None:
+    process = start()
+    assert process.pid in pids(descendants())
+    assert os.getpid() not in pids(descendants())
+
+
+def test_kill_until_gone_ends_them_all(start: Start) -> None:
+    started = [start(f"{os.getpid()}-k") for _ in range(3)]
+    left = kill_until_gone(
+        lambda: marked(MARK, f"{os.getpid()}-k"), reap=lambda: [process.poll() for process in started]
+    )
+    assert left == []
+    await_gone(*(psutil.Process(process.pid) for process in started if process.poll() is None))
+
+
+def test_kill_until_gone_looks_again_as_the_dying_may_fork(start: Start) -> None:
+    """The second process appears only when the first has been killed."""
+    first = start(f"{os.getpid()}-1")
+    second: list[subprocess.Popen[bytes]] = []
+
+    def reap() -> None:
+        for process in (first, *second):
+            process.poll()
+
+    def find() -> list[psutil.Process]:
+        if first.poll() is not None and not second:
+            second.append(start(f"{os.getpid()}-2"))
+        return marked(MARK, f"{os.getpid()}-1") + marked(MARK, f"{os.getpid()}-2")
+
+    assert kill_until_gone(find, reap=reap) == []
+    # `find` may see nothing between the two deaths; whatever it saw is gone.
+    assert all(process.poll() is not None for process in second)
+
+
+def test_kill_until_gone_gives_up_at_its_deadline(start: Start) -> None:
+    class Undying(psutil.Process):
+        def kill(self) -> None:
+            """As if in uninterruptible sleep."""
+
+    victim = Undying(start().pid)
+    assert kill_until_gone(lambda: [victim], reap=lambda: None, deadline_s=0.0) == [victim]
+
+
+def test_nothing_to_kill_is_done_at_once() -> None:
+    assert kill_until_gone(list, reap=lambda: pytest.fail("nothing was killed")) == []
