@@ -7,12 +7,18 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from datetime import timedelta
 
 import psutil
+
+from devkit.errors import WaitTimeoutError
+from devkit.waiting import wait_until
 
 RUN_VARIABLE = "DEVKIT_RUN_ID"
 TREE_VARIABLE = "DEVKIT_PROCESS_TREE"
 
+_DYING = timedelta(milliseconds=50)
+_LOOK = timedelta(milliseconds=2)
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -66,10 +72,14 @@ def kill_until_gone(
         for victim in victims:
             with contextlib.suppress(psutil.Error):
                 victim.kill()
+        # Not psutil's own wait: it would take the exit codes of children, which `reap` is there to take.
+        with contextlib.suppress(WaitTimeoutError):
+            wait_until(
+                lambda: not any(map(is_alive, victims)), what="the killed to die", deadline=_DYING, interval=_LOOK
+            )
         reap()
         if time.monotonic() > end:
             return victims
-        psutil.wait_procs(victims, timeout=0.05)
     return []
 
 

@@ -198,7 +198,7 @@ class ArmPlay:
                     "replay", f"batch {line['batch']} again: {_describe(self._checkpoint.range_of(line['batch']))}"
                 )
             case "failed":
-                self._say("pipeline", f"failed: {line['error']}")
+                self._say("pipeline", str(line["error"]))
             case "process_ended":
                 self._say("pipeline", f"process {line['process']} ended with exit code {line['exit_code']}")
             case "process_restarted":

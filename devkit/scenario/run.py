@@ -94,7 +94,7 @@ def _play(
 def _train(guardian: Guardian, stack: Stack, directory: Path, progress: Progress) -> None:
     if is_trained():
         return
-    progress.line("stack", "first run on this machine: making Spark start faster, half a minute")
+    progress.line("stack", "first run on this machine: making Spark start faster, a minute")
     try:
         train(guardian, stack, directory / "stack")
     except StackError as error:

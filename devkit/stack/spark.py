@@ -68,7 +68,8 @@ def write_spark_conf(place: SparkPlace, conf_dir: Path, *, jvm_options: Sequence
     """
     classpath = _classpath()
     cache_options = class_cache().use() if jvm_options is None else jvm_options
-    java_options = " ".join(
+    # Spark takes them apart as a shell would; a directory's name may have a space in it.
+    java_options = shlex.join(
         [
             *LAPTOP_FLAGS,
             *cache_options,

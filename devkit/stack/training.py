@@ -1,6 +1,6 @@
 """The training run for Spark's class cache: the real pipeline on one message, ended in order.
 
-It happens once on a machine, on the stack of the run that came first, and takes about half a minute. A run goes on
+It happens once on a machine, on the stack of the run that came first, and takes about a minute. A run goes on
 without the cache when the training fails.
 """
 
