@@ -3,6 +3,7 @@
 0 reproduced and fixed · 1 refuted · 2 usage or invalid file · 3 inconclusive or harness error · 130 interrupted
 """
 
+import errno
 import os
 import signal
 import sys
@@ -43,6 +44,9 @@ for command in (scenario, up, down, status, logs, doctor, clean):
 
 def main() -> None:
     """The console script."""
+    # A run has a store of its own; what the user has set up for AWS must neither reach it nor be reached by it.
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        del os.environ[name]
     # A terminated command line must end its run in order, as an interrupted one does.
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGHUP, _interrupt)
@@ -62,8 +66,8 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(INCONCLUSIVE)
     except OSError as error:
-        # Above all a disk that is full.
-        click.echo(f"error: {error}", err=True)
+        hint = "\nhint: free some space; `devkit clean` removes old runs" if error.errno == errno.ENOSPC else ""
+        click.echo(f"error: {error}{hint}", err=True)
         sys.exit(INCONCLUSIVE)
     except Exception:  # noqa: BLE001 — it is shown in full
         # A defect of the kit; Python would exit with 1, which here says that the scenario was refuted.

@@ -27,18 +27,20 @@ def doctor() -> None:
     "--keep", type=click.IntRange(min=0), default=10, show_default=True, help="Runs to keep of each scenario."
 )
 @click.option("--out", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Where runs are.")
-@click.option("--cache", is_flag=True, help="Remove downloaded jars as well; the next run fetches them again.")
+@click.option("--cache", is_flag=True, help="Remove downloaded jars and the class cache as well.")
 def clean(keep: int, out: Path, *, cache: bool) -> None:
     """End what killed runs left behind, and remove old runs."""
     from devkit.guardian.end import heal
+    from devkit.guardian.state import LOGS, known_runs
     from devkit.jvm.cache import cache_dir
     from devkit.scenario.run_directory import prune_runs
 
     for run in heal():
         click.echo(f"ended what was left of run {run.run_id}")
-    for path in prune_runs(out, keep):
+    kept_logs = [Path(run.addresses[LOGS]) for run in known_runs() if LOGS in run.addresses]
+    for path in prune_runs(out, keep, in_use=kept_logs):
         click.echo(f"removed {path}")
     if cache:
-        for part in ("jars", "java"):
+        for part in ("jars", "java", "aot"):
             shutil.rmtree(cache_dir() / part, ignore_errors=True)
-        click.echo(f"removed the jars in {cache_dir()}")
+        click.echo(f"removed jars and class cache in {cache_dir()}")

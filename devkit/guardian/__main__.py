@@ -22,6 +22,7 @@ from devkit.guardian.processes import (
     become_subreaper,
     descendants,
     die_with_parent,
+    is_alive,
     kill_until_gone,
     marked,
 )
@@ -147,14 +148,15 @@ class GuardianProcess:
         self._tell(m.Spawned(request=command.request, pid=process.pid))
 
     def _kill_tree(self, request: int) -> None:
-        roots = [pid for pid, started_by in self._requests.items() if started_by == request]
-
         def find() -> list[psutil.Process]:
             found = {process.pid: process for process in marked(TREE_VARIABLE, f"{self._run_id}/{request}")}
-            for pid in roots:
+            # By descent as well: for a moment after its start a process shows no environment.
+            for pid in [pid for pid, started_by in self._requests.items() if started_by == request]:
                 with contextlib.suppress(psutil.Error):
-                    for process in psutil.Process(pid).children(recursive=True):
-                        found.setdefault(process.pid, process)
+                    root = psutil.Process(pid)
+                    for process in (root, *root.children(recursive=True)):
+                        if is_alive(process):
+                            found.setdefault(process.pid, process)
             return list(found.values())
 
         kill_until_gone(find, reap=self._reap)

@@ -18,6 +18,7 @@ from typing import Self
 
 from devkit.errors import StackError, WaitTimeoutError
 from devkit.guardian import messages as m
+from devkit.guardian.environment import run_environment
 from devkit.guardian.processes import RUN_VARIABLE
 
 _ANSWER_S = 30.0
@@ -69,14 +70,14 @@ class Guardian:
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "devkit.guardian", self.run_id, str(theirs.fileno())],
+                [sys.executable, "-P", "-m", "devkit.guardian", self.run_id, str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 # Ctrl-C in the terminal is for the command line, which then ends the run in order.
                 start_new_session=True,
-                env=os.environ | {RUN_VARIABLE: self.run_id},
+                env=run_environment(os.environ) | {RUN_VARIABLE: self.run_id},
             )
         self._sock = ours
         self._reader = threading.Thread(target=self._read, name="guardian-reader", daemon=True)

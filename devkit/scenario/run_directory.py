@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -42,12 +43,17 @@ def require_space(*places: Path) -> None:
             )
 
 
-def prune_runs(out: Path, keep: int) -> list[Path]:
-    """Remove all but the newest `keep` runs of each scenario; returns what was removed."""
+def prune_runs(out: Path, keep: int, *, in_use: Collection[Path] = ()) -> list[Path]:
+    """Remove all but the newest `keep` runs of each scenario; returns what was removed.
+
+    A run's directory that is, or has in it, one of the absolute paths `in_use` stays.
+    """
     removed: list[Path] = []
     for scenario in sorted(path for path in out.glob("*") if path.is_dir() and not path.is_symlink()):
         runs = sorted((path for path in scenario.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime)
         for old in runs[: max(0, len(runs) - keep)]:
+            if any(path.is_relative_to(old.absolute()) for path in in_use):
+                continue
             shutil.rmtree(old)
             removed.append(old)
     latest = out / "latest"

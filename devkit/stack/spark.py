@@ -5,6 +5,7 @@ in a cluster's `spark-defaults.conf`.
 """
 
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,7 +85,6 @@ def write_spark_conf(place: SparkPlace, conf_dir: Path, *, jvm_options: Sequence
         "spark.driver.bindAddress": LOOPBACK,
         "spark.driver.extraClassPath": classpath,
         "spark.driver.extraJavaOptions": java_options,
-        "spark.local.dir": str(place.directory),
         "spark.sql.warehouse.dir": str(place.directory / "warehouse"),
         "spark.ui.enabled": str(place.ui).lower(),
         "spark.ui.showConsoleProgress": "false",
@@ -97,7 +97,7 @@ def write_spark_conf(place: SparkPlace, conf_dir: Path, *, jvm_options: Sequence
         ),
         # A dead store is named after seconds, not after the SDK's minutes.
         "spark.hadoop.fs.s3a.attempts.maximum": "3",
-        "spark.hadoop.fs.s3a.connection.establish.timeout": "5s",
+        "spark.hadoop.fs.s3a.connection.establish.timeout": "15s",
         "spark.hadoop.fs.s3a.connection.timeout": "30s",
         "spark.hadoop.fs.s3a.buffer.dir": str(place.directory / "s3a"),
         "spark.sql.streaming.checkpointFileManagerClass": (
@@ -114,6 +114,8 @@ def spark_environment(conf_dir: Path) -> Mapping[str, str]:
     """The environment variables a pipeline process needs to run Spark with `conf_dir`."""
     return credentials() | {
         "JAVA_HOME": str(java_home()),
+        # Else the workers take whatever `python3` is first on PATH.
+        "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_SUBMIT_ARGS": shlex.join(
             ["--properties-file", str(conf_dir / "spark-defaults.conf"), "pyspark-shell"]
         ),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+
 from devkit.guardian.processes import RUN_VARIABLE, is_alive, marked
 from devkit.waiting import wait_until
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from devkit.guardian import Guardian
 from devkit.stack.embedded import Stack, start_embedded
 from tests.integration.cli_run import CliRun

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import psutil
 import pytest
+
 from devkit.guardian.processes import RUN_VARIABLE, marked
 from devkit.guardian.state import state_path
 from devkit.waiting import wait_until
-
 from tests.integration.cli_run import CliRun, alive
 
 SLOW_PAGE = str(Path(__file__).parent / "scenarios" / "slow-page.yaml")
@@ -50,7 +50,15 @@ def test_sigkill_in_the_middle_of_a_slow_fetch(devkit_cli: Cli) -> None:
     run.await_condition(lambda: in_flight(run), "a fetch to be under way")
     processes = run.processes()
     commands = [" ".join(process.cmdline()) for process in processes]
-    for part in ("devkit.guardian", "kafka.Kafka", "moto.server", "mockapi", "pipeline run", "SparkSubmit", "pyspark.daemon"):
+    for part in (
+        "devkit.guardian",
+        "kafka.Kafka",
+        "moto.server",
+        "mockapi",
+        "pipeline run",
+        "SparkSubmit",
+        "pyspark.daemon",
+    ):
         assert any(part in command for command in commands), f"{part} is not among {commands}"
     workers = [command for command in commands if "pyspark.daemon" in command]
     assert len(workers) >= 2, f"a daemon and at least one worker: {commands}"

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kafka import KafkaProducer
+
 from devkit.guardian import Guardian, ManagedProcess
 from devkit.observe.audit.arrivals import read_topic
 from devkit.observe.logs import LineTail
@@ -20,7 +22,6 @@ from devkit.stack.embedded import CHECKPOINTS, CLAIM_CHECKS, Stack
 from devkit.stack.spark import SparkPlace, spark_environment, write_spark_conf
 from devkit.stack.topics import recreate_topics
 from devkit.waiting import wait_until
-from kafka import KafkaProducer
 
 DEADLINE = timedelta(seconds=90)
 
@@ -77,9 +78,7 @@ def job(stack: tuple[Guardian, Stack], tmp_path: Path, request: pytest.FixtureRe
         file = tmp_path / "pipeline.yaml"
         file.write_text(json.dumps(config))
         argv = [sys.executable, "-m", "pipeline", "run", "html-enrichment", "--config", str(file), *arguments]
-        return guardian.spawn(
-            f"{name}-{started}", argv, logs=tmp_path, env=spark_environment(conf_dir), split=True
-        )
+        return guardian.spawn(f"{name}-{started}", argv, logs=tmp_path, env=spark_environment(conf_dir), split=True)
 
     return Job(config, start)
 

@@ -12,6 +12,7 @@ from typing import Any
 import jsonschema
 import pytest
 from ruamel.yaml import YAML
+
 from tests.integration.cli_run import CliRun
 from tests.integration.conftest import REPOSITORY
 
@@ -119,7 +120,18 @@ def test_without_the_huge_page_the_run_is_inconclusive(devkit_cli: Cli, changed:
 
 
 def test_two_runs_at_the_same_time_both_succeed(devkit_cli: Cli) -> None:
-    runs = [devkit_cli("scenario", "run", "oversized-message", "--arm", "fixed", "--seed", seed) for seed in "12"]
+    # The second has settings of other work around it, which must not matter.
+    foreign = {
+        "HTTP_PROXY": "http://127.0.0.1:9",
+        "AWS_PROFILE": "no-such-profile",
+        "SPARK_HOME": "/nonexistent",
+        "JAVA_TOOL_OPTIONS": "-Xmx1m",
+        "PYSPARK_PYTHON": "/nonexistent/python",
+    }
+    runs = [
+        devkit_cli("scenario", "run", "oversized-message", "--arm", "fixed", "--seed", seed, env=env)
+        for seed, env in (("1", {}), ("2", foreign))
+    ]
     assert [run.wait() for run in runs] == [0, 0], [run.output() for run in runs]
     assert [result_of(run)["outcome"] for run in runs] == ["fixed arm holds"] * 2
     assert runs[0].run_id() != runs[1].run_id()

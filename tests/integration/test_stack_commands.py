@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import requests
+
 from devkit.guardian.processes import RUN_VARIABLE, marked
 from devkit.guardian.state import known_runs
 from devkit.waiting import wait_until
@@ -88,9 +89,7 @@ def test_a_port_that_is_taken_is_named(devkit_cli: Cli, kept: str) -> None:
 
 
 def test_a_scenario_can_print_json_and_keep_its_stack(tmp_path: Path) -> None:
-    run = devkit(
-        "scenario", "run", "oversized-message", "--arm", "fixed", "--json", "--keep", "--out", str(tmp_path)
-    )
+    run = devkit("scenario", "run", "oversized-message", "--arm", "fixed", "--json", "--keep", "--out", str(tmp_path))
     match = re.search(r"stack (\w+) stays up", run.stderr)
     assert match, run.stderr
     try:

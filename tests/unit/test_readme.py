@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 import pytest
+
 from devkit.checks import CHECKS
 from devkit.cli.main import cli
 from devkit.scenario.model import Condition, Scenario
@@ -57,8 +58,6 @@ def test_every_recipe_that_is_named_exists() -> None:
 
 def test_settings_are_read_somewhere() -> None:
     table = README.split("## Settings")[1].split("## How")[0]
-    sources = "".join(
-        path.read_text() for path in [REPOSITORY / "justw", *REPOSITORY.glob("devkit/**/*.py")]
-    )
+    sources = "".join(path.read_text() for path in [REPOSITORY / "justw", *REPOSITORY.glob("devkit/**/*.py")])
     for name in re.findall(r"`([A-Z_]{5,})`", table):
         assert name in sources or name == "TMPDIR", name

@@ -1,6 +1,5 @@
 """A real Kafka broker: one KRaft node on the bundled Java runtime."""
 
-import subprocess
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib import resources
@@ -67,16 +66,11 @@ def start_kafka(guardian: Guardian, logs: Path, *, port: int | None = None) -> K
             properties={"log4j2.configurationFile": str(log4j), "java.io.tmpdir": str(guardian.directory)},
         )
 
-    formatted = subprocess.run(
-        command("kafka.tools.StorageTool", "format", "-t", _CLUSTER_ID, "-c", str(properties)),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if formatted.returncode != 0:
-        raise StackError(
-            f"Kafka's data directory could not be formatted: {(formatted.stdout + formatted.stderr)[-400:]}"
-        )
+    format_data = command("kafka.tools.StorageTool", "format", "-t", _CLUSTER_ID, "-c", str(properties))
+    formatting = guardian.spawn("kafka-format", format_data, logs=logs)
+    wait_until(lambda: formatting.exit_code is not None, what="Kafka's data directory to be formatted", deadline=_READY)
+    if formatting.exit_code != 0:
+        raise StackError(f"Kafka's data directory could not be formatted: {formatting.last_words()}")
     process = guardian.spawn("kafka", command("kafka.Kafka", str(properties)), logs=logs)
     return KafkaBroker(f"{LOOPBACK}:{chosen}", process)
 

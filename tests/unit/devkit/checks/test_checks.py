@@ -108,15 +108,13 @@ def judge(expectation: dict[str, Any], observation: ArmObservation) -> Finding:
         ),
     ],
 )
-def test_check(
-    expectation: dict[str, Any], changes: dict[str, Any], expected: str, measured: str, holds: bool
-) -> None:
+def test_check(expectation: dict[str, Any], changes: dict[str, Any], expected: str, measured: str, holds: bool) -> None:
     (name,) = expectation
     assert judge(expectation, an_observation(**changes)) == Finding(name, expected, measured, holds)
 
 
 def test_every_check_is_tried_both_ways() -> None:
-    (table,) = (mark.args[1] for mark in test_check.pytestmark)  # type: ignore[attr-defined]
+    (table,) = (mark.args[1] for mark in test_check.pytestmark)
     tried = {(name, row[-1]) for row in table for name in row[0]}
     assert tried == {(name, holds) for name in CHECKS for holds in (True, False)}
 

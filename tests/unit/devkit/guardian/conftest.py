@@ -1,5 +1,5 @@
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
@@ -7,6 +7,7 @@ from typing import TypeVar
 import psutil
 import pytest
 
+from devkit.guardian import Guardian
 from devkit.guardian.processes import RUN_VARIABLE, is_alive, marked
 from devkit.waiting import wait_until
 
@@ -37,7 +38,8 @@ def daemon(pid_file: Path, *, stay: bool) -> list[str]:
 
 
 def await_daemon(pid_file: Path) -> psutil.Process:
-    return psutil.Process(int(await_value(lambda: pid_file.exists() and pid_file.read_text(), "the daemon's pid")))
+    pid = await_value(lambda: pid_file.read_text() if pid_file.exists() else None, "the daemon's pid")
+    return psutil.Process(int(pid))
 
 
 def await_value(condition: Callable[[], T | None], what: str) -> T:
@@ -52,11 +54,25 @@ def of_run(run_id: str) -> list[psutil.Process]:
     return marked(RUN_VARIABLE, run_id)
 
 
+def keep_within(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """State files and temporary directories of guardians stay in a directory."""
+    (directory / "tmp").mkdir()
+    monkeypatch.setenv("DEVKIT_CACHE", str(directory / "cache"))
+    monkeypatch.setenv("TMPDIR", str(directory / "tmp"))
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guardian]:
+    """One guardian for the tests that leave it as they found it."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        keep_within(tmp_path_factory.mktemp("running"), monkeypatch)
+        guardian = Guardian()
+    with guardian:
+        yield guardian
+
+
 @pytest.fixture(autouse=True)
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """State files and temporary directories of the guardians stay within the test."""
-    temporary = tmp_path / "tmp"
-    temporary.mkdir()
-    monkeypatch.setenv("DEVKIT_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("TMPDIR", str(temporary))
+    """Guardians started in a test keep their files within the test's directory."""
+    keep_within(tmp_path, monkeypatch)
     return tmp_path

@@ -18,6 +18,8 @@ from devkit.guardian.processes import RUN_VARIABLE, TREE_VARIABLE, is_alive
 from devkit.guardian.state import known_runs
 from tests.unit.devkit.guardian.conftest import SLEEP, await_daemon, await_gone, await_value, daemon, of_run
 
+TOP = Path(__file__).parents[4]
+
 
 def exit_code(process: ManagedProcess) -> int:
     await_value(lambda: process.exit_code is not None, f"{process.name} to end")
@@ -30,34 +32,31 @@ def python(program: str) -> list[str]:
 
 
 class TestStarting:
-    def test_a_process_knows_its_run_and_lives_in_its_directory(self, tmp_path: Path) -> None:
+    def test_a_process_knows_its_run_and_lives_in_its_directory(self, running: Guardian, tmp_path: Path) -> None:
         program = (
             "import json, os, sys; print(json.dumps([dict(os.environ), os.getcwd(), sys.stdin.read(), os.getpid()]))"
         )
-        with Guardian() as guardian:
-            process = guardian.spawn("x", python(program), logs=tmp_path / "logs", env={"MINE": "1"}, split=True)
-            assert exit_code(process) == 0
-            env, cwd, stdin, pid = json.loads(process.stdout.read_text())
-            assert env["MINE"] == "1"
-            assert env[RUN_VARIABLE] == guardian.run_id
-            assert env[TREE_VARIABLE] == f"{guardian.run_id}/{process.request}"
-            assert env["TMPDIR"] == cwd == str(guardian.directory)
-            assert (stdin, pid) == ("", process.pid)
+        process = running.spawn("x", python(program), logs=tmp_path / "logs", env={"MINE": "1"}, split=True)
+        assert exit_code(process) == 0
+        env, cwd, stdin, pid = json.loads(process.stdout.read_text())
+        assert env["MINE"] == "1"
+        assert env[RUN_VARIABLE] == running.run_id
+        assert env[TREE_VARIABLE] == f"{running.run_id}/{process.request}"
+        assert env["TMPDIR"] == cwd == str(running.directory)
+        assert (stdin, pid) == ("", process.pid)
 
-    def test_output_and_errors_go_to_one_log_or_to_two(self, tmp_path: Path) -> None:
+    def test_output_and_errors_go_to_one_log_or_to_two(self, running: Guardian, tmp_path: Path) -> None:
         program = python("import sys; print('out', flush=True); print('err', file=sys.stderr)")
-        with Guardian() as guardian:
-            one = guardian.spawn("one", program, logs=tmp_path)
-            two = guardian.spawn("two", program, logs=tmp_path, split=True)
-            assert (exit_code(one), exit_code(two)) == (0, 0)
+        one = running.spawn("one", program, logs=tmp_path)
+        two = running.spawn("two", program, logs=tmp_path, split=True)
+        assert (exit_code(one), exit_code(two)) == (0, 0)
         assert (tmp_path / "one.log").read_text() == "out\nerr\n"
         assert (tmp_path / "two.out").read_text() == "out\n"
         assert (tmp_path / "two.log").read_text() == "err\n"
 
-    def test_a_log_begins_afresh(self, tmp_path: Path) -> None:
+    def test_a_log_begins_afresh(self, running: Guardian, tmp_path: Path) -> None:
         (tmp_path / "x.log").write_text("ready on an old port\n")
-        with Guardian() as guardian:
-            assert exit_code(guardian.spawn("x", python("print('new')"), logs=tmp_path)) == 0
+        assert exit_code(running.spawn("x", python("print('new')"), logs=tmp_path)) == 0
         assert (tmp_path / "x.log").read_text() == "new\n"
 
     @pytest.mark.parametrize(
@@ -69,12 +68,11 @@ class TestStarting:
         ],
     )
     def test_what_cannot_be_started_is_refused_and_the_run_goes_on(
-        self, tmp_path: Path, argv: list[str], reason: str
+        self, running: Guardian, tmp_path: Path, argv: list[str], reason: str
     ) -> None:
-        with Guardian() as guardian:
-            with pytest.raises(StackError, match=f"^kafka could not be started: .*{reason}"):
-                guardian.spawn("kafka", argv, logs=tmp_path)
-            assert exit_code(guardian.spawn("x", python(""), logs=tmp_path)) == 0
+        with pytest.raises(StackError, match=f"^kafka could not be started: .*{reason}"):
+            running.spawn("kafka", argv, logs=tmp_path)
+        assert exit_code(running.spawn("x", python(""), logs=tmp_path)) == 0
 
     def test_a_guardian_that_cannot_begin_says_why(self, places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (places / "file").write_text("")
@@ -87,64 +85,60 @@ class TestStarting:
 
 class TestEnds:
     @pytest.mark.parametrize(("program", "code"), [("", 0), ("raise SystemExit(3)", 3)])
-    def test_exit_codes(self, tmp_path: Path, program: str, code: int) -> None:
-        with Guardian() as guardian:
-            assert exit_code(guardian.spawn("x", python(program), logs=tmp_path)) == code
+    def test_exit_codes(self, running: Guardian, tmp_path: Path, program: str, code: int) -> None:
+        assert exit_code(running.spawn("x", python(program), logs=tmp_path)) == code
 
-    def test_a_signal_reaches_the_process_and_shows_in_its_exit_code(self, tmp_path: Path) -> None:
-        with Guardian() as guardian:
-            process = guardian.spawn("x", SLEEP, logs=tmp_path)
-            assert process.exit_code is None
-            process.signal(signal.SIGTERM)
-            assert exit_code(process) == -signal.SIGTERM
+    def test_a_signal_reaches_the_process_and_shows_in_its_exit_code(self, running: Guardian, tmp_path: Path) -> None:
+        process = running.spawn("x", SLEEP, logs=tmp_path)
+        assert process.exit_code is None
+        process.signal(signal.SIGTERM)
+        assert exit_code(process) == -signal.SIGTERM
 
-    def test_a_signal_for_a_process_that_is_not_of_the_run_is_not_passed_on(self, tmp_path: Path) -> None:
+    def test_a_signal_for_a_process_that_is_not_of_the_run_is_not_passed_on(
+        self, running: Guardian, tmp_path: Path
+    ) -> None:
         stranger = subprocess.Popen(SLEEP)
         try:
-            with Guardian() as guardian:
-                guardian.send(m.Signal(pid=stranger.pid, number=signal.SIGKILL))
-                assert exit_code(guardian.spawn("x", python(""), logs=tmp_path)) == 0
-                assert stranger.poll() is None
+            running.send(m.Signal(pid=stranger.pid, number=signal.SIGKILL))
+            assert exit_code(running.spawn("x", python(""), logs=tmp_path)) == 0
+            assert stranger.poll() is None
         finally:
             stranger.kill()
             stranger.wait()
 
-    def test_last_words(self, tmp_path: Path) -> None:
+    def test_last_words(self, running: Guardian, tmp_path: Path) -> None:
         program = "import sys; print(*range(9), sep='\\n'); print(*sys.argv[1:], sep='\\n', file=sys.stderr)"
-        with Guardian() as guardian:
-            loud = guardian.spawn("loud", [*python(program), "a", "b", "c"], logs=tmp_path, split=True)
-            plain = guardian.spawn("plain", python("print(*range(9), sep='\\n')"), logs=tmp_path, split=True)
-            quiet = guardian.spawn("quiet", python(""), logs=tmp_path)
-            for process in (loud, plain, quiet):
-                exit_code(process)
-            assert loud.last_words(2) == "b\nc"
-            assert plain.last_words() == "4\n5\n6\n7\n8"
-            assert quiet.last_words() == "(it printed nothing)"
+        loud = running.spawn("loud", [*python(program), "a", "b", "c"], logs=tmp_path, split=True)
+        plain = running.spawn("plain", python("print(*range(9), sep='\\n')"), logs=tmp_path, split=True)
+        quiet = running.spawn("quiet", python(""), logs=tmp_path)
+        for process in (loud, plain, quiet):
+            exit_code(process)
+        assert loud.last_words(2) == "b\nc"
+        assert plain.last_words() == "4\n5\n6\n7\n8"
+        assert quiet.last_words() == "(it printed nothing)"
 
 
 class TestKillTree:
-    def test_ends_what_was_started_and_its_orphans_and_nothing_else(self, tmp_path: Path) -> None:
-        with Guardian() as guardian:
-            trees = [
-                guardian.spawn(f"tree{n}", daemon(tmp_path / f"pid{n}", stay=stay), logs=tmp_path)
-                for n, stay in enumerate((True, False, True))
-            ]
-            daemons = [await_daemon(tmp_path / f"pid{n}") for n in range(3)]
-            # The second has ended by itself, and left an orphan.
-            assert exit_code(trees[1]) == 0
-            for tree in trees[:2]:
-                tree.kill_tree()
-            # Gone when the call returns; the exit code is known too.
-            assert trees[0].exit_code == -signal.SIGKILL
-            assert [is_alive(process) for process in daemons] == [False, False, True]
-            assert trees[2].exit_code is None
+    def test_ends_what_was_started_and_its_orphans_and_nothing_else(self, running: Guardian, tmp_path: Path) -> None:
+        trees = [
+            running.spawn(f"tree{n}", daemon(tmp_path / f"pid{n}", stay=stay), logs=tmp_path)
+            for n, stay in enumerate((True, False, True))
+        ]
+        daemons = [await_daemon(tmp_path / f"pid{n}") for n in range(3)]
+        # The second has ended by itself, and left an orphan.
+        assert exit_code(trees[1]) == 0
+        for tree in trees[:2]:
+            tree.kill_tree()
+        # Gone when the call returns; the exit code is known too.
+        assert trees[0].exit_code == -signal.SIGKILL
+        assert [is_alive(process) for process in daemons] == [False, False, True]
+        assert trees[2].exit_code is None
 
-    def test_may_be_asked_again(self, tmp_path: Path) -> None:
-        with Guardian() as guardian:
-            process = guardian.spawn("x", SLEEP, logs=tmp_path)
-            for _ in range(3):
-                process.kill_tree()
-            assert process.exit_code == -signal.SIGKILL
+    def test_may_be_asked_again(self, running: Guardian, tmp_path: Path) -> None:
+        process = running.spawn("x", SLEEP, logs=tmp_path)
+        for _ in range(3):
+            process.kill_tree()
+        assert process.exit_code == -signal.SIGKILL
 
 
 class TestNothingIsLeft:
@@ -160,8 +154,9 @@ class TestNothingIsLeft:
         assert known_runs() == []
 
     def test_after_an_exception(self, tmp_path: Path) -> None:
-        with pytest.raises(RuntimeError), Guardian() as guardian:
-            guardian.spawn("x", SLEEP, logs=tmp_path)
+        guardian = Guardian()
+        guardian.spawn("x", SLEEP, logs=tmp_path)
+        with pytest.raises(RuntimeError), guardian:
             raise RuntimeError
         assert of_run(guardian.run_id) == []
 
@@ -177,7 +172,9 @@ class TestNothingIsLeft:
             f"logs = Path({str(tmp_path)!r}); guardian.spawn('x', daemon(logs / 'pid', stay=True), logs=logs); "
             "print(guardian.run_id, flush=True); time.sleep(600)"
         )
-        with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as command_line:
+        with subprocess.Popen(
+            [sys.executable, "-c", program], cwd=TOP, stdout=subprocess.PIPE, text=True
+        ) as command_line:
             assert command_line.stdout is not None
             run_id = command_line.stdout.readline().strip()
             await_daemon(tmp_path / "pid")
@@ -219,7 +216,7 @@ class TestWhenTheGuardianIsKilled:
                 lambda: process.signal(signal.SIGTERM),
                 lambda: guardian.release({}),
             ):
-                with pytest.raises(StackError, match="guardian process (has )?ended") as caught:
+                with pytest.raises(StackError, match=r"guardian process (has )?ended") as caught:
                     call()
                 assert "`devkit clean`" in (caught.value.hint or "")
         heal()
@@ -230,7 +227,9 @@ class TestWhenTheGuardianIsKilled:
         guardian, process, below = killed
         with guardian:
             if sys.platform == "linux":
-                await_value(lambda: not psutil.pid_exists(process.pid), "the child to be killed and reaped")
+                await_value(
+                    lambda: process.pid not in {one.pid for one in of_run(guardian.run_id)}, "the child to be killed"
+                )
             assert is_alive(below)
         assert [run.run_id for run in known_runs()] == [guardian.run_id]
         assert [run.run_id for run in heal()] == [guardian.run_id]

@@ -1,4 +1,5 @@
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -7,7 +8,7 @@ import psutil
 import pytest
 
 from devkit.guardian.processes import descendants, is_alive, kill_until_gone, marked
-from tests.unit.devkit.guardian.conftest import SLEEP, await_gone, await_value
+from tests.unit.devkit.guardian.conftest import SLEEP, await_value
 
 MARK = "DEVKIT_TEST_MARK"
 Start = Callable[..., subprocess.Popen[bytes]]
@@ -18,8 +19,12 @@ def start() -> Iterator[Start]:
     started: list[subprocess.Popen[bytes]] = []
 
     def spawn(mark: str | None = None, argv: list[str] = SLEEP) -> subprocess.Popen[bytes]:
-        started.append(subprocess.Popen(argv, env=os.environ | ({MARK: mark} if mark else {})))
-        return started[-1]
+        process = subprocess.Popen(argv, env=os.environ | ({MARK: mark} if mark else {}))
+        started.append(process)
+        if mark:
+            # For a moment after its start a process shows no environment.
+            await_value(lambda: process.pid in pids(marked(MARK, mark)), "the process to show its mark")
+        return process
 
     yield spawn
     for process in started:
@@ -76,32 +81,17 @@ def test_descendants_are_those_below_this_process(start: Start) -> None:
     assert os.getpid() not in pids(descendants())
 
 
-def test_kill_until_gone_ends_them_all(start: Start) -> None:
+def test_kill_until_gone_ends_them_all_and_leaves_their_exit_codes_to_others(start: Start) -> None:
     started = [start(f"{os.getpid()}-k") for _ in range(3)]
-    left = kill_until_gone(
-        lambda: marked(MARK, f"{os.getpid()}-k"), reap=lambda: [process.poll() for process in started]
-    )
-    assert left == []
-    await_gone(*(psutil.Process(process.pid) for process in started if process.poll() is None))
+    assert kill_until_gone(lambda: marked(MARK, f"{os.getpid()}-k"), reap=lambda: None) == []
+    assert [process.wait(0) for process in started] == [-signal.SIGKILL] * 3
 
 
 def test_kill_until_gone_looks_again_as_the_dying_may_fork(start: Start) -> None:
-    """The second process appears only when the first has been killed."""
-    first = start(f"{os.getpid()}-1")
-    second: list[subprocess.Popen[bytes]] = []
-
-    def reap() -> None:
-        for process in (first, *second):
-            process.poll()
-
-    def find() -> list[psutil.Process]:
-        if first.poll() is not None and not second:
-            second.append(start(f"{os.getpid()}-2"))
-        return marked(MARK, f"{os.getpid()}-1") + marked(MARK, f"{os.getpid()}-2")
-
-    assert kill_until_gone(find, reap=reap) == []
-    # `find` may see nothing between the two deaths; whatever it saw is gone.
-    assert all(process.poll() is not None for process in second)
+    first, second = start(), start()
+    found = iter([[psutil.Process(first.pid)], [psutil.Process(second.pid)], []])
+    assert kill_until_gone(lambda: next(found), reap=lambda: None) == []
+    assert [first.wait(0), second.wait(0)] == [-signal.SIGKILL] * 2
 
 
 def test_kill_until_gone_gives_up_at_its_deadline(start: Start) -> None:

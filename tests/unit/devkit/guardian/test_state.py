@@ -1,4 +1,3 @@
-import os
 import subprocess
 from pathlib import Path
 
@@ -83,7 +82,3 @@ class TestAlive:
         assert not run.guardian_is_alive()
         process.wait()
         assert not run.guardian_is_alive()
-
-    def test_asking_does_not_disturb(self) -> None:
-        a_run().guardian_is_alive()
-        assert psutil.pid_exists(os.getpid())

@@ -27,9 +27,7 @@ def plan(store: FakeS3, batch: int, **ends: int) -> None:
     """The offset file of a batch, as Spark writes it: version, metadata, an offset a source."""
     offsets = {TOPIC: {name.removeprefix("p"): end for name, end in ends.items()}}
     metadata = {"batchWatermarkMs": 0, "batchTimestampMs": 1794000000000, "conf": {}}
-    store.put(
-        "checkpoints", f"incident/x/offsets/{batch}", f"v1\n{json.dumps(metadata)}\n{json.dumps(offsets)}"
-    )
+    store.put("checkpoints", f"incident/x/offsets/{batch}", f"v1\n{json.dumps(metadata)}\n{json.dumps(offsets)}")
 
 
 def commit(store: FakeS3, batch: int) -> None:
@@ -100,9 +98,7 @@ def test_a_store_that_is_gone_is_an_error_of_the_stack(store: FakeS3, checkpoint
         checkpoint.committed()
 
 
-def test_a_committed_batch_without_its_offsets_is_an_error_of_the_stack(
-    store: FakeS3, checkpoint: Checkpoint
-) -> None:
+def test_a_committed_batch_without_its_offsets_is_an_error_of_the_stack(store: FakeS3, checkpoint: Checkpoint) -> None:
     commit(store, 3)
     with pytest.raises(StackError, match="offsets of batch 3 could not be read from the checkpoint"):
         checkpoint.committed()

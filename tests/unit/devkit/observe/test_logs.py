@@ -117,7 +117,9 @@ class TestTail:
         (tmp_path / "out").write_text('{"event": "a"}\n')
         assert list(tail.new_lines()) == [{"event": "a"}]
 
-    @pytest.mark.parametrize("noise", ["hello", "", "[1, 2]", '"text"', "12", "null", '{"half": ', '{"event": 5}', "{}"])
+    @pytest.mark.parametrize(
+        "noise", ["hello", "", "[1, 2]", '"text"', "12", "null", '{"half": ', '{"event": 5}', "{}"]
+    )
     def test_what_is_not_one_of_its_lines_is_left_out(self, tmp_path: Path, noise: str) -> None:
         (tmp_path / "out").write_text(f'{noise}\n{{"event": "a"}}\n')
         assert list(LineTail(tmp_path / "out").new_lines()) == [{"event": "a"}]

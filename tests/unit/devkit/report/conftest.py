@@ -44,9 +44,7 @@ def an_arm(*expectations: tuple[str, str, str, bool], **changes: Any) -> ArmResu
     return ArmResult.model_validate(values | changes)
 
 
-@pytest.fixture
-def good() -> Result:
-    """A run as it is hoped for."""
+def a_good_result() -> Result:
     return Result(
         scenario="an-incident",
         title="One record is larger than the sink will take, and the job restarts into it for ever",
@@ -79,6 +77,12 @@ def good() -> Result:
 
 
 @pytest.fixture
+def good() -> Result:
+    """A run as it is hoped for."""
+    return a_good_result()
+
+
+@pytest.fixture
 def failed(good: Result) -> Result:
     """The fix does not hold: two events are lost."""
     lost = an_audit(
@@ -86,9 +90,7 @@ def failed(good: Result) -> Result:
         lost=2,
         examples=("lost: mediawiki.page_change.v1/0/17, expected output", "lost: mediawiki.page_change.v1/0/99"),
     )
-    fixed = an_arm(
-        ("drained", "true", "committed 161 of 161", True), ("audit", "clean", "lost 2", False), audit=lost
-    )
+    fixed = an_arm(("drained", "true", "committed 161 of 161", True), ("audit", "clean", "lost 2", False), audit=lost)
     return good.model_copy(
         update={
             "outcome": "fix does not hold",

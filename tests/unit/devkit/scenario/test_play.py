@@ -150,7 +150,7 @@ class TestNotes:
                 {"event": "started", "start": "checkpoint", "spark_ui": "http://127.0.0.1:4040"},
                 "pipeline: running, from checkpoint, Spark UI http://127.0.0.1:4040",
             ),
-            ({"event": "failed", "error": "the query failed"}, "pipeline: failed: the query failed"),
+            ({"event": "failed", "error": "the query failed"}, "pipeline: the query failed"),
             (
                 {"event": "process_ended", "process": 2, "exit_code": -9},
                 "pipeline: process 2 ended with exit code -9",

@@ -11,7 +11,7 @@ from devkit.errors import DevkitError
 from devkit.scenario import run_directory
 from devkit.scenario.run_directory import make_run_directory, prune_runs, require_space
 
-Usage = namedtuple("Usage", "total used free")  # what shutil.disk_usage returns  # noqa: PYI024
+Usage = namedtuple("Usage", "total used free")  # what shutil.disk_usage returns
 
 
 def age(path: Path, seconds: int) -> Path:
@@ -123,6 +123,11 @@ class TestPruning:
 
     def test_all(self, runs: Path) -> None:
         assert len(prune_runs(runs, 0)) == 6
+
+    def test_what_is_in_use_stays(self, runs: Path) -> None:
+        """The logs of a stack that was kept are below the directory of its run."""
+        removed = prune_runs(runs, 1, in_use=[(runs / "a/run3/stack").absolute(), (runs / "b/run1").absolute()])
+        assert removed == [runs / "a/run2", runs / "a/run1"]
 
     def test_latest_stays_while_it_leads_somewhere(self, runs: Path) -> None:
         prune_runs(runs, 1)

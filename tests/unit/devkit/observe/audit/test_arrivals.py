@@ -13,7 +13,7 @@ from devkit.errors import StackError
 from devkit.observe.audit import arrivals
 from devkit.observe.audit.arrivals import Arrival, read_topic
 
-Record = namedtuple("Record", "offset value headers")  # noqa: PYI024 — what kafka-python hands out has these and more
+Record = namedtuple("Record", "offset value headers")
 SOURCE_HEADERS = [("source-topic", b"page_change"), ("source-partition", b"0000000003"), ("source-offset", b"0042")]
 
 
@@ -109,7 +109,7 @@ def test_a_topic_that_cannot_be_read_to_its_end(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_broker_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
     consumer = Consumer({0: []}, {0: 0}, fails=True)
-    with pytest.raises(StackError, match="enriched could not be read for the audit: .*gone"):
+    with pytest.raises(StackError, match=r"enriched could not be read for the audit: .*gone"):
         read(monkeypatch, consumer)
     assert consumer.closed
 
@@ -119,5 +119,5 @@ def test_a_broker_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
         raise KafkaTimeoutError("Unable to bootstrap")
 
     monkeypatch.setattr(arrivals, "KafkaConsumer", refuse)
-    with pytest.raises(StackError, match="enriched could not be read for the audit: .*Unable to bootstrap"):
+    with pytest.raises(StackError, match=r"enriched could not be read for the audit: .*Unable to bootstrap"):
         list(read_topic("127.0.0.1:1", "enriched"))

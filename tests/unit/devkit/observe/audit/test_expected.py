@@ -14,9 +14,7 @@ DELETE = source_event(3, latest=None, parent=None)
 
 def wrong(event: SourceEvent, value: dict[str, Any] | bytes, *, body_removed: bool = False) -> str | None:
     expected = ExpectedOutput(event.value, event.entry.expected, stream=OUTPUT, truth=truth)
-    return expected.difference(
-        value if isinstance(value, bytes) else orjson.dumps(value), body_removed=body_removed
-    )
+    return expected.difference(value if isinstance(value, bytes) else orjson.dumps(value), body_removed=body_removed)
 
 
 @pytest.mark.parametrize("event", [EDIT, CREATE, DELETE])

@@ -9,7 +9,9 @@ from devkit.observe.audit.patch import PatchError, apply_patch
 NO_NEWLINE = "\n\\ No newline at end of file\n"
 
 # Few different lines, so that edits meet repeated ones; some look like parts of a diff.
-line = st.sampled_from(["<p>a</p>", "<p>b</p>", "", " ", "-- x", "++ y", "@@ -1 +1 @@", "\\ No newline", "\r", "\u2028é"])
+line = st.sampled_from(
+    ["<p>a</p>", "<p>b</p>", "", " ", "-- x", "++ y", "@@ -1 +1 @@", "\\ No newline", "\r", "\u2028é"]
+)
 document = st.builds(
     lambda lines, ends: "\n".join(lines) + ("\n" if ends and lines else ""), st.lists(line, max_size=12), st.booleans()
 )

@@ -1,0 +1,36 @@
+"""The environment of a run's processes: the user's, less what would lead them away from the run.
+
+All of them talk to loopback only, so a proxy is wrong for every one; and a Spark, Hadoop, Java or AWS that the user
+has set up for other work must not be mixed in.
+"""
+
+from collections.abc import Mapping
+
+_FOREIGN_PREFIXES = ("AWS_", "HADOOP_", "KAFKA_", "MINIO_", "PYSPARK_", "SPARK_", "YARN_")
+_FOREIGN = frozenset(
+    {
+        "ALL_PROXY",
+        "CLASSPATH",
+        "FTP_PROXY",
+        "HTTPS_PROXY",
+        "HTTP_PROXY",
+        "JAVA_HOME",
+        "JAVA_OPTS",
+        "JAVA_TOOL_OPTIONS",
+        "JDK_JAVA_OPTIONS",
+        "PYTHONHOME",
+        "PYTHONSTARTUP",
+        "_JAVA_OPTIONS",
+    }
+)
+
+
+def run_environment(of_user: Mapping[str, str]) -> dict[str, str]:
+    """What a process of a run gets besides its own settings."""
+    kept = {
+        name: value
+        for name, value in of_user.items()
+        if name.upper() not in _FOREIGN and not name.startswith(_FOREIGN_PREFIXES)
+    }
+    # A folder of the working directory that is called like a module of ours must not be taken for it.
+    return kept | {"PYTHONSAFEPATH": "1"}

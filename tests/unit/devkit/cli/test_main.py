@@ -1,0 +1,189 @@
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from devkit.cli.main import cli
+from devkit.errors import DevkitError, InvalidFileError, Problem, SetupError, StackError, UsageError, WaitTimeoutError
+from tests.unit.devkit.cli.conftest import Devkit
+
+TOP = Path(__file__).parents[4]
+
+
+def commands(group: click.Group = cli, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    yield path
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands(command, (*path, name))
+        else:
+            yield (*path, name)
+
+
+@pytest.mark.parametrize("path", list(commands()), ids=" ".join)
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_every_command_has_help(devkit: Devkit, path: tuple[str, ...], flag: str) -> None:
+    shown = devkit(*path, flag)
+    assert shown.code == 0
+    assert shown.out.startswith("Usage: devkit")
+    # A sentence of its own, not only the options.
+    assert len(shown.out.split("Options:")[0].split("\n\n")[1].strip()) > 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["dance"], "No such command 'dance'"),
+        (["--dance"], "No such option"),
+        (["scenario", "run"], "Missing argument 'NAME_OR_FILE'"),
+        (["scenario", "run", "x", "--arm", "third"], "'third' is not one of"),
+        (["scenario", "run", "x", "--seed", "-1"], "-1 is not in the range"),
+        (["scenario", "run", "x", "--seed", "seven"], "'seven' is not a valid int"),
+        (["scenario", "check", "a", "b"], "Got unexpected extra argument"),
+        (["up", "--kafka-port", "0"], "0 is not in the range"),
+        (["clean", "--keep", "-1"], "-1 is not in the range"),
+    ],
+)
+def test_an_error_of_usage_exits_with_2(devkit: Devkit, arguments: list[str], said: str) -> None:
+    finished = devkit(*arguments)
+    assert finished.code == 2
+    assert said in finished.err
+    assert finished.out == ""
+
+
+@pytest.mark.parametrize("arguments", [[], ["scenario"]])
+def test_without_a_command_the_commands_are_shown(devkit: Devkit, arguments: list[str]) -> None:
+    finished = devkit(*arguments)
+    assert finished.code == 2
+    assert "Commands:" in finished.out + finished.err
+
+
+@pytest.fixture
+def ends_with(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], None]:
+    """Give the kit a command `boom` that does this."""
+
+    def give(action: Callable[[], object]) -> None:
+        monkeypatch.setitem(cli.commands, "boom", click.Command("boom", callback=action))
+
+    return give
+
+
+def raising(error: BaseException) -> Callable[[], None]:
+    def action() -> None:
+        raise error
+
+    return action
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "printed"),
+    [
+        (DevkitError("no room", hint="make some"), 3, "error: no room\nhint: make some\n"),
+        (UsageError("no such name"), 2, "error: no such name\n"),
+        (InvalidFileError(Path("a.yaml"), [Problem(3, 1, "x: is missing")]), 2, "error: a.yaml:3:1: x: is missing\n"),
+        (SetupError("no jars"), 3, "error: no jars\n"),
+        (StackError("kafka ended"), 3, "error: kafka ended\n"),
+        (WaitTimeoutError("in vain"), 3, "error: in vain\n"),
+        (OSError(5, "Input/output error"), 3, "error: [Errno 5] Input/output error\n"),
+        (
+            OSError(28, "No space left on device"),
+            3,
+            "error: [Errno 28] No space left on device\nhint: free some space; `devkit clean` removes old runs\n",
+        ),
+        (KeyboardInterrupt(), 130, None),
+        (click.Abort(), 130, None),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_a_person_can_mend_is_said_without_a_traceback(
+    devkit: Devkit,
+    ends_with: Callable[[Callable[[], object]], None],
+    error: BaseException,
+    code: int,
+    printed: str | None,
+) -> None:
+    ends_with(raising(error))
+    finished = devkit("boom")
+    assert finished.code == code
+    assert "Traceback" not in finished.err
+    assert printed is None or finished.err == printed
+
+
+def test_what_is_set_up_for_aws_does_not_reach_a_run(
+    devkit: Devkit, ends_with: Callable[[Callable[[], object]], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "https://elsewhere")
+    monkeypatch.setenv("AWS_PROFILE", "production")
+    ends_with(lambda: click.echo(sorted(name for name in os.environ if name.startswith("AWS"))))
+    assert devkit("boom").out == "[]\n"
+
+
+def test_an_interrupt_is_said(devkit: Devkit, ends_with: Callable[[Callable[[], object]], None]) -> None:
+    ends_with(raising(KeyboardInterrupt()))
+    assert "interrupted" in devkit("boom").err
+
+
+def test_a_defect_of_the_kit_keeps_its_traceback_and_is_no_verdict(
+    devkit: Devkit, ends_with: Callable[[Callable[[], object]], None]
+) -> None:
+    """Python would exit with 1, which says that a scenario was refuted."""
+    ends_with(raising(ZeroDivisionError("a defect")))
+    finished = devkit("boom")
+    assert finished.code == 3
+    assert "Traceback" in finished.err
+    assert "ZeroDivisionError: a defect" in finished.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_terminated_command_ends_in_order(
+    devkit: Devkit, ends_with: Callable[[Callable[[], object]], None], number: int
+) -> None:
+    cleaned: list[bool] = []
+
+    def action() -> None:
+        try:
+            os.kill(os.getpid(), number)
+        finally:
+            cleaned.append(True)
+
+    ends_with(action)
+    assert devkit("boom").code == 130
+    assert cleaned == [True]
+
+
+@pytest.mark.parametrize("code", [0, 1, 3])
+def test_the_exit_code_of_a_command_is_that_of_the_kit(
+    devkit: Devkit, ends_with: Callable[[Callable[[], object]], None], code: int
+) -> None:
+    ends_with(lambda: sys.exit(code))
+    assert devkit("boom").code == code
+
+
+def test_when_nobody_reads_the_output_it_is_no_verdict() -> None:
+    """`devkit scenario list | true`: click would exit with 1."""
+    read, write = os.pipe()
+    os.close(read)
+    with open(write, "wb") as output:  # noqa: PTH123 — a descriptor
+        finished = subprocess.run(
+            [sys.executable, "-m", "devkit.cli.main", "scenario", "list"],
+            cwd=TOP,
+            stdout=output,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (finished.returncode, finished.stderr) == (3, "")
+
+
+def test_it_starts_without_what_only_a_run_needs() -> None:
+    """Help and checks answer at once: Spark, Kafka and boto3 are imported when they are needed."""
+    program = (
+        "import sys, devkit.cli.main; "
+        "print([name for name in ('pyspark', 'kafka', 'boto3', 'pandas', 'moto') if name in sys.modules])"
+    )
+    answer = subprocess.run([sys.executable, "-c", program], cwd=TOP, capture_output=True, text=True, check=True)
+    assert answer.stdout == "[]\n"

@@ -1,0 +1,134 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from devkit.report.result import Result
+from devkit.scenario import run as run_module
+from devkit.scenario.model import Scenario
+from devkit.scenario.run import FinishedRun, RunOptions
+from tests.unit.devkit.cli.conftest import Devkit
+from tests.unit.devkit.report.conftest import a_good_result
+
+
+class TestList:
+    def test_names_titles_and_references(self, devkit: Devkit, scenarios: Path) -> None:
+        finished = devkit("scenario", "list")
+        assert (finished.code, finished.out) == (0, f"{'an-incident':<24} A page that is too large (T1)\n")
+
+    def test_of_the_checkout_where_there_are_none_here(self, devkit: Devkit) -> None:
+        finished = devkit("scenario", "list")
+        shipped = sorted(path.stem for path in (Path(__file__).parents[4] / "scenarios").glob("*.yaml"))
+        assert [line.split()[0] for line in finished.out.splitlines()] == shipped
+
+    def test_of_an_empty_directory(self, devkit: Devkit, here: Path) -> None:
+        (here / "scenarios").mkdir()
+        finished = devkit("scenario", "list")
+        assert (finished.code, finished.err) == (3, "error: there is no scenario in scenarios\n")
+
+    def test_with_an_invalid_file_among_them(self, devkit: Devkit, scenarios: Path) -> None:
+        (scenarios / "bad.yaml").write_text("name: bad\n")
+        finished = devkit("scenario", "list")
+        assert finished.code == 2
+        assert "scenarios/bad.yaml:1:1: title: is missing" in finished.err
+
+
+class TestCheck:
+    def test_says_what_it_would_run(self, devkit: Devkit, scenarios: Path) -> None:
+        finished = devkit("scenario", "check", "an-incident")
+        assert (finished.code, finished.err) == (0, "")
+        assert finished.out == (
+            "scenarios/an-incident.yaml: valid\n"
+            "  161 events, 1 faults, 4 expectations\n"
+            "  content_limit.measure: content_length (incident) → decoded (fixed)\n"
+            "  record_limit.policy: none (incident) → serialized (fixed)\n"
+        )
+
+    def test_takes_a_file(self, devkit: Devkit, scenarios: Path) -> None:
+        assert devkit("scenario", "check", str(scenarios / "an-incident.yaml")).code == 0
+
+    def test_of_an_invalid_file_says_where(self, devkit: Devkit, scenarios: Path) -> None:
+        path = scenarios / "an-incident.yaml"
+        path.write_text(path.read_text().replace("for: 8s", "for: 8 sec").replace("max_offsets", "max_offset"))
+        finished = devkit("scenario", "check", "an-incident")
+        assert finished.code == 2
+        assert finished.err == (
+            "error: scenarios/an-incident.yaml:11:3: traffic.for: unknown unit 'sec', write 8s (ms, s, m, h)\n"
+        )
+
+
+@pytest.mark.parametrize("command", ["check", "run"])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (
+            "an-incidnet",
+            "error: there is no scenario 'an-incidnet' in scenarios\nhint: did you mean an-incident?\n",
+        ),
+        ("zzz", "error: there is no scenario 'zzz' in scenarios\nhint: there are: an-incident\n"),
+        ("zzz.yaml", "error: there is no scenario file zzz.yaml\n"),
+    ],
+)
+def test_an_unknown_scenario(devkit: Devkit, scenarios: Path, command: str, name: str, said: str) -> None:
+    finished = devkit("scenario", command, name)
+    assert (finished.code, finished.err, finished.out) == (2, said, "")
+
+
+class TestRun:
+    @pytest.fixture
+    def asked(self, scenarios: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Scenario, RunOptions]]:
+        """Runs are not played; what was asked for is remembered."""
+        asked: list[tuple[Scenario, RunOptions]] = []
+
+        def run_scenario(scenario: Scenario, options: RunOptions, progress: Any, *, on_keep: object) -> FinishedRun:
+            asked.append((scenario, options))
+            progress.line("stack", "starting")
+            result = a_good_result()
+            if "incident" not in options.arms:
+                result = result.model_copy(update={"outcome": "fixed arm does not hold", "exit_code": 1})
+            return FinishedRun(result, Path("runs/an-incident/now"))
+
+        monkeypatch.setattr(run_module, "run_scenario", run_scenario)
+        return asked
+
+    def test_both_arms_by_default(self, devkit: Devkit, asked: list[tuple[Scenario, RunOptions]]) -> None:
+        finished = devkit("scenario", "run", "an-incident")
+        ((scenario, options),) = asked
+        assert (options.arms, options.out, options.keep) == (("incident", "fixed"), Path("runs"), False)
+        assert options.repeat == "devkit scenario run an-incident --seed 7"
+        assert scenario.traffic.seed == 7
+        assert finished.code == 0
+        assert "starting" in finished.out
+        assert "REPRODUCED AND FIXED" in finished.out
+
+    def test_a_single_arm_and_its_exit_code(self, devkit: Devkit, asked: list[tuple[Scenario, RunOptions]]) -> None:
+        finished = devkit("scenario", "run", "an-incident", "--arm", "fixed")
+        assert asked[0][1].arms == ("fixed",)
+        assert asked[0][1].repeat == "devkit scenario run an-incident --seed 7 --arm fixed"
+        assert finished.code == 1
+
+    def test_another_seed(self, devkit: Devkit, asked: list[tuple[Scenario, RunOptions]]) -> None:
+        devkit("scenario", "run", "an-incident", "--seed", "0")
+        ((scenario, options),) = asked
+        assert scenario.traffic.seed == 0
+        assert options.repeat.endswith("--seed 0")
+
+    def test_json_alone_on_standard_output(self, devkit: Devkit, asked: list[tuple[Scenario, RunOptions]]) -> None:
+        finished = devkit("scenario", "run", "an-incident", "--json")
+        assert Result.model_validate(json.loads(finished.out)) == a_good_result()
+        assert "starting" in finished.err
+        assert "REPRODUCED AND FIXED" in finished.err
+
+    def test_places_and_keeping(self, devkit: Devkit, asked: list[tuple[Scenario, RunOptions]]) -> None:
+        devkit("scenario", "run", "scenarios/an-incident.yaml", "--out", "my runs", "--keep")
+        ((_, options),) = asked
+        assert (options.out, options.keep) == (Path("my runs"), True)
+        assert options.repeat.startswith("devkit scenario run scenarios/an-incident.yaml ")
+
+    def test_what_repeats_it_can_be_pasted(
+        self, devkit: Devkit, asked: list[tuple[Scenario, RunOptions]], scenarios: Path
+    ) -> None:
+        scenarios.joinpath("an-incident.yaml").rename(scenarios / "my own.yaml")
+        devkit("scenario", "run", "scenarios/my own.yaml")
+        assert "'scenarios/my own.yaml'" in asked[0][1].repeat

@@ -1,0 +1,152 @@
+import os
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from devkit.guardian import Guardian
+from devkit.guardian.processes import RUN_VARIABLE, marked
+from devkit.guardian.state import known_runs
+from devkit.stack.ports import free_port
+from tests.unit.devkit.cli.conftest import Devkit, Kept
+
+
+@pytest.fixture
+def listening() -> Iterator[int]:
+    """A port that answers."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        yield listener.getsockname()[1]
+
+
+class TestWithNothingUp:
+    @pytest.mark.parametrize("command", ["down", "status"])
+    def test_there_is_nothing_to_do(self, devkit: Devkit, command: str) -> None:
+        finished = devkit(command)
+        assert (finished.code, finished.out, finished.err) == (0, "no stack is up\n", "")
+
+    def test_there_are_no_logs(self, devkit: Devkit) -> None:
+        finished = devkit("logs")
+        assert finished.code == 2
+        assert finished.err.startswith("error: no stack is up\nhint: `devkit up` starts one")
+
+    @pytest.mark.parametrize("command", ["down", "logs"])
+    def test_a_stack_by_its_id(self, devkit: Devkit, command: str) -> None:
+        finished = devkit(command, "cafe0001")
+        assert (finished.code, finished.err) == (2, "error: there is no stack cafe0001\nhint: up are: none\n")
+
+    def test_a_stack_whose_guardian_is_gone_is_not_up(self, devkit: Devkit, kept: Kept) -> None:
+        kept(younger_s=3600)
+        assert devkit("status").out == "no stack is up\n"
+
+
+class TestStatus:
+    def test_each_address_and_whether_it_answers(self, devkit: Devkit, kept: Kept, listening: int) -> None:
+        kept(kafka=f"127.0.0.1:{listening}", mock_API=f"http://127.0.0.1:{listening}", logs="/nowhere/logs")
+        finished = devkit("status")
+        assert finished.code == 0
+        assert finished.out == (
+            "stack cafe0001 (kept)\n"
+            f"  kafka          127.0.0.1:{listening}  answers\n"
+            f"  mock API       http://127.0.0.1:{listening}  answers\n"
+            "  logs           /nowhere/logs\n"
+        )
+
+    def test_one_that_does_not_answer_is_no_success(self, devkit: Devkit, kept: Kept, listening: int) -> None:
+        silent = free_port()
+        kept(kafka=f"127.0.0.1:{listening}", object_store=f"http://127.0.0.1:{silent}")
+        finished = devkit("status")
+        assert finished.code == 3
+        assert f"object store   http://127.0.0.1:{silent}  DOES NOT ANSWER" in finished.out
+
+    def test_the_stack_of_a_running_command_is_called_that(self, devkit: Devkit, kept: Kept) -> None:
+        kept().model_copy(update={"released": False}).save()
+        assert devkit("status").out == "stack cafe0001 (of a command that is running)\n"
+
+
+class TestDown:
+    def test_ends_what_was_kept(
+        self, devkit: Devkit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: Kept
+    ) -> None:
+        monkeypatch.setenv("TMPDIR", str(tmp_path))
+        with Guardian() as guardian:
+            guardian.spawn("x", ["sleep", "600"], logs=tmp_path)
+            guardian.release({})
+        finished = devkit("down", guardian.run_id)
+        guardian._process.wait()
+        assert (finished.code, finished.out) == (0, f"stack {guardian.run_id} is down\n")
+        assert marked(RUN_VARIABLE, guardian.run_id) == []
+        assert known_runs() == []
+
+    def test_leaves_the_stack_of_a_running_command_alone(self, devkit: Devkit, kept: Kept) -> None:
+        run = kept().model_copy(update={"released": False})
+        run.save()
+        assert devkit("down").out == "no stack is up\n"
+        assert devkit("down", run.run_id).code == 2
+        assert psutil.Process(run.guardian_pid).is_running()
+
+    def test_a_mistyped_id_brings_those_that_are_up(self, devkit: Devkit, kept: Kept) -> None:
+        kept()
+        assert devkit("down", "cafe").err == "error: there is no stack cafe\nhint: up are: cafe0001\n"
+
+
+class TestLogs:
+    @pytest.fixture
+    def directory(self, tmp_path: Path) -> Path:
+        directory = tmp_path / "logs"
+        directory.mkdir()
+        (directory / "kafka.log").write_text("one\ntwo\n")
+        (directory / "mock-api.out").write_text("ready on é\nhalf a li")
+        (directory / "pipeline.yaml").write_text("no log\n")
+        return directory
+
+    def test_whole_lines_behind_the_name_of_the_part(self, devkit: Devkit, kept: Kept, directory: Path) -> None:
+        kept(logs=str(directory))
+        finished = devkit("logs")
+        assert finished.code == 0
+        assert finished.out == f"{'kafka':<14} one\n{'kafka':<14} two\n{'mock-api':<14} ready on é\n"
+
+    def test_of_the_stack_that_came_up_last(self, devkit: Devkit, kept: Kept, directory: Path) -> None:
+        # Ids are drawn, so the last by name is not the last in time. Half a second apart is still the same process.
+        kept("ffff0000", logs="/nowhere")
+        kept("aaaa0000", younger_s=0.5, logs=str(directory))
+        assert "ready on é" in devkit("logs").out
+
+    def test_following_shows_what_is_added_and_ends_with_an_interrupt(
+        self, devkit: Devkit, kept: Kept, directory: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        kept(logs=str(directory))
+
+        def pause(_seconds: float) -> None:
+            try:
+                with (directory / "mock-api.out").open("a") as log:
+                    log.write(next(additions))
+            except StopIteration:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        additions = iter(["ne\n", "and more\n"])
+        monkeypatch.setattr(time, "sleep", pause)
+        finished = devkit("logs", "-f")
+        assert [line.split(maxsplit=1)[1] for line in finished.out.splitlines()] == [
+            "one",
+            "two",
+            "ready on é",
+            "half a line",
+            "and more",
+        ]
+        # The stack stays up, so nothing may be said to the contrary.
+        assert (finished.code, finished.err) == (0, "")
+
+    def test_following_ends_when_the_stack_is_down(
+        self, devkit: Devkit, kept: Kept, directory: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        run = kept(logs=str(directory))
+        answers = iter([True, False])
+        monkeypatch.setattr(type(run), "guardian_is_alive", lambda _self: next(answers))
+        assert devkit("logs", "--follow").code == 0
+        assert list(answers) == []

@@ -1,0 +1,96 @@
+import os
+import subprocess
+from pathlib import Path
+
+import psutil
+import pytest
+
+import devkit.doctor
+from devkit.doctor.finding import Finding
+from devkit.guardian.processes import RUN_VARIABLE, is_alive, marked
+from devkit.guardian.state import RunState, known_runs
+from tests.unit.devkit.cli.conftest import Devkit, Kept
+from tests.unit.devkit.guardian.conftest import SLEEP, await_value
+
+
+class TestClean:
+    @pytest.fixture
+    def runs(self, here: Path) -> Path:
+        for number in range(3):
+            directory = here / "runs/slow-page" / f"run{number}"
+            directory.mkdir(parents=True)
+            os.utime(directory, (1_700_000_000 + number, 1_700_000_000 + number))
+        return here / "runs"
+
+    def test_removes_old_runs_and_says_so(self, devkit: Devkit, runs: Path) -> None:
+        finished = devkit("clean", "--keep", "1")
+        assert (finished.code, finished.out) == (0, "removed runs/slow-page/run0\nremoved runs/slow-page/run1\n")
+        assert [path.name for path in (runs / "slow-page").iterdir()] == ["run2"]
+
+    def test_keeps_ten_by_default(self, devkit: Devkit, runs: Path) -> None:
+        assert devkit("clean").out == ""
+
+    def test_elsewhere(self, devkit: Devkit, runs: Path, here: Path) -> None:
+        runs.rename(here / "other")
+        assert devkit("clean", "--keep", "2", "--out", "other").out == "removed other/slow-page/run0\n"
+
+    def test_the_logs_of_a_kept_stack_stay(self, devkit: Devkit, runs: Path, kept: Kept) -> None:
+        kept(logs=str(runs.absolute() / "slow-page/run0"))
+        assert devkit("clean", "--keep", "0").out == "removed runs/slow-page/run1\nremoved runs/slow-page/run2\n"
+        assert (runs / "slow-page/run0").is_dir()
+
+    def test_where_nothing_ever_ran(self, devkit: Devkit) -> None:
+        finished = devkit("clean")
+        assert (finished.code, finished.out, finished.err) == (0, "", "")
+
+    def test_ends_what_a_killed_run_left(self, devkit: Devkit, tmp_path: Path) -> None:
+        left = subprocess.Popen(SLEEP, env=os.environ | {RUN_VARIABLE: "dead0001"})
+        try:
+            await_value(lambda: marked(RUN_VARIABLE, "dead0001"), "the process to show its mark")
+            seen = psutil.Process(left.pid)
+            (tmp_path / "devkit-dead0001").mkdir()
+            RunState(
+                run_id="dead0001",
+                guardian_pid=left.pid,
+                guardian_started=1.0,
+                directory=tmp_path / "devkit-dead0001",
+            ).save()
+            assert devkit("clean").out == "ended what was left of run dead0001\n"
+            assert not is_alive(seen)
+            assert known_runs() == []
+            assert not (tmp_path / "devkit-dead0001").exists()
+        finally:
+            left.kill()
+            left.wait()
+
+    def test_the_cache_goes_only_when_asked(self, devkit: Devkit, tmp_path: Path) -> None:
+        for part in ("jars", "java"):
+            (tmp_path / "cache" / part).mkdir(parents=True)
+        assert devkit("clean").out == ""
+        assert (tmp_path / "cache/jars").is_dir()
+        assert devkit("clean", "--cache").out == f"removed jars and class cache in {tmp_path / 'cache'}\n"
+        assert not (tmp_path / "cache/jars").exists()
+        assert not (tmp_path / "cache/java").exists()
+
+
+class TestDoctor:
+    def found(self, monkeypatch: pytest.MonkeyPatch, *findings: Finding) -> None:
+        monkeypatch.setattr(devkit.doctor, "run_checks", lambda: list(findings))
+
+    def test_a_line_for_each_finding(self, devkit: Devkit, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.found(
+            monkeypatch,
+            Finding("memory", "ok", "24 GiB", hint="never shown"),
+            Finding("docker", "warn", "not there", hint="only needed for compose"),
+        )
+        finished = devkit("doctor")
+        assert finished.code == 0
+        assert finished.out == (
+            "ok    memory         24 GiB\n"
+            "warn  docker         not there\n"
+            "                     hint: only needed for compose\n"
+        )
+
+    def test_a_failed_check_is_no_success(self, devkit: Devkit, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.found(monkeypatch, Finding("disk", "fail", "1 MiB free", hint="free some"))
+        assert devkit("doctor").code == 3

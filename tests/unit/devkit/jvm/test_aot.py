@@ -1,0 +1,65 @@
+from pathlib import Path
+
+import pytest
+
+from devkit.jvm.aot import ClassCache
+from devkit.jvm.cache import CACHE_VARIABLE
+
+
+@pytest.fixture(autouse=True)
+def cache_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
+    return tmp_path
+
+
+def output_of(options: tuple[str, ...]) -> Path:
+    (flag,) = [option for option in options if option.startswith("-XX:AOTCacheOutput=")]
+    return Path(flag.partition("=")[2])
+
+
+def test_without_a_cache_no_option_is_given() -> None:
+    cache = ClassCache(["java 25", "a.jar"])
+    assert not cache.exists
+    assert cache.use() == ()
+
+
+def test_what_a_training_keeps_is_used_afterwards() -> None:
+    cache = ClassCache(["java 25", "a.jar"])
+    with cache.train() as training:
+        assert training is not None
+        assert not training.is_written
+        output_of(training.options()).write_bytes(b"classes")
+        assert training.is_written
+        assert not cache.exists, "a cache that is being written must not be used"
+        training.keep()
+    assert cache.exists
+    assert any(option.startswith("-XX:AOTCache=") for option in cache.use())
+
+
+def test_what_a_training_does_not_keep_is_dropped(cache_home: Path) -> None:
+    cache = ClassCache(["java 25", "a.jar"])
+    with cache.train() as training:
+        assert training is not None
+        output = output_of(training.options())
+        output.write_bytes(b"half")
+        output.with_name(f"{output.name}.config").write_bytes(b"half")
+    assert not cache.exists
+    assert [path.suffix for path in (cache_home / "aot").iterdir()] == [".lock"]
+
+
+def test_two_do_not_train_at_once() -> None:
+    identity = ["java 25", "a.jar"]
+    with ClassCache(identity).train() as first, ClassCache(identity).train() as second:
+        assert first is not None
+        assert second is None
+    with ClassCache(identity).train() as third:
+        assert third is not None
+
+
+def test_another_runtime_or_classpath_has_another_cache() -> None:
+    with ClassCache(["java 25", "a.jar"]).train() as training:
+        assert training is not None
+        output_of(training.options()).write_bytes(b"classes")
+        training.keep()
+    assert not ClassCache(["java 26", "a.jar"]).exists
+    assert not ClassCache(["java 25", "b.jar"]).exists

@@ -1,0 +1,159 @@
+"""The kit's end of the mock's control interface, against a server that answers as the test says."""
+
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from devkit.errors import StackError
+from devkit.stack.parts.mock_api import JournalCounts, MockApi, await_mock_api, start_mock_api
+from devkit.stack.ports import free_port
+from mockapi.catalog import CatalogPage, CatalogRevision
+from mockapi.rules.model import Rule
+from tests.unit.devkit.stack.fakes import FakeGuardian, FakeProcess
+
+COUNTS = {
+    "requests": 7,
+    "in_flight": 1,
+    "by_status": {"200": 6},
+    "rules": {
+        "huge page": {
+            "requests": 2,
+            "completed": 2,
+            "max_real_bytes": 20,
+            "max_wire_bytes": 10,
+            "max_content_length": None,
+            "max_duration_s": 0.5,
+        }
+    },
+}
+
+
+@dataclass
+class Server:
+    """`answers` by path; remembers method, path with query, and body."""
+
+    endpoint: str = ""
+    answers: dict[str, tuple[int, str]] = field(default_factory=dict)
+    asked: list[tuple[str, str, Any]] = field(default_factory=list)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    state = Server()
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            state.asked.append((self.command, self.path, json.loads(body) if body else None))
+            status, text = state.answers.get(self.path.partition("?")[0], (404, "no such place"))
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(text.encode())))
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        do_GET = do_PUT = answer  # noqa: N815 — the names are http.server's
+
+        def log_message(self, *_: object) -> None:
+            """Quiet."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
+        state.endpoint = f"http://127.0.0.1:{listening.server_port}"
+        thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield state
+        listening.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def mock(server: Server) -> Iterator[MockApi]:
+    api = MockApi(FakeProcess("mock-api").managed())
+    api.endpoint = server.endpoint
+    yield api
+    api._session.close()
+
+
+def test_populate_sets_everything_at_once_and_rules_as_they_were_written(server: Server, mock: MockApi) -> None:
+    server.answers["/__mock/state"] = 200, "{}"
+    moment = datetime(2026, 6, 1, tzinfo=UTC)
+    page = CatalogPage(
+        wiki="enwiki",
+        domain="en.wikipedia.org",
+        page_id=1,
+        namespace_id=0,
+        title="Huge",
+        revisions=(CatalogRevision(rev_id=4097, parent_id=0, timestamp=moment),),
+    )
+    rule = Rule.model_validate({"name": "slow", "when": {"page": "Huge"}, "do": {"latency": "40ms"}})
+    mock.populate(seed=7, catalog=[page], rules=[rule])
+    ((method, path, body),) = server.asked
+    assert (method, path, body["seed"]) == ("PUT", "/__mock/state", 7)
+    assert [CatalogPage.model_validate(one) for one in body["catalog"]] == [page]
+    assert [Rule.model_validate(one) for one in body["rules"]] == [rule]
+
+
+def test_counts(server: Server, mock: MockApi) -> None:
+    server.answers["/__mock/journal/counts"] = 200, json.dumps(COUNTS)
+    assert mock.counts() == JournalCounts.model_validate(COUNTS)
+
+
+def test_truth_is_text_of_a_revision_of_a_wiki(server: Server, mock: MockApi) -> None:
+    server.answers["/__mock/truth/revision/4097"] = 200, "<p>é</p>"
+    assert mock.truth("enwiki", 4097) == "<p>é</p>"
+    assert server.asked == [("GET", "/__mock/truth/revision/4097?wiki=enwiki", None)]
+
+
+def test_a_refusal_is_an_error_with_the_mocks_own_words(server: Server, mock: MockApi) -> None:
+    server.answers["/__mock/journal/counts"] = 400, "the journal is closed"
+    with pytest.raises(
+        StackError, match=r"^mock API answered 400 to GET /__mock/journal/counts: the journal is closed$"
+    ):
+        mock.counts()
+
+
+def test_a_mock_that_does_not_answer(mock: MockApi) -> None:
+    mock.endpoint = f"http://127.0.0.1:{free_port()}"
+    with pytest.raises(StackError, match=r"^mock API did not answer GET /__mock/journal/counts: "):
+        mock.counts()
+
+
+def test_a_mock_that_has_ended_is_named_with_its_last_words(mock: MockApi) -> None:
+    mock.endpoint = f"http://127.0.0.1:{free_port()}"
+    mock.process.exit_code = 1  # type: ignore[misc]
+    with pytest.raises(StackError, match=r"^mock-api ended with exit code 1: it said this at last$"):
+        mock.counts()
+
+
+def test_a_proxy_of_the_environment_is_not_asked(
+    server: Server, mock: MockApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("NO_PROXY", "no_proxy", "http_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")
+    server.answers["/__mock/journal/counts"] = 200, json.dumps(COUNTS)
+    assert mock.counts().requests == 7
+
+
+def test_it_is_started_on_loopback_and_says_where(tmp_path: Path) -> None:
+    guardian = FakeGuardian(tmp_path)
+    mock = start_mock_api(guardian.real(), tmp_path, seed=3)
+    ((_, argv, _),) = guardian.started
+    assert argv[1:] == ["-m", "mockapi", "--host", "127.0.0.1", "--port", "0", "--seed", "3"]
+    (tmp_path / "mock-api.out").write_text("loading\nready on http://127.0.0.1:40123\n")
+    await_mock_api(mock)
+    assert mock.endpoint == "http://127.0.0.1:40123"
+
+
+def test_a_mock_that_ends_while_it_starts_is_not_waited_for(tmp_path: Path) -> None:
+    mock = start_mock_api(FakeGuardian(tmp_path).real(), tmp_path)
+    (tmp_path / "mock-api.out").write_text("loading\n")
+    mock.process.exit_code = 2  # type: ignore[misc]
+    with pytest.raises(StackError, match=r"^mock-api ended with exit code 2"):
+        await_mock_api(mock)

@@ -1,0 +1,131 @@
+"""What is asked of Kafka, and what becomes of its errors; a real broker is in the integration tests."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from kafka.errors import KafkaConnectionError, KafkaTimeoutError, TopicAlreadyExistsError, UnknownTopicOrPartitionError
+from kafka.structs import TopicPartition
+
+from devkit.errors import StackError
+from devkit.stack import topics
+from devkit.stack.topics import TopicEnds, recreate_topics
+
+WANTED = {"in": (2, {"max.message.bytes": "1048576"}), "out": (1, dict[str, str]())}
+
+
+@dataclass
+class Admin:
+    """`still` is how often the broker says that a deleted topic is still there."""
+
+    existing: set[str]
+    still: int = 0
+    fails: bool = False
+    deletion: Exception | None = None
+    calls: list[tuple[str, Any]] = field(default_factory=list)
+
+    def list_topics(self) -> list[str]:
+        return sorted(self.existing)
+
+    def delete_topics(self, names: list[str], **_: Any) -> None:
+        self.calls.append(("delete", names))
+        if self.deletion:
+            raise self.deletion
+
+    def create_topics(self, new: list[Any], **_: Any) -> None:
+        if self.fails:
+            raise KafkaConnectionError("gone")
+        if self.still:
+            self.still -= 1
+            raise TopicAlreadyExistsError
+        self.calls.append(("create", {topic.name: (topic.num_partitions, topic.topic_configs) for topic in new}))
+
+    def close(self) -> None:
+        self.calls.append(("close", None))
+
+
+def recreate(monkeypatch: pytest.MonkeyPatch, admin: Admin) -> list[tuple[str, Any]]:
+    monkeypatch.setattr(topics, "KafkaAdminClient", lambda **_: admin)
+    recreate_topics("127.0.0.1:1", WANTED)
+    return admin.calls
+
+
+def test_topics_that_are_not_there_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert recreate(monkeypatch, Admin({"other"})) == [("create", WANTED), ("close", None)]
+
+
+def test_topics_that_are_there_are_deleted_first_and_others_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert recreate(monkeypatch, Admin({"out", "in", "other"})) == [
+        ("delete", ["in", "out"]),
+        ("create", WANTED),
+        ("close", None),
+    ]
+
+
+def test_a_topic_that_goes_away_by_itself_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = recreate(monkeypatch, Admin({"in"}, deletion=UnknownTopicOrPartitionError()))
+    assert ("create", WANTED) in calls
+
+
+def test_a_deletion_that_takes_its_time_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    admin = Admin({"in"}, still=2)
+    assert ("create", WANTED) in recreate(monkeypatch, admin)
+    assert admin.still == 0
+
+
+def test_a_broker_that_goes_away_is_an_error_of_the_stack(monkeypatch: pytest.MonkeyPatch) -> None:
+    admin = Admin(set(), fails=True)
+    with pytest.raises(StackError, match=r"topics at 127.0.0.1:1 could not be made: .*gone"):
+        recreate(monkeypatch, admin)
+    assert admin.calls == [("close", None)]
+
+
+def test_no_broker_is_an_error_of_the_stack(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(**_: Any) -> Any:
+        raise KafkaTimeoutError("Unable to bootstrap")
+
+    monkeypatch.setattr(topics, "KafkaAdminClient", refuse)
+    monkeypatch.setattr(topics, "KafkaConsumer", refuse)
+    with pytest.raises(StackError, match=r"Kafka at 127.0.0.1:1 does not answer: .*Unable to bootstrap"):
+        recreate_topics("127.0.0.1:1", WANTED)
+    with pytest.raises(StackError, match=r"Kafka at 127.0.0.1:1 does not answer: .*Unable to bootstrap"):
+        TopicEnds("127.0.0.1:1")
+
+
+@dataclass
+class Consumer:
+    partitions: set[int] | None
+    fails: bool = False
+    closed: bool = False
+
+    def partitions_for_topic(self, _topic: str) -> set[int] | None:
+        return self.partitions
+
+    def end_offsets(self, places: list[TopicPartition]) -> dict[TopicPartition, int]:
+        if self.fails:
+            raise KafkaTimeoutError("no answer")
+        return {place: 100 + place.partition for place in places}
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class TestEnds:
+    def ends(self, monkeypatch: pytest.MonkeyPatch, consumer: Consumer) -> TopicEnds:
+        monkeypatch.setattr(topics, "KafkaConsumer", lambda **_: consumer)
+        return TopicEnds("127.0.0.1:1")
+
+    def test_by_partition(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert self.ends(monkeypatch, Consumer({1, 0})).of("in") == {0: 100, 1: 101}
+
+    def test_of_a_topic_that_is_not_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert self.ends(monkeypatch, Consumer(None)).of("in") == {}
+
+    def test_a_broker_that_does_not_say(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        with pytest.raises(StackError, match=r"Kafka did not say where in ends: .*no answer"):
+            self.ends(monkeypatch, Consumer({0}, fails=True)).of("in")
+
+    def test_closing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        consumer = Consumer({0})
+        self.ends(monkeypatch, consumer).close()
+        assert consumer.closed
