@@ -1,7 +1,7 @@
 """Durations and rates as people write them in files and on the command line: `10s`, `40ms`, `20/s`.
 
 A bare number is refused on purpose: nobody reading it later knows its unit.
-Sizes need nothing here, `pydantic.ByteSize` reads `20MiB`.
+Sizes are stricter than `pydantic.ByteSize`, which ignores what it does not understand (`8,5MiB` would be 8 bytes).
 """
 
 import re
@@ -14,6 +14,8 @@ from pydantic import BeforeValidator, PlainSerializer
 _UNITS_US = {"h": 3_600_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1_000}
 _UNIT_LIST = "ms, s, m, h"
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([^\W\d_]*)", re.ASCII)
+_SIZE_UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 10**3, "MB": 10**6, "GB": 10**9}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)", re.ASCII)
 _RATE = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*/\s*([^\W\d_]+)", re.ASCII)
 
 
@@ -54,6 +56,20 @@ def format_duration(value: timedelta) -> str:
     return f"{total_us // 1000}.{total_us % 1000:03d}".rstrip("0") + "ms"
 
 
+def parse_size(value: object) -> int:
+    """Bytes from `20MiB`, `300 KiB`, or a whole number of bytes; raises ValueError, which says how to write it."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    match = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None:
+        raise ValueError(f"{value!r} is not a size, write 20MiB ({', '.join(_SIZE_UNITS)}) or a whole number of bytes")
+    number, unit = match.groups()
+    if unit not in _SIZE_UNITS:
+        near = next((known for known in _SIZE_UNITS if known.lower() == unit.lower()), "MiB")
+        raise ValueError(f"unknown unit {unit!r}, write {number}{near} ({', '.join(_SIZE_UNITS)})")
+    return round(Decimal(number) * _SIZE_UNITS[unit])
+
+
 def parse_rate(value: object) -> float:
     """Events per second from `20/s`, `5/m`, `0.5/h`; raises ValueError, which says how to write it."""
     match = _RATE.fullmatch(value.strip()) if isinstance(value, str) else None
@@ -81,3 +97,6 @@ Rate = Annotated[
     float, BeforeValidator(parse_rate, json_schema_input_type=str), PlainSerializer(format_rate, return_type=str)
 ]
 """Events per second written as text, `20/s`; dumped as text too."""
+
+Size = Annotated[int, BeforeValidator(parse_size, json_schema_input_type=int | str)]
+"""Bytes, written `20MiB` or as a number."""

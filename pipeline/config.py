@@ -8,9 +8,9 @@ durations `40ms`, `10s`. Counts of requests are totals, never "retries".
 from datetime import timedelta
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ByteSize, ConfigDict, Field, PositiveInt, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, StringConstraints
 
-from pipeline.quantity import Duration
+from pipeline.quantity import Duration, Size
 
 MIB = 1024 * 1024
 Topic = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
@@ -36,7 +36,7 @@ class Sink(_Section):
     bootstrap_servers: str
     topic: Topic = "mediawiki.page_html_content_change.v1"
     error_topic: Topic = "mw_page_html_content_change_enrich.error"
-    max_request_size: Annotated[ByteSize, Field(alias="max.request.size", gt=0)] = ByteSize(MIB)
+    max_request_size: Annotated[Size, Field(alias="max.request.size", gt=0)] = MIB
 
 
 class MediaWiki(_Section):
@@ -64,7 +64,7 @@ class ContentLimit(_Section):
     compressed answer is the compressed length, and passes when it is absent: unsafe, the policy of the incident.
     """
 
-    max_bytes: ByteSize = ByteSize(18 * MIB)
+    max_bytes: Annotated[Size, Field(ge=0)] = 18 * MIB
     measure: Literal["decoded", "content_length"] = "decoded"
 
 
@@ -81,7 +81,7 @@ class ClaimCheck(_Section):
     prefix: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._/-]*$")] = "html-enrichment"
     endpoint: HttpUrl | None = None
     region: str = "us-east-1"
-    max_bytes: ByteSize = ByteSize(64 * MIB)
+    max_bytes: Annotated[Size, Field(ge=0)] = 64 * MIB
 
 
 class Batch(_Section):
@@ -105,4 +105,4 @@ class PipelineConfig(_Section):
     claim_check: ClaimCheck = ClaimCheck()
     batch: Batch = Batch()
     # Bytes of finished records that may wait for the sink in one Python worker before fetching pauses.
-    result_buffer: ByteSize = ByteSize(64 * MIB)
+    result_buffer: Annotated[Size, Field(ge=0)] = 64 * MIB

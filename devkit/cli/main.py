@@ -51,7 +51,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGHUP, _interrupt)
     try:
-        code = cli.main(standalone_mode=False)
+        code = cli.main(prog_name="devkit", standalone_mode=False)
     except DevkitError as error:
         click.echo(error.render(), err=True)
         sys.exit(error.exit_code)

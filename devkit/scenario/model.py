@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import (
     BaseModel,
     BeforeValidator,
-    ByteSize,
     ConfigDict,
     Field,
     PositiveInt,
@@ -20,7 +19,7 @@ from pydantic import (
 )
 
 from devkit.checks import Expectation
-from devkit.quantity import Duration
+from devkit.quantity import Duration, Size
 from devkit.traffic.model import TrafficSpec
 from mockapi.rules.model import Rules
 
@@ -49,7 +48,7 @@ class TopicSettings(_Model):
     """A topic as the broker makes it; `max.message.bytes` is the topic's own limit on a record batch."""
 
     partitions: PositiveInt = 1
-    max_message_bytes: Annotated[ByteSize | None, Field(alias="max.message.bytes", gt=0)] = None
+    max_message_bytes: Annotated[Size, Field(gt=0)] | None = Field(default=None, alias="max.message.bytes")
 
     def kafka_settings(self) -> dict[str, str]:
         return {} if self.max_message_bytes is None else {"max.message.bytes": str(int(self.max_message_bytes))}

@@ -9,9 +9,9 @@ top. The seed decides contents and order, never a count: two seeds give as many 
 from datetime import timedelta
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ByteSize, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
-from devkit.quantity import Duration, Rate, format_duration, format_rate
+from devkit.quantity import Duration, Rate, Size, format_duration, format_rate
 
 MAX_EVENTS = 200_000
 """A Traffic is held in memory; an event of usual size takes 2 to 3 KB."""
@@ -65,7 +65,7 @@ class NamedPage(_Model):
     """A page with a part to play: its events are edits, and the length of each is the same under every seed."""
 
     edits: int = Field(default=1, ge=1, le=MAX_EDITS_OF_A_PAGE)
-    event_bytes: Annotated[ByteSize, Field(gt=0)] | None = None
+    event_bytes: Annotated[Size, Field(gt=0)] | None = None
     """Exact size of each serialised event, reached by filling `revision.comment`."""
     at: tuple[Share, ...] | None = None
     """When each edit happens, as fractions of the traffic's length; spread evenly by default."""

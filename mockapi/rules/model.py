@@ -10,11 +10,12 @@ from collections import Counter
 from datetime import timedelta
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ByteSize, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from mockapi.pages.block import MAX_SIZE_BYTES, MIN_CHANGED_BYTES, MIN_SIZE_BYTES, most_changed_bytes
 from mockapi.rules.duration import Duration
+from mockapi.rules.size import Size
 
 DEFAULT_CHANGED_BYTES: Final = 64 * 1024
 
@@ -88,9 +89,9 @@ class Body(Strict):
     Accept-Encoding; `gzip`, which is also what happens without a rule, compresses for a client that accepts it.
     """
 
-    size: ByteSize | None = Field(default=None, ge=MIN_SIZE_BYTES, le=MAX_SIZE_BYTES)
+    size: Size | None = Field(default=None, ge=MIN_SIZE_BYTES, le=MAX_SIZE_BYTES)
     changed: Literal["one block"] = "one block"
-    changed_bytes: ByteSize | None = Field(default=None, ge=MIN_CHANGED_BYTES)
+    changed_bytes: Size | None = Field(default=None, ge=MIN_CHANGED_BYTES)
     encoding: Literal["gzip", "identity"] | None = None
 
     @model_validator(mode="after")

@@ -110,13 +110,27 @@ BAD = {
     ),
     "wrong unit of a size": (
         ("size: 2MiB", "size: 2 MiX"),
-        ["18:21: mock.rules.0.do.body.size: could not interpret byte unit: MiX (got '2 MiX'); write for example 20MiB"],
+        [
+            "18:21: mock.rules.0.do.body.size: not a size (got '2 MiX'); "
+            "a number with its unit B, KiB, MiB, GiB, kB, MB, GB, such as 20MiB, or bytes"
+        ],
+    ),
+    "a unit in the wrong case": (
+        ("source: { max.message.bytes: 8MiB", "source: { max.message.bytes: 8 Mib"),
+        ["21:15: kafka.topics.source.max.message.bytes: unknown unit 'Mib', write 8MiB (B, KiB, MiB, GiB, kB, MB, GB)"],
+    ),
+    "a size with a comma": (
+        ("source: { max.message.bytes: 8MiB", "source: { max.message.bytes: '8,5MiB'"),
+        [
+            "21:15: kafka.topics.source.max.message.bytes: '8,5MiB' is not a size, "
+            "write 20MiB (B, KiB, MiB, GiB, kB, MB, GB) or a whole number of bytes"
+        ],
     ),
     "a size in words": (
         ("source: { max.message.bytes: 8MiB", "source: { max.message.bytes: plenty"),
         [
-            "21:15: kafka.topics.source.max.message.bytes: could not parse value and unit from byte string "
-            "(got 'plenty'); write for example 20MiB"
+            "21:15: kafka.topics.source.max.message.bytes: 'plenty' is not a size, "
+            "write 20MiB (B, KiB, MiB, GiB, kB, MB, GB) or a whole number of bytes"
         ],
     ),
     "a rate without its unit": (
