@@ -1,10 +1,11 @@
 """The embedded stack: every part a local process on a loopback port, nothing to install first."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import TypeVar
 
 from devkit.errors import StackError, WaitTimeoutError
 from devkit.guardian import Guardian, ManagedProcess
@@ -17,6 +18,11 @@ from devkit.waiting import wait_until
 CHECKPOINTS = "checkpoints"
 CLAIM_CHECKS = "claim-checks"
 _NEWS = timedelta(seconds=1)
+_PORT_RACES = 2
+_IN_USE = "in use"
+_LAST_LINES = 50
+
+P = TypeVar("P", KafkaBroker, ObjectStore)
 
 
 @dataclass(frozen=True)
@@ -75,7 +81,27 @@ def start_embedded(guardian: Guardian, logs: Path, *, ports: Ports = Ports()) ->
     store = start_object_store(guardian, logs, port=ports.object_store)
     mock = start_mock_api(guardian, logs, port=ports.mock_api)
     kafka = start_kafka(guardian, logs, port=ports.kafka)
-    await_object_store(store, (CHECKPOINTS, CLAIM_CHECKS))
+    store = _ready(
+        store,
+        lambda part: await_object_store(part, (CHECKPOINTS, CLAIM_CHECKS)),
+        again=None if ports.object_store else lambda: start_object_store(guardian, logs),
+    )
     await_mock_api(mock)
-    await_kafka(kafka)
+    kafka = _ready(kafka, await_kafka, again=None if ports.kafka else lambda: start_kafka(guardian, logs))
     return Stack(kafka, store, mock)
+
+
+def _ready(part: P, wait: Callable[[P], None], *, again: Callable[[], P] | None) -> P:
+    """The part when it is ready. One that lost the race for the free port it was given is started again."""
+    for _ in range(_PORT_RACES if again else 0):
+        try:
+            wait(part)
+        except StackError:
+            if part.process.exit_code is None or _IN_USE not in part.process.last_words(_LAST_LINES):
+                raise
+            assert again is not None
+            part = again()
+        else:
+            return part
+    wait(part)
+    return part

@@ -1,5 +1,6 @@
 """A real Kafka broker: one KRaft node on the bundled Java runtime."""
 
+import tempfile
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib import resources
@@ -40,8 +41,7 @@ class KafkaBroker:
 
 def start_kafka(guardian: Guardian, logs: Path, *, port: int | None = None) -> KafkaBroker:
     """Format a data directory and start a broker; returns as soon as it has begun, see `await_kafka`."""
-    directory = guardian.directory / "kafka"
-    directory.mkdir()
+    directory = Path(tempfile.mkdtemp(prefix="kafka-", dir=guardian.directory))
     chosen = claim_port(port, "Kafka")
     properties = directory / "server.properties"
     properties.write_text(
