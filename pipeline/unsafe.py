@@ -4,7 +4,11 @@
   compressed length, so a page of tens of megabytes passes a limit of 18 MiB (T421216).
 - `record_limit.policy: none`: nobody measures the record before the producer does, whose refusal ends the query; the
   restart replays the same offsets and meets the same record, for ever (T421216).
+- `504` among `fetch.retried_statuses`: a gateway's timeout says that the upstream is still at work; each retry makes
+  it begin once more, so load rises as success falls (T421216).
 """
+
+from http import HTTPStatus
 
 from pipeline.config import PipelineConfig
 
@@ -16,4 +20,6 @@ def unsafe_settings(config: PipelineConfig) -> list[str]:
         found.append("content_limit.measure: content_length")
     if config.record_limit.policy == "none":
         found.append("record_limit.policy: none")
+    if HTTPStatus.GATEWAY_TIMEOUT in config.fetch.retried_statuses:
+        found.append("fetch.retried_statuses: 504")
     return found

@@ -22,6 +22,8 @@ _FINAL = {
     404: "revision_not_found",
     413: "content_refused_by_upstream",
 }
+# Production's service mesh closes idle connections after 4 s; a request on one that it just closed would fail.
+_KEEPALIVE_S = 3.5
 USER_AGENT = "enrichment-pipeline/0.1 (html-enrichment)"
 
 
@@ -67,7 +69,7 @@ class HtmlClient:
         self._slots = asyncio.Semaphore(concurrency)
         self._session = aiohttp.ClientSession(
             base_url=config.mediawiki.endpoint,
-            connector=aiohttp.TCPConnector(limit=concurrency),
+            connector=aiohttp.TCPConnector(limit=concurrency, keepalive_timeout=_KEEPALIVE_S),
             headers={"User-Agent": USER_AGENT, "Accept-Encoding": "gzip"},
             auto_decompress=False,
             # All wikis answer at one address, and must not get each other's cookies.

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.engine import LoopThread, ResultBuffer
@@ -134,7 +134,6 @@ def test_a_take_that_waits_is_woken_by(loop_thread: LoopThread, in_time: InTime,
     thread.join(20)
 
 
-@settings(deadline=None)
 @given(sizes=st.lists(st.integers(0, 30), max_size=30), limit=st.integers(1, 40))
 def test_the_buffer_never_holds_more_than_its_limit_and_one_result(sizes: list[int], limit: int) -> None:
     async def go() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pipeline.engine import LoopThread, ResultBuffer, run
 
 InTime = Callable[[Callable[[], list[int]]], list[int]]
-shared_loop = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+shared_loop = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def plain_buffer() -> ResultBuffer[int]:
@@ -71,12 +71,12 @@ class Upstream:
 
 @st.composite
 def plans(draw: st.DrawFn) -> Plan:
-    keys = draw(st.lists(st.integers(0, 4), max_size=25))
+    keys = draw(st.lists(st.integers(0, draw(st.sampled_from([1, 4, 12]))), max_size=40))
     return Plan(
         keys,
         draw(st.lists(st.integers(0, 9), min_size=len(keys), max_size=len(keys))),
         draw(st.integers(1, 8)),
-        draw(st.sets(st.integers(0, 24))),
+        draw(st.sets(st.integers(0, 39), max_size=9)),
         draw(st.integers(1, 6)),
     )
 
@@ -170,6 +170,27 @@ def test_messages_without_a_result_are_finished_too(loop_thread: LoopThread, in_
         range(messages), process, thread=loop_thread, key_of=lambda m: m % 3, max_started=2, buffer=plain_buffer()
     )
     assert in_time(lambda: list(results)) == []
+
+
+def test_a_slow_page_keeps_its_order_when_many_others_have_passed(loop_thread: LoopThread, in_time: InTime) -> None:
+    slow, others = asyncio.Event(), 50
+
+    async def process(message: int) -> int:
+        if message == 0:
+            await slow.wait()
+        return message
+
+    results = run(
+        range(others + 2),
+        process,
+        thread=loop_thread,
+        key_of=lambda message: message % (others + 1),  # the last is of the first one's page
+        max_started=4,
+        buffer=plain_buffer(),
+    )
+    assert sorted(in_time(lambda: [next(results) for _ in range(others)])) == list(range(1, others + 1))
+    loop_thread.loop.call_soon_threadsafe(slow.set)
+    assert in_time(lambda: list(results)) == [0, others + 1]
 
 
 def test_what_is_known_of_a_page_is_forgotten_when_its_events_have_left(

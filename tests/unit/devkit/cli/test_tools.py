@@ -1,4 +1,5 @@
 import os
+import secrets
 import subprocess
 from pathlib import Path
 
@@ -44,21 +45,23 @@ class TestClean:
         assert (finished.code, finished.out, finished.err) == (0, "", "")
 
     def test_ends_what_a_killed_run_left(self, devkit: Devkit, tmp_path: Path) -> None:
-        left = subprocess.Popen(SLEEP, env=os.environ | {RUN_VARIABLE: "dead0001"})
+        # Marks are looked for on the whole machine, where this test may be running twice.
+        run_id = secrets.token_hex(4)
+        left = subprocess.Popen(SLEEP, env=os.environ | {RUN_VARIABLE: run_id})
         try:
-            await_value(lambda: marked(RUN_VARIABLE, "dead0001"), "the process to show its mark")
+            await_value(lambda: marked(RUN_VARIABLE, run_id), "the process to show its mark")
             seen = psutil.Process(left.pid)
-            (tmp_path / "devkit-dead0001").mkdir()
+            (tmp_path / f"devkit-{run_id}").mkdir()
             RunState(
-                run_id="dead0001",
+                run_id=run_id,
                 guardian_pid=left.pid,
                 guardian_started=1.0,
-                directory=tmp_path / "devkit-dead0001",
+                directory=tmp_path / f"devkit-{run_id}",
             ).save()
-            assert devkit("clean").out == "ended what was left of run dead0001\n"
+            assert devkit("clean").out == f"ended what was left of run {run_id}\n"
             assert not is_alive(seen)
             assert known_runs() == []
-            assert not (tmp_path / "devkit-dead0001").exists()
+            assert not (tmp_path / f"devkit-{run_id}").exists()
         finally:
             left.kill()
             left.wait()

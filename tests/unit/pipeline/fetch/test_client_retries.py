@@ -188,6 +188,21 @@ def test_waiting_for_a_slot_is_part_of_the_deadline(fetching: Any) -> None:
     assert len(exchange.requests) == 1
 
 
+def test_waiting_for_a_slot_is_no_part_of_a_requests_own_time_limit(fetching: Any) -> None:
+    """The second waits for as long as a request may take, since the first is never answered; then it has its turn."""
+
+    async def handler(request: web.Request, number: int) -> web.Response:
+        return await never(request, number) if number == 1 else web.Response(text="<p>")
+
+    async def steps(client: Any) -> list[Any]:
+        return await asyncio.gather(client.outcome(5), client.outcome(6))
+
+    exchange = fetching(handler, steps, concurrency=1, fetch={"request_timeout": "200ms", "total_requests": 1})
+    first, second = exchange.outcomes
+    assert first.error_type == "fetch_failed"
+    assert second == FetchedHtml("<p>", 3)
+
+
 @pytest.mark.parametrize("concurrency", [1, 3])
 def test_no_more_requests_at_once_than_slots(fetching: Any, concurrency: int) -> None:
     open_now = most = 0

@@ -1,0 +1,99 @@
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from pipeline.config import PipelineConfig
+
+MakeConfig = Callable[..., PipelineConfig]
+DURATIONS = st.timedeltas(min_value=timedelta(microseconds=1), max_value=timedelta(days=365))
+SIZES = st.integers(0, 2**40)
+
+
+@given(
+    deadline=DURATIONS,
+    timeout=DURATIONS,
+    trigger=DURATIONS,
+    limit=SIZES,
+    buffer=SIZES,
+    request_size=st.integers(1, 2**31 - 1),
+    measure=st.sampled_from(["decoded", "content_length"]),
+)
+def test_a_worker_reads_the_configuration_that_the_driver_wrote(
+    make_config: MakeConfig,
+    deadline: timedelta,
+    timeout: timedelta,
+    trigger: timedelta,
+    limit: int,
+    buffer: int,
+    request_size: int,
+    measure: str,
+) -> None:
+    config = make_config(
+        fetch={"deadline": deadline, "request_timeout": timeout},
+        batch={"trigger": trigger},
+        content_limit={"max_bytes": limit, "measure": measure},
+        sink={"max.request.size": request_size},
+        result_buffer=buffer,
+    )
+    assert PipelineConfig.model_validate_json(config.model_dump_json(by_alias=True)) == config
+
+
+def test_sizes_and_durations_are_as_people_write_them(make_config: MakeConfig) -> None:
+    config = make_config(
+        sink={"max.request.size": "20MiB"}, fetch={"backoff": "40ms"}, content_limit={"max_bytes": 15_728_640}
+    )
+    assert config.sink.max_request_size == 20 * 1024 * 1024
+    assert config.fetch.backoff == timedelta(milliseconds=40)
+    assert config.content_limit.max_bytes == 15 * 1024 * 1024
+
+
+def test_without_a_word_the_safe_policies_hold(make_config: MakeConfig) -> None:
+    config = make_config()
+    assert config.content_limit.measure == "decoded"
+    assert config.record_limit.policy == "serialized"
+    assert 504 not in config.fetch.retried_statuses
+
+
+@pytest.mark.parametrize(
+    ("sections", "place"),
+    [
+        ({"fetch": {"deadline": "0s"}}, ("fetch", "deadline")),
+        ({"fetch": {"request_timeout": "0s"}}, ("fetch", "request_timeout")),
+        ({"fetch": {"total_requests": 0}}, ("fetch", "total_requests")),
+        ({"fetch": {"concurrency": 0}}, ("fetch", "concurrency")),
+        ({"sink": {"max.request.size": 0}}, ("sink", "max.request.size")),
+        ({"sink": {"topic": "no spaces"}}, ("sink", "topic")),
+        ({"source": {"topic": "t" * 250}}, ("source", "topic")),
+        ({"content_limit": {"max_bytes": -1}}, ("content_limit", "max_bytes")),
+        ({"claim_check": {"max_bytes": -1}}, ("claim_check", "max_bytes")),
+        ({"result_buffer": -1}, ("result_buffer",)),
+        ({"result_buffer": "64 megs"}, ("result_buffer",)),
+        ({"content_limit": {"measure": "compressed"}}, ("content_limit", "measure")),
+        ({"batch": {"max_offsets": 0}}, ("batch", "max_offsets")),
+        ({"mediawiki": {"endpoint": "http://h/path"}}, ("mediawiki", "endpoint")),
+        ({"mediawiki": {"endpoint": "ftp://h"}}, ("mediawiki", "endpoint")),
+        ({"mediawiki": {"wikis": {}}}, ("mediawiki", "wikis")),
+        ({"mediawiki": {"wikis": {"enwiki": "host\r\nX: y"}}}, ("mediawiki", "wikis", "enwiki")),
+        ({"mediawiki": {"wikis": {"enwiki": ""}}}, ("mediawiki", "wikis", "enwiki")),
+        ({"claim_check": {"bucket": "Upper_Case"}}, ("claim_check", "bucket")),
+        ({"claim_check": {"prefix": "a b"}}, ("claim_check", "prefix")),
+        ({"job": "other"}, ("job",)),
+        ({"sinks": {}}, ("sinks",)),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_at_its_place(
+    make_config: MakeConfig, sections: dict[str, Any], place: tuple[str, ...]
+) -> None:
+    with pytest.raises(ValidationError) as caught:
+        make_config(**sections)
+    assert [error["loc"] for error in caught.value.errors()] == [place]
+
+
+def test_a_configuration_cannot_be_changed(make_config: MakeConfig) -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        make_config().fetch.concurrency = 7  # type: ignore[misc]

@@ -1,0 +1,141 @@
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pipeline import stream
+from pipeline.__main__ import main
+from pipeline.config import PipelineConfig
+from pipeline.errors import PipelineError
+from pipeline.start import NewStart
+
+Start = Callable[..., Result]
+
+
+@dataclass
+class Stream:
+    """Takes the place of the streaming query."""
+
+    started: list[tuple[PipelineConfig, NewStart | None]] = field(default_factory=list)
+    failure: Exception | None = None
+
+    def run(self, config: PipelineConfig, new: NewStart | None) -> None:
+        self.started.append((config, new))
+        if self.failure:
+            raise self.failure
+
+
+@pytest.fixture
+def query(monkeypatch: pytest.MonkeyPatch) -> Stream:
+    fake = Stream()
+    monkeypatch.setattr(stream, "run", fake.run)
+    return fake
+
+
+@pytest.fixture
+def start(tmp_path: Path, query: Stream) -> Start:
+    def go(*arguments: str, **sections: Any) -> Result:
+        config = {
+            "source": {"bootstrap_servers": "127.0.0.1:1"},
+            "sink": {"bootstrap_servers": "127.0.0.1:1", "max.request.size": 20_971_520},
+            "mediawiki": {"endpoint": "http://127.0.0.1:1"},
+            "checkpoint": "unused",
+        } | sections
+        file = tmp_path / "pipeline.yaml"
+        file.write_text(json.dumps(config))
+        return CliRunner().invoke(main, ["run", "html-enrichment", "--config", str(file), *arguments])
+
+    return go
+
+
+def said(result: Result) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_a_safe_configuration_starts_and_is_printed(start: Start, query: Stream) -> None:
+    result = start()
+    assert (result.exit_code, result.stderr) == (0, "")
+    ((config, new),) = query.started
+    assert new is None
+    (configuration,) = said(result)
+    assert configuration["event"] == "configuration"
+    assert configuration["unsafe"] == []
+    assert configuration["in_force"]["sink"]["max.request.size"] == 20_971_520
+    assert PipelineConfig.model_validate(configuration["in_force"]) == config
+
+
+def test_a_first_start_says_where(start: Start, query: Stream) -> None:
+    assert start("--new", "earliest").exit_code == 0
+    ((_, new),) = query.started
+    assert new == NewStart("earliest", {"startingOffsets": "earliest"})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sections", "message"),
+    [
+        (
+            [],
+            {"record_limit": {"policy": "none"}, "content_limit": {"measure": "content_length"}},
+            "error: unsafe: content_limit.measure: content_length, record_limit.policy: none\nhint: ",
+        ),
+        (["--new", "somewhere"], {}, "error: --new somewhere: no such start position\nhint: write earliest, latest or"),
+        ([], {"fetch": {"concurency": 5}}, "did you mean 'concurrency'?"),
+        ([], {"job": "content-enrichment"}, ": job: "),
+    ],
+    ids=["unsafe", "no such start", "bad file", "another job"],
+)
+def test_what_is_refused_does_not_begin(
+    start: Start, query: Stream, arguments: list[str], sections: dict[str, Any], message: str
+) -> None:
+    result = start(*arguments, **sections)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    (line,) = said(result)
+    assert (line["event"], line["refused"]) == ("failed", True)
+    assert not query.started
+
+
+def test_unsafe_policies_are_accepted_by_name(start: Start, query: Stream) -> None:
+    result = start("--allow-unsafe", record_limit={"policy": "none"})
+    assert result.exit_code == 0
+    assert said(result)[0]["unsafe"] == ["record_limit.policy: none"]
+    assert len(query.started) == 1
+
+
+def test_a_failed_query_is_exit_1(start: Start, query: Stream) -> None:
+    query.failure = PipelineError("query failed: it broke")
+    result = start()
+    assert result.exit_code == 1
+    assert result.stderr == "error: query failed: it broke\n"
+    assert (said(result)[-1]["error"], said(result)[-1]["refused"]) == ("query failed: it broke", False)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["run"], ["run", "html-enrichment"], ["run", "other-job", "--config", "x"], ["run", "html-enrichment", "-x"]],
+    ids=["nothing", "no job", "no file", "no such job", "no such option"],
+)
+def test_a_wrong_command_is_exit_2(arguments: list[str], query: Stream) -> None:
+    assert CliRunner().invoke(main, arguments).exit_code == 2
+    assert not query.started
+
+
+def test_a_refusal_needs_neither_spark_nor_arrow(tmp_path: Path) -> None:
+    """A person who mistyped a key should not wait for a JVM."""
+    program = (
+        "import sys\n"
+        "from click.testing import CliRunner\n"
+        "from pipeline.__main__ import main\n"
+        "result = CliRunner().invoke(main, ['run', 'html-enrichment', '--config', sys.argv[1]])\n"
+        "print(result.exit_code, *(name for name in ('pyspark', 'pyarrow', 'aiohttp') if name in sys.modules))\n"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "missing.yaml")], capture_output=True, text=True, check=True
+    )
+    assert out.stdout == "2\n"

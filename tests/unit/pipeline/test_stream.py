@@ -1,0 +1,27 @@
+import pytest
+
+from pipeline.stream import _root_cause
+
+TRACE = """\
+org.apache.spark.SparkException: Job aborted due to stage failure
+Driver stacktrace:
+\tat org.apache.spark.scheduler.DAGScheduler.abortStage(DAGScheduler.scala:1)
+Caused by: java.util.concurrent.ExecutionException: something
+\tat java.base/java.lang.Thread.run(Thread.java:1)
+Caused by: org.apache.kafka.common.errors.RecordTooLargeException: The message is 23048382 bytes when serialized
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        (
+            TRACE,
+            "org.apache.kafka.common.errors.RecordTooLargeException: The message is 23048382 bytes when serialized",
+        ),
+        ("\n  first line\nsecond line\n", "first line"),
+        ("", "no cause given"),
+    ],
+)
+def test_the_line_that_says_what_happened(text: str, cause: str) -> None:
+    assert _root_cause(text) == cause

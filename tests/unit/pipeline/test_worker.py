@@ -1,0 +1,261 @@
+"""From Arrow to Arrow: what Spark's Python worker does, without Spark and without a server."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyspark import cloudpickle
+
+from pipeline import worker
+from pipeline.config import PipelineConfig
+from pipeline.engine import LoopThread
+from pipeline.jobs.html import SourceMessage
+from pipeline.records.record import Position, Record
+from pipeline.worker import SOURCE_COLUMNS, _messages, _to_arrow, enrich
+
+MakeConfig = Callable[..., PipelineConfig]
+MakeEvent = Callable[..., dict[str, Any]]
+WHEN = datetime(2026, 3, 2, 9, 0, 0, 150_000, tzinfo=UTC)
+SOURCE = pa.schema(
+    [
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("offset", pa.int64()),
+        ("key", pa.binary()),
+        ("value", pa.binary()),
+        ("timestamp", pa.timestamp("us", tz="UTC")),
+    ]
+)
+RECORDS = st.builds(
+    Record,
+    topic=st.sampled_from(["out", "error"]),
+    key=st.none() | st.binary(max_size=9),
+    value=st.binary(max_size=99),
+    headers=st.lists(st.tuples(st.text(max_size=9), st.binary(max_size=9)), max_size=4).map(tuple),
+)
+MESSAGES = st.builds(
+    SourceMessage,
+    position=st.builds(Position, st.sampled_from(["a", "b"]), st.integers(0, 2**31 - 1), st.integers(0, 2**63 - 1)),
+    key=st.none() | st.binary(max_size=9),
+    value=st.none() | st.binary(max_size=99),
+    appended=st.datetimes(timezones=st.just(UTC)),
+)
+
+
+def source(messages: list[SourceMessage]) -> pa.RecordBatch:
+    rows = [(m.position.topic, m.position.partition, m.position.offset, m.key, m.value, m.appended) for m in messages]
+    columns = zip(*rows, strict=True) if rows else [[]] * len(SOURCE)
+    return pa.RecordBatch.from_arrays(
+        [pa.array(column, kind) for column, kind in zip(columns, SOURCE.types, strict=True)], schema=SOURCE
+    )
+
+
+def read(batches: list[pa.RecordBatch]) -> list[Record]:
+    """Records as Spark's Kafka sink sees them."""
+    return [
+        Record(
+            row["topic"],
+            row["key"],
+            row["value"],
+            tuple((header["key"], header["value"]) for header in row["headers"]),
+        )
+        for batch in batches
+        for row in batch.to_pylist()
+    ]
+
+
+@given(st.lists(RECORDS, max_size=9))
+def test_records_arrive_as_they_left(records: list[Record]) -> None:
+    batch = _to_arrow(records)
+    batch.validate(full=True)
+    assert batch.schema == worker.RECORD_SCHEMA
+    assert read([batch]) == records
+
+
+@given(st.lists(st.lists(MESSAGES, max_size=5), max_size=3))
+def test_messages_are_read_as_they_were_written(batches: list[list[SourceMessage]]) -> None:
+    assert list(_messages(map(source, batches))) == [message for batch in batches for message in batch]
+
+
+@pytest.mark.parametrize("written", [pa.timestamp("us", tz="Asia/Kolkata"), pa.timestamp("ms", tz="UTC")], ids=str)
+def test_a_time_is_the_same_however_it_is_written(written: pa.DataType) -> None:
+    batch = source([SourceMessage(Position("a", 0, 0), None, b"", WHEN)])
+    at = SOURCE_COLUMNS.index("timestamp")
+    batch = batch.set_column(at, "timestamp", batch.column(at).cast(written))
+    (appended,) = [message.appended for message in _messages(iter([batch]))]
+    assert (appended, appended.utcoffset()) == (WHEN, timedelta(0))
+
+
+@pytest.mark.parametrize(
+    ("microseconds", "appended"),
+    [
+        (-1000, datetime(1969, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC)),
+        (253_402_300_800_000_000, datetime.max.replace(tzinfo=UTC)),
+        (2**63 - 1, datetime.max.replace(tzinfo=UTC)),
+        (-(2**62), datetime.min.replace(tzinfo=UTC)),
+    ],
+)
+def test_a_time_that_no_calendar_has_does_not_end_the_job(microseconds: int, appended: datetime) -> None:
+    """A producer may write any number there: microseconds for milliseconds put an event into the year 58,000."""
+    batch = source([SourceMessage(Position("a", 0, 0), None, b"", WHEN)])
+    at = SOURCE_COLUMNS.index("timestamp")
+    batch = batch.set_column(at, SOURCE.field(at), pa.array([microseconds], pa.int64()).cast(SOURCE.types[at]))
+    assert [message.appended for message in _messages(iter([batch]))] == [appended]
+
+
+def test_the_function_for_spark_is_small_and_refers_to_this_module(make_config: MakeConfig) -> None:
+    """What it carried along would be a copy in every batch: a loop and connections of its own."""
+    function = enrich(make_config(), workers=4)
+    pickled = cloudpickle.dumps(function)
+    assert len(pickled) < 4000
+    again = cloudpickle.loads(pickled)
+    assert again.func is worker._enrich_batches
+    assert again.args == function.args
+
+
+@pytest.mark.parametrize(("bound", "workers", "share"), [(128, 1, 128), (128, 4, 32), (10, 4, 2), (2, 4, 1)])
+def test_workers_share_the_executors_bound(make_config: MakeConfig, bound: int, workers: int, share: int) -> None:
+    config_json, concurrency = enrich(make_config(fetch={"concurrency": bound}), workers=workers).args
+    assert concurrency == share
+    assert PipelineConfig.model_validate_json(config_json).fetch.concurrency == bound
+
+
+@pytest.fixture
+def own_loop(loop_thread: LoopThread, monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopThread]:
+    """The worker on a loop that ends with the test, and its job closed."""
+    monkeypatch.setattr(worker, "_loop_thread", lambda: loop_thread)
+    make = worker._job.__wrapped__
+    jobs: list[Any] = []
+
+    def job(config_json: str, concurrency: int) -> Any:
+        jobs.append(make(config_json, concurrency))
+        return jobs[-1]
+
+    monkeypatch.setattr(worker, "_job", job)
+    yield loop_thread
+    for made in jobs:
+        loop_thread.call(made.close)
+
+
+def test_from_batches_to_batches(
+    make_config: MakeConfig, make_event: MakeEvent, own_loop: LoopThread, in_time: Callable[..., Any]
+) -> None:
+    """Deletes pass without a fetch, canaries are filtered, the rest of the messages is broken."""
+    deletes = [orjson.dumps(make_event("delete", page_id=number)) for number in range(1, 4)]
+    canary = orjson.dumps(make_event("delete", meta={"domain": "canary"}))
+    values = [deletes[0], canary, None, deletes[1], b"{", deletes[2]]
+    messages = [SourceMessage(Position("source", 0, at), b"k", value, WHEN) for at, value in enumerate(values)]
+    function = enrich(make_config(), workers=1)
+    records = read(in_time(lambda: list(function(iter([source(messages[:2]), source([]), source(messages[2:])])))))
+    error, out = "mw_page_html_content_change_enrich.error", "mediawiki.page_html_content_change.v1"
+    assert [record.topic for record in records] == [out, error, out, error, out]
+    assert [int(dict(record.headers)["source-offset"]) for record in records] == [0, 2, 3, 4, 5]
+
+
+@dataclass
+class FixedJob:
+    """Answers every message with a record of the same size; `first` waits until all others are done."""
+
+    value_bytes: int
+    messages: int
+
+    def __post_init__(self) -> None:
+        self._done = 0
+        self._others_done = asyncio.Event()
+
+    async def process(self, message: SourceMessage) -> Record:
+        if message.position.offset == 0 and self.messages > 1:
+            await self._others_done.wait()
+        self._done += 1
+        if self._done == self.messages - 1:
+            self._others_done.set()
+        return Record("out", message.key, bytes(self.value_bytes), message.position.headers())
+
+
+@pytest.mark.parametrize(
+    ("messages", "value_bytes", "rows"),
+    [
+        (0, 10, []),
+        (1, 10, [1]),
+        (256, 10, [256]),
+        (600, 10, [256, 256, 88]),
+        (5, 2 * 1024 * 1024, [2, 2, 1]),
+        (3, 9 * 1024 * 1024, [1, 1, 1]),
+    ],
+)
+def test_batches_are_bounded_in_rows_and_bytes(
+    make_config: MakeConfig,
+    loop_thread: LoopThread,
+    monkeypatch: pytest.MonkeyPatch,
+    in_time: Callable[..., Any],
+    messages: int,
+    value_bytes: int,
+    rows: list[int],
+) -> None:
+    monkeypatch.setattr(worker, "_loop_thread", lambda: loop_thread)
+    monkeypatch.setattr(worker, "_job", lambda *_: FixedJob(value_bytes, messages))
+    batch = source([SourceMessage(Position("s", 0, at), str(at).encode(), b"", WHEN) for at in range(messages)])
+    function = enrich(make_config(fetch={"concurrency": 1000}), workers=1)
+    out = in_time(lambda: list(function(iter([batch]))))
+    assert [made.num_rows for made in out] == rows
+
+
+@pytest.mark.parametrize(
+    ("others", "place_of_the_first"),
+    [
+        (Position("s", 0, 1), 0),
+        (Position("s", 1, 0), -1),
+        (Position("t", 0, 0), -1),
+    ],
+    ids=["same partition", "another partition", "another topic"],
+)
+def test_order_is_kept_for_topic_partition_and_key(
+    make_config: MakeConfig,
+    loop_thread: LoopThread,
+    monkeypatch: pytest.MonkeyPatch,
+    in_time: Callable[..., Any],
+    others: Position,
+    place_of_the_first: int,
+) -> None:
+    """The first message is done last: the second leaves before it unless they are of the same page."""
+
+    class Job(FixedJob):
+        async def process(self, message: SourceMessage) -> Record:
+            if message.position == others:
+                self._others_done.set()
+            else:
+                await self._others_done.wait()
+            return Record("out", message.key, b"", message.position.headers())
+
+    monkeypatch.setattr(worker, "_loop_thread", lambda: loop_thread)
+    monkeypatch.setattr(worker, "_job", lambda *_: Job(0, 2))
+    first = Position("s", 0, 0)
+    batch = source([SourceMessage(position, b"page", b"", WHEN) for position in (first, others)])
+    records = read(in_time(lambda: list(enrich(make_config(), workers=1)(iter([batch])))))
+    assert records[place_of_the_first].headers == first.headers()
+
+
+def test_a_job_and_its_connections_outlive_the_batch(make_config: MakeConfig, loop_thread: LoopThread) -> None:
+    before = set(threading.enumerate())
+    assert worker._loop_thread() is worker._loop_thread()
+    (made,) = set(threading.enumerate()) - before
+    try:
+        args = enrich(make_config(), workers=1).args
+        job = worker._job(*args)
+        assert worker._job(*enrich(make_config(), workers=1).args) is job
+        worker._loop_thread().call(job.close)
+    finally:
+        loop = worker._loop_thread().loop
+        loop.call_soon_threadsafe(loop.stop)
+        made.join(20)
+        loop.close()
+        worker._loop_thread.cache_clear()
+        worker._job.cache_clear()
