@@ -46,8 +46,7 @@ def verdict_lines(result: Result, directory: Path) -> Iterator[str]:
 def _expectations(arm: ArmResult) -> Iterator[str]:
     for item in arm.expectations:
         mark = "ok  " if item.holds else "FAIL"
-        yield from _wrapped(f"expected {item.expected}", f"  {mark} {item.name}: ")
-        yield from _wrapped(item.measured, "       measured ")
+        yield from _wrapped(f"expected {item.expected}, measured {item.measured}", f"  {mark} {item.name}: ")
     for example in arm.audit.examples if not arm.holds else ():
         yield from _wrapped(example, "       audit: ")
 

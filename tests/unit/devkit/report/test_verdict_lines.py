@@ -15,18 +15,16 @@ an-incident: REPRODUCED AND FIXED
   ever (seed 7)
 
 incident arm holds (31.0 s, ended by: replays 2)
-  ok   restarts: expected at least 2
-       measured 2
-  ok   exception: expected RecordTooLargeException: …23048294…
-       measured RecordTooLargeException: The message is 23048294 bytes when
-                serialized which is larger than 20971520, which is the value of
-                the max.request.size configuration. (3 times)
+  ok   restarts: expected at least 2, measured 2
+  ok   exception: expected RecordTooLargeException: …23048294…, measured
+                  RecordTooLargeException: The message is 23048294 bytes when
+                  serialized which is larger than 20971520, which is the value
+                  of the max.request.size configuration. (3 times)
 
 fixed arm holds (14.3 s, ended by: drained)
-  ok   drained: expected true
-       measured committed 161 of 161
-  ok   audit: expected clean
-       measured clean: 161 in = 150 out + 4 errors + 7 filtered
+  ok   drained: expected true, measured committed 161 of 161
+  ok   audit: expected clean, measured clean: 161 in = 150 out + 4 errors + 7
+              filtered
 
 configuration difference:
   content_limit.measure: content_length (incident) → decoded (fixed)
@@ -42,10 +40,8 @@ evidence: runs/an-incident/20261121T100000Z"""
 
 FAILED_END = """\
 fixed arm DOES NOT HOLD (14.3 s, ended by: drained)
-  ok   drained: expected true
-       measured committed 161 of 161
-  FAIL audit: expected clean
-       measured lost 2
+  ok   drained: expected true, measured committed 161 of 161
+  FAIL audit: expected clean, measured lost 2
        audit: lost: mediawiki.page_change.v1/0/17, expected output
        audit: lost: mediawiki.page_change.v1/0/99
 
