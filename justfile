@@ -14,56 +14,57 @@ ready:
     @./justw --setup
 
 # Play an incident's scenario, with and without the fix: just scenario oversized-message
-[no-cd]
+[no-cd, no-exit-message]
 scenario *args: ready
     @devkit scenario run "$@"
 
 # List the scenarios
-[no-cd]
+[no-cd, no-exit-message]
 scenarios: ready
     @devkit scenario list
 
 # Check a scenario file without running it
-[no-cd]
+[no-cd, no-exit-message]
 check *args: ready
     @devkit scenario check "$@"
 
 # Bring a stack up and leave it running
-[no-cd]
+[no-cd, no-exit-message]
 up *args: ready
     @devkit up "$@"
 
 # End what `up` started
-[no-cd]
+[no-cd, no-exit-message]
 down *args: ready
     @devkit down "$@"
 
 # What is running, and where
-[no-cd]
+[no-cd, no-exit-message]
 status *args: ready
     @devkit status "$@"
 
 # Logs of the running stack's parts
-[no-cd]
+[no-cd, no-exit-message]
 logs *args: ready
     @devkit logs "$@"
 
 # Check this machine
-[no-cd]
+[no-cd, no-exit-message]
 doctor *args: ready
     @devkit doctor "$@"
 
 # Remove old runs
-[no-cd]
+[no-cd, no-exit-message]
 clean *args: ready
     @devkit clean "$@"
 
 # The mock MediaWiki by itself
-[no-cd]
+[no-cd, no-exit-message]
 mock *args: ready
     @python -m mockapi "$@"
 
 # Run the tests
+[no-exit-message]
 test *args: ready
     @pytest "$@"
 

@@ -42,6 +42,8 @@ def load_rules(path: Path) -> tuple[Rule, ...]:
         raise InputFileError(f"{where}: not YAML: {error.problem}") from None
     except YAMLError as error:
         raise InputFileError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    except RecursionError:
+        raise InputFileError(f"{path}: nested too deeply for a list of rules") from None
     try:
         return TypeAdapter(Rules).validate_python([] if document is None else document)
     except ValidationError as error:

@@ -26,8 +26,12 @@ def load_config(path: Path) -> PipelineConfig:
         raise RefusedError(f"{place}: not YAML: {error.problem}") from error
     except (YAMLError, UnicodeDecodeError) as error:
         raise RefusedError(f"{path}: not YAML: {error}") from error
+    except RecursionError as error:
+        raise RefusedError(f"{path}: nested too deeply for a configuration") from error
     try:
         return PipelineConfig.model_validate(document)
+    except RecursionError as error:
+        raise RefusedError(f"{path}: nested too deeply for a configuration") from error
     except ValidationError as error:
         problems = [f"{path}:{_line(document, detail['loc'])}: {_describe(detail)}" for detail in error.errors()]
         raise RefusedError("\n".join(problems)) from error

@@ -17,6 +17,12 @@ from pipeline.start import NewStart, check
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+_NEEDS = (
+    "Spark needs its Kafka connector and, for s3a://, Hadoop's S3A on the classpath (jars.lock names them), "
+    "and the store's credentials in the environment"
+)
 
 
 def run(config: PipelineConfig, new: NewStart | None) -> None:
@@ -26,22 +32,15 @@ def run(config: PipelineConfig, new: NewStart | None) -> None:
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         stop.set()
 
-    spark = start_session(config.job, meanwhile=("pipeline.batch", "pandas"))
+    try:
+        query, ui = _begin(config, new)
+    except PipelineError:
+        raise
+    except Exception as error:
+        raise PipelineError(f"query could not begin: {_root_cause(str(error))}", hint=_NEEDS) from error
     # After the session is there, as it sets a handler of its own for SIGINT.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, on_signal)
-    from pipeline.batch import write_batch  # imported while the JVM started
-
-    check(new, checkpoint=config.checkpoint, exists=checkpoint_exists(spark, config.checkpoint))
-    ui = spark.sparkContext.uiWebUrl
-    query = (
-        _source(spark, config, new)
-        .writeStream.queryName(config.job)
-        .foreachBatch(lambda batch, number: write_batch(batch, number, config))
-        .option("checkpointLocation", config.checkpoint)
-        .trigger(processingTime=f"{config.batch.trigger.total_seconds()} seconds")
-        .start()
-    )
     log.say("started", start=new.name if new else "checkpoint", spark_ui=ui or "off")
     try:
         while not stop.is_set() and query.isActive:
@@ -54,6 +53,23 @@ def run(config: PipelineConfig, new: NewStart | None) -> None:
     except Exception as error:
         raise PipelineError(f"query failed: {_root_cause(str(error))}") from error
     raise PipelineError(f"query failed: {_root_cause(str(failure))}")
+
+
+def _begin(config: PipelineConfig, new: NewStart | None) -> "tuple[StreamingQuery, str | None]":
+    """The running query, and the address of Spark's UI if it has one."""
+    spark = start_session(config.job, meanwhile=("pipeline.batch", "pandas"))
+    from pipeline.batch import write_batch  # imported while the JVM started
+
+    check(new, checkpoint=config.checkpoint, exists=checkpoint_exists(spark, config.checkpoint))
+    query = (
+        _source(spark, config, new)
+        .writeStream.queryName(config.job)
+        .foreachBatch(lambda batch, number: write_batch(batch, number, config))
+        .option("checkpointLocation", config.checkpoint)
+        .trigger(processingTime=f"{config.batch.trigger.total_seconds()} seconds")
+        .start()
+    )
+    return query, spark.sparkContext.uiWebUrl
 
 
 def _source(spark: "SparkSession", config: PipelineConfig, new: NewStart | None) -> "DataFrame":

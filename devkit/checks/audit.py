@@ -17,6 +17,8 @@ class _Audit:
         problems = audit.problems(restarted=observation.restarts > 0)
         if not audit.inputs:
             measured = "no inputs"
+        elif audit.inputs == audit.pending:
+            measured = f"nothing was committed: all {audit.inputs} inputs are still in the source"
         elif problems:
             measured = ", ".join(f"{name} {count}" for name, count in problems.items())
         else:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import click
 
 from devkit.errors import StackError, UsageError
-from devkit.guardian.state import LOGS, RunState, known_runs
+from devkit.guardian.state import LOGS, RunState, known_runs, unreadable_states
 
 
 @click.command()
@@ -66,6 +66,8 @@ def status() -> None:
             answers = "" if name == LOGS else ("answers" if _answers(address) else "DOES NOT ANSWER")
             silent |= answers == "DOES NOT ANSWER"
             click.echo(f"  {name:<14} {address}  {answers}".rstrip())
+    for path in unreadable_states():
+        click.echo(f"warning: {path} is damaged; `devkit clean` ends what is left of that run", err=True)
     sys.exit(StackError.exit_code if silent else 0)
 
 

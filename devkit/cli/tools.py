@@ -35,8 +35,8 @@ def clean(keep: int, out: Path, *, cache: bool) -> None:
     from devkit.jvm.cache import cache_dir
     from devkit.scenario.run_directory import prune_runs
 
-    for run in heal():
-        click.echo(f"ended what was left of run {run.run_id}")
+    for run_id in heal():
+        click.echo(f"ended what was left of run {run_id}")
     kept_logs = [Path(run.addresses[LOGS]) for run in known_runs() if LOGS in run.addresses]
     for path in prune_runs(out, keep, in_use=kept_logs):
         click.echo(f"removed {path}")

@@ -14,7 +14,7 @@ def check_docker(which: Callable[[str], str | None] = shutil.which) -> Finding:
     """Asks the engine for its version; ``which`` finds the command."""
     command = which("docker")
     if command is None:
-        return Finding("docker", "ok", "not found; only the compose and testcontainers stacks need it")
+        return Finding("docker", "ok", "not found, and not needed")
     try:
         run = subprocess.run(
             [command, "version", "--format", "{{.Server.Version}}"],
@@ -35,5 +35,5 @@ def _silent(command: str, problem: str) -> Finding:
         "docker",
         "warn",
         f"{command} found, but its engine does not answer: {problem}",
-        "start it for the compose and testcontainers stacks; the others work without",
+        "nothing here needs it; start it if you want containers",
     )

@@ -20,6 +20,7 @@ from devkit.errors import StackError, WaitTimeoutError
 from devkit.guardian import messages as m
 from devkit.guardian.environment import run_environment
 from devkit.guardian.processes import RUN_VARIABLE
+from devkit.guardian.remains import remove_remains
 
 _ANSWER_S = 30.0
 
@@ -38,6 +39,10 @@ class ManagedProcess:
     @property
     def exit_code(self) -> int | None:
         return self._guardian.exit_code_of(self.request)
+
+    def require_guardian(self) -> None:
+        """Raises StackError when the guardian has ended, and this process with it."""
+        self._guardian.require_running()
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to this process alone."""
@@ -67,6 +72,7 @@ class Guardian:
         self._exit_codes: dict[int, int] = {}
         self._gone = False
         self._released = False
+        self._remains: Path | None = None  # the directory, as soon as the guardian has one
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
@@ -83,7 +89,7 @@ class Guardian:
         self._reader = threading.Thread(target=self._read, name="guardian-reader", daemon=True)
         self._reader.start()
         try:
-            self.directory = self._begun()
+            self.directory = self._remains = self._begun()
         except BaseException:
             self.shutdown()
             raise
@@ -155,6 +161,13 @@ class Guardian:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        if self._process.returncode != 0:
+            remove_remains(self.run_id, self._remains)
+
+    def require_running(self) -> None:
+        """Raises StackError when the guardian has ended, and with it all it owned."""
+        if self._gone:
+            raise StackError("the run's guardian process was killed, and all it owned with it")
 
     def send(self, command: m.Command) -> None:
         try:

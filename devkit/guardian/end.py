@@ -2,13 +2,11 @@
 
 import contextlib
 import os
-import shutil
 import signal
 from datetime import timedelta
-from functools import partial
 
-from devkit.guardian.processes import RUN_VARIABLE, kill_until_gone, marked
-from devkit.guardian.state import RunState, known_runs, state_path
+from devkit.guardian.remains import remove_remains
+from devkit.guardian.state import RunState, known_runs, unreadable_states
 from devkit.waiting import wait_until
 
 _DEADLINE = timedelta(seconds=30)
@@ -25,11 +23,12 @@ def end_run(run: RunState) -> None:
     )
 
 
-def heal() -> list[RunState]:
-    """End what is left of runs whose guardian was killed; returns those runs."""
-    orphaned = [run for run in known_runs() if not run.guardian_is_alive()]
-    for run in orphaned:
-        kill_until_gone(partial(marked, RUN_VARIABLE, run.run_id), reap=lambda: None)
-        shutil.rmtree(run.directory, ignore_errors=True)
-        state_path(run.run_id).unlink(missing_ok=True)
-    return orphaned
+def heal() -> list[str]:
+    """End what is left of runs whose guardian was killed or whose state file is damaged; returns their ids."""
+    orphaned = {run.run_id: run.directory for run in known_runs() if not run.guardian_is_alive()}
+    for run_id, directory in orphaned.items():
+        remove_remains(run_id, directory)
+    damaged = [path.stem for path in unreadable_states()]
+    for run_id in damaged:
+        remove_remains(run_id)
+    return [*orphaned, *damaged]

@@ -52,11 +52,22 @@ def state_path(run_id: str) -> Path:
 
 
 def known_runs() -> list[RunState]:
-    """All runs with a state file, oldest first; unreadable files are left out (another version may have made them)."""
-    runs = []
-    for path in (cache_dir() / "runs").glob("*.json"):
-        try:
-            runs.append(RunState.model_validate_json(path.read_bytes()))
-        except (OSError, ValidationError):
-            continue
+    """All runs with a state file, oldest first; `unreadable_states` has the files that are left out."""
+    runs = [run for run in map(_read, _state_files()) if run is not None]
     return sorted(runs, key=lambda run: run.guardian_started)
+
+
+def unreadable_states() -> list[Path]:
+    """State files that hold no state; a file's name is the id of its run."""
+    return [path for path in _state_files() if path.is_file() and _read(path) is None]
+
+
+def _state_files() -> list[Path]:
+    return sorted((cache_dir() / "runs").glob("*.json"))
+
+
+def _read(path: Path) -> RunState | None:
+    try:
+        return RunState.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        return None

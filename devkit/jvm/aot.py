@@ -2,7 +2,7 @@
 
 A restart of the pipeline then takes about two thirds of the time. The JVM writes such a cache at the end of a training
 run, so the first run on a machine makes one, and later ones use it. It belongs to one Java runtime, one classpath and
-one set of flags, from which its name comes; the JVM ignores a cache that does not fit.
+one set of flags, from which its name comes. A damaged cache can end the JVM, so it is hashed before each use.
 """
 
 import contextlib
@@ -26,7 +26,11 @@ class ClassCache:
 
     @property
     def exists(self) -> bool:
-        return self._path.is_file()
+        """Whether there is a sound cache; a damaged one counts as none."""
+        try:
+            return _sha256(self._path) == _hash_file(self._path).read_text()
+        except OSError:
+            return False
 
     def use(self) -> tuple[str, ...]:
         """JVM options that use the cache; none while there is no cache."""
@@ -65,9 +69,19 @@ class Training:
         return self._partial.is_file()
 
     def keep(self) -> None:
-        """Put the finished cache in its place."""
+        """Put the finished cache in its place, its hash first."""
+        _hash_file(self._path).write_text(_sha256(self._partial))
         self._partial.replace(self._path)
 
     def drop(self) -> None:
         for leftover in self._path.parent.glob(f"{self._partial.name}*"):
             leftover.unlink(missing_ok=True)
+
+
+def _hash_file(path: Path) -> Path:
+    return path.with_suffix(".sha256")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -37,6 +37,11 @@ _REMEDIES = {
 }
 
 
+_KAFKA_DEFAULT_MESSAGE_BYTES = 1_048_588
+# Key, headers and the batch around a record count towards the topic's limit as well.
+_BATCH_OVERHEAD_BYTES = 256
+
+
 def load_scenario(path: Path) -> Scenario:
     """The scenario in a file. Raises InvalidFileError with every problem, or UsageError when it cannot be read."""
     document = read_yaml(path)
@@ -47,7 +52,7 @@ def load_scenario(path: Path) -> Scenario:
             _problem(document, detail["loc"], detail, Scenario) for detail in error.errors() if not _is_echo(detail)
         ]
         raise InvalidFileError(path, _distinct(problems)) from error
-    problems = [*_stack_keys(document), *_configurations(document, scenario)]
+    problems = [*_stack_keys(document), *_configurations(document, scenario), *_strangers(document, scenario)]
     if problems:
         raise InvalidFileError(path, _distinct(problems))
     return scenario
@@ -57,7 +62,9 @@ def find_scenario(name_or_file: str, directory: Path) -> Path:
     """The file of a scenario given by name, or the file itself. Raises UsageError that lists what there is."""
     as_file = Path(name_or_file)
     if as_file.suffix in (SUFFIX, ".yml") or "/" in name_or_file:
-        if not as_file.is_file():
+        if as_file.is_dir():
+            raise UsageError(f"{name_or_file} is a directory, not a scenario file")
+        if not as_file.exists():
             raise UsageError(f"there is no scenario file {name_or_file}")
         return as_file
     known = sorted(path.stem for path in directory.glob(f"*{SUFFIX}"))
@@ -66,6 +73,28 @@ def find_scenario(name_or_file: str, directory: Path) -> Path:
         hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known) or 'none'}"
         raise UsageError(f"there is no scenario {name_or_file!r} in {directory}", hint=hint)
     return directory / f"{name_or_file}{SUFFIX}"
+
+
+def _strangers(document: CommentedMap, scenario: Scenario) -> Iterator[Problem]:
+    """What one part of the file says of another, and the other does not know: rules that no request can match."""
+    pages = [title.replace("_", " ") for title in scenario.traffic.pages]
+    for number, rule in enumerate(scenario.mock.rules):
+        base: Location = ("mock", "rules", number, "when")
+        if rule.when.page is not None and rule.when.page.replace("_", " ") not in pages:
+            text = f"no such page in traffic.pages ({', '.join(pages) or 'there is none'})"
+            yield Problem(*position(document, (*base, "page")), f"{_dotted((*base, 'page'))}: {text}")
+        if rule.when.wiki is not None and rule.when.wiki not in scenario.traffic.wikis:
+            text = f"no such wiki in traffic.wikis ({', '.join(scenario.traffic.wikis)})"
+            yield Problem(*position(document, (*base, "wiki")), f"{_dotted((*base, 'wiki'))}: {text}")
+    limit = scenario.kafka.topics.source.max_message_bytes or _KAFKA_DEFAULT_MESSAGE_BYTES
+    for title, page in scenario.traffic.pages.items():
+        if page.event_bytes is not None and page.event_bytes + _BATCH_OVERHEAD_BYTES > limit:
+            location: Location = ("traffic", "pages", title, "event_bytes")
+            text = f"an event of {page.event_bytes} bytes is more than the source topic takes ({limit})"
+            yield Problem(
+                *position(document, location),
+                f"{_dotted(location)}: {text}; raise kafka.topics.source.max.message.bytes",
+            )
 
 
 def _stack_keys(document: CommentedMap) -> Iterator[Problem]:

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -121,10 +122,16 @@ class Expectations(_Model):
         return self.incident if arm == "incident" else self.fixed
 
 
+def _not_taken(name: str) -> str:
+    if name in ("latest", "stack"):
+        raise ValueError(f"{name!r} is the name of something else in the directory of runs; choose another")
+    return name
+
+
 class Scenario(_Model):
     """One incident, as a file describes it."""
 
-    name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,60}$")]
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,60}$"), AfterValidator(_not_taken)]
     title: str
     incident: Incident
     time_scale: Annotated[float, Field(gt=0)] = 1

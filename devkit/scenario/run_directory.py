@@ -1,6 +1,7 @@
 """Where a run leaves its evidence: `runs/<name>/<time>/`, with `runs/latest` pointing at the newest."""
 
 import contextlib
+import errno
 import os
 import shutil
 from collections.abc import Collection
@@ -27,7 +28,8 @@ def make_run_directory(out: Path, name: str) -> Path:
         _point_latest(out, directory)
     except OSError as error:
         raise DevkitError(
-            f"{base} cannot be written: {error.strerror}", hint="free some space, or choose another place with --out"
+            f"{base} cannot be written: {error.strerror}",
+            hint="choose another place with --out" + (", or free some space" if error.errno == errno.ENOSPC else ""),
         ) from error
     return directory
 

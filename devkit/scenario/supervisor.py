@@ -39,6 +39,7 @@ class Supervisor:
         self._processes: list[ManagedProcess] = []
         self._tail: LineTail | None = None
         self._restart_at: float | None = None
+        self._has_begun = False
         self.exit_codes: list[int] = []
 
     @property
@@ -56,17 +57,25 @@ class Supervisor:
     def poll(self) -> Iterator[dict[str, Any]]:
         """Lines the pipeline wrote since the last look, and what happened to its process, as `event` mappings.
 
-        Raises StackError when the pipeline refuses to run, which a restart cannot mend.
+        Raises StackError when the pipeline refuses to run, or has never begun: a restart cannot mend that.
         """
         process = self._processes[-1]
         code = process.exit_code
         if self._tail is not None:
-            yield from self._tail.new_lines()
+            for line in self._tail.new_lines():
+                self._has_begun |= line["event"] == "started"
+                yield line
         if self._restart_at is None:
             if code is None:
                 return
             if code == _REFUSED:
                 raise StackError(f"the pipeline refused to run: {process.last_words(6)}")
+            if not self._has_begun:
+                # Nothing of the scenario has happened yet, so this says something of the machine, not of the incident.
+                raise StackError(
+                    f"the pipeline ended with exit code {code} before its query began: {process.last_words(6)}",
+                    hint=f"its whole log is {process.stderr}; `devkit doctor` checks the machine",
+                )
             # Workers that outlive their driver could still write.
             process.kill_tree()
             self.exit_codes.append(code)

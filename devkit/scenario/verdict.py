@@ -38,9 +38,10 @@ class Verdict:
 def judge(arms: Mapping[ArmName, ArmResult], evidence: Mapping[ArmName, Sequence[Evidence]]) -> Verdict:
     """The verdict over the arms that were played: both, or a single one."""
     unproven = [reason for arm in arms for reason in _unproven(arm, evidence.get(arm, ()))]
+    late = [f"{arm}: ended by its {result.ended_by}" for arm, result in arms.items() if _was_late(result)]
     if unproven:
-        return Verdict("inconclusive", tuple(unproven))
-    reasons = tuple(reason for arm, result in arms.items() for reason in _broken(arm, result))
+        return Verdict("inconclusive", (*unproven, *late))
+    reasons = (*(reason for arm, result in arms.items() for reason in _broken(arm, result)), *late)
     if len(arms) == 1:
         ((arm, result),) = arms.items()
         if arm == "incident":
@@ -55,6 +56,10 @@ def _unproven(arm: ArmName, evidence: Sequence[Evidence]) -> list[str]:
     if not evidence:
         return [f"{arm}: no fault was injected, so nothing shows that the incident's cause was present"]
     return [f"{arm}: fault {item.fault!r} never fired" for item in evidence if not item.fired]
+
+
+def _was_late(result: ArmResult) -> bool:
+    return not result.holds and result.ended_by.startswith("deadline")
 
 
 def _broken(arm: ArmName, result: ArmResult) -> list[str]:

@@ -51,11 +51,12 @@ class _Generation:
         when = EPOCH + slot.at
         if slot.named_page is not None:
             happening = self._chronicle.edit_named(slot.named_page, when)
-            event_bytes = self._spec.pages[slot.named_page].event_bytes
-            value = _serialise(happening.event)
-            if event_bytes is not None:
-                value = _filled(happening.event, event_bytes, slot.named_page)
-            return _of_page(index, slot.at, happening, value, happening.expected)
+            page, value, expected = self._spec.pages[slot.named_page], _serialise(happening.event), happening.expected
+            if page.event_bytes is not None:
+                value = _filled(happening.event, page.event_bytes, slot.named_page)
+            if page.error is not None:
+                expected = Expected(fate="error", reason=page.error, event_id=expected.event_id)
+            return _of_page(index, slot.at, happening, value, expected)
         match slot.kind:
             case "canary":
                 event_id = self._chronicle.draw_id()

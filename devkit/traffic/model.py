@@ -67,6 +67,8 @@ class NamedPage(_Model):
     edits: int = Field(default=1, ge=1, le=MAX_EDITS_OF_A_PAGE)
     event_bytes: Annotated[Size, Field(gt=0)] | None = None
     """Exact size of each serialised event, reached by filling `revision.comment`."""
+    error: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")] | None = None
+    """The error type in which its events are to end, for a page whose right outcome is an error event."""
     at: tuple[Share, ...] | None = None
     """When each edit happens, as fractions of the traffic's length; spread evenly by default."""
 

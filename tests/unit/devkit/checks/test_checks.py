@@ -128,7 +128,7 @@ def test_an_audit_of_events_that_were_never_taken_shows_nothing() -> None:
     untouched = an_audit(outputs=0, errors=0, filtered=0, pending=161)
     finding = judge({"audit": "clean"}, an_observation(audit=untouched))
     assert not finding.holds
-    assert "161 still in the source" in finding.measured
+    assert finding.measured == "nothing was committed: all 161 inputs are still in the source"
 
 
 @pytest.mark.parametrize("problem", ["lost", "conflicting", "out_of_order", "misrouted", "mismatched", "unattributed"])

@@ -15,7 +15,7 @@ from devkit.guardian import Guardian, ManagedProcess
 from devkit.guardian import messages as m
 from devkit.guardian.end import end_run, heal
 from devkit.guardian.processes import RUN_VARIABLE, TREE_VARIABLE, is_alive
-from devkit.guardian.state import known_runs
+from devkit.guardian.state import known_runs, state_path, unreadable_states
 from tests.unit.devkit.guardian.conftest import SLEEP, await_daemon, await_gone, await_value, daemon, of_run
 
 TOP = Path(__file__).parents[4]
@@ -225,19 +225,46 @@ class TestWhenTheGuardianIsKilled:
         self, killed: tuple[Guardian, ManagedProcess, psutil.Process]
     ) -> None:
         guardian, process, below = killed
-        with guardian:
-            if sys.platform == "linux":
-                await_value(
-                    lambda: process.pid not in {one.pid for one in of_run(guardian.run_id)}, "the child to be killed"
-                )
-            assert is_alive(below)
+        if sys.platform == "linux":
+            await_value(
+                lambda: process.pid not in {one.pid for one in of_run(guardian.run_id)}, "the child to be killed"
+            )
+        assert is_alive(below)
         assert [run.run_id for run in known_runs()] == [guardian.run_id]
-        assert [run.run_id for run in heal()] == [guardian.run_id]
+        assert heal() == [guardian.run_id]
         await_gone(below)
         assert of_run(guardian.run_id) == []
         assert not guardian.directory.exists()
         assert known_runs() == []
         assert heal() == []
+        guardian.shutdown()
+
+    def test_the_command_line_removes_what_is_left(
+        self, killed: tuple[Guardian, ManagedProcess, psutil.Process]
+    ) -> None:
+        guardian, process, below = killed
+        with guardian:
+            await_value(lambda: process.exit_code, "the end of the guardian to be known")
+            with pytest.raises(StackError, match="guardian process was killed"):
+                process.require_guardian()
+        await_gone(below)
+        assert of_run(guardian.run_id) == []
+        assert not guardian.directory.exists()
+        assert known_runs() == []
+
+    def test_a_damaged_state_file_is_healed_by_its_name(
+        self, killed: tuple[Guardian, ManagedProcess, psutil.Process], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        guardian, _, below = killed
+        monkeypatch.setattr("tempfile.tempdir", str(guardian.directory.parent))
+        state_path(guardian.run_id).write_text("{")
+        assert known_runs() == []
+        assert unreadable_states() == [state_path(guardian.run_id)]
+        assert heal() == [guardian.run_id]
+        await_gone(below)
+        assert not guardian.directory.exists()
+        assert unreadable_states() == []
+        guardian.shutdown()
 
 
 class TestKeeping:

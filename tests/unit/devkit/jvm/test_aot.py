@@ -47,6 +47,21 @@ def test_what_a_training_does_not_keep_is_dropped(cache_home: Path) -> None:
     assert [path.suffix for path in (cache_home / "aot").iterdir()] == [".lock"]
 
 
+@pytest.mark.parametrize("damage", [b"", b"clAsses", b"class"])
+def test_a_damaged_cache_counts_as_none(cache_home: Path, damage: bytes) -> None:
+    cache = ClassCache(["java 25", "a.jar"])
+    for content in (b"classes", b"classes"):  # the second training mends it
+        with cache.train() as training:
+            assert training is not None
+            output_of(training.options()).write_bytes(content)
+            training.keep()
+        assert cache.exists
+        (file,) = (cache_home / "aot").glob("*.aot")
+        file.write_bytes(damage)
+        assert not cache.exists
+        assert cache.use() == ()
+
+
 def test_two_do_not_train_at_once() -> None:
     identity = ["java 25", "a.jar"]
     with ClassCache(identity).train() as first, ClassCache(identity).train() as second:

@@ -389,5 +389,5 @@ class TestFinding:
             find_scenario(name, directory)
 
     def test_a_directory_is_no_scenario(self, directory: Path) -> None:
-        with pytest.raises(UsageError, match="there is no scenario file"):
+        with pytest.raises(UsageError, match="is a directory, not a scenario file"):
             find_scenario(f"{directory}/", directory)

@@ -83,7 +83,7 @@ class TestMaking:
         (tmp_path / "runs").write_text("")
         with pytest.raises(DevkitError, match=r"runs/slow-page cannot be written: Not a directory") as caught:
             make_run_directory(tmp_path / "runs", "slow-page")
-        assert caught.value.hint == "free some space, or choose another place with --out"
+        assert caught.value.hint == "choose another place with --out"
         assert caught.value.exit_code == 3
 
 

@@ -80,6 +80,23 @@ def supervisor(guardian: FileGuardian, clock: Clock, tmp_path: Path) -> Supervis
     return Supervisor(cast(Guardian, guardian), launch, clock=clock)
 
 
+def begin(supervisor: Supervisor, guardian: FileGuardian) -> None:
+    """A first process whose query runs."""
+    supervisor.start()
+    guardian.started[0].says({"event": "started"})
+    assert list(supervisor.poll()) == [{"event": "started"}]
+
+
+def test_an_end_before_the_query_began_says_nothing_of_the_incident(
+    supervisor: Supervisor, guardian: FileGuardian
+) -> None:
+    supervisor.start()
+    guardian.started[0].exit_code = 1
+    with pytest.raises(StackError, match="exit code 1 before its query began: error: no such topic") as caught:
+        list(supervisor.poll())
+    assert "doctor" in (caught.value.hint or "")
+
+
 def test_the_first_start_makes_the_checkpoint(supervisor: Supervisor, guardian: FileGuardian, tmp_path: Path) -> None:
     supervisor.start()
     (process,) = guardian.started
@@ -107,14 +124,14 @@ def test_passes_on_what_the_pipeline_says(supervisor: Supervisor, guardian: File
 
 
 def test_what_the_dead_process_said_comes_before_its_end(supervisor: Supervisor, guardian: FileGuardian) -> None:
-    supervisor.start()
+    begin(supervisor, guardian)
     guardian.started[0].says({"event": "batch_started", "batch": 0}, {"event": "failed", "error": "too large"})
     guardian.started[0].exit_code = 1
     assert [line["event"] for line in supervisor.poll()] == ["batch_started", "failed", "process_ended"]
 
 
 def test_the_end_is_told_once_with_its_exit_code(supervisor: Supervisor, guardian: FileGuardian) -> None:
-    supervisor.start()
+    begin(supervisor, guardian)
     guardian.started[0].exit_code = -9
     assert list(supervisor.poll()) == [{"event": "process_ended", "process": 1, "exit_code": -9}]
     assert list(supervisor.poll()) == []
@@ -124,7 +141,7 @@ def test_the_end_is_told_once_with_its_exit_code(supervisor: Supervisor, guardia
 def test_what_outlives_the_driver_is_ended_before_the_restart(
     supervisor: Supervisor, guardian: FileGuardian, clock: Clock
 ) -> None:
-    supervisor.start()
+    begin(supervisor, guardian)
     guardian.started[0].exit_code = 1
     list(supervisor.poll())
     assert guardian.started[0].killed == 1
@@ -133,7 +150,7 @@ def test_what_outlives_the_driver_is_ended_before_the_restart(
 def test_restarts_from_the_checkpoint_when_the_delay_is_over(
     supervisor: Supervisor, guardian: FileGuardian, clock: Clock
 ) -> None:
-    supervisor.start()
+    begin(supervisor, guardian)
     guardian.started[0].exit_code = 1
     list(supervisor.poll())
     clock.now += 4.999
@@ -149,7 +166,7 @@ def test_restarts_from_the_checkpoint_when_the_delay_is_over(
 def test_every_end_is_followed_by_its_restart_in_order(
     supervisor: Supervisor, guardian: FileGuardian, clock: Clock
 ) -> None:
-    supervisor.start()
+    begin(supervisor, guardian)
     told: list[tuple[str, int]] = []
     for code in (1, -9, 137):
         guardian.started[-1].says({"event": "batch_started", "process": len(guardian.started)})
@@ -168,7 +185,7 @@ def test_every_end_is_followed_by_its_restart_in_order(
 def test_a_line_of_the_new_process_is_read_from_its_own_file(
     supervisor: Supervisor, guardian: FileGuardian, clock: Clock
 ) -> None:
-    supervisor.start()
+    begin(supervisor, guardian)
     guardian.started[0].exit_code = 1
     list(supervisor.poll())
     clock.now += 5
@@ -188,7 +205,7 @@ def test_a_pipeline_that_refuses_to_run_is_not_restarted(supervisor: Supervisor,
 
 
 def test_stop_ends_the_present_process(supervisor: Supervisor, guardian: FileGuardian, clock: Clock) -> None:
-    supervisor.start()
+    begin(supervisor, guardian)
     guardian.started[0].exit_code = 1
     list(supervisor.poll())
     clock.now += 5
@@ -205,7 +222,7 @@ def test_stop_before_any_start_is_nothing(supervisor: Supervisor) -> None:
 def test_exceptions_of_each_process_are_kept_apart(
     supervisor: Supervisor, guardian: FileGuardian, clock: Clock
 ) -> None:
-    supervisor.start()
+    begin(supervisor, guardian)
     guardian.started[0].stderr.write_text("a.b.OneException: first\na.b.OneException: first\n")
     guardian.started[0].exit_code = 1
     list(supervisor.poll())

@@ -18,6 +18,9 @@ class FakeProcess:
     def last_words(self, lines: int = 5) -> str:
         return self.words
 
+    def require_guardian(self) -> None:
+        """The guardian is well."""
+
     def managed(self) -> ManagedProcess:
         return cast(ManagedProcess, self)
 

@@ -1,0 +1,45 @@
+"""What one part of a scenario file says of another is checked before anything starts."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from devkit.errors import InvalidFileError
+from devkit.scenario.load import load_scenario
+
+BASE = (Path(__file__).parent / "incident.yaml").read_text()
+Refused = Callable[[str, str], str]
+
+
+@pytest.fixture
+def refused(tmp_path: Path) -> Refused:
+    def load(old: str, new: str) -> str:
+        assert old in BASE
+        file = tmp_path / "s.yaml"
+        file.write_text(BASE.replace(old, new))
+        with pytest.raises(InvalidFileError) as caught:
+            load_scenario(file)
+        return str(caught.value).removeprefix(str(file))
+
+    return load
+
+
+def test_a_rule_for_a_page_that_is_not_in_the_traffic(refused: Refused) -> None:
+    assert "mock.rules.0.when.page: no such page in traffic.pages (Huge)" in refused("page: Huge", "page: Hugh")
+
+
+def test_a_rule_for_a_wiki_that_is_not_in_the_traffic(refused: Refused) -> None:
+    text = refused("page: Huge", "wiki: dewiki")
+    assert "mock.rules.0.when.wiki: no such wiki in traffic.wikis (enwiki)" in text
+
+
+@pytest.mark.parametrize("name", ["latest", "stack"])
+def test_a_name_that_the_directory_of_runs_needs(refused: Refused, name: str) -> None:
+    line = next(line for line in BASE.splitlines() if line.startswith("name:"))
+    assert f"name: '{name}' is the name of something else" in refused(line, f"name: {name}")
+
+
+def test_an_event_that_the_source_topic_will_not_take(refused: Refused) -> None:
+    text = refused("event_bytes: 40KiB", "event_bytes: 8MiB")
+    assert "is more than the source topic takes (8388608); raise kafka.topics.source.max.message.bytes" in text
