@@ -70,6 +70,9 @@ def connect_producer(bootstrap: str) -> Producer:
         max_request_size=_MAX_REQUEST_BYTES,
         delivery_timeout_ms=_DELIVERY_TIMEOUT_S * 1000,
     )
+    # It would flush when the interpreter ends, and say with a traceback that a dead broker takes nothing; whoever
+    # publishes closes the producer.
+    producer._unregister_cleanup()  # noqa: SLF001
     return cast(Producer, producer)
 
 

@@ -135,3 +135,14 @@ def test_two_runs_at_the_same_time_both_succeed(devkit_cli: Cli) -> None:
     assert [run.wait() for run in runs] == [0, 0], [run.output() for run in runs]
     assert [result_of(run)["outcome"] for run in runs] == ["fixed arm holds"] * 2
     assert runs[0].run_id() != runs[1].run_id()
+
+
+def test_a_page_whose_right_outcome_is_an_error_event(devkit_cli: Cli) -> None:
+    run = devkit_cli("scenario", "run", str(Path(__file__).parent / "scenarios" / "gone-page.yaml"), "--arm", "fixed")
+    assert run.wait() == 0, run.output()
+    fixed = result_of(run)["arms"]["fixed"]
+    audit = fixed["audit"]
+    assert audit["inputs"] == 62
+    assert audit["errors"] >= 2
+    assert audit["inputs"] == audit["outputs"] + audit["errors"] + audit["filtered"]
+    assert audit["misrouted"] == audit["mismatched"] == audit["out_of_order"] == 0
