@@ -18,7 +18,7 @@ def write_batch(batch: "DataFrame", number: int, config: PipelineConfig) -> None
     started = time.monotonic()
     log.say("batch_started", batch=number)
     workers = max(1, min(batch.rdd.getNumPartitions(), batch.sparkSession.sparkContext.defaultParallelism))
-    limit = int(config.sink.max_request_size)
+    limit = config.sink.max_request_size
     (
         batch.select(*SOURCE_COLUMNS)
         .mapInArrow(enrich(config, workers=workers), RECORD_DDL)

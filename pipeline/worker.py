@@ -79,7 +79,7 @@ def _enrich_batches(config_json: str, concurrency: int, batches: Iterator[pa.Rec
         thread=_loop_thread(),
         key_of=lambda message: (message.position.topic, message.position.partition, message.key),
         max_started=concurrency,
-        buffer=engine.ResultBuffer(int(config.result_buffer), _size),
+        buffer=engine.ResultBuffer(config.result_buffer, _size),
     )
     pending: list[Record] = []
     pending_bytes = 0

@@ -32,8 +32,6 @@ _PLAIN = {
 }
 _REMEDIES = {
     "string_type": "write it in quotes",
-    "byte_size": "write for example 20MiB",
-    "byte_size_unit": "write for example 20MiB",
 }
 
 

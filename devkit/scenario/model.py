@@ -52,7 +52,7 @@ class TopicSettings(_Model):
     max_message_bytes: Annotated[Size, Field(gt=0)] | None = Field(default=None, alias="max.message.bytes")
 
     def kafka_settings(self) -> dict[str, str]:
-        return {} if self.max_message_bytes is None else {"max.message.bytes": str(int(self.max_message_bytes))}
+        return {} if self.max_message_bytes is None else {"max.message.bytes": str(self.max_message_bytes)}
 
 
 class Topics(_Model):

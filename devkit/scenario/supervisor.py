@@ -3,7 +3,6 @@
 The first start makes the checkpoint; every restart continues it.
 """
 
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
 from devkit.observe.logs import LineTail, LoggedException, exceptions_in
+from devkit.stack.command import pipeline_command
 
 _REFUSED = 2
 
@@ -100,11 +100,10 @@ class Supervisor:
 
     def _spawn(self, *start: str) -> None:
         launch = self._launch
-        argv = [sys.executable, "-m", "pipeline", "run", launch.job, "--config", str(launch.config_file)]
-        # A scenario's incident arm is what the unsafe policies are there for.
         process = self._guardian.spawn(
             f"pipeline-{self.starts + 1}",
-            [*argv, *start, "--allow-unsafe"],
+            # A scenario's incident arm is what the unsafe policies are there for.
+            pipeline_command(launch.job, launch.config_file, *start, "--allow-unsafe"),
             logs=launch.logs,
             env=launch.environment,
             split=True,

@@ -1,12 +1,12 @@
 """The pipeline with its default configuration on a stack that is up by itself, Spark UI on."""
 
 import json
-import sys
 from datetime import timedelta
 from pathlib import Path
 
 from devkit.guardian import Guardian
 from devkit.observe.logs import LineTail
+from devkit.stack.command import pipeline_command
 from devkit.stack.embedded import CHECKPOINTS, CLAIM_CHECKS, Stack
 from devkit.stack.parts.running import require_running
 from devkit.stack.spark import SparkPlace, spark_environment, write_spark_conf
@@ -36,7 +36,7 @@ def start_pipeline(guardian: Guardian, stack: Stack, logs: Path) -> str:
     write_spark_conf(SparkPlace(stack.object_store.endpoint, guardian.directory, ui=True), conf_dir)
     process = guardian.spawn(
         "pipeline",
-        [sys.executable, "-m", "pipeline", "run", config.job, "--config", str(config_file), "--new", "earliest"],
+        pipeline_command(config.job, config_file, "--new", "earliest"),
         logs=logs,
         env=spark_environment(conf_dir),
         split=True,

@@ -6,7 +6,6 @@ without the cache when the training fails.
 
 import json
 import signal
-import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from devkit.guardian import Guardian, ManagedProcess
 from devkit.guardian.processes import TREE_VARIABLE, marked
 from devkit.jvm.aot import Training
 from devkit.observe.logs import LineTail
+from devkit.stack.command import pipeline_command
 from devkit.stack.embedded import CHECKPOINTS, CLAIM_CHECKS, Stack
 from devkit.stack.spark import SparkPlace, class_cache, spark_environment, write_spark_conf
 from devkit.stack.topics import recreate_topics
@@ -70,9 +70,8 @@ def _start(guardian: Guardian, stack: Stack, logs: Path, training: Training) -> 
     config_file.write_text(json.dumps(config))
     place = SparkPlace(stack.object_store.endpoint, guardian.directory)
     write_spark_conf(place, conf_dir, jvm_options=training.options())
-    argv = [sys.executable, "-m", "pipeline", "run", "html-enrichment", "--config", str(config_file)]
-    environment = spark_environment(conf_dir)
-    return guardian.spawn("training", [*argv, "--new", "earliest"], logs=logs, env=environment, split=True)
+    command = pipeline_command("html-enrichment", config_file, "--new", "earliest")
+    return guardian.spawn("training", command, logs=logs, env=spark_environment(conf_dir), split=True)
 
 
 def _has_written(process: ManagedProcess, tail: LineTail) -> bool:

@@ -134,7 +134,7 @@ class HtmlClient:
                 if response.status != 200:
                     return self._refused(response, rev_id)
                 encoding = response.headers.get("Content-Encoding", "identity").lower()
-                body = await read_bounded(response.content, int(self._config.claim_check.max_bytes), encoding=encoding)
+                body = await read_bounded(response.content, self._config.claim_check.max_bytes, encoding=encoding)
                 return FetchedHtml(body.decode(), response.content_length)
         except TimeoutError:
             return _Retry(f"no answer within {limit_s:g} s")

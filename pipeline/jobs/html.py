@@ -104,7 +104,7 @@ class HtmlEnrichment:
             record = Record(slim.topic, slim.key, slim.value, slim.headers + claim.headers())
         if self._record_is_over(record):
             size = serialized_size(record.key, record.value, record.headers)
-            limit = int(self._config.sink.max_request_size)
+            limit = self._config.sink.max_request_size
             text = f"record is {size} bytes without content, over sink.max.request.size {limit}"
             return self._error(message, Failure("source_event_too_large", text))
         return record
