@@ -1,5 +1,6 @@
 """`python -m pipeline run html-enrichment --config FILE`: exit 0 stopped, 1 the query failed, 2 refused to begin."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import click
 from pipeline import log
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.load import load_config
+from pipeline.stall import StalledError
 from pipeline.start import CHOICES, parse_new
 from pipeline.unsafe import unsafe_settings
 
@@ -41,6 +43,10 @@ def run(job: str, config_file: Path, new_start: str | None, *, allow_unsafe: boo
     except PipelineError as error:
         log.say("failed", error=str(error), refused=isinstance(error, RefusedError))
         click.echo(f"error: {error}" + (f"\nhint: {error.hint}" if error.hint else ""), err=True)
+        if isinstance(error, StalledError):
+            # What is still at work must not hold the process: Spark would wait for it.
+            sys.stderr.flush()
+            os._exit(error.exit_code)
         sys.exit(error.exit_code)
 
 

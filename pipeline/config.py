@@ -6,9 +6,9 @@ durations `40ms`, `10s`. Counts of requests are totals, never "retries".
 """
 
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, StringConstraints, model_validator
 
 from pipeline.quantity import Duration, Size
 
@@ -46,8 +46,18 @@ class MediaWiki(_Section):
     wikis: dict[str, Host] = Field(default={"enwiki": "en.wikipedia.org"}, min_length=1)
 
 
+class RetryBudget(_Section):
+    """How many requests may be retries: a `share` of the first requests, and `burst` before there were any."""
+
+    share: Annotated[float, Field(ge=0, le=1)] = 0.1
+    burst: Annotated[int, Field(ge=0)] = 10
+
+
 class Fetch(_Section):
-    """One deadline for a record, shared by all its requests; `concurrency` bounds the requests of one executor."""
+    """One deadline for a record, shared by all its requests; `concurrency` bounds the requests of one executor.
+
+    `retry_budget` is shared by all records of a Python worker; `none` is unsafe: a sick upstream gets every retry.
+    """
 
     concurrency: PositiveInt = 128
     deadline: PositiveDuration = timedelta(seconds=60)
@@ -55,6 +65,7 @@ class Fetch(_Section):
     total_requests: PositiveInt = 4
     retried_statuses: tuple[int, ...] = (408, 429, 500, 502, 503)
     backoff: Duration = timedelta(milliseconds=200)
+    retry_budget: RetryBudget | Literal["none"] = RetryBudget()
 
 
 class ContentLimit(_Section):
@@ -85,10 +96,48 @@ class ClaimCheck(_Section):
 
 
 class Batch(_Section):
-    """How much a micro-batch takes, and how often one is planned (0s: as soon as the last has ended)."""
+    """How much a micro-batch takes, and how often one is planned (0s: as soon as the last has ended).
+
+    `isolation: record` lets each record finish by itself. `mini_batch` works in groups of `mini_batch` records, each
+    of which waits for its slowest: unsafe, the policy of the incident.
+    """
 
     max_offsets: PositiveInt = 1000
     trigger: Duration = timedelta(0)
+    isolation: Literal["record", "mini_batch"] = "record"
+    mini_batch: PositiveInt = 16
+
+
+class SlowLane(_Section):
+    """How deferred records are worked off: `rounds` at once, each with `pages` pages and `concurrency` requests.
+
+    A record has `deadline` in each round, and `attempts` rounds in all before it ends in an error event; between them
+    it rests for `backoff`, doubled each time up to `backoff_cap`.
+    """
+
+    deadline: PositiveDuration = timedelta(minutes=2)
+    concurrency: PositiveInt = 16
+    pages: PositiveInt = 64
+    rounds: PositiveInt = 1
+    attempts: PositiveInt = 5
+    backoff: Duration = timedelta(seconds=10)
+    backoff_cap: Duration = timedelta(minutes=10)
+
+
+class Deferral(_Section):
+    """What happens to a record that is not done within `inline_allowance` of its own first request.
+
+    `defer` puts it aside in `topic`, a compacted one, and its page's later events behind it; a slow lane works them
+    off. Above `max_entries` or `max_bytes` the main lane waits before it plans the next batch. `none` is unsafe: a
+    record then holds its micro-batch for `fetch.deadline`.
+    """
+
+    policy: Literal["defer", "none"] = "defer"
+    topic: Topic = "mw_page_html_content_change_enrich.deferred"
+    inline_allowance: PositiveDuration = timedelta(seconds=5)
+    max_entries: PositiveInt = 1000
+    max_bytes: Annotated[Size, Field(gt=0)] = 64 * MIB
+    slow_lane: SlowLane = SlowLane()
 
 
 class PipelineConfig(_Section):
@@ -104,5 +153,18 @@ class PipelineConfig(_Section):
     record_limit: RecordLimit = RecordLimit()
     claim_check: ClaimCheck = ClaimCheck()
     batch: Batch = Batch()
+    deferral: Deferral = Deferral()
+    # A batch that takes longer ends the process: whoever supervises it sees a failure, and not silence.
+    stall_timeout: PositiveDuration = timedelta(minutes=10)
     # Bytes of finished records that may wait for the sink in one Python worker before fetching pauses.
     result_buffer: Annotated[Size, Field(ge=0)] = 64 * MIB
+
+    @model_validator(mode="after")
+    def _allowance_within_stall_timeout(self) -> Self:
+        allowance = self.deferral.inline_allowance
+        if self.deferral.policy == "defer" and allowance >= self.stall_timeout:
+            raise ValueError(
+                f"deferral.inline_allowance {allowance.total_seconds():g} s is not below stall_timeout "
+                f"{self.stall_timeout.total_seconds():g} s: a slow record would end the process before it is deferred"
+            )
+        return self

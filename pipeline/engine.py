@@ -4,7 +4,8 @@ The event loop has a thread of its own and outlives the micro-batch, with the jo
 thread is Spark's generator: it feeds messages in and takes records out. So when the sink pushes back and the
 generator is suspended, deadlines still fire on time. What is finished waits in a buffer bounded in bytes.
 
-Messages with the same key leave in the order in which they came; others overtake them freely.
+Messages with the same key leave in the order in which they came; others overtake them freely. What a message comes to
+is settled when its turn has come, so that it may depend on what became of those before it.
 """
 
 import asyncio
@@ -15,9 +16,11 @@ from concurrent.futures import Future
 from typing import Generic, TypeVar
 
 M = TypeVar("M")
+O = TypeVar("O")  # noqa: E741 — an outcome
 R = TypeVar("R")
 
-Process = Callable[[M], Awaitable[R | None]]
+Process = Callable[[M], Awaitable[O]]
+Settle = Callable[[M, O], R | None]
 
 
 class LoopThread:
@@ -88,14 +91,20 @@ class ResultBuffer(Generic[R]):
 
 def run(
     messages: Iterable[M],
-    process: Process[M, R],
+    process: Process[M, O],
+    settle: Settle[M, O, R],
     *,
     thread: LoopThread,
     key_of: Callable[[M], Hashable],
     max_started: int,
     buffer: ResultBuffer[R],
+    ahead: bool = True,
 ) -> Iterator[R]:
-    """Yield the results of all messages; at most `max_started` are under way. What `process` raises is raised here."""
+    """Yield the results of all messages; at most `max_started` are under way. What `process` raises is raised here.
+
+    `process` runs for messages of one key side by side, or with `ahead=False` one after the other; `settle` makes the
+    result of its outcome, on the loop, in the order of the key. None is no result.
+    """
     tasks: set[Future[None]] = set()
     tails: dict[Hashable, asyncio.Event] = {}
     source = iter(messages)
@@ -104,10 +113,12 @@ def run(
 
     async def one(message: M, before: asyncio.Event | None, done: asyncio.Event) -> None:
         try:
-            result = await process(message)
+            if before is not None and not ahead:
+                await before.wait()
+            outcome = await process(message)
             if before is not None:
                 await before.wait()
-            await buffer.put(result)
+            await buffer.put(settle(message, outcome))
             done.set()
         except asyncio.CancelledError:
             # The generator has ended and nobody listens, or it came from within `process`, which must not go unseen.

@@ -5,6 +5,7 @@ import os
 import sys
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -43,12 +44,30 @@ def _import_all(modules: Sequence[str]) -> None:
         importlib.import_module(module)
 
 
-def checkpoint_exists(spark: "SparkSession", checkpoint: str) -> bool:
-    """Whether the checkpoint fixes a position: the source's initial offsets, or a planned batch."""
+@dataclass(frozen=True, slots=True)
+class CheckpointState:
+    """`exists`: it fixes a position, by the source's initial offsets or a planned batch. `replays`: a batch is planned
+    and not committed, and Spark will run it again.
+    """
+
+    exists: bool
+    replays: bool
+
+
+def checkpoint_state(spark: "SparkSession", checkpoint: str) -> CheckpointState:
+    """What Spark's logs in the checkpoint say."""
     jvm: Any = spark._jvm  # noqa: SLF001 — Hadoop's file systems have no public face in PySpark
     context: Any = spark._jsc  # noqa: SLF001
+    root = checkpoint.rstrip("/")
     files = jvm.org.apache.hadoop.fs.Path(checkpoint).getFileSystem(context.hadoopConfiguration())
-    return any(
-        files.exists(jvm.org.apache.hadoop.fs.Path(f"{checkpoint.rstrip('/')}/{part}"))
-        for part in ("sources/0/0", "offsets/0")
-    )
+
+    def last(log: str) -> int:
+        path = jvm.org.apache.hadoop.fs.Path(f"{root}/{log}")
+        if not files.exists(path):
+            return -1
+        names = [str(status.getPath().getName()) for status in files.listStatus(path)]
+        return max((int(name) for name in names if name.isdecimal()), default=-1)
+
+    planned, committed = last("offsets"), last("commits")
+    begun = planned >= 0 or files.exists(jvm.org.apache.hadoop.fs.Path(f"{root}/sources/0/0"))
+    return CheckpointState(exists=begun, replays=planned > committed)

@@ -1,23 +1,28 @@
 """The streaming query: Kafka source, job, Kafka sink, checkpoint.
 
-Everything is written through `foreachBatch`: one write action a batch, to output and error topic alike, and the
-batch commits when every record of it is acknowledged.
+Everything is written through `foreachBatch`: one write action a batch, to output, error and ledger topic alike, and
+the batch commits when every record of it is acknowledged. A failure anywhere, in a batch or in the slow lane, ends the
+process: it is a crash, and the restart continues from the checkpoint.
 """
 
 import signal
 import threading
+import time
 from types import FrameType
 from typing import TYPE_CHECKING
 
 from pipeline import log
 from pipeline.config import PipelineConfig
 from pipeline.errors import PipelineError
-from pipeline.session import checkpoint_exists, start_session
+from pipeline.session import checkpoint_state, start_session
+from pipeline.stall import StallWatch
 from pipeline.start import NewStart, check
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+
+    from pipeline.batch import BatchWriter
 
 _NEEDS = (
     "Spark needs its Kafka connector and, for s3a://, Hadoop's S3A on the classpath (jars.lock names them), "
@@ -33,7 +38,7 @@ def run(config: PipelineConfig, new: NewStart | None) -> None:
         stop.set()
 
     try:
-        query, ui = _begin(config, new)
+        query, writer, ui = _begin(config, new)
     except PipelineError:
         raise
     except Exception as error:
@@ -45,31 +50,39 @@ def run(config: PipelineConfig, new: NewStart | None) -> None:
     try:
         while not stop.is_set() and query.isActive:
             query.awaitTermination(0.5)  # type: ignore[arg-type]  # the stub says int; seconds may be a fraction
+            writer.check(between_batches=not query.status["isTriggerActive"])
         if stop.is_set():
+            writer.stop()
             query.stop()
             log.say("stopped")
             return
         failure = query.exception()
+    except PipelineError:
+        raise
     except Exception as error:
         raise PipelineError(f"query failed: {_root_cause(str(error))}") from error
     raise PipelineError(f"query failed: {_root_cause(str(failure))}")
 
 
-def _begin(config: PipelineConfig, new: NewStart | None) -> "tuple[StreamingQuery, str | None]":
-    """The running query, and the address of Spark's UI if it has one."""
+def _begin(config: PipelineConfig, new: NewStart | None) -> "tuple[StreamingQuery, BatchWriter, str | None]":
+    """The running query, what writes its batches, and the address of Spark's UI if it has one."""
     spark = start_session(config.job, meanwhile=("pipeline.batch", "pandas"))
-    from pipeline.batch import write_batch  # imported while the JVM started
+    from pipeline.batch import BatchWriter  # imported while the JVM started
 
-    check(new, checkpoint=config.checkpoint, exists=checkpoint_exists(spark, config.checkpoint))
+    state = checkpoint_state(spark, config.checkpoint)
+    check(new, checkpoint=config.checkpoint, exists=state.exists)
+    watch = StallWatch(config.stall_timeout.total_seconds(), time.monotonic)
+    writer = BatchWriter(spark, config, watch, replays=state.replays)
+    writer.start()
     query = (
         _source(spark, config, new)
         .writeStream.queryName(config.job)
-        .foreachBatch(lambda batch, number: write_batch(batch, number, config))
+        .foreachBatch(writer.write)
         .option("checkpointLocation", config.checkpoint)
         .trigger(processingTime=f"{config.batch.trigger.total_seconds()} seconds")
         .start()
     )
-    return query, spark.sparkContext.uiWebUrl
+    return query, writer, spark.sparkContext.uiWebUrl
 
 
 def _source(spark: "SparkSession", config: PipelineConfig, new: NewStart | None) -> "DataFrame":

@@ -6,6 +6,9 @@
   restart replays the same offsets and meets the same record, for ever (T421216).
 - `504` among `fetch.retried_statuses`: a gateway's timeout says that the upstream is still at work; each retry makes
   it begin once more, so load rises as success falls (T421216).
+- `fetch.retry_budget: none`: every record may use all its requests, however many others fail at the same time.
+- `batch.isolation: mini_batch`: a group of records waits for its slowest, and the next group for the group.
+- `deferral.policy: none`: a record that takes long holds its micro-batch, and nothing commits meanwhile.
 """
 
 from http import HTTPStatus
@@ -22,4 +25,10 @@ def unsafe_settings(config: PipelineConfig) -> list[str]:
         found.append("record_limit.policy: none")
     if HTTPStatus.GATEWAY_TIMEOUT in config.fetch.retried_statuses:
         found.append("fetch.retried_statuses: 504")
+    if config.fetch.retry_budget == "none":
+        found.append("fetch.retry_budget: none")
+    if config.batch.isolation == "mini_batch":
+        found.append("batch.isolation: mini_batch")
+    if config.deferral.policy == "none":
+        found.append("deferral.policy: none")
     return found

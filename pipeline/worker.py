@@ -5,20 +5,31 @@ lives in this module, and Spark gets a function that only refers to it.
 """
 
 import functools
+import itertools
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
 from pipeline import engine
 from pipeline.config import PipelineConfig
+from pipeline.deferral.entry import Entry
+from pipeline.deferral.lane import MainLane, Policy, SlowLane
+from pipeline.deferral.snapshot import Claim, Fence
+from pipeline.deferral.task import DirectTask, LedgerTarget, MainTask, SlowTask
 from pipeline.fetch.client import HtmlClient
-from pipeline.jobs.html import HtmlEnrichment, SourceMessage
+from pipeline.jobs.html import HtmlEnrichment, Outcome, SourceMessage
 from pipeline.records.claim_check import ClaimStore
 from pipeline.records.record import Position, Record
 from pipeline.records.size import serialized_size
+
+if TYPE_CHECKING:
+    from pyspark.accumulators import Accumulator
+
+    from pipeline.deferral.facts import Fact
 
 ArrowBatches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
@@ -47,8 +58,15 @@ def _loop_thread() -> engine.LoopThread:
     return engine.LoopThread()
 
 
+class Task(Protocol):
+    """What becomes of messages in one task; see `pipeline.deferral.task`."""
+
+    async def process(self, message: SourceMessage) -> Outcome: ...
+    def settle(self, message: SourceMessage, outcome: Outcome) -> Record | None: ...
+
+
 @functools.cache
-def _job(config_json: str, concurrency: int) -> HtmlEnrichment:
+def _job(config_json: str, concurrency: int, lane: str) -> HtmlEnrichment:  # noqa: ARG001 — a lane has its own bound
     config = PipelineConfig.model_validate_json(config_json)
 
     async def make() -> HtmlEnrichment:
@@ -65,21 +83,116 @@ def _job(config_json: str, concurrency: int) -> HtmlEnrichment:
 
 
 def enrich(config: PipelineConfig, *, workers: int) -> ArrowBatches:
-    """The function for `mapInArrow`; `workers` share the executor's bound on requests."""
-    concurrency = max(1, config.fetch.concurrency // workers)
-    return functools.partial(_enrich_batches, config.model_dump_json(by_alias=True), concurrency)
+    """The function for `mapInArrow` without deferral; `workers` share the executor's bound on requests."""
+    return functools.partial(_direct, config.model_dump_json(by_alias=True), _share(config, workers))
 
 
-def _enrich_batches(config_json: str, concurrency: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def enrich_around(config: PipelineConfig, fence: Fence, *, epoch: int, batch: int, workers: int) -> ArrowBatches:
+    """The function for `mapInArrow` of the main lane, with the ledger as micro-batch `batch` sees it."""
+    return functools.partial(
+        _main_lane, config.model_dump_json(by_alias=True), _share(config, workers), fence, epoch, batch
+    )
+
+
+def work_off(
+    config: PipelineConfig, entries: Sequence[Entry], facts: "Accumulator[list[Fact]]", *, epoch: int
+) -> ArrowBatches:
+    """The function for `mapInArrow` of a slow round over the rows of `entries`; what came of them goes to `facts`."""
+    claims = {entry.position: Claim(entry.attempt, entry.dropped, entry.reason) for entry in entries}
+    return functools.partial(_slow_lane, config.model_dump_json(by_alias=True), claims, facts, epoch)
+
+
+def _share(config: PipelineConfig, workers: int) -> int:
+    return max(1, config.fetch.concurrency // workers)
+
+
+def _direct(config_json: str, concurrency: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     config = PipelineConfig.model_validate_json(config_json)
-    job = _job(config_json, concurrency)
-    results = engine.run(
-        _messages(batches),
-        job.process,
-        thread=_loop_thread(),
-        key_of=lambda message: (message.position.topic, message.position.partition, message.key),
-        max_started=concurrency,
-        buffer=engine.ResultBuffer(config.result_buffer, _size),
+    task = DirectTask(_job(config_json, concurrency, "main"), config.fetch.deadline.total_seconds())
+    return _run(config, task, batches, concurrency=concurrency)
+
+
+def _main_lane(
+    config_json: str,
+    concurrency: int,
+    fence: Fence,
+    epoch: int,
+    batch: int,
+    batches: Iterator[pa.RecordBatch],
+) -> Iterator[pa.RecordBatch]:
+    config = PipelineConfig.model_validate_json(config_json)
+    policy = _policy(config)
+    task = MainTask(
+        job=_job(config_json, concurrency, "main"),
+        lane=MainLane(fence),
+        target=LedgerTarget(config.deferral.topic, epoch, config.sink.max_request_size, batch),
+        error_topic=config.sink.error_topic,
+        limit_s=min(policy.inline_allowance_s, config.fetch.deadline.total_seconds()),
+        rest_ms=policy.backoff_ms(1),
+        now_ms=_now_ms,
+    )
+    return _run(config, task, batches, concurrency=concurrency)
+
+
+def _slow_lane(
+    config_json: str,
+    claims: dict[Position, Claim],
+    facts: "Accumulator[list[Fact]]",
+    epoch: int,
+    batches: Iterator[pa.RecordBatch],
+) -> Iterator[pa.RecordBatch]:
+    config = PipelineConfig.model_validate_json(config_json)
+    policy = _policy(config)
+    concurrency = config.deferral.slow_lane.concurrency
+    task = SlowTask(
+        job=_job(config_json, concurrency, "slow"),
+        lane=SlowLane(policy),
+        target=LedgerTarget(config.deferral.topic, epoch, config.sink.max_request_size),
+        error_topic=config.sink.error_topic,
+        limit_s=policy.slow_deadline_s,
+        now_ms=_now_ms,
+        claims=claims,
+        report=lambda fact: facts.add([fact]),
+    )
+    return _run(config, task, batches, concurrency=concurrency, ahead=False)
+
+
+def _policy(config: PipelineConfig) -> Policy:
+    lane = config.deferral.slow_lane
+    return Policy(
+        inline_allowance_s=config.deferral.inline_allowance.total_seconds(),
+        slow_deadline_s=lane.deadline.total_seconds(),
+        total_attempts=lane.attempts,
+        backoff_base_s=lane.backoff.total_seconds(),
+        backoff_cap_s=lane.backoff_cap.total_seconds(),
+    )
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _run(
+    config: PipelineConfig,
+    task: Task,
+    batches: Iterator[pa.RecordBatch],
+    *,
+    concurrency: int,
+    ahead: bool = True,
+) -> Iterator[pa.RecordBatch]:
+    results = (
+        record
+        for group in _groups(_once_each(_messages(batches)), config)
+        for record in engine.run(
+            group,
+            task.process,
+            task.settle,
+            thread=_loop_thread(),
+            key_of=lambda message: (message.position.topic, message.position.partition, message.key),
+            max_started=concurrency,
+            buffer=engine.ResultBuffer(config.result_buffer, _size),
+            ahead=ahead,
+        )
     )
     pending: list[Record] = []
     pending_bytes = 0
@@ -91,6 +204,24 @@ def _enrich_batches(config_json: str, concurrency: int, batches: Iterator[pa.Rec
             pending, pending_bytes = [], 0
     if pending:
         yield _to_arrow(pending)
+
+
+def _groups(messages: Iterator[SourceMessage], config: PipelineConfig) -> Iterator[Iterable[SourceMessage]]:
+    """All messages as one group, or as mini-batches, the next of which is not begun before the last has ended."""
+    if config.batch.isolation == "record":
+        yield messages
+        return
+    while group := list(itertools.islice(messages, config.batch.mini_batch)):
+        yield group
+
+
+def _once_each(messages: Iterator[SourceMessage]) -> Iterator[SourceMessage]:
+    """Without repeats that follow one another: a replayed batch and the ledger may both bring an event."""
+    last: Position | None = None
+    for message in messages:
+        if message.position != last:
+            yield message
+        last = message.position
 
 
 def _size(record: Record) -> int:

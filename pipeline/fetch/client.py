@@ -1,7 +1,8 @@
 """Fetches the HTML of a revision from MediaWiki's REST API.
 
-A status is tried again only where that can help; a bad revision id is final. All requests for a record share its
-deadline. The wiki's host is looked up in configuration: an event chooses a name from it, never a host.
+A status is tried again only where that can help, and only while the worker's retry budget lasts; a bad revision id is
+final. All requests for a record share its deadline. The wiki's host is looked up in configuration: an event chooses a
+name from it, never a host.
 """
 
 import asyncio
@@ -15,6 +16,8 @@ import aiohttp
 
 from pipeline.config import PipelineConfig
 from pipeline.fetch.body import BodyBrokenError, BodyTooLargeError, read_bounded
+from pipeline.fetch.deadline import Deadline
+from pipeline.fetch.retry_budget import RetryBudget, Unlimited
 from pipeline.records.error_event import Failure
 
 _FINAL = {
@@ -22,17 +25,23 @@ _FINAL = {
     404: "revision_not_found",
     413: "content_refused_by_upstream",
 }
+# Statuses below 500 that speak of the moment and not of the revision; from 500 on all do.
+_OF_THE_MOMENT = frozenset({408, 425, 429})
 # Production's service mesh closes idle connections after 4 s; a request on one that it just closed would fail.
 _KEEPALIVE_S = 3.5
 USER_AGENT = "enrichment-pipeline/0.1 (html-enrichment)"
 
 
 class FetchFailedError(Exception):
-    """A fetch that will not succeed within the record's deadline; carries the failure for the error event."""
+    """A fetch that did not succeed within the record's deadline; carries the failure for the error event.
 
-    def __init__(self, failure: Failure) -> None:
+    `transient` tells that the same fetch may succeed later: nobody answered in time, or the upstream was unwell.
+    """
+
+    def __init__(self, failure: Failure, *, transient: bool = False) -> None:
         super().__init__(failure.message)
         self.failure = failure
+        self.transient = transient
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +76,8 @@ class HtmlClient:
         self._now = now
         self._jitter = jitter
         self._slots = asyncio.Semaphore(concurrency)
+        budget = config.fetch.retry_budget
+        self._budget = Unlimited() if budget == "none" else RetryBudget(budget.share, budget.burst)
         self._session = aiohttp.ClientSession(
             base_url=config.mediawiki.endpoint,
             connector=aiohttp.TCPConnector(limit=concurrency, keepalive_timeout=_KEEPALIVE_S),
@@ -82,37 +93,50 @@ class HtmlClient:
     async def close(self) -> None:
         await self._session.close()
 
-    def deadline(self) -> float:
-        """The moment, on this client's clock, at which a record that begins now has to be done."""
-        return self._clock() + self._config.fetch.deadline.total_seconds()
+    def deadline(self, limit_s: float) -> Deadline:
+        """A deadline for the record whose requests come next."""
+        return Deadline(limit_s, self._clock)
 
-    async def fetch(self, wiki_id: str, rev_id: int, *, request_id: str, deadline: float) -> FetchedHtml:
+    async def fetch(self, wiki_id: str, rev_id: int, *, request_id: str, deadline: Deadline) -> FetchedHtml:
         """The HTML of a revision. Raises FetchFailedError."""
         host = self._config.mediawiki.wikis.get(wiki_id)
         if host is None:
             raise FetchFailedError(Failure("unknown_wiki", f"wiki {wiki_id[:100]!r} is not in mediawiki.wikis"))
-        limits = self._config.fetch
-        last = _Retry("no answer before the deadline")
-        for request in range(1, limits.total_requests + 1):
-            remaining = deadline - self._clock()
-            if remaining <= 0:
-                break
+        total = self._config.fetch.total_requests
+        kind, last = "deadline_exceeded", _Retry("no answer before the deadline")
+        for request in range(1, total + 1):
             try:
-                async with asyncio.timeout(remaining), self._slots:
-                    outcome = await self._request(host, rev_id, request_id, remaining)
+                outcome = await self._attempt(host, rev_id, request_id, deadline)
             except TimeoutError:
                 break
             if isinstance(outcome, FetchedHtml):
                 return outcome
             last = outcome
-            if request < limits.total_requests:
-                pause = self._pause(request, outcome.after_s)
-                if self._clock() + pause >= deadline:
-                    break
-                await asyncio.sleep(pause)
+            if request == 1:
+                self._budget.earn()
+            if request == total or not self._budget.spend():
+                kind = "fetch_failed"
+                break
+            pause = self._pause(request, outcome.after_s)
+            if pause >= deadline.remaining_s():
+                break
+            await asyncio.sleep(pause)
+        raise FetchFailedError(Failure(kind, f"revision {rev_id} of {wiki_id}: {last.why}"), transient=True)
+
+    async def _attempt(self, host: str, rev_id: int, request_id: str, deadline: Deadline) -> FetchedHtml | _Retry:
+        """Raises TimeoutError when the deadline passes before there is an answer."""
+        if not deadline.has_begun:
+            await self._slots.acquire()
+            deadline.begin()
         else:
-            raise FetchFailedError(Failure("fetch_failed", f"revision {rev_id} of {wiki_id}: {last.why}"))
-        raise FetchFailedError(Failure("deadline_exceeded", f"revision {rev_id} of {wiki_id}: {last.why}"))
+            async with asyncio.timeout(deadline.remaining_s()):
+                await self._slots.acquire()
+        try:
+            remaining_s = deadline.remaining_s()
+            async with asyncio.timeout(remaining_s):
+                return await self._request(host, rev_id, request_id, remaining_s)
+        finally:
+            self._slots.release()
 
     def _pause(self, request: int, retry_after_s: float | None) -> float:
         if retry_after_s is not None:
@@ -148,8 +172,9 @@ class HtmlClient:
     def _refused(self, response: aiohttp.ClientResponse, rev_id: int) -> _Retry:
         if response.status in self._config.fetch.retried_statuses:
             return _Retry(f"status {response.status}", _retry_after_s(response.headers.get("Retry-After"), self._now))
-        kind = _FINAL.get(response.status, "upstream_error")
-        raise FetchFailedError(Failure(kind, f"revision {rev_id}: status {response.status}"))
+        status = response.status
+        failure = Failure(_FINAL.get(status, "upstream_error"), f"revision {rev_id}: status {status}")
+        raise FetchFailedError(failure, transient=status >= 500 or status in _OF_THE_MOMENT)
 
 
 def _retry_after_s(value: str | None, now: Callable[[], datetime]) -> float | None:

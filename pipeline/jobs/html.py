@@ -2,7 +2,8 @@
 
     parse ─▶ filter ─▶ fetch latest and parent ─▶ diff ─▶ content limit ─▶ record limit ─▶ record
       │                    │                                 └──────┬──────┘
-      └──── error event ◀──┘                                   claim check
+      └──── error event ◀──┤                                   claim check
+            unfinished  ◀──┘ (may succeed later: whoever asked decides between waiting and an error event)
 
 Edits and moves carry the diff to the parent's HTML; creates, undeletes and pages made visible the latest HTML alone;
 deletes and hidden content pass without a fetch.
@@ -14,6 +15,7 @@ from datetime import datetime
 
 from pipeline.config import PipelineConfig
 from pipeline.fetch.client import FetchedHtml, FetchFailedError, HtmlClient
+from pipeline.fetch.deadline import Deadline
 from pipeline.records.claim_check import ClaimStore
 from pipeline.records.diff import unified_diff
 from pipeline.records.error_event import Failure, error_record
@@ -37,6 +39,16 @@ class SourceMessage:
     appended: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """A message whose fetches did not succeed in time, but might later."""
+
+    failure: Failure
+
+
+Outcome = Record | Unfinished | None
+
+
 def is_filtered(event: PageChange) -> bool:
     """Canaries, and visible content of another model than wikitext. Deletes may have no slots, and pass."""
     if event.domain == CANARY_DOMAIN:
@@ -54,23 +66,39 @@ class HtmlEnrichment:
         self._client = client
         self._claims = claims
 
-    async def process(self, message: SourceMessage) -> Record | None:
-        """The record for a message, None when it is filtered. Raises only when the job cannot go on."""
+    async def process(self, message: SourceMessage, *, limit_s: float) -> Outcome:
+        """The record for a message, None when it is filtered. `limit_s` seconds are for its fetches, counted from the
+        first request. Raises only when the job cannot go on.
+        """
         try:
             event = parse(message.value, str(message.position))
             if is_filtered(event):
                 return None
-            return await self._enrich(message, event)
-        except (InvalidEventError, FetchFailedError) as error:
-            return self._error(message, error.failure)
+            return await self._enrich(message, event, limit_s)
+        except InvalidEventError as error:
+            return self.error(message, error.failure)
+        except FetchFailedError as error:
+            return Unfinished(error.failure) if error.transient else self.error(message, error.failure)
+
+    def error(self, message: SourceMessage, failure: Failure) -> Record:
+        """The error event of a message that ends here."""
+        return error_record(
+            self._config.sink.error_topic,
+            failure,
+            position=message.position,
+            key=message.key,
+            appended=message.appended,
+            emitter=EMITTER,
+            stream=self._config.source.topic,
+        )
 
     async def close(self) -> None:
         await self._client.close()
 
-    async def _enrich(self, message: SourceMessage, event: PageChange) -> Record:
+    async def _enrich(self, message: SourceMessage, event: PageChange, limit_s: float) -> Record:
         if event.kind == "delete" or not event.content_visible:
             return await self._fit(message, event, None, declared_bytes=None)
-        deadline = self._client.deadline()
+        deadline = self._client.deadline(limit_s)
         latest_id, parent_id = event.rev_id, event.parent_id if event.kind in _WITH_PARENT else None
         if parent_id is None:
             latest = await self._fetch(event, latest_id, "latest", deadline)
@@ -81,7 +109,7 @@ class HtmlEnrichment:
             self._fetch(event, parent_id, "parent", deadline),
             return_exceptions=True,
         )
-        latest, parent = (_fetched(outcome) for outcome in outcomes)
+        latest, parent = _both_fetched(*outcomes)
         diff = unified_diff(
             parent.html, latest.html, before_name=f"revision/{parent_id}", after_name=f"revision/{latest_id}"
         )
@@ -89,7 +117,7 @@ class HtmlEnrichment:
             message, event, Content(latest.html, parent_id, diff), declared_bytes=latest.content_length
         )
 
-    async def _fetch(self, event: PageChange, rev_id: int, role: str, deadline: float) -> FetchedHtml:
+    async def _fetch(self, event: PageChange, rev_id: int, role: str, deadline: Deadline) -> FetchedHtml:
         request_id = f"{event.event_id}:{role}"
         return await self._client.fetch(event.wiki_id, rev_id, request_id=request_id, deadline=deadline)
 
@@ -106,7 +134,7 @@ class HtmlEnrichment:
             size = serialized_size(record.key, record.value, record.headers)
             limit = self._config.sink.max_request_size
             text = f"record is {size} bytes without content, over sink.max.request.size {limit}"
-            return self._error(message, Failure("source_event_too_large", text))
+            return self.error(message, Failure("source_event_too_large", text))
         return record
 
     def _content_is_over(self, content: Content, declared_bytes: int | None) -> bool:
@@ -122,19 +150,14 @@ class HtmlEnrichment:
     def _record(self, message: SourceMessage, value: bytes) -> Record:
         return Record(self._config.sink.topic, message.key, value, message.position.headers())
 
-    def _error(self, message: SourceMessage, failure: Failure) -> Record:
-        return error_record(
-            self._config.sink.error_topic,
-            failure,
-            position=message.position,
-            key=message.key,
-            appended=message.appended,
-            emitter=EMITTER,
-            stream=self._config.source.topic,
-        )
 
-
-def _fetched(outcome: FetchedHtml | BaseException) -> FetchedHtml:
-    if isinstance(outcome, BaseException):
-        raise outcome
-    return outcome
+def _both_fetched(
+    latest: FetchedHtml | BaseException, parent: FetchedHtml | BaseException
+) -> tuple[FetchedHtml, FetchedHtml]:
+    """Raises the failure that counts: a final one before a transient one, the latest revision's before the parent's."""
+    failures = [outcome for outcome in (latest, parent) if isinstance(outcome, BaseException)]
+    if failures:
+        raise min(failures, key=lambda failure: isinstance(failure, FetchFailedError) and failure.transient)
+    assert isinstance(latest, FetchedHtml)
+    assert isinstance(parent, FetchedHtml)
+    return latest, parent

@@ -17,7 +17,8 @@ Process = Callable[[int], Any]
 def engine(loop_thread: LoopThread) -> Callable[..., Iterator[int]]:
     def start(messages: Any, process: Process, *, key: Callable[[int], int] = lambda m: m, **kwargs: Any) -> Any:
         buffer = kwargs.pop("buffer", None) or ResultBuffer(1_000_000, lambda _result: 1)
-        return run(messages, process, thread=loop_thread, key_of=key, max_started=4, buffer=buffer, **kwargs)
+        options = {"thread": loop_thread, "key_of": key, "max_started": 4, "buffer": buffer} | kwargs
+        return run(messages, process, lambda _message, outcome: outcome, **options)
 
     return start
 

@@ -6,6 +6,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,6 +16,10 @@ from pipeline.engine import LoopThread, ResultBuffer, run
 
 InTime = Callable[[Callable[[], list[int]]], list[int]]
 shared_loop = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def as_it_is(_message: Any, outcome: Any) -> Any:
+    return outcome
 
 
 def plain_buffer() -> ResultBuffer[int]:
@@ -91,6 +96,7 @@ def test_each_key_keeps_its_order_and_nothing_is_lost(loop_thread: LoopThread, i
             run(
                 range(len(plan.keys)),
                 upstream.process,
+                as_it_is,
                 thread=loop_thread,
                 key_of=lambda message: plan.keys[message],
                 max_started=plan.max_started,
@@ -118,6 +124,7 @@ def test_others_overtake_a_slow_page_and_its_later_events_do_not(loop_thread: Lo
     results = run(
         ["a1", "b1", "a2", "b2"],
         process,
+        as_it_is,
         thread=loop_thread,
         key_of=lambda message: message[0],
         max_started=4,
@@ -145,7 +152,13 @@ def test_no_more_is_read_than_may_be_under_way(loop_thread: LoopThread, in_time:
         return message
 
     results = run(
-        source(), process, thread=loop_thread, key_of=lambda m: m, max_started=max_started, buffer=plain_buffer()
+        source(),
+        process,
+        as_it_is,
+        thread=loop_thread,
+        key_of=lambda m: m,
+        max_started=max_started,
+        buffer=plain_buffer(),
     )
 
     def open_when_all_that_may_have_started() -> None:
@@ -167,7 +180,13 @@ def test_messages_without_a_result_are_finished_too(loop_thread: LoopThread, in_
         return None
 
     results = run(
-        range(messages), process, thread=loop_thread, key_of=lambda m: m % 3, max_started=2, buffer=plain_buffer()
+        range(messages),
+        process,
+        as_it_is,
+        thread=loop_thread,
+        key_of=lambda m: m % 3,
+        max_started=2,
+        buffer=plain_buffer(),
     )
     assert in_time(lambda: list(results)) == []
 
@@ -183,6 +202,7 @@ def test_a_slow_page_keeps_its_order_when_many_others_have_passed(loop_thread: L
     results = run(
         range(others + 2),
         process,
+        as_it_is,
         thread=loop_thread,
         key_of=lambda message: message % (others + 1),  # the last is of the first one's page
         max_started=4,
@@ -214,7 +234,55 @@ def test_what_is_known_of_a_page_is_forgotten_when_its_events_have_left(
     async def process(message: int) -> int:
         return message
 
-    results = run(range(3000), process, thread=loop_thread, key_of=page_of, max_started=4, buffer=plain_buffer())
+    results = run(
+        range(3000), process, as_it_is, thread=loop_thread, key_of=page_of, max_started=4, buffer=plain_buffer()
+    )
     assert len(in_time(lambda: list(results))) == 3000
     gc.collect()
     assert most <= 4 * 4
+
+
+def test_what_a_message_comes_to_may_depend_on_those_before_it(loop_thread: LoopThread, in_time: InTime) -> None:
+    """The second of a page is done first, and is settled after the first all the same."""
+    second_done = asyncio.Event()
+    settled: list[int] = []
+
+    async def process(message: int) -> int:
+        if message == 0:
+            await second_done.wait()
+        else:
+            second_done.set()
+        return message
+
+    def settle(message: int, _outcome: int) -> int:
+        settled.append(message)
+        return len(settled)
+
+    results = run(
+        range(2), process, settle, thread=loop_thread, key_of=lambda _m: 0, max_started=2, buffer=plain_buffer()
+    )
+    assert in_time(lambda: list(results)) == [1, 2]
+    assert settled == [0, 1]
+
+
+def test_without_running_ahead_a_page_has_one_message_under_way(loop_thread: LoopThread, in_time: InTime) -> None:
+    under_way: set[int] = set()
+
+    async def process(message: int) -> int:
+        assert message % 2 not in under_way
+        under_way.add(message % 2)
+        await asyncio.sleep(0)
+        under_way.remove(message % 2)
+        return message
+
+    results = run(
+        range(40),
+        process,
+        as_it_is,
+        thread=loop_thread,
+        key_of=lambda m: m % 2,
+        max_started=8,
+        buffer=plain_buffer(),
+        ahead=False,
+    )
+    assert sorted(in_time(lambda: list(results))) == list(range(40))

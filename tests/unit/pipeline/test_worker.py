@@ -117,7 +117,7 @@ def test_the_function_for_spark_is_small_and_refers_to_this_module(make_config: 
     pickled = cloudpickle.dumps(function)
     assert len(pickled) < 4000
     again = cloudpickle.loads(pickled)
-    assert again.func is worker._enrich_batches
+    assert again.func is worker._direct
     assert again.args == function.args
 
 
@@ -135,8 +135,8 @@ def own_loop(loop_thread: LoopThread, monkeypatch: pytest.MonkeyPatch) -> Iterat
     make = worker._job.__wrapped__
     jobs: list[Any] = []
 
-    def job(config_json: str, concurrency: int) -> Any:
-        jobs.append(make(config_json, concurrency))
+    def job(config_json: str, concurrency: int, lane: str) -> Any:
+        jobs.append(make(config_json, concurrency, lane))
         return jobs[-1]
 
     monkeypatch.setattr(worker, "_job", job)
@@ -171,7 +171,7 @@ class FixedJob:
         self._done = 0
         self._others_done = asyncio.Event()
 
-    async def process(self, message: SourceMessage) -> Record:
+    async def process(self, message: SourceMessage, *, limit_s: float) -> Record:
         if message.position.offset == 0 and self.messages > 1:
             await self._others_done.wait()
         self._done += 1
@@ -228,7 +228,7 @@ def test_order_is_kept_for_topic_partition_and_key(
     """The first message is done last: the second leaves before it unless they are of the same page."""
 
     class Job(FixedJob):
-        async def process(self, message: SourceMessage) -> Record:
+        async def process(self, message: SourceMessage, *, limit_s: float) -> Record:
             if message.position == others:
                 self._others_done.set()
             else:
@@ -249,8 +249,8 @@ def test_a_job_and_its_connections_outlive_the_batch(make_config: MakeConfig, lo
     (made,) = set(threading.enumerate()) - before
     try:
         args = enrich(make_config(), workers=1).args
-        job = worker._job(*args)
-        assert worker._job(*enrich(make_config(), workers=1).args) is job
+        job = worker._job(*args, "main")
+        assert worker._job(*enrich(make_config(), workers=1).args, "main") is job
         worker._loop_thread().call(job.close)
     finally:
         loop = worker._loop_thread().loop

@@ -11,6 +11,7 @@ from aiohttp import web
 
 from pipeline.config import PipelineConfig
 from pipeline.fetch.client import FetchedHtml, FetchFailedError, HtmlClient
+from pipeline.fetch.deadline import Deadline
 from pipeline.records.error_event import Failure
 
 NOW = datetime(2026, 3, 2, 9, 0, 0, tzinfo=UTC)
@@ -61,10 +62,19 @@ class Client:
 
     html: HtmlClient
     jitter: CountingJitter = field(default_factory=CountingJitter)
+    limit_s: float = 60
 
-    async def outcome(self, rev_id: int = 5, *, wiki: str = "enwiki", request_id: str = REQUEST_ID) -> Outcome:
+    async def outcome(
+        self,
+        rev_id: int = 5,
+        *,
+        wiki: str = "enwiki",
+        request_id: str = REQUEST_ID,
+        deadline: Deadline | None = None,
+    ) -> Outcome:
+        deadline = deadline or self.html.deadline(self.limit_s)
         try:
-            return await self.html.fetch(wiki, rev_id, request_id=request_id, deadline=self.html.deadline())
+            return await self.html.fetch(wiki, rev_id, request_id=request_id, deadline=deadline)
         except FetchFailedError as error:
             return error.failure
 
@@ -91,11 +101,12 @@ def with_client(make_config: Callable[..., PipelineConfig]) -> WithClient:
         concurrency: int = 8,
         **sections: Any,
     ) -> list[Outcome]:
+        """`fetch.deadline` is that of each record."""
         config = make_config(**sections | {"mediawiki": {**sections.get("mediawiki", {}), "endpoint": endpoint}})
         html = HtmlClient(config, concurrency=concurrency, clock=clock, now=lambda: NOW, jitter=jitter)
         try:
             async with asyncio.timeout(20):
-                return await steps(Client(html, jitter))
+                return await steps(Client(html, jitter, config.fetch.deadline.total_seconds()))
         finally:
             await html.close()
 

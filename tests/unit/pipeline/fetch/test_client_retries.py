@@ -10,7 +10,7 @@ from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.fetch.client import FetchedHtml, _retry_after_s
+from pipeline.fetch.client import FetchedHtml, FetchFailedError, _retry_after_s
 
 NOW = datetime(2026, 3, 2, 9, 0, 0, tzinfo=UTC)
 
@@ -177,13 +177,29 @@ def test_a_request_has_a_time_limit_of_its_own_within_the_deadline(fetching: Any
     assert len(exchange.requests) == 2
 
 
-def test_waiting_for_a_slot_is_part_of_the_deadline(fetching: Any) -> None:
-    """One slot, held by a request without an answer: the second fetch ends without a request."""
+def test_the_deadline_of_a_record_begins_with_its_first_request(fetching: Any) -> None:
+    """One slot, held until its deadline by a request without an answer; the second record is not to blame for that."""
+
+    async def handler(request: web.Request, number: int) -> web.Response:
+        return await never(request, number) if number == 1 else web.Response(text="<p>")
 
     async def steps(client: Any) -> list[Any]:
         return await asyncio.gather(client.outcome(5), client.outcome(6))
 
-    exchange = fetching(never, steps, concurrency=1, fetch={"deadline": "150ms"})
+    exchange = fetching(handler, steps, concurrency=1, fetch={"deadline": "300ms"})
+    first, second = exchange.outcomes
+    assert first.error_type == "deadline_exceeded"
+    assert second == FetchedHtml("<p>", 3)
+
+
+def test_waiting_for_another_slot_is_part_of_the_deadline(fetching: Any) -> None:
+    """Both requests of one record: the second waits behind the first, whose answer never comes."""
+
+    async def steps(client: Any) -> list[Any]:
+        deadline = client.html.deadline(0.15)
+        return await asyncio.gather(client.outcome(5, deadline=deadline), client.outcome(6, deadline=deadline))
+
+    exchange = fetching(never, steps, concurrency=1)
     assert [failure.error_type for failure in exchange.outcomes] == ["deadline_exceeded"] * 2
     assert len(exchange.requests) == 1
 
@@ -242,3 +258,41 @@ def test_a_fetch_that_is_cancelled_gives_its_slot_back(fetching: Any) -> None:
         return [await client.outcome()]
 
     assert fetching(handler, steps, concurrency=1).html.html == "<p>"
+
+
+def test_the_retry_budget_is_shared_by_all_fetches_of_a_worker(fetching: Any) -> None:
+    """Twenty records of an upstream that always fails: without a budget 80 requests, with one of 3 retries 23."""
+
+    async def steps(client: Any) -> list[Any]:
+        return await asyncio.gather(*(client.outcome(number) for number in range(1, 21)))
+
+    budget = {"retry_budget": {"share": 0, "burst": 3}}
+    exchange = fetching(answering(503), steps, fetch={"backoff": "0ms"} | budget)
+    assert len(exchange.requests) == 23
+    assert {failure.error_type for failure in exchange.outcomes} == {"fetch_failed"}
+    without = fetching(answering(503), steps, fetch={"backoff": "0ms", "retry_budget": "none"})
+    assert len(without.requests) == 80
+
+
+@pytest.mark.parametrize(
+    ("status", "transient"),
+    [(404, False), (403, False), (413, False), (400, False), (302, False), (204, False), (504, True), (501, True)],
+)
+def test_what_may_succeed_later_is_told_from_what_never_will(fetching: Any, status: int, transient: bool) -> None:
+    async def steps(client: Any) -> list[Any]:
+        with pytest.raises(FetchFailedError) as raised:
+            await client.html.fetch("enwiki", 5, request_id="id", deadline=client.html.deadline(20))
+        return [raised.value]
+
+    (failed,) = fetching(answering(status), steps).outcomes
+    assert failed.transient is transient
+
+
+def test_an_answer_that_never_comes_may_come_later(fetching: Any) -> None:
+    async def steps(client: Any) -> list[Any]:
+        with pytest.raises(FetchFailedError) as raised:
+            await client.html.fetch("enwiki", 5, request_id="id", deadline=client.html.deadline(0.05))
+        return [raised.value]
+
+    (failed,) = fetching(never, steps).outcomes
+    assert failed.transient

@@ -9,11 +9,13 @@ import pytest
 
 from pipeline.config import PipelineConfig
 from pipeline.fetch.client import FetchedHtml, FetchFailedError, HtmlClient
-from pipeline.jobs.html import HtmlEnrichment, SourceMessage
+from pipeline.fetch.deadline import Deadline
+from pipeline.jobs.html import HtmlEnrichment, Outcome, SourceMessage
 from pipeline.records.claim_check import Claim, ClaimStore
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Position, Record
 
+LIMIT_S = 41.5
 Answer = str | FetchedHtml | BaseException
 
 
@@ -23,16 +25,16 @@ class FakeClient:
 
     answers: dict[int, Answer] = field(default_factory=dict)
     order: list[int] = field(default_factory=list)
-    asked: list[tuple[str, int, str, float]] = field(default_factory=list)
+    asked: list[tuple[str, int, str, Deadline]] = field(default_factory=list)
     closed: bool = False
 
     def __post_init__(self) -> None:
         self._answered: dict[int, asyncio.Event] = {}
 
-    def deadline(self) -> float:
-        return 41.5
+    def deadline(self, limit_s: float) -> Deadline:
+        return Deadline(limit_s, lambda: 0.0)
 
-    async def fetch(self, wiki_id: str, rev_id: int, *, request_id: str, deadline: float) -> FetchedHtml:
+    async def fetch(self, wiki_id: str, rev_id: int, *, request_id: str, deadline: Deadline) -> FetchedHtml:
         self.asked.append((wiki_id, rev_id, request_id, deadline))
         before = self.order[: self.order.index(rev_id)] if self.order else []
         for earlier in before:
@@ -67,29 +69,29 @@ class Bench:
     client: FakeClient
     claims: FakeClaims
 
-    def process(self, event: dict[str, Any] | bytes | None, *, key: bytes | None = b"page") -> Record | None:
+    def process(self, event: dict[str, Any] | bytes | None, *, key: bytes | None = b"page") -> Outcome:
         """What comes of one event; hanging is a failure."""
         value = orjson.dumps(event) if isinstance(event, dict) else event
         message = SourceMessage(Position("source", 0, 5), key, value, datetime(2026, 3, 2, 9, tzinfo=UTC))
         job = HtmlEnrichment(self.config, cast("HtmlClient", self.client), cast("ClaimStore", self.claims))
 
-        async def go() -> Record | None:
+        async def go() -> Outcome:
             async with asyncio.timeout(20):
-                return await job.process(message)
+                return await job.process(message, limit_s=LIMIT_S)
 
         return asyncio.run(go())
 
     def output(self, event: dict[str, Any] | bytes | None, **kwargs: Any) -> tuple[Record, dict[str, Any]]:
         """The record, which must be one of the sink's topic, and its value."""
         record = self.process(event, **kwargs)
-        assert record is not None
+        assert isinstance(record, Record), record
         assert record.topic == self.config.sink.topic, record.value
         return record, orjson.loads(record.value)
 
     def error(self, event: dict[str, Any] | bytes | None, **kwargs: Any) -> tuple[Record, dict[str, Any]]:
         """The record, which must be one of the error topic, and its value."""
         record = self.process(event, **kwargs)
-        assert record is not None
+        assert isinstance(record, Record), record
         assert record.topic == self.config.sink.error_topic, record.value
         return record, orjson.loads(record.value)
 
@@ -106,5 +108,5 @@ def bench(make_config: Callable[..., PipelineConfig]) -> MakeBench:
 
 
 @pytest.fixture(scope="session")
-def failed() -> Callable[[str], FetchFailedError]:
-    return lambda error_type: FetchFailedError(Failure(error_type, f"it says {error_type}"))
+def failed() -> Callable[..., FetchFailedError]:
+    return lambda error_type, **kwargs: FetchFailedError(Failure(error_type, f"it says {error_type}"), **kwargs)

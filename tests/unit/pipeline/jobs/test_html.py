@@ -6,13 +6,14 @@ import pytest
 
 from devkit.observe.audit.patch import apply_patch
 from pipeline.fetch.client import FetchFailedError
-from pipeline.jobs.html import HtmlEnrichment
+from pipeline.jobs.html import HtmlEnrichment, Unfinished
+from pipeline.records.error_event import Failure
 from pipeline.records.record import Position
 from pipeline.schemas import error_validator, page_change_validator
 
 MakeEvent = Callable[..., dict[str, Any]]
 MakeBench = Callable[..., Any]
-MakeFailure = Callable[[str], FetchFailedError]
+MakeFailure = Callable[..., FetchFailedError]
 
 LATEST, PARENT = 7 * 4096 + 2, 7 * 4096 + 1
 BOTH = {LATEST: "<p>new</p>\n", PARENT: "<p>old</p>\n"}
@@ -93,10 +94,11 @@ def test_what_is_fetched_for_each_kind(
 def test_both_requests_share_the_deadline_and_name_event_and_role(bench: MakeBench, make_event: MakeEvent) -> None:
     made, event = bench(BOTH), make_event()
     made.output(event)
-    assert made.client.asked == [
-        ("enwiki", LATEST, f"{event['meta']['id']}:latest", 41.5),
-        ("enwiki", PARENT, f"{event['meta']['id']}:parent", 41.5),
-    ]
+    (latest, parent) = made.client.asked
+    assert latest[:3] == ("enwiki", LATEST, f"{event['meta']['id']}:latest")
+    assert parent[:3] == ("enwiki", PARENT, f"{event['meta']['id']}:parent")
+    assert latest[3] is parent[3]
+    assert latest[3].remaining_s() == 41.5
 
 
 def test_equal_revisions_have_an_empty_diff(bench: MakeBench, make_event: MakeEvent) -> None:
@@ -133,6 +135,25 @@ def test_which_failure_is_reported_does_not_depend_on_the_order_of_the_answers(
     assert error["error_type"] == reported
     assert len(made.client.asked) == 2
     assert record == bench(answers).process(make_event())
+
+
+@pytest.mark.parametrize("order", [[LATEST, PARENT], [PARENT, LATEST]], ids=["latest first", "parent first"])
+@pytest.mark.parametrize("final", [LATEST, PARENT])
+def test_a_failure_for_good_counts_before_one_that_may_pass(
+    bench: MakeBench, make_event: MakeEvent, failed: MakeFailure, order: list[int], final: int
+) -> None:
+    """To put the event aside would only delay its error event."""
+    passing = failed("deadline_exceeded", transient=True)
+    answers = {LATEST: passing, PARENT: passing} | {final: failed("revision_not_found")}
+    _record, error = bench(answers, order=order).error(make_event())
+    assert error["error_type"] == "revision_not_found"
+
+
+def test_what_may_succeed_later_is_no_error_event_yet(
+    bench: MakeBench, make_event: MakeEvent, failed: MakeFailure
+) -> None:
+    outcome = bench({LATEST: "<p>", PARENT: failed("fetch_failed", transient=True)}).process(make_event())
+    assert outcome == Unfinished(Failure("fetch_failed", "it says fetch_failed"))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,50 @@
+"""An event that is put aside: the source record as it came, and how far it got.
+
+`stuck` was tried and did not finish; `waiting` stands behind an earlier event of its page and was not tried. A page is
+its events of one key in one source partition, and leaves in the order of their offsets.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pipeline.records.record import Position
+
+Page = tuple[str, int, bytes | None]
+Kind = Literal["stuck", "waiting"]
+
+# What an entry takes beside key and value: its headers in the topic, its objects in the driver, generously.
+OVERHEAD_BYTES = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One deferred event.
+
+    `appended_us` is the time of the source record, `not_before_ms` when it may be tried again (0: at once), both since
+    the epoch. `attempt` counts the tries that were made so far, the one of the main lane included. A `dropped` entry
+    is given up: the lane whose turn it is makes an error event of it, without a fetch.
+    """
+
+    position: Position
+    key: bytes | None
+    value: bytes | None
+    appended_us: int
+    kind: Kind
+    attempt: int
+    not_before_ms: int
+    reason: str
+    dropped: bool = False
+
+    @property
+    def page(self) -> Page:
+        return (self.position.topic, self.position.partition, self.key)
+
+    @property
+    def size(self) -> int:
+        """Bytes that it counts in the ledger."""
+        return len(self.key or b"") + len(self.value or b"") + OVERHEAD_BYTES
+
+
+def order(position: Position) -> tuple[str, int, int]:
+    """Sorts positions: by topic, partition and offset. Within a page that is the order in which events leave."""
+    return (position.topic, position.partition, position.offset)

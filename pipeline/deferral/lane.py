@@ -1,0 +1,162 @@
+"""What a lane does with one event; decisions only, made page by page in the order of positions.
+
+    main lane    admit ─▶ drop (its entry stands) │ hold (becomes a waiting entry) │ run ─▶ emit │ stick
+    slow lane    admit ─▶ stand (untouched)       │ run ─▶ emit │ failed: a later round, or an error event
+
+Results may be computed ahead and at the same time, so ask `admit` again when the event's turn has come: if an earlier
+event of its page was put aside meanwhile, its result is thrown away.
+
+Output and error topic are written side by side, and a crash may keep a later record of one and lose an earlier one of
+the other. So a page's records of one batch, or one round, all go to the same of the two: when the topic would change,
+`may_emit` says no, and the rest of the page is for the next batch, or round.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from pipeline.deferral.entry import Entry, Kind, Page, order
+from pipeline.deferral.snapshot import Claim, Fence
+from pipeline.records.record import Position
+
+Admission = Literal["drop", "hold", "run"]
+Destination = Literal["output", "error"]
+
+# For a job that defers nothing, and so has no ledger.
+OPEN_FENCE = Fence(blocked={}, unclaimed=frozenset(), claimed={})
+_NEW = Claim(attempt=0, dropped=False, reason="")
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How long an event is tried, and how often. `total_attempts` counts all tries, that of the main lane included."""
+
+    inline_allowance_s: float
+    slow_deadline_s: float
+    total_attempts: int
+    backoff_base_s: float
+    backoff_cap_s: float
+
+    def backoff_ms(self, attempt: int) -> int:
+        """How long an event rests after its try number `attempt`, from 1: doubled each time, up to the cap."""
+        # Far beyond any cap, and still a factor that a float can hold.
+        factor = 1 << min(max(attempt - 1, 0), 63)
+        return round(1000 * min(self.backoff_cap_s, self.backoff_base_s * factor))
+
+
+class _Destinations:
+    """Which of the two topics each page writes to in this batch or round."""
+
+    def __init__(self) -> None:
+        self._of: dict[Page, Destination] = {}
+
+    def may_emit(self, page: Page, destination: Destination) -> bool:
+        return self._of.setdefault(page, destination) == destination
+
+
+class MainLane:
+    """One task of a batch, which has all of the batch's rows of its pages, each page's in the order of positions."""
+
+    def __init__(self, fence: Fence) -> None:
+        self._fence = fence
+        self._deferred: set[Page] = set()
+        self._destinations = _Destinations()
+
+    def admit(self, position: Position, page: Page) -> Admission:
+        """`drop`: the ledger has it, and it is not this batch's. `hold`: put it aside unseen, see `hold`. Else `run`.
+
+        A `run` before the event's turn is good only until then; `drop` and `hold` are final.
+        """
+        if position in self._fence.unclaimed:
+            return "drop"
+        blocked = self._fence.blocked.get(page)
+        if page in self._deferred or (blocked is not None and order(position) >= order(blocked)):
+            return "hold"
+        return "run"
+
+    def may_emit(self, page: Page, destination: Destination) -> bool:
+        """Whether the event whose turn it is may go there; it then has to. Otherwise `hold` it."""
+        return self._destinations.may_emit(page, destination)
+
+    def deferred(self, page: Page) -> None:
+        """An event of the page was put aside in this batch, so all later ones of it will be."""
+        self._deferred.add(page)
+
+    def is_dropped(self, position: Position) -> bool:
+        """Whether the row is an entry that was given up: an error event with `reason`, without a fetch."""
+        return self._claim(position).dropped
+
+    def reason(self, position: Position) -> str:
+        """What the entry of a claimed row says, empty for a new row."""
+        return self._claim(position).reason
+
+    def hold(self, position: Position, *, key: bytes | None, value: bytes | None, appended_us: int) -> Entry:
+        """The entry of an event that waits for its page; later events of the page are held from now on."""
+        claim = self._claim(position)
+        reason = claim.reason if claim.dropped else "waits for an earlier event of its page"
+        return self._entry(position, key, value, appended_us, "waiting", claim.attempt, 0, reason)
+
+    def stick(
+        self,
+        position: Position,
+        *,
+        key: bytes | None,
+        value: bytes | None,
+        appended_us: int,
+        reason: str,
+        not_before_ms: int = 0,
+    ) -> Entry:
+        """The entry of an event that was tried and did not finish; later events of the page are held from now on."""
+        attempt = self._claim(position).attempt + 1
+        return self._entry(position, key, value, appended_us, "stuck", attempt, not_before_ms, reason)
+
+    def _entry(
+        self,
+        position: Position,
+        key: bytes | None,
+        value: bytes | None,
+        appended_us: int,
+        kind: Kind,
+        attempt: int,
+        not_before_ms: int,
+        reason: str,
+    ) -> Entry:
+        dropped = self._claim(position).dropped
+        entry = Entry(position, key, value, appended_us, kind, attempt, not_before_ms, reason, dropped)
+        self.deferred(entry.page)
+        return entry
+
+    def _claim(self, position: Position) -> Claim:
+        return self._fence.claimed.get(position, _NEW)
+
+
+class SlowLane:
+    """One slow round's pages, or those of one task of it."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._standing: set[Page] = set()
+        self._destinations = _Destinations()
+
+    def admit(self, page: Page) -> Literal["stand", "run"]:
+        """`stand`: an earlier entry of the page did not leave, so this one stays as it is."""
+        return "stand" if page in self._standing else "run"
+
+    def may_emit(self, page: Page, destination: Destination) -> bool:
+        """Whether the entry whose turn it is may go there; it then has to. Otherwise it and the rest stand."""
+        allowed = self._destinations.may_emit(page, destination)
+        if not allowed:
+            self._standing.add(page)
+        return allowed
+
+    def failed(self, entry: Entry, *, now_ms: int, reason: str, retry_after_ms: int = 0) -> Entry | None:
+        """The entry to write after a try that may succeed later, and the rest of the page stands.
+
+        None when it was the last try: the event becomes an error event, and the page goes on. `retry_after_ms` is what
+        the upstream asked for.
+        """
+        attempt = entry.attempt + 1
+        if attempt >= self._policy.total_attempts:
+            return None
+        self._standing.add(entry.page)
+        rest_ms = max(self._policy.backoff_ms(attempt), retry_after_ms)
+        return replace(entry, kind="stuck", attempt=attempt, not_before_ms=now_ms + rest_ms, reason=reason)

@@ -1,0 +1,246 @@
+"""The driver's state of what is put aside, and who may work on it.
+
+    main lane    plan ─▶ (write action) ─▶ batch_done ─▶ (tombstones acked) ─▶ forget
+    slow lane    take ─▶ (write action) ─▶ round_done ─▶ (tombstones acked) ─▶ forget ─▶ release
+    operator     command ─▶ (record acked)          repair      repairs ─▶ (records acked)
+
+A page is blocked exactly while it has an entry here when a batch is planned; nothing else releases it. An entry stays
+until its tombstone is acked, and a page belongs to at most one of the lanes. While a batch is being replayed the *gate*
+is closed: entries may stand here whose earlier events never left, so the slow lane gets nothing.
+
+The caller holds one lock around every call. It keeps the lock from `batch_done` to the `forget` that follows, and
+while what `command` and `repairs` return is written and acked. A write that fails leaves all this worthless: the query
+must fail, and a new ledger be folded.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from pipeline.deferral.entry import Entry, Page, order
+from pipeline.deferral.pages import Pages
+from pipeline.deferral.snapshot import Claim, Fence, Round, Snapshot
+from pipeline.deferral.wire import Action
+from pipeline.records.record import Position
+
+__all__ = ["Ledger", "ProtocolError", "Round", "Snapshot"]
+
+
+class ProtocolError(RuntimeError):
+    """The caller's steps are not in the order that keeps events in theirs."""
+
+
+class Ledger:
+    """`entries` are those of the fold, in its order. `replaying`: Spark will replay a batch, so the gate is closed."""
+
+    def __init__(self, entries: Iterable[Entry], *, max_entries: int, max_bytes: int, replaying: bool = False) -> None:
+        self._max_entries = max_entries
+        self._max_bytes = max_bytes
+        self._replaying = replaying
+        self._pages = Pages()
+        self._batch: Snapshot | None = None
+        self._batch_is_written = False
+        self._claimed_pages: frozenset[Page] = frozenset()
+        self._held: dict[Page, int] = {}
+        self._rounds = 0
+        self._resolving: set[Position] = set()
+        self._voids: dict[Position, None] = {}
+        for entry in entries:
+            self._pages.put(entry)
+
+    @property
+    def entries(self) -> int:
+        return len(self._pages)
+
+    @property
+    def bytes(self) -> int:
+        return self._pages.bytes
+
+    @property
+    def pages(self) -> int:
+        return self._pages.count
+
+    @property
+    def over_bound(self) -> bool:
+        return self.entries > self._max_entries or self.bytes > self._max_bytes
+
+    @property
+    def must_wait(self) -> bool:
+        """Whether the main lane has to wait before it plans: over the bound, unless its batch is a replayed one.
+
+        A replayed batch opens the gate; if it waited, nobody would work the ledger off.
+        """
+        return self.over_bound and not self._replaying
+
+    @property
+    def gate_open(self) -> bool:
+        return not self._replaying
+
+    @property
+    def next_due_ms(self) -> int | None:
+        """When the next page with a stuck entry may be taken (epoch ms, may be past); None when there is none."""
+        if self._replaying:
+            return None
+        due = (self._pages.due_ms(page) for page in self._pages if self._pages.has_stuck(page) and self._is_free(page))
+        return min(due, default=None)
+
+    def get(self, position: Position) -> Entry | None:
+        return self._pages.get(position)
+
+    def listing(self) -> list[Entry]:
+        """All entries, page by page, each in order; the page that was put aside first comes first."""
+        return [entry for page in self._pages for entry in self._pages.entries(page)]
+
+    def plan(self, *, limit_entries: int, limit_bytes: int, now_ms: int) -> Snapshot:
+        """Step 2: claim what the next batch takes along, and freeze the rest.
+
+        Claims are a prefix of their page, of pages that have no stuck entry and are not held; those that were put
+        aside first come first, up to the limits, but at least one. Raises ProtocolError while a batch is under way.
+        """
+        if self._batch is not None:
+            raise ProtocolError("a batch is planned while another is under way")
+        claimed = self._claims(limit_entries, limit_bytes, now_ms)
+        claims = {entry.position: Claim(entry.attempt, entry.dropped, entry.reason) for entry in claimed}
+        blocked: dict[Page, Position] = {}
+        unclaimed: set[Position] = set()
+        for entry in self.listing():
+            if entry.position not in claims:
+                blocked.setdefault(entry.page, entry.position)
+                unclaimed.add(entry.position)
+        self._batch = Snapshot(Fence(blocked, frozenset(unclaimed), claims), claimed)
+        self._batch_is_written = False
+        self._claimed_pages = frozenset(entry.page for entry in claimed)
+        return self._batch
+
+    def batch_done(self, snapshot: Snapshot, written: Iterable[Entry]) -> list[Position]:
+        """Step 4, first half, when all of the batch is acked: apply the entries it wrote to the topic.
+
+        Returns what it claimed and did not write again, in order: tombstone these, then call `forget` with them. Until
+        then their pages stay claimed. With nothing to tombstone the batch is over at once.
+        """
+        if snapshot is not self._batch or self._batch_is_written:
+            raise ProtocolError("a batch is done that is not under way")
+        # The slow lane and operators apply their own records; what is in the fold of them may be older than that.
+        fresh = {entry.position: entry for entry in written if entry.position not in snapshot.unclaimed}
+        for entry in fresh.values():
+            self._pages.put(entry)
+        resolved = [entry.position for entry in snapshot.claimed if entry.position not in fresh]
+        self._resolving.update(resolved)
+        self._batch_is_written = True
+        self._end_batch()
+        return resolved
+
+    def forget(self, positions: Iterable[Position]) -> None:
+        """Second half of `batch_done` and `round_done`, when the tombstones of `positions` are acked."""
+        for position in positions:
+            if position not in self._resolving:
+                raise ProtocolError(f"{position} is forgotten, but nobody resolved it")
+            self._resolving.remove(position)
+            self._pages.remove(position)
+        self._end_batch()
+
+    def take(self, *, now_ms: int, max_pages: int, idle: bool) -> Round | None:
+        """Step 5: pages for a slow round, which holds them until `release`; None when there is nothing to do.
+
+        Pages with a stuck entry and none that has to wait longer; when the main lane is `idle`, pages without a stuck
+        entry as well, after the others. Idle means: it waits for the bound or the breaker, or has not planned a batch
+        for max(1 s, twice the trigger). The gap between two batches is not idle: a busy page would never get back.
+        """
+        if self._replaying:
+            return None
+        due = [page for page in self._pages if self._is_free(page) and self._pages.due_ms(page) <= now_ms]
+        chosen = [page for page in due if self._pages.has_stuck(page)]
+        if idle and self._batch is None:
+            chosen += [page for page in due if not self._pages.has_stuck(page)]
+        if not chosen[:max_pages]:
+            return None
+        self._rounds += 1
+        taken = Round(self._rounds, tuple((page, self._pages.entries(page)) for page in chosen[:max_pages]))
+        self._held.update((page, taken.number) for page, _entries in taken.pages)
+        return taken
+
+    def round_done(self, done: Round, *, resolved: Iterable[Position], rewritten: Iterable[Entry]) -> list[Position]:
+        """First half, when the round's output, errors and `rewritten` entries are acked: apply the latter.
+
+        Returns `resolved` in order: tombstone these, call `forget` with them, then `release`. An entry that is neither
+        stands as it was.
+        """
+        self._check_held(done)
+        own = {entry.position for entry in done.entries}
+        kept = {entry.position: entry for entry in rewritten}
+        gone = set(resolved)
+        if strange := {*kept, *gone} - own or set(kept) & gone:
+            named = ", ".join(sorted(map(str, strange)))
+            raise ProtocolError(f"slow round {done.number} took no such entry, or resolved it and kept it: {named}")
+        for entry in kept.values():
+            self._pages.put(entry)
+        self._resolving.update(gone)
+        return sorted(gone, key=order)
+
+    def release(self, done: Round) -> None:
+        """The round is over: its pages may be claimed or taken again. Not before what it resolved is forgotten."""
+        self._check_held(done)
+        if resolving := self._resolving_of(done.entries):
+            raise ProtocolError(f"slow round {done.number} is released before {resolving[0]} is forgotten")
+        for page, _entries in done.pages:
+            del self._held[page]
+
+    def busy(self, position: Position) -> bool:
+        """Whether a lane has the page of this entry, so that nobody else may write its record."""
+        page = self._pages.page_of(position)
+        return page is not None and not self._is_free(page)
+
+    def command(self, position: Position, action: Action) -> Entry | None:
+        """An operator's wish: the entry to write to the topic, or None when the position is not in the ledger.
+
+        Raises ProtocolError while the entry is `busy`; ask again when the lane is done.
+        """
+        if self.busy(position):
+            raise ProtocolError(f"a lane is at work on the page of {position}")
+        entry = self.get(position)
+        if entry is None:
+            return None
+        changed = replace(entry, not_before_ms=0, dropped=entry.dropped or action == "drop")
+        self._pages.put(changed)
+        return changed
+
+    def repairs(self, voids: Iterable[Position] = ()) -> list[tuple[Position, Entry | None]]:
+        """What to write over void records: the entry, or a tombstone when there is none.
+
+        Positions that are busy are kept back and come with a later call, so call it after each batch and round.
+        """
+        self._voids.update(dict.fromkeys(voids))
+        ready = [position for position in self._voids if not self.busy(position)]
+        for position in ready:
+            del self._voids[position]
+        return [(position, self.get(position)) for position in ready]
+
+    def _claims(self, limit_entries: int, limit_bytes: int, now_ms: int) -> tuple[Entry, ...]:
+        claimed: list[Entry] = []
+        claimed_bytes = 0
+        for page in self._pages:
+            if page in self._held or self._pages.has_stuck(page):
+                continue
+            for entry in self._pages.entries(page):
+                if entry.not_before_ms > now_ms:
+                    break
+                claimed_bytes += entry.size
+                if claimed and (len(claimed) >= limit_entries or claimed_bytes > limit_bytes):
+                    return tuple(claimed)
+                claimed.append(entry)
+        return tuple(claimed)
+
+    def _end_batch(self) -> None:
+        if self._batch is not None and self._batch_is_written and not self._resolving_of(self._batch.claimed):
+            self._batch = None
+            self._claimed_pages = frozenset()
+            self._replaying = False
+
+    def _resolving_of(self, entries: Iterable[Entry]) -> list[Position]:
+        return [entry.position for entry in entries if entry.position in self._resolving]
+
+    def _check_held(self, done: Round) -> None:
+        if any(self._held.get(page) != done.number for page, _entries in done.pages):
+            raise ProtocolError(f"slow round {done.number} does not hold its pages")
+
+    def _is_free(self, page: Page) -> bool:
+        return page not in self._held and page not in self._claimed_pages

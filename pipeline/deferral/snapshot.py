@@ -1,0 +1,57 @@
+"""What the ledger hands out: to a batch a frozen picture of itself, to a slow round the pages it may work on.
+
+The picture travels in the closure of the batch's tasks (`fence`, without values); the claimed entries become rows of
+the batch. Neither changes while the batch runs, whatever happens to the ledger.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pipeline.deferral.entry import Entry, Page
+from pipeline.records.record import Position
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a task has to know of a row that comes from the ledger. `reason` is that of the entry."""
+
+    attempt: int
+    dropped: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """The ledger as a batch's tasks see it, frozen and small. `blocked` has the lowest unclaimed position of a page."""
+
+    blocked: Mapping[Page, Position]
+    unclaimed: frozenset[Position]
+    claimed: Mapping[Position, Claim]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A batch's part of the ledger: its `fence`, and the entries it claims, ordered by page and position."""
+
+    fence: Fence
+    claimed: tuple[Entry, ...]
+
+    @property
+    def blocked(self) -> Mapping[Page, Position]:
+        return self.fence.blocked
+
+    @property
+    def unclaimed(self) -> frozenset[Position]:
+        return self.fence.unclaimed
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What the slow lane took: pages, each with all its entries in order."""
+
+    number: int
+    pages: tuple[tuple[Page, tuple[Entry, ...]], ...]
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        return tuple(entry for _page, entries in self.pages for entry in entries)

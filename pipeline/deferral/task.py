@@ -1,0 +1,187 @@
+"""A job within a lane: what becomes of a record in the main lane's tasks and in those of the slow lane.
+
+    main  admit ─ drop (its entry stands) · hold (behind a deferred one) · run ─▶ done, or deferred as stuck
+    slow  a page's entries one after the other ─▶ done, or again as stuck and the rest of the page stands
+
+`process` may run ahead of the page's order; `settle` comes in that order and has the last word. What the ledger
+must keep goes out as a record of its topic; what the slow lane's driver must know goes out as facts.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from pipeline.deferral.entry import Entry, Page
+from pipeline.deferral.facts import Fact, Resolved, Rewritten
+from pipeline.deferral.lane import Destination, MainLane, SlowLane
+from pipeline.deferral.snapshot import Claim
+from pipeline.deferral.wire import TOO_LARGE, bounded_record
+from pipeline.jobs.html import HtmlEnrichment, Outcome, SourceMessage, Unfinished
+from pipeline.records.error_event import Failure
+from pipeline.records.record import Position, Record
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_WAITS = Unfinished(Failure("waits", "waits for its page"))
+_NEW = Claim(attempt=0, dropped=False, reason="")
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerTarget:
+    """Where entries are written, by whom and how large they may be; `batch` None is the slow lane."""
+
+    topic: str
+    epoch: int
+    limit_bytes: int
+    batch: int | None = None
+
+    def record(self, entry: Entry) -> Record:
+        return bounded_record(entry, topic=self.topic, epoch=self.epoch, limit_bytes=self.limit_bytes, batch=self.batch)
+
+
+@dataclass(frozen=True)
+class DirectTask:
+    """Without deferral: a record holds its batch until it is done, or ends in an error event after `limit_s`."""
+
+    job: HtmlEnrichment
+    limit_s: float
+
+    async def process(self, message: SourceMessage) -> Outcome:
+        return await self.job.process(message, limit_s=self.limit_s)
+
+    def settle(self, message: SourceMessage, outcome: Outcome) -> Record | None:
+        return self.job.error(message, outcome.failure) if isinstance(outcome, Unfinished) else outcome
+
+
+@dataclass(frozen=True)
+class MainTask:
+    """One task of a batch. `limit_s` is the inline allowance, `rest_ms` how long a stuck event rests at first."""
+
+    job: HtmlEnrichment
+    lane: MainLane
+    target: LedgerTarget
+    error_topic: str
+    limit_s: float
+    rest_ms: int
+    now_ms: Callable[[], int]
+
+    async def process(self, message: SourceMessage) -> Outcome:
+        """What the job makes of the message, or anything when its turn will not come in this batch."""
+        position = message.position
+        if self.lane.admit(position, page_of(message)) != "run":
+            return _WAITS
+        if self.lane.is_dropped(position):
+            return self.job.error(message, given_up(self.lane.reason(position)))
+        return await self.job.process(message, limit_s=self.limit_s)
+
+    def settle(self, message: SourceMessage, outcome: Outcome) -> Record | None:
+        """The record that leaves for the message, one of the ledger's included; None when none does."""
+        page = page_of(message)
+        admission = self.lane.admit(message.position, page)
+        if admission == "drop":
+            return None
+        if admission == "hold":
+            return self._hold(message)
+        match outcome:
+            case None:
+                return None
+            case Unfinished(failure):
+                return self.target.record(
+                    self.lane.stick(
+                        message.position,
+                        key=message.key,
+                        value=message.value,
+                        appended_us=appended_us(message),
+                        reason=reason_of(failure),
+                        not_before_ms=self.now_ms() + self.rest_ms,
+                    )
+                )
+            case Record():
+                if not self.lane.may_emit(page, destination(outcome, self.error_topic)):
+                    return self._hold(message)
+                return outcome
+
+    def _hold(self, message: SourceMessage) -> Record:
+        return self.target.record(
+            self.lane.hold(message.position, key=message.key, value=message.value, appended_us=appended_us(message))
+        )
+
+
+@dataclass(frozen=True)
+class SlowTask:
+    """One task of a slow round. `claims` say what the ledger knows of each entry; `report` takes what came of it."""
+
+    job: HtmlEnrichment
+    lane: SlowLane
+    target: LedgerTarget
+    error_topic: str
+    limit_s: float
+    now_ms: Callable[[], int]
+    claims: Mapping[Position, Claim]
+    report: Callable[[Fact], None] = field(repr=False)
+
+    async def process(self, message: SourceMessage) -> Outcome:
+        """To be called in the order of the page: nothing is fetched behind an entry that did not leave."""
+        claim = self.claims.get(message.position, _NEW)
+        if self.lane.admit(page_of(message)) == "stand":
+            return _WAITS
+        if claim.dropped:
+            return self.job.error(message, given_up(claim.reason))
+        return await self.job.process(message, limit_s=self.limit_s)
+
+    def settle(self, message: SourceMessage, outcome: Outcome) -> Record | None:
+        """As in the main lane. An entry of which nothing is reported stands as it was."""
+        page = page_of(message)
+        if self.lane.admit(page) == "stand":
+            return None
+        if isinstance(outcome, Unfinished):
+            again = self.lane.failed(self._entry(message), now_ms=self.now_ms(), reason=reason_of(outcome.failure))
+            if again is not None:
+                record = self.target.record(again)
+                slim = not again.dropped and ("dropped", b"") in record.headers
+                self.report(
+                    Rewritten(message.position, again.attempt, again.not_before_ms, again.reason, given_up=slim)
+                )
+                return record
+            outcome = self.job.error(message, outcome.failure)
+        if outcome is not None and not self.lane.may_emit(page, destination(outcome, self.error_topic)):
+            return None
+        self.report(Resolved(message.position))
+        return outcome
+
+    def _entry(self, message: SourceMessage) -> Entry:
+        claim = self.claims.get(message.position, _NEW)
+        return Entry(
+            position=message.position,
+            key=message.key,
+            value=message.value,
+            appended_us=appended_us(message),
+            kind="stuck",
+            attempt=claim.attempt,
+            not_before_ms=0,
+            reason=claim.reason,
+            dropped=claim.dropped,
+        )
+
+
+def page_of(message: SourceMessage) -> Page:
+    return message.position.topic, message.position.partition, message.key
+
+
+def appended_us(message: SourceMessage) -> int:
+    """Microseconds since the epoch."""
+    return (message.appended - _EPOCH) // timedelta(microseconds=1)
+
+
+def reason_of(failure: Failure) -> str:
+    return f"{failure.error_type}: {failure.message}"
+
+
+def given_up(reason: str) -> Failure:
+    """Why an entry that was dropped has no output."""
+    if reason == TOO_LARGE:
+        return Failure("source_event_too_large", "the source event is too large to be put aside until its page's turn")
+    return Failure("dropped_by_operator", f"given up by an operator; it was put aside because: {reason}")
+
+
+def destination(record: Record, error_topic: str) -> Destination:
+    return "error" if record.topic == error_topic else "output"

@@ -1,0 +1,259 @@
+"""The records of the ledger's topic: what is written there and what is read back.
+
+    key                              value            means
+    <topic>/<partition>/<offset>     source's bytes   an entry; all else stands in headers
+    <topic>/<partition>/<offset>     null             a tombstone: the event is resolved
+    epoch/<n>                        empty            from here on in this partition, records of epochs below n are void
+    command/<id>                     empty            an operator's wish for one position; null when it is carried out
+
+A topic's name has no slash, so keys are told apart by their slashes, and a position has exactly one key. Every record
+but a command carries the epoch of the driver under which it was written; one of the main lane also its batch, by which
+step 4 knows the batch's own records from those of the slow lane and of operators.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+from pipeline.deferral.entry import Entry, Kind
+from pipeline.errors import PipelineError
+from pipeline.records.record import Headers, Position, Record
+from pipeline.records.size import serialized_size
+
+Action = Literal["retry", "drop"]
+WireHeaders = Iterable[tuple[str, bytes | None]]
+
+MAX_REASON_BYTES = 1000
+TOO_LARGE = "the source record is too large to be put aside"
+
+_POSITION = re.compile(rb"([^/]+)/(0|[1-9][0-9]{0,9})/([0-9]{19})")
+_EPOCH = re.compile(rb"epoch/(0|[1-9][0-9]{0,17})")
+_COMMAND = re.compile(rb"command/([^/]+)")
+_WHOLE = re.compile(rb"-?[0-9]{1,19}")
+
+
+class UnreadableRecordError(PipelineError):
+    """A record of the ledger's topic that nobody here wrote; to go on without it could lose an event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a record stands in the ledger's topic."""
+
+    partition: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class EntryItem:
+    """An entry as written under `epoch`, by the main lane's `batch` or, when that is None, by anybody else."""
+
+    place: Place
+    epoch: int
+    entry: Entry
+    batch: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    place: Place
+    epoch: int
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class EpochMarker:
+    place: Place
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What an operator wants done with the entry at `position`; `id` is the operator's, and unique."""
+
+    place: Place
+    id: str
+    action: Action
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class CommandDone:
+    place: Place
+    epoch: int
+    id: str
+
+
+Item = EntryItem | Tombstone | EpochMarker | Command | CommandDone
+
+
+@dataclass(frozen=True, slots=True)
+class NullRecord:
+    """What the producer gets to erase a key; its headers still say who did."""
+
+    topic: str
+    key: bytes
+    headers: Headers
+    value: None = None
+
+
+def key_of(position: Position) -> bytes:
+    return f"{position.topic}/{position.partition}/{position.offset:019d}".encode()
+
+
+def to_record(entry: Entry, *, topic: str, epoch: int, batch: int | None = None) -> Record:
+    """The record of an entry for the ledger's `topic`; `batch` is the micro-batch whose main lane writes it."""
+    # Whole characters, however the text is cut: half of one could not be read back.
+    reason = entry.reason.encode(errors="replace")[:MAX_REASON_BYTES].decode(errors="ignore").encode()
+    headers: list[tuple[str, bytes]] = [
+        ("epoch", _digits(epoch)),
+        ("kind", entry.kind.encode()),
+        ("attempt", _digits(entry.attempt)),
+        ("not-before-ms", _digits(entry.not_before_ms)),
+        ("appended-us", _digits(entry.appended_us)),
+        ("reason", reason),
+    ]
+    if entry.key is not None:
+        headers.append(("source-key", entry.key))
+    if entry.value is None:
+        headers.append(("null-value", b""))
+    if entry.dropped:
+        headers.append(("dropped", b""))
+    if batch is not None:
+        headers.append(("batch", _digits(batch)))
+    return Record(topic, key_of(entry.position), entry.value or b"", tuple(headers))
+
+
+def bounded_record(entry: Entry, *, topic: str, epoch: int, limit_bytes: int, batch: int | None = None) -> Record:
+    """As `to_record`; an entry whose record would be over the producer's limit gives up its value and is dropped.
+
+    So it keeps its turn in the page, and becomes an error event then. Tell it by `value is None and dropped`.
+    """
+    record = to_record(entry, topic=topic, epoch=epoch, batch=batch)
+    if serialized_size(record.key, record.value, record.headers) <= limit_bytes:
+        return record
+    slim = replace(entry, value=None, dropped=True, reason=TOO_LARGE)
+    return to_record(slim, topic=topic, epoch=epoch, batch=batch)
+
+
+def tombstone(position: Position, *, topic: str, epoch: int) -> NullRecord:
+    return NullRecord(topic, key_of(position), (("epoch", _digits(epoch)),))
+
+
+def epoch_marker(epoch: int, *, topic: str) -> Record:
+    """Goes to every partition of the topic, by partition and not by key."""
+    return Record(topic, b"epoch/" + _digits(epoch), b"", ())
+
+
+def command_record(command_id: str, action: Action, position: Position, *, topic: str) -> Record:
+    """An operator's command; `command_id` has no slash and is used once."""
+    key = f"command/{command_id}".encode()
+    if not _COMMAND.fullmatch(key):
+        raise ValueError(f"command id {command_id!r} is empty or has a slash")
+    return Record(topic, key, b"", (("action", action.encode()), ("position", key_of(position))))
+
+
+def command_done(command_id: str, *, topic: str, epoch: int) -> NullRecord:
+    return NullRecord(topic, f"command/{command_id}".encode(), (("epoch", _digits(epoch)),))
+
+
+def parse(key: bytes | None, value: bytes | None, headers: WireHeaders, *, partition: int, offset: int) -> Item | None:
+    """What a record of the ledger's topic says; None for an epoch marker that was erased, which says nothing.
+
+    Raises UnreadableRecordError, which names the record's place and what is wrong with it.
+    """
+    try:
+        return _item(key, value, _Fields(headers), Place(partition, offset))
+    except ValueError as error:
+        raise UnreadableRecordError(
+            f"record {offset} in partition {partition} of the deferral topic cannot be read: {error}",
+            hint="only this job may write to deferral.topic: another program did, or a later version of this one",
+        ) from error
+
+
+def position_of(key: bytes) -> Position:
+    """The position that a key stands for; raises ValueError when it is none."""
+    match = _POSITION.fullmatch(key)
+    if match is None:
+        raise ValueError(f"key {_shown(key)} is no position, epoch or command")
+    return Position(match[1].decode(), int(match[2]), int(match[3]))
+
+
+def _item(key: bytes | None, value: bytes | None, fields: "_Fields", place: Place) -> Item | None:
+    if key is None:
+        raise ValueError("it has no key")
+    if match := _EPOCH.fullmatch(key):
+        return None if value is None else EpochMarker(place, int(match[1]))
+    if match := _COMMAND.fullmatch(key):
+        return _command(match[1].decode(), value, fields, place)
+    position = position_of(key)
+    if value is None:
+        return Tombstone(place, fields.number("epoch"), position)
+    return _entry(position, value, fields, place)
+
+
+def _command(command_id: str, value: bytes | None, fields: "_Fields", place: Place) -> Command | CommandDone:
+    if value is None:
+        return CommandDone(place, fields.number("epoch"), command_id)
+    action = fields.one_of("action", "retry", "drop")
+    return Command(place, command_id, _ACTIONS[action], position_of(fields.get("position")))
+
+
+def _entry(position: Position, value: bytes, fields: "_Fields", place: Place) -> EntryItem:
+    entry = Entry(
+        position=position,
+        key=fields.get("source-key") if "source-key" in fields else None,
+        value=None if "null-value" in fields else value,
+        appended_us=fields.number("appended-us"),
+        kind=_KINDS[fields.one_of("kind", *_KINDS)],
+        attempt=fields.number("attempt"),
+        not_before_ms=fields.number("not-before-ms"),
+        reason=fields.get("reason").decode(),
+        dropped="dropped" in fields,
+    )
+    batch = fields.number("batch") if "batch" in fields else None
+    return EntryItem(place, fields.number("epoch"), entry, batch)
+
+
+_KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
+_ACTIONS: dict[str, Action] = {action: action for action in get_args(Action)}
+
+
+class _Fields:
+    """Headers by name; each at most once. Its errors are ValueErrors that name the header."""
+
+    def __init__(self, headers: WireHeaders) -> None:
+        self._fields: dict[str, bytes] = {}
+        for name, content in headers:
+            if name in self._fields:
+                raise ValueError(f"header {name} stands twice")
+            self._fields[name] = content or b""
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._fields
+
+    def get(self, name: str) -> bytes:
+        if name not in self._fields:
+            raise ValueError(f"header {name} is missing")
+        return self._fields[name]
+
+    def number(self, name: str) -> int:
+        content = self.get(name)
+        if not _WHOLE.fullmatch(content):
+            raise ValueError(f"header {name} is {_shown(content)}, no whole number")
+        return int(content)
+
+    def one_of(self, name: str, *allowed: str) -> str:
+        text = self.get(name).decode(errors="replace")
+        if text not in allowed:
+            raise ValueError(f"header {name} is {text[:40]!r}, not {' or '.join(allowed)}")
+        return text
+
+
+def _digits(number: int) -> bytes:
+    return str(number).encode()
+
+
+def _shown(content: bytes) -> str:
+    return repr(content[:80])

@@ -1,0 +1,28 @@
+"""One deadline for all requests of a record, counted from the first of them.
+
+The clock starts when the first request gets a connection slot: a record is not to blame for the queue before it.
+"""
+
+from collections.abc import Callable
+
+
+class Deadline:
+    """`limit_s` seconds from `begin`, on a clock that counts seconds and never goes back."""
+
+    def __init__(self, limit_s: float, clock: Callable[[], float]) -> None:
+        self._limit_s = limit_s
+        self._clock = clock
+        self._ends: float | None = None
+
+    def begin(self) -> None:
+        """Start the clock; only the first call counts."""
+        if self._ends is None:
+            self._ends = self._clock() + self._limit_s
+
+    def remaining_s(self) -> float:
+        """Seconds that are left, at most 0 when it has passed; all of them before it has begun."""
+        return self._limit_s if self._ends is None else self._ends - self._clock()
+
+    @property
+    def has_begun(self) -> bool:
+        return self._ends is not None
