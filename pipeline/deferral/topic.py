@@ -43,10 +43,11 @@ class LedgerTopic:
     _consumer: KafkaConsumer = field(init=False)
     _producer: KafkaProducer = field(init=False)
 
-    def open(self) -> None:
-        """Make the topic where it is missing, and stand at its beginning. Raises PipelineError."""
+    def open(self, *, make: bool = True) -> None:
+        """Stand at the topic's beginning; `make` it where it is missing. Raises PipelineError."""
         try:
-            self._make()
+            if make:
+                self._make()
             self._consumer = KafkaConsumer(
                 bootstrap_servers=self.bootstrap,
                 client_id="enrichment-ledger",
@@ -73,7 +74,10 @@ class LedgerTopic:
         """The numbers of its partitions."""
         found = self._consumer.partitions_for_topic(self.topic)
         if not found:
-            raise PipelineError(f"ledger topic {self.topic} shows no partitions", hint="is it being deleted?")
+            raise PipelineError(
+                f"ledger topic {self.topic} at {self.bootstrap} is not there",
+                hint="a job with deferral.policy: defer makes it when it first starts",
+            )
         return sorted(found)
 
     def read(self, *, from_beginning: bool = False) -> Iterator[LogRecord]:

@@ -1,0 +1,136 @@
+"""`deferred list | show | retry | drop`: the ledger of a job that runs or has stopped.
+
+Reading folds the ledger's topic. A wish (`retry`, `drop`) is a record of the same topic: a job that runs carries it
+out within a second or at the end of its batch, one that has stopped when it starts again. Nothing is taken out of the
+ledger from here, so an event that is dropped still leaves in its page's order, as an error event.
+"""
+
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pipeline.config import PipelineConfig
+from pipeline.deferral.entry import Entry, order
+from pipeline.deferral.fold import Folded, fold
+from pipeline.deferral.topic import LedgerTopic
+from pipeline.deferral.wire import Action, command_record, parse, position_of
+from pipeline.errors import RefusedError
+from pipeline.records.page_change import InvalidEventError
+from pipeline.records.page_change import parse as parse_event
+from pipeline.records.record import Position
+
+_LOOK_S = 0.2
+_EXCERPT = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """`known`: the ledger has the position. `done`: a running job has carried the wish out."""
+
+    position: Position
+    known: bool
+    done: bool
+
+
+def parse_position(text: str) -> Position:
+    """`topic/partition/offset`, as `list` prints it. Raises RefusedError."""
+    topic, _, rest = text.partition("/")
+    partition, _, offset = rest.partition("/")
+    try:
+        return position_of(f"{topic}/{int(partition)}/{int(offset):019d}".encode())
+    except ValueError:
+        raise RefusedError(
+            f"{text!r} is no position", hint="write topic/partition/offset as `deferred list` prints it"
+        ) from None
+
+
+@contextmanager
+def opened(config: PipelineConfig) -> Iterator[LedgerTopic]:
+    """The ledger's topic of a job; it is not made when it is missing. Raises PipelineError."""
+    topic = LedgerTopic(config.sink.bootstrap_servers, config.deferral.topic, config.sink.max_request_size)
+    topic.open(make=False)
+    try:
+        yield topic
+    finally:
+        topic.close()
+
+
+def entries_in(topic: LedgerTopic) -> list[Entry]:
+    """All that is deferred, in the order of the source."""
+    return sorted(_folded(topic).entries.values(), key=lambda entry: order(entry.position))
+
+
+def wish(
+    topic: LedgerTopic,
+    action: Action,
+    positions: Iterable[Position],
+    *,
+    wait_s: float,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> list[Wish]:
+    """Record a wish for each position that is deferred, and wait at most `wait_s` seconds for a running job."""
+    asked = list(positions)
+    known = _folded(topic).entries.keys()
+    ids = {position: str(uuid.uuid4()) for position in asked if position in known}
+    topic.write([command_record(ids[p], action, p, topic=topic.topic) for p in ids])
+    until = clock() + wait_s
+    pending = _pending(topic, ids.values())
+    while pending and clock() < until:
+        sleep(_LOOK_S)
+        pending = _pending(topic, ids.values())
+    return [Wish(p, known=p in ids, done=p in ids and ids[p] not in pending) for p in asked]
+
+
+def lines(entries: Iterable[Entry], now_ms: int) -> Iterator[str]:
+    """A table, with a heading."""
+    row = "{:<48} {:<8} {:>5} {:>10} {:>9}  {}".format
+    yield row("position", "kind", "tries", "due in", "bytes", "reason")
+    for entry in entries:
+        rest_s = (entry.not_before_ms - now_ms) / 1000
+        due = f"{rest_s:.0f} s" if rest_s > 0 else "now"
+        kind = "dropped" if entry.dropped else entry.kind
+        size = len(entry.value) if entry.value is not None else 0
+        yield row(str(entry.position), kind, entry.attempt, due, size, entry.reason[:200])
+
+
+def details(entry: Entry) -> Iterator[str]:
+    """All there is to know of one entry, and the beginning of its event."""
+    yield f"position    {entry.position}"
+    yield f"page key    {entry.key!r}"
+    yield f"kind        {'dropped, ' if entry.dropped else ''}{entry.kind}"
+    yield f"tries       {entry.attempt}"
+    yield f"not before  {_moment(entry.not_before_ms)}"
+    yield f"appended    {_moment(entry.appended_us // 1000)}"
+    yield f"reason      {entry.reason}"
+    if entry.value is None:
+        return
+    try:
+        event = parse_event(entry.value, str(entry.position))
+        yield f"event       {event.kind} of revision {event.rev_id} on {event.wiki_id}, id {event.event_id}"
+    except InvalidEventError as error:
+        yield f"event       cannot be read: {error}"
+    yield f"value       {len(entry.value)} bytes: {entry.value[:_EXCERPT].decode(errors='replace')}"
+
+
+def _folded(topic: LedgerTopic) -> Folded:
+    return fold(
+        parse(r.key, r.value, r.headers, partition=r.partition, offset=r.offset)
+        for r in topic.read(from_beginning=True)
+    )
+
+
+def _pending(topic: LedgerTopic, ids: Iterable[str]) -> set[str]:
+    return {command.id for command in _folded(topic).commands} & set(ids)
+
+
+def _moment(milliseconds: int) -> str:
+    if milliseconds <= 0:
+        return "at once"
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
+    except (ValueError, OverflowError):
+        return f"{milliseconds} ms since the epoch"
