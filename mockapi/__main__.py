@@ -4,12 +4,14 @@ Exit codes: 0 ended by SIGTERM or SIGINT, 2 wrong arguments or file, 3 the addre
 """
 
 import argparse
+import ipaddress
 import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
+from mockapi.app import Network
 from mockapi.errors import MockapiError
 from mockapi.loading import load_catalog, load_rules
 from mockapi.server import bind, serve
@@ -30,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     clock = Clock()
     with listener:
-        serve(Worlds(World(options.seed, catalog, rules, clock), clock), listener)
+        serve(Worlds(World(options.seed, catalog, rules, clock), clock), listener, options.allow_control)
     return 0
 
 
@@ -53,7 +55,27 @@ def _parser() -> argparse.ArgumentParser:
         "--catalog", type=Path, metavar="FILE.jsonl", help="a page a line (default: 1,000 made from the seed)"
     )
     parser.add_argument("--rules", type=Path, metavar="FILE.yaml", help="a list of fault rules (default: none)")
+    parser.add_argument(
+        "--allow-control",
+        type=_network,
+        action="append",
+        default=[],
+        metavar="CIDR",
+        help="a network besides loopback from which /__mock answers, such as 172.16.0.0/12; may be repeated",
+    )
     return parser
+
+
+def _network(text: str) -> Network:
+    try:
+        return ipaddress.ip_network(text)
+    except ValueError:
+        pass
+    try:
+        remedy = f"did you mean {ipaddress.ip_network(text, strict=False)}?"
+    except ValueError:
+        remedy = "write an address and the length of its prefix, such as 172.16.0.0/12"
+    raise argparse.ArgumentTypeError(f"{text!r} is not a network: {remedy}")
 
 
 def _port(text: str) -> int:

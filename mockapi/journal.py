@@ -5,104 +5,16 @@
 Entries are in the order of their ends, `n` in that of their beginnings.
 """
 
-from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from mockapi.entry import Asked, Begun, Entry, InFlight, Result
+from mockapi.tally import Counts, Tally
+
 CAPACITY: Final = 10_000
-
-
-@dataclass(frozen=True, kw_only=True)
-class Begun:
-    """`n` counts requests from 1; `at` is an aware time."""
-
-    n: int
-    at: datetime
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """A request as it came in, with what the rules made of it.
-
-    `page` is the title of a known revision's page. `rules` are the names of all that matched, `draws` what they drew.
-    """
-
-    method: str
-    path: str
-    host: str
-    wiki: str | None
-    page: str | None
-    revision: int | None
-    request_id: str
-    attempt: int
-    rules: tuple[str, ...]
-    draws: Mapping[str, float]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Result:
-    """What became of a request.
-
-    `status` is None when nothing was sent. `content_length` is the header as sent. `wire_bytes` of the body were handed
-    to the socket; `real_bytes` is the length of the whole body when decoded, 0 when none was to be sent.
-    `completed` is False when the client left before the end.
-    """
-
-    status: int | None = None
-    content_length: int | None = None
-    content_encoding: str | None = None
-    wire_bytes: int = 0
-    real_bytes: int = 0
-    completed: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class InFlight(Asked, Begun):
-    """A request that has not ended, `waited_s` seconds after it began."""
-
-    waited_s: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Entry(Result, Asked, Begun):
-    """A request that has ended, `duration_s` seconds after it began."""
-
-    duration_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class RuleCounts:
-    """What happened to the requests that a rule matched, since the journal was cleared."""
-
-    requests: int = 0
-    completed: int = 0
-    max_real_bytes: int = 0
-    max_wire_bytes: int = 0
-    max_content_length: int = 0
-    max_duration_s: float = 0.0
-
-    def with_entry(self, entry: Entry) -> "RuleCounts":
-        """These counts and one more request."""
-        return RuleCounts(
-            self.requests + 1,
-            self.completed + entry.completed,
-            max(self.max_real_bytes, entry.real_bytes),
-            max(self.max_wire_bytes, entry.wire_bytes),
-            max(self.max_content_length, entry.content_length or 0),
-            max(self.max_duration_s, entry.duration_s),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """`requests` have ended; `by_status` counts them by status, `none` for those that got none."""
-
-    requests: int
-    in_flight: int
-    by_status: dict[str, int]
-    rules: dict[str, RuleCounts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +35,12 @@ class Journal:
         self._entries: deque[Entry] = deque(maxlen=capacity)
         self._open: dict[int, _Open] = {}
         self._last = 0
-        self._by_status: Counter[str] = Counter()
-        self._rules: dict[str, RuleCounts] = {}
+        self._tally = Tally()
 
-    def begin(self, asked: Asked) -> int:
-        """Notes a request as in flight; the number is for `finish`."""
+    def begin(self, asked: Asked, at_s: float) -> int:
+        """Notes a request as in flight, `at_s` seconds after the first one; the number is for `finish`."""
         self._last += 1
-        self._open[self._last] = _Open(Begun(n=self._last, at=self._now()), asked, self._monotonic())
+        self._open[self._last] = _Open(Begun(n=self._last, at=self._now(), at_s=at_s), asked, self._monotonic())
         return self._last
 
     def finish(self, n: int, result: Result) -> None:
@@ -140,9 +51,7 @@ class Journal:
         duration_s = self._monotonic() - ended.since
         entry = Entry(**vars(ended.begun), **vars(ended.asked), **vars(result), duration_s=duration_s)
         self._entries.append(entry)
-        self._by_status["none" if result.status is None else str(result.status)] += 1
-        for name in entry.rules:
-            self._rules[name] = self._rules.get(name, RuleCounts()).with_entry(entry)
+        self._tally.add(entry)
 
     def entries(
         self,
@@ -172,12 +81,10 @@ class Journal:
 
     def counts(self, rule_names: tuple[str, ...]) -> Counts:
         """Counts since the journal was cleared; `rule_names` are there even if they matched nothing."""
-        rules = {name: self._rules.get(name, RuleCounts()) for name in (*rule_names, *self._rules)}
-        return Counts(self._by_status.total(), len(self._open), dict(self._by_status), rules)
+        return self._tally.counts(rule_names, in_flight=len(self._open))
 
     def clear(self) -> None:
         """Forgets entries and counts, and does not note the ends of requests that are in flight."""
         self._entries.clear()
         self._open.clear()
-        self._by_status.clear()
-        self._rules.clear()
+        self._tally = Tally()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import UnionType
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 _SHOWN_CHARACTERS = 80
@@ -87,9 +88,14 @@ def _keys_at(root: object, loc: tuple[int | str, ...]) -> list[str]:
     """The keys of the model that stands at `loc` below `root`; empty when there is none."""
     model = _model_of(root)
     for step in loc:
-        if isinstance(step, str) and model is not None and step in model.model_fields:
-            model = _model_of(model.model_fields[step].annotation)
-    return list(model.model_fields) if model is not None else []
+        if isinstance(step, str) and model is not None and step in _fields(model):
+            model = _model_of(_fields(model)[step].annotation)
+    return list(_fields(model)) if model is not None else []
+
+
+def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The fields by the names under which they are written."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
 def _model_of(annotation: object) -> type[BaseModel] | None:

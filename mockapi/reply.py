@@ -6,10 +6,11 @@ in pieces while `receive` is watched, and the last piece counts as sent when the
 
 import asyncio
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Final
 
 from starlette.types import Receive, Send
+
+from mockapi.patience import until_left
 
 Headers = tuple[tuple[bytes, bytes], ...]
 
@@ -46,16 +47,6 @@ class Sent:
     completed: bool
 
 
-async def stays(wait: timedelta, receive: Receive) -> bool:
-    """Waits; returns early, with False, when the client leaves meanwhile."""
-    try:
-        async with asyncio.timeout(wait.total_seconds()):
-            await _left(receive)
-    except TimeoutError:
-        return True
-    return False
-
-
 async def send_reply(reply: Reply, *, head_only: bool, receive: Receive, send: Send) -> Sent:
     """Sends `reply`; without its body for HEAD."""
     await send({"type": "http.response.start", "status": reply.status, "headers": list(reply.headers)})
@@ -65,7 +56,7 @@ async def send_reply(reply: Reply, *, head_only: bool, receive: Receive, send: S
     if len(reply.body) <= PIECE_BYTES:
         await send({"type": "http.response.body", "body": reply.body})
         return Sent(len(reply.body), completed=True)
-    gone = asyncio.create_task(_left(receive))
+    gone = asyncio.create_task(until_left(receive))
     try:
         return await _send_in_pieces(reply.body, gone, send)
     finally:
@@ -90,8 +81,3 @@ async def _done(gone: asyncio.Task[None]) -> bool:
     # `send` returns without a switch once the client has gone; the watching task needs its turn to see it.
     await asyncio.sleep(0)
     return gone.done()
-
-
-async def _left(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass

@@ -3,13 +3,14 @@
 import logging
 import socket
 import sys
+from collections.abc import Sequence
 from types import FrameType
 from typing import Final
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from mockapi.app import create_app
+from mockapi.app import Network, create_app
 from mockapi.errors import AddressError
 from mockapi.world import Worlds
 
@@ -35,10 +36,10 @@ def bind(host: str, port: int) -> socket.socket:
     return listener
 
 
-def serve(worlds: Worlds, listener: socket.socket) -> None:
+def serve(worlds: Worlds, listener: socket.socket, control_networks: Sequence[Network] = ()) -> None:
     """Serves until SIGTERM or SIGINT; the connections of requests in flight are reset then."""
     config = uvicorn.Config(
-        create_app(worlds),
+        create_app(worlds, control_networks),
         loop="auto",  # uvloop where it exists
         http=_AbortingProtocol,
         lifespan="off",

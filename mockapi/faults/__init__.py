@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final, Protocol
 
 from mockapi.draws import Draw
-from mockapi.faults import body, latency, status
+from mockapi.faults import body, capacity, gateway_timeout, latency, parse, status
 from mockapi.faults.plan import NOTHING, Plan
 from mockapi.rules.model import Do, Rule
 
@@ -22,7 +22,14 @@ class Fault(Protocol):
 
 
 FAULTS: Final[Mapping[str, Fault]] = MappingProxyType(
-    {"latency": latency.apply, "status": status.apply, "body": body.apply}
+    {
+        "latency": latency.apply,
+        "status": status.apply,
+        "body": body.apply,
+        "parse": parse.apply,
+        "capacity": capacity.apply,
+        "gateway_timeout": gateway_timeout.apply,
+    }
 )
 
 

@@ -12,13 +12,17 @@ class Plan:
     """The faults in force for a request.
 
     `rules` are the names of all that matched, also those a later one overrode. `draws` holds what was drawn, by a name
-    that ends in its unit (`latency_s`).
+    that ends in its unit (`latency_s`). `parse` and `gateway_timeout` are None without such a fault; `capacity` is the
+    name of the rule whose capacity holds.
     """
 
     rules: tuple[str, ...] = ()
     latency: timedelta = timedelta(0)
     status: Status | None = None
     body: Body | None = None
+    parse: timedelta | None = None
+    capacity: str | None = None
+    gateway_timeout: timedelta | None = None
     draws: Mapping[str, float] = field(default_factory=dict)
 
 

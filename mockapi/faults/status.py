@@ -14,9 +14,10 @@ from mockapi.reply import Reply
 from mockapi.rest_errors import rest_error, rest_exception, rest_status
 from mockapi.rules.model import Do, Status
 
+_BEFORE_HEADERS = "upstream connect error or disconnect/reset before headers. reset reason:"
 _ENVOY = {
-    502: "upstream connect error or disconnect/reset before headers. reset reason: protocol error",
-    503: "upstream connect error or disconnect/reset before headers. reset reason: connection termination",
+    502: f"{_BEFORE_HEADERS} protocol error",
+    503: f"{_BEFORE_HEADERS} connection termination",
     504: "upstream request timeout",
 }
 _GATEWAY_LIMIT = (
@@ -62,6 +63,14 @@ def reply(status: Status, *, revision: str, request_id: str) -> Reply:
         return answer
     seconds = str(pause // timedelta(seconds=1)).encode()
     return replace(answer, headers=(*answer.headers, (b"retry-after", seconds)))
+
+
+def overflow(code: int, request_id: str) -> Reply:
+    """The answer for a request that found the queue full: 503 of a proxy, or 429 of the gateway."""
+    if code != 503:
+        return reply(Status(code=code), revision="", request_id=request_id)
+    answer = _plain(503, f"{_BEFORE_HEADERS} overflow", server=b"envoy")
+    return replace(answer, headers=((b"x-envoy-overloaded", b"true"), *answer.headers))
 
 
 def _words(status: Status, revision: str, request_id: str) -> Reply:

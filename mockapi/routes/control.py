@@ -12,7 +12,8 @@ from mockapi.catalog import CatalogPages
 from mockapi.problems import Problem, near_miss, problems
 from mockapi.routes.refusal import Refusal
 from mockapi.routes.revision_html import truth
-from mockapi.rules.model import Rule, Rules, Strict
+from mockapi.rules.model import Rule, Rules
+from mockapi.rules.strict import Strict
 from mockapi.world import World, Worlds
 
 
@@ -45,7 +46,7 @@ def state_routes(worlds: Worlds) -> APIRouter:
     @routes.put("/state", response_model_exclude_none=True)
     async def put_state(request: Request) -> State:
         new: NewState = _checked(NewState, await request.body())
-        worlds.current = World(new.seed, new.catalog, new.rules, worlds.clock)
+        worlds.replace(World(new.seed, new.catalog, new.rules, worlds.clock))
         return _state(worlds.current)
 
     @routes.get("/rules", response_model_exclude_none=True)
@@ -54,7 +55,7 @@ def state_routes(worlds: Worlds) -> APIRouter:
 
     @routes.put("/rules", response_model_exclude_none=True)
     async def put_rules(request: Request) -> tuple[Rule, ...]:
-        worlds.current.rules = _checked(Rules, await request.body())
+        worlds.current.replace_rules(_checked(Rules, await request.body()))
         return worlds.current.rules
 
     @routes.post("/rules", status_code=201, response_model_exclude_none=True)
@@ -63,19 +64,19 @@ def state_routes(worlds: Worlds) -> APIRouter:
         if rule.name in worlds.current.rule_names:
             problem = Problem("name", f"a rule {rule.name!r} is there already", "delete it first, or use another name")
             raise Refusal(409, [problem])
-        worlds.current.rules = (*worlds.current.rules, rule)
+        worlds.current.replace_rules((*worlds.current.rules, rule))
         return rule
 
     @routes.delete("/rules", status_code=204)
     async def delete_rules() -> None:
-        worlds.current.rules = ()
+        worlds.current.replace_rules(())
 
     @routes.delete("/rules/{name:path}", status_code=204)
     async def delete_rule(name: str) -> None:
         world = worlds.current
         if name not in world.rule_names:
             raise Refusal(404, [Problem("name", f"no rule {name!r}", near_miss(name, world.rule_names))])
-        world.rules = tuple(rule for rule in world.rules if rule.name != name)
+        world.replace_rules(tuple(rule for rule in world.rules if rule.name != name))
 
     @routes.get("/truth/revision/{rev_id}")
     async def get_truth(rev_id: int, request: Request, wiki: str | None = None) -> Response:

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from mockapi.journal import Counts, Entry, InFlight
-from mockapi.world import Worlds
+from mockapi.entry import Entry, InFlight
+from mockapi.world import WorldCounts, Worlds
 
 
 def journal_routes(worlds: Worlds) -> APIRouter:
@@ -26,12 +26,11 @@ def journal_routes(worlds: Worlds) -> APIRouter:
         return worlds.current.journal.in_flight()
 
     @routes.get("/counts")
-    async def get_counts() -> Counts:
-        world = worlds.current
-        return world.journal.counts(world.rule_names)
+    async def get_counts() -> WorldCounts:
+        return worlds.current.counts()
 
     @routes.delete("", status_code=204)
     async def clear() -> None:
-        worlds.current.journal.clear()
+        worlds.current.forget()
 
     return routes

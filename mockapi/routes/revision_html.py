@@ -51,9 +51,16 @@ class RevisionHtml:
         wiki = located.page.wiki if located else world.titles.wiki_of_host(host)
         return cls(match[1], rev_id, wiki, located)
 
-    def subject(self, method: str, path: str) -> Subject:
+    @property
+    def renders(self) -> bool:
+        """Whether the answer, if no fault is in its place, takes a parse: not so for an error."""
+        return self.located is not None
+
+    def subject(self, method: str, path: str, at_s: float) -> Subject:
         """What rules see of the request."""
-        return Subject(method, path, self.wiki, self.located.page.title if self.located else None, self.rev_id)
+        page = self.located.page if self.located else None
+        title, page_id = (page.title, page.page_id) if page else (None, None)
+        return Subject(method, path, self.wiki, title, self.rev_id, page_id, at_s)
 
     async def reply(
         self, world: World, plan: Plan, *, accepts_gzip: bool, language: str | None, request_id: str
@@ -83,10 +90,11 @@ class RevisionHtml:
 
 
 async def truth(world: World, located: Located) -> bytes:
-    """The body, not encoded, that a GET under `/v1` gets of this revision, latency and status rules left aside."""
-    rev_id = located.revision.rev_id
-    subject = Subject("GET", f"{REST_ROOT}/v1/revision/{rev_id}/html", located.page.wiki, located.page.title, rev_id)
-    plan = plan_for(matching(world.rules, subject), seed=world.seed, key=str(rev_id), attempt=1)
+    """The body, not encoded, that a GET under `/v1` gets of this revision when it gets the page; windows are as now."""
+    rev_id, page = located.revision.rev_id, located.page
+    path = f"{REST_ROOT}/v1/revision/{rev_id}/html"
+    subject = Subject("GET", path, page.wiki, page.title, rev_id, page.page_id, world.clock.elapsed() or 0.0)
+    plan = plan_for(matching(world.rules, subject, seed=world.seed), seed=world.seed, key=str(rev_id), attempt=1)
     return await world.pages.plain(located, body_fault.block(plan.body))
 
 

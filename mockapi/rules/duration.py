@@ -4,7 +4,7 @@ import re
 from datetime import timedelta
 from typing import Annotated
 
-from pydantic import BeforeValidator, PlainSerializer
+from pydantic import AfterValidator, BeforeValidator, PlainSerializer
 from pydantic_core import PydanticCustomError
 
 _MICROSECONDS = {"us": 1, "ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000}
@@ -37,3 +37,12 @@ def text(value: timedelta) -> str:
 
 Duration = Annotated[timedelta, BeforeValidator(parse), PlainSerializer(text, return_type=str, when_used="json")]
 """Never negative. A bare number is refused: its unit would be a guess."""
+
+
+def _above_zero(value: timedelta) -> timedelta:
+    if not value:
+        raise PydanticCustomError("duration", "a duration of 0", {"hint": "above 0, such as 40ms or 10s"})
+    return value
+
+
+PositiveDuration = Annotated[Duration, AfterValidator(_above_zero)]

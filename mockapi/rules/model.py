@@ -1,66 +1,39 @@
 """The rules: which requests (`when`) meet which faults (`do`).
 
-    Rule = name + When(method, path, wiki, page, revision: all that are given must match) + Do(latency, status, body)
+    Rule = name + When(method, path, wiki, page, revision, share, window: all that are given must match)
+                + Do(latency, status, body, parse, capacity, gateway_timeout)
 
 All rules that match a request apply, in their order; for the same fault the last one decides. Short forms are spelled
-out before they are checked: `latency: 40ms` is `{fixed: 40ms}`, `status: 504` is `{code: 504}`.
+out before they are checked: `latency: 40ms` is `{fixed: 40ms}`, `status: 504` is `{code: 504}`, `capacity: 4` is
+`{parses: 4}`.
 """
 
 from collections import Counter
 from datetime import timedelta
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from mockapi.pages.block import MAX_SIZE_BYTES, MIN_CHANGED_BYTES, MIN_SIZE_BYTES, most_changed_bytes
-from mockapi.rules.duration import Duration
+from mockapi.rules.drawn_time import DrawnTime
+from mockapi.rules.duration import Duration, PositiveDuration
 from mockapi.rules.size import Size
+from mockapi.rules.strict import Strict
+from mockapi.rules.when import When
 
 DEFAULT_CHANGED_BYTES: Final = 64 * 1024
 
-Method = Literal["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]
 
+class Capacity(Strict):
+    """How many renders may be under way at once among all requests that meet the rule; the others queue.
 
-class Strict(BaseModel):
-    """Frozen; an unknown key is an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class When(Strict):
-    """What a request must be; what is not given does not matter. `path` is a shell glob over the decoded path,
-    where `*` also crosses slashes; in `page` underscores are spaces.
+    The queue is as long as it has to be, or holds at most `queue`; who finds it full gets `overflow` at once.
     """
 
-    method: Method | None = None
-    path: str | None = Field(default=None, pattern=r"^[/*]")
-    wiki: str | None = None
-    page: str | None = None
-    revision: int | None = Field(default=None, ge=1)
-
-
-class Latency(Strict):
-    """A wait before the answer's first byte: `fixed`, or log-normal by `p50` and `p99`, never above `cap`."""
-
-    fixed: Duration | None = None
-    p50: Duration | None = None
-    p99: Duration | None = None
-    cap: Duration | None = None
-
-    @model_validator(mode="after")
-    def _one_form(self) -> Self:
-        if (self.fixed is None) == (self.p50 is None) or (self.p50 is None) != (self.p99 is None):
-            raise PydanticCustomError(
-                "latency_form", "not a latency", {"hint": "either a duration, or both p50 and p99 with an optional cap"}
-            )
-        if self.fixed is not None and self.cap is not None:
-            raise PydanticCustomError("latency_form", "cap without p50 and p99", {"hint": "a fixed wait needs no cap"})
-        if self.p50 is not None and self.p99 is not None and not timedelta(0) < self.p50 <= self.p99:
-            raise PydanticCustomError("latency_order", "p50 must be above 0 and at most p99", {"hint": "swap them?"})
-        if self.p50 is not None and self.cap is not None and self.cap < self.p50:
-            raise PydanticCustomError("latency_order", "cap is below p50", {"hint": "cap bounds the slow end"})
-        return self
+    parses: int = Field(ge=1, strict=True)
+    queue: int | None = Field(default=None, ge=0, strict=True)
+    overflow: Literal[503, 429] = 503
 
 
 class Status(Strict):
@@ -133,15 +106,22 @@ def _spelled_out(key: str, forms: object) -> BeforeValidator:
 
 
 class Do(Strict):
-    """The faults of a rule, at least one."""
+    """The faults of a rule, at least one.
 
-    latency: Annotated[Latency | None, _spelled_out("fixed", Duration | Latency | None)] = None
+    `latency` holds back the answer; `parse` is the time for which a render holds the wiki's parser, which `capacity`
+    bounds. `gateway_timeout` is when a proxy in front, counting from the request, answers 504 in place of the wiki.
+    """
+
+    latency: Annotated[DrawnTime | None, _spelled_out("fixed", Duration | DrawnTime | None)] = None
     status: Annotated[Status | None, _spelled_out("code", int | Status | None)] = None
     body: Body | None = None
+    parse: Annotated[DrawnTime | None, _spelled_out("fixed", Duration | DrawnTime | None)] = None
+    capacity: Annotated[Capacity | None, _spelled_out("parses", int | Capacity | None)] = None
+    gateway_timeout: PositiveDuration | None = None
 
     @model_validator(mode="after")
     def _something(self) -> Self:
-        if self.latency is None and self.status is None and self.body is None:
+        if all(fault is None for _, fault in self):
             raise PydanticCustomError("no_fault", "no fault", {"hint": f"at least one of {', '.join(Do.model_fields)}"})
         return self
 

@@ -11,8 +11,8 @@ import requests
 from pydantic import BaseModel, TypeAdapter
 
 from devkit.errors import StackError
-from devkit.guardian import Guardian, ManagedProcess
-from devkit.stack.parts.running import require_running
+from devkit.guardian import Guardian
+from devkit.stack.parts.running import Life, require_running
 from devkit.stack.ports import LOOPBACK
 from devkit.waiting import wait_until
 from mockapi.catalog import CatalogPage
@@ -24,31 +24,77 @@ _TIMEOUT_S = 60.0
 
 
 class RuleCounts(BaseModel):
-    """What the journal counted for one rule."""
+    """What the journal counted for one rule; times are in seconds since the first request to the wiki."""
 
     requests: int
     completed: int
+    by_status: dict[str, int] = {}
     max_real_bytes: int
     max_wire_bytes: int
     max_content_length: int | None = None
     max_duration_s: float
+    first_at_s: float | None = None
+    last_at_s: float | None = None
+
+
+class LatencyCounts(BaseModel):
+    """How many requests took how long: `counts[n]` up to `le_s[n]` seconds and more than the bound before it.
+
+    What took longer than the last bound is counted with it.
+    """
+
+    le_s: tuple[float, ...] = ()
+    counts: tuple[int, ...] = ()
+
+
+class UpstreamCounts(BaseModel):
+    """The load on the wiki's parser: `busy` and `queued` now, `max_queued` at most, the rest in all.
+
+    `abandoned` of the finished `parses` had nobody left who waited for them; `parse_s` is the time of all of them.
+    """
+
+    busy: int = 0
+    queued: int = 0
+    parses: int = 0
+    abandoned: int = 0
+    parse_s: float = 0
+    max_queued: int = 0
 
 
 class JournalCounts(BaseModel):
-    """What the journal counted since the state was set."""
+    """What the journal counted since the state was set, of requests that have ended.
 
+    `fetches` are first attempts. `clock_s` counts from the first request to the wiki and is None before.
+    """
+
+    clock_s: float | None = None
     requests: int
+    fetches: int = 0
+    max_attempt: int = 0
     in_flight: int
     by_status: dict[str, int]
+    latency: LatencyCounts = LatencyCounts()
+    upstream: UpstreamCounts = UpstreamCounts()
     rules: dict[str, RuleCounts]
+
+
+class JournalEntry(BaseModel):
+    """A request that has ended; `revision` is the one it asked for."""
+
+    wiki: str | None
+    revision: int | None
+
+
+class MockSilentError(StackError):
+    """The mock did not answer at all."""
 
 
 class MockApi:
     """A running mock."""
 
-    def __init__(self, process: ManagedProcess) -> None:
+    def __init__(self, process: Life, endpoint: str = "") -> None:
         self.process = process
-        self.endpoint = ""
+        self.endpoint = endpoint
         self._session = requests.Session()
         self._session.trust_env = False  # a proxy of the user's environment must not see loopback traffic
 
@@ -64,6 +110,11 @@ class MockApi:
     def counts(self) -> JournalCounts:
         return JournalCounts.model_validate_json(self._call("GET", "/__mock/journal/counts"))
 
+    def entries(self, rule: str) -> list[JournalEntry]:
+        """The requests that met a rule, as far as the journal keeps them: the newest 10,000 of all."""
+        answer = self._call("GET", "/__mock/journal", params={"rule": rule})
+        return TypeAdapter(list[JournalEntry]).validate_json(answer)
+
     def truth(self, wiki: str, revision: int) -> str:
         """The HTML that a fetch of this revision brings when it succeeds."""
         return self._call("GET", f"/__mock/truth/revision/{revision}", params={"wiki": wiki}).decode()
@@ -75,7 +126,7 @@ class MockApi:
             answer = self._session.request(method, self.endpoint + path, json=json, params=params, timeout=_TIMEOUT_S)
         except requests.RequestException as error:
             require_running(self.process)
-            raise StackError(f"mock API did not answer {method} {path}: {error}") from error
+            raise MockSilentError(f"mock API did not answer {method} {path}: {error}") from error
         if not answer.ok:
             raise StackError(f"mock API answered {answer.status_code} to {method} {path}: {answer.text[:500]}")
         return answer.content
@@ -97,4 +148,23 @@ def await_mock_api(mock: MockApi) -> None:
 
     mock.endpoint = wait_until(
         address, what="the mock API to say that it is ready", deadline=_READY, hint=f"its log is {mock.process.stderr}"
+    )
+
+
+def await_answer(mock: MockApi) -> None:
+    """Wait until a mock whose address is known answers, and lets us control it. Raises StackError when it does not."""
+
+    def answers() -> bool:
+        require_running(mock.process)
+        try:
+            mock.counts()
+        except MockSilentError:
+            return False
+        return True
+
+    wait_until(
+        answers,
+        what=f"the mock API to answer at {mock.endpoint}",
+        deadline=_READY,
+        hint=f"its log is {mock.process.stderr}",
     )

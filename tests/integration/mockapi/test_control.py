@@ -2,6 +2,8 @@ from typing import Any
 
 import pytest
 
+from devkit.stack.parts.mock_api import JournalCounts
+
 REVISION = 28674
 GONE = {"name": "gone", "do": {"status": 404}}
 SLOW = {"name": "slow", "when": {"page": "Huge"}, "do": {"latency": {"fixed": "40ms"}}}
@@ -93,11 +95,38 @@ def test_the_journal_is_filtered_counted_and_cleared(mock: Any) -> None:
     assert mock.ask("/__mock/state").json["requests"] == 0
 
 
+def test_the_kit_reads_every_figure_that_is_counted(mock: Any) -> None:
+    """Most fields of the kit's model have a default, so a figure that is renamed here would be zero there."""
+    mock.rules(GONE)
+    mock.page(REVISION)
+    counts = mock.ask("/__mock/journal/counts").json
+    read = JournalCounts.model_validate(counts).model_dump()
+    assert read.keys() == counts.keys()
+    for part in ("latency", "upstream"):
+        assert read[part].keys() == counts[part].keys()
+    assert read["rules"]["gone"].keys() == counts["rules"]["gone"].keys()
+    assert (read["fetches"], sum(read["latency"]["counts"]), read["rules"]["gone"]["by_status"]) == (1, 1, {"404": 1})
+
+
 def test_an_entry_has_all_its_fields(mock: Any) -> None:
     mock.page(REVISION, X_Request_Id="a")
     (entry,) = mock.journal()
     assert set(entry) == {
-        *("n", "at", "method", "path", "host", "wiki", "page", "revision", "request_id", "attempt", "rules", "draws"),
+        *(
+            "n",
+            "at",
+            "at_s",
+            "method",
+            "path",
+            "host",
+            "wiki",
+            "page",
+            "revision",
+            "request_id",
+            "attempt",
+            "rules",
+            "draws",
+        ),
         *("status", "content_length", "content_encoding", "wire_bytes", "real_bytes", "duration_s", "completed"),
     }
     assert (entry["wiki"], entry["revision"], entry["status"], entry["completed"]) == ("enwiki", REVISION, 200, True)

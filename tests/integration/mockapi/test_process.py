@@ -67,8 +67,29 @@ def test_a_bad_file_is_one_line_and_exit_2(pytestconfig: pytest.Config, tmp_path
     ended = run(pytestconfig.rootpath, "--port", "0", "--rules", str(rules))
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr == (
-        f"mockapi: {rules}: [0].do.latncy: unknown key; did you mean 'latency'? allowed: latency, status, body\n"
+        f"mockapi: {rules}: [0].do.latncy: unknown key; did you mean 'latency'? allowed: latency, status, body, "
+        "parse, capacity, gateway_timeout\n"
     )
+
+
+def test_the_control_may_be_opened_for_networks(start_mock: StartMock) -> None:
+    mock = start_mock("--allow-control", "172.16.0.0/12", "--allow-control", "fd00::/16")
+    assert mock.ask("/__mock/state").status == 200
+
+
+@pytest.mark.parametrize(
+    ("network", "remedy"),
+    [
+        ("10.0.0.1/8", "did you mean 10.0.0.0/8?"),
+        ("bridge", "write an address and the length of its prefix, such as 172.16.0.0/12"),
+    ],
+)
+def test_a_wrong_network_is_told_with_its_place_and_exit_2(
+    pytestconfig: pytest.Config, network: str, remedy: str
+) -> None:
+    ended = run(pytestconfig.rootpath, "--port", "0", "--allow-control", network)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.endswith(f"argument --allow-control: '{network}' is not a network: {remedy}\n")
 
 
 @pytest.mark.parametrize("arguments", [[], ["--port", "99999"], ["--port", "x"]])

@@ -2,7 +2,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mockapi.journal import Asked, Journal, Result, RuleCounts
+from mockapi.entry import Asked, Result
+from mockapi.journal import Journal
+from mockapi.tally import RuleCounts
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
@@ -46,42 +48,34 @@ OK = Result(status=200, content_length=10, content_encoding="gzip", wire_bytes=1
 
 
 def test_an_entry_says_what_was_asked_answered_and_how_long_it_took(journal: Journal, seconds: Seconds) -> None:
-    number = journal.begin(asked())
+    number = journal.begin(asked(), at_s=7.0)
     seconds.at += 2.5
     (open_request,) = journal.in_flight()
-    assert (open_request.n, open_request.waited_s, open_request.draws) == (number, 2.5, {"latency_s": 0.5})
+    assert (open_request.n, open_request.at_s, open_request.waited_s) == (number, 7.0, 2.5)
+    assert open_request.draws == {"latency_s": 0.5}
     seconds.at += 1.5
     journal.finish(number, OK)
     (entry,) = journal.entries()
     assert journal.in_flight() == []
-    assert (entry.n, entry.at, entry.duration_s, entry.status, entry.real_bytes) == (number, NOW, 4.0, 200, 50)
+    assert (entry.n, entry.at, entry.at_s, entry.duration_s) == (number, NOW, 7.0, 4.0)
+    assert (entry.status, entry.real_bytes) == (200, 50)
 
 
 def test_entries_are_bounded_and_counts_are_not(journal: Journal) -> None:
     for n in range(10):
-        journal.finish(journal.begin(asked(str(n), rules=("r",))), OK)
+        journal.finish(journal.begin(asked(str(n), rules=("r",)), at_s=n), OK)
     assert [entry.request_id for entry in journal.entries()] == ["7", "8", "9"]
     counts = journal.counts(("r", "never"))
-    assert counts.requests == 10
-    assert counts.rules["r"].requests == 10
+    assert (counts.requests, counts.fetches, sum(counts.latency.counts)) == (10, 10, 10)
+    assert (counts.rules["r"].requests, counts.rules["r"].by_status) == (10, {"200": 10})
+    assert (counts.rules["r"].first_at_s, counts.rules["r"].last_at_s) == (0, 9)
     assert counts.rules["never"] == RuleCounts()
 
 
-def test_counts_keep_the_largest_and_the_incomplete(journal: Journal, seconds: Seconds) -> None:
-    number = journal.begin(asked(rules=("r",)))
-    seconds.at += 3
-    journal.finish(number, Result(status=200, content_length=900, wire_bytes=100, real_bytes=7_000))
-    journal.finish(journal.begin(asked(rules=("r",))), OK)
-    journal.finish(journal.begin(asked()), Result())
-    counts = journal.counts(("r",))
-    assert counts.rules["r"] == RuleCounts(2, 1, 7_000, 100, 900, 3.0)
-    assert counts.by_status == {"200": 2, "none": 1}
-
-
 def test_filters_and_limit(journal: Journal) -> None:
-    journal.finish(journal.begin(asked("a", revision=1, rules=("r",))), OK)
-    journal.finish(journal.begin(asked("b", revision=2, rules=("r",))), OK)
-    journal.finish(journal.begin(asked("a", revision=2)), OK)
+    journal.finish(journal.begin(asked("a", revision=1, rules=("r",)), at_s=0), OK)
+    journal.finish(journal.begin(asked("b", revision=2, rules=("r",)), at_s=0), OK)
+    journal.finish(journal.begin(asked("a", revision=2), at_s=0), OK)
 
     def found(**filters: object) -> list[int]:
         return [entry.n for entry in journal.entries(**filters)]  # type: ignore[arg-type]
@@ -94,7 +88,7 @@ def test_filters_and_limit(journal: Journal) -> None:
 
 
 def test_clearing_also_forgets_requests_under_way(journal: Journal) -> None:
-    before = journal.begin(asked(rules=("r",)))
+    before = journal.begin(asked(rules=("r",)), at_s=0)
     journal.clear()
     journal.finish(before, OK)
     assert journal.entries() == []

@@ -1,11 +1,10 @@
 import asyncio
 from collections.abc import Callable, MutableMapping
-from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from mockapi.reply import PIECE_BYTES, Reply, Sent, send_reply, stays
+from mockapi.reply import PIECE_BYTES, Reply, Sent, send_reply
 
 Message = MutableMapping[str, Any]
 
@@ -77,19 +76,6 @@ def test_head_has_no_body() -> None:
     outcome, client = sent(Reply(200, (), b"body"), Client, head_only=True)
     assert outcome == Sent(0, completed=True)
     assert client.body == b""
-
-
-def test_a_wait_ends_early_when_the_client_leaves() -> None:
-    async def wait_for_a_client_that_left() -> bool:
-        client = Client(leaves_after=0)
-        await client.send({})
-        return await stays(timedelta(hours=1), client.receive)
-
-    async def wait_for_one_that_stays() -> bool:
-        return await stays(timedelta(milliseconds=1), Client().receive)
-
-    assert asyncio.run(wait_for_a_client_that_left()) is False
-    assert asyncio.run(wait_for_one_that_stays()) is True
 
 
 def test_real_bytes_are_those_after_decoding() -> None:

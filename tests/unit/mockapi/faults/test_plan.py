@@ -69,3 +69,22 @@ def test_the_cap_cuts_the_slow_end_off() -> None:
     waits = [plan(capped, key=str(n)).latency for n in range(300)]
     assert max(waits) == timedelta(milliseconds=100)
     assert min(waits) < timedelta(milliseconds=40)
+
+
+def test_parse_and_latency_of_a_rule_are_drawn_apart() -> None:
+    made = plan({**SLOW, "parse": SLOW["latency"]})
+    assert made.parse is not None
+    assert made.parse != made.latency
+    assert made.draws == {"latency_s": made.latency.total_seconds(), "parse_s": made.parse.total_seconds()}
+    assert made == plan({**SLOW, "parse": SLOW["latency"]})
+
+
+def test_a_parse_of_no_time_is_a_parse() -> None:
+    assert plan({"parse": "0s"}).parse == timedelta(0)
+    assert plan({"latency": "1s"}).parse is None
+
+
+def test_the_last_capacity_and_the_last_gateway_decide() -> None:
+    made = plan({"capacity": 1, "gateway_timeout": "1s"}, {"capacity": 2, "gateway_timeout": "2s"}, {"parse": "1s"})
+    assert (made.capacity, made.gateway_timeout) == ("r1", timedelta(seconds=2))
+    assert made.draws == {"parse_s": 1.0}

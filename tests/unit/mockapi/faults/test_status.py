@@ -3,7 +3,7 @@ from typing import Any
 import orjson
 import pytest
 
-from mockapi.faults.status import reply
+from mockapi.faults.status import overflow, reply
 from mockapi.reply import Reply
 from mockapi.rules.model import Do
 
@@ -68,3 +68,12 @@ def test_own_words_and_retry_after() -> None:
     assert made.body == "later, naïve one".encode()
     assert made.header(b"content-length") == str(len(made.body))
     assert made.header(b"retry-after") == "120"
+
+
+def test_a_full_queue_is_told_by_the_proxy_or_by_the_gateway() -> None:
+    made = overflow(503, "abc")
+    assert made.status == 503
+    assert made.body == b"upstream connect error or disconnect/reset before headers. reset reason: overflow"
+    assert (made.header(b"x-envoy-overloaded"), made.header(b"server")) == ("true", "envoy")
+    assert made.header(b"content-length") == str(len(made.body))
+    assert overflow(429, "abc") == answer(429)

@@ -27,6 +27,9 @@ def lines(document: object) -> list[str]:
 def test_short_forms_mean_the_long_ones() -> None:
     assert rule({"latency": "40ms"}) == rule({"latency": {"fixed": "40ms"}})
     assert rule({"status": 504}) == rule({"status": {"code": 504}})
+    assert rule({"parse": "40ms"}) == rule({"parse": {"fixed": "40ms"}})
+    assert rule({"capacity": 4}) == rule({"capacity": {"parses": 4, "overflow": 503}})
+    assert rule({"status": 404}, when={"share": "1%"}) == rule({"status": 404}, when={"share": 0.01})
     assert rule({"body": {"size": "20MiB"}}).do.body == rule({"body": {"size": 20 * 1024 * 1024}}).do.body
 
 
@@ -43,13 +46,38 @@ latencies = st.one_of(
 )
 bodies = st.integers(4096, 10**8).map(lambda size: {"size": size, "encoding": "gzip"})
 statuses = st.integers(400, 599) | st.builds(lambda code: {"code": code, "body": "x"}, st.integers(400, 599))
-dos = st.fixed_dictionaries({}, optional={"latency": latencies, "status": statuses, "body": bodies}).filter(bool)
+capacities = st.integers(1, 99) | st.fixed_dictionaries(
+    {"parses": st.integers(1, 99)}, optional={"queue": st.integers(0, 999), "overflow": st.sampled_from([503, 429])}
+)
+dos = st.fixed_dictionaries(
+    {},
+    optional={
+        "latency": latencies,
+        "status": statuses,
+        "body": bodies,
+        "parse": latencies,
+        "capacity": capacities,
+        "gateway_timeout": durations,
+    },
+).filter(bool)
+whens = st.fixed_dictionaries(
+    {}, optional={"share": st.floats(1e-9, 1), "window": st.builds(lambda d: {"from": d, "for": d}, durations)}
+)
 
 
-@given(st.lists(dos, max_size=4))
-def test_rules_survive_the_way_over_the_api(faults: list[dict[str, Any]]) -> None:
-    rules = RULES.validate_python([{"name": str(n), "do": do} for n, do in enumerate(faults)])
-    assert RULES.validate_json(RULES.dump_json(rules, exclude_none=True)) == rules
+@given(st.lists(st.tuples(whens, dos), max_size=4))
+def test_rules_survive_the_way_over_the_api(written: list[tuple[dict[str, Any], dict[str, Any]]]) -> None:
+    rules = RULES.validate_python([{"name": str(n), "when": when, "do": do} for n, (when, do) in enumerate(written)])
+    assert RULES.validate_json(RULES.dump_json(rules, exclude_none=True, by_alias=True)) == rules
+
+
+@pytest.mark.parametrize(
+    ("window", "seconds"), [({"from": "3s"}, (3, None)), ({"for": "6s"}, (0, 6)), ({"from": "3s", "for": "6s"}, (3, 6))]
+)
+def test_a_window_has_a_beginning_or_an_end_or_both(window: dict[str, str], seconds: tuple[int, int | None]) -> None:
+    made = rule({"status": 404}, when={"window": window}).when.window
+    assert made is not None
+    assert (made.from_, made.for_) == tuple(None if one is None else timedelta(seconds=one) for one in seconds)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +85,10 @@ def test_rules_survive_the_way_over_the_api(faults: list[dict[str, Any]]) -> Non
     [
         ([{"name": "a", "do": {"body": {"siez": 1}}}], "[0].do.body.siez: unknown key; did you mean 'size'? allowed: "),
         ([{"name": "a", "wen": {}, "do": {"status": 404}}], "[0].wen: unknown key; did you mean 'when'?"),
-        ([{"name": "a", "when": {"title": "A"}, "do": {"status": 404}}], "allowed: method, path, wiki, page, revision"),
+        (
+            [{"name": "a", "when": {"title": "A"}, "do": {"status": 404}}],
+            "allowed: method, path, wiki, page, revision, share",
+        ),
         ([{"name": "a", "do": {"latency": {"p5": "1s"}}}], "[0].do.latency.p5: unknown key; did you mean 'p50'?"),
         ([{"name": "a", "do": {"latency": 40}}], "not a duration (got 40); a number with its unit"),
         ([{"name": "a", "do": {"latency": {"p50": "1s"}}}], "either a duration, or both p50 and p99"),
@@ -75,7 +106,33 @@ def test_rules_survive_the_way_over_the_api(faults: list[dict[str, Any]]) -> Non
         ),
         ([{"name": "a", "do": {"body": {"encoding": "gizp"}}}], "'gizp' is not allowed; did you mean 'gzip'?"),
         ([{"name": "a", "do": {"body": {"size": 9000, "changed": "two"}}}], "'two' is not allowed; allowed: one block"),
-        ([{"name": "a", "do": {}}], "[0].do: no fault (got {}); at least one of latency, status, body"),
+        (
+            [{"name": "a", "do": {}}],
+            "[0].do: no fault (got {}); at least one of latency, status, body, parse, capacity, gate",
+        ),
+        ([{"name": "a", "do": {"parse": {"p50": "1s"}}}], "[0].do.parse: not a time"),
+        ([{"name": "a", "do": {"capacity": 0}}], "[0].do.capacity.parses: input should be greater than or equal to 1"),
+        ([{"name": "a", "do": {"capacity": "4"}}], "[0].do.capacity.parses: input should be a valid integer (got '4')"),
+        ([{"name": "a", "do": {"capacity": True}}], "[0].do.capacity.parses: input should be a valid integer"),
+        ([{"name": "a", "do": {"capacity": {"queue": 4}}}], "[0].do.capacity.parses: missing; add this key"),
+        ([{"name": "a", "do": {"capacity": {"parses": 4, "queue": -1}}}], "[0].do.capacity.queue: input should be gre"),
+        ([{"name": "a", "do": {"capacity": {"parses": 4, "overflow": 500}}}], "[0].do.capacity.overflow: 500 is not"),
+        (
+            [{"name": "a", "do": {"capacity": {"parses": 4, "que": 1}}}],
+            "do.capacity.que: unknown key; did you mean 'qu",
+        ),
+        ([{"name": "a", "do": {"gateway_timeout": "0s"}}], "a duration of 0 (got '0s'); above 0, such as 40ms or 10s"),
+        ([{"name": "a", "do": {"gateway_timeot": "1s"}}], "unknown key; did you mean 'gateway_timeout'?"),
+        ([{"name": "a", "when": {"share": 1}, "do": {"status": 404}}], "[0].when.share: not a share (got 1); above 0%"),
+        ([{"name": "a", "when": {"window": {}}, "do": {"status": 404}}], "[0].when.window: window without bounds"),
+        (
+            [{"name": "a", "when": {"window": {"fro": "3s"}}, "do": {"status": 404}}],
+            "[0].when.window.fro: unknown key; did you mean 'from'? allowed: from, for",
+        ),
+        (
+            [{"name": "a", "when": {"window": {"for": "0s"}}, "do": {"status": 404}}],
+            "[0].when.window.for: a duration of 0",
+        ),
         ([{"do": {"status": 404}}], "[0].name: missing; add this key"),
         (
             [{"name": "a", "when": {"method": "GTE"}, "do": {"status": 404}}],

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from devkit.errors import StackError
-from devkit.stack.parts.mock_api import JournalCounts, MockApi, await_mock_api, start_mock_api
+from devkit.stack.parts.mock_api import JournalCounts, JournalEntry, MockApi, await_mock_api, start_mock_api
 from devkit.stack.ports import free_port
 from mockapi.catalog import CatalogPage, CatalogRevision
 from mockapi.rules.model import Rule
@@ -157,3 +157,13 @@ def test_a_mock_that_ends_while_it_starts_is_not_waited_for(tmp_path: Path) -> N
     mock.process.exit_code = 2  # type: ignore[misc]
     with pytest.raises(StackError, match=r"^mock-api ended with exit code 2"):
         await_mock_api(mock)
+
+
+def test_entries_of_a_rule_say_which_revisions_met_it(server: Server, mock: MockApi) -> None:
+    entry = {"n": 1, "wiki": "enwiki", "revision": 28673, "page": "X", "rules": ["slow page"], "status": 200}
+    server.answers["/__mock/journal"] = 200, json.dumps([entry, entry | {"wiki": None, "revision": None}])
+    assert mock.entries("slow page") == [
+        JournalEntry(wiki="enwiki", revision=28673),
+        JournalEntry(wiki=None, revision=None),
+    ]
+    assert server.asked[-1] == ("GET", "/__mock/journal?rule=slow+page", None)

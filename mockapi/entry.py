@@ -1,0 +1,64 @@
+"""What the journal knows of one request: when it came, what it asked, what became of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Begun:
+    """`n` counts requests from 1; `at` is an aware time, `at_s` the same in seconds since the first request."""
+
+    n: int
+    at: datetime
+    at_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A request as it came in, with what the rules made of it.
+
+    `page` is the title of a known revision's page. `rules` are the names of all that matched, `draws` what they drew.
+    """
+
+    method: str
+    path: str
+    host: str
+    wiki: str | None
+    page: str | None
+    revision: int | None
+    request_id: str
+    attempt: int
+    rules: tuple[str, ...]
+    draws: Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What became of a request.
+
+    `status` is None when nothing was sent. `content_length` is the header as sent. `wire_bytes` of the body were handed
+    to the socket; `real_bytes` is the length of the whole body when decoded, 0 when none was to be sent.
+    `completed` is False when the client left before the end.
+    """
+
+    status: int | None = None
+    content_length: int | None = None
+    content_encoding: str | None = None
+    wire_bytes: int = 0
+    real_bytes: int = 0
+    completed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class InFlight(Asked, Begun):
+    """A request that has not ended, `waited_s` seconds after it began."""
+
+    waited_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry(Result, Asked, Begun):
+    """A request that has ended, `duration_s` seconds after it began."""
+
+    duration_s: float

@@ -1,0 +1,115 @@
+"""Figures about all requests that have ended, whether or not their entries are still kept."""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from mockapi.entry import Entry
+
+_SHORTEST_S: Final = 0.005
+_LONGEST_S: Final = 120.0
+_STEPS: Final = 60
+
+LATENCY_BOUNDS_S: Final = tuple(
+    round(_SHORTEST_S * (_LONGEST_S / _SHORTEST_S) ** (step / _STEPS), 6) for step in range(_STEPS + 1)
+)
+"""From 5 ms to 120 s, each 18 % above the one before; so a percentile read off them is that close."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCounts:
+    """What happened to the requests that a rule matched, since the journal was cleared.
+
+    `first_at_s` and `last_at_s` are when the first and the last of them came in; None when none did.
+    """
+
+    requests: int = 0
+    completed: int = 0
+    by_status: Mapping[str, int] = field(default_factory=dict)
+    max_real_bytes: int = 0
+    max_wire_bytes: int = 0
+    max_content_length: int = 0
+    max_duration_s: float = 0.0
+    first_at_s: float | None = None
+    last_at_s: float | None = None
+
+    def with_entry(self, entry: Entry) -> "RuleCounts":
+        """These counts and one more request."""
+        status = status_key(entry)
+        return RuleCounts(
+            requests=self.requests + 1,
+            completed=self.completed + entry.completed,
+            by_status={**self.by_status, status: self.by_status.get(status, 0) + 1},
+            max_real_bytes=max(self.max_real_bytes, entry.real_bytes),
+            max_wire_bytes=max(self.max_wire_bytes, entry.wire_bytes),
+            max_content_length=max(self.max_content_length, entry.content_length or 0),
+            max_duration_s=max(self.max_duration_s, entry.duration_s),
+            first_at_s=entry.at_s if self.first_at_s is None else min(self.first_at_s, entry.at_s),
+            last_at_s=entry.at_s if self.last_at_s is None else max(self.last_at_s, entry.at_s),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyCounts:
+    """How many requests took how long: `counts[n]` took up to `le_s[n]` seconds and more than the bound before it.
+
+    What took longer than the last bound is counted with it. Two looks can be subtracted.
+    """
+
+    le_s: tuple[float, ...]
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """`requests` have ended; `by_status` counts them by status, `none` for those that got none.
+
+    `fetches` of them were first attempts, `max_attempt` is the highest number of an attempt.
+    """
+
+    requests: int
+    fetches: int
+    max_attempt: int
+    in_flight: int
+    by_status: dict[str, int]
+    latency: LatencyCounts
+    rules: dict[str, RuleCounts]
+
+
+class Tally:
+    """Adds up entries."""
+
+    def __init__(self) -> None:
+        self._fetches = 0
+        self._max_attempt = 0
+        self._by_status: Counter[str] = Counter()
+        self._latency = [0] * len(LATENCY_BOUNDS_S)
+        self._rules: dict[str, RuleCounts] = {}
+
+    def add(self, entry: Entry) -> None:
+        """Counts a request that has ended."""
+        self._fetches += entry.attempt == 1
+        self._max_attempt = max(self._max_attempt, entry.attempt)
+        self._by_status[status_key(entry)] += 1
+        self._latency[min(bisect_left(LATENCY_BOUNDS_S, entry.duration_s), len(LATENCY_BOUNDS_S) - 1)] += 1
+        for name in entry.rules:
+            self._rules[name] = self._rules.get(name, RuleCounts()).with_entry(entry)
+
+    def counts(self, rule_names: tuple[str, ...], *, in_flight: int) -> Counts:
+        """The figures now; `rule_names` are there even if they matched nothing."""
+        return Counts(
+            requests=self._by_status.total(),
+            fetches=self._fetches,
+            max_attempt=self._max_attempt,
+            in_flight=in_flight,
+            by_status=dict(self._by_status),
+            latency=LatencyCounts(LATENCY_BOUNDS_S, tuple(self._latency)),
+            rules={name: self._rules.get(name, RuleCounts()) for name in (*rule_names, *self._rules)},
+        )
+
+
+def status_key(entry: Entry) -> str:
+    """The status as counts name it: `none` when nothing was sent."""
+    return "none" if entry.status is None else str(entry.status)

@@ -1,0 +1,49 @@
+"""The wiki's parser: a pool for each rule with a capacity, and one without a bound for the parses of no such rule."""
+
+from collections.abc import Callable, Sequence
+
+from mockapi.rules.model import Capacity, Rule
+from mockapi.upstream.load import Load, UpstreamCounts
+from mockapi.upstream.pool import Later, Parse, Pool
+
+
+class Parser:
+    """The parser of one world; its pools follow the rules in force."""
+
+    def __init__(self, monotonic: Callable[[], float], later: Later) -> None:
+        self._monotonic = monotonic
+        self._later = later
+        self._load = Load()
+        self._unbounded = self._pool(None)
+        self._pools: dict[str, Pool] = {}
+
+    def follow(self, rules: Sequence[Rule]) -> None:
+        """Takes over the capacities of `rules`. Without its rule a pool has no bound: what queued there begins now."""
+        capacities = {rule.name: rule.do.capacity for rule in rules if rule.do.capacity is not None}
+        for name, pool in self._pools.items():
+            pool.resize(capacities.get(name))
+        # A pool keeps what is under way while its rule is away, and counts it again when a rule of that name returns.
+        kept = {name: pool for name, pool in self._pools.items() if name in capacities or not pool.idle}
+        made = {name: self._pool(capacity) for name, capacity in capacities.items() if name not in kept}
+        self._pools = kept | made
+
+    def begin(self, seconds: float, rule: str | None) -> Parse:
+        """A parse of `seconds` that counts towards the capacity of `rule`. Raises QueueFull."""
+        pool = self._unbounded if rule is None else self._pools[rule]
+        return pool.begin(seconds)
+
+    def counts(self) -> UpstreamCounts:
+        """The load of all pools."""
+        return self._load.counts()
+
+    def forget(self) -> None:
+        """Begins to count anew."""
+        self._load.forget()
+
+    def retire(self) -> None:
+        """Ends every parse for which nobody waits, now and from now on: the parser's world is gone."""
+        for pool in (self._unbounded, *self._pools.values()):
+            pool.retire()
+
+    def _pool(self, capacity: Capacity | None) -> Pool:
+        return Pool(capacity, self._load, self._monotonic, self._later)

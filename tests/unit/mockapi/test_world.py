@@ -1,0 +1,93 @@
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import pytest
+
+from mockapi.catalog import CatalogPage
+from mockapi.entry import Asked, Result
+from mockapi.rules.model import Rule
+from mockapi.upstream.load import UpstreamCounts
+from mockapi.world import Clock, World, Worlds
+
+NARROW = Rule.model_validate({"name": "narrow", "do": {"capacity": 1}})
+ASKED = Asked(
+    method="GET",
+    path="/p",
+    host="h",
+    wiki=None,
+    page=None,
+    revision=None,
+    request_id="id",
+    attempt=1,
+    rules=("narrow",),
+    draws={},
+)
+
+
+class Never:
+    def cancel(self) -> None:
+        """What never comes needs no stop."""
+
+
+@dataclass
+class Seconds:
+    at: float = 100.0
+
+    def __call__(self) -> float:
+        return self.at
+
+
+@pytest.fixture
+def seconds() -> Seconds:
+    return Seconds()
+
+
+@pytest.fixture
+def clock(seconds: Seconds) -> Clock:
+    return Clock(now=lambda: datetime(2026, 11, 21, tzinfo=UTC), monotonic=seconds, later=lambda *_: Never())
+
+
+@pytest.fixture
+def world(clock: Clock, make_page: Callable[..., CatalogPage]) -> World:
+    return World(1, [make_page()], (NARROW,), clock)
+
+
+def test_counts_are_those_of_journal_parser_and_clock(world: World, seconds: Seconds) -> None:
+    assert (world.counts().clock_s, world.counts().upstream) == (None, UpstreamCounts())
+    number = world.journal.begin(ASKED, world.clock.arrive())
+    world.parser.begin(1.0, "narrow")
+    world.parser.begin(1.0, "narrow")
+    seconds.at += 2.5
+    world.journal.finish(number, Result(status=200, completed=True))
+    counts = world.counts()
+    assert (counts.clock_s, counts.requests, counts.fetches, counts.rules["narrow"].requests) == (2.5, 1, 1, 1)
+    assert counts.upstream == UpstreamCounts(busy=1, queued=1, max_queued=1)
+
+
+def test_forgetting_keeps_the_clock_and_what_is_under_way(world: World, seconds: Seconds) -> None:
+    world.journal.finish(world.journal.begin(ASKED, world.clock.arrive()), Result())
+    world.parser.begin(1.0, "narrow")
+    seconds.at += 2.5
+    world.forget()
+    counts = world.counts()
+    assert (counts.clock_s, counts.requests, counts.fetches, sum(counts.latency.counts)) == (2.5, 0, 0, 0)
+    assert counts.upstream == UpstreamCounts(busy=1)
+
+
+def test_new_rules_bound_what_is_queued(world: World) -> None:
+    for _ in range(3):
+        world.parser.begin(1.0, "narrow")
+    world.replace_rules(())
+    assert (world.rules, world.rule_names, world.counts().upstream.busy) == ((), (), 3)
+
+
+def test_a_world_that_is_replaced_lets_go_what_nobody_waits_for(world: World, clock: Clock) -> None:
+    worlds = Worlds(world, clock)
+    world.parser.begin(1.0, "narrow").leave()
+    world.parser.begin(1.0, "narrow")
+    new = World(2, [], (), clock)
+    worlds.replace(new)
+    assert worlds.current is new
+    assert (world.counts().upstream.busy, world.counts().upstream.queued) == (1, 0)
+    assert new.counts().upstream == UpstreamCounts()

@@ -1,0 +1,202 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mockapi.rules.model import Capacity
+from mockapi.upstream.load import Load, UpstreamCounts
+from mockapi.upstream.pool import Parse, Pool, QueueFull
+
+
+def pool_of(parses: int | None, timers: Any, load: Load | None = None, **bounds: Any) -> Pool:
+    capacity = None if parses is None else Capacity(parses=parses, **bounds)
+    return Pool(capacity, load or Load(), timers.monotonic, timers.later)
+
+
+def over(parses: list[Parse]) -> list[bool]:
+    return [parse.over.is_set() for parse in parses]
+
+
+def test_first_in_first_out_and_never_more_than_its_capacity(timers: Any) -> None:
+    load = Load()
+    pool = pool_of(2, timers, load)
+    parses = [pool.begin(1.0) for _ in range(5)]
+    assert load.counts() == UpstreamCounts(busy=2, queued=3, max_queued=3)
+    timers.pass_s(1.0)
+    assert over(parses) == [True, True, False, False, False]
+    assert load.counts() == UpstreamCounts(busy=2, queued=1, parses=2, parse_s=2.0, max_queued=3)
+    timers.pass_s(1.0)
+    assert over(parses) == [True, True, True, True, False]
+    timers.pass_s(1.0)
+    assert over(parses) == [True] * 5
+    assert pool.idle
+
+
+def test_who_comes_while_others_queue_goes_behind_them(timers: Any) -> None:
+    pool = pool_of(1, timers)
+    first = [pool.begin(1.0), pool.begin(1.0)]
+    timers.pass_s(0.5)
+    late = pool.begin(0.1)
+    timers.pass_s(1.5)
+    assert over([*first, late]) == [True, True, False]
+    timers.pass_s(0.1)
+    assert late.over.is_set()
+
+
+def test_without_a_bound_all_begin_at_once(timers: Any) -> None:
+    load = Load()
+    pool = pool_of(None, timers, load)
+    parses = [pool.begin(1.0) for _ in range(100)]
+    assert load.counts() == UpstreamCounts(busy=100)
+    timers.pass_s(1.0)
+    assert all(over(parses))
+
+
+@pytest.mark.parametrize(("queue", "overflow"), [(0, 503), (3, 429)])
+def test_a_full_queue_turns_away_and_takes_again_when_there_is_room(timers: Any, queue: int, overflow: int) -> None:
+    load = Load()
+    pool = pool_of(1, timers, load, queue=queue, overflow=overflow)
+    for _ in range(1 + queue):
+        pool.begin(1.0)
+    with pytest.raises(QueueFull) as full:
+        pool.begin(1.0)
+    assert full.value.code == overflow
+    assert load.counts().queued == queue
+    timers.pass_s(1.0)
+    pool.begin(1.0)
+
+
+def test_an_abandoned_parse_keeps_its_place_and_takes_its_full_time(timers: Any) -> None:
+    load = Load()
+    pool = pool_of(1, timers, load)
+    under_way, queued, last = (pool.begin(1.0) for _ in range(3))
+    under_way.leave()
+    queued.leave()
+    timers.pass_s(2.0)
+    assert over([under_way, queued, last]) == [True, True, False]
+    timers.pass_s(1.0)
+    assert last.over.is_set()
+    assert load.counts() == UpstreamCounts(parses=3, abandoned=2, parse_s=3.0, max_queued=2)
+
+
+def test_a_machine_that_is_late_does_not_make_the_capacity_smaller(timers: Any) -> None:
+    pool = pool_of(1, timers)
+    parses = [pool.begin(1.0) for _ in range(4)]
+    timers.stall_s(2.5)
+    assert over(parses) == [True, True, False, False]
+    timers.pass_s(0.5)
+    assert over(parses) == [True, True, True, False]
+
+
+def test_no_parse_begins_before_it_came_in(timers: Any) -> None:
+    pool = pool_of(1, timers)
+    first = pool.begin(1.0)
+    timers.now_s = 1.5
+    late = pool.begin(1.0)
+    timers.stall_s(0)
+    assert over([first, late]) == [True, False]
+    timers.pass_s(0.75)
+    assert not late.over.is_set()
+    timers.pass_s(0.25)
+    assert late.over.is_set()
+
+
+def test_leaving_when_it_is_over_abandons_nothing(timers: Any) -> None:
+    load = Load()
+    parse = pool_of(1, timers, load).begin(1.0)
+    timers.pass_s(1.0)
+    parse.leave()
+    assert load.counts().abandoned == 0
+
+
+def test_a_larger_capacity_starts_the_queue_and_a_smaller_one_lets_go_on_what_runs(timers: Any) -> None:
+    load = Load()
+    pool = pool_of(1, timers, load)
+    parses = [pool.begin(1.0) for _ in range(6)]
+    pool.resize(Capacity(parses=4))
+    assert (load.counts().busy, load.counts().queued) == (4, 2)
+    pool.resize(Capacity(parses=1, queue=0))
+    timers.pass_s(1.0)
+    assert (load.counts().busy, load.counts().queued) == (1, 1)
+    timers.pass_s(2.0)
+    assert all(over(parses))
+
+
+def test_without_its_bound_nothing_is_stranded(timers: Any) -> None:
+    pool = pool_of(1, timers)
+    parses = [pool.begin(1.0) for _ in range(6)]
+    pool.resize(None)
+    timers.pass_s(1.0)
+    assert all(over(parses))
+
+
+def test_a_retired_pool_goes_on_only_with_what_is_awaited(timers: Any) -> None:
+    load = Load()
+    pool = pool_of(1, timers, load)
+    running, abandoned, awaited, impatient = (pool.begin(1.0) for _ in range(4))
+    running.leave()
+    abandoned.leave()
+    pool.retire()
+    assert (load.counts().busy, load.counts().queued, timers.pending) == (1, 1, 1)
+    impatient.leave()
+    assert (load.counts().busy, load.counts().queued) == (1, 0)
+    timers.pass_s(1.0)
+    assert over([running, abandoned, awaited, impatient]) == [False, False, True, False]
+    assert (pool.idle, timers.pending) == (True, 0)
+
+
+def test_who_leaves_a_retired_pool_while_it_runs_frees_the_slot(timers: Any) -> None:
+    pool = pool_of(1, timers)
+    running, next_one = pool.begin(1.0), pool.begin(1.0)
+    pool.retire()
+    timers.pass_s(0.5)
+    running.leave()
+    timers.pass_s(1.0)
+    assert over([running, next_one]) == [False, True]
+
+
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("begin"), st.floats(0, 3)),
+        st.tuples(st.just("leave"), st.integers(0, 50)),
+        st.tuples(st.just("pass"), st.floats(0, 3)),
+        st.tuples(st.just("resize"), st.none() | st.integers(1, 4)),
+    ),
+    max_size=40,
+)
+
+
+@given(steps, st.integers(1, 4), st.none() | st.integers(0, 5))
+def test_whatever_happens_every_parse_taken_ends_in_its_turn(
+    make_timers: Callable[[], Any], taken: list[tuple[str, Any]], bound: int, queue: int | None
+) -> None:
+    timers, load = make_timers(), Load()
+    pool = pool_of(bound, timers, load, queue=queue)
+    parses: list[Parse] = []
+    turned_away = 0
+    for what, value in taken:
+        match what:
+            case "begin":
+                try:
+                    parses.append(pool.begin(value))
+                except QueueFull:
+                    turned_away += 1
+            case "leave" if value < len(parses):
+                parses[value].leave()
+            case "pass":
+                timers.pass_s(value)
+            case "resize":
+                pool.resize(None if value is None else Capacity(parses=value, queue=queue))
+        counts = load.counts()
+        assert counts.busy + counts.queued + counts.parses == len(parses)
+        assert counts.busy == timers.pending
+        started = [parse.over.is_set() or parse in pool._running for parse in parses]
+        assert started == sorted(started, reverse=True), "nobody overtakes"
+    timers.pass_s(1_000)
+    assert all(over(parses))
+    counts = load.counts()
+    assert counts.abandoned == sum(not parse.awaited for parse in parses)
+    assert counts.parse_s == pytest.approx(sum(parse.seconds for parse in parses))
+    assert len(parses) + turned_away == sum(what == "begin" for what, _ in taken)
