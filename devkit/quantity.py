@@ -1,4 +1,4 @@
-"""Durations and rates as people write them in files and on the command line: `10s`, `40ms`, `20/s`.
+"""Durations, rates and shares as people write them in files and on the command line: `10s`, `40ms`, `20/s`, `50%`.
 
 A bare number is refused on purpose: nobody reading it later knows its unit.
 Sizes are stricter than `pydantic.ByteSize`, which ignores what it does not understand (`8,5MiB` would be 8 bytes).
@@ -16,6 +16,7 @@ _UNIT_LIST = "ms, s, m, h"
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([^\W\d_]*)", re.ASCII)
 _SIZE_UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 10**3, "MB": 10**6, "GB": 10**9}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)", re.ASCII)
+_SHARE = re.compile(r"(\d+(?:\.\d+)?)\s*%", re.ASCII)
 _RATE = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*/\s*([^\W\d_]+)", re.ASCII)
 
 
@@ -90,6 +91,22 @@ def format_rate(per_s: float) -> str:
     return f"{per_s:.0f}/s" if per_s.is_integer() else f"{per_s!r}/s"
 
 
+def parse_share(value: object) -> float:
+    """A share of a whole, 0 to 1, from `50%`; raises ValueError, which says how to write it."""
+    match = _SHARE.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None:
+        raise ValueError(f"{value!r} is not a share, write 50%")
+    share = float(Decimal(match[1]) / 100)
+    if share > 1:
+        raise ValueError(f"{value!r} is more than the whole, at most 100%")
+    return share
+
+
+def format_share(share: float) -> str:
+    """The text that `parse_share` reads back: `50%`."""
+    return f"{share * 100:.10g}%"
+
+
 Duration = Annotated[timedelta, BeforeValidator(parse_duration), PlainSerializer(format_duration, return_type=str)]
 """A timedelta written as text, `10s`; dumped as text too."""
 
@@ -97,6 +114,11 @@ Rate = Annotated[
     float, BeforeValidator(parse_rate, json_schema_input_type=str), PlainSerializer(format_rate, return_type=str)
 ]
 """Events per second written as text, `20/s`; dumped as text too."""
+
+Share = Annotated[
+    float, BeforeValidator(parse_share, json_schema_input_type=str), PlainSerializer(format_share, return_type=str)
+]
+"""A share of a whole, 0 to 1, written `50%`; dumped as text too."""
 
 Size = Annotated[int, BeforeValidator(parse_size, json_schema_input_type=int | str)]
 """Bytes, written `20MiB` or as a number."""

@@ -3,7 +3,8 @@
 An expectation is a mapping with one key, the name of the check: `{restarts: {at_least: 2}}`, `{audit: clean}`.
 """
 
-from devkit.checks.base import Bound, Check, Finding
+from devkit.checks.base import Check, Finding
+from devkit.checks.bounds import Bound
 from devkit.checks.expectation import Expectation
 from devkit.checks.registry import CHECKS
 

@@ -1,4 +1,4 @@
-"""Whether the backlog drained: all traffic is published and the committed offset has reached its end."""
+"""Whether the backlog drained: all traffic is published, the committed offset is at its end, nothing is deferred."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +15,7 @@ class _Drained:
     def judge(self, argument: bool, observation: ArmObservation) -> Finding:
         sample = observation.last_sample
         measured = f"committed {sample.committed} of {sample.source_end}"
+        measured += f", {sample.deferred} deferred" if sample.deferred else ""
         return Finding(self.name, str(argument).lower(), measured, observation.drained == argument)
 
 

@@ -21,10 +21,20 @@ class _OneCheck(BaseModel):
             raise ValueError(f"{name} says nothing; write what it must be")
         return self
 
+    @property
+    def check(self) -> str:
+        """The name of the check."""
+        (name,) = self.model_fields_set
+        return name
+
+    @property
+    def argument(self) -> Any:
+        """What the check is to hold, as the check's own argument type."""
+        return getattr(self, self.check)
+
     def judge(self, observation: ArmObservation) -> Finding:
         """Hold the expectation against what was observed."""
-        (name,) = self.model_fields_set
-        return CHECKS[name].judge(getattr(self, name), observation)
+        return CHECKS[self.check].judge(self.argument, observation)
 
 
 if TYPE_CHECKING:

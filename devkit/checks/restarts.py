@@ -1,5 +1,5 @@
 """How often the supervisor restarted the pipeline."""
 
-from devkit.checks.base import Count
+from devkit.checks.base import Measure
 
-RESTARTS = Count("restarts", lambda observation: observation.restarts)
+RESTARTS = Measure("restarts", lambda observation: observation.restarts)

@@ -1,14 +1,24 @@
 """What was observed of one arm; the checks judge this and nothing else."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from devkit.observe.audit.model import Audit
+from devkit.observe.figures import Figures
+from devkit.observe.latency import Latencies
 from devkit.observe.logs import LoggedException
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One look from outside. Offsets are summed over the partitions."""
+    """One look from outside. Offsets are summed over the partitions; `at_s` counts from the arm's start.
+
+    `process` is the number of the pipeline process whose query runs, None while none does. What the upstream counted
+    (`requests` to `parse_s`) is since the arm's start, but `in_flight`, `busy` and `queued` are of now, and
+    `answer_…_s` are of the requests that ended since the look before, None when none did. `upstream_clock_s` counts
+    from the first request of the arm, `deferred` entries that stand in the deferral topic. `cpu_cores` are CPU
+    seconds a second of the pipeline's processes since the look before, `memory_bytes` their resident memory.
+    """
 
     at_s: float
     committed: int
@@ -17,6 +27,22 @@ class Sample:
     errors: int
     requests: int
     in_flight: int
+    process: int | None = None
+    upstream_clock_s: float | None = None
+    by_status: Mapping[str, int] = field(default_factory=dict)
+    fetches: int = 0
+    max_attempt: int = 0
+    busy: int = 0
+    queued: int = 0
+    parses: int = 0
+    abandoned: int = 0
+    parse_s: float = 0.0
+    answer_p50_s: float | None = None
+    answer_p95_s: float | None = None
+    answer_p99_s: float | None = None
+    deferred: int = 0
+    cpu_cores: float = 0.0
+    memory_bytes: int = 0
 
     @property
     def lag(self) -> int:
@@ -25,7 +51,11 @@ class Sample:
 
 @dataclass(frozen=True)
 class RuleEvidence:
-    """What the mock's journal says of one rule: the proof that the fault fired."""
+    """What the mock's journal says of one rule: the proof that the fault fired.
+
+    `acted` is None for a fault that acts on each request it meets. For one that acts under load only (a capacity, a
+    gateway's timeout) it says whether it did; `inaction` then says what was not seen.
+    """
 
     rule: str
     requests: int
@@ -34,11 +64,19 @@ class RuleEvidence:
     max_wire_bytes: int
     max_real_bytes: int
     max_duration_s: float
+    by_status: Mapping[str, int] = field(default_factory=dict)
+    first_at_s: float | None = None
+    last_at_s: float | None = None
+    acted: bool | None = None
+    inaction: str = ""
 
 
 @dataclass(frozen=True)
 class ArmObservation:
-    """`past_failed_batch` is None where no batch failed; the checks explain `replays` and `replayed_offsets`."""
+    """`past_failed_batch` is None where no batch failed; the checks explain `replays` and `replayed_offsets`.
+
+    `failures` are the texts with which pipeline processes said that they failed, in order.
+    """
 
     duration_s: float
     ended_by: str
@@ -48,6 +86,9 @@ class ArmObservation:
     past_failed_batch: int | None
     drained: bool
     exceptions: tuple[LoggedException, ...]
+    failures: tuple[str, ...]
     last_sample: Sample
+    figures: Figures
+    latencies: Latencies
     audit: Audit
     evidence: tuple[RuleEvidence, ...]

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from devkit.observe.audit.model import Audit
+from devkit.observe.figures import Figures
 
 Outcome = Literal[
     "reproduced and fixed",
@@ -39,7 +40,8 @@ class Evidence(_Model):
     """What the mock's journal shows of one fault in one arm. Sizes in bytes, as the client got them.
 
     `content_length` is what the response header said, `wire` what went over the wire, `real` the decoded body; each
-    the largest of the arm.
+    the largest of the arm. `first_at_s` and `last_at_s` count from the arm's first request. `acted` is None for a fault
+    that acts on each request it meets; for one that acts under load only, `inaction` says what was not seen.
     """
 
     fault: str
@@ -50,10 +52,15 @@ class Evidence(_Model):
     max_wire_bytes: int
     max_real_bytes: int
     max_duration_s: float
+    by_status: dict[str, int] = {}
+    first_at_s: float | None = None
+    last_at_s: float | None = None
+    acted: bool | None = None
+    inaction: str = ""
 
 
 class ArmResult(_Model):
-    """One arm. `holds`: all its expectations do."""
+    """One arm. `holds`: all its expectations do. `failures` are what pipeline processes said when they failed."""
 
     holds: bool
     expectations: tuple[ExpectationResult, ...]
@@ -62,7 +69,9 @@ class ArmResult(_Model):
     replays: int
     replayed_offsets: int
     audit: Audit
+    figures: Figures
     exceptions: tuple[str, ...]
+    failures: tuple[str, ...] = ()
     duration_s: float
 
 

@@ -1,7 +1,8 @@
 """From a scenario's overlays to the pipeline configuration of an arm, and to the difference between the arms."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -31,6 +32,7 @@ class Places:
     s3_endpoint: str
     checkpoint: str
     claim_bucket: str
+    claim_prefix: str | None = None
 
 
 NOWHERE = Places("127.0.0.1:1", "http://127.0.0.1:1", "http://127.0.0.1:1", "s3a://nowhere/here", "nowhere")
@@ -53,7 +55,8 @@ def raw_configuration(scenario: Scenario, arm: ArmName, places: Places) -> dict[
         "sink": {"bootstrap_servers": places.bootstrap},
         "mediawiki": {"endpoint": places.mock_endpoint, "wikis": dict(scenario.traffic.wikis)},
         "checkpoint": places.checkpoint,
-        "claim_check": {"endpoint": places.s3_endpoint, "bucket": places.claim_bucket},
+        "claim_check": {"endpoint": places.s3_endpoint, "bucket": places.claim_bucket}
+        | ({} if places.claim_prefix is None else {"prefix": places.claim_prefix}),
     }
     # The scenario's on top: it sets no key that is given, and where it has no mapping the model says so.
     return merge(given, merge(scenario.pipeline, scenario.overlay(arm)))
@@ -64,23 +67,26 @@ def configuration(scenario: Scenario, arm: ArmName, places: Places) -> PipelineC
     return CONFIG.validate_python(raw_configuration(scenario, arm, places))
 
 
+def topics_made_afresh(scenario: Scenario, arms: Iterable[ArmName]) -> tuple[str, ...]:
+    """The topics that these arms delete and make again, whatever stack they run on."""
+    configs = [configuration(scenario, arm, NOWHERE) for arm in arms]
+    names = ((it.source.topic, it.sink.topic, it.sink.error_topic, it.deferral.topic) for it in configs)
+    return tuple(sorted(set(chain.from_iterable(names))))
+
+
 def config_difference(scenario: Scenario) -> dict[str, dict[str, Any]]:
     """Keys, as dotted paths, in which the arms differ: `{key: {incident: …, fixed: …}}`."""
     incident, fixed = (
-        _flat(CONFIG.dump_python(configuration(scenario, arm, NOWHERE), mode="json", by_alias=True))
+        CONFIG.dump_python(configuration(scenario, arm, NOWHERE), mode="json", by_alias=True)
         for arm in ("incident", "fixed")
     )
-    return {
-        key: {"incident": incident.get(key), "fixed": fixed.get(key)}
-        for key in sorted(incident.keys() | fixed.keys())
-        if incident.get(key) != fixed.get(key)
-    }
+    return dict(sorted(_differences(incident, fixed)))
 
 
-def _flat(value: Any, path: str = "") -> dict[str, Any]:
-    if not isinstance(value, dict):
-        return {path: value}
-    flat: dict[str, Any] = {}
-    for key, inner in value.items():
-        flat |= _flat(inner, f"{path}.{key}" if path else key)
-    return flat
+def _differences(incident: Any, fixed: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Down to single values where both arms have a mapping; a mapping against a single value is one difference."""
+    if isinstance(incident, dict) and isinstance(fixed, dict):
+        for key in incident.keys() | fixed.keys():
+            yield from _differences(incident.get(key), fixed.get(key), f"{path}.{key}" if path else key)
+    elif incident != fixed:
+        yield path, {"incident": incident, "fixed": fixed}

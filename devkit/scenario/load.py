@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 from ruamel.yaml.comments import CommentedMap
 
+from devkit.checks.success_rate import SuccessRate
 from devkit.errors import InvalidFileError, Problem, UsageError
 from devkit.scenario.configure import GIVEN_BY_STACK, NOWHERE, configuration
 from devkit.scenario.marks import Location, position, reaches, read_yaml
@@ -84,10 +85,17 @@ def _strangers(document: CommentedMap, scenario: Scenario) -> Iterator[Problem]:
         if rule.when.wiki is not None and rule.when.wiki not in scenario.traffic.wikis:
             text = f"no such wiki in traffic.wikis ({', '.join(scenario.traffic.wikis)})"
             yield Problem(*position(document, (*base, "wiki")), f"{_dotted((*base, 'wiki'))}: {text}")
+    for arm in ARMS:
+        for number, expectation in enumerate(scenario.expect.of(arm)):
+            argument = expectation.argument
+            if isinstance(argument, SuccessRate) and argument.of == "after fault" and not scenario.mock.fault_over:
+                location: Location = ("expect", arm, number, expectation.check, "of")
+                text = "no fault ends: give a rule of mock.rules a window with `for`, or measure `all`"
+                yield Problem(*position(document, location), f"{_dotted(location)}: {text}")
     limit = scenario.kafka.topics.source.max_message_bytes or _KAFKA_DEFAULT_MESSAGE_BYTES
     for title, page in scenario.traffic.pages.items():
         if page.event_bytes is not None and page.event_bytes + _BATCH_OVERHEAD_BYTES > limit:
-            location: Location = ("traffic", "pages", title, "event_bytes")
+            location = ("traffic", "pages", title, "event_bytes")
             text = f"an event of {page.event_bytes} bytes is more than the source topic takes ({limit})"
             yield Problem(
                 *position(document, location),

@@ -44,6 +44,12 @@ class Mock(_Model):
 
     rules: Rules = ()
 
+    @property
+    def fault_over(self) -> timedelta | None:
+        """When the last of the faults that end has ended, from the first request on; None when none of them ends."""
+        windows = [rule.when.window for rule in self.rules if rule.when.window is not None]
+        return max((window.from_ + window.for_ for window in windows if window.for_ is not None), default=None)
+
 
 class TopicSettings(_Model):
     """A topic as the broker makes it; `max.message.bytes` is the topic's own limit on a record batch."""
@@ -72,7 +78,8 @@ class Kafka(_Model):
 class Condition(_Model):
     """One thing that ends an arm.
 
-    `drained`: all traffic is published and the committed offset has reached its end. `restarts`: the supervisor has
+    `drained`: all traffic is published, the committed offset has reached its end, and no event is still deferred.
+    `restarts`: the supervisor has
     restarted the pipeline so often. `replays`: some batch has been planned again so often after its first time.
     """
 
@@ -129,7 +136,11 @@ def _not_taken(name: str) -> str:
 
 
 class Scenario(_Model):
-    """One incident, as a file describes it."""
+    """One incident, as a file describes it.
+
+    `traffic_begins`: at once, so that a backlog waits for the pipeline's first query, or when that query runs, so that
+    the incident happens to live traffic (and latencies do not count the start).
+    """
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,60}$"), AfterValidator(_not_taken)]
     title: str
@@ -140,6 +151,7 @@ class Scenario(_Model):
     mock: Mock = Mock()
     kafka: Kafka = Kafka()
     pipeline: Overlay = {}
+    traffic_begins: Literal["at once", "when running"] = "at once"
     restart_delay: Duration = timedelta(seconds=1)
     until: Until
     arms: Arms

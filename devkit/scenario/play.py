@@ -1,38 +1,43 @@
 """Plays one arm: fresh topics, same traffic, the pipeline under its supervisor, until a condition or the deadline."""
 
-import functools
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import orjson
+import psutil
 
 from devkit.guardian import Guardian
-from devkit.observe.arm import ArmObservation, RuleEvidence, Sample
-from devkit.observe.audit.arrivals import read_topic
-from devkit.observe.audit.audit import DeliveryAudit
-from devkit.observe.audit.claims import resolve_claim
-from devkit.observe.audit.model import Audit
+from devkit.guardian.processes import TREE_VARIABLE, marked
+from devkit.observe.arm import ArmObservation, Sample
 from devkit.observe.checkpoint import Checkpoint, Offsets, Range
+from devkit.observe.deferrals import Deferrals, DeferralTopic, NoDeferrals
+from devkit.observe.evidence import rule_evidence
+from devkit.observe.measure import measure
+from devkit.observe.sampler import Sampler, Topics
 from devkit.observe.timeline import Timeline
+from devkit.observe.usage import TreeUsage
 from devkit.report.progress import Progress
+from devkit.scenario.aftermath import Account, Ended, account, pages_met
 from devkit.scenario.batches import PlannedBatches
 from devkit.scenario.configure import CONFIG, Places, configuration
 from devkit.scenario.model import ArmName, Condition, Scenario
 from devkit.scenario.supervisor import Launch, Supervisor
+from devkit.scenario.topics import topics_of_arm
 from devkit.scenario.traffic import ScenarioTraffic
-from devkit.stack.embedded import CHECKPOINTS, CLAIM_CHECKS, Stack
+from devkit.stack.parts.mock_api import JournalCounts
 from devkit.stack.spark import SparkPlace, spark_environment, write_spark_conf
+from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack
 from devkit.stack.topics import TopicEnds, recreate_topics
 from devkit.traffic.publish import Publisher
 from pipeline.config import PipelineConfig
 
 _LOOK = timedelta(milliseconds=200)
 _SAMPLE = timedelta(milliseconds=500)
-_TRUTHS_KEPT = 8
 
 
 @dataclass(frozen=True)
@@ -49,11 +54,18 @@ class Venue:
 
 @dataclass
 class _State:
-    """What has been seen so far."""
+    """What has been seen so far. `process` is the number of the pipeline process whose query runs."""
 
     batches: PlannedBatches = field(default_factory=PlannedBatches)
     committed: Offsets = field(default_factory=dict)
     sample: Sample = field(default_factory=lambda: Sample(0, 0, 0, 0, 0, 0, 0))
+    samples: list[Sample] = field(default_factory=list)
+    counts: JournalCounts | None = None
+    failures: list[str] = field(default_factory=list)
+    process: int | None = None
+    processes: int = 1
+    traffic_begun: bool = False
+    traffic_over_s: float | None = None
     drained: bool = False
 
 
@@ -65,54 +77,78 @@ class ArmPlay:
         self._directory = venue.directory / arm
         self._directory.mkdir(parents=True)
         stack = venue.stack
-        prefix = f"{arm}/{scenario.name}"
+        prefix = f"{stack.prefix}{arm}/{scenario.name}"
         places = Places(
             bootstrap=stack.kafka.bootstrap,
             mock_endpoint=stack.mock_api.endpoint,
             s3_endpoint=stack.object_store.endpoint,
             checkpoint=f"s3a://{CHECKPOINTS}/{prefix}",
             claim_bucket=CLAIM_CHECKS,
+            claim_prefix=prefix if stack.prefix else None,
         )
         self._config: PipelineConfig = configuration(scenario, arm, places)
         self._client = stack.object_store.client()
         self._checkpoint = Checkpoint(self._client, CHECKPOINTS, prefix, self._config.source.topic)
         self._state = _State()
+        self._started = time.monotonic()
 
     def play(self) -> ArmObservation:
         """Raises StackError when a part of the stack fails; what the pipeline does is observed, not raised."""
-        started = time.monotonic()
+        self._started, began_ms = time.monotonic(), _now_ms()
         self._say("arm", "topics, traffic and pipeline")
         self._prepare()
         supervisor = Supervisor(self._venue.guardian, self._launch())
         stop = threading.Event()
-        publisher = self._traffic.publisher(self._config.source.bootstrap_servers, self._config.source.topic, stop)
-        ends = TopicEnds(self._config.source.bootstrap_servers)
+        bootstrap = self._config.source.bootstrap_servers
+        publisher = self._traffic.publisher(bootstrap, self._config.source.topic, stop)
+        deferrals = self._deferrals()
+        sampler = self._sampler(supervisor, deferrals)
         try:
             supervisor.start()
             self._venue.timeline.add("process_started", arm=self._arm)
-            publisher.start()
-            ended_by = self._watch(supervisor, publisher, ends, started)
+            ended_by = self._watch(supervisor, publisher, sampler)
+            ended_ms = _now_ms()
         finally:
             stop.set()
             supervisor.stop()
-        self._sample(ends, publisher, started, last=True)
-        ends.close()
+        self._state.process = None
+        self._sample(sampler, publisher, last=True)
+        sampler.ends.close()
+        deferrals.close()
         self._say("arm ends", ended_by)
-        duration_s = time.monotonic() - started
-        failed = self._checkpoint.failed_range()
-        audit, past = self._audit(publisher, failed if supervisor.exit_codes else None)
+        duration_s = self._now_s()
+        failed = self._checkpoint.failed_range() if supervisor.exit_codes else None
+        found = self._account(publisher, Ended(self._state.committed, deferrals.standing, failed, ended_ms))
+        self._tell_latencies(found, began_ms)
+        return self._observation(supervisor, found, deferrals, ended_by=ended_by, duration_s=duration_s)
+
+    def _observation(
+        self, supervisor: Supervisor, found: Account, deferrals: Deferrals, *, ended_by: str, duration_s: float
+    ) -> ArmObservation:
+        state = self._state
+        assert state.counts is not None
         return ArmObservation(
             duration_s=duration_s,
             ended_by=ended_by,
             restarts=supervisor.restarts,
-            replays=self._state.batches.replays,
-            replayed_offsets=self._state.batches.replayed_offsets(self._checkpoint.range_of),
-            past_failed_batch=past,
-            drained=self._state.drained,
+            replays=state.batches.replays,
+            replayed_offsets=state.batches.replayed_offsets(self._checkpoint.range_of),
+            past_failed_batch=found.past_failed_batch,
+            drained=state.drained,
             exceptions=supervisor.exceptions(),
-            last_sample=self._state.sample,
-            audit=audit,
-            evidence=self._evidence(),
+            failures=tuple(state.failures),
+            last_sample=state.sample,
+            figures=measure(
+                state.samples,
+                fault_over=self._scenario.mock.fault_over,
+                traffic_over_s=state.traffic_over_s,
+                peak_queue=state.counts.upstream.max_queued,
+                deferred_ever=len(deferrals.standing.ever),
+                latencies=found.latencies,
+            ),
+            latencies=found.latencies,
+            audit=found.audit,
+            evidence=rule_evidence(self._scenario.mock.rules, state.counts),
         )
 
     def _prepare(self) -> None:
@@ -120,14 +156,29 @@ class ArmPlay:
         self._venue.stack.mock_api.populate(
             seed=scenario.traffic.seed, catalog=self._traffic.catalog(), rules=scenario.mock.rules
         )
-        topics = scenario.kafka.topics
-        recreate_topics(
-            config.source.bootstrap_servers,
-            {
-                config.source.topic: (topics.source.partitions, topics.source.kafka_settings()),
-                config.sink.topic: (topics.output.partitions, topics.output.kafka_settings()),
-                config.sink.error_topic: (topics.error.partitions, topics.error.kafka_settings()),
-            },
+        recreate_topics(config.source.bootstrap_servers, topics_of_arm(scenario.kafka.topics, config))
+
+    def _deferrals(self) -> Deferrals:
+        config = self._config
+        if config.deferral.policy != "defer":
+            return NoDeferrals()
+        return DeferralTopic(config.sink.bootstrap_servers, config.deferral.topic)
+
+    def _sampler(self, supervisor: Supervisor, deferrals: Deferrals) -> Sampler:
+        config, run_id = self._config, self._venue.guardian.run_id
+
+        def tree() -> list[psutil.Process]:
+            process = supervisor.process
+            return marked(TREE_VARIABLE, f"{run_id}/{process.request}") if process else []
+
+        return Sampler(
+            counts=self._venue.stack.mock_api.counts,
+            topics=Topics(source=config.source.topic, output=config.sink.topic, error=config.sink.error_topic),
+            ends=TopicEnds(config.source.bootstrap_servers),
+            checkpoint=self._checkpoint,
+            deferrals=deferrals,
+            usage=TreeUsage(tree),
+            clock=self._now_s,
         )
 
     def _launch(self) -> Launch:
@@ -142,26 +193,36 @@ class ArmPlay:
         return Launch(
             job=self._config.job,
             config_file=config_file.absolute(),
-            environment=spark_environment(conf_dir.absolute()),
+            environment=spark_environment(conf_dir.absolute(), stack.object_store.credentials()),
             logs=self._directory / "logs",
             restart_delay=self._scenario.restart_delay,
         )
 
-    def _watch(self, supervisor: Supervisor, publisher: Publisher, ends: TopicEnds, started: float) -> str:
-        deadline = started + self._scenario.until.deadline.total_seconds()
-        next_sample = 0.0
+    def _watch(self, supervisor: Supervisor, publisher: Publisher, sampler: Sampler) -> str:
+        deadline_s = self._scenario.until.deadline.total_seconds()
+        next_sample_s = 0.0
         while True:
             for line in supervisor.poll():
                 self._note(line)
+            self._begin_traffic(publisher.start)
             self._require_stack(publisher)
-            if time.monotonic() >= next_sample:
-                self._sample(ends, publisher, started)
-                next_sample = time.monotonic() + _SAMPLE.total_seconds()
-            if reason := self._condition(supervisor):
+            if self._now_s() >= next_sample_s:
+                self._sample(sampler, publisher)
+                next_sample_s = self._now_s() + _SAMPLE.total_seconds()
+            reason = self._condition(supervisor)
+            if reason is None and self._now_s() > deadline_s:
+                reason = f"deadline of {deadline_s:g} s"
+            if reason is not None:
+                self._sample(sampler, publisher)
                 return reason
-            if time.monotonic() > deadline:
-                return f"deadline of {self._scenario.until.deadline.total_seconds():g} s"
             time.sleep(_LOOK.total_seconds())
+
+    def _begin_traffic(self, start: Callable[[], None]) -> None:
+        state = self._state
+        if not state.traffic_begun and (self._scenario.traffic_begins == "at once" or state.process is not None):
+            state.traffic_begun = True
+            self._venue.timeline.add("traffic_begins", arm=self._arm)
+            start()
 
     def _condition(self, supervisor: Supervisor) -> str | None:
         reached = Condition.model_fields
@@ -183,86 +244,90 @@ class ArmPlay:
             raise publisher.error
 
     def _note(self, line: dict[str, Any]) -> None:
-        event = str(line.get("event"))
+        event, state = str(line.get("event")), self._state
         details = {key: value for key, value in line.items() if key not in ("event", "at", "in_force")}
-        again = event == "batch_started" and self._state.batches.begin(int(line["batch"]))
+        again = event == "batch_started" and state.batches.begin(int(line["batch"]))
         if again:
             details["replay"] = True
         self._venue.timeline.add(event, arm=self._arm, **details)
         match event:
             case "started":
+                state.process = state.processes
                 ui = f", Spark UI {line['spark_ui']}" if line.get("spark_ui") not in (None, "off") else ""
                 self._say("pipeline", f"running, from {line['start']}{ui}")
             case "batch_started" if again:
-                self._say(
-                    "replay", f"batch {line['batch']} again: {_describe(self._checkpoint.range_of(line['batch']))}"
-                )
+                batch = self._checkpoint.range_of(line["batch"])
+                self._say("replay", f"batch {line['batch']} again: {_describe(batch)}")
+            case "waiting":
+                self._say("pipeline", f"waits before the next batch: {line.get('reason')}")
+            case "resumed":
+                self._say("pipeline", "goes on")
             case "failed":
+                state.failures.append(str(line["error"]))
                 self._say("pipeline", str(line["error"]))
             case "process_ended":
+                state.process = None
                 self._say("pipeline", f"process {line['process']} ended with exit code {line['exit_code']}")
             case "process_restarted":
+                state.processes = int(line["process"])
                 self._say("restart", f"process {line['process']}, from the checkpoint")
 
-    def _sample(self, ends: TopicEnds, publisher: Publisher, started: float, *, last: bool = False) -> None:
-        counts = self._venue.stack.mock_api.counts()
-        source = ends.of(self._config.source.topic)
-        self._state.committed = self._checkpoint.committed()
-        sample = Sample(
-            at_s=round(time.monotonic() - started, 3),
-            committed=sum(self._state.committed.values()),
-            source_end=sum(source.values()),
-            outputs=sum(ends.of(self._config.sink.topic).values()),
-            errors=sum(ends.of(self._config.sink.error_topic).values()),
-            requests=counts.requests,
-            in_flight=counts.in_flight,
-        )
-        self._state.sample = sample
+    def _sample(self, sampler: Sampler, publisher: Publisher, *, last: bool = False) -> None:
+        state = self._state
+        # Asked first: what is published while the look goes on may lie behind the ends that it sees.
         published_all = publisher.done and publisher.published == self._traffic.count
+        look = sampler.look(state.process)
+        sample = look.sample
+        state.committed, state.counts, state.sample = look.committed, look.counts, sample
+        if not last:
+            state.samples.append(sample)
+        if published_all and state.traffic_over_s is None:
+            state.traffic_over_s = sample.at_s
         # A topic that shows no partitions yet has not drained.
-        self._state.drained = (
+        state.drained = (
             published_all
-            and bool(source)
-            and all(self._state.committed.get(partition, 0) >= end for partition, end in source.items())
+            and bool(look.source_ends)
+            and all(look.committed.get(partition, 0) >= end for partition, end in look.source_ends.items())
+            and not sample.deferred
         )
-        fired = {name: rule.requests for name, rule in counts.rules.items()}
+        fired = {name: rule.requests for name, rule in look.counts.rules.items()}
         self._venue.timeline.add("sample", arm=self._arm, **_as_dict(sample), lag=sample.lag, faults=fired)
         self._venue.progress.sample(self._arm, sample, fired, last=last)
 
-    def _audit(self, publisher: Publisher, failed: Range | None) -> tuple[Audit, int | None]:
+    def _account(self, publisher: Publisher, ended: Ended) -> Account:
         self._say("audit", "every input against its fate")
-        mock, bootstrap = self._venue.stack.mock_api, self._config.source.bootstrap_servers
         publisher.manifest().write(self._directory / "manifest.jsonl")
-        audit = DeliveryAudit(
+        mock, counts = self._venue.stack.mock_api, self._state.counts
+        assert counts is not None
+        return account(
             self._traffic.source_events(publisher),
-            stream=self._config.sink.topic,
-            truth=functools.lru_cache(maxsize=_TRUTHS_KEPT)(mock.truth),
-            resolve=functools.partial(resolve_claim, self._client),
+            ended,
+            config=self._config,
+            mock=mock,
+            client=self._client,
+            pages_met=pages_met(self._scenario.mock.rules, mock, counts),
         )
-        for arrival in read_topic(bootstrap, self._config.sink.topic):
-            audit.add_output(arrival)
-        for arrival in read_topic(bootstrap, self._config.sink.error_topic):
-            audit.add_error(arrival)
-        return audit.finish(self._state.committed), audit.past(failed.end) if failed else None
 
-    def _evidence(self) -> tuple[RuleEvidence, ...]:
-        rules = self._venue.stack.mock_api.counts().rules
-        return tuple(
-            RuleEvidence(
-                rule=name,
-                requests=counted.requests,
-                completed=counted.completed,
-                max_content_length_bytes=counted.max_content_length,
-                max_wire_bytes=counted.max_wire_bytes,
-                max_real_bytes=counted.max_real_bytes,
-                max_duration_s=counted.max_duration_s,
+    def _tell_latencies(self, found: Account, began_ms: int) -> None:
+        for at_s, latencies in found.latencies.by_second(began_ms):
+            figures = latencies.figures()
+            self._venue.timeline.add(
+                "latency",
+                arm=self._arm,
+                at_s=at_s,
+                count=len(latencies.events),
+                waiting=figures.waiting,
+                p50_s=figures.p50_s,
+                p95_s=figures.p95_s,
+                p99_s=figures.p99_s,
             )
-            for name, counted in rules.items()
-        )
+
+    def _now_s(self) -> float:
+        return time.monotonic() - self._started
 
     def _say(self, phase: str, text: str) -> None:
         self._venue.timeline.add("phase", arm=self._arm, phase=phase, text=text)
-        self._venue.progress.line(self._arm, f"{phase}: {text}")
+        self._venue.progress.phase(self._arm, phase, text)
 
 
 def _describe(batch: Range) -> str:
@@ -276,3 +341,8 @@ def _describe(batch: Range) -> str:
 
 def _as_dict(sample: Sample) -> dict[str, Any]:
     return {name: getattr(sample, name) for name in Sample.__dataclass_fields__}
+
+
+def _now_ms() -> int:
+    """The wall clock's, as records carry it."""
+    return int(time.time() * 1000)

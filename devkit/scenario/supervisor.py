@@ -50,6 +50,11 @@ class Supervisor:
     def restarts(self) -> int:
         return max(0, len(self._processes) - 1)
 
+    @property
+    def process(self) -> ManagedProcess | None:
+        """The newest process, which may have ended."""
+        return self._processes[-1] if self._processes else None
+
     def start(self) -> None:
         """First start: a new checkpoint, from the beginning of the source."""
         self._spawn("--new", "earliest")

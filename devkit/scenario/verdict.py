@@ -2,6 +2,10 @@
 
 No proof that every fault fired in every arm: inconclusive, whatever the expectations say. Then the incident arm must
 hold (else "not reproduced"), then the fixed arm (else "fix does not hold").
+
+A fault fired in an arm when it met a request there. One that acts under load only (a capacity, a gateway's timeout)
+must besides be seen to act in one of the arms. Which one is what the arms differ in: a fix may well take the load away,
+so a fixed arm played by itself need not show it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,6 +42,7 @@ class Verdict:
 def judge(arms: Mapping[ArmName, ArmResult], evidence: Mapping[ArmName, Sequence[Evidence]]) -> Verdict:
     """The verdict over the arms that were played: both, or a single one."""
     unproven = [reason for arm in arms for reason in _unproven(arm, evidence.get(arm, ()))]
+    unproven += _idle({arm: evidence.get(arm, ()) for arm in arms})
     late = [f"{arm}: ended by its {result.ended_by}" for arm, result in arms.items() if _was_late(result)]
     if unproven:
         return Verdict("inconclusive", (*unproven, *late))
@@ -56,6 +61,17 @@ def _unproven(arm: ArmName, evidence: Sequence[Evidence]) -> list[str]:
     if not evidence:
         return [f"{arm}: no fault was injected, so nothing shows that the incident's cause was present"]
     return [f"{arm}: fault {item.fault!r} never fired" for item in evidence if not item.fired]
+
+
+def _idle(evidence: Mapping[ArmName, Sequence[Evidence]]) -> list[str]:
+    if "incident" not in evidence:
+        return []
+    acted = {item.fault for items in evidence.values() for item in items if item.acted}
+    return [
+        f"incident: fault {item.fault!r} met {item.requests} requests and never acted: {item.inaction}"
+        for item in evidence["incident"]
+        if item.fired and item.acted is False and item.fault not in acted
+    ]
 
 
 def _was_late(result: ArmResult) -> bool:

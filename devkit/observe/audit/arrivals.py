@@ -18,7 +18,10 @@ _IDLE_MS = 10_000
 
 @dataclass(frozen=True)
 class Arrival:
-    """A record that left the pipeline. `source` is None when its headers do not say where it came from."""
+    """A record that left the pipeline. `source` is None when its headers do not say where it came from.
+
+    `timestamp_ms` since the epoch: the append, where the topic has the broker set it, else what the producer said.
+    """
 
     topic: str
     partition: int
@@ -26,6 +29,7 @@ class Arrival:
     value: bytes
     headers: dict[str, bytes]
     source: Position | None
+    timestamp_ms: int
 
 
 def read_topic(bootstrap: str, topic: str) -> Iterator[Arrival]:
@@ -52,7 +56,15 @@ def read_topic(bootstrap: str, topic: str) -> Iterator[Arrival]:
             reached = 0
             for record in consumer:
                 headers = {name: value or b"" for name, value in record.headers}
-                yield Arrival(topic, place.partition, record.offset, record.value or b"", headers, _source(headers))
+                yield Arrival(
+                    topic=topic,
+                    partition=place.partition,
+                    offset=record.offset,
+                    value=record.value or b"",
+                    headers=headers,
+                    source=_source(headers),
+                    timestamp_ms=record.timestamp,
+                )
                 reached = record.offset + 1
                 if reached >= ends[place]:
                     break

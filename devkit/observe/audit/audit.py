@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import orjson
@@ -11,6 +11,8 @@ from devkit.observe.audit.arrivals import Arrival, Position
 from devkit.observe.audit.claims import KEY_HEADER, ClaimError
 from devkit.observe.audit.expected import ExpectedOutput, Truth
 from devkit.observe.audit.model import Audit
+from devkit.observe.audit.order import Landing, Late, earlier, late_events
+from devkit.observe.deferrals import Standing
 from devkit.traffic.manifest import ManifestEntry
 
 _MAX_EXAMPLES = 10
@@ -31,10 +33,16 @@ class SourceEvent:
 
 @dataclass
 class _Departure:
-    """How an event left: the hash of the first record of each kind."""
+    """How an event left: where the first record of each kind landed, and the hashes of all."""
 
+    output: Landing | None = None
+    error: Landing | None = None
     outputs: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+
+    @property
+    def first(self) -> Landing | None:
+        return earlier(self.output, self.error)
 
 
 class DeliveryAudit:
@@ -54,7 +62,6 @@ class DeliveryAudit:
         self._resolve = resolve
         self._departures: dict[Position, _Departure] = {}
         self._counts: Counter[str] = Counter()
-        self._last: dict[tuple[str, int, bytes], Position] = {}
         self._examples: list[str] = []
 
     def add_output(self, arrival: Arrival) -> None:
@@ -65,7 +72,7 @@ class DeliveryAudit:
         if departure.outputs:
             self._repeat(arrival, departure.outputs[0] == digest)
         else:
-            self._first(arrival, event)
+            departure.output = Landing.of(arrival)
             self._verify_output(arrival, event)
             if departure.errors:
                 self._count("conflicting", arrival, "output and error")
@@ -79,7 +86,7 @@ class DeliveryAudit:
         if departure.errors:
             self._repeat(arrival, departure.errors[0] == digest)
         else:
-            self._first(arrival, event)
+            departure.error = Landing.of(arrival)
             self._verify_error(arrival, event)
             if departure.outputs:
                 self._count("conflicting", arrival, "output and error")
@@ -89,9 +96,26 @@ class DeliveryAudit:
         """Events that left although they lie at or past these offsets of their partitions."""
         return sum(1 for _, partition, offset in self._departures if offset >= ends.get(partition, 0))
 
-    def finish(self, committed: Mapping[int, int]) -> Audit:
-        """The figures, given the offsets up to which the pipeline has committed."""
+    def left_ms(self) -> dict[Position, int]:
+        """When each event that left did so first, in milliseconds since the epoch."""
+        return {
+            position: departure.first.timestamp_ms
+            for position, departure in self._departures.items()
+            if departure.first is not None
+        }
+
+    def finish(self, committed: Mapping[int, int], deferrals: Standing | None = None) -> Audit:
+        """The figures, given the offsets up to which the pipeline has committed and what it has put aside."""
+        deferrals = deferrals or Standing()
         counts, examples = self._counts.copy(), list(self._examples)
+        for late in self._late():
+            counts["out_of_order"] += 1
+            detail = f"after {_name(late.overtaken_by)}"
+            examples.append(_example("out_of_order", late.position, late.landing, detail))
+        strangers = [_name(position) for position in sorted(deferrals.ever - self._events.keys())]
+        strangers += [repr(key) for key in deferrals.unreadable]
+        counts["unattributed"] += len(strangers)
+        examples += [f"unattributed: {stranger} in the deferral topic" for stranger in strangers]
         for position, event in self._events.items():
             departure = self._departures.get(position)
             is_committed = event.entry.offset < committed.get(event.entry.partition, 0)
@@ -99,6 +123,8 @@ class DeliveryAudit:
                 counts["outputs" if departure.outputs else "errors"] += 1
             elif not is_committed:
                 counts["pending"] += 1
+            elif position in deferrals.now:
+                counts["deferred"] += 1
             elif event.entry.expected.fate == "filtered":
                 counts["filtered"] += 1
             else:
@@ -106,9 +132,8 @@ class DeliveryAudit:
                 examples.append(f"lost: {_name(position)}, expected {event.entry.expected.fate}")
         return Audit(
             inputs=len(self._events),
-            deferred=0,
             examples=tuple(examples[:_MAX_EXAMPLES]),
-            **{name: counts[name] for name in Audit.model_fields if name not in ("inputs", "deferred", "examples")},
+            **{name: counts[name] for name in Audit.model_fields if name not in ("inputs", "examples")},
         )
 
     def _attribute(self, arrival: Arrival) -> tuple[SourceEvent | None, _Departure | None]:
@@ -118,14 +143,15 @@ class DeliveryAudit:
             return None, None
         return event, self._departures.setdefault(event.position, _Departure())
 
-    def _first(self, arrival: Arrival, event: SourceEvent) -> None:
-        """Order counts first occurrences only, for each source partition and page, in each topic that takes them."""
-        lane = arrival.topic, event.entry.partition, event.key
-        before = self._last.get(lane)
-        if before is not None and before > event.position:
-            self._count("out_of_order", arrival, f"after {_name(before)}")
-        else:
-            self._last[lane] = event.position
+    def _late(self) -> Iterator[Late]:
+        """Order counts first occurrences only, for each source partition and page."""
+        pages: dict[tuple[int, bytes], dict[Position, Landing]] = {}
+        for position, departure in self._departures.items():
+            if departure.first is not None:
+                event = self._events[position]
+                pages.setdefault((event.entry.partition, event.key), {})[position] = departure.first
+        for first in pages.values():
+            yield from late_events(first)
 
     def _repeat(self, arrival: Arrival, identical: bool) -> None:
         if identical:
@@ -164,9 +190,8 @@ class DeliveryAudit:
 
     def _count(self, what: str, arrival: Arrival, detail: str) -> None:
         self._counts[what] += 1
-        place = _name(arrival.source) if arrival.source else "no source"
         if len(self._examples) < _MAX_EXAMPLES:
-            self._examples.append(f"{what}: {place} at {arrival.topic}/{arrival.partition}/{arrival.offset}: {detail}")
+            self._examples.append(_example(what, arrival.source, Landing.of(arrival), detail))
 
 
 def _digest(arrival: Arrival) -> str:
@@ -174,6 +199,11 @@ def _digest(arrival: Arrival) -> str:
     for name, value in sorted(arrival.headers.items()):
         digest.update(name.encode() + b"\0" + value + b"\0")
     return digest.hexdigest()
+
+
+def _example(what: str, position: Position | None, landing: Landing, detail: str) -> str:
+    place = _name(position) if position else "no source"
+    return f"{what}: {place} at {landing.topic}/{landing.partition}/{landing.offset}: {detail}"
 
 
 def _name(position: Position) -> str:

@@ -6,12 +6,12 @@ from pydantic import BaseModel, ConfigDict
 class Audit(BaseModel):
     """Counts of source events, except where it says records.
 
-    Each input ends in exactly one of `outputs`, `errors`, `filtered`, `deferred`, `pending` (not yet committed, still
-    in the source) or `lost`. Events that left more than once count once there, and in `duplicated` (records that
-    repeat an earlier one byte for byte) or `conflicting` (records that differ from an earlier one of the same event,
-    or an error for an event that also has an output).
+    Each input ends in exactly one of `outputs`, `errors`, `filtered`, `deferred` (committed, and put aside in the
+    deferral topic), `pending` (not yet committed, still in the source) or `lost`. Events that left more than once
+    count once there, and in `duplicated` (records that repeat an earlier one byte for byte) or `conflicting` (records
+    that differ from an earlier one of the same event, or an error for an event that also has an output).
     `misrouted`: left another way than expected. `mismatched`: left the right way with the wrong content.
-    `unattributed`: records that name no source event.
+    `unattributed`: records, of the deferral topic too, that name no source event.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -4,6 +4,8 @@ from typing import Any
 
 from devkit.observe.arm import ArmObservation, RuleEvidence, Sample
 from devkit.observe.audit.model import Audit
+from devkit.observe.figures import Answers, Figures
+from devkit.observe.latency import EventLatency, Latencies
 
 A_SAMPLE = Sample(at_s=9.5, committed=160, source_end=161, outputs=120, errors=3, requests=260, in_flight=0)
 
@@ -12,6 +14,36 @@ def an_audit(**changes: Any) -> Audit:
     """161 events that all met their fates."""
     figures = {name: 0 for name in Audit.model_fields if name != "examples"}
     return Audit.model_validate(figures | {"inputs": 161, "outputs": 150, "errors": 4, "filtered": 7} | changes)
+
+
+def some_latencies(*seconds: float, waiting: tuple[float, ...] = ()) -> Latencies:
+    """Events of one page that left after so long, and some that have not after so long; no rule picks pages."""
+    left = tuple(EventLatency(("enwiki", 1), 0, after, has_left=True) for after in seconds)
+    not_left = tuple(EventLatency(("enwiki", 1), 0, age, has_left=False) for age in waiting)
+    return Latencies(left + not_left, frozenset())
+
+
+def some_figures(**changes: Any) -> Figures:
+    """260 requests, one for each fetch, all of them answered 200."""
+    values: dict[str, Any] = {
+        "requests": 260,
+        "fetches": 260,
+        "max_attempt": 1,
+        "amplification": 1.0,
+        "answers": Answers.counted({"200": 260}),
+        "answers_after_fault": None,
+        "parses": 260,
+        "abandoned": 0,
+        "abandoned_share": 0.0,
+        "peak_queue": 0,
+        "flat_commit": None,
+        "deferred_ever": 0,
+        "latency": some_latencies(0.4, 0.5).figures(),
+        "healthy_latency": None,
+        "peak_memory_bytes": 1_200_000_000,
+        "mean_cpu_cores": 0.7,
+    }
+    return Figures.model_validate(values | changes)
 
 
 def an_observation(**changes: Any) -> ArmObservation:
@@ -24,7 +56,10 @@ def an_observation(**changes: Any) -> ArmObservation:
         "past_failed_batch": None,
         "drained": True,
         "exceptions": (),
+        "failures": (),
         "last_sample": A_SAMPLE,
+        "figures": some_figures(),
+        "latencies": some_latencies(0.4, 0.5),
         "audit": an_audit(),
         "evidence": (some_evidence(),),
     }

@@ -1,5 +1,6 @@
 """Each check: when it holds, when not, and what it says was measured."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,12 +8,42 @@ from pydantic import TypeAdapter, ValidationError
 
 from devkit.checks import CHECKS, Bound, Expectation, Finding
 from devkit.observe.arm import ArmObservation
+from devkit.observe.figures import Answers, FlatCommit
+from devkit.observe.latency import EventLatency, Latencies
 from devkit.observe.logs import LoggedException
-from tests.unit.devkit.observed import an_audit, an_observation
+from tests.unit.devkit.observed import A_SAMPLE, an_audit, an_observation, some_figures, some_latencies
 
 TOO_LARGE = LoggedException(1, "RecordTooLargeException", "The message is 23048294 bytes when serialized")
 TOO_LARGE_AGAIN = LoggedException(2, "RecordTooLargeException", "The message is 23048294 bytes when serialized")
 OTHER = LoggedException(2, "TimeoutException", "Topic not present in metadata")
+STALL = "no commit within 10 s: batch 3 began 10.2 s ago"
+STORM = some_figures(
+    requests=680,
+    fetches=200,
+    max_attempt=4,
+    amplification=3.4,
+    parses=400,
+    abandoned=252,
+    abandoned_share=0.63,
+    peak_queue=312,
+    deferred_ever=12,
+    answers=Answers.counted({"200": 204, "504": 466, "none": 10}),
+    answers_after_fault=Answers.counted({"200": 36, "504": 264}),
+    flat_commit=FlatCommit(
+        duration_s=18.523, from_s=8.1, committed=50, source_end=161, median_cpu_cores=0.12, mean_cpu_cores=0.41
+    ),
+)
+NEVER_RAN = STORM.flat_commit and STORM.flat_commit.model_copy(update={"median_cpu_cores": None})
+
+
+def storm(**changes: Any) -> dict[str, Any]:
+    return {"figures": STORM.model_copy(update=changes)}
+
+
+def slow_page(*pages: str) -> dict[str, Any]:
+    """One event of a slow page among nine of healthy ones; `pages` are those that met a rule which picks pages."""
+    events = tuple(EventLatency(("enwiki", n), 0, 20.0 if n == 7 else 0.4, has_left=True) for n in range(10))
+    return {"latencies": Latencies(events, frozenset(("enwiki", int(page)) for page in pages))}
 
 
 def judge(expectation: dict[str, Any], observation: ArmObservation) -> Finding:
@@ -40,6 +71,181 @@ def judge(expectation: dict[str, Any], observation: ArmObservation) -> Finding:
         ({"drained": True}, {"drained": False}, "true", "committed 160 of 161", False),
         ({"drained": False}, {"drained": False}, "false", "committed 160 of 161", True),
         ({"drained": False}, {"drained": True}, "false", "committed 160 of 161", False),
+        (
+            {"drained": False},
+            {"drained": False, "last_sample": replace(A_SAMPLE, deferred=3)},
+            "false",
+            "committed 160 of 161, 3 deferred",
+            True,
+        ),
+        (
+            {"failure": {"message": "no commit within"}},
+            {"failures": ("query failed", STALL, STALL)},
+            "…no commit within…",
+            f"{STALL} (2 times)",
+            True,
+        ),
+        ({"failure": {"message": "no commit"}}, {"failures": (STALL,)}, "…no commit…", STALL, True),
+        ({"failure": {"message": "no commit"}}, {"failures": (STALL, "x")}, "…no commit…", STALL, True),
+        ({"failure": {"message": "no space"}}, {"failures": ("x", STALL)}, "…no space…", STALL, False),
+        ({"failure": {"message": "no commit"}}, {}, "…no commit…", "no failure", False),
+        (
+            {"amplification": {"at_least": 2.5}},
+            storm(),
+            "at least 2.5",
+            "3.40 (680 requests for 200 fetches, at most 4 for one)",
+            True,
+        ),
+        (
+            {"amplification": {"at_most": 2}},
+            storm(),
+            "at most 2",
+            "3.40 (680 requests for 200 fetches, at most 4 for one)",
+            False,
+        ),
+        ({"amplification": {"at_most": 2}}, storm(amplification=None), "at most 2", "no fetch", False),
+        ({"abandoned": {"at_least": "50%"}}, storm(), "at least 50%", "63% (252 of 400 parses)", True),
+        ({"abandoned": {"at_least": "63.5%"}}, storm(), "at least 63.5%", "63% (252 of 400 parses)", False),
+        ({"abandoned": "0%"}, storm(abandoned_share=None), "0%", "no parse ended", False),
+        (
+            {"success_rate": {"of": "after fault", "at_most": "40%"}},
+            storm(),
+            "at most 40% of after fault",
+            "12% of 300 requests (200: 36, 504: 264)",
+            True,
+        ),
+        (
+            {"success_rate": {"at_least": "90%"}},
+            storm(),
+            "at least 90% of all",
+            "30% of 680 requests (200: 204, 504: 466, none: 10)",
+            False,
+        ),
+        (
+            {"success_rate": {"of": "after fault", "at_most": "40%"}},
+            storm(answers_after_fault=None),
+            "at most 40% of after fault",
+            "no request ended between the end of the fault and the end of the traffic",
+            False,
+        ),
+        (
+            {"success_rate": {"at_most": "40%"}},
+            storm(answers=Answers.counted({})),
+            "at most 40% of all",
+            "no request ended",
+            False,
+        ),
+        ({"peak_queue": {"at_least": 100}}, storm(), "at least 100", "312", True),
+        ({"peak_queue": 0}, storm(), "0", "312", False),
+        (
+            {"flat_commit": {"at_least": "15s"}},
+            storm(),
+            "at least 15s",
+            "18.5 s at 50 of 161, 0.12 CPU cores used meanwhile",
+            True,
+        ),
+        (
+            {"flat_commit": {"at_most": "18s"}},
+            storm(flat_commit=NEVER_RAN),
+            "at most 18s",
+            "18.5 s at 50 of 161",
+            False,
+        ),
+        ({"flat_commit": {"at_most": "15s"}}, storm(flat_commit=None), "at most 15s", "0 s", True),
+        (
+            {"idle_cpu": {"at_most": 0.5}},
+            storm(),
+            "at most 0.5",
+            "0.12 (median; 0.41 on average) in 18.5 s without a commit",
+            True,
+        ),
+        (
+            {"idle_cpu": {"at_most": 0.1}},
+            storm(),
+            "at most 0.1",
+            "0.12 (median; 0.41 on average) in 18.5 s without a commit",
+            False,
+        ),
+        (
+            {"idle_cpu": {"at_most": 0.5}},
+            storm(flat_commit=NEVER_RAN),
+            "at most 0.5",
+            "no query ran while the committed offset stood still",
+            False,
+        ),
+        (
+            {"idle_cpu": {"at_most": 0.5}},
+            storm(flat_commit=None),
+            "at most 0.5",
+            "no query ran while the committed offset stood still",
+            False,
+        ),
+        ({"deferred": {"at_least": 5}}, storm(), "at least 5", "12", True),
+        ({"deferred": 0}, storm(), "0", "12", False),
+        (
+            {"latency": {"percentile": 50, "at_most": "5s"}},
+            {"latencies": some_latencies(0.4, 0.5, 9.0)},
+            "p50 at most 5s of all",
+            "0.5 s over 3 events",
+            True,
+        ),
+        (
+            {"latency": {"percentile": 99.9, "at_most": "5s"}},
+            {"latencies": some_latencies(0.4, 0.5, 9.0)},
+            "p99.9 at most 5s of all",
+            "9.0 s over 3 events",
+            False,
+        ),
+        (
+            # Two of three left at once, and who has not left is later than they.
+            {"latency": {"percentile": 50, "at_most": "5s"}},
+            {"latencies": some_latencies(0.4, 0.5, waiting=(0.1,))},
+            "p50 at most 5s of all",
+            "0.5 s over 3 events, 1 of which have not left",
+            True,
+        ),
+        (
+            {"latency": {"percentile": 50, "at_most": "5s"}},
+            {"latencies": some_latencies(0.4, waiting=(12.0, 13.0))},
+            "p50 at most 5s of all",
+            "at least 12.0 s: 2 of 3 events have not left",
+            False,
+        ),
+        (
+            {"latency": {"percentile": 50, "at_least": "12s"}},
+            {"latencies": some_latencies(0.4, waiting=(12.0, 13.0))},
+            "p50 at least 12s of all",
+            "at least 12.0 s: 2 of 3 events have not left",
+            True,
+        ),
+        (
+            {"latency": {"percentile": 100, "of": "healthy", "at_most": "1s"}},
+            slow_page("7"),
+            "p100 at most 1s of healthy",
+            "0.4 s over 9 events",
+            True,
+        ),
+        (
+            {"latency": {"percentile": 100, "at_most": "1s"}},
+            slow_page("7"),
+            "p100 at most 1s of all",
+            "20.0 s over 10 events",
+            False,
+        ),
+        (
+            {"latency": {"percentile": 50, "of": "healthy", "at_most": "5s"}},
+            {"latencies": Latencies(slow_page()["latencies"].events, None)},
+            "p50 at most 5s of healthy",
+            "which pages met a rule is not known: too many requests",
+            False,
+        ),
+        (
+            {"latency": {"percentile": 50, "at_most": "5s"}},
+            {"latencies": some_latencies()},
+            "p50 at most 5s of all",
+            "no event had to leave",
+            False,
+        ),
         (
             {"exception": {"class": "RecordTooLargeException", "message": "23048294"}},
             {"exceptions": (OTHER, TOO_LARGE, TOO_LARGE_AGAIN)},
@@ -162,6 +368,20 @@ def test_a_bound_that_says_nothing_is_refused(value: object, message: str) -> No
         ({"drained": None}, "drained says nothing"),
         ({"audit": "dirty"}, "Input should be 'clean'"),
         ({"exception": {"message": "x"}}, "Field required"),
+        ({"failure": {}}, "Field required"),
+        ({"failure": {"message": ""}}, "at least 1 character"),
+        ({"success_rate": {}}, "write at_least, at_most or a share such as 50%"),
+        ({"success_rate": {"of": "most", "at_most": "1%"}}, "'all' or 'after fault'"),
+        ({"latency": {"at_most": "5s"}}, "Field required"),
+        ({"latency": {"percentile": 0, "at_most": "5s"}}, "greater than 0"),
+        ({"latency": {"percentile": 101, "at_most": "5s"}}, "less than or equal to 100"),
+        ({"latency": {"percentile": 50}}, "write at_least, at_most or a duration such as 8s"),
+        ({"flat_commit": {"at_least": 8}}, "8 is not a duration, write 8s"),
+        ({"abandoned": {"at_least": 50}}, "50 is not a share, write 50%"),
+        ({"abandoned": {"at_least": 0.5}}, "0.5 is not a share, write 50%"),
+        ({"abandoned": {"at_least": "150%"}}, "more than the whole"),
+        ({"abandoned": 0.5}, "0.5 is no bound; write a share such as 50%"),
+        ({"amplification": "2.5"}, "'2.5' is no bound; write a number"),
     ],
 )
 def test_an_expectation_is_exactly_one_check_with_its_argument(value: object, message: str) -> None:

@@ -21,7 +21,7 @@ BAD = {
         ("time_scale: 60", "zzz: 60"),
         [
             "5:1: zzz: unknown key; there are: name, title, incident, time_scale, preserves, traffic, mock, kafka, "
-            "pipeline, restart_delay, until, arms, expect"
+            "pipeline, traffic_begins, restart_delay, until, arms, expect"
         ],
     ),
     "unknown key in incident": (
@@ -235,6 +235,35 @@ BAD = {
         ("{ at_least: 2 }", "often"),
         ["38:7: expect.incident.0.restarts: 'often' is no bound; write a number or {at_least: …, at_most: …}"],
     ),
+    "no share": (
+        ("restarts: { at_least: 2 }", "abandoned: { at_least: 0.5 of all }"),
+        ["38:20: expect.incident.0.abandoned.at_least: '0.5 of all' is not a share, write 50%"],
+    ),
+    "no duration": (
+        ("restarts: { at_least: 2 }", "flat_commit: 8"),
+        [
+            "38:7: expect.incident.0.flat_commit: 8 is no bound; write a duration such as 8s or "
+            "{at_least: …, at_most: …}"
+        ],
+    ),
+    "a bound that no duration meets": (
+        ("restarts: { at_least: 2 }", "flat_commit: { at_least: 8s, at_most: 1500ms }"),
+        ["38:7: expect.incident.0.flat_commit: no duration is at least 8s and at most 1500ms; swap them?"],
+    ),
+    "unknown key of a check with more than bounds": (
+        ("restarts: { at_least: 2 }", "latency: { percentil: 50, at_most: 5s }"),
+        [
+            "38:7: expect.incident.0.latency.percentile: is missing",
+            "38:18: expect.incident.0.latency.percentil: unknown key; did you mean 'percentile'?",
+        ],
+    ),
+    "nothing to measure success of": (
+        ("restarts: { at_least: 2 }", "success_rate: { of: after faults, at_most: 40% }"),
+        [
+            "38:23: expect.incident.0.success_rate.of: input should be 'all' or 'after fault' (got 'after faults'); "
+            "did you mean 'after fault'?",
+        ],
+    ),
     "nothing expected": (
         ("  fixed:\n    - drained: true\n    - audit: clean\n", "  fixed: []\n"),
         ["40:3: expect.fixed: must not be empty"],
@@ -248,7 +277,7 @@ BAD = {
     ),
     "a rule without a fault": (
         ("{ body: { size: 2MiB, changed_bytes: 64KiB, encoding: gzip } }", "{}"),
-        ["18:7: mock.rules.0.do: no fault; at least one of latency, status, body"],
+        ["18:7: mock.rules.0.do: no fault; at least one of latency, status, body, parse, capacity, gateway_timeout"],
     ),
     "the traffic's own rules: shares": (
         ("  seed: 7", "  seed: 7\n  mix: { create: 0.9, move: 0.9 }"),
@@ -326,6 +355,7 @@ def test_a_valid_file_is_what_it_says(scenario: Scenario) -> None:
     assert scenario.traffic.event_count == 161
     assert scenario.until.deadline.total_seconds() == 90
     assert scenario.restart_delay.total_seconds() == 2
+    assert scenario.traffic_begins == "at once"
     assert [rule.name for rule in scenario.mock.rules] == ["huge page"]
     assert scenario.kafka.topics.output.kafka_settings() == {"max.message.bytes": str(32 * 1024 * 1024)}
     assert scenario.kafka.topics.error.kafka_settings() == {}

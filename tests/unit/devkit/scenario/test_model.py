@@ -1,9 +1,10 @@
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from devkit.scenario.model import ARMS, Condition, Scenario, TopicSettings
+from devkit.scenario.model import ARMS, Condition, Mock, Scenario, TopicSettings
 
 
 @pytest.mark.parametrize("condition", [{"drained": True}, {"restarts": 1}, {"replays": 3}])
@@ -28,6 +29,20 @@ def test_a_topic_without_settings_has_the_brokers_own() -> None:
 def test_sizes_are_bytes_for_kafka() -> None:
     settings = TopicSettings.model_validate({"max.message.bytes": "1.5MiB"})
     assert settings.kafka_settings() == {"max.message.bytes": "1572864"}
+
+
+def test_the_faults_are_over_when_the_last_that_ends_has_ended() -> None:
+    def mock(*windows: dict[str, str] | None) -> Mock:
+        rules = [
+            {"name": f"rule {n}", "when": {"window": window} if window else {}, "do": {"latency": "1s"}}
+            for n, window in enumerate(windows)
+        ]
+        return Mock.model_validate({"rules": rules})
+
+    assert mock().fault_over is None
+    assert mock(None, {"from": "2s"}).fault_over is None
+    ended = mock({"from": "3s", "for": "4s"}, {"for": "6s"}, {"from": "60s"}, None)
+    assert ended.fault_over == timedelta(seconds=7)
 
 
 def test_an_overlay_and_its_expectations_belong_to_the_same_arm(scenario: Scenario) -> None:

@@ -11,16 +11,20 @@ from typing import Any, cast
 import pytest
 
 from devkit.guardian import Guardian
-from devkit.observe.arm import RuleEvidence
 from devkit.observe.checkpoint import Range
+from devkit.observe.deferrals import Deferrals
+from devkit.observe.latency import EventLatency, Latencies
+from devkit.observe.sampler import Sampler, Topics
 from devkit.observe.timeline import Timeline
+from devkit.observe.usage import TreeUsage
 from devkit.report.progress import Progress
+from devkit.scenario.aftermath import Account
 from devkit.scenario.model import Condition, Scenario, Until
 from devkit.scenario.play import ArmPlay, Venue, _describe
 from devkit.scenario.supervisor import Supervisor
 from devkit.scenario.traffic import ScenarioTraffic
-from devkit.stack.embedded import Stack
 from devkit.stack.parts.mock_api import JournalCounts, RuleCounts
+from devkit.stack.stack import Stack
 from devkit.stack.topics import TopicEnds
 from devkit.traffic.publish import Publisher
 from tests.unit.devkit.observe.fake_s3 import FakeS3
@@ -28,6 +32,8 @@ from tests.unit.devkit.observe.fake_s3 import FakeS3
 COUNTED = RuleCounts(
     requests=3, completed=2, max_real_bytes=20, max_wire_bytes=10, max_content_length=10, max_duration_s=0.5
 )
+SOURCE, OUTPUT = "mediawiki.page_change.v1", "mediawiki.page_html_content_change.v1"
+ERROR = "mw_page_html_content_change_enrich.error"
 
 
 @dataclass
@@ -38,9 +44,11 @@ class Stage:
     store: FakeS3
     output: io.StringIO
     directory: Path
+    counts: JournalCounts
     ends: dict[str, dict[int, int]] = field(default_factory=dict)
     published: int = 0
     done: bool = False
+    deferred: int = 0
 
     def timeline(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in (self.directory / "events.jsonl").read_text().splitlines()]
@@ -52,10 +60,18 @@ class Stage:
     def commit(self, batch: int) -> None:
         self.store.put("checkpoints", f"incident/an-incident/commits/{batch}", "v1\n{}")
 
-    def sample(self) -> None:
-        topics = cast(TopicEnds, SimpleNamespace(of=lambda topic: self.ends.get(topic, {})))
+    def sample(self, *, last: bool = False) -> None:
+        sampler = Sampler(
+            counts=lambda: self.counts,
+            topics=Topics(SOURCE, OUTPUT, ERROR),
+            ends=cast(TopicEnds, SimpleNamespace(of=lambda topic: self.ends.get(topic, {}))),
+            checkpoint=self.play._checkpoint,
+            deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: self.deferred)),
+            usage=TreeUsage(list),
+            clock=lambda: 4.0,
+        )
         publisher = cast(Publisher, SimpleNamespace(done=self.done, published=self.published))
-        self.play._sample(topics, publisher, 0.0)
+        self.play._sample(sampler, publisher, last=last)
 
 
 @pytest.fixture
@@ -66,11 +82,12 @@ def stage(scenario: Scenario, tmp_path: Path) -> Iterator[Stage]:
         kafka=SimpleNamespace(bootstrap="127.0.0.1:1"),
         object_store=SimpleNamespace(endpoint="http://127.0.0.1:1", client=lambda: store),
         mock_api=SimpleNamespace(endpoint="http://127.0.0.1:1", counts=lambda: counts),
+        prefix="",
     )
     with Timeline(tmp_path / "events.jsonl") as timeline:
         venue = Venue(cast(Guardian, None), cast(Stack, stack), timeline, Progress(output), tmp_path)
         play = ArmPlay(venue, scenario, "incident", cast(ScenarioTraffic, SimpleNamespace(count=161)))
-        yield Stage(play, store, output, tmp_path)
+        yield Stage(play, store, output, tmp_path, counts)
 
 
 @pytest.mark.parametrize(
@@ -152,6 +169,11 @@ class TestNotes:
             ),
             ({"event": "failed", "error": "the query failed"}, "pipeline: the query failed"),
             (
+                {"event": "waiting", "reason": "deferral is full", "entries": 40, "bytes": 9},
+                "pipeline: waits before the next batch: deferral is full",
+            ),
+            ({"event": "resumed"}, "pipeline: goes on"),
+            (
                 {"event": "process_ended", "process": 2, "exit_code": -9},
                 "pipeline: process 2 ended with exit code -9",
             ),
@@ -169,11 +191,8 @@ class TestNotes:
 
 
 class TestSamples:
-    SOURCE, OUTPUT = "mediawiki.page_change.v1", "mediawiki.page_html_content_change.v1"
-    ERROR = "mw_page_html_content_change_enrich.error"
-
     def test_sums_over_partitions(self, stage: Stage) -> None:
-        stage.ends = {self.SOURCE: {0: 100, 1: 61}, self.OUTPUT: {0: 40, 1: 2}, self.ERROR: {0: 3}}
+        stage.ends = {SOURCE: {0: 100, 1: 61}, OUTPUT: {0: 40, 1: 2}, ERROR: {0: 3}}
         stage.plan(0, p0=50, p1=10)
         stage.commit(0)
         stage.sample()
@@ -198,28 +217,116 @@ class TestSamples:
     def test_drained_is_all_published_and_each_partition_committed_to_its_end(
         self, stage: Stage, ends: dict[int, int], published: int, done: bool, drained: bool
     ) -> None:
-        stage.ends, stage.published, stage.done = {self.SOURCE: ends}, published, done
+        stage.ends, stage.published, stage.done = {SOURCE: ends}, published, done
         stage.plan(0, p0=100, p1=61)
         stage.commit(0)
         stage.sample()
         assert stage.play._state.drained is drained
 
     def test_a_planned_batch_is_not_committed(self, stage: Stage) -> None:
-        stage.ends, stage.published, stage.done = {self.SOURCE: {0: 161}}, 161, True
+        stage.ends, stage.published, stage.done = {SOURCE: {0: 161}}, 161, True
         stage.plan(0, p0=161)
         stage.sample()
         assert stage.play._state.drained is False
 
+    def test_what_is_deferred_has_not_drained(self, stage: Stage) -> None:
+        stage.ends, stage.published, stage.done = {SOURCE: {0: 161}}, 161, True
+        stage.plan(0, p0=161)
+        stage.commit(0)
+        stage.deferred = 1
+        stage.sample()
+        assert (stage.play._state.drained, stage.play._state.sample.deferred) == (False, 1)
+        stage.deferred = 0
+        stage.sample()
+        assert stage.play._state.drained is True
 
-def test_evidence_is_what_the_journal_counted(stage: Stage) -> None:
-    assert stage.play._evidence() == (
-        RuleEvidence(
-            rule="huge page",
-            requests=3,
-            completed=2,
-            max_content_length_bytes=10,
-            max_wire_bytes=10,
-            max_real_bytes=20,
-            max_duration_s=0.5,
-        ),
+    def test_what_is_published_while_a_look_goes_on_is_not_taken_for_committed(self, stage: Stage) -> None:
+        """The look saw the topic end at 160; the last event was acknowledged before the look was over."""
+
+        def ends(topic: str) -> dict[int, int]:
+            publisher.done, publisher.published = True, 161
+            return {0: 160} if topic == SOURCE else {}
+
+        publisher = SimpleNamespace(done=False, published=160)
+        stage.plan(0, p0=160)
+        stage.commit(0)
+        sampler = Sampler(
+            counts=lambda: stage.counts,
+            topics=Topics(SOURCE, OUTPUT, ERROR),
+            ends=cast(TopicEnds, SimpleNamespace(of=ends)),
+            checkpoint=stage.play._checkpoint,
+            deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: 0)),
+            usage=TreeUsage(list),
+            clock=lambda: 4.0,
+        )
+        stage.play._sample(sampler, cast(Publisher, publisher))
+        assert stage.play._state.drained is False
+
+    def test_a_sample_knows_whose_query_runs(self, stage: Stage) -> None:
+        stage.sample()
+        for line in (
+            {"event": "started", "start": "earliest", "spark_ui": "off"},
+            {"event": "process_ended", "process": 1, "exit_code": 1},
+            {"event": "process_restarted", "process": 2, "pid": 7},
+            {"event": "started", "start": "checkpoint", "spark_ui": "off"},
+        ):
+            stage.play._note(line)
+            stage.sample()
+        assert [sample.process for sample in stage.play._state.samples] == [None, 1, None, None, 2]
+        assert [line["process"] for line in stage.timeline() if line["kind"] == "sample"] == [None, 1, None, None, 2]
+
+    def test_the_look_after_the_kill_is_no_sample_of_the_incident(self, stage: Stage) -> None:
+        stage.sample()
+        stage.sample(last=True)
+        assert len(stage.play._state.samples) == 1
+        assert [line["kind"] for line in stage.timeline()] == ["sample", "sample"]
+
+    def test_the_traffic_is_over_when_all_of_it_is_out(self, stage: Stage) -> None:
+        stage.sample()
+        assert stage.play._state.traffic_over_s is None
+        stage.published, stage.done = 161, True
+        stage.sample()
+        assert stage.play._state.traffic_over_s == 4.0
+
+
+class TestTraffic:
+    def begun(self, stage: Stage, when: str) -> list[bool]:
+        """Whether the traffic has begun before the query runs, when it does, and how often it was begun in the end."""
+        stage.play._scenario = stage.play._scenario.model_copy(update={"traffic_begins": when})
+        starts: list[None] = []
+        seen = []
+        for process in (None, 1, 1, None, 2):
+            stage.play._state.process = process
+            stage.play._begin_traffic(lambda: starts.append(None))
+            seen.append(bool(starts))
+        assert len(starts) == 1
+        assert [line["kind"] for line in stage.timeline()] == ["traffic_begins"]
+        return seen
+
+    def test_at_once(self, stage: Stage) -> None:
+        assert self.begun(stage, "at once") == [True] * 5
+
+    def test_when_the_first_query_runs(self, stage: Stage) -> None:
+        assert self.begun(stage, "when running") == [False, True, True, True, True]
+
+
+def test_what_processes_said_when_they_failed_is_kept(stage: Stage) -> None:
+    for text in ("no commit within 10 s: batch 3", "query failed"):
+        stage.play._note({"event": "failed", "error": text, "refused": False})
+    assert stage.play._state.failures == ["no commit within 10 s: batch 3", "query failed"]
+
+
+def test_latencies_are_told_by_the_second_of_publishing(stage: Stage) -> None:
+    events = (
+        EventLatency(None, 10_900, 0.5, has_left=True),
+        EventLatency(None, 12_100, 2.0, has_left=True),
+        EventLatency(None, 12_999, 1.0, has_left=False),
     )
+    account = cast(Account, SimpleNamespace(latencies=Latencies(events)))
+    stage.play._tell_latencies(account, began_ms=10_000)
+    assert [{key: line[key] for key in line if key != "t_s"} for line in stage.timeline()] == [
+        {"kind": "latency", "arm": "incident", "at_s": 0, "count": 1, "waiting": 0, "p50_s": 0.5, "p95_s": 0.5,
+         "p99_s": 0.5},
+        {"kind": "latency", "arm": "incident", "at_s": 2, "count": 2, "waiting": 1, "p50_s": 2.0, "p95_s": None,
+         "p99_s": None},
+    ]  # fmt: skip

@@ -1,6 +1,7 @@
 """What one part of a scenario file says of another is checked before anything starts."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,27 @@ def test_a_rule_for_a_wiki_that_is_not_in_the_traffic(refused: Refused) -> None:
 def test_a_name_that_the_directory_of_runs_needs(refused: Refused, name: str) -> None:
     line = next(line for line in BASE.splitlines() if line.startswith("name:"))
     assert f"name: '{name}' is the name of something else" in refused(line, f"name: {name}")
+
+
+@pytest.mark.parametrize("window", ["", ", window: { from: 3s }"])
+def test_a_success_rate_after_a_fault_that_never_ends(tmp_path: Path, window: str) -> None:
+    text = BASE.replace("restarts: { at_least: 2 }", "success_rate: { of: after fault, at_most: 40% }")
+    text = text.replace("page: Huge }", f"page: Huge{window} }}")
+    file = tmp_path / "s.yaml"
+    file.write_text(text)
+    with pytest.raises(InvalidFileError) as caught:
+        load_scenario(file)
+    assert str(caught.value).endswith(
+        ":38:23: expect.incident.0.success_rate.of: no fault ends: give a rule of mock.rules a window with `for`, or "
+        "measure `all`"
+    )
+
+
+def test_a_success_rate_after_a_fault_that_ends(tmp_path: Path) -> None:
+    text = BASE.replace("restarts: { at_least: 2 }", "success_rate: { of: after fault, at_most: 40% }")
+    file = tmp_path / "s.yaml"
+    file.write_text(text.replace("page: Huge }", "page: Huge, window: { from: 3s, for: 4s } }"))
+    assert load_scenario(file).mock.fault_over == timedelta(seconds=7)
 
 
 def test_an_event_that_the_source_topic_will_not_take(refused: Refused) -> None:

@@ -115,6 +115,17 @@ def test_the_first_start_makes_the_checkpoint(supervisor: Supervisor, guardian: 
     assert (supervisor.starts, supervisor.restarts) == (1, 0)
 
 
+def test_the_process_is_the_newest(supervisor: Supervisor, guardian: FileGuardian, clock: Clock) -> None:
+    assert supervisor.process is None
+    begin(supervisor, guardian)
+    guardian.started[0].exit_code = 1
+    list(supervisor.poll())
+    assert supervisor.process is guardian.started[0]
+    clock.now += 5
+    list(supervisor.poll())
+    assert supervisor.process is guardian.started[1]
+
+
 def test_passes_on_what_the_pipeline_says(supervisor: Supervisor, guardian: FileGuardian) -> None:
     supervisor.start()
     assert list(supervisor.poll()) == []

@@ -1,6 +1,7 @@
 """All that a verdict can depend on: whether each arm holds, and whether each fault fired in each arm."""
 
 import itertools
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,7 @@ from devkit.errors import INCONCLUSIVE, REFUTED, REPRODUCED_AND_FIXED
 from devkit.report.result import ArmResult, Evidence, ExpectationResult
 from devkit.scenario.model import ArmName
 from devkit.scenario.verdict import judge
-from tests.unit.devkit.observed import an_audit
+from tests.unit.devkit.observed import an_audit, some_figures
 
 FIRED, SILENT, NONE = (True,), (True, False), ()
 """Evidence of an arm, a truth value for each fault."""
@@ -24,6 +25,7 @@ def an_arm(*, holds: bool) -> ArmResult:
         replays=0,
         replayed_offsets=0,
         audit=an_audit(),
+        figures=some_figures(),
         exceptions=(),
         duration_s=1.0,
     )
@@ -85,6 +87,40 @@ def test_an_arm_without_any_evidence_is_unproven() -> None:
     verdict = judge({"incident": an_arm(holds=True), "fixed": an_arm(holds=True)}, {"incident": evidence(FIRED)})
     assert verdict.outcome == "inconclusive"
     assert verdict.reasons == ("fixed: no fault was injected, so nothing shows that the incident's cause was present",)
+
+
+ACTED = {"acted": True}
+IDLE = {"acted": False, "inaction": "no answer was 504"}
+
+
+@pytest.mark.parametrize(
+    ("incident", "fixed", "is_proven"),
+    [(ACTED, ACTED, True), (ACTED, IDLE, True), (IDLE, ACTED, True), (IDLE, IDLE, False)],
+)
+def test_a_fault_that_acts_under_load_has_to_act_in_one_of_the_arms(
+    incident: dict[str, Any], fixed: dict[str, Any], is_proven: bool
+) -> None:
+    (fired,) = evidence(FIRED)
+    verdict = judge(
+        {"incident": an_arm(holds=True), "fixed": an_arm(holds=True)},
+        {"incident": [fired.model_copy(update=incident)], "fixed": [fired.model_copy(update=fixed)]},
+    )
+    assert (verdict.outcome == "reproduced and fixed") is is_proven
+    if not is_proven:
+        assert verdict.outcome == "inconclusive"
+        assert verdict.reasons == ("incident: fault 'fault 0' met 1 requests and never acted: no answer was 504",)
+
+
+@pytest.mark.parametrize(("arm", "outcome"), [("incident", "inconclusive"), ("fixed", "fixed arm holds")])
+def test_by_itself_only_the_incident_arm_has_to_show_it(arm: ArmName, outcome: str) -> None:
+    (fired,) = evidence(FIRED)
+    assert judge({arm: an_arm(holds=True)}, {arm: [fired.model_copy(update=IDLE)]}).outcome == outcome
+
+
+def test_a_fault_that_met_nothing_is_told_once() -> None:
+    (silent,) = evidence((False,))
+    verdict = judge({"incident": an_arm(holds=True)}, {"incident": [silent.model_copy(update=IDLE)]})
+    assert verdict.reasons == ("incident: fault 'fault 0' never fired",)
 
 
 def test_reasons_name_each_fault_that_never_fired() -> None:

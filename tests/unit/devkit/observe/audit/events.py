@@ -90,16 +90,17 @@ def arrival(
     at: int = 0,
     topic: str = OUTPUT,
     headers: dict[str, bytes] | None = None,
+    timestamp_ms: int = 0,
 ) -> Arrival:
     """A record at an offset of a topic that says it came from `event`."""
     raw = value if isinstance(value, bytes) else orjson.dumps(value)
-    return Arrival(topic, 0, at, raw, headers or {}, event.position if event else None)
+    return Arrival(topic, 0, at, raw, headers or {}, event.position if event else None, timestamp_ms)
 
 
-def output_of(event: SourceEvent, *, at: int = 0, **changes: Any) -> Arrival:
-    return arrival(event, enriched(event, **changes), at=at)
+def output_of(event: SourceEvent, *, at: int = 0, timestamp_ms: int = 0, **changes: Any) -> Arrival:
+    return arrival(event, enriched(event, **changes), at=at, timestamp_ms=timestamp_ms)
 
 
-def error_of(event: SourceEvent, *, at: int = 0, error_type: str | None = None) -> Arrival:
+def error_of(event: SourceEvent, *, at: int = 0, error_type: str | None = None, timestamp_ms: int = 0) -> Arrival:
     value = {"error_type": error_type or event.entry.expected.reason or "timeout", "message": "no"}
-    return arrival(event, value, at=at, topic=ERROR)
+    return arrival(event, value, at=at, topic=ERROR, timestamp_ms=timestamp_ms)

@@ -13,6 +13,7 @@ from devkit.observe.audit.arrivals import Arrival
 from devkit.observe.audit.audit import DeliveryAudit, SourceEvent
 from devkit.observe.audit.claims import ClaimError
 from devkit.observe.audit.model import Audit
+from devkit.observe.deferrals import Standing
 from tests.unit.devkit.observe.audit.events import (
     ERROR,
     OUTPUT,
@@ -44,6 +45,11 @@ def audit(
     for one in arrivals:
         (held.add_error if one.topic == ERROR else held.add_output)(one)
     return held.finish(committed)
+
+
+def in_turn(*events: SourceEvent) -> list[Arrival]:
+    """Outputs one behind the other."""
+    return [output_of(event, at=at) for at, event in enumerate(events)]
 
 
 def nonzero(figures: Audit) -> dict[str, Any]:
@@ -122,32 +128,95 @@ def test_output_and_error_of_one_event_conflict_once(error_first: bool) -> None:
 
 class TestOrder:
     def test_of_one_page_counts(self) -> None:
-        first, second, third = (source_event(offset) for offset in range(3))
-        figures = audit([first, second, third], *(output_of(event) for event in (second, first, third)))
+        events = [source_event(offset) for offset in range(3)]
+        figures = audit(events, *in_turn(events[1], events[0], events[2]))
         assert nonzero(figures) == {"inputs": 3, "outputs": 3, "out_of_order": 1}
-        assert figures.examples == ("out_of_order: page_change/0/0 at enriched/0/0: after page_change/0/1",)
+        assert figures.examples == ("out_of_order: page_change/0/0 at enriched/0/1: after page_change/0/1",)
 
     def test_each_that_comes_late_counts(self) -> None:
         events = [source_event(offset) for offset in range(4)]
-        assert audit(events, *(output_of(event) for event in reversed(events))).out_of_order == 3
+        assert audit(events, *in_turn(*reversed(events))).out_of_order == 3
 
     def test_across_pages_is_free(self) -> None:
         events = [source_event(offset, page=offset) for offset in range(3)]
-        assert audit(events, *(output_of(event) for event in reversed(events))).out_of_order == 0
+        assert audit(events, *in_turn(*reversed(events))).out_of_order == 0
 
     def test_across_source_partitions_is_free(self) -> None:
         early, late = source_event(0, partition=1), source_event(5)
-        assert audit([early, late], output_of(late), output_of(early)).out_of_order == 0
+        assert audit([early, late], *in_turn(late, early)).out_of_order == 0
 
-    def test_between_outputs_and_errors_is_free(self) -> None:
-        output, error = source_event(1), source_event(0, fate="error", reason="timeout")
-        assert audit([output, error], output_of(output), error_of(error)).out_of_order == 0
+    def test_between_outputs_and_errors_goes_by_the_time_of_append(self) -> None:
+        """Seconds behind is late; milliseconds behind is a race between two topics, and says nothing."""
+        early, late = source_event(0, fate="error", reason="timeout"), source_event(1)
+        for behind_ms, count in ((5, 0), (5000, 1)):
+            arrivals = output_of(late, timestamp_ms=10_000), error_of(early, timestamp_ms=10_000 + behind_ms)
+            assert audit([early, late], *arrivals).out_of_order == count
+
+    def test_an_event_that_left_both_ways_is_in_order_by_the_first(self) -> None:
+        """Output 0, error 1, and a replay that ends 0 in an error too: conflicting, and not late besides."""
+        first, second = source_event(0), source_event(1, fate="error", reason="timeout")
+        arrivals = (
+            output_of(first, timestamp_ms=1000),
+            error_of(second, at=0, timestamp_ms=2000),
+            error_of(first, at=1, timestamp_ms=9000),
+        )
+        figures = audit([first, second], *arrivals)
+        assert (figures.out_of_order, figures.conflicting) == (0, 1)
 
     def test_goes_by_first_occurrence(self) -> None:
         """A batch that is replayed as a whole: 0 1 | 0 1 2."""
         events = [source_event(offset) for offset in range(3)]
         arrivals = [output_of(events[offset], at=at) for at, offset in enumerate((0, 1, 0, 1, 2))]
         assert nonzero(audit(events, *arrivals)) == {"inputs": 3, "outputs": 3, "duplicated": 2}
+
+
+class TestDeferrals:
+    def standing(self, *keys: str, resolved: str = "") -> Standing:
+        topic = Standing()
+        for key in keys:
+            topic.take(key.encode(), b"{}")
+        topic.take(resolved.encode(), None) if resolved else None
+        return topic
+
+    def audited(self, events: Iterable[SourceEvent], *arrivals: Arrival, standing: Standing) -> Audit:
+        held = DeliveryAudit(events, stream=OUTPUT, truth=truth, resolve=no_store)
+        for one in arrivals:
+            held.add_output(one)
+        return held.finish(ALL, standing)
+
+    def test_what_stands_in_the_topic_is_not_lost(self) -> None:
+        figures = self.audited([EDIT, FAILING], standing=self.standing("page_change/0/0000000000"))
+        assert nonzero(figures) == {"inputs": 2, "deferred": 1, "lost": 1}
+
+    def test_what_is_resolved_must_have_left(self) -> None:
+        figures = self.audited([EDIT], standing=self.standing("page_change/0/0", resolved="page_change/0/0"))
+        assert nonzero(figures) == {"inputs": 1, "lost": 1}
+
+    def test_what_left_is_deferred_no_longer(self) -> None:
+        """The pipeline was killed between the output and the note of it."""
+        figures = self.audited([EDIT], output_of(EDIT), standing=self.standing("page_change/0/0"))
+        assert nonzero(figures) == {"inputs": 1, "outputs": 1}
+
+    def test_what_is_not_committed_is_still_in_the_source(self) -> None:
+        held = DeliveryAudit([EDIT], stream=OUTPUT, truth=truth, resolve=no_store)
+        assert nonzero(held.finish({}, self.standing("page_change/0/0"))) == {"inputs": 1, "pending": 1}
+
+    def test_an_entry_of_no_event(self) -> None:
+        figures = self.audited([EDIT], output_of(EDIT), standing=self.standing("page_change/0/99", "nonsense"))
+        assert nonzero(figures) == {"inputs": 1, "outputs": 1, "unattributed": 2}
+        assert figures.examples == (
+            "unattributed: page_change/0/99 in the deferral topic",
+            "unattributed: b'nonsense' in the deferral topic",
+        )
+
+
+def test_when_events_left_first() -> None:
+    held = DeliveryAudit([EDIT, FAILING, CANARY], stream=OUTPUT, truth=truth, resolve=no_store)
+    held.add_output(output_of(EDIT, timestamp_ms=700))
+    held.add_output(output_of(EDIT, at=1, timestamp_ms=900))
+    held.add_error(error_of(EDIT, timestamp_ms=400))
+    held.add_error(error_of(FAILING, at=1, timestamp_ms=500))
+    assert held.left_ms() == {EDIT.position: 400, FAILING.position: 500}
 
 
 class TestRouting:
@@ -275,9 +344,9 @@ fates = st.sampled_from(["output", "error", "filtered"])
 steps = st.tuples(st.integers(0, 9), st.sampled_from(["output", "error"]), st.booleans())
 
 
-@given(st.lists(fates, max_size=8), st.lists(steps, max_size=25), st.integers(0, 9))
+@given(st.lists(fates, max_size=8), st.lists(steps, max_size=25), st.integers(0, 9), st.sets(st.integers(0, 9)))
 def test_the_six_ends_add_up_to_the_inputs(
-    fates: list[Any], steps: list[tuple[int, str, bool]], committed: int
+    fates: list[Any], steps: list[tuple[int, str, bool]], committed: int, put_aside: set[int]
 ) -> None:
     """Whatever leaves, in whatever order and however often: each input has exactly one end, each record one account."""
     events = [source_event(n, fate=fate, reason=fate, page=n % 3) for n, fate in enumerate(fates)]
@@ -289,7 +358,13 @@ def test_the_six_ends_add_up_to_the_inputs(
             arrivals.append(output_of(event, at=at, **({"surprise": at} if changed else {})))
         else:
             arrivals.append(error_of(event, at=at, error_type="other" if changed else None))
-    figures = audit(events, *arrivals, committed={0: committed})
+    standing = Standing()
+    for offset in put_aside:
+        standing.take(f"page_change/0/{offset}".encode(), b"{}")
+    held = DeliveryAudit(events, stream=OUTPUT, truth=truth, resolve=no_store)
+    for one in arrivals:
+        (held.add_error if one.topic == ERROR else held.add_output)(one)
+    figures = held.finish({0: committed}, standing)
 
     ends = Counter(
         {name: getattr(figures, name) for name in ("outputs", "errors", "filtered", "deferred", "pending", "lost")}
@@ -297,8 +372,10 @@ def test_the_six_ends_add_up_to_the_inputs(
     assert ends.total() == figures.inputs == len(events)
     left = {offset for offset, _, _ in steps if offset in known}
     assert figures.outputs + figures.errors == len(left)
-    assert figures.unattributed == sum(offset not in known for offset, _, _ in steps)
+    strangers = sum(offset not in known for offset, _, _ in steps)
+    assert figures.unattributed == strangers + len(put_aside - known.keys())
+    assert figures.deferred == len({offset for offset in put_aside & known.keys() - left if offset < committed})
     # A record is the first of its kind for its event, a repeat, or nobody's; an event with both kinds conflicts once.
     firsts = len({(offset, way) for offset, way, _ in steps if offset in known})
     both = firsts - len(left)
-    assert firsts + figures.duplicated + figures.conflicting - both + figures.unattributed == len(steps)
+    assert firsts + figures.duplicated + figures.conflicting - both + strangers == len(steps)

@@ -1,0 +1,18 @@
+"""Which share of the upstream's finished parses nobody waited for any more: load without use."""
+
+from devkit.checks.base import Measure
+from devkit.checks.bounds import ShareBound
+from devkit.observe.arm import ArmObservation
+
+
+def _tell(value: float, observation: ArmObservation) -> str:
+    return f"{value:.0%} ({observation.figures.abandoned} of {observation.figures.parses} parses)"
+
+
+ABANDONED = Measure(
+    "abandoned",
+    lambda observation: observation.figures.abandoned_share,
+    argument=ShareBound,
+    absent="no parse ended",
+    tell=_tell,
+)

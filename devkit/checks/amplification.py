@@ -1,0 +1,22 @@
+"""How many requests the upstream got for each distinct fetch: 1 when every fetch is asked for once."""
+
+from devkit.checks.base import Measure
+from devkit.checks.bounds import NumberBound
+from devkit.observe.arm import ArmObservation
+
+
+def _tell(value: float, observation: ArmObservation) -> str:
+    figures = observation.figures
+    return (
+        f"{value:.2f} ({figures.requests} requests for {figures.fetches} fetches, "
+        f"at most {figures.max_attempt} for one)"
+    )
+
+
+AMPLIFICATION = Measure(
+    "amplification",
+    lambda observation: observation.figures.amplification,
+    argument=NumberBound,
+    absent="no fetch",
+    tell=_tell,
+)

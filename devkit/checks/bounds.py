@@ -1,0 +1,117 @@
+"""Bounds as a scenario file writes them: `{at_least: …, at_most: …}`, or a value alone, which must be met exactly.
+
+Bound           a whole number     restarts: {at_least: 2}
+NumberBound     a number           amplification: {at_least: 2.5}
+ShareBound      a share            abandoned: {at_least: 50%}
+DurationBound   a duration         flat_commit: {at_least: 15s}
+"""
+
+from datetime import timedelta
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
+
+from devkit.quantity import Duration, Share, format_duration, format_share
+
+T = TypeVar("T", int, float, timedelta)
+
+
+class Range(BaseModel, Generic[T]):
+    """One bound or both, inclusive."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    value: ClassVar[str] = "number"
+    example: ClassVar[str] = "a number"
+
+    at_least: T | None = None
+    at_most: T | None = None
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if self.at_least is None and self.at_most is None:
+            raise ValueError(f"write at_least, at_most or {self.example}")
+        if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
+            raise ValueError(
+                f"no {self.value} is at least {self.show(self.at_least)} and at most {self.show(self.at_most)}; "
+                "swap them?"
+            )
+        return self
+
+    def admits(self, value: T) -> bool:
+        return self.admits_between(value, value)
+
+    def admits_between(self, at_least: T, at_most: T | None) -> bool:
+        """Whether every value between these bounds is admitted; `at_most` None is no upper bound."""
+        return (self.at_least is None or at_least >= self.at_least) and (
+            self.at_most is None or (at_most is not None and at_most <= self.at_most)
+        )
+
+    @classmethod
+    def show(cls, value: T) -> str:
+        """A bound as the file writes it."""
+        return f"{value}"
+
+    def __str__(self) -> str:
+        if self.at_least is not None and self.at_least == self.at_most:
+            return self.show(self.at_least)
+        parts = [f"at least {self.show(self.at_least)}"] if self.at_least is not None else []
+        parts += [f"at most {self.show(self.at_most)}"] if self.at_most is not None else []
+        return " and ".join(parts)
+
+
+class Count(Range[int]):
+    """Whole numbers."""
+
+
+class Number(Range[float]):
+    """Numbers that need not be whole."""
+
+    @classmethod
+    def show(cls, value: float) -> str:
+        return f"{value:g}"
+
+
+class Percentage(Range[Share]):
+    """Shares of a whole."""
+
+    value: ClassVar[str] = "share"
+    example: ClassVar[str] = "a share such as 50%"
+
+    @classmethod
+    def show(cls, value: float) -> str:
+        return format_share(value)
+
+
+class Time(Range[Duration]):
+    """Durations."""
+
+    value: ClassVar[str] = "duration"
+    example: ClassVar[str] = "a duration such as 8s"
+
+    @classmethod
+    def show(cls, value: timedelta) -> str:
+        return format_duration(value)
+
+
+def _or_exactly(model: type[Range[Any]], *alone: type) -> BeforeValidator:
+    """Lets a value stand alone for a range that admits nothing else."""
+
+    def spell_out(value: object) -> object:
+        if isinstance(value, alone) and not isinstance(value, bool):
+            return {"at_least": value, "at_most": value}
+        if not isinstance(value, dict | Range | None):
+            raise ValueError(  # noqa: TRY004 — what pydantic turns into a validation error
+                f"{value!r} is no bound; write {model.example} or {{at_least: …, at_most: …}}"
+            )
+        return value
+
+    forms: Any = model
+    for form in alone:
+        forms = forms | form
+    return BeforeValidator(spell_out, json_schema_input_type=forms)
+
+
+Bound = Annotated[Count, _or_exactly(Count, int)]
+NumberBound = Annotated[Number, _or_exactly(Number, int, float)]
+ShareBound = Annotated[Percentage, _or_exactly(Percentage, str)]
+DurationBound = Annotated[Time, _or_exactly(Time, str)]

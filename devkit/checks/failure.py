@@ -1,0 +1,35 @@
+"""Whether a pipeline process said that it failed, with a text in its words."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from devkit.checks.base import Finding
+from devkit.observe.arm import ArmObservation
+
+
+class FailurePattern(BaseModel):
+    """`message` is a part of what the process said when it failed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    message: str = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class _Failure:
+    name: str = "failure"
+    argument: Any = FailurePattern
+
+    def judge(self, argument: FailurePattern, observation: ArmObservation) -> Finding:
+        matching = [text for text in observation.failures if argument.message in text]
+        if matching:
+            times = f" ({len(matching)} times)" if len(matching) > 1 else ""
+            measured = f"{matching[0]}{times}"
+        else:
+            measured = observation.failures[-1] if observation.failures else "no failure"
+        return Finding(self.name, f"…{argument.message}…", measured, bool(matching))
+
+
+FAILURE = _Failure()

@@ -1,0 +1,45 @@
+"""How long the committed offset stood still while there was something to commit, and whether the CPU idled meanwhile.
+
+The time counts from the first query of an arm, and goes on over restarts: that is what the operator saw. Starting
+again costs CPU, so the idling is that of the middle sample (median) among those in which a query ran.
+"""
+
+from datetime import timedelta
+
+from devkit.checks.base import Measure
+from devkit.checks.bounds import DurationBound, NumberBound
+from devkit.observe.arm import ArmObservation
+
+
+def _duration(observation: ArmObservation) -> timedelta:
+    flat = observation.figures.flat_commit
+    return timedelta(seconds=flat.duration_s if flat else 0)
+
+
+def _tell_duration(value: timedelta, observation: ArmObservation) -> str:
+    flat = observation.figures.flat_commit
+    if flat is None:
+        return "0 s"
+    cores = "" if flat.median_cpu_cores is None else f", {flat.median_cpu_cores:.2f} CPU cores used meanwhile"
+    return f"{value.total_seconds():.1f} s at {flat.committed} of {flat.source_end}{cores}"
+
+
+def _cores(observation: ArmObservation) -> float | None:
+    flat = observation.figures.flat_commit
+    return flat.median_cpu_cores if flat else None
+
+
+def _tell_cores(value: float, observation: ArmObservation) -> str:
+    flat = observation.figures.flat_commit
+    assert flat is not None
+    return f"{value:.2f} (median; {flat.mean_cpu_cores:.2f} on average) in {flat.duration_s:.1f} s without a commit"
+
+
+FLAT_COMMIT = Measure("flat_commit", _duration, argument=DurationBound, tell=_tell_duration)
+IDLE_CPU = Measure(
+    "idle_cpu",
+    _cores,
+    argument=NumberBound,
+    absent="no query ran while the committed offset stood still",
+    tell=_tell_cores,
+)

@@ -1,0 +1,51 @@
+"""End-to-end latency: from an event's append to the source to the append of its first output or error event.
+
+Events that have not left count as later than all that have, so an arm cannot look quick by delivering little. `healthy`
+leaves out the events of pages that met a rule which picks pages (`page`, `revision`, `share`).
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from devkit.checks.base import Finding
+from devkit.checks.bounds import Time
+from devkit.observe.arm import ArmObservation
+from devkit.observe.latency import Latencies, Percentile
+
+
+class Latency(Time):
+    """Bounds on a percentile, and of which events."""
+
+    percentile: Annotated[float, Field(gt=0, le=100)]
+    of: Literal["all", "healthy"] = "all"
+
+
+@dataclass(frozen=True)
+class _Latency:
+    name: str = "latency"
+    argument: Any = Latency
+
+    def judge(self, argument: Latency, observation: ArmObservation) -> Finding:
+        expected = f"p{argument.percentile:g} {argument} of {argument.of}"
+        events = observation.latencies if argument.of == "all" else observation.latencies.healthy()
+        found = events.percentile(argument.percentile) if events else None
+        if events is None or found is None:
+            missing = "no event had to leave" if events else "which pages met a rule is not known: too many requests"
+            return Finding(self.name, expected, missing, holds=False)
+        at_least = timedelta(seconds=found.at_least_s)
+        at_most = None if found.at_most_s is None else timedelta(seconds=found.at_most_s)
+        return Finding(self.name, expected, _told(found, events), argument.admits_between(at_least, at_most))
+
+
+def _told(found: Percentile, events: Latencies) -> str:
+    count = f"{len(events.events)} events"
+    if found.at_most_s is None:
+        return f"at least {found.at_least_s:.1f} s: {events.waiting} of {count} have not left"
+    waiting = f", {events.waiting} of which have not left" if events.waiting else ""
+    return f"{found.at_most_s:.1f} s over {count}{waiting}"
+
+
+LATENCY = _Latency()

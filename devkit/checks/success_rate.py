@@ -1,0 +1,41 @@
+"""Which share of the requests that ended were answered 200.
+
+`all` is the whole arm. `after fault` is from the end of the last fault that has one (a rule with a window) to the end
+of the traffic: what makes an upstream sick is over, and what it is asked for is the same in both arms. Still low, the
+load is the clients' own doing; high again, the upstream recovers.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from devkit.checks.base import Finding
+from devkit.checks.bounds import Percentage
+from devkit.observe.arm import ArmObservation
+
+
+class SuccessRate(Percentage):
+    """Bounds on the share, and of which requests."""
+
+    of: Literal["all", "after fault"] = "all"
+
+
+@dataclass(frozen=True)
+class _SuccessRate:
+    name: str = "success_rate"
+    argument: Any = SuccessRate
+
+    def judge(self, argument: SuccessRate, observation: ArmObservation) -> Finding:
+        figures = observation.figures
+        answers = figures.answers if argument.of == "all" else figures.answers_after_fault
+        expected = f"{argument} of {argument.of}"
+        if answers is None or answers.success_rate is None:
+            measured = "no request ended" + (
+                "" if argument.of == "all" else " between the end of the fault and the end of the traffic"
+            )
+            return Finding(self.name, expected, measured, holds=False)
+        by_status = ", ".join(f"{status}: {count}" for status, count in answers.by_status.items())
+        measured = f"{answers.success_rate:.0%} of {sum(answers.by_status.values())} requests ({by_status})"
+        return Finding(self.name, expected, measured, argument.admits(answers.success_rate))
+
+
+SUCCESS_RATE = _SuccessRate()

@@ -1,0 +1,74 @@
+"""Whether the events of a page left in the order of the source, by first occurrence in output and error together.
+
+    place A ≺ place B    same topic and partition: by offset
+                         else: A was appended more than a second before B, by the broker's clock
+
+Two topics have no order in common but those times. Records of one write action go to both at once, and which lands
+first is a race of milliseconds that says nothing; an error event that comes seconds behind a later event's output does.
+So between topics a violation is only seen when it is that plain, and what is counted is certain.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+
+from devkit.observe.audit.arrivals import Arrival, Position
+
+_RACE_MS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """Where and when a record landed."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp_ms: int
+
+    @classmethod
+    def of(cls, arrival: Arrival) -> "Landing":
+        return cls(arrival.topic, arrival.partition, arrival.offset, arrival.timestamp_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """An event that left at `landing` although `overtaken_by`, which comes after it, had left already."""
+
+    position: Position
+    landing: Landing
+    overtaken_by: Position
+
+
+def precedes(one: Landing, other: Landing) -> bool:
+    """Whether `one` certainly left before `other`."""
+    if (one.topic, one.partition) == (other.topic, other.partition):
+        return one.offset < other.offset
+    return one.timestamp_ms + _RACE_MS < other.timestamp_ms
+
+
+def earlier(one: Landing | None, other: Landing | None) -> Landing | None:
+    """The one that was appended first, in doubt `one`."""
+    if one is None or other is None:
+        return one or other
+    return other if other.timestamp_ms < one.timestamp_ms else one
+
+
+def late_events(first: Mapping[Position, Landing]) -> Iterator[Late]:
+    """The late ones among the events of one page, given where each left first; in source order."""
+    found: list[Late] = []
+    # Of all events behind the present one, in each topic and partition: the lowest offset, and the earliest time,
+    # which need not be the same record's where producers set the time.
+    lowest: dict[tuple[str, int], tuple[Landing, Position]] = {}
+    earliest: dict[tuple[str, int], tuple[Landing, Position]] = {}
+    for position, landing in sorted(first.items(), reverse=True):
+        leaders = chain(lowest.values(), earliest.values())
+        overtaking = next((by for leader, by in leaders if precedes(leader, landing)), None)
+        if overtaking is not None:
+            found.append(Late(position, landing, overtaking))
+        place = landing.topic, landing.partition
+        if place not in lowest or landing.offset < lowest[place][0].offset:
+            lowest[place] = landing, position
+        if place not in earliest or landing.timestamp_ms < earliest[place][0].timestamp_ms:
+            earliest[place] = landing, position
+    yield from reversed(found)

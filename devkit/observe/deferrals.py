@@ -1,0 +1,144 @@
+"""What stands in the deferral topic, folded from its records alone: by key, the last value decides.
+
+A key is `<topic>/<partition>/<offset>` of a source event; no value means that it is resolved. Keys below `epoch/` and
+`command/` are the pipeline's own notes. The fold shares no code with the pipeline's, and reads on from look to look.
+"""
+
+from datetime import timedelta
+from typing import Protocol
+
+from kafka import KafkaConsumer
+from kafka.errors import KafkaError
+from kafka.structs import TopicPartition
+
+from devkit.errors import StackError, WaitTimeoutError
+from devkit.observe.audit.arrivals import Position
+from devkit.waiting import wait_until
+
+_NOTES = (b"epoch/", b"command/")
+_DEADLINE = timedelta(seconds=10)
+_AT_ONCE = timedelta(0)
+_POLL_MS = 50
+
+
+class Standing:
+    """The fold itself. `unreadable` are keys that name no source event."""
+
+    def __init__(self) -> None:
+        self._now: set[Position] = set()
+        self._ever: set[Position] = set()
+        self._unreadable: dict[bytes, None] = {}
+
+    def take(self, key: bytes | None, value: bytes | None) -> None:
+        """The next record of a partition."""
+        if key is not None and key.startswith(_NOTES):
+            return
+        position = _position(key)
+        if position is None:
+            self._unreadable[key or b""] = None
+        elif value is None:
+            self._now.discard(position)
+        else:
+            self._now.add(position)
+            self._ever.add(position)
+
+    @property
+    def now(self) -> frozenset[Position]:
+        return frozenset(self._now)
+
+    @property
+    def ever(self) -> frozenset[Position]:
+        return frozenset(self._ever)
+
+    @property
+    def unreadable(self) -> tuple[bytes, ...]:
+        return tuple(self._unreadable)
+
+    def __len__(self) -> int:
+        return len(self._now)
+
+
+class Deferrals(Protocol):
+    """What a look at an arm needs of it."""
+
+    @property
+    def standing(self) -> Standing: ...
+    def catch_up(self) -> int: ...
+    def close(self) -> None: ...
+
+
+class NoDeferrals:
+    """For a pipeline that defers nothing."""
+
+    def __init__(self) -> None:
+        self.standing = Standing()
+
+    def catch_up(self) -> int:
+        return 0
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+class DeferralTopic:
+    """A topic of deferred events. Raises StackError when there is no broker at `bootstrap`."""
+
+    def __init__(self, bootstrap: str, topic: str) -> None:
+        self._topic = topic
+        self.standing = Standing()
+        self._places: list[TopicPartition] = []
+        try:
+            self._consumer = KafkaConsumer(
+                bootstrap_servers=bootstrap,
+                enable_auto_commit=False,
+                auto_offset_reset="earliest",
+                # The broker answers one request of a connection at a time; the next look must not wait for a fetch.
+                fetch_max_wait_ms=_POLL_MS,
+            )
+        except (KafkaError, OSError) as error:
+            raise StackError(f"Kafka at {bootstrap} does not answer: {error}") from error
+
+    def catch_up(self) -> int:
+        """Read up to the ends of now; how many events stand there. Raises StackError."""
+        try:
+            ends = self._ends()
+            wait_until(
+                lambda: self._read_towards(ends),
+                what=f"{self._topic} to be read to its end",
+                deadline=_DEADLINE,
+                interval=_AT_ONCE,
+            )
+        except (KafkaError, OSError) as error:
+            raise StackError(f"{self._topic} could not be read: {error}") from error
+        except WaitTimeoutError as error:
+            raise StackError(str(error)) from error
+        return len(self.standing)
+
+    def close(self) -> None:
+        self._consumer.close()
+
+    def _ends(self) -> dict[TopicPartition, int]:
+        if not self._places:
+            numbers = sorted(self._consumer.partitions_for_topic(self._topic) or ())
+            self._places = [TopicPartition(self._topic, number) for number in numbers]
+            if self._places:
+                self._consumer.assign(self._places)
+                self._consumer.seek_to_beginning(*self._places)
+        return dict(self._consumer.end_offsets(self._places)) if self._places else {}
+
+    def _read_towards(self, ends: dict[TopicPartition, int]) -> bool:
+        """Whether all of it is read; else some more of it is."""
+        if all(self._consumer.position(place) >= end for place, end in ends.items()):
+            return True
+        for records in self._consumer.poll(timeout_ms=_POLL_MS).values():
+            for record in records:
+                self.standing.take(record.key, record.value)
+        return False
+
+
+def _position(key: bytes | None) -> Position | None:
+    try:
+        topic, partition, offset = (key or b"").decode().split("/")
+        return topic, int(partition), int(offset)
+    except ValueError:
+        return None

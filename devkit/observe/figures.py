@@ -1,0 +1,82 @@
+"""The measured figures of an arm, as they stand in `result.json` and as the checks judge them."""
+
+from pydantic import BaseModel, ConfigDict
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Answers(_Model):
+    """Requests that ended, by the status of their answer; `none` are those that ended without one.
+
+    Whoever gave up waiting got nothing, so those count against the `success_rate` like any answer that is not a 200.
+    """
+
+    by_status: dict[str, int]
+    success_rate: float | None
+
+    @classmethod
+    def counted(cls, by_status: dict[str, int]) -> "Answers":
+        """With its rate, which is None where no request ended."""
+        present = {status: count for status, count in sorted(by_status.items()) if count}
+        total = sum(present.values())
+        return cls(by_status=present, success_rate=round(present.get("200", 0) / total, 4) if total else None)
+
+
+class FlatCommit(_Model):
+    """The longest time in which the committed offset stood still although there was something to commit.
+
+    It begins with the first query of the arm at the earliest, and goes on over restarts. `from_s` counts from the
+    arm's start, `committed` of `source_end` is where it stood. The cores are CPU seconds a second that the pipeline
+    used in it while a query ran; both are None when none did for the length of a sample.
+    """
+
+    duration_s: float
+    from_s: float
+    committed: int
+    source_end: int
+    median_cpu_cores: float | None
+    mean_cpu_cores: float | None
+
+
+class LatencyFigures(_Model):
+    """End-to-end seconds: from an event's append to the source to the append of its first output or error event.
+
+    `left` events did, `waiting` ones did not by the arm's end, and count as later than all others. A percentile is
+    None where so many wait that it is not known.
+    """
+
+    left: int
+    waiting: int
+    p50_s: float | None
+    p95_s: float | None
+    p99_s: float | None
+    max_s: float | None
+
+
+class Figures(_Model):
+    """Everything is of the time in which the pipeline was kept running; None is what could not be measured.
+
+    `amplification` is requests for each distinct fetch. `abandoned_share` is the share of the upstream's finished
+    parses whose answer nobody waited for any more. `answers_after_fault` are of the time from the end of the last
+    fault that has one to the end of the traffic. `deferred_ever` counts source events that ever stood in the deferral
+    topic. `healthy_latency` is of events whose page met no rule that picks pages.
+    """
+
+    requests: int
+    fetches: int
+    max_attempt: int
+    amplification: float | None
+    answers: Answers
+    answers_after_fault: Answers | None
+    parses: int
+    abandoned: int
+    abandoned_share: float | None
+    peak_queue: int
+    flat_commit: FlatCommit | None
+    deferred_ever: int
+    latency: LatencyFigures
+    healthy_latency: LatencyFigures | None
+    peak_memory_bytes: int
+    mean_cpu_cores: float | None

@@ -1,0 +1,113 @@
+"""End-to-end latency: from an event's append to the source to the append of its first output or error event.
+
+Both moments are the records' own timestamps, which the topics of a run have their broker set. An event that has not
+left by the arm's end has waited for its age at least, and nobody knows how much longer: percentiles are bounds.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from devkit.observe.figures import LatencyFigures
+
+if TYPE_CHECKING:  # the checks are made of this, and they must not need Kafka
+    from devkit.observe.audit.arrivals import Position
+    from devkit.observe.audit.audit import SourceEvent
+
+Page = tuple[str, int]
+"""Wiki and page id."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventLatency:
+    """One event that had to leave. `seconds` are those until it left, else its age at the arm's end."""
+
+    page: Page | None
+    published_ms: int
+    seconds: float
+    has_left: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Percentile:
+    """`at_most_s` is None where too many events have not left to know."""
+
+    at_least_s: float
+    at_most_s: float | None
+
+
+@dataclass(frozen=True)
+class Latencies:
+    """The latencies of some events; `pages_met` are the pages that met a rule which picks pages, None if unknown."""
+
+    events: tuple[EventLatency, ...] = ()
+    pages_met: frozenset[Page] | None = None
+
+    @property
+    def left(self) -> int:
+        return sum(event.has_left for event in self.events)
+
+    @property
+    def waiting(self) -> int:
+        return len(self.events) - self.left
+
+    def healthy(self) -> "Latencies | None":
+        """Only the events whose page met no rule that picks pages; None where that is not known."""
+        if self.pages_met is None:
+            return None
+        return Latencies(tuple(event for event in self.events if event.page not in self.pages_met), self.pages_met)
+
+    def percentile(self, percent: float) -> Percentile | None:
+        """By nearest rank; None without events."""
+        if not self.events:
+            return None
+        rank = max(0, math.ceil(percent / 100 * len(self.events)) - 1)
+        known = sorted(event.seconds for event in self.events if event.has_left)
+        bounds = sorted(event.seconds for event in self.events)
+        return Percentile(bounds[rank], known[rank] if rank < len(known) else None)
+
+    def figures(self) -> LatencyFigures:
+        def seconds(percent: float) -> float | None:
+            found = self.percentile(percent)
+            return None if found is None or found.at_most_s is None else round(found.at_most_s, 3)
+
+        return LatencyFigures(
+            left=self.left, waiting=self.waiting, p50_s=seconds(50), p95_s=seconds(95), p99_s=seconds(99),
+            max_s=seconds(100),
+        )  # fmt: skip
+
+    def by_second(self, began_ms: int) -> Iterator[tuple[int, "Latencies"]]:
+        """The events of each second of publishing, by seconds since `began_ms`, in order."""
+        seconds: dict[int, list[EventLatency]] = {}
+        for event in self.events:
+            seconds.setdefault((event.published_ms - began_ms) // 1000, []).append(event)
+        for second, events in sorted(seconds.items()):
+            yield second, Latencies(tuple(events), self.pages_met)
+
+
+def latencies(
+    events: "Iterable[SourceEvent]",
+    *,
+    published_ms: "Mapping[Position, int]",
+    left_ms: "Mapping[Position, int]",
+    ended_ms: int,
+    pages_met: Set[Page] | None,
+) -> Latencies:
+    """Of all events that had to leave and whose append is known. Times are milliseconds since the epoch."""
+    found: list[EventLatency] = []
+    for event in events:
+        began_ms = published_ms.get(event.position)
+        if event.entry.expected.fate == "filtered" or began_ms is None:
+            continue
+        left = left_ms.get(event.position)
+        reference = event.entry.expected.page
+        found.append(
+            EventLatency(
+                page=(reference.wiki, reference.page_id) if reference else None,
+                published_ms=began_ms,
+                seconds=max(0, (ended_ms if left is None else left) - began_ms) / 1000,
+                has_left=left is not None,
+            )
+        )
+    return Latencies(tuple(found), None if pages_met is None else frozenset(pages_met))

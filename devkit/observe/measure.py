@@ -1,0 +1,119 @@
+"""From the samples of an arm to its figures.
+
+The samples are those taken while the supervisor kept the pipeline running. What the harness does to it afterwards
+(kill it, and with it the requests in flight) is no part of the incident.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from itertools import pairwise
+from statistics import median
+
+from devkit.observe.arm import Sample
+from devkit.observe.figures import Answers, Figures, FlatCommit
+from devkit.observe.latency import Latencies
+
+_Interval = tuple[Sample, Sample]
+
+
+def measure(
+    samples: Sequence[Sample],
+    *,
+    fault_over: timedelta | None,
+    traffic_over_s: float | None,
+    peak_queue: int,
+    deferred_ever: int,
+    latencies: Latencies,
+) -> Figures:
+    """`fault_over` counts from the arm's first request, `traffic_over_s` from the arm's start; None: not by its end.
+
+    `samples` are in order, and at least one.
+    """
+    last = samples[-1]
+    healthy = latencies.healthy()
+    return Figures(
+        requests=last.requests,
+        fetches=last.fetches,
+        max_attempt=last.max_attempt,
+        amplification=_share(last.requests, last.fetches),
+        answers=Answers.counted(dict(last.by_status)),
+        answers_after_fault=_after_fault(samples, fault_over, traffic_over_s),
+        parses=last.parses,
+        abandoned=last.abandoned,
+        abandoned_share=_share(last.abandoned, last.parses),
+        peak_queue=peak_queue,
+        flat_commit=flat_commit(samples),
+        deferred_ever=deferred_ever,
+        latency=latencies.figures(),
+        healthy_latency=healthy.figures() if healthy is not None else None,
+        peak_memory_bytes=max(sample.memory_bytes for sample in samples),
+        mean_cpu_cores=_mean_cores(list(pairwise(samples))),
+    )
+
+
+def flat_commit(samples: Sequence[Sample]) -> FlatCommit | None:
+    """The longest flat time; None when there was none that two samples show."""
+    flats = [flat for flat in _flats(samples) if len(flat) > 1]
+    if not flats:
+        return None
+    longest = max(flats, key=lambda flat: flat[-1].at_s - flat[0].at_s)
+    begin, end = longest[0], longest[-1]
+    running = [
+        (before, after)
+        for before, after in pairwise(longest)
+        if before.process is not None and before.process == after.process
+    ]
+    mean = _mean_cores(running)
+    return FlatCommit(
+        duration_s=round(end.at_s - begin.at_s, 3),
+        from_s=begin.at_s,
+        committed=begin.committed,
+        source_end=end.source_end,
+        median_cpu_cores=round(median(after.cpu_cores for _, after in running), 3) if running else None,
+        mean_cpu_cores=mean,
+    )
+
+
+def _flats(samples: Sequence[Sample]) -> Iterator[list[Sample]]:
+    """Samples that follow each other with the same committed offset and a lag, from the first query on."""
+    flat: list[Sample] = []
+    has_begun = False
+    for sample in samples:
+        has_begun |= sample.process is not None
+        if not has_begun:
+            continue
+        if sample.lag <= 0 or (flat and sample.committed != flat[0].committed):
+            yield flat
+            flat = []
+        if sample.lag > 0:
+            flat.append(sample)
+    yield flat
+
+
+def _after_fault(samples: Sequence[Sample], over: timedelta | None, traffic_over_s: float | None) -> Answers | None:
+    if over is None:
+        return None
+    begins = (
+        sample
+        for sample in samples
+        if sample.upstream_clock_s is not None and sample.upstream_clock_s >= over.total_seconds()
+    )
+    begin = next(begins, None)
+    ends = (sample for sample in samples if traffic_over_s is not None and sample.at_s >= traffic_over_s)
+    end = next(ends, samples[-1])
+    if begin is None or begin.at_s >= end.at_s:
+        return None
+    return Answers.counted(dict(Counter(end.by_status) - Counter(begin.by_status)))
+
+
+def _mean_cores(intervals: Sequence[_Interval]) -> float | None:
+    """A sample's cores are those since the one before it."""
+    seconds = sum(after.at_s - before.at_s for before, after in intervals)
+    if seconds <= 0:
+        return None
+    return round(sum(after.cpu_cores * (after.at_s - before.at_s) for before, after in intervals) / seconds, 3)
+
+
+def _share(part: int, whole: int) -> float | None:
+    return round(part / whole, 4) if whole else None

@@ -1,0 +1,88 @@
+"""One look at everything: upstream, topics, checkpoint, deferrals, processes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from devkit.observe.arm import Sample
+from devkit.observe.checkpoint import Checkpoint, Offsets
+from devkit.observe.deferrals import Deferrals
+from devkit.observe.histogram import difference, percentile
+from devkit.observe.usage import TreeUsage
+from devkit.stack.parts.mock_api import JournalCounts
+from devkit.stack.topics import TopicEnds
+
+
+@dataclass(frozen=True)
+class Topics:
+    """The names of the topics whose ends are looked at."""
+
+    source: str
+    output: str
+    error: str
+
+
+@dataclass(frozen=True)
+class Look:
+    """A sample, and by partition the offsets of which it holds the sums; `counts` is what the upstream said."""
+
+    sample: Sample
+    committed: Offsets
+    source_ends: Offsets
+    counts: JournalCounts
+
+
+@dataclass
+class Sampler:
+    """`clock` gives seconds since the arm's start."""
+
+    counts: Callable[[], JournalCounts]
+    topics: Topics
+    ends: TopicEnds
+    checkpoint: Checkpoint
+    deferrals: Deferrals
+    usage: TreeUsage
+    clock: Callable[[], float]
+    _answers: tuple[int, ...] = field(default=(), init=False)
+
+    def look(self, process: int | None) -> Look:
+        """A look now, while the query of pipeline process `process` runs. Raises StackError."""
+        counts = self.counts()
+        source_ends = self.ends.of(self.topics.source)
+        # In this order: what a committed batch deferred is in the topic before its commit is.
+        committed = self.checkpoint.committed()
+        deferred = self.deferrals.catch_up()
+        answers = difference(counts.latency.counts, self._answers)
+        self._answers = tuple(counts.latency.counts)
+        p50, p95, p99 = (percentile(share, counts.latency.le_s, answers) for share in (0.50, 0.95, 0.99))
+        usage = self.usage.look()
+        upstream = counts.upstream
+        sample = Sample(
+            at_s=round(self.clock(), 3),
+            committed=sum(committed.values()),
+            source_end=sum(source_ends.values()),
+            outputs=sum(self.ends.of(self.topics.output).values()),
+            errors=sum(self.ends.of(self.topics.error).values()),
+            requests=counts.requests,
+            in_flight=counts.in_flight,
+            process=process,
+            upstream_clock_s=_rounded(counts.clock_s),
+            by_status=dict(counts.by_status),
+            fetches=counts.fetches,
+            max_attempt=counts.max_attempt,
+            busy=upstream.busy,
+            queued=upstream.queued,
+            parses=upstream.parses,
+            abandoned=upstream.abandoned,
+            parse_s=round(upstream.parse_s, 3),
+            answer_p50_s=_rounded(p50),
+            answer_p95_s=_rounded(p95),
+            answer_p99_s=_rounded(p99),
+            deferred=deferred,
+            cpu_cores=round(usage.cpu_cores, 3),
+            memory_bytes=usage.memory_bytes,
+        )
+        return Look(sample, committed, source_ends, counts)
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 4)

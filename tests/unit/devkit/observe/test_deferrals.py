@@ -1,0 +1,150 @@
+"""The fold over records made by hand, and the reading of a topic from a consumer that the test fills."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kafka.errors import KafkaConnectionError
+from kafka.structs import TopicPartition
+
+from devkit.errors import StackError
+from devkit.observe import deferrals
+from devkit.observe.deferrals import DeferralTopic, NoDeferrals, Standing
+
+Item = tuple[bytes | None, bytes | None]
+
+
+def standing(*items: Item) -> Standing:
+    folded = Standing()
+    for key, value in items:
+        folded.take(key, value)
+    return folded
+
+
+def test_the_last_value_decides() -> None:
+    folded = standing((b"s/0/0000000007", b"{}"), (b"s/0/0000000009", b"{}"), (b"s/0/0000000007", None))
+    assert (folded.now, len(folded)) == ({("s", 0, 9)}, 1)
+    assert folded.ever == {("s", 0, 7), ("s", 0, 9)}
+
+
+def test_what_is_resolved_may_come_again() -> None:
+    assert standing((b"s/0/7", b"{}"), (b"s/0/7", None), (b"s/0/7", b"")).now == {("s", 0, 7)}
+
+
+def test_the_pipelines_own_notes_are_no_entries() -> None:
+    folded = standing((b"epoch/3", b""), (b"command/17", b"{}"), (b"command/17", None))
+    assert (folded.now, folded.ever, folded.unreadable) == (set(), set(), ())
+
+
+@pytest.mark.parametrize("key", [None, b"", b"s/0", b"s/0/x", b"s/x/0", b"a/b/0/1", b"\xff/0/1"])
+def test_keys_that_name_no_event_are_told(key: bytes | None) -> None:
+    assert standing((key, b"{}"), (key, b"{}")).unreadable == (key or b"",)
+
+
+positions = st.tuples(st.sampled_from(["page_change", "a.b_c-d"]), st.integers(0, 3), st.integers(0, 5))
+
+
+@given(st.lists(st.tuples(positions, st.booleans()), max_size=40))
+def test_is_the_fold_by_key(steps: list[tuple[tuple[str, int, int], bool]]) -> None:
+    last: dict[Any, bool] = {}
+    folded = Standing()
+    for (topic, partition, offset), put in steps:
+        last[topic, partition, offset] = put
+        folded.take(f"{topic}/{partition}/{offset:010d}".encode(), b"x" if put else None)
+    assert folded.now == {position for position, put in last.items() if put}
+    assert folded.ever == {position for position, put in steps if put}
+
+
+def test_a_pipeline_that_defers_nothing() -> None:
+    nothing = NoDeferrals()
+    assert (nothing.catch_up(), nothing.standing.now) == (0, set())
+    nothing.close()
+
+
+@dataclass
+class Consumer:
+    """`log` holds the records of each partition; a poll returns at most two of each."""
+
+    log: dict[int, list[Item]]
+    positions: dict[int, int] = field(default_factory=dict)
+    fails: bool = False
+    stuck: bool = False
+    polls: int = 0
+
+    def partitions_for_topic(self, _topic: str) -> set[int] | None:
+        return set(self.log) or None
+
+    def assign(self, places: Iterable[TopicPartition]) -> None:
+        assert not self.positions, "assigned twice, which would begin anew"
+        self.positions = {place.partition: -1 for place in places}
+
+    def seek_to_beginning(self, *places: TopicPartition) -> None:
+        for place in places:
+            self.positions[place.partition] = 0
+
+    def end_offsets(self, places: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        if self.fails:
+            raise KafkaConnectionError("gone")
+        return {place: len(self.log[place.partition]) for place in places}
+
+    def position(self, place: TopicPartition) -> int:
+        return self.positions[place.partition]
+
+    def poll(self, timeout_ms: int) -> dict[TopicPartition, list[Any]]:
+        self.polls += 1
+        found = {}
+        for number, records in self.log.items():
+            begin = self.positions[number]
+            if not self.stuck and records[begin:]:
+                some = records[begin : begin + 2]
+                self.positions[number] += len(some)
+                found[TopicPartition("d", number)] = [SimpleNamespace(key=key, value=value) for key, value in some]
+        return found
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def topic(monkeypatch: pytest.MonkeyPatch, consumer: Consumer) -> DeferralTopic:
+    monkeypatch.setattr(deferrals, "KafkaConsumer", lambda **_settings: consumer)
+    return DeferralTopic("127.0.0.1:1", "d")
+
+
+def test_reads_on_from_look_to_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    consumer = Consumer({0: [(f"s/0/{n}".encode(), b"{}") for n in range(5)], 1: [(b"epoch/1", b"")]})
+    read = topic(monkeypatch, consumer)
+    assert read.catch_up() == 5
+    polls = consumer.polls
+    assert read.catch_up() == 5
+    assert consumer.polls == polls, "there was nothing new"
+    consumer.log[0] += [(b"s/0/1", None), (b"s/0/8", b"{}"), (b"s/0/2", None)]
+    assert read.catch_up() == 4
+    assert read.standing.now == {("s", 0, 0), ("s", 0, 3), ("s", 0, 4), ("s", 0, 8)}
+
+
+def test_a_topic_that_is_not_there_yet_holds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert topic(monkeypatch, Consumer({})).catch_up() == 0
+
+
+def test_a_broker_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(StackError, match=r"d could not be read: .*gone"):
+        topic(monkeypatch, Consumer({0: []}, fails=True)).catch_up()
+
+
+def test_a_broker_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(**_settings: Any) -> Consumer:
+        raise KafkaConnectionError("unable to bootstrap")
+
+    monkeypatch.setattr(deferrals, "KafkaConsumer", refuse)
+    with pytest.raises(StackError, match=r"Kafka at 127.0.0.1:1 does not answer: .*unable to bootstrap"):
+        DeferralTopic("127.0.0.1:1", "d")
+
+
+def test_a_topic_that_cannot_be_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deferrals, "_DEADLINE", deferrals._AT_ONCE)
+    with pytest.raises(StackError, match="waited 0 s for d to be read to its end, in vain"):
+        topic(monkeypatch, Consumer({0: [(b"s/0/1", b"{}")]}, stuck=True)).catch_up()

@@ -1,0 +1,85 @@
+"""What proves that a fault fired, and what that it acted."""
+
+from typing import Any
+
+import pytest
+
+from devkit.observe.arm import RuleEvidence
+from devkit.observe.evidence import rule_evidence
+from devkit.stack.parts.mock_api import JournalCounts
+from mockapi.rules.model import Rule
+
+MET: dict[str, Any] = {
+    "requests": 3,
+    "completed": 2,
+    "by_status": {"200": 2, "none": 1},
+    "max_real_bytes": 20,
+    "max_wire_bytes": 10,
+    "max_content_length": 10,
+    "max_duration_s": 0.5,
+    "first_at_s": 0.0,
+    "last_at_s": 4.5,
+}
+
+
+def evidence(do: dict[str, Any], met: dict[str, Any] | None = None, *, max_queued: int = 0) -> RuleEvidence:
+    rule = Rule.model_validate({"name": "fault", "do": do})
+    counts = JournalCounts.model_validate(
+        {
+            "requests": 9,
+            "in_flight": 0,
+            "by_status": {},
+            "upstream": {"max_queued": max_queued},
+            "rules": {"fault": MET | (met or {}), "removed": MET},
+        }
+    )
+    (found,) = rule_evidence([rule], counts)
+    return found
+
+
+def test_is_what_the_journal_counted() -> None:
+    assert evidence({"latency": "1s"}) == RuleEvidence(
+        rule="fault",
+        requests=3,
+        completed=2,
+        max_content_length_bytes=10,
+        max_wire_bytes=10,
+        max_real_bytes=20,
+        max_duration_s=0.5,
+        by_status={"200": 2, "none": 1},
+        first_at_s=0.0,
+        last_at_s=4.5,
+    )
+
+
+@pytest.mark.parametrize("do", [{"latency": "1s"}, {"status": 504}, {"body": {"size": "2MiB"}}, {"parse": "80ms"}])
+def test_a_fault_of_each_request_acts_on_all_it_meets(do: dict[str, Any]) -> None:
+    assert (evidence(do).acted, evidence(do).inaction) == (None, "")
+
+
+def test_a_capacity_acts_when_a_request_has_to_queue_or_is_turned_away() -> None:
+    capacity = {"capacity": {"parses": 4, "queue": 5, "overflow": 429}}
+    idle = evidence(capacity)
+    assert (idle.acted, idle.inaction) == (False, "no request had to queue")
+    assert evidence(capacity, max_queued=1).acted is True
+    assert evidence(capacity, {"by_status": {"429": 1}}).acted is True
+    assert evidence(capacity, {"by_status": {"503": 1}}).acted is False
+
+
+def test_a_gateways_timeout_acts_when_it_answers() -> None:
+    idle = evidence({"gateway_timeout": "2s"})
+    assert (idle.acted, idle.inaction) == (False, "no answer was 504")
+    assert evidence({"gateway_timeout": "2s"}, {"by_status": {"200": 1, "504": 1}}).acted is True
+
+
+def test_a_rule_with_both_has_to_show_both() -> None:
+    both = {"gateway_timeout": "2s", "capacity": 4}
+    assert evidence(both).inaction == "no request had to queue; no answer was 504"
+    assert evidence(both, max_queued=3).inaction == "no answer was 504"
+    assert evidence(both, {"by_status": {"504": 1}}, max_queued=3).acted is True
+
+
+def test_a_rule_that_the_journal_does_not_know_has_no_evidence() -> None:
+    rule = Rule.model_validate({"name": "other", "do": {"status": 504}})
+    counts = JournalCounts.model_validate({"requests": 0, "in_flight": 0, "by_status": {}, "rules": {}})
+    assert rule_evidence([rule], counts) == ()

@@ -1,0 +1,107 @@
+"""Latencies of events made by hand, and percentiles held against what they are bounds of."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from devkit.observe.audit.audit import SourceEvent
+from devkit.observe.latency import EventLatency, Latencies, Percentile, latencies
+from tests.unit.devkit.observe.audit.events import source_event
+
+
+def found(
+    events: list[SourceEvent],
+    *,
+    published: dict[int, int],
+    left: dict[int, int] | None = None,
+    pages_met: set[tuple[str, int]] | None = None,
+) -> Latencies:
+    """`published` and `left` by offset, the arm's end is at 20 s."""
+    by_offset = {event.entry.offset: event.position for event in events}
+    return latencies(
+        events,
+        published_ms={by_offset[offset]: at for offset, at in published.items()},
+        left_ms={by_offset[offset]: at for offset, at in (left or {}).items()},
+        ended_ms=20_000,
+        pages_met=pages_met,
+    )
+
+
+def test_from_append_to_append() -> None:
+    events = [source_event(0), source_event(1)]
+    result = found(events, published={0: 1000, 1: 2000}, left={0: 1500})
+    assert result.events == (
+        EventLatency(("enwiki", 1), 1000, 0.5, has_left=True),
+        EventLatency(("enwiki", 1), 2000, 18.0, has_left=False),
+    )
+    assert (result.left, result.waiting) == (1, 1)
+
+
+def test_an_error_event_is_a_way_to_leave_and_a_filtered_event_need_not() -> None:
+    error, filtered = source_event(0, fate="error", reason="x"), source_event(1, fate="filtered", reason="canary")
+    result = found([error, filtered], published={0: 1000, 1: 1000}, left={0: 1250})
+    assert result.events == (EventLatency(None, 1000, 0.25, has_left=True),)
+
+
+def test_what_is_not_known_to_be_published_has_no_latency() -> None:
+    assert found([source_event(0)], published={}).events == ()
+
+
+def test_two_clocks_give_no_negative_latency() -> None:
+    assert found([source_event(0)], published={0: 1000}, left={0: 990}).events[0].seconds == 0
+
+
+def test_healthy_are_the_events_of_pages_that_met_no_rule() -> None:
+    slow, healthy = source_event(0, page=7), source_event(1, page=8)
+    malformed = source_event(2, fate="error", reason="malformed_json")
+    result = found([slow, healthy, malformed], published={0: 0, 1: 0, 2: 0}, pages_met={("enwiki", 7)})
+    left = result.healthy()
+    assert left is not None
+    assert [event.page for event in left.events] == [("enwiki", 8), None]
+
+
+def test_which_are_healthy_may_not_be_known() -> None:
+    assert found([source_event(0)], published={0: 0}).healthy() is None
+
+
+def test_percentiles_by_nearest_rank() -> None:
+    events = tuple(EventLatency(None, 0, float(second), has_left=True) for second in range(1, 101))
+    for percent in (1, 50, 99, 100):
+        assert Latencies(events).percentile(percent) == Percentile(percent, percent)
+    assert Latencies(events).percentile(0.1) == Percentile(1, 1)
+    assert Latencies().percentile(50) is None
+
+
+def test_figures_know_what_they_do_not_know() -> None:
+    events = (EventLatency(None, 0, 0.4004, has_left=True), EventLatency(None, 0, 9.0, has_left=False))
+    figures = Latencies(events).figures()
+    assert (figures.left, figures.waiting, figures.p50_s, figures.p95_s, figures.max_s) == (1, 1, 0.4, None, None)
+
+
+def test_by_the_second_of_publishing() -> None:
+    events = [EventLatency(None, at, 1.0, has_left=True) for at in (10_000, 10_999, 9_999, 12_000)]
+    seconds = {second: len(group.events) for second, group in Latencies(tuple(events)).by_second(10_000)}
+    assert seconds == {-1: 1, 0: 2, 2: 1}
+
+
+times = st.floats(0, 100, allow_nan=False)
+
+
+@given(st.lists(times, max_size=20), st.lists(st.tuples(times, times), max_size=20), st.floats(0.1, 100))
+def test_percentiles_bound_what_they_would_be_had_all_left(
+    left: list[float], waiting: list[tuple[float, float]], percent: float
+) -> None:
+    """Of each event that waits: its age, and how much longer it would have taken."""
+    events = [EventLatency(None, 0, seconds, has_left=True) for seconds in left]
+    events += [EventLatency(None, 0, age, has_left=False) for age, _ in waiting]
+    found = Latencies(tuple(events)).percentile(percent)
+    if not events:
+        assert found is None
+        return
+    assert found is not None
+    true = sorted([*left, *(age + more for age, more in waiting)])[math.ceil(percent / 100 * len(events)) - 1]
+    assert found.at_least_s <= true or true == pytest.approx(found.at_least_s)
+    if found.at_most_s is not None:
+        assert found.at_most_s >= true

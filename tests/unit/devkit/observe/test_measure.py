@@ -1,0 +1,174 @@
+"""Figures from samples made by hand."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from devkit.observe.arm import Sample
+from devkit.observe.figures import Answers, Figures
+from devkit.observe.measure import flat_commit, measure
+from tests.unit.devkit.observed import some_latencies
+
+
+def sample(at_s: float, committed: int = 0, end: int = 100, **changes: Any) -> Sample:
+    """The first process runs its query, unless it is said otherwise."""
+    plain = Sample(at_s, committed, end, outputs=0, errors=0, requests=0, in_flight=0, process=1)
+    return replace(plain, **changes)
+
+
+def measured(samples: Sequence[Sample], **changes: Any) -> Figures:
+    values: dict[str, Any] = {
+        "fault_over": None,
+        "traffic_over_s": None,
+        "peak_queue": 0,
+        "deferred_ever": 0,
+        "latencies": some_latencies(),
+    }
+    return measure(samples, **(values | changes))
+
+
+def test_counts_are_those_of_the_last_sample() -> None:
+    last = sample(2, requests=30, fetches=12, max_attempt=4, by_status={"200": 9, "504": 21}, parses=8, abandoned=6)
+    figures = measured([sample(1, requests=3), last], peak_queue=7, deferred_ever=5)
+    assert (figures.requests, figures.fetches, figures.max_attempt, figures.amplification) == (30, 12, 4, 2.5)
+    assert (figures.parses, figures.abandoned, figures.abandoned_share) == (8, 6, 0.75)
+    assert (figures.peak_queue, figures.deferred_ever) == (7, 5)
+    assert figures.answers == Answers(by_status={"200": 9, "504": 21}, success_rate=0.3)
+
+
+def test_what_there_was_nothing_to_measure_of_is_none() -> None:
+    figures = measured([sample(1)])
+    assert (figures.amplification, figures.abandoned_share, figures.answers.success_rate) == (None, None, None)
+    assert (figures.answers_after_fault, figures.flat_commit, figures.mean_cpu_cores) == (None, None, None)
+    assert figures.latency.p50_s is None
+
+
+def test_latencies_of_healthy_events_only_where_they_are_known() -> None:
+    known = some_latencies(0.5)
+    assert measured([sample(1)], latencies=known).healthy_latency == known.figures()
+    assert measured([sample(1)], latencies=replace(known, pages_met=None)).healthy_latency is None
+
+
+def test_use_of_the_machine() -> None:
+    samples = [
+        sample(0, cpu_cores=9.0, memory_bytes=5),
+        sample(1, cpu_cores=1.0, memory_bytes=8),
+        sample(4, cpu_cores=0.2, memory_bytes=6),
+    ]
+    figures = measured(samples)
+    assert figures.peak_memory_bytes == 8
+    assert figures.mean_cpu_cores == pytest.approx((1.0 * 1 + 0.2 * 3) / 4)
+
+
+class TestAfterTheFault:
+    """Ten requests a second, all refused until 5 s of the upstream's clock, which began 2 s into the arm."""
+
+    SAMPLES = tuple(
+        sample(
+            float(at),
+            upstream_clock_s=at - 2.0 if at >= 2 else None,
+            by_status={"504": 10 * min(max(at - 2, 0), 5), "200": 10 * max(at - 7, 0)},
+        )
+        for at in range(15)
+    )
+
+    def after(self, fault_over_s: float | None, traffic_over_s: float | None) -> Answers | None:
+        over = None if fault_over_s is None else timedelta(seconds=fault_over_s)
+        return measured(self.SAMPLES, fault_over=over, traffic_over_s=traffic_over_s).answers_after_fault
+
+    def test_from_the_faults_end_to_the_traffics(self) -> None:
+        assert self.after(5, 10) == Answers(by_status={"200": 30}, success_rate=1.0)
+        assert self.after(3, 10) == Answers(by_status={"200": 30, "504": 20}, success_rate=0.6)
+
+    def test_to_the_arms_end_where_the_traffic_went_on(self) -> None:
+        assert self.after(5, None) == Answers(by_status={"200": 70}, success_rate=1.0)
+
+    @pytest.mark.parametrize(("fault", "traffic"), [(None, 10), (8, 10), (9, 10), (60, None)])
+    def test_there_may_be_no_such_time(self, fault: float | None, traffic: float | None) -> None:
+        assert self.after(fault, traffic) is None
+
+
+class TestFlatCommit:
+    def test_is_the_longest_time_without_a_commit(self) -> None:
+        samples = [sample(0), sample(2), sample(3, 50), sample(5, 50), sample(9.5, 50), sample(10, 60), sample(11, 60)]
+        flat = flat_commit(samples)
+        assert flat is not None
+        assert (flat.duration_s, flat.from_s, flat.committed, flat.source_end) == (6.5, 3, 50, 100)
+
+    def test_counts_only_while_there_is_something_to_commit(self) -> None:
+        idle = [sample(0, 50, 50), sample(8, 50, 50), sample(9, 50, 60), sample(10, 50, 60), sample(11, 60, 60)]
+        flat = flat_commit(idle)
+        assert flat is not None
+        assert (flat.from_s, flat.duration_s) == (9, 1)
+
+    def test_begins_with_the_first_query(self) -> None:
+        """Until then a JVM starts, in every arm."""
+        samples = [sample(0, process=None), sample(8, process=None), sample(9), sample(11), sample(12, 50)]
+        flat = flat_commit(samples)
+        assert flat is not None
+        assert (flat.from_s, flat.duration_s) == (9, 2)
+
+    def test_goes_on_over_restarts(self) -> None:
+        samples = [sample(0), sample(5), sample(6, process=None), sample(10, process=2), sample(15, process=2)]
+        flat = flat_commit(samples)
+        assert flat is not None
+        assert (flat.from_s, flat.duration_s) == (0, 15)
+
+    def test_cores_are_those_of_running_queries(self) -> None:
+        """A start at 2 cores and a process that idles: the start is left out, and so is the step into a new process."""
+        samples = [
+            sample(0, cpu_cores=5),
+            sample(1, cpu_cores=0.3),
+            sample(2, cpu_cores=0.1),
+            sample(3, process=None, cpu_cores=0.0),
+            sample(4, process=None, cpu_cores=2.0),
+            sample(5, process=2, cpu_cores=2.0),
+            sample(6, process=2, cpu_cores=0.1),
+        ]
+        flat = flat_commit(samples)
+        assert flat is not None
+        assert flat.median_cpu_cores == 0.1
+        assert flat.mean_cpu_cores == pytest.approx(0.5 / 3, abs=0.001)
+
+    def test_no_cores_are_known_where_no_query_ran_for_a_sample(self) -> None:
+        flat = flat_commit([sample(0), sample(5, process=None), sample(9, process=2)])
+        assert flat is not None
+        assert (flat.median_cpu_cores, flat.mean_cpu_cores) == (None, None)
+
+    @pytest.mark.parametrize(
+        "samples",
+        [
+            [],
+            [sample(0)],
+            [sample(0, 1), sample(1, 2), sample(2, 3)],
+            [sample(0, process=None), sample(9, process=None)],
+        ],
+    )
+    def test_there_may_be_none(self, samples: list[Sample]) -> None:
+        assert flat_commit(samples) is None
+
+    @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.booleans()), max_size=25))
+    def test_is_the_longest_pair_with_nothing_but_the_same_offset_between(
+        self, steps: list[tuple[int, int, bool]]
+    ) -> None:
+        samples = [
+            sample(float(at), committed, committed + lag, process=1 if runs else None)
+            for at, (committed, lag, runs) in enumerate(steps)
+        ]
+        begun = next((n for n, one in enumerate(samples) if one.process is not None), len(samples))
+        longest = max(
+            (
+                last - first
+                for first in range(begun, len(samples))
+                for last in range(first + 1, len(samples))
+                if all(one.lag > 0 and one.committed == samples[first].committed for one in samples[first : last + 1])
+            ),
+            default=0,
+        )
+        flat = flat_commit(samples)
+        assert (flat.duration_s if flat else 0) == longest

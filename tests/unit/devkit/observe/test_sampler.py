@@ -1,0 +1,101 @@
+"""One look at a stack made of values."""
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any, cast
+
+from devkit.observe.arm import Sample
+from devkit.observe.checkpoint import Checkpoint
+from devkit.observe.deferrals import Deferrals
+from devkit.observe.sampler import Sampler, Topics
+from devkit.observe.usage import TreeUsage, Usage
+from devkit.stack.parts.mock_api import JournalCounts
+from devkit.stack.topics import TopicEnds
+
+COUNTS: dict[str, Any] = {
+    "clock_s": 3.25,
+    "requests": 40,
+    "fetches": 25,
+    "max_attempt": 4,
+    "in_flight": 6,
+    "by_status": {"200": 20, "504": 20},
+    "latency": {"le_s": [0.1, 1.0, 10.0], "counts": [20, 20, 0]},
+    "upstream": {"busy": 4, "queued": 9, "parses": 22, "abandoned": 5, "parse_s": 17.5, "max_queued": 12},
+    "rules": {},
+}
+
+
+@dataclass
+class Stack:
+    """Notes the order in which it is looked at."""
+
+    counts: dict[str, Any] = field(default_factory=lambda: COUNTS)
+    looked: list[str] = field(default_factory=list)
+
+    def sampler(self) -> Sampler:
+        ends = {"in": {0: 100, 1: 50}, "out": {0: 30}, "err": {0: 2}}
+        return Sampler(
+            counts=lambda: JournalCounts.model_validate(self.counts),
+            topics=Topics("in", "out", "err"),
+            ends=cast(TopicEnds, SimpleNamespace(of=ends.__getitem__)),
+            checkpoint=cast(Checkpoint, SimpleNamespace(committed=lambda: self.look("committed", {0: 30, 1: 10}))),
+            deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: self.look("deferred", 3))),
+            usage=cast(TreeUsage, SimpleNamespace(look=lambda: Usage(1.23456, 700))),
+            clock=lambda: 12.3456,
+        )
+
+    def look(self, what: str, found: Any) -> Any:
+        self.looked.append(what)
+        return found
+
+
+def test_a_sample_has_everything_that_was_seen() -> None:
+    look = Stack().sampler().look(process=2)
+    assert look.sample == Sample(
+        at_s=12.346,
+        committed=40,
+        source_end=150,
+        outputs=30,
+        errors=2,
+        requests=40,
+        in_flight=6,
+        process=2,
+        upstream_clock_s=3.25,
+        by_status={"200": 20, "504": 20},
+        fetches=25,
+        max_attempt=4,
+        busy=4,
+        queued=9,
+        parses=22,
+        abandoned=5,
+        parse_s=17.5,
+        answer_p50_s=0.1,
+        answer_p95_s=0.91,
+        answer_p99_s=0.982,
+        deferred=3,
+        cpu_cores=1.235,
+        memory_bytes=700,
+    )
+    assert (look.committed, look.source_ends) == ({0: 30, 1: 10}, {0: 100, 1: 50})
+
+
+def test_answer_times_are_of_the_requests_since_the_look_before() -> None:
+    stack = Stack()
+    sampler = stack.sampler()
+    sampler.look(None)
+    assert sampler.look(None).sample.answer_p50_s is None
+    stack.counts = COUNTS | {"latency": {"le_s": [0.1, 1.0, 10.0], "counts": [20, 20, 8]}}
+    assert sampler.look(None).sample.answer_p50_s == 5.5
+
+
+def test_what_was_deferred_is_read_after_what_was_committed() -> None:
+    """The other way round, a batch that defers and commits between the two would look as if it had deferred nothing."""
+    stack = Stack()
+    stack.sampler().look(None)
+    assert stack.looked == ["committed", "deferred"]
+
+
+def test_before_the_first_request() -> None:
+    quiet = COUNTS | {"clock_s": None, "latency": {}}
+    sample = Stack(quiet).sampler().look(None).sample
+    assert (sample.upstream_clock_s, sample.answer_p99_s) == (None, None)
