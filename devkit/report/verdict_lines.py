@@ -55,9 +55,14 @@ def _describe(item: Evidence) -> str:
     if not item.fired:
         return f"{item.fault!r} never fired"
     header = "absent" if item.max_content_length_bytes is None else f"{item.max_content_length_bytes:,} bytes"
+    # Where all were answered 200 that is no news.
+    statuses = ", ".join(f"{status}: {count}" for status, count in sorted(item.by_status.items()))
+    answers = f" ({statuses})" if item.by_status.keys() - {"200"} else ""
+    idle = f"; never acted: {item.inaction}" if item.acted is False else ""
     return (
-        f"{item.fault!r} met {item.requests} requests; largest answer: Content-Length {header}, "
+        f"{item.fault!r} met {item.requests} requests{answers}; largest answer: Content-Length {header}, "
         f"{item.max_wire_bytes:,} on the wire, {item.max_real_bytes:,} decoded; slowest {item.max_duration_s:.2f} s"
+        f"{idle}"
     )
 
 

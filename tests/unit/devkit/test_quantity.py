@@ -5,7 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from devkit.quantity import Duration, Rate, format_duration, format_rate, parse_duration, parse_rate
+from devkit.quantity import (
+    Duration,
+    Rate,
+    format_duration,
+    format_rate,
+    format_share,
+    parse_duration,
+    parse_rate,
+    parse_share,
+)
 
 
 class _Model(BaseModel):
@@ -96,6 +105,32 @@ def test_a_rate_that_cannot_be_read_says_how_to_write_it(value: object, message:
 @given(st.floats(min_value=1e-9, max_value=1e12))
 def test_a_formatted_rate_is_read_back_exactly(per_s: float) -> None:
     assert parse_rate(format_rate(per_s)) == per_s
+
+
+@pytest.mark.parametrize(("text", "share"), [("50%", 0.5), ("0%", 0.0), ("100 %", 1.0), ("0.5%", 0.005)])
+def test_shares_are_read(text: str, share: float) -> None:
+    assert parse_share(text) == share
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("50", "'50' is not a share, write 50%"),
+        (0.5, "0.5 is not a share, write 50%"),
+        ("-1%", "'-1%' is not a share, write 50%"),
+        ("101%", "'101%' is more than the whole, at most 100%"),
+    ],
+)
+def test_a_share_that_cannot_be_read_says_how_to_write_it(value: object, message: str) -> None:
+    with pytest.raises(ValueError, match=r"write|most") as caught:
+        parse_share(value)
+    assert str(caught.value) == message
+
+
+@given(st.integers(0, 10_000))
+def test_a_formatted_share_is_read_back(hundredths: int) -> None:
+    share = parse_share(f"{hundredths / 100}%")
+    assert parse_share(format_share(share)) == share
 
 
 def test_a_model_reads_and_dumps_the_same_text() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from devkit.report.result import ArmResult, Difference, Evidence, ExpectationResult, Result
-from tests.unit.devkit.observed import an_audit
+from tests.unit.devkit.observed import an_audit, some_figures
 
 TOO_LARGE = (
     "RecordTooLargeException: The message is 23048294 bytes when serialized which is larger than 20971520, "
@@ -38,6 +38,7 @@ def an_arm(*expectations: tuple[str, str, str, bool], **changes: Any) -> ArmResu
         "replays": 0,
         "replayed_offsets": 0,
         "audit": an_audit(),
+        "figures": some_figures(),
         "exceptions": (),
         "duration_s": 14.26,
     }

@@ -73,6 +73,16 @@ def test_a_fault_that_never_fired_is_not_called_one_that_did(good: Result) -> No
     assert "faults:\n  incident: 'huge page' never fired\n  fixed: none was injected\n" in rendered(changed)
 
 
+def test_answers_are_told_when_they_are_more_than_200s(good: Result) -> None:
+    storm = fired(fault="gateway", by_status={"504": 4, "200": 2}, acted=True)
+    idle = fired(by_status={"200": 6}, acted=False, inaction="no answer was 504")
+    changed = good.model_copy(update={"fault_evidence": {"incident": (storm,), "fixed": (idle,)}})
+    text = " ".join(rendered(changed).split())
+    assert "incident: 'gateway' met 6 requests (200: 2, 504: 4); largest answer" in text
+    assert "fixed: 'huge page' met 6 requests; largest answer" in text
+    assert "slowest 0.31 s; never acted: no answer was 504" in text
+
+
 def test_equal_arms_are_said_to_be_equal(good: Result) -> None:
     text = rendered(good.model_copy(update={"config_difference": {}}))
     assert "configuration difference:\n  none: both arms ran the same configuration\n" in text
