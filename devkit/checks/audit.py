@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from devkit.checks.base import Finding
 from devkit.observe.arm import ArmObservation
+from devkit.observe.sight import Sight, not_observable
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,18 @@ class _Audit:
                 + (f" + {audit.deferred} deferred" if audit.deferred else "")
                 + (f" + {audit.pending} still in the source" if audit.pending else "")
             )
+        if unsure := _not_known(observation, bool(problems)):
+            return Finding(self.name, argument, not_observable(unsure), holds=None)
         # An audit of nothing, or of events that the pipeline never took, shows nothing.
         return Finding(self.name, argument, measured, not problems and audit.inputs > audit.pending)
+
+
+def _not_known(observation: ArmObservation, has_problems: bool) -> frozenset[Sight]:
+    """What would have to be seen: a record's source, and of events that have not left, whether they still may."""
+    needed: set[Sight] = {"sources"}
+    if not has_problems and not observation.drained:
+        needed.add("offsets")
+    return observation.unseen & needed
 
 
 AUDIT = _Audit()

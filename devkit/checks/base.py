@@ -12,12 +12,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Finding:
-    """What was expected, what was measured, and whether the one meets the other."""
+    """What was expected, what was measured, and whether the one meets the other; None is that nobody can tell."""
 
     name: str
     expected: str
     measured: str
-    holds: bool
+    holds: bool | None
 
 
 class Check(Protocol):

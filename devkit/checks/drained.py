@@ -1,4 +1,7 @@
-"""Whether the backlog drained: all traffic is published, the committed offset is at its end, nothing is deferred."""
+"""Whether the backlog drained: all traffic is published, the committed offset is at its end, nothing is deferred.
+
+Where no offsets are to be seen (a pipeline of one's own): every event that has to leave has left.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +19,8 @@ class _Drained:
         sample = observation.last_sample
         measured = f"committed {sample.committed} of {sample.source_end}"
         measured += f", {sample.deferred} deferred" if sample.deferred else ""
+        if (left := observation.left) is not None:
+            measured = f"{left.left} of {left.due} events that had to leave have left"
         return Finding(self.name, str(argument).lower(), measured, observation.drained == argument)
 
 

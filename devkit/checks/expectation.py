@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import BaseModel, ConfigDict, create_model, model_validator
 
 from devkit.checks.base import Finding
+from devkit.checks.needs import as_seen
 from devkit.checks.registry import CHECKS
 from devkit.observe.arm import ArmObservation
 
@@ -34,7 +35,7 @@ class _OneCheck(BaseModel):
 
     def judge(self, observation: ArmObservation) -> Finding:
         """Hold the expectation against what was observed."""
-        return CHECKS[self.check].judge(self.argument, observation)
+        return as_seen(CHECKS[self.check].judge(self.argument, observation), observation)
 
 
 if TYPE_CHECKING:

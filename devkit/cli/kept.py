@@ -6,7 +6,7 @@ import click
 
 from devkit.guardian import Guardian
 from devkit.guardian.state import LOGS
-from devkit.stack.embedded import Stack
+from devkit.stack.stack import Stack
 
 
 def keep_stack(stack: Stack, guardian: Guardian, logs: Path, *, spark_ui: str | None = None) -> None:

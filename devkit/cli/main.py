@@ -1,6 +1,7 @@
 """`devkit`: prints what the kit finds, and turns outcomes and errors into exit codes.
 
-0 reproduced and fixed · 1 refuted · 2 usage or invalid file · 3 inconclusive or harness error · 130 interrupted
+0 reproduced and fixed · 1 refuted · 2 usage or invalid file · 3 inconclusive or harness error · 130 interrupted;
+`--bisect` changes some of them.
 """
 
 import errno
@@ -12,9 +13,14 @@ from types import FrameType
 
 import click
 
+from devkit.cli.exit_codes import ExitCodes
+from devkit.cli.fault import fault
+from devkit.cli.look import deferred, lag, tail, topics
+from devkit.cli.ps import ps
+from devkit.cli.report import report
 from devkit.cli.scenario import scenario
-from devkit.cli.stack import down, logs, status, up
-from devkit.cli.tools import clean, doctor
+from devkit.cli.stack import down, logs, resume, status, up
+from devkit.cli.tools import clean, doctor, heal
 from devkit.errors import INCONCLUSIVE, DevkitError
 
 _INTERRUPTED = 130
@@ -38,7 +44,25 @@ def cli() -> None:
     """Reproduce streaming incidents on this machine and prove the fix."""
 
 
-for command in (scenario, up, down, status, logs, doctor, clean):
+_COMMANDS = (
+    scenario,
+    up,
+    down,
+    status,
+    ps,
+    logs,
+    fault,
+    topics,
+    tail,
+    lag,
+    deferred,
+    resume,
+    report,
+    doctor,
+    heal,
+    clean,
+)
+for command in _COMMANDS:
     cli.add_command(command)
 
 
@@ -50,29 +74,30 @@ def main() -> None:
     # A terminated command line must end its run in order, as an interrupted one does.
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGHUP, _interrupt)
+    codes = ExitCodes()
     try:
-        code = cli.main(prog_name="devkit", standalone_mode=False)
+        code = cli.main(prog_name="devkit", standalone_mode=False, obj=codes)
     except DevkitError as error:
         click.echo(error.render(), err=True)
-        sys.exit(error.exit_code)
+        sys.exit(codes.of(error.exit_code))
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
+        sys.exit(codes.of(error.exit_code))
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted; nothing is left running", err=True)
         sys.exit(_INTERRUPTED)
     except _ReaderGoneError:
         # Else Python complains of the same pipe once more when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(INCONCLUSIVE)
+        sys.exit(codes.of(INCONCLUSIVE))
     except OSError as error:
         hint = "\nhint: free some space; `devkit clean` removes old runs" if error.errno == errno.ENOSPC else ""
         click.echo(f"error: {error}{hint}", err=True)
-        sys.exit(INCONCLUSIVE)
+        sys.exit(codes.of(INCONCLUSIVE))
     except Exception:  # noqa: BLE001 — it is shown in full
         # A defect of the kit; Python would exit with 1, which here says that the scenario was refuted.
         traceback.print_exc()
-        sys.exit(INCONCLUSIVE)
+        sys.exit(codes.of(INCONCLUSIVE))
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -2,11 +2,15 @@
 
 import shlex
 import sys
+from datetime import timedelta
 from pathlib import Path
+from typing import Literal
 
 import click
 
-from devkit.errors import DevkitError
+from devkit.cli.exit_codes import ExitCodes, bisect_option
+from devkit.cli.stack_options import STACKS, require_addresses_fit, stack_options
+from devkit.errors import DevkitError, UsageError
 from devkit.scenario.model import ARMS, ArmName
 
 _DEFAULT_DIRECTORY = Path(__file__).parents[2] / "scenarios"
@@ -54,6 +58,7 @@ def check(file: str) -> None:
 
 @scenario.command()
 @click.argument("name_or_file")
+@stack_options
 @click.option("--arm", type=click.Choice([*ARMS, "both"]), default="both", show_default=True, help="Which arm to play.")
 @click.option("--seed", type=click.IntRange(min=0), help="Another seed for traffic and faults than the file's.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Where runs go.")
@@ -61,24 +66,101 @@ def check(file: str) -> None:
     "--json", "as_json", is_flag=True, help="Print result.json on standard output, all else on standard error."
 )
 @click.option("--keep", is_flag=True, help="Leave the stack up afterwards, with what the last arm left in it.")
-def run(name_or_file: str, arm: str, seed: int | None, out: Path, *, as_json: bool, keep: bool) -> None:
-    """Make an incident happen, and prove on the same traffic that the fix holds."""
+@click.option("--plain", is_flag=True, help="Plain lines on a terminal too, instead of the live view.")
+@click.option(
+    "--pipeline",
+    "command",
+    metavar="COMMAND",
+    help="A pipeline of your own in place of the kit's; addresses and topics are in its environment (DEVKIT_…).",
+)
+@click.option(
+    "--pause-at",
+    multiple=True,
+    metavar="[ARM:]PHASE",
+    help="Stop there until Enter or `devkit resume`: stack (parts are up), traffic (before it is published), pipeline "
+    "(the query runs), arm-end (before the audit); incident:traffic is of one arm.",
+)
+@click.option("--pause-limit", metavar="TIME", help="Go on after that long by itself; needed without a terminal.")
+@click.option(
+    "--debug",
+    type=click.Choice(("driver", "worker")),
+    help="The pipeline's driver, or its one Python worker, waits for a debugger; no deadline, no verdict.",
+)
+@bisect_option
+@click.pass_context
+def run(
+    context: click.Context,
+    name_or_file: str,
+    backend: str,
+    addresses: Path | None,
+    arm: str,
+    seed: int | None,
+    out: Path,
+    command: str | None,
+    pause_at: tuple[str, ...],
+    pause_limit: str | None,
+    debug: Literal["driver", "worker"] | None,
+    *,
+    as_json: bool,
+    keep: bool,
+    plain: bool,
+) -> None:
+    """Make an incident happen, and prove on the same traffic that the fix holds.
+
+    Of a pipeline of your own there may be no checkpoint, batches or words to see; expectations that need them are
+    n/a then, and the run is inconclusive (docs/own-pipeline.md).
+    """
     from devkit.cli.kept import keep_stack
-    from devkit.report.progress import Progress
+    from devkit.debug.pause import PausePoint, require_way_on
+    from devkit.report.live import progress_for
     from devkit.report.verdict_lines import verdict_lines
     from devkit.scenario.load import find_scenario, load_scenario
+    from devkit.scenario.own_pipeline import OwnPipeline
     from devkit.scenario.run import RunOptions, run_scenario
+    from devkit.stack.stack import StackRequest
 
+    require_addresses_fit(backend, addresses)
+    own = None if command is None else OwnPipeline.parse(command)
+    points = tuple(PausePoint.parse(text) for text in pause_at)
+    limit = None if pause_limit is None else _duration("--pause-limit", pause_limit)
+    require_way_on(points, limit, sys.stdin)
+    if own is not None and debug is not None:
+        raise UsageError("--debug is for the kit's own pipeline", hint="start your debugger in --pipeline COMMAND")
     path = find_scenario(name_or_file, scenario_directory())
     loaded = load_scenario(path)
     if seed is not None:
         loaded = loaded.model_copy(update={"traffic": loaded.traffic.model_copy(update={"seed": seed})})
     arms: tuple[ArmName, ...] = ARMS if arm == "both" else tuple(name for name in ARMS if name == arm)
     repeat = ["devkit", "scenario", "run", name_or_file, "--seed", str(loaded.traffic.seed)]
-    options = RunOptions(arms, out, keep, shlex.join(repeat + (["--arm", arm] if arm != "both" else [])))
-    progress = Progress(sys.stderr if as_json else sys.stdout)
-    finished = run_scenario(loaded, options, progress, on_keep=keep_stack)
+    repeat += ["--arm", arm] if arm != "both" else []
+    repeat += ["--stack", backend] if backend != STACKS[0] else []
+    repeat += ["--addresses", str(addresses)] if addresses else []
+    repeat += ["--pipeline", command] if command is not None else []
+    request = StackRequest(addresses=addresses)
+    options = RunOptions(
+        arms,
+        out,
+        keep,
+        shlex.join(repeat),
+        stack=backend,
+        request=request,
+        own=own,
+        pause_at=points,
+        pause_limit=limit,
+        debug=debug,
+    )
+    with progress_for(sys.stderr if as_json else sys.stdout, plain=plain) as progress:
+        finished = run_scenario(loaded, options, progress, on_keep=keep_stack)
     click.echo("\n".join(verdict_lines(finished.result, finished.directory)), err=as_json)
     if as_json:
         click.echo(finished.result.model_dump_json(indent=2))
-    sys.exit(finished.result.exit_code)
+    sys.exit(context.ensure_object(ExitCodes).of(finished.result.exit_code))
+
+
+def _duration(option: str, text: str) -> timedelta:
+    from devkit.quantity import parse_duration
+
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from error

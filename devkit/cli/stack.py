@@ -1,4 +1,4 @@
-"""`devkit up | down | status | logs`: the stack by itself."""
+"""`devkit up | down | status | ps | logs`: the stack by itself."""
 
 import contextlib
 import socket
@@ -9,28 +9,42 @@ from urllib.parse import urlsplit
 
 import click
 
+from devkit.cli.stack_options import require_addresses_fit, stack_options
 from devkit.errors import StackError, UsageError
 from devkit.guardian.state import LOGS, RunState, known_runs, unreadable_states
 
 
 @click.command()
+@stack_options
 @click.option("--kafka-port", type=click.IntRange(1, 65535), help="Port for Kafka; any free one by default.")
 @click.option("--s3-port", type=click.IntRange(1, 65535), help="Port for the object store; any free one by default.")
 @click.option("--mock-port", type=click.IntRange(1, 65535), help="Port for the mock API; any free one by default.")
 @click.option("--pipeline/--no-pipeline", default=True, show_default=True, help="Run html-enrichment on it as well.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Where logs go.")
-def up(kafka_port: int | None, s3_port: int | None, mock_port: int | None, out: Path, *, pipeline: bool) -> None:
+def up(
+    backend: str,
+    addresses: Path | None,
+    kafka_port: int | None,
+    s3_port: int | None,
+    mock_port: int | None,
+    out: Path,
+    *,
+    pipeline: bool,
+) -> None:
     """Bring up Kafka, object store, mock API and the pipeline, and leave them up."""
     from devkit.cli.kept import keep_stack
     from devkit.guardian import Guardian
     from devkit.scenario.run_directory import make_run_directory
-    from devkit.stack.embedded import Ports, start_embedded
     from devkit.stack.pipeline import start_pipeline
+    from devkit.stack.registry import start_stack
+    from devkit.stack.stack import Ports, StackRequest
 
+    require_addresses_fit(backend, addresses)
+    request = StackRequest(Ports(kafka_port, s3_port, mock_port), addresses)
     directory = make_run_directory(out, "stack").absolute()
     with Guardian() as guardian:
         click.echo("starting Kafka, object store and mock API", err=True)
-        stack = start_embedded(guardian, directory, ports=Ports(kafka_port, s3_port, mock_port))
+        stack = start_stack(backend, guardian, directory, request)
         spark_ui = None
         if pipeline:
             click.echo("starting the pipeline", err=True)
@@ -119,3 +133,18 @@ def _answers(address: str) -> bool:
             return True
     except OSError:
         return False
+
+
+@click.command()
+@click.argument("run_id", required=False)
+def resume(run_id: str | None) -> None:
+    """Let a scenario that is paused (`--pause-at`) go on; with no RUN_ID, the one that began last."""
+    from devkit.debug.pause import resume as let_go_on
+
+    runs = [run for run in known_runs() if run.guardian_is_alive() and not run.released]
+    chosen = [run for run in runs if run_id in (None, run.run_id)]
+    if not chosen:
+        running = ", ".join(run.run_id for run in runs) or "none"
+        raise UsageError(f"no scenario {run_id or ''} is running".replace("  ", " "), hint=f"running are: {running}")
+    let_go_on(chosen[-1].directory)
+    click.echo(f"run {chosen[-1].run_id} goes on")

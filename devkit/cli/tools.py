@@ -1,12 +1,16 @@
-"""`devkit doctor | clean`."""
+"""`devkit doctor | heal | clean`."""
 
 import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from devkit.errors import INCONCLUSIVE
+
+if TYPE_CHECKING:
+    from devkit.guardian.end import Healed
 
 
 @click.command()
@@ -23,6 +27,15 @@ def doctor() -> None:
 
 
 @click.command()
+def heal() -> None:
+    """End what killed runs left: processes, containers, networks, volumes, directories. Exit 3 when some is left."""
+    healed = _heal()
+    if not healed.ended and not healed.left:
+        click.echo("nothing is left of any run")
+    sys.exit(INCONCLUSIVE if healed.left else 0)
+
+
+@click.command()
 @click.option(
     "--keep", type=click.IntRange(min=0), default=10, show_default=True, help="Runs to keep of each scenario."
 )
@@ -30,13 +43,11 @@ def doctor() -> None:
 @click.option("--cache", is_flag=True, help="Remove downloaded jars and the class cache as well.")
 def clean(keep: int, out: Path, *, cache: bool) -> None:
     """End what killed runs left behind, and remove old runs."""
-    from devkit.guardian.end import heal
     from devkit.guardian.state import LOGS, known_runs
     from devkit.jvm.cache import cache_dir
     from devkit.scenario.run_directory import prune_runs
 
-    for run_id in heal():
-        click.echo(f"ended what was left of run {run_id}")
+    _heal()
     kept_logs = [Path(run.addresses[LOGS]) for run in known_runs() if LOGS in run.addresses]
     for path in prune_runs(out, keep, in_use=kept_logs):
         click.echo(f"removed {path}")
@@ -44,3 +55,14 @@ def clean(keep: int, out: Path, *, cache: bool) -> None:
         for part in ("jars", "java", "aot"):
             shutil.rmtree(cache_dir() / part, ignore_errors=True)
         click.echo(f"removed jars and class cache in {cache_dir()}")
+
+
+def _heal() -> "Healed":
+    from devkit.guardian.end import heal as heal_runs
+
+    healed = heal_runs()
+    for run_id in healed.ended:
+        click.echo(f"ended what was left of run {run_id}")
+    for run_id, reason in healed.left.items():
+        click.echo(f"warning: containers of run {run_id} are left: {reason}", err=True)
+    return healed

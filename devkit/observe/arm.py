@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from devkit.observe.audit.model import Audit
+from devkit.observe.departed import Left
 from devkit.observe.figures import Figures
 from devkit.observe.latency import Latencies
 from devkit.observe.logs import LoggedException
+from devkit.observe.sight import Sight
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,9 @@ class RuleEvidence:
 class ArmObservation:
     """`past_failed_batch` is None where no batch failed; the checks explain `replays` and `replayed_offsets`.
 
-    `failures` are the texts with which pipeline processes said that they failed, in order.
+    `failures` are the texts with which pipeline processes said that they failed, in order. `unseen` is what a pipeline
+    of one's own did not show; without offsets, `left` stands in for them. `caveats` say what somebody did to the arm,
+    so that it shows nothing of the scenario.
     """
 
     duration_s: float
@@ -92,3 +96,6 @@ class ArmObservation:
     latencies: Latencies
     audit: Audit
     evidence: tuple[RuleEvidence, ...]
+    unseen: frozenset[Sight] = frozenset()
+    left: Left | None = None
+    caveats: tuple[str, ...] = ()

@@ -4,7 +4,8 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Mapping
-from typing import TextIO
+from types import TracebackType
+from typing import Self, TextIO
 
 from devkit.observe.arm import Sample
 
@@ -13,11 +14,17 @@ _WIDTH = 80
 
 
 class Progress:
-    """A sample gets a line when something moved since the last, at most every two seconds."""
+    """A sample gets a line when something moved since the last, at most every two seconds.
+
+    A context manager, as what takes its place on a terminal has to tidy up.
+    """
+
+    width_at_most = _WIDTH
 
     def __init__(self, stream: TextIO | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream if stream is not None else sys.stdout
         self._clock = clock
+        self.width = self.width_at_most
         self._started = clock()
         self._last_at = self._started - _QUIET_S
         self._last: tuple[str, int, int, int, int] | None = None
@@ -26,7 +33,7 @@ class Progress:
         head = f"{self._clock() - self._started:6.1f}s {scope:<8} "
         lines = textwrap.wrap(
             text,
-            _WIDTH,
+            self.width,
             initial_indent=head,
             subsequent_indent=" " * len(head),
             break_long_words=False,
@@ -34,6 +41,21 @@ class Progress:
         )
         self._stream.write("\n".join(lines or [head.rstrip()]) + "\n")
         self._stream.flush()
+
+    def phase(self, scope: str, phase: str, text: str) -> None:
+        """An arm goes on to something else."""
+        self.line(scope, f"{phase}: {text}")
+
+    def close(self) -> None:
+        """Nothing more comes for now: others may write to the terminal."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     def sample(self, scope: str, sample: Sample, fired: Mapping[str, int], *, last: bool = False) -> None:
         """`last` is the sample an arm ends with: it is never held back."""

@@ -28,12 +28,12 @@ class _Model(BaseModel):
 
 
 class ExpectationResult(_Model):
-    """One expectation with what was measured."""
+    """One expectation with what was measured. `holds` is None when what it needs was not to be seen."""
 
     name: str
     expected: str
     measured: str
-    holds: bool
+    holds: bool | None
 
 
 class Evidence(_Model):
@@ -60,9 +60,13 @@ class Evidence(_Model):
 
 
 class ArmResult(_Model):
-    """One arm. `holds`: all its expectations do. `failures` are what pipeline processes said when they failed."""
+    """One arm. `holds`: all its expectations do; None when none is broken and of some nobody can tell.
 
-    holds: bool
+    `failures` are what pipeline processes said when they failed. `caveats` say what somebody did to the arm while it
+    was played (a debugger, a fault put in by hand), so that it shows nothing of the scenario.
+    """
+
+    holds: bool | None
     expectations: tuple[ExpectationResult, ...]
     ended_by: str
     restarts: int
@@ -72,6 +76,7 @@ class ArmResult(_Model):
     figures: Figures
     exceptions: tuple[str, ...]
     failures: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
     duration_s: float
 
 
@@ -83,7 +88,10 @@ class Difference(_Model):
 
 
 class Result(_Model):
-    """The whole run. `reasons` says why an outcome is not "reproduced and fixed"."""
+    """The whole run. `reasons` says why an outcome is not "reproduced and fixed".
+
+    `pipeline` is the command of a pipeline of one's own; empty for the kit's.
+    """
 
     scenario: str
     title: str
@@ -98,3 +106,4 @@ class Result(_Model):
     duration_s: float
     versions: dict[str, str]
     repeat: str
+    pipeline: str = ""

@@ -7,6 +7,8 @@ from pathlib import Path
 from devkit.report.result import ArmResult, Evidence, Result
 
 _WIDTH = 80
+_HOLDS = {True: "holds", False: "DOES NOT HOLD", None: "CANNOT BE JUDGED"}
+_MARKS = {True: "ok  ", False: "FAIL", None: "n/a "}
 
 
 def verdict_lines(result: Result, directory: Path) -> Iterator[str]:
@@ -16,7 +18,7 @@ def verdict_lines(result: Result, directory: Path) -> Iterator[str]:
     yield from _wrapped(f"{result.title} (seed {result.seed})", "  ")
     for name, arm in result.arms.items():
         yield ""
-        holds = "holds" if arm.holds else "DOES NOT HOLD"
+        holds = _HOLDS[arm.holds]
         yield f"{name} arm {holds} ({arm.duration_s:.1f} s, ended by: {arm.ended_by})"
         yield from _expectations(arm)
     if result.reasons:
@@ -45,9 +47,9 @@ def verdict_lines(result: Result, directory: Path) -> Iterator[str]:
 
 def _expectations(arm: ArmResult) -> Iterator[str]:
     for item in arm.expectations:
-        mark = "ok  " if item.holds else "FAIL"
+        mark = _MARKS[item.holds]
         yield from _wrapped(f"expected {item.expected}, measured {item.measured}", f"  {mark} {item.name}: ")
-    for example in arm.audit.examples if not arm.holds else ():
+    for example in arm.audit.examples if arm.holds is False else ():
         yield from _wrapped(example, "       audit: ")
 
 

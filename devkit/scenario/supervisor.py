@@ -10,9 +10,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from devkit.debug.debugger import Debugger
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
 from devkit.observe.logs import LineTail, LoggedException, exceptions_in
+from devkit.scenario.own_pipeline import START
 from devkit.stack.command import pipeline_command
 
 _REFUSED = 2
@@ -20,19 +22,34 @@ _REFUSED = 2
 
 @dataclass(frozen=True)
 class Launch:
-    """How a pipeline process is started."""
+    """How a pipeline process is started. `own` is the command of somebody's own pipeline in place of the kit's.
+
+    `debugger` is for whoever waits in the kit's own.
+    """
 
     job: str
     config_file: Path
     environment: Mapping[str, str]
     logs: Path
     restart_delay: timedelta
+    own: tuple[str, ...] = ()
+    debugger: Debugger | None = None
 
 
 class Supervisor:
-    """One pipeline process at a time; `poll` it often."""
+    """One pipeline process at a time; `poll` it often.
 
-    def __init__(self, guardian: Guardian, launch: Launch, *, clock: Callable[[], float] = time.monotonic) -> None:
+    The kit's pipeline says when its query begins. `shows_life` is asked about one that may not say so.
+    """
+
+    def __init__(
+        self,
+        guardian: Guardian,
+        launch: Launch,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        shows_life: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._guardian = guardian
         self._clock = clock
         self._launch = launch
@@ -40,6 +57,7 @@ class Supervisor:
         self._tail: LineTail | None = None
         self._restart_at: float | None = None
         self._has_begun = False
+        self._shows_life = shows_life
         self.exit_codes: list[int] = []
 
     @property
@@ -73,12 +91,13 @@ class Supervisor:
         if self._restart_at is None:
             if code is None:
                 return
-            if code == _REFUSED:
+            if code == _REFUSED and not self._launch.own:
                 raise StackError(f"the pipeline refused to run: {process.last_words(6)}")
+            self._has_begun = self._has_begun or self._shows_life()
             if not self._has_begun:
                 # Nothing of the scenario has happened yet, so this says something of the machine, not of the incident.
                 raise StackError(
-                    f"the pipeline ended with exit code {code} before its query began: {process.last_words(6)}",
+                    f"the pipeline ended with exit code {code} before {self._beginning}: {process.last_words(6)}",
                     hint=f"its whole log is {process.stderr}; `devkit doctor` checks the machine",
                 )
             # Workers that outlive their driver could still write.
@@ -103,15 +122,22 @@ class Supervisor:
             for exception in exceptions_in(process.stderr, number)
         )
 
+    @property
+    def _beginning(self) -> str:
+        return "it fetched or wrote anything" if self._launch.own else "its query began"
+
     def _spawn(self, *start: str) -> None:
-        launch = self._launch
-        process = self._guardian.spawn(
-            f"pipeline-{self.starts + 1}",
+        launch, environment = self._launch, dict(self._launch.environment)
+        if launch.own:
+            command = list(launch.own)
+            environment[START] = "new" if start else "checkpoint"
+        else:
             # A scenario's incident arm is what the unsafe policies are there for.
-            pipeline_command(launch.job, launch.config_file, *start, "--allow-unsafe"),
-            logs=launch.logs,
-            env=launch.environment,
-            split=True,
+            command = pipeline_command(launch.job, launch.config_file, *start, "--allow-unsafe")
+        if launch.debugger is not None:
+            command = launch.debugger.command(command)
+        process = self._guardian.spawn(
+            f"pipeline-{self.starts + 1}", command, logs=launch.logs, env=environment, split=True
         )
         self._processes.append(process)
         self._tail = LineTail(process.stdout)

@@ -1,7 +1,8 @@
 """From findings and evidence to an outcome. It is computed from what was measured, and from nothing else.
 
-No proof that every fault fired in every arm: inconclusive, whatever the expectations say. Then the incident arm must
-hold (else "not reproduced"), then the fixed arm (else "fix does not hold").
+No proof that every fault fired in every arm: inconclusive, whatever the expectations say; so too when somebody did
+something to an arm. Then the incident arm must hold (else "not reproduced"), then the fixed arm (else "fix does not
+hold"). Each is refuted by one broken expectation; short of that, one that nobody can judge makes it inconclusive.
 
 A fault fired in an arm when it met a request there. One that acts under load only (a capacity, a gateway's timeout)
 must besides be seen to act in one of the arms. Which one is what the arms differ in: a fix may well take the load away,
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 
 from devkit.errors import INCONCLUSIVE, REFUTED, REPRODUCED_AND_FIXED
 from devkit.report.result import ArmResult, Evidence, Outcome
-from devkit.scenario.model import ArmName
+from devkit.scenario.model import ARMS, ArmName
 
 _EXIT_CODES: dict[Outcome, int] = {
     "reproduced and fixed": REPRODUCED_AND_FIXED,
@@ -46,7 +47,15 @@ def judge(arms: Mapping[ArmName, ArmResult], evidence: Mapping[ArmName, Sequence
     late = [f"{arm}: ended by its {result.ended_by}" for arm, result in arms.items() if _was_late(result)]
     if unproven:
         return Verdict("inconclusive", (*unproven, *late))
-    reasons = (*(reason for arm, result in arms.items() for reason in _broken(arm, result)), *late)
+    if meddled := [f"{arm}: {caveat}" for arm, result in arms.items() for caveat in result.caveats]:
+        return Verdict("inconclusive", (*meddled, *late))
+    broken = [reason for arm, result in arms.items() for reason in _broken(arm, result)]
+    unknown = [reason for arm, result in arms.items() for reason in _unknown(arm, result)]
+    reasons = (*broken, *unknown, *late)
+    # An arm that is not known cannot be told from one that holds, but what is refuted before it counts stays refuted.
+    first = next((arms[arm] for arm in ARMS if arm in arms and not arms[arm].holds), None)
+    if first is not None and first.holds is None:
+        return Verdict("inconclusive", reasons)
     if len(arms) == 1:
         ((arm, result),) = arms.items()
         if arm == "incident":
@@ -82,5 +91,9 @@ def _broken(arm: ArmName, result: ArmResult) -> list[str]:
     return [
         f"{arm}: {item.name} expected {item.expected}, measured {item.measured}"
         for item in result.expectations
-        if not item.holds
+        if item.holds is False
     ]
+
+
+def _unknown(arm: ArmName, result: ArmResult) -> list[str]:
+    return [f"{arm}: {item.name} is {item.measured}" for item in result.expectations if item.holds is None]

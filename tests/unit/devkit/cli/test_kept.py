@@ -7,7 +7,7 @@ import pytest
 
 from devkit.cli.kept import keep_stack
 from devkit.guardian import Guardian
-from devkit.stack.embedded import Stack
+from devkit.stack.stack import Stack
 
 
 @pytest.mark.parametrize(

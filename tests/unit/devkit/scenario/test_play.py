@@ -3,7 +3,7 @@
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -11,8 +11,10 @@ from typing import Any, cast
 import pytest
 
 from devkit.guardian import Guardian
+from devkit.observe.audit.arrivals import Arrival, Position
 from devkit.observe.checkpoint import Range
 from devkit.observe.deferrals import Deferrals
+from devkit.observe.departed import Departed
 from devkit.observe.latency import EventLatency, Latencies
 from devkit.observe.sampler import Sampler, Topics
 from devkit.observe.timeline import Timeline
@@ -20,6 +22,7 @@ from devkit.observe.usage import TreeUsage
 from devkit.report.progress import Progress
 from devkit.scenario.aftermath import Account
 from devkit.scenario.model import Condition, Scenario, Until
+from devkit.scenario.own_pipeline import OwnPipeline
 from devkit.scenario.play import ArmPlay, Venue, _describe
 from devkit.scenario.supervisor import Supervisor
 from devkit.scenario.traffic import ScenarioTraffic
@@ -32,6 +35,7 @@ from tests.unit.devkit.observe.fake_s3 import FakeS3
 COUNTED = RuleCounts(
     requests=3, completed=2, max_real_bytes=20, max_wire_bytes=10, max_content_length=10, max_duration_s=0.5
 )
+NEVER: Position = ("nowhere", 0, 0)
 SOURCE, OUTPUT = "mediawiki.page_change.v1", "mediawiki.page_html_content_change.v1"
 ERROR = "mw_page_html_content_change_enrich.error"
 
@@ -49,6 +53,7 @@ class Stage:
     published: int = 0
     done: bool = False
     deferred: int = 0
+    due: tuple[Position, ...] = ()
 
     def timeline(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in (self.directory / "events.jsonl").read_text().splitlines()]
@@ -70,7 +75,12 @@ class Stage:
             usage=TreeUsage(list),
             clock=lambda: 4.0,
         )
-        publisher = cast(Publisher, SimpleNamespace(done=self.done, published=self.published))
+        fate = SimpleNamespace(fate="output")
+        entries = [SimpleNamespace(topic=t, partition=p, offset=o, expected=fate) for t, p, o in self.due or (NEVER,)]
+        manifest = SimpleNamespace(entries=entries)
+        publisher = cast(
+            Publisher, SimpleNamespace(done=self.done, published=self.published, manifest=lambda: manifest)
+        )
         self.play._sample(sampler, publisher, last=last)
 
 
@@ -330,3 +340,67 @@ def test_latencies_are_told_by_the_second_of_publishing(stage: Stage) -> None:
         {"kind": "latency", "arm": "incident", "at_s": 2, "count": 2, "waiting": 1, "p50_s": 2.0, "p95_s": None,
          "p99_s": None},
     ]  # fmt: skip
+
+
+class TestOwnPipeline:
+    """What shows of a pipeline that shows nothing of itself."""
+
+    @pytest.fixture
+    def own(self, stage: Stage) -> Stage:
+        argv = OwnPipeline(("mine",), Path("/nowhere"))
+        stage.play._venue = replace(stage.play._venue, own=argv)
+        stage.play._departed = Departed(list)
+        stage.ends = {SOURCE: {0: 161}}
+        stage.published, stage.done = 161, True
+        return stage
+
+    def unseen(self, stage: Stage, *ever: Any) -> frozenset[str]:
+        return stage.play._unseen(cast(Deferrals, SimpleNamespace(standing=SimpleNamespace(ever=ever))))
+
+    def test_the_kits_own_shows_everything(self, stage: Stage) -> None:
+        assert self.unseen(stage) == frozenset()
+
+    def test_nothing_but_the_topics(self, own: Stage) -> None:
+        own.sample()
+        assert self.unseen(own) == {"offsets", "batches", "words", "deferrals"}
+        assert not own.play._state.drained
+        assert own.play._committed() == {}
+
+    def test_it_has_drained_when_all_that_is_due_has_left(self, own: Stage) -> None:
+        source = (SOURCE, 0, 7)
+        own.due = (source,)
+        own.play._departed = Departed(lambda: [Arrival(OUTPUT, 0, 0, b"", {}, source, 0)])
+        own.ends[OUTPUT] = {0: 1}
+        own.sample()
+        assert own.play._state.drained
+        assert own.play._committed() == {0: 161}
+
+    def test_what_it_shows_is_seen(self, own: Stage) -> None:
+        own.plan(0, p0=50)
+        own.commit(0)
+        own.play._note({"event": "started"})
+        own.play._note({"event": "batch_started", "batch": 0})
+        own.sample()
+        assert self.unseen(own, "something") == frozenset()
+        assert own.play._committed() == {0: 50}
+
+    def test_lines_that_are_not_as_the_kits(self, own: Stage) -> None:
+        for line in ({"event": "batch_started"}, {"event": "batch_started", "batch": "x"}, {"event": "failed"}):
+            own.play._note(line)
+        own.play._note({"event": "batch_started", "batch": 3})
+        own.play._note({"event": "batch_started", "batch": 3})
+        assert own.play._state.batches.replays == 1
+
+    def test_life_is_a_request_or_a_record(self, own: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(own.play, "_departures", lambda: iter([]))
+        assert own.play._shows_life()
+        own.counts.requests = 0
+        assert not own.play._shows_life()
+        monkeypatch.setattr(own.play, "_departures", lambda: iter([Arrival(OUTPUT, 0, 0, b"", {}, None, 0)]))
+        assert own.play._shows_life()
+
+
+def test_a_fault_that_was_put_in_by_hand_is_told(stage: Stage) -> None:
+    assert stage.play._caveats(stage.counts) == ()
+    stage.counts.rules["status-504"] = COUNTED
+    assert stage.play._caveats(stage.counts) == ("fault 'status-504' was put in by hand",)

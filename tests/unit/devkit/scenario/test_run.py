@@ -70,3 +70,24 @@ def test_the_difference_between_the_arms_is_in_the_result(scenario: Scenario) ->
 @pytest.mark.parametrize("package", ["python", "system", "pyspark", "kafka-python"])
 def test_the_versions_that_decide_are_in_the_result(scenario: Scenario, package: str) -> None:
     assert result_of(scenario, both()).versions[package]
+
+
+def test_what_was_not_seen_makes_an_arm_that_cannot_be_judged(scenario: Scenario) -> None:
+    result = result_of(scenario, both(unseen=frozenset({"sources"})))
+    assert [(item.name, item.holds) for item in result.arms["fixed"].expectations] == [
+        ("drained", True),
+        ("audit", None),
+    ]
+    assert result.arms["fixed"].holds is None
+    assert (result.outcome, result.exit_code) == ("inconclusive", 3)
+    assert result.reasons[0].startswith("fixed: audit is n/a: not observable")
+
+
+def test_one_broken_expectation_decides_whatever_is_not_known(scenario: Scenario) -> None:
+    result = result_of(scenario, both(unseen=frozenset({"sources"}), drained=False))
+    assert (result.arms["fixed"].holds, result.outcome) == (False, "fix does not hold")
+
+
+def test_caveats_reach_the_result(scenario: Scenario) -> None:
+    result = result_of(scenario, both(caveats=("fault 'x' was put in by hand",)))
+    assert (result.outcome, result.reasons) == ("inconclusive", ("fixed: fault 'x' was put in by hand",))

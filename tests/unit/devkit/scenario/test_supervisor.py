@@ -244,3 +244,44 @@ def test_exceptions_of_each_process_are_kept_apart(
         LoggedException(1, "OneException", "first"),
         LoggedException(2, "OneException", "first"),
     )
+
+
+class TestOwnPipeline:
+    """A command of somebody's own, which need say nothing."""
+
+    def started(
+        self,
+        guardian: FileGuardian,
+        clock: Clock,
+        tmp_path: Path,
+        *,
+        shows_life: bool,
+        own: tuple[str, ...] = ("mine", "x"),
+    ) -> Supervisor:
+        launch = Launch(
+            "html-enrichment", tmp_path / "c.yaml", {"A": "b"}, tmp_path / "logs", timedelta(seconds=5), own=own
+        )
+        supervisor = Supervisor(cast(Guardian, guardian), launch, clock=clock, shows_life=lambda: shows_life)
+        supervisor.start()
+        return supervisor
+
+    def test_it_is_told_where_to_start(self, guardian: FileGuardian, clock: Clock, tmp_path: Path) -> None:
+        supervisor = self.started(guardian, clock, tmp_path, shows_life=True)
+        guardian.started[0].exit_code = 0
+        list(supervisor.poll())
+        clock.now += 5
+        list(supervisor.poll())
+        assert [process.argv for process in guardian.started] == [["mine", "x"]] * 2
+        assert [process.env["DEVKIT_START"] for process in guardian.started] == ["new", "checkpoint"]
+        assert guardian.started[0].env["A"] == "b"
+
+    def test_no_exit_code_is_a_refusal(self, guardian: FileGuardian, clock: Clock, tmp_path: Path) -> None:
+        supervisor = self.started(guardian, clock, tmp_path, shows_life=True)
+        guardian.started[0].exit_code = 2
+        assert list(supervisor.poll()) == [{"event": "process_ended", "process": 1, "exit_code": 2}]
+
+    def test_an_end_before_it_did_anything(self, guardian: FileGuardian, clock: Clock, tmp_path: Path) -> None:
+        supervisor = self.started(guardian, clock, tmp_path, shows_life=False)
+        guardian.started[0].exit_code = 1
+        with pytest.raises(StackError, match="exit code 1 before it fetched or wrote anything"):
+            list(supervisor.poll())

@@ -15,7 +15,7 @@ FIRED, SILENT, NONE = (True,), (True, False), ()
 """Evidence of an arm, a truth value for each fault."""
 
 
-def an_arm(*, holds: bool) -> ArmResult:
+def an_arm(*, holds: bool | None, caveats: tuple[str, ...] = ()) -> ArmResult:
     expectation = ExpectationResult(name="restarts", expected="at least 2", measured="0", holds=holds)
     return ArmResult(
         holds=holds,
@@ -27,6 +27,7 @@ def an_arm(*, holds: bool) -> ArmResult:
         audit=an_audit(),
         figures=some_figures(),
         exceptions=(),
+        caveats=caveats,
         duration_s=1.0,
     )
 
@@ -137,3 +138,37 @@ def test_reasons_name_each_expectation_that_does_not_hold() -> None:
         "incident: restarts expected at least 2, measured 0",
         "fixed: restarts expected at least 2, measured 0",
     )
+
+
+@pytest.mark.parametrize(
+    ("incident", "fixed", "outcome"),
+    [
+        (None, True, "inconclusive"),
+        (None, False, "inconclusive"),
+        (None, None, "inconclusive"),
+        (True, None, "inconclusive"),
+        (False, None, "not reproduced"),
+    ],
+)
+def test_what_nobody_can_judge_counts_unless_it_is_refuted_before(
+    incident: bool | None, fixed: bool | None, outcome: str
+) -> None:
+    arms: dict[ArmName, ArmResult] = {"fixed": an_arm(holds=fixed), "incident": an_arm(holds=incident)}
+    verdict = judge(arms, {"incident": evidence(FIRED), "fixed": evidence(FIRED)})
+    assert verdict.outcome == outcome
+    assert any("restarts is 0" in reason for reason in verdict.reasons)
+
+
+@pytest.mark.parametrize("arm", ["incident", "fixed"])
+def test_a_single_arm_that_nobody_can_judge(arm: ArmName) -> None:
+    assert judge({arm: an_arm(holds=None)}, {arm: evidence(FIRED)}).outcome == "inconclusive"
+
+
+@pytest.mark.parametrize("holds", [True, False, None])
+def test_an_arm_that_somebody_did_something_to_shows_nothing(holds: bool | None) -> None:
+    arms: dict[ArmName, ArmResult] = {
+        "incident": an_arm(holds=True),
+        "fixed": an_arm(holds=holds, caveats=("debugged",)),
+    }
+    verdict = judge(arms, {"incident": evidence(FIRED), "fixed": evidence(FIRED)})
+    assert (verdict.outcome, verdict.reasons) == ("inconclusive", ("fixed: debugged",))

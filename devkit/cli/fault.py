@@ -1,0 +1,152 @@
+"""`devkit fault add | list | remove`: faults of a stack that is up."""
+
+import contextlib
+import json
+import shlex
+from typing import Any
+
+import click
+
+from devkit.cli.running import MOCK_API, address_of, run_id_option, running_stack
+from devkit.errors import UsageError
+
+_DO = {
+    "status": "status",
+    "latency": "latency",
+    "parse": "parse",
+    "capacity": "capacity",
+    "gateway_timeout": "gateway_timeout",
+}
+_WHEN = ("share", "page", "wiki", "revision", "path", "method")
+_PLAIN_CHARACTERS = 60
+
+
+@click.group()
+def fault() -> None:
+    """Faults of a stack that is up, or that a running scenario uses: add, list, remove."""
+
+
+@fault.command()
+@click.argument("faults", nargs=-1, metavar="[FILE|SCENARIO|YAML]...")
+@click.option("--status", type=int, metavar="CODE", help="Answer with this status instead of the page.")
+@click.option("--latency", metavar="TIME", help="Wait before the answer: 2s, 300ms.")
+@click.option("--size", metavar="SIZE", help="A page of exactly that size: 20MiB.")
+@click.option("--parse", metavar="TIME", help="Each render holds the parser that long.")
+@click.option("--capacity", type=int, metavar="N", help="So many renders at once; others queue.")
+@click.option("--gateway-timeout", metavar="TIME", help="A proxy answers 504 after that time.")
+@click.option("--share", metavar="SHARE", help="Of that share of all pages only: 5%.")
+@click.option("--page", metavar="TITLE", help="Of this page only.")
+@click.option("--wiki", help="Of this wiki only: enwiki.")
+@click.option("--revision", type=int, help="Of this revision only.")
+@click.option("--path", metavar="GLOB", help="Of requests for such paths only.")
+@click.option("--method", help="Of requests of this method only.")
+@click.option("--for", "for_", metavar="TIME", help="From now on for so long; else until it is removed.")
+@click.option("--name", help="Its name; by default made of what it does.")
+@run_id_option
+def add(
+    faults: tuple[str, ...], size: str | None, for_: str | None, name: str | None, run_id: str | None, **given: Any
+) -> None:
+    """Put faults in force: those in a file, those of a scenario, written as YAML, or made of the options.
+
+    \b
+    devkit fault add --status 504 --share 5%
+    devkit fault add --latency 2s --page "Main Page" --for 30s
+    devkit fault add 'name: x, do: {status: {code: 503, retry_after: 5s}}'
+    """  # noqa: D301 — click's mark for lines that stay as they are
+    from devkit.cli.scenario import scenario_directory
+    from devkit.debug.fault_text import read_faults
+    from devkit.debug.faults import FaultControl
+
+    run = running_stack(run_id)
+    control = FaultControl(address_of(run, MOCK_API))
+    documents = [dict(document) for text in faults for document in read_faults(text, scenario_directory())]
+    do = {fault: given[option] for option, fault in _DO.items() if given[option] is not None}
+    do |= {"body": {"size": size}} if size is not None else {}
+    when: dict[str, Any] = {key: given[key] for key in _WHEN if given[key] is not None}
+    with contextlib.suppress(KeyError, ValueError):
+        if "." in when["share"]:  # a fraction; a whole number is refused, as it could be one in a hundred or all
+            when["share"] = float(when["share"])
+    if do:
+        documents.append({"do": do})
+    elif when and not faults:
+        raise UsageError(f"--{next(iter(when))} says for which requests, and nothing what happens to them", hint=_MORE)
+    if not documents:
+        raise UsageError("no fault is given", hint=_MORE)
+    if name is not None and len(documents) > 1:
+        raise UsageError(f"--name {name} for {len(documents)} faults", hint="leave it out, or add them one by one")
+    if for_ is not None:
+        when["window"] = {"from": f"{control.clock_s() or 0:.3f}s", "for": for_}
+    for document in documents:
+        if when:
+            document["when"] = {**(document.get("when") or {}), **when}
+        if name is not None:
+            document["name"] = name
+    names = control.add(documents)
+    for added in names:
+        click.echo(f"stack {run.run_id}: {_shown(added)} is in force")
+    if not run.released:
+        click.echo("  until the arm ends: the next one begins with the scenario's own faults", err=True)
+    which = shlex.join([*names, *(["--run-id", run.run_id] if run_id else [])])
+    click.echo(f"  `devkit fault list` shows what it does, `devkit fault remove {which}` ends it", err=True)
+
+
+_MORE = "`devkit fault add --status 504 --share 5%`; `devkit fault add --help` has more"
+
+
+@fault.command("list")
+@click.option("--json", "as_json", is_flag=True, help="As JSON, with all the mock counted.")
+@run_id_option
+def list_(run_id: str | None, *, as_json: bool) -> None:
+    """What is in force, and how often each was met."""
+    from devkit.debug.faults import FaultControl
+
+    run = running_stack(run_id)
+    found = FaultControl(address_of(run, MOCK_API)).listed()
+    if as_json:
+        click.echo(json.dumps([one.model_dump(mode="json") for one in found], indent=2))
+        return
+    click.echo(f"stack {run.run_id}: {len(found) or 'no'} {'fault' if len(found) == 1 else 'faults'}")
+    for one in found:
+        statuses = ", ".join(f"{status}: {count}" for status, count in sorted(one.counts.by_status.items()))
+        last = "" if one.last_s_ago is None else f", the last {one.last_s_ago:.0f} s ago"
+        met = f"met {one.counts.requests} requests ({statuses}){last}" if one.counts.requests else "met nothing yet"
+        click.echo(f"  {_shown(one.name)}: {met}")
+        click.echo(f"      when {_flow(one.when) or 'any request'}, do {_flow(one.do)}")
+
+
+@fault.command()
+@click.argument("names", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="All that is in force, the scenario's own too.")
+@run_id_option
+def remove(names: tuple[str, ...], run_id: str | None, *, everything: bool) -> None:
+    """Take faults out of force by their names."""
+    from devkit.debug.faults import FaultControl
+
+    if everything == bool(names):
+        raise UsageError("names and --all" if names else "neither a name nor --all", hint="give one of them")
+    run = running_stack(run_id)
+    control = FaultControl(address_of(run, MOCK_API))
+    if everything:
+        names = tuple(control.remove_all())
+    else:
+        for name in names:
+            control.remove(name)
+    for name in names:
+        click.echo(f"stack {run.run_id}: {_shown(name)} is out of force")
+    if not names:
+        click.echo(f"stack {run.run_id}: there was no fault")
+
+
+def _shown(name: str) -> str:
+    return name if name.isprintable() and len(name) <= _PLAIN_CHARACTERS else repr(name)
+
+
+def _flow(mapping: dict[str, Any]) -> str:
+    """As YAML on one line."""
+    return ", ".join(f"{key}: {_value(value)}" for key, value in mapping.items())
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{{{_flow(value)}}}"
+    return value if isinstance(value, str) and value.isprintable() else json.dumps(value, ensure_ascii=False)

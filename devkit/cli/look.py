@@ -1,0 +1,122 @@
+"""`devkit topics | tail | lag | deferred`: what is in the topics of a stack that is up, and how far its pipeline is."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from devkit.cli.running import KAFKA, OBJECT_STORE, address_of, run_id_option, running_stack
+from devkit.errors import UsageError
+from devkit.guardian.state import LOGS, RunState
+
+if TYPE_CHECKING:
+    from devkit.debug.place import PipelinePlace
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@run_id_option
+def topics(run_id: str | None, *, as_json: bool) -> None:
+    """The topics: partitions, records, bytes on the broker's disk, cleanup policy, largest record batch."""
+    from devkit.debug.topics import topics_at
+
+    found = topics_at(address_of(running_stack(run_id), KAFKA))
+    if as_json:
+        click.echo(json.dumps([vars(topic) for topic in found], indent=2))
+        return
+    width = max((len(topic.name) for topic in found), default=5)
+    row = f"{{:<{width}}} {{:>10}} {{:>9}} {{:>13}}  {{:<8}} {{:>17}}".format
+    click.echo(row("topic", "partitions", "records", "bytes", "cleanup", "max.message.bytes"))
+    for topic in found:
+        stored = "?" if topic.stored_bytes is None else f"{topic.stored_bytes:,}"
+        limit = f"{topic.max_message_bytes:,}"
+        click.echo(row(topic.name, topic.partitions, f"{topic.records:,}", stored, topic.cleanup_policy, limit))
+
+
+@click.command()
+@click.argument("topic")
+@click.option("-n", "count", type=click.IntRange(min=0), default=10, show_default=True, help="How many of the last.")
+@click.option("-f", "--follow", is_flag=True, help="Go on with those that come, until Ctrl-C.")
+@click.option("--full", is_flag=True, help="Values as a whole; else their beginning.")
+@click.option("--json", "as_json", is_flag=True, help="A JSON object a line.")
+@run_id_option
+def tail(topic: str, count: int, run_id: str | None, *, follow: bool, full: bool, as_json: bool) -> None:
+    """The last records of TOPIC: position, time, key, size, headers, value.
+
+    TOPIC is a name, or source, output, error, deferred for the pipeline's own.
+    """
+    from devkit.debug.record_text import json_object, plain_line
+    from devkit.debug.tail import TailRecord, TopicTail
+
+    run = running_stack(run_id)
+
+    def say(record: TailRecord) -> None:
+        as_text = json.dumps(json_object(record, whole=full)) if as_json else plain_line(record, whole=full)
+        click.echo(as_text)
+
+    with TopicTail(address_of(run, KAFKA), _topic_called(topic, run)) as end:
+        for record in end.last(count):
+            say(record)
+        if follow:
+            with contextlib.suppress(KeyboardInterrupt):  # the way to end it; the stack stays up
+                for record in end.following():
+                    say(record)
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@run_id_option
+def lag(run_id: str | None, *, as_json: bool) -> None:
+    """How far the pipeline is behind its source, by its checkpoint, and how much it has deferred."""
+    from devkit.debug.lag import lag_of
+
+    run = running_stack(run_id)
+    place = _place_of(run)
+    checkpoint = place.checkpoint(address_of(run, OBJECT_STORE), os.environ)
+    found = lag_of(place.config, checkpoint, now_ms=time.time_ns() // 1_000_000)
+    if as_json:
+        partitions = [vars(partition) | {"lag": partition.lag} for partition in found.partitions]
+        counts = {"lag": found.total, "deferred": found.deferred}
+        click.echo(json.dumps({"topic": found.topic, "partitions": partitions, **counts}, indent=2))
+        return
+    click.echo(f"{found.topic} ({place.file})")
+    row = "{:>9} {:>10} {:>10} {:>8}  {}".format
+    click.echo(row("partition", "committed", "end", "lag", "oldest waits"))
+    for partition in found.partitions:
+        committed = "none" if partition.committed is None else partition.committed
+        behind = "" if partition.behind_s is None else f"{partition.behind_s:.1f} s"
+        click.echo(row(partition.partition, committed, partition.end, partition.lag, behind).rstrip())
+    click.echo(f"lag {found.total}, deferred {'never: it is off' if found.deferred is None else found.deferred}")
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[list | show POSITION | retry … | drop …]")
+@run_id_option
+def deferred(arguments: tuple[str, ...], run_id: str | None) -> None:
+    """What the pipeline has put aside: `python -m pipeline deferred …` with its configuration.
+
+    --run-id stands before what is asked for.
+    """
+    asks_for_help = not arguments or "--help" in arguments
+    options = [] if asks_for_help else ["--config", str(_place_of(running_stack(run_id)).file)]
+    command = [sys.executable, "-m", "pipeline", "deferred", *arguments, *options]
+    sys.exit(subprocess.run(command, check=False).returncode)
+
+
+def _place_of(run: RunState) -> "PipelinePlace":
+    from devkit.debug.place import find_place
+
+    return find_place(Path(run.addresses[LOGS]) if LOGS in run.addresses else None)
+
+
+def _topic_called(name: str, run: RunState) -> str:
+    """A topic's name from what a person calls it."""
+    with contextlib.suppress(UsageError):
+        return _place_of(run).topics().get(name, name)
+    return name

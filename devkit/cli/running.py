@@ -1,0 +1,39 @@
+"""Which of the stacks that are up a command is about."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from devkit.errors import StackError, UsageError
+from devkit.guardian.state import RunState, known_runs
+
+MOCK_API = "mock API"
+KAFKA = "kafka"
+OBJECT_STORE = "object store"
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def run_id_option(command: F) -> F:
+    """Adds `--run-id`."""
+    return click.option("--run-id", metavar="ID", help="Which stack; by default the one that came up last.")(command)
+
+
+def running_stack(run_id: str | None) -> RunState:
+    """The stack with this id, else the newest; kept ones and those of a running command alike. Raises UsageError."""
+    runs = [run for run in known_runs() if run.guardian_is_alive() and run.addresses]
+    if run_id is None and not runs:
+        raise UsageError("no stack is up", hint="`devkit up` starts one, `devkit scenario run NAME --keep` leaves one")
+    chosen = runs if run_id is None else [run for run in runs if run.run_id == run_id]
+    if not chosen:
+        up_now = ", ".join(run.run_id for run in runs) or "none"
+        raise UsageError(f"there is no stack {run_id}", hint=f"up are: {up_now}")
+    return chosen[-1]
+
+
+def address_of(run: RunState, part: str) -> str:
+    """Where a part of it answers. Raises StackError when it has no such part."""
+    if part not in run.addresses:
+        raise StackError(f"stack {run.run_id} has no {part}", hint="`devkit status` says what it has")
+    return run.addresses[part]

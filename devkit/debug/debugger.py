@@ -1,0 +1,62 @@
+"""A debugger for the pipeline: which of its processes waits for one, and where.
+
+    driver    `python -m debugpy --listen … --wait-for-client -m pipeline …`
+    worker    Spark starts its Python workers through `devkit.debug.spark_daemon`; the one that gets the port listens
+
+The pipeline knows nothing of it. With several workers only one could listen, so there is one slot and so one worker.
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Literal, get_args
+
+from devkit.stack.ports import LOOPBACK, free_port
+
+Role = Literal["driver", "worker"]
+ROLES: tuple[Role, ...] = get_args(Role)
+PORT_VARIABLE = "DEVKIT_DEBUG_PORT"
+PATIENCE = timedelta(days=1)
+"""In place of the pipeline's stall_timeout: who looks at a batch may take his time."""
+CAVEAT = "it was debugged, so its times are not the scenario's"
+
+
+@dataclass(frozen=True)
+class Debugger:
+    """Where one process of each pipeline waits; the port is the same for each start of it."""
+
+    role: Role
+    port: int = field(default_factory=free_port)
+
+    def command(self, argv: Sequence[str]) -> list[str]:
+        """The pipeline's command line, `python -m pipeline …`, as it is to be started."""
+        if self.role != "driver":
+            return list(argv)
+        python, *module = argv
+        listen = ["-m", "debugpy", "--listen", f"{LOOPBACK}:{self.port}", "--wait-for-client"]
+        # Frozen modules have no source, so breakpoints in them are missed, and debugpy would say so at length.
+        return [python, "-X", "frozen_modules=off", *listen, *module]
+
+    def environment(self) -> Mapping[str, str]:
+        quiet = {"PYDEVD_DISABLE_FILE_VALIDATION": "1"}
+        return quiet | ({PORT_VARIABLE: str(self.port)} if self.role == "worker" else {})
+
+    def spark_settings(self) -> Mapping[str, str]:
+        """What goes on top of Spark's settings."""
+        if self.role != "worker":
+            return {}
+        return {"spark.master": "local[1]", "spark.python.daemon.module": "devkit.debug.spark_daemon"}
+
+    def invitation(self) -> str:
+        """What a person has to know to attach."""
+        attach = f'{{"type": "debugpy", "request": "attach", "connect": {{"host": "{LOOPBACK}", "port": {self.port}}}}}'
+        who = "the driver waits" if self.role == "driver" else "the Python worker (one slot, so one) will wait"
+        return f"{who} for a debugger at {LOOPBACK}:{self.port}; in VS Code's launch.json: {attach}"
+
+
+def has_debugpy() -> bool:
+    """Whether the kit's environment has it."""
+    from importlib.util import find_spec
+
+    return find_spec("debugpy") is not None and bool(sys.executable)

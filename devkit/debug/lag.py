@@ -1,0 +1,99 @@
+"""How far a pipeline is behind its source: its checkpoint against the source's ends, and what it has put aside."""
+
+from dataclasses import dataclass
+
+from kafka import KafkaConsumer
+from kafka.errors import KafkaError
+from kafka.structs import TopicPartition
+
+from devkit.errors import StackError
+from devkit.observe.checkpoint import Checkpoint
+from devkit.observe.deferrals import DeferralTopic
+from devkit.stack.topics import TopicEnds
+from pipeline.config import PipelineConfig
+
+_POLL_MS = 5_000
+
+
+@dataclass(frozen=True)
+class PartitionLag:
+    """`committed` is None when no batch has ended. `behind_s` is the age of the oldest event that is not committed,
+    by its timestamp; None when there is none, or it cannot be told.
+    """
+
+    partition: int
+    committed: int | None
+    end: int
+    behind_s: float | None
+
+    @property
+    def lag(self) -> int:
+        return self.end - (self.committed or 0)
+
+
+@dataclass(frozen=True)
+class Lag:
+    """`deferred` counts events that stand in the deferral topic, None for a pipeline that defers nothing."""
+
+    topic: str
+    partitions: tuple[PartitionLag, ...]
+    deferred: int | None
+
+    @property
+    def total(self) -> int:
+        return sum(partition.lag for partition in self.partitions)
+
+
+def lag_of(config: PipelineConfig, checkpoint: Checkpoint, *, now_ms: int) -> Lag:
+    """A look now. Raises StackError."""
+    committed = checkpoint.committed()  # first: what is committed is not beyond ends that are asked for later
+    ends = _ends(config)
+    oldest = _timestamps(config, {n: committed.get(n, 0) for n, end in ends.items() if committed.get(n, 0) < end})
+    partitions = tuple(
+        PartitionLag(n, committed.get(n), end, (now_ms - oldest[n]) / 1000 if n in oldest else None)
+        for n, end in sorted(ends.items())
+    )
+    return Lag(config.source.topic, partitions, _deferred(config))
+
+
+def _ends(config: PipelineConfig) -> dict[int, int]:
+    ends = TopicEnds(config.source.bootstrap_servers)
+    try:
+        found = ends.of(config.source.topic)
+    finally:
+        ends.close()
+    if not found:
+        raise StackError(f"there is no topic {config.source.topic}", hint="`devkit topics` lists those there are")
+    return found
+
+
+def _timestamps(config: PipelineConfig, offsets: dict[int, int]) -> dict[int, int]:
+    """When the record at each offset was made, in milliseconds since the epoch; without those that do not come."""
+    found: dict[int, int] = {}
+    try:
+        consumer = KafkaConsumer(
+            bootstrap_servers=config.source.bootstrap_servers,
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            max_poll_records=1,
+        )
+        for number, offset in offsets.items():
+            place = TopicPartition(config.source.topic, number)
+            consumer.assign([place])
+            consumer.seek(place, offset)
+            for records in consumer.poll(timeout_ms=_POLL_MS, max_records=1).values():
+                found[number] = records[0].timestamp
+        consumer.close()
+    except (KafkaError, OSError) as error:
+        raise StackError(f"{config.source.topic} could not be read: {error}") from error
+    return found
+
+
+def _deferred(config: PipelineConfig) -> int | None:
+    if config.deferral.policy != "defer":
+        return None
+    topic = DeferralTopic(config.sink.bootstrap_servers, config.deferral.topic)
+    try:
+        return topic.catch_up()
+    finally:
+        topic.close()

@@ -1,0 +1,135 @@
+"""Points at which a scenario stops until a person lets it go on: to look around, to put a fault in.
+
+    stack      the parts are up, no arm has begun
+    traffic    an arm's topics are made, nothing is published yet
+    pipeline   an arm's query runs
+    arm-end    an arm has ended and its pipeline is stopped; the audit comes next
+
+A gate waits, and says what it waits for; the clock of the arm stands still meanwhile.
+"""
+
+import select
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Literal, TextIO, get_args
+
+from devkit.errors import UsageError, WaitTimeoutError
+from devkit.scenario.model import ARMS, ArmName
+from devkit.waiting import wait_until
+
+Phase = Literal["stack", "traffic", "pipeline", "arm-end"]
+PHASES: tuple[Phase, ...] = get_args(Phase)
+_UNLIMITED = timedelta(days=365)
+_LOOK = timedelta(milliseconds=100)
+_RESUME = "resume"
+
+
+@dataclass(frozen=True)
+class PausePoint:
+    """A phase, of one arm or of each."""
+
+    phase: Phase
+    arm: ArmName | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> "PausePoint":
+        """`traffic` or `incident:traffic`. Raises UsageError that lists the phases."""
+        before, colon, after = text.partition(":")
+        phase = next((known for known in PHASES if known == (after if colon else before)), None)
+        arm = next((known for known in ARMS if colon and known == before), None)
+        if phase is None or (colon and (arm is None or phase == "stack")):
+            raise UsageError(
+                f"--pause-at {text}: there is no such point",
+                hint=f"{', '.join(PHASES)}; all but stack also of one arm, as incident:{PHASES[1]}",
+            )
+        return cls(phase, arm)
+
+    def is_at(self, phase: Phase, arm: ArmName | None) -> bool:
+        return self.phase == phase and self.arm in (None, arm)
+
+
+Gate = Callable[[str], None]
+"""Gets the name of the point, and returns when the run may go on."""
+
+
+@dataclass(frozen=True)
+class Pauses:
+    """The points of a run, and what waits at them."""
+
+    points: Sequence[PausePoint] = ()
+    gate: Gate = lambda _name: None
+    clock: Callable[[], float] = time.monotonic
+
+    def at(self, phase: Phase, arm: ArmName | None = None) -> float | None:
+        """Wait if this is one of the points; how many seconds that took, or None when it is none."""
+        if not any(point.is_at(phase, arm) for point in self.points):
+            return None
+        began = self.clock()
+        self.gate(phase if arm is None else f"{arm}:{phase}")
+        return self.clock() - began
+
+
+NO_PAUSES = Pauses()
+
+
+def require_way_on(points: Sequence[PausePoint], limit: timedelta | None, stdin: TextIO | None) -> None:
+    """Raises UsageError when nobody could let a run go on: it would stand there until somebody kills it."""
+    if points and limit is None and not is_terminal(stdin):
+        raise UsageError(
+            "--pause-at without a terminal would wait for ever",
+            hint="add --pause-limit 10m: the run goes on then, or earlier by `devkit resume`",
+        )
+
+
+def is_terminal(stdin: TextIO | None) -> bool:
+    try:
+        return stdin is not None and stdin.isatty()
+    except ValueError:
+        return False  # closed
+
+
+@dataclass(frozen=True)
+class PersonGate:
+    """Waits for Enter at a terminal, for `devkit resume`, or for the limit; `still_up` raises when the stack dies."""
+
+    run_id: str
+    directory: Path
+    say: Callable[[str], None]
+    still_up: Callable[[], None]
+    limit: timedelta | None = None
+    stdin: TextIO | None = None
+
+    def __call__(self, name: str) -> None:
+        has_terminal = is_terminal(self.stdin)
+        ways = ["Enter"] if has_terminal else []
+        ways += [f"`devkit resume {self.run_id}`"]
+        limit = "" if self.limit is None else f", and so do {self.limit.total_seconds():g} s"
+        self.say(f"paused at {name}: {' or '.join(ways)} goes on{limit}")
+        (self.directory / _RESUME).unlink(missing_ok=True)  # one that came too late for the pause before
+        try:
+            how = wait_until(
+                lambda: self._way_on(has_terminal),
+                what=f"a person to let the run go on at {name}",
+                deadline=self.limit or _UNLIMITED,
+                interval=_LOOK,
+            )
+        except WaitTimeoutError:
+            how = "the limit"
+        self.say(f"goes on by {how}")
+
+    def _way_on(self, has_terminal: bool) -> str | None:
+        self.still_up()
+        if (self.directory / _RESUME).exists():
+            return "`devkit resume`"
+        if has_terminal and self.stdin is not None and select.select([self.stdin], [], [], 0)[0]:
+            self.stdin.readline()
+            return "Enter"
+        return None
+
+
+def resume(directory: Path) -> None:
+    """Let the run that has this directory go on, if it is paused."""
+    (directory / _RESUME).touch()

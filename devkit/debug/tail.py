@@ -1,0 +1,111 @@
+"""The last records of a topic, and those that come after them.
+
+Records of several partitions have no order between them but their timestamps, so that is how the last ones are sorted.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+
+from kafka import KafkaConsumer
+from kafka.errors import KafkaError
+from kafka.structs import TopicPartition
+
+from devkit.errors import StackError, UsageError, WaitTimeoutError
+from devkit.waiting import wait_until
+
+_FETCH_BYTES = 64 * 1024 * 1024
+_DEADLINE = timedelta(seconds=30)
+_POLL_MS = 200
+
+
+@dataclass(frozen=True)
+class TailRecord:
+    """A record as the broker has it; `timestamp_ms` since the epoch, `value` None for a tombstone."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp_ms: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes | None], ...]
+
+
+class TopicTail:
+    """A context manager. Raises UsageError when there is no such topic, StackError when the broker does not answer."""
+
+    def __init__(self, bootstrap: str, topic: str) -> None:
+        self._topic = topic
+        try:
+            self._consumer = KafkaConsumer(
+                bootstrap_servers=bootstrap,
+                enable_auto_commit=False,
+                auto_offset_reset="earliest",
+                max_partition_fetch_bytes=_FETCH_BYTES,
+                fetch_max_bytes=_FETCH_BYTES,
+            )
+            known = sorted(name for name in self._consumer.topics() if not name.startswith("__"))
+        except (KafkaError, OSError) as error:
+            raise StackError(f"Kafka at {bootstrap} does not answer: {error}") from error
+        if topic not in known:
+            self._consumer.close()
+            raise UsageError(f"there is no topic {topic}", hint=f"there are: {', '.join(known) or 'none'}")
+        self._places = [TopicPartition(topic, n) for n in sorted(self._consumer.partitions_for_topic(topic) or ())]
+        self._consumer.assign(self._places)
+
+    def last(self, count: int) -> list[TailRecord]:
+        """The last `count` records of all partitions together, the newest at the end."""
+        try:
+            ends, begins = self._consumer.end_offsets(self._places), self._consumer.beginning_offsets(self._places)
+            for place in self._places:
+                self._consumer.seek(place, max(begins[place], ends[place] - count))
+            found: list[TailRecord] = []
+
+            def is_read() -> bool:
+                found.extend(record for record in self._poll() if record.offset < ends[_place(record)])
+                return all(self._consumer.position(place) >= ends[place] for place in self._places)
+
+            wait_until(is_read, what=f"{self._topic} to be read to its end", deadline=_DEADLINE, interval=timedelta(0))
+            for place in self._places:
+                self._consumer.seek(place, ends[place])  # what came meanwhile is for `following`
+        except (KafkaError, OSError) as error:
+            raise StackError(f"{self._topic} could not be read: {error}") from error
+        except WaitTimeoutError as error:
+            raise StackError(str(error)) from error
+        found.sort(key=lambda record: (record.timestamp_ms, record.partition, record.offset))
+        return found[-count:] if count else []
+
+    def following(self) -> Iterator[TailRecord]:
+        """What comes after `last`, for ever."""
+        while True:
+            try:
+                yield from self._poll()
+            except (KafkaError, OSError) as error:
+                raise StackError(f"{self._topic} could not be read: {error}") from error
+
+    def _poll(self) -> Iterator[TailRecord]:
+        for records in self._consumer.poll(timeout_ms=_POLL_MS).values():
+            for record in records:
+                yield TailRecord(
+                    self._topic,
+                    record.partition,
+                    record.offset,
+                    record.timestamp,
+                    record.key,
+                    record.value,
+                    tuple(record.headers),
+                )
+
+    def close(self) -> None:
+        self._consumer.close()
+
+    def __enter__(self) -> "TopicTail":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _place(record: TailRecord) -> TopicPartition:
+    return TopicPartition(record.topic, record.partition)

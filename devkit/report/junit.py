@@ -1,0 +1,112 @@
+"""`junit.xml`: a test suite for each arm, a test case for each expectation, and one for the verdict.
+
+It is written before the first arm and after each, and says of what has not ended yet that it has not: a run that is
+killed leaves errors, never a file that looks like success. Refuted is a failure, inconclusive an error. The shape is
+that of Jenkins' `junit-10.xsd`, which other readers understand.
+"""
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping, Sequence
+
+from devkit.errors import INCONCLUSIVE, REPRODUCED_AND_FIXED
+from devkit.report.about import About, Arm
+from devkit.report.result import ArmResult, ExpectationResult, Result
+
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_COUNTED = ("failure", "error", "skipped")
+
+
+def junit_xml(
+    about: About,
+    arms: Mapping[Arm, ArmResult],
+    *,
+    result: Result | None = None,
+    broke_off: str | None = None,
+    output: str = "",
+) -> str:
+    """The document. `arms` are those that have ended, `broke_off` says why the others never will, `output` is text of
+    the whole run.
+    """
+    missing = broke_off or "it has not ended"
+    suites = [_arm_suite(about, arm, arms.get(arm), missing) for arm in about.arms]
+    suites.append(_verdict_suite(about, result, missing, output))
+    root = ET.Element("testsuites", {"name": f"devkit scenario {about.scenario}"})
+    root.extend(suites)
+    for name in ("tests", "failures", "errors"):
+        root.set(name, str(sum(int(suite.get(name, "0")) for suite in suites)))
+    root.set("time", f"{result.duration_s if result else sum(arm.duration_s for arm in arms.values()):.3f}")
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def _arm_suite(about: About, arm: str, result: ArmResult | None, missing: str) -> ET.Element:
+    name = f"{about.scenario}.{arm}"
+    if result is None:
+        case = _case(name, "arm")
+        _add(case, "error", missing, f"the {arm} arm: {missing}")
+        return _suite(about, name, [case])
+    cases = [_expectation(name, item) for item in result.expectations]
+    suite = _suite(about, name, cases, time_s=result.duration_s)
+    properties = ET.Element("properties")
+    figures = {"ended_by": result.ended_by, "restarts": result.restarts, "replayed_offsets": result.replayed_offsets}
+    for key, value in figures.items():
+        ET.SubElement(properties, "property", {"name": key, "value": _text(str(value))})
+    suite.insert(0, properties)
+    return suite
+
+
+def _expectation(suite: str, item: ExpectationResult) -> ET.Element:
+    # Two expectations of one kind differ in what they expect.
+    case = _case(suite, f"{item.name}: {item.expected}")
+    if item.holds is None:
+        _add(case, "skipped", item.measured, item.measured)
+    elif not item.holds:
+        said = f"expected {item.expected}, measured {item.measured}"
+        _add(case, "failure", said, said)
+    return case
+
+
+def _verdict_suite(about: About, result: Result | None, missing: str, output: str) -> ET.Element:
+    name = f"{about.scenario}.verdict"
+    case = _case(name, "reproduced and fixed" if len(about.arms) > 1 else f"{about.arms[0]} arm holds")
+    if result is None:
+        _add(case, "error", f"no verdict: {missing}", missing)
+    elif result.exit_code != REPRODUCED_AND_FIXED:
+        kind = "error" if result.exit_code == INCONCLUSIVE else "failure"
+        _add(case, kind, result.outcome, "\n".join([*result.reasons, f"repeat: {about.repeat}"]))
+    if output:
+        ET.SubElement(case, "system-out").text = _text(output)
+    return _suite(about, name, [case], time_s=result.duration_s if result else 0)
+
+
+def _suite(about: About, name: str, cases: Sequence[ET.Element], *, time_s: float = 0) -> ET.Element:
+    counts = {kind: sum(case.find(kind) is not None for case in cases) for kind in _COUNTED}
+    suite = ET.Element(
+        "testsuite",
+        {
+            "name": _text(name),
+            "tests": str(len(cases)),
+            "failures": str(counts["failure"]),
+            "errors": str(counts["error"]),
+            "skipped": str(counts["skipped"]),
+            "time": f"{time_s:.3f}",
+        },
+    )
+    if about.began:
+        suite.set("timestamp", about.began.strftime("%Y-%m-%dT%H:%M:%S"))
+    suite.extend(cases)
+    return suite
+
+
+def _case(suite: str, name: str) -> ET.Element:
+    return ET.Element("testcase", {"classname": _text(suite), "name": _text(name)})
+
+
+def _add(case: ET.Element, kind: str, message: str, text: str) -> None:
+    ET.SubElement(case, kind, {"message": _text(message), "type": kind}).text = _text(text)
+
+
+def _text(text: str) -> str:
+    """Without the characters that no XML may hold; a log may."""
+    return _NOT_XML.sub("\ufffd", text)

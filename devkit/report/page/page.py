@@ -1,0 +1,102 @@
+"""Renders a run as one HTML file that needs nothing else: style, script and drawings are in it, the network is not.
+
+Everything that was written by others (titles, logs, messages) is escaped by the template engine; the page's own
+policy also forbids any script or style but the two whose hashes it names, and any request.
+"""
+
+import base64
+import hashlib
+import json
+import re
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from devkit.report.page.excerpts import excerpts
+from devkit.report.page.figures import duration, number
+from devkit.report.page.panels import PANELS
+from devkit.report.page.plot import HEIGHT, WIDE, panel_plots
+from devkit.report.page.story import paragraph, verdict
+from devkit.report.page.strip import strips
+from devkit.report.page.tables import delivery, measured
+from devkit.report.run_record import RunRecord
+
+_HERE = Path(__file__).parent
+_LONGEST_TEXT = 2000
+_MOST_ITEMS = 40
+_WORD_ENDS = re.compile(r"(?<=\w[._/])(?=[A-Za-z])|(?<=[a-z])(?=[A-Z])")
+_TASK = re.compile(r"T\d+")
+
+
+def render_page(run: RunRecord) -> str:
+    """The whole document."""
+    style, script = ((_HERE / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
+    duration_s = max((arm.duration_s for arm in run.arms.values()), default=0.0) or 1.0
+    panels = [panel_plots(panel, run.arms, duration_s) for panel in PANELS]
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            run=run,
+            about=run.about,
+            result=run.result,
+            verdict=verdict(run),
+            paragraph=paragraph(run),
+            style=Markup(style),  # the kit's own file, as its hash in the policy shows
+            script=Markup(script),
+            policy=f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+            "base-uri 'none'; form-action 'none'",
+            strips=strips(run.arms, duration_s),
+            panels=[panel for panel in panels if panel],
+            duration_s=duration_s,
+            height=HEIGHT,
+            wide=WIDE,
+            measured=measured(run),
+            delivery=delivery(run),
+            excerpts={name: excerpts(run.directory, arm) for name, arm in run.arms.items()},
+            reference_link=_link(run.about.reference),
+            most_items=_MOST_ITEMS,
+        )
+    )
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {
+        "cut": _cut,
+        "setting": _setting,
+        "breakable": _breakable,
+        "number": number,
+        "duration": duration,
+    }
+    return environment
+
+
+def _cut(value: object) -> str:
+    """Long texts would bury the rest; the whole is in the run's files."""
+    text = str(value)
+    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
+
+
+def _breakable(text: str) -> Markup:
+    """Text that a narrow column may break where the words end that long names are made of."""
+    return Markup("<wbr>").join(escape(part) for part in _WORD_ENDS.split(text))
+
+
+def _setting(value: object) -> str:
+    """A configuration's value as its file would have it."""
+    return _cut(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _link(reference: str) -> str | None:
+    """Where the story is told, when the reference says it: an address, or a task of Wikimedia's."""
+    if reference.startswith(("https://", "http://")):
+        return reference
+    return f"https://phabricator.wikimedia.org/{reference}" if _TASK.fullmatch(reference) else None

@@ -1,0 +1,180 @@
+"""What is plotted, one panel a question, in the order in which one would ask. A panel without data is left out.
+
+Add a panel by adding a function to `PANELS`: it gets an arm's record and gives lines, or nothing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from devkit.report.arm_record import ArmRecord, SampleLine
+from devkit.report.page.figures import Unit
+from devkit.report.page.series import WINDOW_S, Points, rate, share
+
+MIB = 1024 * 1024
+Style = Literal["main", "second", "third", "context"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A named series; `context` is what the others are to be compared with."""
+
+    label: str
+    points: Points
+    style: Style = "main"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """`note` says what the reader must know to read it right; `logarithmic` holds values of several magnitudes."""
+
+    title: str
+    unit: Unit
+    lines: Callable[[ArmRecord], list[Line]]
+    note: str = ""
+    logarithmic: bool = False
+    filled: bool = False
+    """The area between the first two lines is what matters."""
+    bars: bool = False
+    """Batches are drawn as bars as wide as they took."""
+
+
+def _of(arm: ArmRecord, value: Callable[[SampleLine], float | None]) -> Points:
+    return tuple((sample.t_s, value(sample)) for sample in arm.samples)
+
+
+def _counter(arm: ArmRecord, value: Callable[[SampleLine], float | None]) -> list[tuple[float, float]]:
+    return [(sample.t_s, found) for sample in arm.samples if (found := value(sample)) is not None]
+
+
+def _offsets(arm: ArmRecord) -> list[Line]:
+    return [
+        Line("committed", _of(arm, lambda sample: sample.committed) if arm.shows_offsets else ()),
+        Line("published", _of(arm, lambda sample: sample.source_end), "context"),
+    ]
+
+
+def _events(arm: ArmRecord) -> list[Line]:
+    return [
+        Line("output", rate(_counter(arm, lambda sample: sample.outputs))),
+        Line("error", rate(_counter(arm, lambda sample: sample.errors)), "second"),
+        Line("published", rate(_counter(arm, lambda sample: sample.source_end)), "context"),
+    ]
+
+
+def _end_to_end(arm: ArmRecord) -> list[Line]:
+    return [
+        Line("p50", tuple((line.at_s, line.p50_s) for line in arm.latencies)),
+        Line("p95", tuple((line.at_s, line.p95_s) for line in arm.latencies), "second"),
+        Line("p99", tuple((line.at_s, line.p99_s) for line in arm.latencies), "third"),
+    ]
+
+
+def _answers(arm: ArmRecord) -> list[Line]:
+    return [
+        Line("p50", _of(arm, lambda sample: sample.answer_p50_s)),
+        Line("p95", _of(arm, lambda sample: sample.answer_p95_s), "second"),
+        Line("p99", _of(arm, lambda sample: sample.answer_p99_s), "third"),
+    ]
+
+
+def _good(sample: SampleLine) -> float | None:
+    return None if sample.by_status is None else sample.by_status.get("200", 0)
+
+
+def _bad(sample: SampleLine) -> float | None:
+    if sample.by_status is None:
+        return None
+    return sum(count for status, count in sample.by_status.items() if status != "200")
+
+
+def _requests(arm: ArmRecord) -> list[Line]:
+    return [
+        Line("200", rate(_counter(arm, _good))),
+        Line("not 200", rate(_counter(arm, _bad)), "second"),
+    ]
+
+
+def _amplification(arm: ArmRecord) -> list[Line]:
+    return [Line("so far", _of(arm, lambda sample: sample.requests / sample.fetches if sample.fetches else None))]
+
+
+def _load(arm: ArmRecord) -> list[Line]:
+    return [
+        Line("queued", _of(arm, lambda sample: sample.queued)),
+        Line("busy", _of(arm, lambda sample: sample.busy), "second"),
+    ]
+
+
+def _abandoned(arm: ArmRecord) -> list[Line]:
+    counted = [sample for sample in arm.samples if sample.parses is not None and sample.abandoned is not None]
+    shares = share(
+        [sample.abandoned or 0 for sample in counted],
+        [sample.parses or 0 for sample in counted],
+        [sample.t_s for sample in counted],
+    )
+    return [Line("share", shares)]
+
+
+def _batches(arm: ArmRecord) -> list[Line]:
+    return [Line("batch", tuple((batch.begin_s, batch.end_s - batch.begin_s) for batch in arm.batches))]
+
+
+def _cores(sample: SampleLine) -> float | None:
+    return sample.cpu_cores if sample.memory_bytes else None
+
+
+def _mebibytes(sample: SampleLine) -> float | None:
+    return sample.memory_bytes / MIB if sample.memory_bytes else None
+
+
+_OVER = f"over {WINDOW_S:g} s"
+
+PANELS: tuple[Panel, ...] = (
+    Panel("Committed offset and lag", "events", _offsets, "The shaded area is the lag.", filled=True),
+    Panel("Events in and out", "per second", _events, f"Records a second, {_OVER}."),
+    Panel(
+        "End-to-end latency",
+        "seconds",
+        _end_to_end,
+        "From source to output or error, by the second of publishing; no line where too few had left. Logarithmic.",
+        logarithmic=True,
+    ),
+    Panel(
+        "Answer latency of the upstream",
+        "seconds",
+        _answers,
+        "Of the requests that ended since the sample before. Logarithmic.",
+        logarithmic=True,
+    ),
+    Panel("Requests in flight", "requests", lambda arm: [Line("in flight", _of(arm, lambda sample: sample.in_flight))]),
+    Panel("Requests answered by the upstream", "per second", _requests, f"By status, {_OVER}."),
+    Panel("Requests for each fetch", "ratio", _amplification, "All requests so far / distinct fetches so far."),
+    Panel("Load of the upstream", "parses", _load, "Parses under way, and those that wait for their turn."),
+    Panel(
+        "Parses that nobody waited for any more",
+        "percent",
+        _abandoned,
+        f"Share of the parses that finished, {_OVER}.",
+    ),
+    Panel("Deferred events", "entries", lambda arm: [Line("deferred", _of(arm, lambda sample: sample.deferred))]),
+    Panel(
+        "Batch time",
+        "seconds",
+        _batches,
+        "A bar is as wide as its batch took, and as high; an open one was never written.",
+        bars=True,
+    ),
+    Panel(
+        "CPU of the pipeline",
+        "cores",
+        lambda arm: [Line("cores", _of(arm, _cores))],
+        "All its processes, since the sample before; no line where none ran.",
+    ),
+    Panel(
+        "Memory of the pipeline",
+        "MiB",
+        lambda arm: [Line("resident", _of(arm, _mebibytes))],
+        "Resident, all its processes.",
+    ),
+)

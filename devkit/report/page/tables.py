@@ -1,0 +1,150 @@
+"""The page's tables of figures, an arm a column: what was measured, and where the events went."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from devkit.observe.audit.model import Audit
+from devkit.observe.figures import Answers, Figures, FlatCommit, LatencyFigures
+from devkit.report.arm_record import ArmRecord
+from devkit.report.page.figures import duration, figure, number
+from devkit.report.page.panels import MIB
+from devkit.report.result import ArmResult
+from devkit.report.run_record import RunRecord
+
+
+@dataclass(frozen=True)
+class Row:
+    """A figure by the name a person would ask for it; a value for each arm, in their order."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+_ABSENT = "—"
+_UNSEEN = "not observable"
+_NOTHING = {_ABSENT, "0"}
+_ALWAYS = ("inputs", "outputs", "errors", "lost")
+_AUDIT = {
+    "inputs": "events published",
+    "outputs": "ended as output",
+    "errors": "ended as error event",
+    "filtered": "filtered, as they should be",
+    "deferred": "still deferred",
+    "pending": "still in the source, not committed",
+    "lost": "lost",
+    "duplicated": "records that repeat an earlier one byte for byte",
+    "conflicting": "records that contradict an earlier one",
+    "out_of_order": "out of order for their page",
+    "misrouted": "left another way than expected",
+    "mismatched": "left with the wrong content",
+    "unattributed": "records of no known event",
+    "claim_checks": "claim checks whose payload is there",
+}
+
+
+def measured(run: RunRecord) -> tuple[Row, ...]:
+    """What the arms came to; a figure of which no arm has anything is left out."""
+    records = tuple(run.arms.values())
+    results = [result_of(run, arm.arm) for arm in records]
+    always = [
+        Row("lasted", tuple(duration(arm.duration_s) for arm in records)),
+        Row("ended by", tuple(arm.ended_by or "cut short" for arm in records)),
+        Row("restarts", tuple(number(max(0, len(arm.processes) - 1)) for arm in records)),
+        Row("committed", tuple(_committed(arm) for arm in records)),
+        Row("highest lag, events", tuple(_peak_lag(arm) for arm in records)),
+    ]
+    found = [
+        _of(results, "batch repeated most, times", lambda arm: number(arm.replays)),
+        _of(results, "source offsets read again", lambda arm: number(arm.replayed_offsets)),
+        *(_of_figures(results, name, value) for name, value in _FIGURES.items()),
+    ]
+    return (*always, *(row for row in found if not set(row.values) <= _NOTHING))
+
+
+def delivery(run: RunRecord) -> tuple[Row, ...]:
+    """The audit of each arm; figures that are zero in all of them are left out, unless they matter most."""
+    if not run.result:
+        return ()
+    results = [result_of(run, arm) for arm in run.arms]
+    audits: list[Audit | None] = [result.audit if result else None for result in results]
+    return tuple(
+        Row(text, tuple(_ABSENT if audit is None else number(getattr(audit, name)) for audit in audits))
+        for name, text in _AUDIT.items()
+        if name in _ALWAYS or any(audit and getattr(audit, name) for audit in audits)
+    )
+
+
+def result_of(run: RunRecord, arm: str) -> ArmResult | None:
+    """None where the arm has not come to a result."""
+    return run.result.arms.get("incident" if arm == "incident" else "fixed") if run.result else None
+
+
+def _of(results: Sequence[ArmResult | None], name: str, value: Callable[[ArmResult], str]) -> Row:
+    return Row(name, tuple(value(result) if result else _ABSENT for result in results))
+
+
+def _of_figures(results: Sequence[ArmResult | None], name: str, value: Callable[[Figures], str]) -> Row:
+    return _of(results, name, lambda arm: value(arm.figures))
+
+
+def _committed(arm: ArmRecord) -> str:
+    if not arm.samples:
+        return _ABSENT
+    if not arm.shows_offsets:
+        return _UNSEEN
+    return f"{number(arm.samples[-1].committed)} of {number(arm.samples[-1].source_end)}"
+
+
+def _peak_lag(arm: ArmRecord) -> str:
+    if not arm.shows_offsets:
+        return _UNSEEN
+    return number(max(sample.source_end - sample.committed for sample in arm.samples)) if arm.samples else _ABSENT
+
+
+def _amplification(figures: Figures) -> str:
+    return _ABSENT if figures.amplification is None else number(figures.amplification)
+
+
+def _success(answers: Answers | None) -> str:
+    rate = answers.success_rate if answers else None
+    return _ABSENT if rate is None else figure(rate, "percent")
+
+
+def _abandoned(figures: Figures) -> str:
+    return _ABSENT if figures.abandoned_share is None else figure(figures.abandoned_share, "percent")
+
+
+def _flat(flat: FlatCommit | None) -> str:
+    if flat is None:
+        return _ABSENT
+    cores = "" if flat.median_cpu_cores is None else f", at {number(flat.median_cpu_cores)} cores"
+    return f"{duration(flat.duration_s)} from {duration(flat.from_s)} on{cores}"
+
+
+def _latency(latency: LatencyFigures | None) -> str:
+    if latency is None:
+        return _ABSENT
+    percentiles = {"p50": latency.p50_s, "p95": latency.p95_s, "p99": latency.p99_s}
+    said = [f"{name} {duration(at_s)}" for name, at_s in percentiles.items() if at_s is not None]
+    if latency.waiting:
+        said.append(f"{number(latency.waiting)} had not left")
+    return ", ".join(said) or _ABSENT
+
+
+_FIGURES: dict[str, Callable[[Figures], str]] = {
+    "requests to the upstream": lambda figures: number(figures.requests),
+    "requests for each fetch": _amplification,
+    "requests for one fetch, at most": lambda figures: number(figures.max_attempt),
+    "requests answered 200": lambda figures: _success(figures.answers),
+    "requests answered 200, after the fault": lambda figures: _success(figures.answers_after_fault),
+    "parses nobody waited for any more": _abandoned,
+    "longest queue of the upstream": lambda figures: number(figures.peak_queue),
+    "longest time without a commit": lambda figures: _flat(figures.flat_commit),
+    "end-to-end latency": lambda figures: _latency(figures.latency),
+    "end-to-end latency of healthy pages": lambda figures: _latency(figures.healthy_latency),
+    "events ever deferred": lambda figures: number(figures.deferred_ever),
+    "CPU of the pipeline, mean cores": lambda figures: (
+        _ABSENT if figures.mean_cpu_cores is None else number(figures.mean_cpu_cores)
+    ),
+    "memory of the pipeline, highest": lambda figures: figure(figures.peak_memory_bytes / MIB, "MiB"),
+}

@@ -1,0 +1,87 @@
+"""Writes what a person and a CI job read of a run, as the run goes on: junit.xml, report.html, summary.md.
+
+Each file is replaced as a whole, so nobody reads half of one. A report that cannot be written is said and costs
+nothing else: the verdict stands in `result.json`.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from devkit.report.about import About, Arm
+from devkit.report.junit import junit_xml
+from devkit.report.page.page import render_page
+from devkit.report.result import ArmResult, Result
+from devkit.report.run_record import read_run
+from devkit.report.summary import broke_off_markdown, summary_markdown
+from devkit.report.verdict_lines import verdict_lines
+
+REPORT = "report.html"
+JUNIT = "junit.xml"
+SUMMARY = "summary.md"
+JOB_SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
+
+
+class RunReports:
+    """The reports of one run: `begin`, `arm_ended` for each arm, then `finish` or `break_off`.
+
+    `say` gets one line for each report that could not be written.
+    """
+
+    def __init__(
+        self, directory: Path, about: About, *, say: Callable[[str], None], environment: Mapping[str, str] = os.environ
+    ) -> None:
+        self._directory, self._about, self._say, self._environment = directory, about, say, environment
+        self._arms: dict[Arm, ArmResult] = {}
+
+    def begin(self) -> None:
+        """Nothing has ended yet, and junit.xml says so."""
+        self._attempt(JUNIT, lambda: junit_xml(self._about, {}))
+
+    def arm_ended(self, arm: Arm, result: ArmResult) -> None:
+        self._arms[arm] = result
+        self._attempt(JUNIT, lambda: junit_xml(self._about, self._arms))
+
+    def finish(self, result: Result) -> None:
+        """To be called when result.json and the timeline are complete."""
+        self._arms = dict(result.arms)
+        output = "\n".join(verdict_lines(result, self._directory))
+        self._attempt(JUNIT, lambda: junit_xml(self._about, self._arms, result=result, output=output))
+        self._attempt(REPORT, self._page)
+        self._summarise(lambda: summary_markdown(result, self._directory))
+
+    def break_off(self, error: str) -> None:
+        """The run has no result; what it saw until then is shown all the same."""
+        self._attempt(JUNIT, lambda: junit_xml(self._about, self._arms, broke_off=error))
+        self._attempt(REPORT, self._page)
+        self._summarise(lambda: broke_off_markdown(self._about, error, self._directory))
+
+    def _page(self) -> str:
+        return render_page(read_run(self._directory))
+
+    def _summarise(self, write: Callable[[], str]) -> None:
+        text = self._attempt(SUMMARY, write)
+        target = self._environment.get(JOB_SUMMARY_VARIABLE)
+        if text is None or not target:
+            return
+        try:
+            with Path(target).open("a", encoding="utf-8") as summary:
+                summary.write(text)
+        except OSError as error:
+            self._say(f"{target} ({JOB_SUMMARY_VARIABLE}) cannot be written: {error.strerror}")
+
+    def _attempt(self, name: str, write: Callable[[], str]) -> str | None:
+        try:
+            text = write()
+            write_whole(self._directory / name, text)
+        except Exception as error:  # noqa: BLE001 — a report's defect must not cost the verdict, and is said
+            self._say(f"{name} could not be written: {type(error).__name__}: {error}")
+            return None
+        return text
+
+
+def write_whole(file: Path, text: str) -> None:
+    """Replace a file at once."""
+    aside = file.with_name(f".{file.name}.part")
+    aside.write_text(text, encoding="utf-8")
+    aside.replace(file)

@@ -1,0 +1,106 @@
+"""`summary.md`: the verdict for a CI job's page, in Markdown that GitHub, GitLab and a terminal can show."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from devkit.report.about import About
+from devkit.report.result import ArmResult, Evidence, Result
+
+_LONGEST_CELL = 300
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$@])")
+_MARKS = {0: "✅", 1: "❌"}
+_UNKNOWN = "❔"
+_HOLDS = {True: "holds", False: "does not hold", None: "cannot be judged"}
+_EACH = {True: "✅ ok", False: "❌ FAIL", None: f"{_UNKNOWN} n/a"}
+
+
+def summary_markdown(result: Result, directory: Path) -> str:
+    """Of a run that came to a result."""
+    lines = [
+        f"## {_MARKS.get(result.exit_code, _UNKNOWN)} {_inline(result.scenario)}: {result.outcome}",
+        "",
+        f"{_inline(result.title)} (seed {result.seed}, {result.duration_s:.0f} s, exit code {result.exit_code})",
+        "",
+        *(f"- {_inline(reason)}" for reason in result.reasons),
+        *([""] if result.reasons else []),
+    ]
+    for name, arm in result.arms.items():
+        lines += [*_arm(name, arm), ""]
+    if result.config_difference:
+        difference = [
+            (f"`{key}`", _code(values.incident), _code(values.fixed))
+            for key, values in result.config_difference.items()
+        ]
+        lines += [*_table(("configuration", "incident", "fixed"), difference), ""]
+    lines += [*_table(("fault", "arm", "requests", "fired"), _faults(result)), ""]
+    lines += [*_ending(result.repeat, directory)]
+    return "\n".join(lines)
+
+
+def broke_off_markdown(about: About, error: str, directory: Path) -> str:
+    """Of a run that the harness could not finish."""
+    return "\n".join(
+        [
+            f"## {_UNKNOWN} {_inline(about.scenario)}: no verdict",
+            "",
+            f"{_inline(about.title)} (seed {about.seed}, exit code 3)",
+            "",
+            f"The kit could not finish the run: {_inline(error)}",
+            "",
+            *_ending(about.repeat, directory),
+        ]
+    )
+
+
+def _arm(name: str, arm: ArmResult) -> Iterator[str]:
+    holds = _HOLDS[arm.holds]
+    yield f"**{name} arm** {holds} ({arm.duration_s:.1f} s, ended by: {_inline(arm.ended_by)})"
+    yield ""
+    rows = [
+        (_EACH[item.holds], _inline(item.name), _inline(item.expected), _inline(item.measured))
+        for item in arm.expectations
+    ]
+    yield from _table(("", "expectation", "expected", "measured"), rows)
+
+
+def _faults(result: Result) -> Iterator[Sequence[str]]:
+    for arm, items in result.fault_evidence.items():
+        for item in items:
+            yield _inline(item.fault), arm, f"{item.requests:,}", _fired(item)
+        if not items:
+            yield "none was injected", arm, "", "no"
+
+
+def _fired(item: Evidence) -> str:
+    if not item.fired:
+        return "never"
+    return f"met, but did not act: {_inline(item.inaction)}" if item.acted is False else "yes"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+
+
+def _ending(repeat: str, directory: Path) -> Iterator[str]:
+    if repeat:
+        yield f"Repeat: {_code(repeat)}"
+        yield ""
+    yield f"Evidence, with `report.html`: {_code(directory)}"
+    yield ""
+
+
+def _inline(text: str) -> str:
+    """Text that stays text, on one line."""
+    flat = " ".join(text.split())
+    short = flat if len(flat) <= _LONGEST_CELL else f"{flat[: _LONGEST_CELL - 1]}…"
+    return _SPECIAL.sub(r"\\\1", short)
+
+
+def _code(value: object) -> str:
+    """A value as code: no character in it means anything. A bar would end a table's cell even there."""
+    text = " ".join(str(value).split()).replace("|", "\\|")
+    return f"`` {text} ``" if "`" in text else f"`{text or ' '}`"

@@ -1,0 +1,135 @@
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.unit.devkit.cli.conftest import Devkit, Kept
+from tests.unit.devkit.debug.mock_server import ServedMock, served_mock
+
+
+@pytest.fixture
+def served(kept: Kept) -> Iterator[ServedMock]:
+    """A kept stack with a mock that answers."""
+    with served_mock() as mock:
+        kept(mock_API=mock.endpoint)
+        yield mock
+
+
+def in_force(served: ServedMock) -> list[dict[str, object]]:
+    return [rule.model_dump(mode="json", exclude_none=True, by_alias=True) for rule in served.worlds.current.rules]
+
+
+def test_options_make_a_fault_and_its_end_is_printed(devkit: Devkit, served: ServedMock) -> None:
+    finished = devkit("fault", "add", "--status", "504", "--share", "5%")
+    assert (finished.code, finished.out) == (0, "stack cafe0001: status-504 is in force\n")
+    assert "`devkit fault remove status-504` ends it" in finished.err
+    assert in_force(served) == [{"name": "status-504", "when": {"share": 0.05}, "do": {"status": {"code": 504}}}]
+    assert devkit("fault", "remove", "status-504").out == "stack cafe0001: status-504 is out of force\n"
+    assert in_force(served) == []
+
+
+def test_every_option(devkit: Devkit, served: ServedMock) -> None:
+    when = ("--share", "0.5", "--page", "Main Page", "--wiki", "enwiki", "--revision", "7", "--path", "/w/*")
+    do = ("--latency", "2s", "--size", "1MiB", "--parse", "40ms", "--capacity", "4", "--gateway-timeout", "9s")
+    finished = devkit("fault", "add", *when, "--method", "GET", *do, "--name", "x", "--for", "30s", "--status", "503")
+    assert finished.code == 0, finished.err
+    assert in_force(served) == [
+        {
+            "name": "x",
+            "when": {
+                "method": "GET",
+                "path": "/w/*",
+                "wiki": "enwiki",
+                "page": "Main Page",
+                "revision": 7,
+                "share": 0.5,
+                "window": {"from": "0s", "for": "30s"},
+            },
+            "do": {
+                "latency": {"fixed": "2s"},
+                "status": {"code": 503},
+                "body": {"size": 1 << 20, "changed": "one block"},
+                "parse": {"fixed": "40ms"},
+                "capacity": {"parses": 4, "overflow": 503},
+                "gateway_timeout": "9s",
+            },
+        }
+    ]
+
+
+def test_yaml_with_a_name_and_options_that_narrow_it(devkit: Devkit, served: ServedMock) -> None:
+    assert devkit("fault", "add", "name: a b, do: {status: 504}", "--page", "Main Page").code == 0
+    assert in_force(served) == [{"name": "a b", "when": {"page": "Main Page"}, "do": {"status": {"code": 504}}}]
+
+
+def test_the_line_that_removes_it_can_be_pasted(devkit: Devkit, served: ServedMock) -> None:
+    finished = devkit("fault", "add", "name: a b, do: {status: 504}", "--run-id", "cafe0001")
+    assert "`devkit fault remove 'a b' --run-id cafe0001`" in finished.err
+
+
+def test_a_file_of_faults(devkit: Devkit, served: ServedMock, here: Path) -> None:
+    (here / "f.yaml").write_text("- {name: a, do: {status: 504}}\n- {name: b, do: {latency: 1s}}\n")
+    assert devkit("fault", "add", "f.yaml").code == 0
+    assert [rule["name"] for rule in in_force(served)] == ["a", "b"]
+    assert devkit("fault", "remove", "--all").out.count("out of force") == 2
+    assert devkit("fault", "remove", "--all").out == "stack cafe0001: there was no fault\n"
+
+
+def test_those_of_a_running_scenario_end_with_the_arm(devkit: Devkit, served: ServedMock, kept: Kept) -> None:
+    kept(mock_API=served.endpoint).model_copy(update={"released": False}).save()
+    finished = devkit("fault", "add", "--status", "504")
+    assert finished.code == 0
+    assert "until the arm ends" in finished.err
+
+
+class TestList:
+    def test_how_often_each_was_met(self, devkit: Devkit, served: ServedMock) -> None:
+        devkit("fault", "add", "--status", "504")
+        devkit("fault", "add", "--latency", "1ms", "--page", "No such page")
+        served.fetch(1)
+        lines = devkit("fault", "list").out.splitlines()
+        assert lines[0] == "stack cafe0001: 2 faults"
+        assert lines[1].startswith("  status-504: met 1 requests (504: 1), the last ")
+        assert lines[2] == "      when any request, do status: {code: 504}"
+        assert lines[3] == "  latency-1ms: met nothing yet"
+        assert lines[4] == "      when page: No such page, do latency: {fixed: 1ms}"
+
+    def test_as_json(self, devkit: Devkit, served: ServedMock) -> None:
+        devkit("fault", "add", "--status", "504")
+        served.fetch(1)
+        (fault,) = json.loads(devkit("fault", "list", "--json").out)
+        assert (fault["name"], fault["counts"]["requests"]) == ("status-504", 1)
+
+    def test_none(self, devkit: Devkit, served: ServedMock) -> None:
+        assert devkit("fault", "list").out == "stack cafe0001: no faults\n"
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            (("add",), "no fault is given"),
+            (("add", "--share", "5%"), "--share says for which requests"),
+            (("add", "--status", "999"), "do.status.code: input should be less than or equal to 599"),
+            (("add", "--status", "504", "--share", "5"), "when.share: not a share"),
+            (("add", "[{do: {status: 504}}, {do: {status: 503}}]", "--name", "x"), "--name x for 2 faults"),
+            (("remove",), "neither a name nor --all"),
+            (("remove", "x", "--all"), "names and --all"),
+            (("remove", "x"), "name: no rule 'x'"),
+            (("list", "--run-id", "beef"), "there is no stack beef"),
+        ],
+    )
+    def test_it_is_wrong_usage(self, devkit: Devkit, served: ServedMock, arguments: tuple[str, ...], said: str) -> None:
+        finished = devkit("fault", *arguments)
+        assert finished.code == 2
+        assert f"error: {said}" in finished.err
+        assert in_force(served) == []
+
+    def test_without_a_stack(self, devkit: Devkit) -> None:
+        finished = devkit("fault", "list")
+        assert (finished.code, finished.err.splitlines()[0]) == (2, "error: no stack is up")
+
+    def test_a_stack_without_a_mock(self, devkit: Devkit, kept: Kept) -> None:
+        kept(kafka="127.0.0.1:1")
+        assert devkit("fault", "list").code == 3

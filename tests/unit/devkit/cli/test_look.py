@@ -1,0 +1,122 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from devkit.debug.lag import Lag, PartitionLag
+from devkit.debug.topics import TopicInfo
+from devkit.scenario.configure import CONFIG, NOWHERE
+from pipeline.config import MediaWiki, PipelineConfig, Sink, Source
+from tests.unit.devkit.cli.conftest import Devkit, Kept
+
+LAG = Lag("source", (PartitionLag(0, 120, 161, 2.44), PartitionLag(1, None, 0, None)), deferred=3)
+TOPICS = [
+    TopicInfo("deferred", 1, 3, None, "compact", 1_114_124),
+    TopicInfo("mediawiki.page_change.v1", 2, 1610, 4_200_000, "delete", 8 << 20),
+]
+
+
+@pytest.fixture
+def place(kept: Kept, here: Path) -> Path:
+    """A kept stack whose pipeline has a configuration file."""
+    config = PipelineConfig(
+        source=Source(bootstrap_servers=NOWHERE.bootstrap),
+        sink=Sink(bootstrap_servers=NOWHERE.bootstrap),
+        mediawiki=MediaWiki(endpoint=NOWHERE.mock_endpoint),
+        checkpoint=NOWHERE.checkpoint,
+    )
+    file = here / "pipeline.yaml"
+    file.write_bytes(CONFIG.dump_json(config, by_alias=True))
+    kept(kafka="127.0.0.1:1", object_store="http://127.0.0.1:1", logs=str(here))
+    return file
+
+
+class TestTopics:
+    @pytest.fixture(autouse=True)
+    def topics(self, kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+        kept(kafka="127.0.0.1:1")
+        monkeypatch.setattr("devkit.debug.topics.topics_at", {"127.0.0.1:1": TOPICS}.__getitem__)
+
+    def test_a_table(self, devkit: Devkit) -> None:
+        assert devkit("topics").out.splitlines() == [
+            "topic                    partitions   records         bytes  cleanup  max.message.bytes",
+            "deferred                          1         3             ?  compact          1,114,124",
+            "mediawiki.page_change.v1          2     1,610     4,200,000  delete           8,388,608",
+        ]
+
+    def test_json(self, devkit: Devkit) -> None:
+        assert [topic["stored_bytes"] for topic in json.loads(devkit("topics", "--json").out)] == [None, 4_200_000]
+
+
+class TestLag:
+    @pytest.fixture(autouse=True)
+    def lag(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("devkit.debug.lag.lag_of", lambda config, checkpoint, *, now_ms: LAG)
+
+    def test_a_table(self, devkit: Devkit, place: Path) -> None:
+        assert devkit("lag").out.splitlines() == [
+            f"source ({place})",
+            "partition  committed        end      lag  oldest waits",
+            "        0        120        161       41  2.4 s",
+            "        1       none          0        0",
+            "lag 41, deferred 3",
+        ]
+
+    def test_json(self, devkit: Devkit, place: Path) -> None:
+        found = json.loads(devkit("lag", "--json").out)
+        assert (found["lag"], found["deferred"], found["partitions"][0]["lag"]) == (41, 3, 41)
+
+    def test_without_a_pipeline(self, devkit: Devkit, kept: Kept) -> None:
+        kept(kafka="127.0.0.1:1")
+        finished = devkit("lag")
+        assert (finished.code, "no pipeline was started on this stack" in finished.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("given", "asked"), [("source", "mediawiki.page_change.v1"), ("anything.else", "anything.else")]
+)
+def test_a_topic_by_what_it_is_to_the_pipeline(
+    devkit: Devkit, place: Path, monkeypatch: pytest.MonkeyPatch, given: str, asked: str
+) -> None:
+    opened: list[str] = []
+
+    class Tail:
+        def __init__(self, bootstrap: str, topic: str) -> None:
+            opened.append(topic)
+
+        def __enter__(self) -> SimpleNamespace:
+            return SimpleNamespace(last=lambda count: [], following=lambda: iter([]))
+
+        def __exit__(self, *_: object) -> None: ...
+
+    monkeypatch.setattr("devkit.debug.tail.TopicTail", Tail)
+    assert devkit("tail", given, "-f").code == 0
+    assert opened == [asked]
+
+
+class TestDeferred:
+    @pytest.fixture
+    def ran(self, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+        commands: list[list[str]] = []
+
+        def run(command: list[str], *, check: bool) -> SimpleNamespace:
+            commands.append(command)
+            return SimpleNamespace(returncode=7)
+
+        monkeypatch.setattr(subprocess, "run", run)
+        return commands
+
+    def test_it_is_the_pipelines_own_with_its_configuration(
+        self, devkit: Devkit, place: Path, ran: list[list[str]]
+    ) -> None:
+        assert devkit("deferred", "retry", "--all", "--wait", "3").code == 7
+        ours = [sys.executable, "-m", "pipeline", "deferred"]
+        assert ran == [[*ours, "retry", "--all", "--wait", "3", "--config", str(place)]]
+
+    @pytest.mark.parametrize("arguments", [(), ("list", "--help")])
+    def test_help_needs_no_stack(self, devkit: Devkit, ran: list[list[str]], arguments: tuple[str, ...]) -> None:
+        assert devkit("deferred", *arguments).code == 7
+        assert "--config" not in ran[0]
