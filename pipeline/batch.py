@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 from pipeline import log
 from pipeline.config import PipelineConfig
 from pipeline.deferral.lanes import Lanes
+from pipeline.deferral.rounds import SparkRounds
 from pipeline.deferral.rows import entry_rows
+from pipeline.deferral.topic import LedgerTopic
+from pipeline.errors import PipelineError
 from pipeline.sink import write
 from pipeline.stall import StallWatch
 from pipeline.worker import RECORD_DDL, SOURCE_COLUMNS, enrich, enrich_around
@@ -25,20 +28,32 @@ class BatchWriter:
         self._spark = spark
         self._config = config
         self._watch = watch
-        self._lanes = Lanes(spark, config, replays=replays) if config.deferral.policy == "defer" else None
+        self._lanes = _lanes(spark, config, replays=replays) if config.deferral.policy == "defer" else None
+        self._failure: PipelineError | None = None
 
     def start(self) -> None:
         """Fold the ledger and begin to work it off. Raises PipelineError."""
         if self._lanes:
             self._lanes.start()
 
-    def check(self, *, between_batches: bool) -> None:
-        """Raises PipelineError when a batch is late or the slow lane has failed."""
-        if between_batches:
-            self._watch.end()
-        self._watch.check()
+    @property
+    def batch(self) -> int | None:
+        """The batch at work, if there is one."""
+        return self._watch.batch
+
+    def check(self, *, committed: int | None = None) -> None:
+        """Raises PipelineError when a batch is late, or why a batch or the slow lane has failed.
+
+        `committed` is a batch that was at work and is known to have ended.
+        """
+        if committed is not None:
+            self._watch.end(committed)
+        # What failed first names the cause: it may be why something else failed later.
         if self._lanes:
             self._lanes.check()
+        if self._failure is not None:
+            raise self._failure
+        self._watch.check()
 
     def stop(self) -> None:
         """Take no more of the ledger; what is under way is repeated after the next start."""
@@ -47,6 +62,13 @@ class BatchWriter:
 
     def write(self, batch: "DataFrame", number: int) -> None:
         """Returns when every record of the batch is acknowledged; raises what Spark raises when one is not."""
+        try:
+            self._write(batch, number)
+        except Exception as error:
+            self._failure = _own(error)
+            raise
+
+    def _write(self, batch: "DataFrame", number: int) -> None:
         self._watch.end()  # a next batch is planned only when the last has been committed
         rows = batch.select(*SOURCE_COLUMNS)
         slots = batch.sparkSession.sparkContext.defaultParallelism
@@ -59,7 +81,12 @@ class BatchWriter:
             function = enrich(self._config, workers=workers)
         else:
             function = enrich_around(
-                self._config, snapshot.fence, epoch=self._lanes.epoch, batch=number, workers=workers
+                self._config,
+                snapshot.fence,
+                epoch=self._lanes.epoch,
+                batch=number,
+                workers=workers,
+                limit_bytes=self._lanes.limit_bytes,
             )
             if snapshot.claimed:
                 # Each page in one task and in the order of the source. A replayed batch may hold a claimed entry twice.
@@ -72,3 +99,17 @@ class BatchWriter:
         if self._lanes and snapshot:
             self._lanes.written(snapshot, number)
         log.say("batch_written", batch=number, seconds=round(time.monotonic() - started, 3))
+
+
+def _own(error: Exception) -> PipelineError | None:
+    """What is not Spark's failure: of that Spark would say only that Python raised something."""
+    if isinstance(error, PipelineError):
+        return error
+    if type(error).__module__.startswith(("py4j", "pyspark")):
+        return None
+    return PipelineError(f"batch failed: {type(error).__name__}: {error}")
+
+
+def _lanes(spark: "SparkSession", config: PipelineConfig, *, replays: bool) -> Lanes:
+    topic = LedgerTopic(config.sink.bootstrap_servers, config.deferral.topic, config.sink.max_request_size)
+    return Lanes(config, topic, SparkRounds(spark, config), replays=replays)

@@ -23,10 +23,17 @@ class StallWatch:
         with self._lock:
             self._running = batch, self._clock()
 
-    def end(self) -> None:
-        """The batch is committed; nothing happens when none was running."""
+    @property
+    def batch(self) -> int | None:
+        """The batch at work, if there is one."""
         with self._lock:
-            self._running = None
+            return self._running[0] if self._running else None
+
+    def end(self, batch: int | None = None) -> None:
+        """The batch is committed, whichever it is when none is named; nothing happens when it was not running."""
+        with self._lock:
+            if self._running is not None and batch in (None, self._running[0]):
+                self._running = None
 
     def check(self) -> None:
         """Raises StalledError when a batch is late."""

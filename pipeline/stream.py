@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pipeline import log
 from pipeline.config import PipelineConfig
-from pipeline.errors import PipelineError
+from pipeline.errors import PipelineError, root_cause
 from pipeline.session import checkpoint_state, start_session
 from pipeline.stall import StallWatch
 from pipeline.start import NewStart, check
@@ -42,26 +42,35 @@ def run(config: PipelineConfig, new: NewStart | None) -> None:
     except PipelineError:
         raise
     except Exception as error:
-        raise PipelineError(f"query could not begin: {_root_cause(str(error))}", hint=_NEEDS) from error
+        raise PipelineError(f"query could not begin: {root_cause(str(error))}", hint=_NEEDS) from error
     # After the session is there, as it sets a handler of its own for SIGINT.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, on_signal)
     log.say("started", start=new.name if new else "checkpoint", spark_ui=ui or "off")
     try:
-        while not stop.is_set() and query.isActive:
-            query.awaitTermination(0.5)  # type: ignore[arg-type]  # the stub says int; seconds may be a fraction
-            writer.check(between_batches=not query.status["isTriggerActive"])
+        _watch(query, writer, stop)
         if stop.is_set():
             writer.stop()
             query.stop()
             log.say("stopped")
             return
-        failure = query.exception()
+        failure = str(query.exception())
     except PipelineError:
         raise
     except Exception as error:
-        raise PipelineError(f"query failed: {_root_cause(str(error))}") from error
-    raise PipelineError(f"query failed: {_root_cause(str(failure))}")
+        writer.check()
+        raise PipelineError(f"query failed: {root_cause(str(error))}") from error
+    writer.check()
+    raise PipelineError(f"query failed: {root_cause(failure)}")
+
+
+def _watch(query: "StreamingQuery", writer: "BatchWriter", stop: threading.Event) -> None:
+    """Returns when the job is to stop or the query has ended. Raises PipelineError, or what Spark raises."""
+    while not stop.is_set() and query.isActive:
+        query.awaitTermination(0.5)  # type: ignore[arg-type]  # the stub says int; seconds may be a fraction
+        # Asked in this order: a batch that begins after the first question is not ended by the second's answer.
+        batch = writer.batch
+        writer.check(committed=None if query.status["isTriggerActive"] else batch)
 
 
 def _begin(config: PipelineConfig, new: NewStart | None) -> "tuple[StreamingQuery, BatchWriter, str | None]":
@@ -96,10 +105,3 @@ def _source(spark: "SparkSession", config: PipelineConfig, new: NewStart | None)
     for key, value in (new.options if new else {}).items():
         reader = reader.option(key, value)
     return reader.load()
-
-
-def _root_cause(text: str) -> str:
-    """The line of a Java stack trace that says what happened: its last `Caused by`, else its first line."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
-    return (causes or lines or ["no cause given"])[-1 if causes else 0]

@@ -66,8 +66,10 @@ class Task(Protocol):
 
 
 @functools.cache
-def _job(config_json: str, concurrency: int, lane: str) -> HtmlEnrichment:  # noqa: ARG001 — a lane has its own bound
+def _job(config_json: str, concurrency: int, lane: str) -> HtmlEnrichment:
     config = PipelineConfig.model_validate_json(config_json)
+    if lane == "slow":
+        config = _patient(config)
 
     async def make() -> HtmlEnrichment:
         client = HtmlClient(
@@ -82,24 +84,43 @@ def _job(config_json: str, concurrency: int, lane: str) -> HtmlEnrichment:  # no
     return _loop_thread().call(make)
 
 
+def _patient(config: PipelineConfig) -> PipelineConfig:
+    """What the slow lane fetches with: a page that takes longer than a usual request may take has its deadline for it.
+
+    Cutting the request off would only make the upstream begin again.
+    """
+    patience = max(config.fetch.request_timeout, config.deferral.slow_lane.deadline)
+    return config.model_copy(update={"fetch": config.fetch.model_copy(update={"request_timeout": patience})})
+
+
 def enrich(config: PipelineConfig, *, workers: int) -> ArrowBatches:
     """The function for `mapInArrow` without deferral; `workers` share the executor's bound on requests."""
     return functools.partial(_direct, config.model_dump_json(by_alias=True), _share(config, workers))
 
 
-def enrich_around(config: PipelineConfig, fence: Fence, *, epoch: int, batch: int, workers: int) -> ArrowBatches:
-    """The function for `mapInArrow` of the main lane, with the ledger as micro-batch `batch` sees it."""
-    return functools.partial(
-        _main_lane, config.model_dump_json(by_alias=True), _share(config, workers), fence, epoch, batch
-    )
+def enrich_around(
+    config: PipelineConfig, fence: Fence, *, epoch: int, batch: int, workers: int, limit_bytes: int
+) -> ArrowBatches:
+    """The function for `mapInArrow` of the main lane, with the ledger as micro-batch `batch` sees it.
+
+    `limit_bytes` bounds a record of the ledger's topic.
+    """
+    target = LedgerTarget(config.deferral.topic, epoch, limit_bytes, batch)
+    return functools.partial(_main_lane, config.model_dump_json(by_alias=True), _share(config, workers), fence, target)
 
 
 def work_off(
-    config: PipelineConfig, entries: Sequence[Entry], facts: "Accumulator[list[Fact]]", *, epoch: int
+    config: PipelineConfig,
+    entries: Sequence[Entry],
+    facts: "Accumulator[list[Fact]]",
+    *,
+    epoch: int,
+    limit_bytes: int,
 ) -> ArrowBatches:
     """The function for `mapInArrow` of a slow round over the rows of `entries`; what came of them goes to `facts`."""
     claims = {entry.position: Claim(entry.attempt, entry.dropped, entry.reason) for entry in entries}
-    return functools.partial(_slow_lane, config.model_dump_json(by_alias=True), claims, facts, epoch)
+    target = LedgerTarget(config.deferral.topic, epoch, limit_bytes)
+    return functools.partial(_slow_lane, config.model_dump_json(by_alias=True), claims, facts, target)
 
 
 def _share(config: PipelineConfig, workers: int) -> int:
@@ -109,15 +130,14 @@ def _share(config: PipelineConfig, workers: int) -> int:
 def _direct(config_json: str, concurrency: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     config = PipelineConfig.model_validate_json(config_json)
     task = DirectTask(_job(config_json, concurrency, "main"), config.fetch.deadline.total_seconds())
-    return _run(config, task, batches, concurrency=concurrency)
+    return _run(config, task, batches, max_started=concurrency)
 
 
 def _main_lane(
     config_json: str,
     concurrency: int,
     fence: Fence,
-    epoch: int,
-    batch: int,
+    target: LedgerTarget,
     batches: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
     config = PipelineConfig.model_validate_json(config_json)
@@ -125,20 +145,20 @@ def _main_lane(
     task = MainTask(
         job=_job(config_json, concurrency, "main"),
         lane=MainLane(fence),
-        target=LedgerTarget(config.deferral.topic, epoch, config.sink.max_request_size, batch),
+        target=target,
         error_topic=config.sink.error_topic,
         limit_s=min(policy.inline_allowance_s, config.fetch.deadline.total_seconds()),
         rest_ms=policy.backoff_ms(1),
         now_ms=_now_ms,
     )
-    return _run(config, task, batches, concurrency=concurrency)
+    return _run(config, task, batches, max_started=concurrency)
 
 
 def _slow_lane(
     config_json: str,
     claims: dict[Position, Claim],
     facts: "Accumulator[list[Fact]]",
-    epoch: int,
+    target: LedgerTarget,
     batches: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
     config = PipelineConfig.model_validate_json(config_json)
@@ -147,14 +167,15 @@ def _slow_lane(
     task = SlowTask(
         job=_job(config_json, concurrency, "slow"),
         lane=SlowLane(policy),
-        target=LedgerTarget(config.deferral.topic, epoch, config.sink.max_request_size),
+        target=target,
         error_topic=config.sink.error_topic,
         limit_s=policy.slow_deadline_s,
         now_ms=_now_ms,
         claims=claims,
         report=lambda fact: facts.add([fact]),
     )
-    return _run(config, task, batches, concurrency=concurrency, ahead=False)
+    # All are started, as most only wait for their page: the client bounds the requests.
+    return _run(config, task, batches, max_started=max(1, len(claims)), ahead=False)
 
 
 def _policy(config: PipelineConfig) -> Policy:
@@ -177,7 +198,7 @@ def _run(
     task: Task,
     batches: Iterator[pa.RecordBatch],
     *,
-    concurrency: int,
+    max_started: int,
     ahead: bool = True,
 ) -> Iterator[pa.RecordBatch]:
     results = (
@@ -189,7 +210,7 @@ def _run(
             task.settle,
             thread=_loop_thread(),
             key_of=lambda message: (message.position.topic, message.position.partition, message.key),
-            max_started=concurrency,
+            max_started=max_started,
             buffer=engine.ResultBuffer(config.result_buffer, _size),
             ahead=ahead,
         )

@@ -2,16 +2,20 @@
 
 Tasks write deferred records to it through Spark's sink, in the same action as outputs and error events; what the
 driver itself writes (epoch markers, tombstones, an operator's changes) goes through a producer of its own here.
+
+No call waits for ever: a broker that is gone is an error after `_ACK_S` seconds without news from it. A topic that
+would forget entries, or has been made again under a running job, is an error too.
 """
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
-from kafka.admin import NewTopic
-from kafka.errors import KafkaError, TopicAlreadyExistsError
+from kafka import KafkaConsumer, KafkaProducer
+from kafka.errors import KafkaError
 from kafka.structs import TopicPartition
 
+from pipeline.deferral.topic_settings import require_topic
 from pipeline.deferral.wire import NullRecord
 from pipeline.errors import PipelineError
 from pipeline.records.record import Headers, Record
@@ -19,7 +23,8 @@ from pipeline.records.record import Headers, Record
 _FETCH_BYTES = 64 * 1024 * 1024
 _ACK_S = 60.0
 _POLL_MS = 200
-_MIN_COMPACTION_LAG_MS = 60 * 60 * 1000
+# The broker answers one request of a connection at a time: the next look must not wait long behind an empty fetch.
+_FETCH_WAIT_MS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,25 +40,40 @@ class LogRecord:
 
 @dataclass
 class LedgerTopic:
-    """Reads on from where it has come, and writes; not safe to use from several threads at once."""
+    """Reads on from where it has come, and writes; not safe to use from several threads at once.
+
+    `limit_bytes` is the largest record that producer and topic take; known when it is open.
+    """
 
     bootstrap: str
     topic: str
     max_record_bytes: int
+    clock: Callable[[], float] = time.monotonic
+    limit_bytes: int = field(init=False)
     _consumer: KafkaConsumer = field(init=False)
     _producer: KafkaProducer = field(init=False)
 
+    def __post_init__(self) -> None:
+        self.limit_bytes = self.max_record_bytes
+
     def open(self, *, make: bool = True) -> None:
-        """Stand at the topic's beginning; `make` it where it is missing. Raises PipelineError."""
+        """Stand at the topic's beginning; `make` it where it is missing, and check its settings.
+
+        Raises PipelineError, RefusedError for settings that would lose entries.
+        """
         try:
             if make:
-                self._make()
+                self.limit_bytes = require_topic(self.bootstrap, self.topic, max_record_bytes=self.max_record_bytes)
             self._consumer = KafkaConsumer(
                 bootstrap_servers=self.bootstrap,
                 client_id="enrichment-ledger",
                 enable_auto_commit=False,
+                # To go on at the end of a log that lost its beginning would be to forget what it held.
+                auto_offset_reset="none",
+                allow_auto_create_topics=False,
                 max_partition_fetch_bytes=_FETCH_BYTES,
                 fetch_max_bytes=_FETCH_BYTES,
+                fetch_max_wait_ms=_FETCH_WAIT_MS,
             )
             self._producer = KafkaProducer(
                 bootstrap_servers=self.bootstrap,
@@ -63,6 +83,7 @@ class LedgerTopic:
                 linger_ms=0,
                 max_request_size=self.max_record_bytes,
                 delivery_timeout_ms=int(_ACK_S * 1000),
+                allow_auto_create_topics=False,
             )
             places = [TopicPartition(self.topic, number) for number in self.partitions()]
             self._consumer.assign(places)
@@ -90,8 +111,16 @@ class LedgerTopic:
             if from_beginning:
                 self._consumer.seek_to_beginning(*places)
             ends = self._consumer.end_offsets(places)
-            while any(self._consumer.position(place) < ends[place] for place in places):
-                for records in self._consumer.poll(timeout_ms=_POLL_MS).values():
+            heard = self.clock()
+            while any(not self._is_at(place, ends[place]) for place in places):
+                batches = self._consumer.poll(timeout_ms=_POLL_MS)
+                if batches:
+                    heard = self.clock()
+                elif self.clock() - heard > _ACK_S:
+                    raise PipelineError(
+                        f"ledger topic {self.topic} could not be read: no news of its end for {_ACK_S:g} s"
+                    )
+                for records in batches.values():
                     for record in records:
                         headers = tuple((name, value or b"") for name, value in record.headers)
                         yield LogRecord(record.partition, record.offset, record.key, record.value, headers)
@@ -120,19 +149,14 @@ class LedgerTopic:
         self._consumer.close()
         self._producer.close(timeout=_ACK_S)
 
-    def _make(self) -> None:
-        admin = KafkaAdminClient(bootstrap_servers=self.bootstrap)
-        try:
-            if self.topic in admin.list_topics():
-                return
-            settings = {
-                "cleanup.policy": "compact",
-                "min.compaction.lag.ms": str(_MIN_COMPACTION_LAG_MS),
-                "max.message.bytes": str(self.max_record_bytes),
-            }
-            new = NewTopic(self.topic, num_partitions=1, replication_factor=-1, topic_configs=settings)
-            admin.create_topics([new], timeout_ms=int(_ACK_S * 1000), wait_for_metadata=True)
-        except TopicAlreadyExistsError:
-            pass
-        finally:
-            admin.close()
+    def _is_at(self, place: TopicPartition, end: int) -> bool:
+        """Whether the consumer has come to `end`. Raises PipelineError when it stands behind it."""
+        position = self._consumer.position(place, timeout_ms=_POLL_MS)
+        if position is None:  # the broker has not said yet where the log begins
+            return False
+        if position > end:
+            raise PipelineError(
+                f"ledger topic {self.topic} ends at {end} in partition {place.partition} and was read to {position}",
+                hint="it was deleted and made again, or lost its end; what it held is no longer known",
+            )
+        return bool(position == end)

@@ -1,6 +1,6 @@
 import pytest
 
-from pipeline.stream import _root_cause
+from pipeline.errors import root_cause
 
 TRACE = """\
 org.apache.spark.SparkException: Job aborted due to stage failure
@@ -19,9 +19,14 @@ Caused by: org.apache.kafka.common.errors.RecordTooLargeException: The message i
             TRACE,
             "org.apache.kafka.common.errors.RecordTooLargeException: The message is 23048382 bytes when serialized",
         ),
+        (
+            "first\nCaused by: a.b.CrashedError: worker exited\nCaused by: java.io.EOFException\n",
+            "a.b.CrashedError: worker exited",
+        ),
+        ("first\nCaused by: java.io.EOFException\n", "java.io.EOFException"),
         ("\n  first line\nsecond line\n", "first line"),
         ("", "no cause given"),
     ],
 )
 def test_the_line_that_says_what_happened(text: str, cause: str) -> None:
-    assert _root_cause(text) == cause
+    assert root_cause(text) == cause

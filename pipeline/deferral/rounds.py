@@ -1,0 +1,50 @@
+"""A slow round as a Spark job: entries in, records out to the sink, and facts back to the driver."""
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+
+from pipeline.config import PipelineConfig
+from pipeline.deferral.entry import Entry
+from pipeline.deferral.facts import Fact, FactsParam
+from pipeline.deferral.rows import entry_rows
+from pipeline.sink import write
+from pipeline.worker import RECORD_DDL, SOURCE_COLUMNS, work_off
+
+if TYPE_CHECKING:
+    from pyspark.accumulators import Accumulator, AccumulatorParam
+    from pyspark.sql import SparkSession
+
+
+class SparkRounds:
+    """Runs rounds, also several at once."""
+
+    def __init__(self, spark: "SparkSession", config: PipelineConfig) -> None:
+        self._spark, self._config = spark, config
+        self._lock = threading.Lock()
+
+    def run(self, entries: Sequence[Entry], *, epoch: int, limit_bytes: int) -> list[Fact]:
+        """Returns when all that came of the entries is acknowledged; raises what Spark raises when something is not.
+
+        `limit_bytes` bounds the records of entries that are written again.
+        """
+        facts = self._accumulator()
+        try:
+            function = work_off(self._config, entries, facts, epoch=epoch, limit_bytes=limit_bytes)
+            # One task: the round's own bound on requests is for all of it.
+            rows = entry_rows(self._spark, entries).select(*SOURCE_COLUMNS).coalesce(1)
+            write(rows.mapInArrow(function, RECORD_DDL), self._config.sink)
+            return facts.value
+        finally:
+            self._forget(facts)
+
+    def _accumulator(self) -> "Accumulator[list[Fact]]":
+        empty: list[Fact] = []
+        with self._lock:  # Spark numbers them without one
+            return self._spark.sparkContext.accumulator(empty, cast("AccumulatorParam[list[Fact]]", FactsParam()))
+
+    def _forget(self, facts: "Accumulator[list[Fact]]") -> None:
+        # Spark keeps every accumulator for the life of the driver, and offers no way to let one go.
+        from pyspark import accumulators
+
+        accumulators._accumulatorRegistry.pop(facts.aid, None)  # noqa: SLF001

@@ -1,0 +1,236 @@
+"""A pipeline with deferral on a real stack, with traffic of its own, that tests may kill, restart and audit."""
+
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import orjson
+import requests
+from pydantic import TypeAdapter
+
+from devkit.guardian import Guardian, ManagedProcess
+from devkit.observe.audit.arrivals import Arrival, read_topic
+from devkit.observe.audit.model import Audit
+from devkit.observe.checkpoint import Checkpoint
+from devkit.observe.deferrals import DeferralTopic
+from devkit.observe.logs import LineTail
+from devkit.scenario.aftermath import Ended, account
+from devkit.scenario.configure import merge
+from devkit.scenario.model import Topics
+from devkit.scenario.topics import topics_of_arm
+from devkit.scenario.traffic import ScenarioTraffic
+from devkit.stack.spark import SparkPlace, spark_environment, write_spark_conf
+from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack
+from devkit.stack.topics import TopicEnds, recreate_topics
+from devkit.traffic.model import TrafficSpec
+from devkit.traffic.publish import Publisher
+from devkit.waiting import wait_until
+from mockapi.rules.model import Rule, Rules
+from pipeline.config import PipelineConfig
+from tests.integration.crash.point import CONSTANTS_VARIABLE, CRASH_VARIABLE, CrashPoint
+
+DEADLINE = timedelta(seconds=180)
+_LAUNCHER = Path(__file__).with_name("launcher.py")
+_REPOSITORY = Path(__file__).parents[3]
+_TIMEOUT_S = 30
+
+
+@dataclass
+class Run:
+    """One process of the pipeline, and what it has said so far."""
+
+    process: ManagedProcess
+    lines: list[dict[str, Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._tail = LineTail(self.process.stdout)
+
+    def said(self, event: str, **fields: Any) -> list[dict[str, Any]]:
+        """The lines of an event whose fields are these."""
+        self.lines += self._tail.new_lines()
+        return [
+            line
+            for line in self.lines
+            if line["event"] == event and all(line.get(name) == value for name, value in fields.items())
+        ]
+
+    def await_line(self, event: str, **fields: Any) -> dict[str, Any]:
+        def look() -> dict[str, Any] | None:
+            found = self.said(event, **fields)
+            return found[0] if found else self._still_runs()
+
+        return wait_until(look, what=f"the pipeline to say {event} {fields or ''}", deadline=DEADLINE)
+
+    def await_condition(self, condition: Any, what: str, deadline: timedelta = DEADLINE) -> Any:
+        """Wait while the process runs."""
+        return wait_until(lambda: condition() or self._still_runs(), what=what, deadline=deadline)
+
+    def await_end(self) -> int:
+        wait_until(lambda: self.process.exit_code is not None, what="the pipeline to end", deadline=DEADLINE)
+        assert self.process.exit_code is not None
+        return self.process.exit_code
+
+    def _still_runs(self) -> None:
+        assert self.process.exit_code is None, f"ended with {self.process.exit_code}: {self.process.last_words(30)}"
+
+
+class Bench:
+    """Topics, traffic and mock of one test. `settings` are the pipeline's, on top of the places of the stack."""
+
+    def __init__(
+        self,
+        guardian: Guardian,
+        stack: Stack,
+        directory: Path,
+        name: str,
+        *,
+        traffic: Mapping[str, Any],
+        rules: Sequence[Mapping[str, Any]],
+        settings: Mapping[str, Any],
+    ) -> None:
+        self.guardian, self.stack, self._directory = guardian, stack, directory
+        directory.mkdir()
+        bootstrap = stack.kafka.bootstrap
+        self.bootstrap = bootstrap
+        places = {
+            "source": {"bootstrap_servers": bootstrap, "topic": f"{name}.source"},
+            "sink": {"bootstrap_servers": bootstrap, "topic": f"{name}.out", "error_topic": f"{name}.error"},
+            "mediawiki": {"endpoint": stack.mock_api.endpoint},
+            "checkpoint": f"s3a://{CHECKPOINTS}/{name}",
+            "claim_check": {"endpoint": stack.object_store.endpoint, "bucket": CLAIM_CHECKS, "prefix": name},
+            "deferral": {"topic": f"{name}.deferred"},
+        }
+        self.config = PipelineConfig.model_validate(merge(places, settings))
+        self._traffic = ScenarioTraffic(TrafficSpec.model_validate(traffic))
+        self._client = stack.object_store.client()
+        self._checkpoint = Checkpoint(self._client, CHECKPOINTS, name, self.config.source.topic)
+        parsed: tuple[Rule, ...] = TypeAdapter(Rules).validate_python(tuple(rules))
+        seed = int(traffic["seed"])
+        stack.mock_api.populate(seed=seed, catalog=self._traffic.catalog(), rules=parsed)
+        recreate_topics(bootstrap, topics_of_arm(Topics(), self.config))
+        self._stop = threading.Event()
+        self._publisher: Publisher = self._traffic.publisher(bootstrap, self.config.source.topic, self._stop)
+        self._ends = TopicEnds(bootstrap)
+        self._deferrals = DeferralTopic(bootstrap, self.config.deferral.topic)
+        self._runs: list[Run] = []
+        self.config_file = directory / "pipeline.yaml"
+        self.config_file.write_bytes(orjson.dumps(self.config.model_dump(mode="json", by_alias=True)))
+        self._conf_dir = directory / "spark-conf"
+        write_spark_conf(SparkPlace(stack.object_store.endpoint, guardian.directory), self._conf_dir)
+
+    def publish(self, *, wait: bool = False) -> None:
+        """Begin with the traffic, or publish all of it."""
+        self._publisher.start()
+        if wait:
+            self._publisher.result(60)
+
+    def start(
+        self, *arguments: str, crash: CrashPoint | None = None, constants: Mapping[str, object] | None = None
+    ) -> Run:
+        """A process of the pipeline; the first one makes the checkpoint, and of the one before nothing is left."""
+        self.end()
+        first = not self._runs
+        options = ["--new", "earliest"] if first else []
+        argv = [sys.executable, str(_LAUNCHER), "run", self.config.job, "--config", str(self.config_file)]
+        environment = dict(spark_environment(self._conf_dir, self.stack.object_store.credentials()))
+        environment["PYTHONPATH"] = str(_REPOSITORY)
+        if crash is not None:
+            environment[CRASH_VARIABLE] = crash.model_dump_json()
+        if constants:
+            environment[CONSTANTS_VARIABLE] = orjson.dumps(constants).decode()
+        process = self.guardian.spawn(
+            f"pipeline-{len(self._runs) + 1}",
+            [*argv, *options, *arguments],
+            logs=self._directory / "logs",
+            env=environment,
+            split=True,
+        )
+        self._runs.append(Run(process))
+        return self._runs[-1]
+
+    def end(self) -> None:
+        """Kill what is left of the newest process."""
+        if self._runs:
+            self._runs[-1].process.kill_tree()
+
+    def close(self) -> None:
+        self._stop.set()
+        self.end()
+        self._ends.close()
+        self._deferrals.close()
+
+    # what is there
+
+    def committed(self) -> dict[int, int]:
+        return self._checkpoint.committed()
+
+    def source_end(self) -> int:
+        return sum(self._ends.of(self.config.source.topic).values())
+
+    def deferred(self) -> int:
+        return self._deferrals.catch_up()
+
+    def deferred_ever(self) -> int:
+        self._deferrals.catch_up()
+        return len(self._deferrals.standing.ever)
+
+    def is_drained(self) -> bool:
+        if self._publisher.error is not None:
+            raise self._publisher.error
+        return (
+            self._publisher.published == self._traffic.count
+            and sum(self.committed().values()) >= self._traffic.count
+            and self.deferred() == 0
+        )
+
+    def await_drained(self, run: Run) -> None:
+        run.await_condition(self.is_drained, "all events to be committed, and none deferred")
+
+    def outputs(self) -> list[Arrival]:
+        return list(read_topic(self.bootstrap, self.config.sink.topic))
+
+    def errors(self) -> list[Arrival]:
+        return list(read_topic(self.bootstrap, self.config.sink.error_topic))
+
+    def audit(self) -> Audit:
+        """What became of all events; to be asked when the pipeline has ended."""
+        self._deferrals.catch_up()
+        ended = Ended(self.committed(), self._deferrals.standing, None, 0)
+        return account(
+            self._traffic.source_events(self._publisher),
+            ended,
+            config=self.config,
+            mock=self.stack.mock_api,
+            client=self._client,
+            pages_met=None,
+        ).audit
+
+    def assert_clean(self, *, restarted: bool) -> Audit:
+        """Everything left once, rightly, in order; after a restart repeats that are byte for byte the same are fine."""
+        audit = self.audit()
+        assert audit.problems(restarted=restarted) == {}, audit.examples
+        assert (audit.inputs, audit.pending, audit.deferred) == (self._traffic.count, 0, 0)
+        return audit
+
+    # the mock
+
+    def in_flight(self, rules: str) -> list[dict[str, Any]]:
+        """Requests that meet a rule whose name begins so, and have no answer yet."""
+        requests_ = self._mock("GET", "/journal/in-flight")
+        return [request for request in requests_ if any(name.startswith(rules) for name in request["rules"])]
+
+    def entries(self, rule: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self._mock("GET", f"/journal?rule={requests.utils.quote(rule)}")
+        return found
+
+    def remove_rule(self, rule: str) -> None:
+        self._mock("DELETE", f"/rules/{requests.utils.quote(rule)}")
+
+    def _mock(self, method: str, path: str) -> Any:
+        answer = requests.request(method, f"{self.stack.mock_api.endpoint}/__mock{path}", timeout=_TIMEOUT_S)
+        answer.raise_for_status()
+        return answer.json() if answer.content else None

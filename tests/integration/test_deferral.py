@@ -1,0 +1,50 @@
+"""Deferral with real parts: nobody waits for a slow page but its own later events, and those leave in their order.
+
+Set-up: a backlog of events of few pages with several edits each; two pages are slower than the inline allowance, one
+answers 504 until it has been tried twice.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.integration.crash.bench import Bench
+
+MakeBench = Callable[..., Bench]
+
+TRAFFIC: dict[str, Any] = {
+    "generator": "page_change",
+    "seed": 7,
+    "rate": "400/s",
+    "for": "100ms",
+    "population": 5,
+    "pages": {"Slow": {"edits": 8}, "Slower": {"edits": 6}, "Ill": {"edits": 6}, "Quick": {"edits": 6}},
+}
+RULES: list[dict[str, Any]] = [
+    {"name": "slow", "when": {"page": "Slow"}, "do": {"latency": "2s"}},
+    {"name": "slower", "when": {"page": "Slower"}, "do": {"latency": "3s"}},
+    {"name": "ill", "when": {"page": "Ill"}, "do": {"status": 504}},
+]
+SETTINGS: dict[str, Any] = {
+    "batch": {"max_offsets": 12},
+    "deferral": {"inline_allowance": "1s", "slow_lane": {"deadline": "30s", "attempts": 20, "backoff": "1s"}},
+}
+
+
+def test_slow_pages_are_put_aside_and_leave_later_in_their_order(make_bench: MakeBench) -> None:
+    """Checked: healthy pages commit while others stand in the ledger; then the audit is clean, without a repeat."""
+    bench = make_bench(traffic=TRAFFIC, rules=RULES, settings=SETTINGS)
+    bench.publish(wait=True)
+    run = bench.start()
+    run.await_condition(
+        lambda: sum(bench.committed().values()) == bench.source_end() and bench.deferred() > 0,
+        "all batches to commit while events are deferred",
+    )
+    assert bench.in_flight("slow") or bench.in_flight("slower") or bench.deferred()
+    run.await_condition(lambda: len(bench.entries("ill")) >= 4, "the ill page to be tried twice")
+    bench.remove_rule("ill")
+    bench.await_drained(run)
+    assert len(run.said("slow_round")) >= 3
+    bench.end()
+    audit = bench.assert_clean(restarted=False)
+    assert audit.duplicated == 0
+    assert bench.deferred_ever() >= 20

@@ -1,0 +1,225 @@
+"""The protocol with one piece of it broken at a time, to show that the model would notice."""
+
+from collections.abc import Iterable
+
+from pipeline.deferral.entry import Entry, Page
+from pipeline.deferral.fold import Folded, fold
+from pipeline.deferral.lane import Destination, MainLane, SlowLane
+from pipeline.deferral.ledger import Ledger, Round, Snapshot
+from pipeline.deferral.wire import EntryItem, EpochMarker
+from pipeline.records.record import Position
+from tests.unit.pipeline.deferral.driver import Driver, Working
+from tests.unit.pipeline.deferral.world import Write
+
+
+class NoGate(Driver):
+    """The slow lane works while a batch is being replayed."""
+
+    def _replaying(self) -> bool:
+        return False
+
+
+class SlowTombstoneBeforeAck(Driver):
+    """A slow round resolves its entries while their output is still on its way."""
+
+    def can_finish(self, working: Working) -> bool:
+        return self.free and working.tombstones is None
+
+
+class MainTombstoneBeforeAck(Driver):
+    """The tombstones of claimed entries go out together with their output."""
+
+    def plan(self) -> None:
+        super().plan()
+        assert self.batch
+        assert self.batch.snapshot
+        emitted = {write.payload[0] for write in self.batch.writes}
+        self._tombstones(entry.position for entry in self.batch.snapshot.claimed if entry.position in emitted)
+
+
+class UnblockOnTake(Driver):
+    """A page is free for the main lane as soon as the slow lane has taken it."""
+
+    class ledger_type(Ledger):  # noqa: N801
+        def plan(self, *, limit_entries: int, limit_bytes: int, now_ms: int) -> Snapshot:
+            snapshot = super().plan(limit_entries=limit_entries, limit_bytes=limit_bytes, now_ms=now_ms)
+            for page in self._held:
+                snapshot.fence.blocked.pop(page, None)
+            return snapshot
+
+
+class FoldAfterNextPlan(Driver):
+    """What a batch put aside is known to the ledger only when the next batch is planned already."""
+
+    late: Iterable[Entry] = ()
+
+    def _batch_done(self, snapshot: Snapshot, folded: Folded, number: int) -> list[Position]:
+        written = folded.written_by(number)
+        claimed = {entry.position for entry in snapshot.claimed}
+        self.late = [entry for entry in written if entry.position not in claimed]
+        return self.ledger.batch_done(snapshot, [entry for entry in written if entry.position in claimed])
+
+    def plan(self) -> None:
+        super().plan()
+        for entry in self.late:
+            self.ledger._pages.put(entry)
+        self.late = ()
+
+
+class OnlyPagesThatBeginStuck(Driver):
+    """Neither lane takes a page whose stuck entry stands behind a waiting one."""
+
+    class ledger_type(Ledger):  # noqa: N801
+        def take(self, *, now_ms: int, max_pages: int, idle: bool) -> Round | None:
+            taken = super().take(now_ms=now_ms, max_pages=max_pages, idle=idle)
+            if taken is None or idle:
+                return taken
+            pages = tuple((page, entries) for page, entries in taken.pages if entries[0].kind == "stuck")
+            self.release(taken)
+            self._held.update((page, taken.number) for page, _entries in pages)
+            return Round(taken.number, pages) if pages else None
+
+
+class ReplayWaitsForTheBound(Driver):
+    """A replayed batch waits for room, which only the slow lane could make, behind the gate."""
+
+    def _must_wait(self) -> bool:
+        return self.ledger.over_bound
+
+
+class GapIsIdle(Driver):
+    """The slow lane takes waiting pages between any two batches."""
+
+    def _is_idle(self) -> bool:
+        return self.batch is None or super()._is_idle()
+
+
+class SlowRoundFolds(Driver):
+    """A slow round brings the ledger up to date from the topic, with half of the batch that is under way."""
+
+    def can_take(self) -> bool:
+        if self.free:
+            for position, entry in fold(self.world.read({})).entries.items():
+                if self.ledger.get(position) is None:
+                    self.ledger._pages.put(entry)
+        return super().can_take()
+
+
+class MainTopicsMix(Driver):
+    """A page's outputs and error events of one batch are on their way side by side."""
+
+    class main_lane_type(MainLane):  # noqa: N801
+        def may_emit(self, page: Page, destination: Destination) -> bool:
+            return True
+
+
+class SlowTopicsMix(Driver):
+    """The same in the slow lane."""
+
+    class slow_lane_type(SlowLane):  # noqa: N801
+        def may_emit(self, page: Page, destination: Destination) -> bool:
+            return True
+
+
+class AllThatIsReadIsTheBatchs(Driver):
+    """Step 4 applies whatever was written since the last fold: an operator's record counts as a row put aside."""
+
+    def _batch_done(self, snapshot: Snapshot, folded: Folded, number: int) -> list[Position]:
+        return self.ledger.batch_done(snapshot, folded.entries.values())
+
+
+class ZombiesCount(Driver):
+    """No record is void."""
+
+    def _read(self) -> Folded | None:
+        folded = super()._read()
+        if folded is None:
+            return None
+        everything = [item for item in self.world.read({}) if not isinstance(item, EpochMarker)]
+        entries = fold(everything).entries
+        for position, entry in entries.items():
+            if self.phase == "running" and self.ledger.get(position) is None and not self._is_new(position):
+                self.ledger._pages.put(entry)
+        return Folded(
+            entries if self.phase != "running" else folded.entries,
+            folded.epoch,
+            [],
+            folded.commands,
+            folded.markers,
+            {item.entry.position: item.batch for item in everything if isinstance(item, EntryItem)},
+        )
+
+    def _is_new(self, position: Position) -> bool:
+        return self.batch is not None and position in self.batch.positions()
+
+
+class NothingIsRepaired(Driver):
+    """A void record stays the last of its key, and compaction removes the valid one before it."""
+
+    def _repair(self, voids: Iterable[Position] = ()) -> list[Write]:
+        return []
+
+
+class BusyPagesAreRepaired(Driver):
+    """The record that mends a key races with the tombstone of the lane that has its page."""
+
+    class ledger_type(Ledger):  # noqa: N801
+        def repairs(self, voids: Iterable[Position] = ()) -> list[tuple[Position, Entry | None]]:
+            return [(position, self.get(position)) for position in voids]
+
+
+class GivenUpDriverCommits(Driver):
+    """A driver that was replaced does not look for the marker of the other."""
+
+    def _check_epoch(self, folded: Folded) -> None:
+        pass
+
+
+class GateBeforeTheMarker(Driver):
+    """Whether a batch will be replayed is read before the epoch's markers are written, while another driver lives."""
+
+    def _start(self) -> list[Write]:
+        self.early = super()._replaying()
+        return super()._start()
+
+    def _replaying(self) -> bool:
+        return self.early
+
+
+class BatchForgetsWhatItDeferred(Driver):
+    """A later event of a page runs, though an earlier one was put aside in the same batch."""
+
+    class main_lane_type(MainLane):  # noqa: N801
+        def deferred(self, page: Page) -> None:
+            pass
+
+
+class SlowPageGoesOn(Driver):
+    """A slow round goes on with a page after one of its entries has failed."""
+
+    class slow_lane_type(SlowLane):  # noqa: N801
+        def admit(self, page: Page) -> str:
+            return "run"
+
+
+class CommandsReachBusyPages(Driver):
+    """An operator's record is written while a lane resolves the entry."""
+
+    class ledger_type(Ledger):  # noqa: N801
+        def busy(self, position: Position) -> bool:
+            return False
+
+
+class ForgetBeforeAck(Driver):
+    """A page is released while the tombstones of its entries are still on their way."""
+
+    def can_release(self, working: Working) -> bool:
+        return self.free and working.tombstones is not None
+
+
+class SettleBeforeAck(Driver):
+    """A batch is settled, and commits, while its records are still on their way."""
+
+    def can_settle(self) -> bool:
+        batch = self.batch
+        return self.free and batch is not None and batch.snapshot is not None and not batch.settled

@@ -1,0 +1,173 @@
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.deferral.fold import FencedError, ScatteredError, check_epoch, fold
+from pipeline.deferral.wire import (
+    EntryItem,
+    EpochMarker,
+    Item,
+    NullRecord,
+    Tombstone,
+    command_done,
+    command_record,
+    epoch_marker,
+    parse,
+    to_record,
+    tombstone,
+)
+from pipeline.records.record import Position, Record
+from tests.unit.pipeline.deferral.making import entry, offsets
+
+TOPIC = "d"
+
+
+def put(offset: int, *, epoch: int = 1, batch: int | None = None, **changes: object) -> Record:
+    return to_record(entry(offset, **changes), topic=TOPIC, epoch=epoch, batch=batch)
+
+
+def gone(offset: int, *, epoch: int = 1) -> NullRecord:
+    return tombstone(entry(offset).position, topic=TOPIC, epoch=epoch)
+
+
+def marker(epoch: int) -> Record:
+    return epoch_marker(epoch, topic=TOPIC)
+
+
+def log(*records: Record | NullRecord, partition: int = 0) -> list[Item | None]:
+    """The records of a partition, as they are read."""
+    return [
+        parse(record.key, record.value, record.headers, partition=partition, offset=offset)
+        for offset, record in enumerate(records)
+    ]
+
+
+def test_the_last_record_of_a_position_counts() -> None:
+    folded = fold(log(put(1), put(2), put(1, stuck=True, attempt=1), gone(2), put(3)))
+    assert folded.entries == {one.position: one for one in (entry(1, stuck=True, attempt=1), entry(3))}
+    assert folded.voids == []
+
+
+def test_entries_come_in_the_order_in_which_they_were_first_put_aside() -> None:
+    assert offsets(fold(log(put(7), put(2), put(5), put(7, stuck=True))).entries) == [7, 2, 5]
+
+
+def test_what_an_older_epoch_wrote_behind_a_marker_is_void() -> None:
+    folded = fold(log(marker(1), put(1), put(2), marker(2), put(1, stuck=True), gone(2), put(3)))
+    assert folded.entries == {one.position: one for one in (entry(1), entry(2))}
+    assert offsets(folded.voids) == [1, 2, 3]
+    assert folded.epoch == 2
+
+
+def test_what_was_written_before_the_marker_counts() -> None:
+    assert offsets(fold(log(marker(1), put(1), marker(2))).entries) == [1]
+
+
+def test_a_void_record_that_was_mended_is_no_longer_one() -> None:
+    folded = fold(log(put(1), put(2), marker(2), put(1), gone(2), put(1, epoch=2), gone(2, epoch=2)))
+    assert offsets(folded.entries) == [1]
+    assert folded.voids == []
+
+
+def test_a_marker_counts_for_its_own_partition() -> None:
+    items = [*log(marker(1), marker(2), partition=0), *log(marker(1), put(1), partition=1)]
+    assert offsets(fold(items).entries) == [1]
+    assert fold(items).epoch == 2
+    assert fold(items).markers == {0: 2, 1: 1}
+
+
+def test_a_fold_goes_on_behind_the_markers_of_the_one_before() -> None:
+    first = fold(log(marker(2)))
+    later = fold(log(put(1), put(2, epoch=2)), markers=first.markers)
+    assert offsets(later.entries) == [2]
+    assert offsets(later.voids) == [1]
+    assert later.epoch == 2
+    assert later.markers == {0: 2}
+
+
+def test_only_the_batchs_own_records_are_written_by_it() -> None:
+    folded = fold(log(put(1, batch=3), put(2, batch=4), put(3), put(4, batch=4), put(4, batch=None)))
+    assert offsets(folded.written_by(4)) == [2]
+    assert offsets(folded.written_by(3)) == [1]
+    assert folded.written_by(5) == []
+
+
+def test_commands_wait_until_they_are_carried_out() -> None:
+    position = Position("source", 0, 1)
+    first = command_record("a", "retry", position, topic=TOPIC)
+    second = command_record("b", "drop", position, topic=TOPIC)
+    folded = fold(log(first, second, command_done("a", topic=TOPIC, epoch=0)))
+    assert [(command.id, command.action) for command in folded.commands] == [("b", "drop")]
+
+
+def test_a_zombie_cannot_call_a_command_carried_out() -> None:
+    command = command_record("a", "drop", Position("source", 0, 1), topic=TOPIC)
+    folded = fold(log(command, marker(2), command_done("a", topic=TOPIC, epoch=1)))
+    assert [command.id for command in folded.commands] == ["a"]
+
+
+def test_a_position_in_two_partitions_is_an_error_that_names_both() -> None:
+    with pytest.raises(ScatteredError, match="records of source/0/1 in its partitions 0 and 1"):
+        fold([*log(put(1)), *log(gone(1), partition=1)])
+
+
+def test_an_erased_marker_is_passed_over() -> None:
+    assert offsets(fold([None, *log(put(1))]).entries) == [1]
+
+
+def test_a_driver_that_was_replaced_is_told() -> None:
+    check_epoch(fold(log(marker(2))), own=2)
+    with pytest.raises(FencedError, match="a driver of epoch 3 has started, and this one is of epoch 2"):
+        check_epoch(fold(log(marker(2), marker(3))), own=2)
+
+
+RECORDS = st.lists(
+    st.one_of(
+        st.builds(put, st.integers(0, 3), epoch=st.integers(0, 3), attempt=st.integers(0, 9)),
+        st.builds(gone, st.integers(0, 3), epoch=st.integers(0, 3)),
+        st.builds(marker, st.integers(1, 3)),
+    ),
+    max_size=25,
+)
+
+
+def valid(items: Sequence[Item | None]) -> list[EntryItem | Tombstone]:
+    """The records behind which no newer marker stands before them."""
+    found = []
+    for number, item in enumerate(items):
+        before = [other.epoch for other in items[:number] if isinstance(other, EpochMarker)]
+        if isinstance(item, EntryItem | Tombstone) and item.epoch >= max(before, default=0):
+            found.append(item)
+    return found
+
+
+def position_of(item: EntryItem | Tombstone) -> Position:
+    return item.position if isinstance(item, Tombstone) else item.entry.position
+
+
+@given(RECORDS)
+def test_any_log_folds_as_its_valid_records_say(records: list[Record | NullRecord]) -> None:
+    items = log(*records)
+    last = {position_of(item): item for item in valid(items)}
+    assert fold(items).entries == {p: item.entry for p, item in last.items() if isinstance(item, EntryItem)}
+
+
+@given(records=RECORDS, cut=st.integers(0, 25))
+def test_two_stretches_say_what_the_whole_does(records: list[Record | NullRecord], cut: int) -> None:
+    items = log(*records)
+    whole, first = fold(items), fold(items[:cut])
+    second = fold(items[cut:], markers=first.markers)
+    said_again = {position_of(item) for item in valid(items) if item.place.offset >= cut}
+    before = {position: one for position, one in first.entries.items() if position not in said_again}
+    assert before | second.entries == whole.entries
+    assert second.markers == whole.markers
+
+
+@given(RECORDS)
+def test_voids_are_the_positions_whose_last_record_is_not_valid(records: list[Record | NullRecord]) -> None:
+    items = log(*records)
+    last = {position_of(item): item for item in items if isinstance(item, EntryItem | Tombstone)}
+    kept = {item.place for item in valid(items)}
+    assert set(fold(items).voids) == {position for position, item in last.items() if item.place not in kept}

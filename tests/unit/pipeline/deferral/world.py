@@ -1,0 +1,227 @@
+"""The environment of the deferral protocol, as a model: source, topics, Spark's two logs, writes in flight, time.
+
+It decides nothing: `driver.Driver` runs the real ledger, fold, lanes and wire format in it. Anything may happen between
+two steps, and after each the properties hold, or `Violation` is raised:
+
+P0  the ledger is the fold of its topic, whenever nobody is in the middle of something
+P1  what first comes out of a page, in output or error topic, is a prefix of the source's order
+P2  what is committed is in output, error or the fold of the ledger's topic, or is filtered
+P3  without a crash nothing comes out twice
+P4  when all is drained, the fold is empty
+P5  the main lane emits nothing at or above the page's block; a page has one holder
+P7  after a crash, at most what was in a batch or slow round then comes out again, once for each crash
+"""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeVar
+
+from pipeline.deferral.entry import Page
+from pipeline.deferral.fold import Folded, fold
+from pipeline.deferral.lane import Destination
+from pipeline.deferral.wire import Item, NullRecord, command_record, parse
+from pipeline.records.record import Headers, Position, Record
+
+T = TypeVar("T")
+Outcome = Literal["ok", "slow", "final"]
+TOPIC, D = "source", "deferred"
+D_PARTITIONS = (0, 1)
+PAGES: tuple[Page, ...] = ((TOPIC, 0, b"a"), (TOPIC, 0, b"b"), (TOPIC, 1, b"a"))
+
+
+class Violation(AssertionError):  # noqa: N818 — of a property, not an error of the code under test
+    """A property does not hold; the message names it."""
+
+
+class Chooser(Protocol):
+    def pick(self, options: Sequence[T]) -> T: ...
+
+
+@dataclass(frozen=True)
+class Event:
+    position: Position
+    page: Page
+    filtered: bool
+
+    @property
+    def value(self) -> bytes:
+        return b"event " + str(self.position).encode()
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A record in a partition of the ledger's topic."""
+
+    offset: int
+    key: bytes
+    value: bytes | None
+    headers: Headers
+
+
+@dataclass(eq=False)
+class Write:
+    """A record on its way: writes of the same `stream` land in their order, all others in any."""
+
+    stream: Hashable
+    payload: tuple[Position, Destination] | tuple[Record | NullRecord, int]
+    landed: bool = False
+
+    @property
+    def kind(self) -> Literal["emission", "ledger"]:
+        return "emission" if isinstance(self.payload[0], Position) else "ledger"
+
+
+@dataclass
+class World:
+    outcomes: Callable[[Position], Outcome]
+    source: dict[int, list[Event]] = field(default_factory=lambda: {0: [], 1: []})
+    offset_log: list[dict[int, int]] = field(default_factory=list)
+    commits: int = 0
+    emitted: list[tuple[Position, Destination]] = field(default_factory=list)
+    stored: dict[int, list[Stored]] = field(default_factory=lambda: {number: [] for number in D_PARTITIONS})
+    ends: dict[int, int] = field(default_factory=lambda: dict.fromkeys(D_PARTITIONS, 0))
+    flight: list[Write] = field(default_factory=list)
+    now_ms: int = 1_000
+    # How many crashes met an event in a batch or a slow round.
+    at_risk: Counter[Position] = field(default_factory=Counter)
+    drivers: int = 0
+    split_brain: bool = False
+    commands: int = 0
+    times: Counter[Position] = field(default_factory=Counter)
+    heads: dict[Page, int] = field(default_factory=dict)
+
+    def produce(self, page: Page, *, filtered: bool = False) -> Event:
+        """A new event in the source."""
+        topic, partition, _key = page
+        event = Event(Position(topic, partition, len(self.source[partition])), page, filtered)
+        self.source[partition].append(event)
+        return event
+
+    def event(self, position: Position) -> Event:
+        return self.source[position.partition][position.offset]
+
+    def of_page(self, page: Page) -> list[Event]:
+        return [event for event in self.source[page[1]] if event.page == page]
+
+    def rows(self, number: int) -> list[Event]:
+        """The new rows of a batch, as its entry in Spark's offset log says."""
+        before = self.offset_log[number - 1] if number else dict.fromkeys(self.source, 0)
+        after = self.offset_log[number]
+        return [event for part in self.source for event in self.source[part][before[part] : after[part]]]
+
+    def unread(self) -> bool:
+        planned = self.offset_log[-1] if self.offset_log else dict.fromkeys(self.source, 0)
+        return any(len(events) > planned[part] for part, events in self.source.items())
+
+    def send(self, writes: Iterable[Write]) -> list[Write]:
+        sent = list(writes)
+        self.flight += sent
+        return sent
+
+    def to_ledger(self, record: Record | NullRecord, partition: int | None = None) -> Write:
+        """A write to the ledger's topic; the partition follows from the key unless it is given."""
+        if partition is None:
+            partition = sum(record.key or b"") % len(D_PARTITIONS)
+        return Write(object(), (record, partition))
+
+    def landable(self) -> list[Write]:
+        first: dict[Hashable, Write] = {}
+        for write in self.flight:
+            first.setdefault(write.stream, write)
+        return list(first.values())
+
+    def land(self, write: Write) -> None:
+        """One write arrives, and is acked."""
+        self.flight.remove(write)
+        write.landed = True
+        first, second = write.payload
+        if isinstance(first, Position):
+            assert isinstance(second, str)
+            self._emit(first, second)
+        else:
+            assert isinstance(second, int)
+            self.store(first, second)
+
+    def lose(self, write: Write) -> None:
+        """A write never arrives, nor does anything behind it in its stream: only after a crash."""
+        self.flight = [other for other in self.flight if other.stream != write.stream]
+
+    def store(self, record: Record | NullRecord, partition: int) -> None:
+        assert record.key is not None
+        stored = Stored(self.ends[partition], record.key, record.value, record.headers)
+        self.stored[partition].append(stored)
+        self.ends[partition] += 1
+        self.check_committed()
+
+    def operator(self, action: Literal["retry", "drop"], position: Position) -> None:
+        """Somebody writes a command, which goes to whatever partition its key says."""
+        self.commands += 1
+        record = command_record(f"c{self.commands}", action, position, topic=D)
+        self.store(record, self.commands % len(D_PARTITIONS))
+
+    def read(self, since: dict[int, int]) -> list[Item | None]:
+        """The ledger's topic from these offsets on, one partition after the other."""
+        return [
+            parse(record.key, record.value, record.headers, partition=part, offset=record.offset)
+            for part, records in self.stored.items()
+            for record in records
+            if record.offset >= since.get(part, 0)
+        ]
+
+    def state_of_topic(self) -> object:
+        return self.ends.copy(), {part: len(records) for part, records in self.stored.items()}
+
+    def folded(self) -> Folded:
+        return fold(self.read({}))
+
+    def compact(self, upto: dict[int, int]) -> None:
+        """What Kafka may do to records below these offsets: only the last of each key stays, if it is not null."""
+        for part, records in self.stored.items():
+            last = {record.key: record.offset for record in records if record.offset < upto.get(part, 0)}
+            self.stored[part] = [
+                record
+                for record in records
+                if record.offset >= upto.get(part, 0)
+                or (record.offset == last[record.key] and record.value is not None)
+            ]
+        self.check_committed()
+
+    def commit(self) -> None:
+        self.commits += 1
+        self.check_committed()
+
+    def committed(self) -> list[Event]:
+        return [event for number in range(self.commits) for event in self.rows(number)]
+
+    def check_committed(self) -> None:
+        missing = [e.position for e in self.committed() if not e.filtered and not self.times[e.position]]
+        if not missing:
+            return
+        kept = self.folded().entries
+        if lost := [position for position in missing if position not in kept]:
+            raise Violation(f"P2: {lost[0]} is committed and nowhere")
+
+    def check_drained(self) -> None:
+        """P4, and that everything came out."""
+        for events in self.source.values():
+            for event in events:
+                if not event.filtered and not self.times[event.position]:
+                    raise Violation(f"P6: {event.position} never came out")
+        if entries := self.folded().entries:
+            raise Violation(f"P4: all is drained, and the topic still has {[str(position) for position in entries]}")
+
+    def _emit(self, position: Position, destination: Destination) -> None:
+        event = self.event(position)
+        self.emitted.append((position, destination))
+        self.times[position] += 1
+        if self.times[position] == 1:
+            expected = [e for e in self.of_page(event.page) if not e.filtered]
+            head = self.heads.get(event.page, 0)
+            if expected[head] != event:
+                raise Violation(f"P1: {position} comes out before {expected[head].position}")
+            self.heads[event.page] = head + 1
+        allowed = self.drivers if self.split_brain else 1 + self.at_risk[position]
+        if self.times[position] > allowed:
+            name = "P7" if self.drivers > 1 else "P3"
+            raise Violation(f"{name}: {position} comes out {self.times[position]} times, {allowed} may be")
