@@ -1,0 +1,69 @@
+"""The same scenario against somebody's own pipeline, which shares no code with the kit.
+
+Set-up: `own_pipeline.py` as the command, real Kafka and mock, no Spark. Checked: the verdict, what is n/a and why.
+"""
+
+import json
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.cli_run import CliRun
+
+HERE = Path(__file__).parent
+SCENARIO = str(HERE / "scenarios" / "own.yaml")
+OWN = [sys.executable, str(HERE / "own_pipeline.py")]
+Cli = Callable[..., CliRun]
+
+
+def played(devkit_cli: Cli, *options: str, arm: str = "both", code: int) -> dict[str, Any]:
+    run = devkit_cli("scenario", "run", SCENARIO, "--arm", arm, "--pipeline", shlex.join([*OWN, *options]))
+    assert run.wait() == code, run.output()
+    (file,) = run.out.glob("*/*/result.json")
+    result: dict[str, Any] = json.loads(file.read_text())
+    return result
+
+
+def test_what_can_be_seen_is_judged_and_the_rest_is_named(devkit_cli: Cli) -> None:
+    result = played(devkit_cli, code=3)
+    incident, fixed = result["arms"]["incident"], result["arms"]["fixed"]
+    assert result["outcome"] == "inconclusive"
+    assert result["pipeline"] == shlex.join(OWN)
+    assert (incident["holds"], incident["ended_by"]) == (True, "drained")
+    assert fixed["holds"] is None
+    assert [(item["name"], item["holds"]) for item in fixed["expectations"]] == [
+        ("drained", True),
+        ("replays", None),
+        ("flat_commit", None),
+    ]
+    assert [reason.split(":")[1] for reason in result["reasons"]] == [" replays is n/a", " flat_commit is n/a"]
+    audit = incident["audit"]
+    assert audit["inputs"] == audit["outputs"] + audit["errors"] + audit["filtered"] == 61
+    assert audit["lost"] == audit["unattributed"] == 0
+
+
+@pytest.mark.slow
+def test_a_broken_expectation_refutes_all_the_same(devkit_cli: Cli) -> None:
+    """It ends once, half-way, and goes on from its own position: restarted, so the incident arm does not hold."""
+    result = played(devkit_cli, "--crash-after", "45", arm="incident", code=1)
+    incident = result["arms"]["incident"]
+    assert result["outcome"] == "incident arm does not hold"
+    assert (incident["ended_by"], incident["restarts"]) == ("restarts 1", 1)
+    assert incident["audit"]["outputs"] >= 10
+
+
+@pytest.mark.slow
+def test_without_sources_it_has_drained_when_as_many_records_have_left(devkit_cli: Cli) -> None:
+    result = played(devkit_cli, "--no-headers", arm="incident", code=0)
+    (drained,) = [item for item in result["arms"]["incident"]["expectations"] if item["name"] == "drained"]
+    assert drained["holds"]
+
+
+def test_one_that_never_does_anything_says_nothing_of_the_incident(devkit_cli: Cli) -> None:
+    run = devkit_cli("scenario", "run", SCENARIO, "--pipeline", "sh -c 'echo no such luck >&2; exit 2'")
+    assert run.wait() == 3
+    assert "ended with exit code 2 before it fetched or wrote anything: no such luck" in run.output()

@@ -1,0 +1,87 @@
+from pathlib import Path
+
+from devkit.report.arm_record import ArmRecord, Process, arm_record
+from devkit.report.page.excerpts import excerpts
+from tests.unit.devkit.report import storm
+
+PYTHON = """\
+Traceback (most recent call last):
+  File "/a/b.py", line 3, in run
+    save(
+    ^^^^^
+  File "/a/c.py", line 9, in save
+    raise ValueError("no")
+ValueError: no"""
+JAVA = """\
+java.lang.IllegalStateException: no
+\tat org.apache.spark.A.a(A.scala:1)
+\tat jdk.proxy3/jdk.proxy3.$Proxy44.call(Unknown Source)
+\t... 34 more
+Caused by: x"""
+
+
+def an_arm(ends: int = 1) -> ArmRecord:
+    processes = tuple(Process(n, n, n + 0.5, n + 0.1, exit_code=1, failure=f"why {n}") for n in range(1, ends + 1))
+    return ArmRecord("incident", 500.0, None, (), (), (*processes, Process(99, 400, 500)), (), {}, (), ())
+
+
+def lines(tmp_path: Path, text: str) -> tuple[str, ...]:
+    logs = tmp_path / "incident" / "logs"
+    logs.mkdir(parents=True)
+    (logs / "pipeline-1.log").write_text(text)
+    ((found,), _) = excerpts(tmp_path, an_arm())
+    return found.lines
+
+
+def test_of_each_process_that_ended_by_itself(tmp_path: Path) -> None:
+    run = storm.write_run(tmp_path)
+    arm = arm_record("incident", [line for line in storm.lines() if line.get("arm") == "incident"])
+    found, left_out = excerpts(run, arm)
+    assert [one.title for one in found] == [
+        "process 1 ended at 22.0 s with exit code 1",
+        "process 2 ended at 38.0 s with exit code 1",
+    ]
+    assert (found[0].said, found[0].file, left_out) == (storm.STALLED, "incident/logs/pipeline-1.log", 0)
+    assert found[0].lines[-3:] == (
+        "java.lang.IllegalStateException: stalled",
+        "    … 30 frames",
+        f"error: {storm.STALLED}",
+    )
+
+
+def test_frames_of_python_go_with_their_source(tmp_path: Path) -> None:
+    assert lines(tmp_path, PYTHON) == ("Traceback (most recent call last):", "    … 2 frames", "ValueError: no")
+
+
+def test_frames_of_java_become_one_line(tmp_path: Path) -> None:
+    assert lines(tmp_path, JAVA) == ("java.lang.IllegalStateException: no", "    … 3 frames", "Caused by: x")
+
+
+def test_frames_at_the_very_end(tmp_path: Path) -> None:
+    assert lines(tmp_path, "x\n\tat a.b(C.java:1)\n") == ("x", "    … 1 frame")
+
+
+def test_only_the_end_of_a_long_log_is_taken(tmp_path: Path) -> None:
+    found = lines(tmp_path, "\n".join(f"line {n} {'é' * 1000}" for n in range(500)))
+    assert len(found) == 24
+    assert found[-1].startswith("line 499 ")
+    assert max(map(len, found)) <= 320
+
+
+def test_a_log_of_one_endless_line(tmp_path: Path) -> None:
+    assert lines(tmp_path, "x" * 200_000) == ("(it wrote nothing)",)
+
+
+def test_an_empty_log(tmp_path: Path) -> None:
+    assert lines(tmp_path, "\n\n") == ("(it wrote nothing)",)
+
+
+def test_a_log_that_is_gone(tmp_path: Path) -> None:
+    ((found,), _) = excerpts(tmp_path, an_arm())
+    assert found.lines == ("(cannot be read: No such file or directory)",)
+
+
+def test_of_many_the_first_and_the_last_are_shown(tmp_path: Path) -> None:
+    found, left_out = excerpts(tmp_path, an_arm(20))
+    assert [one.said for one in found] == [f"why {n}" for n in (1, 2, 3, 4, 17, 18, 19, 20)]
+    assert left_out == 12

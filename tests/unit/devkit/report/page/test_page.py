@@ -1,0 +1,264 @@
+"""The page as a browser will read it: well formed, by itself, and with nothing of the data taken for markup."""
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from devkit.report.page.page import render_page
+from devkit.report.result import ExpectationResult
+from devkit.report.run_record import read_run
+from tests.unit.devkit.report import storm
+
+VOID = {"meta", "wbr", "br", "hr", "img", "input", "link"}
+SECTIONS = [
+    "verdict",
+    "expectations",
+    "difference",
+    "time",
+    "source",
+    "logs",
+    "faults",
+    "environment",
+    "repeat",
+]
+WILD = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(2)> {{ 7*7 }} &amp; <!-- ]]>"
+
+
+class Page(HTMLParser):
+    """Reads a document and notes its elements; an element that is not closed in its place is an error."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, list[str]] = {}
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = [name for name, _ in attrs]
+        assert len(names) == len(set(names)), f"{tag} has an attribute twice"
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert "svg" in self._open, f"<{tag}/> is not closed by its slash in HTML"
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        for tag in self._open:
+            self.texts.setdefault(tag, []).append(data)
+
+    def attributes(self, name: str) -> list[str]:
+        return [value or "" for _, attributes in self.elements for key, value in attributes.items() if key == name]
+
+    def text(self, tag: str) -> str:
+        return "".join(self.texts.get(tag, []))
+
+
+def rendered(run: Path) -> str:
+    return render_page(read_run(run))
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return rendered(storm.write_run(tmp_path_factory.mktemp("run")))
+
+
+@pytest.fixture(scope="module")
+def page(text: str) -> Page:
+    return Page(text)
+
+
+def test_all_sections_in_their_order(page: Page) -> None:
+    assert [one for one in page.attributes("id") if one != "hatch"] == SECTIONS
+    assert page.attributes("aria-labelledby") == SECTIONS
+
+
+def test_ids_are_used_once_and_lead_somewhere(page: Page) -> None:
+    ids = page.attributes("id")
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r"url\(#([\w-]+)\)", page.text("style"))) <= set(ids)
+
+
+def test_nothing_is_fetched_from_anywhere(text: str, page: Page) -> None:
+    """A link may lead away when a person follows it; what loads by itself must not."""
+    loading = ("src", "srcset", "data", "poster", "background", "action", "formaction", "xlink:href", "manifest")
+    assert [page.attributes(name) for name in loading] == [[]] * len(loading)
+    assert {tag for tag, attributes in page.elements if "href" in attributes} <= {"a"}
+    assert {"link", "iframe", "object", "embed", "base", "form"}.isdisjoint(tag for tag, _ in page.elements)
+    assert not re.search(r"@import|url\((?!#)", page.text("style"))
+    assert not re.search(r"fetch\(|XMLHttp|import\(|WebSocket|https?:", page.text("script"))
+
+
+def test_the_policy_allows_its_own_style_and_script_only(page: Page) -> None:
+    (policy,) = [
+        attributes["content"] or ""
+        for tag, attributes in page.elements
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert policy.startswith("default-src 'none'; ")
+    for tag in ("style", "script"):
+        digest = base64.b64encode(hashlib.sha256(page.text(tag).encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    assert [tag for tag, _ in page.elements].count("script") == 1
+    assert page.attributes("style") == [], "the policy forbids style attributes"
+    assert not [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
+
+
+def test_it_can_be_read_without_seeing_it(page: Page) -> None:
+    figures = [attributes for tag, attributes in page.elements if attributes.get("role") == "img"]
+    assert len(figures) > 20
+    assert all(re.search(r"arm: .*\d", attributes["aria-label"] or "") for attributes in figures)
+    assert all(attributes.get("scope") in ("col", "row") for tag, attributes in page.elements if tag == "th")
+    assert ("html", {"lang": "en"}) in page.elements
+    svgs = [attributes for tag, attributes in page.elements if tag == "svg" and "class" in attributes]
+    assert all(
+        attributes.get("aria-hidden") == "true" or attributes.get("role") == "img" or attributes["class"] == "failure"
+        for attributes in svgs
+    )
+
+
+def test_headings_go_down_one_level_at_a_time(page: Page) -> None:
+    levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(now <= before + 1 for before, now in pairwise(levels))
+
+
+def test_it_says_what_it_must(page: Page) -> None:
+    main = " ".join(page.text("body").split())
+    for needed in (
+        "Reproduced and fixed",
+        "exit code 0",
+        "at least 2.5",
+        "3.6: 812 requests for 226 fetches",
+        "[408, 429, 500, 502, 503, 504]",
+        "if server will 504 timeout after 60 seconds",
+        "40 times faster than in production",
+        "parses asked for / parses the upstream can do",
+        "process 1 ended at 22.0 s with exit code 1",
+        "… 30 frames",
+        "devkit scenario run a-storm --seed 7",
+        "Linux-6.1-x86_64-with-glibc2.36",
+    ):
+        assert needed in main
+    assert "https://phabricator.wikimedia.org/T421216" in page.attributes("href")
+
+
+def test_what_others_wrote_stays_text(tmp_path: Path) -> None:
+    extra = [line | {"error": WILD} for line in storm.lines() if line["kind"] == "failed"]
+    run = storm.write_run(tmp_path, extra=tuple(extra))
+    lines = (run / "events.jsonl").read_text().splitlines()
+    first = json.loads(lines[0]) | {"title": WILD, "quote": WILD, "preserves": WILD, "reference": f"javascript:{WILD}"}
+    text = "\n".join([json.dumps(first), *lines[1:]]).replace("slow parsing", json.dumps(WILD)[1:-1])
+    (run / "events.jsonl").write_text(text)
+    (run / "incident/logs/pipeline-1.log").write_text(WILD)
+    result = storm.result()
+    item = ExpectationResult(name=WILD, expected=WILD, measured=WILD, holds=False)
+    fixed = result.arms["fixed"]
+    audit = fixed.audit.model_copy(update={"examples": (WILD,)})
+    fixed = fixed.model_copy(update={"expectations": (item,), "audit": audit, "holds": False, "ended_by": WILD})
+    evidence = {"fixed": tuple(one.model_copy(update={"fault": WILD}) for one in result.fault_evidence["fixed"])}
+    changes: dict[str, Any] = {
+        "title": WILD,
+        "arms": {"incident": result.arms["incident"], "fixed": fixed},
+        "fault_evidence": evidence,
+        "reasons": (WILD,),
+        "versions": {WILD: WILD},
+        "repeat": WILD,
+        "config_difference": {WILD: result.config_difference["deferral.policy"].model_copy(update={"fixed": WILD})},
+    }
+    (run / "result.json").write_text(result.model_copy(update=changes).model_dump_json())
+    page = Page(rendered(run))
+    tags = [tag for tag, _ in page.elements]
+    assert (tags.count("script"), tags.count("img")) == (1, 0)
+    assert not [href for href in page.attributes("href") if not href.startswith("https://")]
+    assert page.text("body").count("alert(2)> {{ 7*7 }} &amp; <!-- ]]>") > 10
+
+
+class TestRunsWithoutAVerdict:
+    def test_one_that_broke_off(self, tmp_path: Path) -> None:
+        error = {"t_s": 99.0, "kind": "harness error", "error": "kafka ended", "exit_code": 3}
+        page = Page(rendered(storm.write_run(tmp_path, with_result=False, extra=(error,))))
+        assert page.attributes("aria-labelledby") == [one for one in SECTIONS if one not in ("expectations", "faults")]
+        body = page.text("body")
+        assert "No verdict" in body
+        assert "kafka ended" in body
+        assert "devkit scenario run a-storm --seed 7" in body
+
+    def test_one_that_never_came_to_an_arm(self, tmp_path: Path) -> None:
+        first = {"t_s": 0.0, "kind": "run", **storm.about().model_dump(mode="json")}
+        (tmp_path / "events.jsonl").write_text(json.dumps(first) + "\n")
+        page = Page(rendered(tmp_path))
+        assert page.attributes("aria-labelledby") == ["verdict", "difference", "source", "environment", "repeat"]
+
+    def test_an_arm_of_which_next_to_nothing_is_known(self, tmp_path: Path) -> None:
+        first = {"t_s": 0.0, "kind": "run", **storm.about().model_dump(mode="json")}
+        began = {"t_s": 1.0, "kind": "phase", "arm": "incident", "phase": "arm", "text": "x"}
+        (tmp_path / "events.jsonl").write_text(json.dumps(first) + "\n" + json.dumps(began) + "\n")
+        assert "cut short" in Page(rendered(tmp_path)).text("body")
+
+
+def test_a_pipeline_that_shows_little(tmp_path: Path) -> None:
+    """What could not be observed is named, and not drawn as if nothing had been committed."""
+    run = storm.write_run(tmp_path, extra=({"t_s": 60.0, "kind": "unseen", "arm": "fixed", "sights": ["offsets"]},))
+    result = storm.result()
+    item = ExpectationResult(name="drained", expected="true", measured="n/a: not observable", holds=None)
+    fixed = result.arms["fixed"].model_copy(update={"expectations": (item,), "holds": None})
+    arms = {**result.arms, "fixed": fixed}
+    changed = result.model_copy(update={"arms": arms, "pipeline": "python mine.py <config>"})
+    (run / "result.json").write_text(changed.model_dump_json())
+    page = Page(rendered(run))
+    body = " ".join(page.text("body").split())
+    assert "200 published; committed offsets could not be observed" in body
+    assert "? n/adrainedtruen/a: not observable" in page.text("tbody")
+    assert "fixed arm cannot be judged" in body
+    assert "With the fix the pipeline was never restarted when the arm ended after 36 s (drained)" in body
+    assert "not the kit's own, but python mine.py <config>." in body
+    assert re.search(r"committed\d+ of 200not observable", body)
+
+
+def test_a_single_arm_is_a_page_too(tmp_path: Path) -> None:
+    run = storm.write_run(tmp_path)
+    lines = [line for line in (run / "events.jsonl").read_text().splitlines() if '"arm": "fixed"' not in line]
+    (run / "events.jsonl").write_text("\n".join(lines))
+    result = storm.result()
+    changes = {"arms": {"incident": result.arms["incident"]}, "outcome": "incident arm holds", "fault_evidence": {}}
+    (run / "result.json").write_text(result.model_copy(update=changes).model_dump_json())
+    assert "Incident arm holds" in Page(rendered(run)).text("h2")
+
+
+def test_however_long_the_run_the_page_stays_small(tmp_path: Path) -> None:
+    run = storm.write_run(tmp_path)
+    samples = [line for line in storm.lines() if line["kind"] == "sample" and line["arm"] == "incident"]
+    with (run / "events.jsonl").open("a") as timeline:
+        for n in range(12_000):
+            line = dict(samples[n % len(samples)]) | {"t_s": round(150 + n * 0.5, 3)}
+            line["faults"] = {f"fault {k} {'x' * 60}": n // 2 * (1 + (n // 8) % 2) for k in range(4)}
+            timeline.write(json.dumps(line) + "\n")
+            if n % 4 == 0:
+                for more in (
+                    {"kind": "batch_started", "batch": n},
+                    {"kind": "batch_written", "batch": n, "seconds": 0.4},
+                    {"kind": "failed", "error": "x" * 5000},
+                    {"kind": "process_ended", "process": n, "exit_code": 1},
+                    {"kind": "process_restarted", "process": n},
+                    {"kind": "started"},
+                ):
+                    timeline.write(json.dumps({"t_s": line["t_s"], "arm": "incident"} | more) + "\n")
+    text = rendered(run)
+    Page(text)
+    assert len(text.encode()) < 1_500_000

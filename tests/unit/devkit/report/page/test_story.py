@@ -1,0 +1,86 @@
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from devkit.report.page.story import paragraph, verdict
+from devkit.report.result import Outcome
+from devkit.report.run_record import RunRecord, read_run
+from tests.unit.devkit.report import storm
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunRecord:
+    return read_run(storm.write_run(tmp_path))
+
+
+def changed(run: RunRecord, **changes: Any) -> RunRecord:
+    assert run.result is not None
+    return RunRecord(run.directory, run.about, run.arms, run.result.model_copy(update=changes), None)
+
+
+def unfinished(run: RunRecord, broke_off: str | None) -> RunRecord:
+    return RunRecord(run.directory, run.about, run.arms, None, broke_off)
+
+
+@pytest.mark.parametrize("outcome", get_args(Outcome))
+def test_every_outcome_has_a_headline_of_its_own(run: RunRecord, outcome: Outcome) -> None:
+    found = verdict(changed(run, outcome=outcome))
+    assert found.headline.lower() == outcome
+    assert found.meaning.endswith(".")
+    assert {"good": "✓", "bad": "✗", "unknown": "?"}[found.mood] == found.mark
+
+
+def test_an_outcome_looks_as_good_as_its_exit_code(run: RunRecord) -> None:
+    assert verdict(changed(run, outcome="reproduced and fixed")).mood == "good"
+    assert verdict(changed(run, outcome="fix does not hold")).mood == "bad"
+    assert verdict(changed(run, outcome="inconclusive")).mood == "unknown"
+
+
+def test_a_run_that_broke_off(run: RunRecord) -> None:
+    found = verdict(unfinished(run, "kafka ended"))
+    assert (found.headline, found.exit_code, found.reasons) == ("No verdict", 3, ("kafka ended",))
+
+
+def test_a_run_that_was_killed(run: RunRecord) -> None:
+    found = verdict(unfinished(run, None))
+    assert (found.headline, found.exit_code, found.reasons) == ("No verdict", None, ())
+
+
+def test_what_happened_in_one_paragraph(run: RunRecord) -> None:
+    committed = run.arms["incident"].samples[-1].committed
+    assert paragraph(run) == (
+        "With the incident's configuration the pipeline was restarted twice and read 100 offsets again; it had "
+        f"committed {committed} of 200 events when the arm ended after 44 s (restarts 2), and 60 left as output, "
+        "2 as error events, 4 were filtered. It made 812 requests for 226 fetches, and nobody waited any more for "
+        "71 % of the upstream's parses. With the fix the pipeline was never restarted; it had committed 200 of 200 "
+        "events when the arm ended after 36 s (drained), and 188 left as output, 4 as error events, 8 were filtered. "
+        "It made 812 requests for 226 fetches, and nobody waited any more for 5 % of the upstream's parses. "
+        "Requests that met the faults in the incident and the fixed arm: 'parser' 812 and 402, "
+        "'slow parsing' 72 and 64."
+    )
+
+
+def test_an_upstream_that_was_well_is_not_talked_about(run: RunRecord) -> None:
+    assert run.result is not None
+    arms = {}
+    for name, arm in run.result.arms.items():
+        figures = arm.figures.model_copy(update={"amplification": 1.0, "abandoned_share": 0.0})
+        arms[name] = arm.model_copy(update={"figures": figures})
+    assert "fetches" not in paragraph(changed(run, arms=arms))
+
+
+def test_a_single_arm_is_not_compared(run: RunRecord) -> None:
+    assert run.result is not None
+    found = changed(run, fault_evidence={"fixed": run.result.fault_evidence["fixed"]})
+    assert paragraph(found).endswith("Requests that met the faults: 'parser' 402, 'slow parsing' 64.")
+
+
+def test_without_a_result_the_arms_are_told_all_the_same(run: RunRecord) -> None:
+    text = paragraph(unfinished(run, "kafka ended"))
+    assert "restarted twice; it had committed" in text
+    assert "fault" not in text
+
+
+def test_without_arms_there_is_nothing_to_tell(run: RunRecord) -> None:
+    assert paragraph(RunRecord(run.directory, run.about, {}, None, "kafka ended")) == ""

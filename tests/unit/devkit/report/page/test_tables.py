@@ -1,0 +1,69 @@
+from pathlib import Path
+
+import pytest
+
+from devkit.observe.figures import FlatCommit, LatencyFigures
+from devkit.report.page.tables import delivery, measured
+from devkit.report.run_record import RunRecord, read_run
+from tests.unit.devkit.report import storm
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunRecord:
+    return read_run(storm.write_run(tmp_path))
+
+
+def rows(run: RunRecord) -> dict[str, tuple[str, ...]]:
+    return {row.name: row.values for row in measured(run)}
+
+
+def test_what_was_measured(run: RunRecord) -> None:
+    found = rows(run)
+    assert found["restarts"] == ("2", "0")
+    assert found["requests for each fetch"] == ("3.59", "1.08")
+    assert found["parses nobody waited for any more"] == ("71 %", "5 %")
+    assert found["committed"][1] == "200 of 200"
+    assert found["end-to-end latency"] == ("134 had not left", "134 had not left")
+
+
+def test_what_no_arm_has_is_left_out(run: RunRecord) -> None:
+    assert {"events ever deferred", "longest time without a commit"}.isdisjoint(rows(run))
+
+
+def test_latencies_and_a_flat_commit(run: RunRecord) -> None:
+    assert run.result is not None
+    fixed = run.result.arms["fixed"]
+    figures = fixed.figures.model_copy(
+        update={
+            "latency": LatencyFigures(left=9, waiting=0, p50_s=0.8, p95_s=2.5, p99_s=None, max_s=3),
+            "flat_commit": FlatCommit(
+                duration_s=12.5, from_s=3, committed=4, source_end=9, median_cpu_cores=0.4, mean_cpu_cores=0.5
+            ),
+        }
+    )
+    arms = {**run.result.arms, "fixed": fixed.model_copy(update={"figures": figures})}
+    changed = RunRecord(run.directory, run.about, run.arms, run.result.model_copy(update={"arms": arms}), None)
+    assert rows(changed)["end-to-end latency"][1] == "p50 800 ms, p95 2.5 s"
+    assert rows(changed)["longest time without a commit"] == ("—", "12.5 s from 3 s on, at 0.4 cores")
+
+
+def test_without_a_result_there_is_what_the_timeline_shows(run: RunRecord) -> None:
+    bare = RunRecord(run.directory, run.about, run.arms, None, None)
+    assert list(rows(bare)) == ["lasted", "ended by", "restarts", "committed", "highest lag, events"]
+    assert delivery(bare) == ()
+
+
+def test_where_the_events_went(run: RunRecord) -> None:
+    found = {row.name: row.values for row in delivery(run)}
+    assert found["events published"] == ("200", "200")
+    assert found["lost"] == ("0", "0")
+    assert found["still in the source, not committed"] == ("134", "0")
+    assert "out of order for their page" not in found
+
+
+def test_an_arm_that_has_not_come_to_a_result(run: RunRecord) -> None:
+    assert run.result is not None
+    only = run.result.model_copy(update={"arms": {"fixed": run.result.arms["fixed"]}})
+    changed = RunRecord(run.directory, run.about, run.arms, only, None)
+    assert {row.name: row.values for row in delivery(changed)}["lost"] == ("—", "0")
+    assert rows(changed)["requests to the upstream"] == ("—", "812")

@@ -1,0 +1,118 @@
+from typing import Any
+
+import pytest
+
+from devkit.report.arm_record import ArmRecord, Span, arm_record
+from tests.unit.devkit.report import storm
+
+
+def line(t_s: float, kind: str, **fields: Any) -> dict[str, Any]:
+    return {"t_s": t_s, "kind": kind, "arm": "incident"} | fields
+
+
+def sample(t_s: float, **fields: Any) -> dict[str, Any]:
+    counters = dict.fromkeys(("committed", "source_end", "outputs", "errors", "requests", "in_flight"), 0)
+    return line(t_s, "sample", **counters | fields)
+
+
+BEGIN = line(100.0, "phase", phase="arm", text="topics, traffic and pipeline")
+END = line(140.0, "phase", phase="arm ends", text="restarts 2")
+
+
+def record(*lines: dict[str, Any]) -> ArmRecord:
+    return arm_record("incident", [BEGIN, *lines])
+
+
+@pytest.fixture(scope="module")
+def incident() -> ArmRecord:
+    return arm_record("incident", [one for one in storm.lines() if one.get("arm") == "incident"])
+
+
+def test_times_count_from_the_arms_start(incident: ArmRecord) -> None:
+    assert incident.samples[0].t_s == storm.STEP_S
+    assert (incident.duration_s, incident.ended_by) == (44.0, "restarts 2")
+
+
+def test_an_arm_that_was_cut_short_lasted_until_its_last_line() -> None:
+    cut = record(line(103.0, "process_started"))
+    assert (cut.duration_s, cut.ended_by) == (3.0, None)
+
+
+def test_what_comes_after_the_arms_end_does_not_make_it_longer() -> None:
+    assert record(END, line(150.0, "phase", phase="audit", text="every input")).duration_s == 40.0
+
+
+def test_processes_with_their_ends(incident: ArmRecord) -> None:
+    assert [(one.number, one.begin_s, one.ready_s, one.end_s, one.exit_code) for one in incident.processes] == [
+        (1, 0.2, 3.0, 22.0, 1),
+        (2, 23.0, 26.0, 38.0, 1),
+        (3, 39.0, 42.0, 44.0, None),
+    ]
+    assert incident.processes[0].failure == storm.STALLED
+    assert incident.downtimes == (Span(22.0, 26.0), Span(38.0, 42.0))
+
+
+def test_a_process_that_never_got_ready_is_down_until_the_end() -> None:
+    arm = record(
+        line(101.0, "process_started"),
+        line(105.0, "process_ended", process=1, exit_code=1),
+        line(106.0, "process_restarted", process=2),
+        END,
+    )
+    assert arm.downtimes == (Span(5.0, 40.0),)
+
+
+class TestBatches:
+    def test_written_and_not(self, incident: ArmRecord) -> None:
+        assert [(one.number, one.written, one.replay) for one in incident.batches] == [
+            (0, True, False),
+            (1, False, False),
+            (1, False, True),
+        ]
+        assert [one.end_s for one in incident.batches] == [4.6, 22.0, 38.0]
+
+    def test_its_own_figure_says_how_long_it_took(self) -> None:
+        """Two lines that are read in one look have one time."""
+        arm = record(line(105.0, "batch_started", batch=0), line(105.0, "batch_written", batch=0, seconds=1.5), END)
+        assert [(one.begin_s, one.end_s) for one in arm.batches] == [(3.5, 5.0)]
+
+    def test_one_that_the_arms_end_cut_off(self) -> None:
+        arm = record(line(101.0, "process_started"), line(105.0, "batch_started", batch=0), END)
+        assert [(one.end_s, one.written) for one in arm.batches] == [(40.0, False)]
+
+
+class TestFaults:
+    def test_spans_are_where_the_count_grew(self) -> None:
+        counts = [0, 0, 2, 3, 3, 3, 3, 3, 4]
+        arm = record(*(sample(100.0 + n, faults={"huge page": count}) for n, count in enumerate(counts)), END)
+        assert arm.faults == {"huge page": (Span(1.0, 3.0), Span(7.0, 8.0))}
+
+    def test_short_pauses_do_not_part_them(self) -> None:
+        arm = record(*(sample(100.0 + n / 2, faults={"x": count}) for n, count in enumerate([0, 1, 1, 1, 2])), END)
+        assert arm.faults == {"x": (Span(0.0, 2.0),)}
+
+    def test_one_that_met_nothing_has_none(self) -> None:
+        assert record(sample(101.0, faults={"x": 0}), sample(102.0, faults={"x": 0}), END).faults == {"x": ()}
+
+
+class TestWaits:
+    def test_from_waiting_to_resumed(self) -> None:
+        arm = record(line(105.0, "waiting", reason="deferral is full"), line(108.0, "resumed"), END)
+        assert arm.waits == (Span(5.0, 8.0, "deferral is full"),)
+
+    def test_the_end_of_the_process_ends_it(self) -> None:
+        arm = record(line(105.0, "waiting", reason="x"), line(107.0, "process_ended", exit_code=1), END)
+        assert arm.waits == (Span(5.0, 7.0, "x"),)
+
+    def test_one_that_goes_on(self) -> None:
+        assert record(line(105.0, "waiting", reason="x"), END).waits == (Span(5.0, 40.0, "x"),)
+
+
+def test_rounds_of_the_slow_lane_end_when_they_are_told() -> None:
+    arm = record(line(105.0, "slow_round", pages=2, entries=3, seconds=1.5), END)
+    assert arm.slow_rounds == (Span(3.5, 5.0, "3 entries"),)
+
+
+@pytest.mark.parametrize("broken", [{"committed": None}, {"committed": "many"}, {"requests": 1.5}])
+def test_a_line_that_makes_no_sense_is_left_out(broken: dict[str, Any]) -> None:
+    assert [one.t_s for one in record(sample(101.0), sample(102.0, **broken), sample(103.0), END).samples] == [1.0, 3.0]

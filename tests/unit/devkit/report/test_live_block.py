@@ -1,0 +1,69 @@
+from dataclasses import replace
+
+import pytest
+
+from devkit.observe.arm import Sample
+from devkit.report.live_block import ArmView, Mark, block_lines, marks
+from devkit.report.sparkline import columns
+
+SAMPLE = Sample(at_s=0.5, committed=0, source_end=0, outputs=0, errors=0, requests=0, in_flight=0)
+
+
+@pytest.fixture
+def view() -> ArmView:
+    view = ArmView("incident", phase="pipeline: running, from checkpoint", restarts=1)
+    for n in range(1, 9):
+        sample = replace(
+            SAMPLE, at_s=n * 0.5, committed=25 * (n // 2), source_end=20 * n, outputs=24 * (n // 2), requests=30 * n
+        )
+        view.add(sample, {"huge page": n // 4, "slow page": 0})
+    return view
+
+
+def test_what_it_shows(view: ArmView) -> None:
+    assert block_lines(view, 78) == [
+        f"{'incident  pipeline: running, from checkpoint':<73}4.0 s",
+        "committed █████████████████████░░░░░░░░░░░░░  100/160",
+        "lag       ▃▃▅▄▆▆█▇".ljust(44) + "  60",
+        "out       █▁█▁█▁█".ljust(44) + "  96, 48/s, errors 0",
+        "requests  ███████".ljust(44) + "  240, 60/s, open 0",
+        "restarts 1 · fault 'huge page' 2, now",
+    ]
+
+
+def test_a_fault_is_active_while_its_count_grows(view: ArmView) -> None:
+    assert view.active == {"huge page"}
+    view.add(view.samples[-1], {"huge page": 2, "slow page": 0})
+    assert view.active == frozenset()
+    assert block_lines(view, 78)[-1] == "restarts 1 · fault 'huge page' 2"
+
+
+def test_what_happens_at_the_upstream_is_shown_once_it_does(view: ArmView) -> None:
+    view.add(replace(view.samples[-1], at_s=4.5, queued=40, parses=10, abandoned=5, deferred=3), {})
+    assert [line.split()[0] for line in block_lines(view, 78)][5:7] == ["queued", "deferred"]
+    assert block_lines(view, 78)[5].endswith("40, 50% abandoned")
+
+
+@pytest.mark.parametrize("unicode", [True, False])
+@pytest.mark.parametrize("width", range(1, 120, 7))
+def test_no_line_is_wider_than_asked(view: ArmView, width: int, unicode: bool) -> None:
+    view.phase = "pipeline: 漢字 " + "query failed " * 20
+    lines = block_lines(view, width, unicode=unicode)
+    assert max(columns(line) for line in lines) <= width
+
+
+def test_without_unicode_it_is_ascii(view: ArmView) -> None:
+    view.phase = "größer"
+    assert all(line.isascii() for line in block_lines(view, 78, unicode=False))
+
+
+def test_before_the_first_sample_there_is_the_phase() -> None:
+    assert block_lines(ArmView("fixed", phase="arm: topics"), 40) == ["fixed     arm: topics".ljust(40)]
+
+
+def test_what_deserves_attention(view: ArmView) -> None:
+    assert marks(view) == [
+        Mark("incident", "arm"),
+        Mark("restarts 1", "restart"),
+        Mark("fault 'huge page' 2, now", "fault"),
+    ]

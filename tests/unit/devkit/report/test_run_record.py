@@ -1,0 +1,68 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from devkit.errors import UsageError
+from devkit.report.run_record import read_run
+from tests.unit.devkit.report import storm
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return storm.write_run(tmp_path / "run")
+
+
+def test_all_of_a_run(run: Path) -> None:
+    found = read_run(run)
+    assert found.about == storm.about()
+    assert found.result == storm.result()
+    assert list(found.arms) == ["incident", "fixed"]
+    assert found.broke_off is None
+
+
+def test_a_run_without_a_result_says_why(tmp_path: Path) -> None:
+    error = {"t_s": 99.0, "kind": "harness error", "error": "kafka ended", "exit_code": 3}
+    found = read_run(storm.write_run(tmp_path / "run", with_result=False, extra=(error,)))
+    assert (found.result, found.broke_off) == (None, "kafka ended")
+
+
+def test_half_a_line_at_the_end_is_no_trouble(run: Path) -> None:
+    with (run / "events.jsonl").open("ab") as timeline:
+        timeline.write(b'{"t_s": 99.1, "kind": "sample", "arm": "fixed", "commi\xff')
+    assert read_run(run).arms == read_run(storm.write_run(run.parent / "whole")).arms
+
+
+@pytest.mark.parametrize("line", ["[]", "7", '{"kind": "sample"}', '{"t_s": "1", "kind": "x"}', '{"t_s": 1}', ""])
+def test_what_is_no_line_of_a_timeline_is_left_out(run: Path, line: str) -> None:
+    before = read_run(run).arms
+    with (run / "events.jsonl").open("a") as timeline:
+        timeline.write(line + "\n")
+    assert read_run(run).arms == before
+
+
+def test_the_timeline_of_an_older_kit_is_read(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_text('{"t_s": 0, "kind": "run", "scenario": "x", "seed": 7, "arms": ["fixed"]}\n')
+    found = read_run(tmp_path)
+    assert (found.about.title, found.about.began, found.arms) == ("", None, {})
+
+
+def test_a_directory_that_is_no_run(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"events\.jsonl cannot be read") as raised:
+        read_run(tmp_path)
+    assert raised.value.hint is not None
+    assert "runs/latest" in raised.value.hint
+
+
+def test_a_timeline_that_is_no_runs(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_text('{"t_s": 0, "kind": "sample"}\n')
+    with pytest.raises(UsageError, match="no line of kind 'run'"):
+        read_run(tmp_path)
+
+
+def test_a_result_of_another_version(run: Path) -> None:
+    result = json.loads((run / "result.json").read_text())
+    del result["arms"]["fixed"]["audit"]
+    (run / "result.json").write_text(json.dumps(result))
+    with pytest.raises(UsageError, match=r"another version of the kit: arms\.fixed\.audit: Field required"):
+        read_run(run)

@@ -1,0 +1,83 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from devkit.report.result import Difference, ExpectationResult, Result
+from devkit.report.summary import broke_off_markdown, summary_markdown
+from tests.unit.devkit.report import storm
+
+DIRECTORY = Path("runs/a-storm/20261121T100000Z")
+
+
+def of(result: Result) -> str:
+    return summary_markdown(result, DIRECTORY)
+
+
+def with_measured(text: str) -> str:
+    result = storm.result()
+    item = ExpectationResult(name="audit", expected="clean", measured=text, holds=False)
+    fixed = result.arms["fixed"].model_copy(update={"expectations": (item,)})
+    return of(result.model_copy(update={"arms": {"fixed": fixed}}))
+
+
+def test_what_it_says() -> None:
+    text = of(storm.result())
+    assert text.startswith("## ✅ a-storm: reproduced and fixed\n")
+    assert "(seed 7, 92 s, exit code 0)" in text
+    assert "**incident arm** holds (44.0 s, ended by: restarts 2)" in text
+    assert "| ✅ ok | amplification | at least 2.5 | 3.6: 812 requests for 226 fetches |" in text
+    assert "| `deferral.policy` | `none` | `defer` |" in text
+    assert "| slow parsing | fixed | 64 | yes |" in text
+    assert "Repeat: `devkit scenario run a-storm --seed 7`" in text
+    assert "`runs/a-storm/20261121T100000Z`" in text
+
+
+@pytest.mark.parametrize(
+    ("outcome", "exit_code", "mark"),
+    [("fix does not hold", 1, "❌"), ("not reproduced", 1, "❌"), ("inconclusive", 3, "❔")],
+)
+def test_another_outcome(outcome: str, exit_code: int, mark: str) -> None:
+    changes = {"outcome": outcome, "exit_code": exit_code, "reasons": ("fixed: lost 2",)}
+    text = of(storm.result().model_copy(update=changes))
+    assert text.startswith(f"## {mark} a-storm: {outcome}\n")
+    assert "\n- fixed: lost 2\n" in text
+
+
+def test_every_table_has_as_many_cells_in_each_row() -> None:
+    text = with_measured("a | b\nc `d` \\| <script> *e*")
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        cells = {len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) for row in table.splitlines()}
+        assert len(cells) == 1, table
+
+
+@pytest.mark.parametrize("text", ["<img src=x onerror=alert(1)>", "[a](http://b)", "@somebody #1", "`code`", "**b**"])
+def test_what_was_measured_stays_text(text: str) -> None:
+    cell = with_measured(text).split("| clean | ")[1].split("\n")[0]
+    assert not re.search(r"(?<!\\)[<>\[\]@#`*]", cell)
+
+
+def test_a_value_with_the_marks_of_code_in_it() -> None:
+    difference = {"key": Difference(incident="a`b", fixed="c|d")}
+    text = of(storm.result().model_copy(update={"config_difference": difference}))
+    assert "| `key` | `` a`b `` | `c\\|d` |" in text
+
+
+def test_long_text_is_cut() -> None:
+    assert "…" in with_measured("x" * 5000)
+    assert len(with_measured("x" * 5000)) < 3000
+
+
+def test_a_fault_that_met_requests_and_did_nothing() -> None:
+    result = storm.result()
+    idle = result.fault_evidence["fixed"][0].model_copy(update={"acted": False, "inaction": "no request had to wait"})
+    text = of(result.model_copy(update={"fault_evidence": {"fixed": (idle,), "incident": ()}}))
+    assert "| parser | fixed | 402 | met, but did not act: no request had to wait |" in text
+    assert "| none was injected | incident |  | no |" in text
+
+
+def test_a_run_that_broke_off() -> None:
+    text = broke_off_markdown(storm.about(), "kafka ended:\nexit code 1", DIRECTORY)
+    assert text.startswith("## ❔ a-storm: no verdict\n")
+    assert "The kit could not finish the run: kafka ended: exit code 1\n" in text
+    assert "Repeat: `devkit scenario run a-storm --seed 7`" in text

@@ -1,0 +1,88 @@
+"""The documents beside the README cannot rot either: what they name exists, and what they promise is so."""
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+
+from devkit.cli.exit_codes import ExitCodes
+from devkit.cli.main import cli
+from devkit.report.run_reports import JOB_SUMMARY_VARIABLE, JUNIT, REPORT, SUMMARY
+
+REPOSITORY = Path(__file__).parents[2]
+DOCS = REPOSITORY / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+RECIPES = set(re.findall(r"^([a-z-]+)(?: [*a-z]+)*:", (REPOSITORY / "justfile").read_text(), re.MULTILINE))
+# A recipe that hands its arguments on to a command takes that command's options.
+BEHIND = {"scenario": ("scenario", "run"), "check": ("scenario", "check")}
+
+
+def command(*names: str) -> click.Command | None:
+    """The deepest command that the words name."""
+    found: click.Command = cli
+    for name in names:
+        if not isinstance(found, click.Group):
+            break
+        if name not in found.commands:
+            return None
+        found = found.commands[name]
+    return None if found is cli else found
+
+
+def options(of: click.Command) -> set[str]:
+    return {name for parameter in of.params for name in parameter.opts}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    links = [target for target in re.findall(r"\]\(([^)]+)\)", page.read_text()) if "://" not in target]
+    assert [target for target in links if not (page.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_and_their_options_exist(page: Path) -> None:
+    lines = re.findall(r"(\./justw|devkit) ([a-z][\w -]*.*)", page.read_text())
+    assert lines
+    for program, words in lines:
+        first = words.split("`")[0].split()
+        if program == "./justw":
+            assert first[0] in RECIPES, first
+            first = [*BEHIND.get(first[0], first[:1]), *first[1:]]
+        found = command(*first)
+        assert found is not None, first
+        assert {word for word in first if re.fullmatch(r"--[a-z-]+", word)} <= options(found), first
+
+
+@pytest.mark.parametrize("page", [*PAGES, DOCS / "github-workflow.yml"], ids=lambda page: page.name)
+def test_scenarios_exist(page: Path) -> None:
+    text = page.read_text()
+    named = set(re.findall(r"justw scenario ([a-z][\w-]*)", text))
+    for several in re.findall(r"(?:SCENARIO|scenario): \[(.+?)\]", text):
+        named |= set(several.split(", "))
+    assert {name for name in named if not (REPOSITORY / "scenarios" / f"{name}.yaml").exists()} == set()
+
+
+def test_the_workflow_is_one() -> None:
+    workflow = yaml.safe_load((DOCS / "github-workflow.yml").read_text())
+    (job,) = workflow["jobs"].values()
+    steps = job["steps"]
+    assert all(set(step) & {"uses", "run"} for step in steps)
+    assert [step["run"] for step in steps if "run" in step] == ["./justw scenario ${{ matrix.scenario }}"]
+    (upload,) = [step for step in steps if step.get("uses", "").startswith("actions/upload-artifact@")]
+    assert upload["if"] == "always()"
+    assert workflow["permissions"] == {"contents": "read"}
+
+
+def test_what_a_job_can_keep_is_what_a_run_writes() -> None:
+    text = (DOCS / "ci.md").read_text()
+    assert {REPORT, JUNIT, SUMMARY, "result.json"} == set(re.findall(r"^\| `([\w.]+)` \|", text, re.MULTILINE))
+    assert JOB_SUMMARY_VARIABLE in text
+
+
+def test_the_codes_for_a_bisection_are_those_of_the_program() -> None:
+    rows = re.findall(r"^\| (\d+) .*\| (\d+) \| \w+ \|$", (DOCS / "bisect.md").read_text(), re.MULTILINE)
+    assert [(int(code), int(with_bisect)) for code, with_bisect in rows] == [
+        (code, ExitCodes(bisect=True).of(code)) for code in (0, 1, 2, 3, 130)
+    ]
