@@ -13,7 +13,7 @@ default:
 ready:
     @./justw --setup
 
-# Play an incident's scenario, with and without the fix: just scenario oversized-message
+# Play an incident's scenario, with and without the fix: just scenario oversized-message [--stack compose]
 [no-cd, no-exit-message]
 scenario *args: ready
     @devkit scenario run "$@"
@@ -28,7 +28,7 @@ scenarios: ready
 check *args: ready
     @devkit scenario check "$@"
 
-# Bring a stack up and leave it running
+# Bring a stack up and leave it running: just up [--stack compose]
 [no-cd, no-exit-message]
 up *args: ready
     @devkit up "$@"
@@ -43,10 +43,20 @@ down *args: ready
 status *args: ready
     @devkit status "$@"
 
+# The parts that run: process or container, state, address
+[no-cd, no-exit-message]
+ps *args: ready
+    @devkit ps "$@"
+
 # Logs of the running stack's parts
 [no-cd, no-exit-message]
 logs *args: ready
     @devkit logs "$@"
+
+# End what killed runs left, containers included
+[no-cd, no-exit-message]
+heal *args: ready
+    @devkit heal "$@"
 
 # Check this machine
 [no-cd, no-exit-message]
@@ -63,10 +73,15 @@ clean *args: ready
 mock *args: ready
     @python -m mockapi "$@"
 
-# Run the tests
+# Run the tests, but for those that take minutes
 [no-exit-message]
 test *args: ready
     @pytest "$@"
+
+# Run all tests, and every scenario as one
+[no-exit-message]
+test-all *args: ready
+    @pytest -m "slow or not slow" tests scenarios "$@"
 
 # Check style and types
 lint: ready

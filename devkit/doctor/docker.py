@@ -5,7 +5,10 @@ import subprocess
 from collections.abc import Callable
 from datetime import timedelta
 
+from devkit.docker.access import access_by
+from devkit.docker.preflight import check_compose
 from devkit.doctor.finding import Finding
+from devkit.errors import DevkitError
 
 _DEADLINE = timedelta(seconds=10)
 
@@ -27,7 +30,11 @@ def check_docker(which: Callable[[str], str | None] = shutil.which) -> Finding:
         return _silent(command, str(error))
     if run.returncode != 0:
         return _silent(command, (run.stderr.strip().splitlines() or [f"exit code {run.returncode}"])[-1])
-    return Finding("docker", "ok", f"engine {run.stdout.strip()} answers")
+    engine = f"engine {run.stdout.strip()} answers"
+    try:
+        return Finding("docker", "ok", f"{engine}, Compose {check_compose(access_by(command))}")
+    except DevkitError as error:
+        return Finding("docker", "warn", f"{engine}, but not for `--stack compose`: {error}", error.hint)
 
 
 def _silent(command: str, problem: str) -> Finding:

@@ -15,6 +15,9 @@ from types import FrameType
 
 import psutil
 
+from devkit.docker.access import DockerAccess
+from devkit.docker.remains import remove_containers
+from devkit.errors import StackError
 from devkit.guardian import messages as m
 from devkit.guardian.processes import (
     RUN_VARIABLE,
@@ -26,7 +29,7 @@ from devkit.guardian.processes import (
     kill_until_gone,
     marked,
 )
-from devkit.guardian.state import RunState, state_path
+from devkit.guardian.state import PartPlace, RunState, state_path
 
 
 class GuardianProcess:
@@ -39,6 +42,9 @@ class GuardianProcess:
         self._requests: dict[int, int] = {}  # pid of a started process → the request that started it
         self._released = False
         self._ending = False
+        self._docker: DockerAccess | None = None
+        self._addresses: dict[str, str] = {}
+        self._parts: tuple[PartPlace, ...] = ()
         become_subreaper()
         self._directory = Path(tempfile.mkdtemp(prefix=f"devkit-{run_id}-"))
         try:
@@ -77,9 +83,9 @@ class GuardianProcess:
                 self._ending |= shutdown_asked
         finally:
             # Also when this process has a defect: what it owns must not outlive it.
-            self._end_everything()
+            left = self._end_everything()
         if shutdown_asked:
-            self._tell(m.Down())
+            self._tell(m.Down(left=left))
 
     def _on_end_signal(self, _number: int, _frame: FrameType | None) -> None:
         self._ending = True
@@ -108,9 +114,18 @@ class GuardianProcess:
             case m.KillTree():
                 self._kill_tree(command.request)
                 self._tell(m.TreeKilled(request=command.request))
+            case m.UseDocker():
+                self._docker = command.access
+                self._save_state()
+                self._tell(m.Noted())
+            case m.Announce():
+                self._addresses, self._parts = command.addresses, command.parts
+                self._save_state()
+                self._tell(m.Noted())
             case m.Release():
                 self._released = True
-                self._save_state(addresses=command.state)
+                self._addresses = command.state
+                self._save_state()
                 self._tell(m.Released())
             case m.Shutdown():
                 return True
@@ -173,13 +188,20 @@ class GuardianProcess:
             if (request := self._requests.pop(pid, None)) is not None:
                 self._tell(m.Exited(request=request, code=os.waitstatus_to_exitcode(status)))
 
-    def _end_everything(self) -> None:
+    def _end_everything(self) -> str | None:
+        """Returns why containers of the run are left, if any are; the state file stays then, for `devkit heal`."""
         kill_until_gone(descendants, reap=self._reap)
         kill_until_gone(partial(marked, RUN_VARIABLE, self._run_id), reap=self._reap)
         shutil.rmtree(self._directory, ignore_errors=True)
+        if self._docker is not None:
+            try:
+                remove_containers(self._docker, self._run_id)
+            except StackError as error:
+                return str(error)
         state_path(self._run_id).unlink(missing_ok=True)
+        return None
 
-    def _save_state(self, addresses: dict[str, str] | None = None) -> None:
+    def _save_state(self) -> None:
         me = psutil.Process()
         RunState(
             run_id=self._run_id,
@@ -187,7 +209,9 @@ class GuardianProcess:
             guardian_started=me.create_time(),
             directory=self._directory,
             released=self._released,
-            addresses=addresses or {},
+            addresses=self._addresses,
+            parts=self._parts,
+            docker=self._docker,
         ).save()
 
     def _tell(self, event: m.Event) -> None:

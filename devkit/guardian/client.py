@@ -16,13 +16,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from devkit.errors import StackError, WaitTimeoutError
+from devkit.docker.access import DockerAccess
+from devkit.errors import DevkitError, StackError, WaitTimeoutError
 from devkit.guardian import messages as m
 from devkit.guardian.environment import run_environment
 from devkit.guardian.processes import RUN_VARIABLE
 from devkit.guardian.remains import remove_remains
+from devkit.guardian.state import PartPlace
 
 _ANSWER_S = 30.0
+_END_S = 120.0  # containers take their time
 
 
 @dataclass
@@ -35,6 +38,11 @@ class ManagedProcess:
     stdout: Path
     stderr: Path
     _guardian: "Guardian" = field(repr=False)
+
+    @property
+    def container(self) -> None:
+        """It is none; see `devkit.stack.parts.running.Life`."""
+        return
 
     @property
     def exit_code(self) -> int | None:
@@ -73,6 +81,9 @@ class Guardian:
         self._gone = False
         self._released = False
         self._remains: Path | None = None  # the directory, as soon as the guardian has one
+        self._docker: DockerAccess | None = None
+        self.left: str | None = None
+        """After the end: what of the run could not be removed, and why."""
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
@@ -143,6 +154,17 @@ class Guardian:
         self.send(m.KillTree(request=request))
         self._await("tree_killed", request)
 
+    def use_docker(self, access: DockerAccess) -> None:
+        """To be called before the run's first container is made: all with its label are removed at its end."""
+        self._docker = access
+        self.send(m.UseDocker(access=access))
+        self._await("noted", m.GUARDIAN)
+
+    def announce(self, addresses: Mapping[str, str], parts: Sequence[PartPlace]) -> None:
+        """Have the state file say what the run consists of."""
+        self.send(m.Announce(addresses=dict(addresses), parts=tuple(parts)))
+        self._await("noted", m.GUARDIAN)
+
     def release(self, addresses: Mapping[str, str]) -> None:
         """Leave the run to the guardian; the addresses go into its state file."""
         self.send(m.Release(state=dict(addresses)))
@@ -154,15 +176,19 @@ class Guardian:
         if not self._gone:
             with contextlib.suppress(StackError):
                 self.send(m.Shutdown())
-                self._await("down", m.GUARDIAN)
+                down = self._await("down", m.GUARDIAN, within_s=_END_S)
+                self.left = down.left if isinstance(down, m.Down) else None
         self._sock.close()
         try:
-            self._process.wait(_ANSWER_S)
+            self._process.wait(_END_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
         if self._process.returncode != 0:
-            remove_remains(self.run_id, self._remains)
+            try:
+                remove_remains(self.run_id, self._remains, self._docker)
+            except StackError as error:
+                self.left = str(error)
 
     def require_running(self) -> None:
         """Raises StackError when the guardian has ended, and with it all it owned."""
@@ -177,8 +203,8 @@ class Guardian:
                 "the run's guardian process has ended", hint="something killed it; `devkit clean` removes what is left"
             ) from error
 
-    def _await(self, event: str, request: int) -> m.Event:
-        end = time.monotonic() + _ANSWER_S
+    def _await(self, event: str, request: int, within_s: float = _ANSWER_S) -> m.Event:
+        end = time.monotonic() + within_s
         with self._condition:
             while (answer := self._answers.pop((event, request), None)) is None:
                 if self._gone:
@@ -187,7 +213,7 @@ class Guardian:
                         hint="something killed it; `devkit clean` removes what is left",
                     )
                 if not self._condition.wait(end - time.monotonic()):
-                    raise WaitTimeoutError(f"the run's guardian did not answer {event!r} within {_ANSWER_S:.0f} s")
+                    raise WaitTimeoutError(f"the run's guardian did not answer {event!r} within {within_s:.0f} s")
         return answer
 
     def _read(self) -> None:
@@ -222,5 +248,11 @@ class Guardian:
     ) -> None:
         if self._released:
             self._sock.close()
-        else:
-            self.shutdown()
+            return
+        self.shutdown()
+        if self.left is None:
+            return
+        if isinstance(error, DevkitError):
+            error.hint = "; ".join(filter(None, (error.hint, f"containers are left: {self.left}; see `devkit heal`")))
+        elif error is None:
+            raise StackError(f"containers of the run are left: {self.left}", hint="`devkit heal` removes them")

@@ -6,6 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from devkit.docker.access import DockerAccess
+from devkit.guardian.state import PartPlace
+
 GUARDIAN = 0
 """Stands for the guardian itself where a request is named."""
 
@@ -39,6 +42,21 @@ class KillTree(_Message):
 
     op: Literal["kill_tree"] = "kill_tree"
     request: int
+
+
+class UseDocker(_Message):
+    """From now on the run may have containers: at its end, all with its label are removed."""
+
+    op: Literal["use_docker"] = "use_docker"
+    access: DockerAccess
+
+
+class Announce(_Message):
+    """Which parts the run has, and where they answer, for the state file."""
+
+    op: Literal["announce"] = "announce"
+    addresses: dict[str, str]
+    parts: tuple[PartPlace, ...]
 
 
 class Release(_Message):
@@ -84,17 +102,29 @@ class TreeKilled(_Message):
     request: int
 
 
+class Noted(_Message):
+    """The state file says what the last `use_docker` or `announce` told."""
+
+    event: Literal["noted"] = "noted"
+
+
 class Released(_Message):
     event: Literal["released"] = "released"
 
 
 class Down(_Message):
+    """Everything is ended; `left` says what could not be removed, and why."""
+
     event: Literal["down"] = "down"
+    left: str | None = None
 
 
-Command = Annotated[Spawn | Signal | KillTree | Release | Shutdown, Field(discriminator="op")]
+Command = Annotated[
+    Spawn | Signal | KillTree | UseDocker | Announce | Release | Shutdown,
+    Field(discriminator="op"),
+]
 Event = Annotated[
-    Hello | Spawned | Refused | Exited | TreeKilled | Released | Down,
+    Hello | Spawned | Refused | Exited | TreeKilled | Noted | Released | Down,
     Field(discriminator="event"),
 ]
 COMMANDS: TypeAdapter[Command] = TypeAdapter(Command)

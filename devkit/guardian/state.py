@@ -10,14 +10,26 @@ from pathlib import Path
 import psutil
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from devkit.docker.access import DockerAccess
 from devkit.jvm.cache import cache_dir
 
 LOGS = "logs"
 """The key in `addresses` under which a kept stack's log directory stands."""
 
 
+class PartPlace(BaseModel):
+    """One part of a stack: a process of this machine, a container, or something of somebody else's."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    address: str
+    pid: int | None = None
+    container: str | None = None
+
+
 class RunState(BaseModel):
-    """One run as `devkit status`, `down` and `clean` see it."""
+    """One run as `devkit status`, `ps`, `down` and `heal` see it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -27,6 +39,8 @@ class RunState(BaseModel):
     directory: Path
     released: bool = False
     addresses: dict[str, str] = {}
+    parts: tuple[PartPlace, ...] = ()
+    docker: DockerAccess | None = None
 
     def guardian_is_alive(self) -> bool:
         """Whether the guardian runs; a recycled process id does not fool it."""

@@ -7,9 +7,9 @@ from pathlib import Path
 from devkit.guardian import Guardian
 from devkit.observe.logs import LineTail
 from devkit.stack.command import pipeline_command
-from devkit.stack.embedded import CHECKPOINTS, CLAIM_CHECKS, Stack
 from devkit.stack.parts.running import require_running
 from devkit.stack.spark import SparkPlace, spark_environment, write_spark_conf
+from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack
 from devkit.stack.topics import recreate_topics
 from devkit.waiting import wait_until
 from pipeline.config import ClaimCheck, MediaWiki, PipelineConfig, Sink, Source
@@ -24,7 +24,7 @@ def start_pipeline(guardian: Guardian, stack: Stack, logs: Path) -> str:
         source=Source(bootstrap_servers=stack.kafka.bootstrap),
         sink=Sink(bootstrap_servers=stack.kafka.bootstrap),
         mediawiki=MediaWiki(endpoint=stack.mock_api.endpoint),
-        checkpoint=f"s3a://{CHECKPOINTS}/html-enrichment",
+        checkpoint=f"s3a://{CHECKPOINTS}/{stack.prefix}html-enrichment",
         claim_check=ClaimCheck(endpoint=stack.object_store.endpoint, bucket=CLAIM_CHECKS),
     )
     recreate_topics(
@@ -38,7 +38,7 @@ def start_pipeline(guardian: Guardian, stack: Stack, logs: Path) -> str:
         "pipeline",
         pipeline_command(config.job, config_file, "--new", "earliest"),
         logs=logs,
-        env=spark_environment(conf_dir),
+        env=spark_environment(conf_dir, stack.object_store.credentials()),
         split=True,
     )
     tail = LineTail(process.stdout)

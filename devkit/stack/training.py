@@ -18,8 +18,8 @@ from devkit.guardian.processes import TREE_VARIABLE, marked
 from devkit.jvm.aot import Training
 from devkit.observe.logs import LineTail
 from devkit.stack.command import pipeline_command
-from devkit.stack.embedded import CHECKPOINTS, CLAIM_CHECKS, Stack
 from devkit.stack.spark import SparkPlace, class_cache, spark_environment, write_spark_conf
+from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack
 from devkit.stack.topics import recreate_topics
 from devkit.waiting import wait_until
 
@@ -63,7 +63,7 @@ def _start(guardian: Guardian, stack: Stack, logs: Path, training: Training) -> 
         "source": {"bootstrap_servers": bootstrap, "topic": _TOPICS["source"]},
         "sink": {"bootstrap_servers": bootstrap, "topic": _TOPICS["out"], "error_topic": _TOPICS["error"]},
         "mediawiki": {"endpoint": stack.mock_api.endpoint},
-        "checkpoint": f"s3a://{CHECKPOINTS}/training",
+        "checkpoint": f"s3a://{CHECKPOINTS}/{stack.prefix}training",
         "claim_check": {"endpoint": stack.object_store.endpoint, "bucket": CLAIM_CHECKS},
     }
     config_file, conf_dir = guardian.directory / "training.yaml", guardian.directory / "training-conf"
@@ -71,7 +71,9 @@ def _start(guardian: Guardian, stack: Stack, logs: Path, training: Training) -> 
     place = SparkPlace(stack.object_store.endpoint, guardian.directory)
     write_spark_conf(place, conf_dir, jvm_options=training.options())
     command = pipeline_command("html-enrichment", config_file, "--new", "earliest")
-    return guardian.spawn("training", command, logs=logs, env=spark_environment(conf_dir), split=True)
+    return guardian.spawn(
+        "training", command, logs=logs, env=spark_environment(conf_dir, stack.object_store.credentials()), split=True
+    )
 
 
 def _has_written(process: ManagedProcess, tail: LineTail) -> bool:

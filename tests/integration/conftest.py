@@ -1,17 +1,21 @@
 """Real parts for the tests: a stack for the session, and runs of the command line with what they leave."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from devkit.guardian import Guardian
-from devkit.stack.embedded import Stack, start_embedded
+from devkit.stack.embedded import start_embedded
+from devkit.stack.stack import Stack
 from tests.integration.cli_run import CliRun
+from tests.integration.crash.bench import Bench
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -21,12 +25,12 @@ def devkit_cli(tmp_path: Path) -> Iterator[Callable[..., CliRun]]:
     """Start `devkit` with arguments; whatever of it still runs at the end of the test is ended."""
     started: list[CliRun] = []
 
-    def start(*arguments: str, env: dict[str, str] | None = None) -> CliRun:
-        out = tmp_path / f"runs-{len(started)}"
+    def start(*arguments: str, env: dict[str, str] | None = None, out: bool = True) -> CliRun:
+        runs = tmp_path / f"runs-{len(started)}"
         output_file = tmp_path / f"output-{len(started)}.txt"
         with output_file.open("w") as output:
             process = subprocess.Popen(
-                [sys.executable, "-m", "devkit.cli.main", *arguments, "--out", str(out)],
+                [sys.executable, "-m", "devkit.cli.main", *arguments, *(["--out", str(runs)] if out else [])],
                 cwd=REPOSITORY,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -35,7 +39,7 @@ def devkit_cli(tmp_path: Path) -> Iterator[Callable[..., CliRun]]:
                 env=os.environ | (env or {}),
                 start_new_session=True,
             )
-        run = CliRun(process, out, output_file)
+        run = CliRun(process, runs, output_file)
         started.append(run)
         return run
 
@@ -51,3 +55,20 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Guardian, 
     """A real Kafka, object store and mock API for all tests of the session."""
     with Guardian() as guardian:
         yield guardian, start_embedded(guardian, tmp_path_factory.mktemp("stack"))
+
+
+@pytest.fixture
+def make_bench(
+    stack: tuple[Guardian, Stack], tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[Callable[..., Bench]]:
+    """Makes a pipeline with deferral on the stack, with topics and traffic of the test's own."""
+    made: list[Bench] = []
+
+    def make(**kwargs: Any) -> Bench:
+        name = re.sub(r"[^A-Za-z0-9.-]+", "-", request.node.name)[:80].strip("-")
+        made.append(Bench(*stack, tmp_path / f"bench-{len(made)}", f"{name}-{len(made)}", **kwargs))
+        return made[-1]
+
+    yield make
+    for bench in made:
+        bench.close()

@@ -4,17 +4,17 @@ import tempfile
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib import resources
-from pathlib import Path
+from pathlib import Path, PurePath
 from string import Template
 
 from kafka import KafkaAdminClient
 from kafka.errors import KafkaError
 
 from devkit.errors import StackError
-from devkit.guardian import Guardian, ManagedProcess
+from devkit.guardian import Guardian
 from devkit.jvm import jars
 from devkit.jvm.runtime import java_command
-from devkit.stack.parts.running import require_running
+from devkit.stack.parts.running import Life, require_running
 from devkit.stack.ports import LOOPBACK, claim_port
 from devkit.waiting import wait_until
 
@@ -36,7 +36,7 @@ class KafkaBroker:
     """A broker that accepts requests at `bootstrap`."""
 
     bootstrap: str
-    process: ManagedProcess
+    process: Life
 
 
 def start_kafka(guardian: Guardian, logs: Path, *, port: int | None = None) -> KafkaBroker:
@@ -46,10 +46,9 @@ def start_kafka(guardian: Guardian, logs: Path, *, port: int | None = None) -> K
     properties = directory / "server.properties"
     properties.write_text(
         render_properties(
-            host=LOOPBACK,
-            bind=LOOPBACK,
-            port=chosen,
-            controller_port=claim_port(None, "Kafka"),
+            listeners=f"PLAINTEXT://{LOOPBACK}:{chosen}",
+            advertised=f"PLAINTEXT://{LOOPBACK}:{chosen}",
+            controller=f"{LOOPBACK}:{claim_port(None, 'Kafka')}",
             data=directory / "data",
         )
     )
@@ -99,9 +98,19 @@ def await_kafka(broker: KafkaBroker) -> None:
     )
 
 
-def render_properties(*, host: str, bind: str, port: int, controller_port: int, data: Path) -> str:
-    """The broker's configuration; every stack that starts one uses this template."""
+def render_properties(
+    *, listeners: str, advertised: str, controller: str, data: PurePath, inter_broker: str = "PLAINTEXT"
+) -> str:
+    """The broker's configuration; every stack that starts one uses this template.
+
+    `listeners` and `advertised` are lists as Kafka writes them, of PLAINTEXT (clients on this machine) and INTERNAL
+    (clients in a network of containers); `inter_broker` is the one that the broker itself uses.
+    """
     template = resources.files(__package__).joinpath("server.properties").read_text()
     return Template(template).substitute(
-        host=host, bind=bind, port=port, controller_port=controller_port, data=data.as_posix()
+        listeners=listeners,
+        advertised=advertised,
+        controller=controller,
+        data=data.as_posix(),
+        inter_broker=inter_broker,
     )

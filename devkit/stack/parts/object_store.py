@@ -1,8 +1,9 @@
 """An S3 store: MinIO when its binary is on PATH, else moto's server, which keeps objects in memory."""
 
+import contextlib
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +12,8 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from devkit.guardian import Guardian, ManagedProcess
-from devkit.stack.parts.running import require_running
+from devkit.guardian import Guardian
+from devkit.stack.parts.running import Life, require_running
 from devkit.stack.ports import LOOPBACK, claim_port
 from devkit.waiting import wait_until
 
@@ -30,11 +31,22 @@ class ObjectStore:
     """A store that answers at `endpoint`."""
 
     endpoint: str
-    process: ManagedProcess
+    process: Life
     kind: str
+    access_key: str = ACCESS_KEY
+    secret_key: str = field(default=SECRET_KEY, repr=False)
+    region: str = REGION
 
     def client(self) -> "S3Client":
-        return s3_client(self.endpoint)
+        return s3_client(self.endpoint, access_key=self.access_key, secret_key=self.secret_key, region=self.region)
+
+    def credentials(self) -> dict[str, str]:
+        """The environment by which any S3 client finds the credentials."""
+        return {
+            "AWS_ACCESS_KEY_ID": self.access_key,
+            "AWS_SECRET_ACCESS_KEY": self.secret_key,
+            "AWS_REGION": self.region,
+        }
 
 
 def credentials() -> dict[str, str]:
@@ -42,13 +54,15 @@ def credentials() -> dict[str, str]:
     return {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY, "AWS_REGION": REGION}
 
 
-def s3_client(endpoint: str) -> "S3Client":
+def s3_client(
+    endpoint: str, *, access_key: str = ACCESS_KEY, secret_key: str = SECRET_KEY, region: str = REGION
+) -> "S3Client":
     return boto3.client(
         "s3",
         endpoint_url=endpoint,
-        region_name=REGION,
-        aws_access_key_id=ACCESS_KEY,
-        aws_secret_access_key=SECRET_KEY,
+        region_name=region,
+        aws_access_key_id=access_key,
+        aws_secret_access_key=secret_key,
         config=Config(
             s3={"addressing_style": "path"},
             connect_timeout=2,
@@ -94,4 +108,6 @@ def await_object_store(store: ObjectStore, buckets: tuple[str, ...]) -> None:
         hint=f"its log is {store.process.stderr}",
     )
     for bucket in buckets:
-        client.create_bucket(Bucket=bucket)
+        # A store that comes with the buckets says so.
+        with contextlib.suppress(client.exceptions.BucketAlreadyOwnedByYou, client.exceptions.BucketAlreadyExists):
+            client.create_bucket(Bucket=bucket)

@@ -1,14 +1,41 @@
 """Noticing that a part ended while somebody waits for it."""
 
+from pathlib import Path
+from typing import Protocol
+
 from devkit.errors import StackError
-from devkit.guardian import ManagedProcess
 
 
-def require_running(process: ManagedProcess) -> None:
+class Life(Protocol):
+    """What runs a part: a process of this run, a container, or somebody else.
+
+    `exit_code` is None while it lives, negative when a signal ended it. `stdout` and `stderr` are its logs, the same
+    file where it has only one.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def pid(self) -> int | None: ...
+    @property
+    def container(self) -> str | None: ...
+    @property
+    def stdout(self) -> Path: ...
+    @property
+    def stderr(self) -> Path: ...
+    @property
+    def exit_code(self) -> int | None: ...
+
+    def require_guardian(self) -> None:
+        """Raises StackError when what keeps it alive has ended: the run's guardian, the Docker engine."""
+
+    def last_words(self, lines: int = 5) -> str:
+        """The end of its log, for an error message."""
+
+
+def require_running(life: Life) -> None:
     """Raises StackError with the part's last words when it has ended."""
-    if (code := process.exit_code) is not None:
-        process.require_guardian()
+    if (code := life.exit_code) is not None:
+        life.require_guardian()
         how = f"with exit code {code}" if code >= 0 else f"by signal {-code}"
-        raise StackError(
-            f"{process.name} ended {how}: {process.last_words()}", hint=f"its whole log is {process.stderr}"
-        )
+        raise StackError(f"{life.name} ended {how}: {life.last_words()}", hint=f"its whole log is {life.stderr}")

@@ -33,7 +33,7 @@ def upstream(mock: Any) -> dict[str, Any]:
 
 
 def block(mock: Any) -> None:
-    """A parse without end takes the one slot; its client leaves at once."""
+    """A parse without end takes the one slot; its client leaves, and no proxy may be faster than that."""
     connection = begin_fetch(mock, BLOCKER)
     mock.until("the parse is under way", lambda: upstream(mock)["busy"] == 1)
     connection.close()
@@ -79,8 +79,9 @@ def test_ten_at_once_for_a_parser_of_two_behind_a_proxy_with_little_patience(moc
 
 
 def test_who_is_overtaken_keeps_the_place_and_every_attempt_queues_again(mock: Any) -> None:
-    mock.rules(PARSER, STUCK, GATEWAY)
+    mock.rules(PARSER, STUCK)
     block(mock)
+    mock.rules(PARSER, STUCK, GATEWAY)
     for attempt in range(1, 5):
         assert mock.page(OTHERS[0], X_Request_Id="event").status == 504
         assert (upstream(mock)["queued"], counts(mock)["max_attempt"]) == (attempt, attempt)
@@ -157,8 +158,9 @@ def test_a_new_state_has_a_parser_of_its_own(mock: Any) -> None:
 
 def test_sigterm_ends_it_with_parses_under_way_and_queued(start_mock: Callable[..., Any]) -> None:
     mock = start_mock()
-    mock.rules(PARSER, STUCK, GATEWAY)
+    mock.rules(PARSER, STUCK)
     block(mock)
+    mock.rules(PARSER, STUCK, GATEWAY)
     assert mock.page(OTHERS[0]).status == 504
     waiting = begin_fetch(mock, OTHERS[1])
     mock.until("two queue", lambda: upstream(mock)["queued"] == 2)

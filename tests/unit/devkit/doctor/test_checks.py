@@ -152,7 +152,13 @@ def test_jars_not_there_are_counted_and_damaged_ones_told_apart(
 def test_docker_is_only_told(tmp_path: Path) -> None:
     assert check_docker(lambda _: None).status == "ok"
     engine = program(tmp_path / "docker", "echo 27.1")
-    assert check_docker(lambda _: str(engine)) == Finding("docker", "ok", "engine 27.1 answers")
+    assert check_docker(lambda _: str(engine)) == Finding("docker", "ok", "engine 27.1 answers, Compose 27.1")
+    bare = program(
+        tmp_path / "bare", '[ "$1" = version ] && echo 27.1 || { echo "unknown flag: --short" >&2; exit 1; }'
+    )
+    finding = check_docker(lambda _: str(bare))
+    assert (finding.status, finding.hint is None) == ("warn", False)
+    assert "the docker command has no `compose`" in finding.detail
     asleep = program(tmp_path / "asleep", "echo 'Cannot connect to the Docker daemon' >&2; exit 1")
     finding = check_docker(lambda _: str(asleep))
     assert finding.status == "warn"

@@ -13,7 +13,7 @@ import pytest
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
 from devkit.guardian import messages as m
-from devkit.guardian.end import end_run, heal
+from devkit.guardian.end import Healed, end_run, heal
 from devkit.guardian.processes import RUN_VARIABLE, TREE_VARIABLE, is_alive
 from devkit.guardian.state import known_runs, state_path, unreadable_states
 from tests.unit.devkit.guardian.conftest import SLEEP, await_daemon, await_gone, await_value, daemon, of_run
@@ -231,12 +231,12 @@ class TestWhenTheGuardianIsKilled:
             )
         assert is_alive(below)
         assert [run.run_id for run in known_runs()] == [guardian.run_id]
-        assert heal() == [guardian.run_id]
+        assert heal() == Healed((guardian.run_id,), {})
         await_gone(below)
         assert of_run(guardian.run_id) == []
         assert not guardian.directory.exists()
         assert known_runs() == []
-        assert heal() == []
+        assert heal() == Healed((), {})
         guardian.shutdown()
 
     def test_the_command_line_removes_what_is_left(
@@ -260,7 +260,7 @@ class TestWhenTheGuardianIsKilled:
         state_path(guardian.run_id).write_text("{")
         assert known_runs() == []
         assert unreadable_states() == [state_path(guardian.run_id)]
-        assert heal() == [guardian.run_id]
+        assert heal() == Healed((guardian.run_id,), {})
         await_gone(below)
         assert not guardian.directory.exists()
         assert unreadable_states() == []
@@ -279,7 +279,7 @@ class TestKeeping:
         assert psutil.pid_exists(process.pid)
         assert is_alive(below)
         # It is alive, so there is nothing to heal.
-        assert heal() == []
+        assert heal() == Healed((), {})
 
         end_run(run)
         guardian._process.wait()

@@ -6,12 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
+from devkit.docker.access import DockerAccess
 from devkit.guardian import messages as m
+from devkit.guardian.state import PartPlace
 
 COMMANDS = [
     m.Spawn(request=1, name="kafka", argv=("a", "b c", "\n"), env={"X": "ü"}, stdout="/a", stderr="/b"),
     m.Signal(pid=7, number=15),
     m.KillTree(request=1),
+    m.UseDocker(access=DockerAccess(command="/bin/docker", environment={"DOCKER_HOST": "unix:///x"})),
+    m.Announce(
+        addresses={"kafka": "127.0.0.1:1"}, parts=(PartPlace(name="kafka", address="127.0.0.1:1", container="ab"),)
+    ),
     m.Release(state={"kafka": "127.0.0.1:1"}),
     m.Shutdown(),
 ]
@@ -22,7 +28,8 @@ EVENTS = [
     m.Exited(request=1, code=-9),
     m.TreeKilled(request=1),
     m.Released(),
-    m.Down(),
+    m.Noted(),
+    m.Down(left="containers, as no engine answers"),
 ]
 
 

@@ -9,10 +9,9 @@ from tests.unit.devkit.stack.fakes import FakeProcess
 
 def rendered(**changes: object) -> dict[str, str]:
     values: dict[str, object] = {
-        "host": "127.0.0.1",
-        "bind": "127.0.0.1",
-        "port": 9092,
-        "controller_port": 9093,
+        "listeners": "PLAINTEXT://127.0.0.1:9092",
+        "advertised": "PLAINTEXT://127.0.0.1:9092",
+        "controller": "127.0.0.1:9093",
         "data": Path("/run/kafka/data"),
     }
     text = render_properties(**(values | changes))  # type: ignore[arg-type]
@@ -24,15 +23,21 @@ def test_addresses_are_filled_in() -> None:
     properties = rendered()
     assert properties["listeners"] == "PLAINTEXT://127.0.0.1:9092,CONTROLLER://127.0.0.1:9093"
     assert properties["advertised.listeners"] == "PLAINTEXT://127.0.0.1:9092"
+    assert properties["inter.broker.listener.name"] == "PLAINTEXT"
     assert properties["controller.quorum.voters"] == "1@127.0.0.1:9093"
     assert properties["log.dirs"] == "/run/kafka/data"
 
 
 def test_it_may_listen_elsewhere_than_it_is_known_by() -> None:
     """In a container."""
-    properties = rendered(host="kafka", bind="0.0.0.0")
-    assert properties["listeners"].startswith("PLAINTEXT://0.0.0.0:9092")
-    assert properties["advertised.listeners"] == "PLAINTEXT://kafka:9092"
+    properties = rendered(
+        listeners="PLAINTEXT://0.0.0.0:9092,INTERNAL://0.0.0.0:19092",
+        advertised="PLAINTEXT://127.0.0.1:31234,INTERNAL://kafka:19092",
+        inter_broker="INTERNAL",
+    )
+    assert properties["listeners"].startswith("PLAINTEXT://0.0.0.0:9092,INTERNAL://0.0.0.0:19092,")
+    assert properties["advertised.listeners"].endswith("INTERNAL://kafka:19092")
+    assert properties["inter.broker.listener.name"] == "INTERNAL"
 
 
 def test_nothing_is_left_to_be_filled_in() -> None:

@@ -3,11 +3,11 @@ from collections.abc import Callable
 import pytest
 
 from devkit.errors import StackError
-from devkit.stack import embedded
-from devkit.stack.embedded import Stack
+from devkit.stack import stack as stack_module
 from devkit.stack.parts.kafka import KafkaBroker
 from devkit.stack.parts.mock_api import MockApi
 from devkit.stack.parts.object_store import ObjectStore
+from devkit.stack.stack import Stack
 from tests.unit.devkit.stack.fakes import FakeProcess
 
 
@@ -65,11 +65,11 @@ class TestNamedFailures:
             processes[0].exit_code = 3
             return condition()
 
-        monkeypatch.setattr(embedded, "wait_until", wait)
+        monkeypatch.setattr(stack_module, "wait_until", wait)
         assert str(self.fail(stack, StackError("Kafka did not say"))).startswith("kafka ended with exit code 3")
 
     def test_an_error_while_all_parts_run_stays_what_it_is(self, stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(embedded, "_NEWS", embedded._NEWS * 0)
+        monkeypatch.setattr(stack_module, "_NEWS", stack_module._NEWS * 0)
         error = StackError("the pipeline refused to run")
         assert self.fail(stack, error) is error
 

@@ -1,0 +1,35 @@
+# The images of docker-compose.yml that are built from this repository.
+#   mock-api   python -m mockapi
+#   spark      a Spark with the pipeline in it: master, worker and driver are the same image
+ARG PYTHON=python:3.11-slim
+
+FROM ${PYTHON} AS mock-api
+WORKDIR /app
+COPY requirements-mockapi.lock .
+RUN pip install --no-cache-dir --require-hashes --requirement requirements-mockapi.lock
+COPY mockapi mockapi
+RUN useradd --uid 1000 --no-create-home app
+USER app
+ENV PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
+EXPOSE 8080
+ENTRYPOINT ["python", "-m", "mockapi"]
+CMD ["--host", "0.0.0.0", "--port", "8080"]
+
+FROM ${PYTHON} AS spark
+WORKDIR /app
+COPY requirements.lock .
+RUN pip install --no-cache-dir --require-hashes --requirement requirements.lock
+ENV DEVKIT_CACHE=/opt/devkit PYTHONUNBUFFERED=1 PYTHONPATH=/app
+COPY jars.lock .
+COPY devkit/__init__.py devkit/errors.py devkit/waiting.py devkit/
+COPY devkit/jvm devkit/jvm
+# Java home and jars at fixed places, so that Spark's configuration can name them.
+RUN python -c 'from devkit.jvm import jars, runtime; from pathlib import Path; \
+places = {"/opt/java": runtime.java_home(), **{f"/opt/jars/{jar.name}": jar for jar in jars.ensure(jars.SPARK)}}; \
+Path("/opt/jars").mkdir(); [Path(link).symlink_to(place) for link, place in places.items()]' \
+ && ln -s "$(python -c 'import os, pyspark; print(os.path.dirname(pyspark.__file__))')" /opt/spark
+ENV JAVA_HOME=/opt/java SPARK_HOME=/opt/spark SPARK_CONF_DIR=/app/spark PYSPARK_PYTHON=python3 PATH=/opt/spark/bin:$PATH
+COPY pipeline pipeline
+COPY deploy/spark spark
+RUN useradd --uid 1000 --create-home app && mkdir /opt/work && chown app /opt/work
+USER app

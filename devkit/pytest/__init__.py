@@ -1,0 +1,23 @@
+"""A pytest plugin, `-p devkit.pytest`: a stack for a suite, and scenario files as tests.
+
+    def test_mine(kafka, object_store, mock_api): ...      # on the stack of --devkit-stack, embedded by default
+    $ pytest -p devkit.pytest scenarios/                    # a test for each file: both arms, and the verdict
+
+An item passes when the verdict is *reproduced and fixed*, fails when it is refuted, and is an error when it is
+inconclusive: nothing is known then, and that must not look like either.
+"""
+
+from devkit.pytest.collection import pytest_collect_file
+from devkit.pytest.fixtures import devkit_run, kafka, mock_api, object_store, stack
+from devkit.pytest.options import pytest_addoption, pytest_load_initial_conftests
+
+__all__ = [
+    "devkit_run",
+    "kafka",
+    "mock_api",
+    "object_store",
+    "pytest_addoption",
+    "pytest_collect_file",
+    "pytest_load_initial_conftests",
+    "stack",
+]

@@ -1,0 +1,103 @@
+"""The addresses of a stack that is there already, from a YAML file or from the environment.
+
+Credentials come from the environment only, so that no file with a secret in it is asked for.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from devkit.errors import InvalidFileError, Problem, UsageError
+from devkit.scenario.marks import position, read_yaml
+
+HostPort = Annotated[str, StringConstraints(pattern=r"^[^\s:/,]+:\d{1,5}(,[^\s:/,]+:\d{1,5})*$")]
+HttpUrl = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s]+$")]
+
+VARIABLES: Mapping[str, str] = {
+    "kafka": "DEVKIT_KAFKA",
+    "s3_endpoint": "DEVKIT_S3_ENDPOINT",
+    "s3_region": "DEVKIT_S3_REGION",
+    "mock_api": "DEVKIT_MOCK_API",
+    "may_recreate_topics": "DEVKIT_MAY_RECREATE_TOPICS",
+}
+"""Which environment variable stands for which key of the file."""
+
+_SECRETS: Mapping[str, str] = {"access_key": "DEVKIT_S3_ACCESS_KEY", "secret_key": "DEVKIT_S3_SECRET_KEY"}
+_SHAPES = {
+    "kafka": "host:port, or several with commas",
+    "s3_endpoint": "http://host:port",
+    "mock_api": "http://host:port",
+    "may_recreate_topics": "true or false",
+}
+
+
+class Addresses(BaseModel):
+    """Where the parts are. `may_recreate_topics`: the kit may delete topics that are there when it comes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kafka: HostPort
+    s3_endpoint: HttpUrl
+    mock_api: HttpUrl
+    s3_region: str = "us-east-1"
+    may_recreate_topics: bool = False
+    access_key: str = Field(default="devkit-local", exclude=True)
+    secret_key: str = Field(default="devkit-local", exclude=True, repr=False)
+
+
+def read_addresses(path: Path | None, environment: Mapping[str, str] | None = None) -> Addresses:
+    """The addresses in the file, or of the environment when there is no file.
+
+    Raises InvalidFileError with line and column, UsageError that names the variable.
+    """
+    environment = os.environ if environment is None else environment
+    credentials = {key: environment[variable] for key, variable in _SECRETS.items() if variable in environment}
+    return _from_environment(environment, credentials) if path is None else _from_file(path, credentials)
+
+
+def _from_file(path: Path, credentials: Mapping[str, str]) -> Addresses:
+    document = read_yaml(path)
+    secrets = sorted(document.keys() & _SECRETS)
+    problems = [
+        Problem(*position(document, (key,)), f"{key}: no secret belongs in a file, set {_SECRETS[key]}")
+        for key in secrets
+    ]
+    try:
+        addresses = Addresses.model_validate(
+            {key: value for key, value in document.items() if key not in _SECRETS} | dict(credentials)
+        )
+    except ValidationError as error:
+        problems += [
+            Problem(*position(document, detail["loc"]), _text(str(detail["loc"][0]), detail["type"], detail["input"]))
+            for detail in error.errors()
+        ]
+        raise InvalidFileError(path, problems) from error
+    if problems:
+        raise InvalidFileError(path, problems)
+    return addresses
+
+
+def _from_environment(environment: Mapping[str, str], credentials: Mapping[str, str]) -> Addresses:
+    given = {key: environment[variable] for key, variable in VARIABLES.items() if variable in environment}
+    try:
+        return Addresses.model_validate({**given, **credentials})
+    except ValidationError as error:
+        texts = [
+            _text(VARIABLES[str(detail["loc"][0])], detail["type"], detail["input"], str(detail["loc"][0]))
+            for detail in error.errors()
+        ]
+        raise UsageError(
+            "the addresses of the external stack: " + "; ".join(texts),
+            hint="set the variables, or name a YAML file with --addresses",
+        ) from error
+
+
+def _text(name: str, kind: str, value: object, key: str | None = None) -> str:
+    if kind == "missing":
+        return f"{name} is missing"
+    if kind == "extra_forbidden":
+        return f"{name}: unknown key; there are {', '.join(VARIABLES)}"
+    return f"{name}: {value!r} is not understood, write {_SHAPES.get(key or name, 'text')}"

@@ -1,0 +1,149 @@
+"""The compose stack: the parts of `docker-compose.yml`, on ports and under a project name of the run's own.
+
+`docker compose` runs as a process of the run, so it dies with it; what it had begun carries the run's label, and the
+guardian removes that.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+
+from devkit.docker.access import RUN_LABEL, DockerAccess, find_docker
+from devkit.docker.causes import ImageError, PortError, explain
+from devkit.docker.command import docker
+from devkit.docker.preflight import check_compose, check_engine
+from devkit.errors import StackError
+from devkit.guardian import Guardian
+from devkit.stack.compose_file import (
+    KAFKA,
+    MOCK_API,
+    OBJECT_STORE,
+    REPOSITORY,
+    SERVICES,
+    ComposeFile,
+    compose_path,
+    read_compose,
+)
+from devkit.stack.container import ContainerLife, follow
+from devkit.stack.parts.kafka import KafkaBroker, await_kafka
+from devkit.stack.parts.mock_api import MockApi, await_answer
+from devkit.stack.parts.object_store import ObjectStore, await_object_store
+from devkit.stack.ports import LOOPBACK, claim_port
+from devkit.stack.stack import BUCKETS, NO_WISHES, Ports, Stack, StackRequest
+from devkit.waiting import wait_until
+
+_FETCHING = timedelta(minutes=15)
+_STARTING = timedelta(minutes=2)
+_PORT_RACES = 2
+_NAMES = {KAFKA: "kafka", OBJECT_STORE: "object-store", MOCK_API: "mock-api"}
+
+
+def start_compose(guardian: Guardian, logs: Path, request: StackRequest = NO_WISHES) -> Stack:
+    """Start the services and wait until each is ready. Raises StackError that names the cause."""
+    path = compose_path()
+    file = read_compose(path)
+    access = find_docker()
+    check_engine(access, needed_bytes=file.memory_bytes(SERVICES))
+    check_compose(access)
+    guardian.use_docker(access)
+    project = _Project(guardian, access, path, logs)
+    project.fetch_images(file)
+    asked_for_none = request.ports == Ports()
+    for last in [False] * (_PORT_RACES if asked_for_none else 0) + [True]:
+        ports = _claim(request.ports)
+        try:
+            project.up(ports)
+        except PortError:
+            # Somebody took a port between the look and the use of it.
+            if last:
+                raise
+            project.down()
+        else:
+            break
+    lives = project.follow()
+    kafka = KafkaBroker(f"{LOOPBACK}:{ports['KAFKA_PORT']}", lives[KAFKA])
+    store = ObjectStore(f"http://{LOOPBACK}:{ports['S3_PORT']}", lives[OBJECT_STORE], "minio")
+    mock = MockApi(lives[MOCK_API], f"http://{LOOPBACK}:{ports['MOCK_PORT']}")
+    await_object_store(store, BUCKETS)
+    await_answer(mock)
+    await_kafka(kafka)
+    return Stack(kafka, store, mock)
+
+
+def _claim(ports: Ports) -> dict[str, str]:
+    """The ports under the file's names for them. Kafka has to know its own before it starts, as it advertises it."""
+    return {
+        "KAFKA_PORT": str(claim_port(ports.kafka, "Kafka")),
+        "S3_PORT": str(claim_port(ports.object_store, "the object store")),
+        "MOCK_PORT": str(claim_port(ports.mock_api, "the mock API")),
+    }
+
+
+class _Project:
+    """`docker compose` for one run."""
+
+    def __init__(self, guardian: Guardian, access: DockerAccess, path: Path, logs: Path) -> None:
+        self._guardian, self._access, self._path, self._logs = guardian, access, path, logs
+        self._ports: Mapping[str, str] = {}
+
+    def fetch_images(self, file: ComposeFile) -> None:
+        """Pull what the engine does not have, and build the mock's image; both do little when it is there."""
+        absent = [image for image in file.pulled_images(SERVICES) if not self._has(image)]
+        for image in absent:
+            try:
+                self._run("pull", [self._access.command, "pull", image], f"pulling {image}", _FETCHING)
+            except ImageError as error:
+                raise ImageError(
+                    f"image {image} is missing, and could not be pulled: {error}", hint=error.hint
+                ) from error
+        self._compose("build", ["build", MOCK_API], "building the mock API's image", _FETCHING)
+
+    def up(self, ports: Mapping[str, str]) -> None:
+        self._ports = ports
+        arguments = ["up", "--detach", "--no-build", "--pull", "never", *SERVICES]
+        self._compose("up", arguments, "starting the containers", _STARTING)
+
+    def down(self) -> None:
+        self._compose("down", ["down", "--volumes"], "removing the containers", _STARTING)
+
+    def follow(self) -> dict[str, ContainerLife]:
+        """The services' containers, each with its log in the run's directory."""
+        listed = docker(
+            self._access,
+            [
+                *("ps", "--all", "--no-trunc", "--filter", f"label={RUN_LABEL}={self._guardian.run_id}"),
+                *("--format", '{{.Label "com.docker.compose.service"}} {{.ID}}'),
+            ],
+            what="asking for the run's containers",
+        )
+        containers = dict(line.split() for line in listed.splitlines())
+        if absent := [service for service in SERVICES if service not in containers]:
+            raise StackError(f"Compose started no container for {', '.join(absent)}")
+        return {
+            service: follow(self._guardian, self._access, _NAMES[service], containers[service], self._logs)
+            for service in SERVICES
+        }
+
+    def _has(self, image: str) -> bool:
+        return bool(docker(self._access, ["image", "ls", "--quiet", image], what=f"asking for image {image}").strip())
+
+    def _compose(self, step: str, arguments: Sequence[str], what: str, deadline: timedelta) -> None:
+        place = ["--file", str(self._path), "--project-directory", str(REPOSITORY), "--progress", "plain"]
+        name = ["--project-name", f"devkit-{self._guardian.run_id}"]
+        self._run(step, [self._access.command, "compose", *place, *name, *arguments], what, deadline)
+
+    def _run(self, step: str, argv: Sequence[str], what: str, deadline: timedelta) -> None:
+        process = self._guardian.spawn(
+            f"compose-{step}",
+            argv,
+            logs=self._logs,
+            # A user's own profiles would add services, their project name would mix two runs.
+            env={**self._access.environment, **self._ports, "DEVKIT_RUN_ID": self._guardian.run_id}
+            | {"COMPOSE_PROFILES": "", "COMPOSE_FILE": "", "COMPOSE_PROJECT_NAME": ""},
+        )
+        wait_until(
+            lambda: process.exit_code is not None, what=what, deadline=deadline, hint=f"its log is {process.stderr}"
+        )
+        if process.exit_code != 0:
+            process.require_guardian()
+            raise explain(what, process.stderr.read_text(errors="replace"))

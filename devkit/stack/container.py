@@ -1,0 +1,116 @@
+"""The life of a part that runs in a container.
+
+A `docker logs --follow` of the run copies what the part writes into the run's directory. It ends when the container
+ends, so as long as it runs nobody has to ask the engine; once it has ended the engine says how the part did.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from devkit.docker.access import DockerAccess
+from devkit.docker.causes import EngineError
+from devkit.docker.command import docker
+from devkit.errors import StackError
+from devkit.guardian import Guardian, ManagedProcess
+
+_ASK_AGAIN = timedelta(seconds=1)
+_UNKNOWN = 255
+
+Inspect = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class _State:
+    """What the engine said of a container."""
+
+    running: bool
+    code: int = _UNKNOWN
+    remark: str = ""
+    engine_error: EngineError | None = None
+
+
+class ContainerLife:
+    """See `devkit.stack.parts.running.Life`."""
+
+    pid = None
+
+    def __init__(
+        self,
+        name: str,
+        container: str,
+        follower: ManagedProcess,
+        inspect: Inspect,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._name, self._container, self._follower, self._inspect, self._clock = (
+            name,
+            container,
+            follower,
+            inspect,
+            clock,
+        )
+        self._state = _State(running=True)
+        self._asked_at: float | None = None
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def container(self) -> str:
+        return self._container
+
+    @property
+    def stdout(self) -> Path:
+        return self._follower.stdout
+
+    @property
+    def stderr(self) -> Path:
+        return self._follower.stderr
+
+    @property
+    def exit_code(self) -> int | None:
+        """That of the container; 255 when the engine that would know is gone, or the container was removed."""
+        if self._follower.exit_code is None:
+            return None
+        now = self._clock()
+        if self._state.running and (self._asked_at is None or now - self._asked_at > _ASK_AGAIN.total_seconds()):
+            self._asked_at = now
+            self._state = self._ask()
+        return None if self._state.running else self._state.code
+
+    def require_guardian(self) -> None:
+        self._follower.require_guardian()
+        if self._state.engine_error is not None:
+            raise EngineError(
+                f"the Docker engine ended, and {self.name} with it: {self._state.engine_error}",
+                hint=self._state.engine_error.hint,
+            )
+
+    def last_words(self, lines: int = 5) -> str:
+        return self._state.remark + self._follower.last_words(lines)
+
+    def _ask(self) -> _State:
+        try:
+            running, code, killed_for_memory = self._inspect(self.container).split()
+        except EngineError as error:
+            return _State(running=False, engine_error=error)
+        except StackError as error:
+            return _State(running=False, remark=f"({error}) ")
+        remark = "(it went over its memory limit) " if killed_for_memory == "true" else ""
+        return _State(running == "true", int(code), remark)
+
+
+def follow(guardian: Guardian, access: DockerAccess, name: str, container: str, logs: Path) -> ContainerLife:
+    """Copy the container's output to `<logs>/<name>.log` from its beginning, and watch over it."""
+    follower = guardian.spawn(name, [access.command, "logs", "--follow", container], logs=logs, env=access.environment)
+
+    def inspect(one: str) -> str:
+        fields = "{{.State.Running}} {{.State.ExitCode}} {{.State.OOMKilled}}"
+        return docker(access, ["container", "inspect", "--format", fields, one], what=f"asking for {name}'s container")
+
+    return ContainerLife(name, container, follower, inspect)

@@ -1,0 +1,149 @@
+"""The external stack: parts that somebody else runs, at addresses that are given.
+
+The kit has no lever there but the mock's control, and is a guest: before anything starts it asks for all that a run
+will need, and refuses by name what it may not do. Topics that are there already are nobody's to delete unless it is
+said; what the kit puts into the object store stays below the run's id.
+"""
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from botocore.exceptions import BotoCoreError, ClientError
+from kafka import KafkaAdminClient
+from kafka.admin import NewTopic
+from kafka.errors import KafkaError
+
+from devkit.errors import StackError, UsageError
+from devkit.guardian import Guardian
+from devkit.stack.addresses import Addresses, read_addresses
+from devkit.stack.parts.kafka import KafkaBroker
+from devkit.stack.parts.mock_api import MockApi
+from devkit.stack.parts.object_store import ObjectStore
+from devkit.stack.stack import BUCKETS, NO_WISHES, Ports, Stack, StackRequest
+
+_NOWHERE = Path("/dev/null")
+_KAFKA_MS = 10_000
+
+
+@dataclass(frozen=True)
+class RemoteLife:
+    """A part that is not ours: it has no end that we would see. See `devkit.stack.parts.running.Life`."""
+
+    name: str
+    pid: None = None
+    container: None = None
+    stdout: Path = _NOWHERE
+    stderr: Path = _NOWHERE
+    exit_code: None = None
+
+    def require_guardian(self) -> None:
+        """Nobody of ours keeps it."""
+
+    def last_words(self, lines: int = 5) -> str:  # noqa: ARG002 - part of the interface
+        return "(its log is not ours)"
+
+
+def start_external(guardian: Guardian, logs: Path, request: StackRequest = NO_WISHES) -> Stack:  # noqa: ARG001
+    """The stack at the given addresses. Raises UsageError for what cannot work there, StackError for what is silent."""
+    if request.ports != Ports():
+        raise UsageError("the ports of an external stack are not ours to choose", hint="leave the port options out")
+    addresses = read_addresses(request.addresses)
+    kafka = KafkaBroker(addresses.kafka, RemoteLife("kafka"))
+    store = ObjectStore(
+        addresses.s3_endpoint,
+        RemoteLife("object-store"),
+        "external",
+        addresses.access_key,
+        addresses.secret_key,
+        addresses.s3_region,
+    )
+    mock = MockApi(RemoteLife("mock-api"), addresses.mock_api)
+    require_topics(addresses, request.topics, probe=f"devkit.probe.{guardian.run_id}")
+    require_buckets(store, probe=f"{guardian.run_id}/probe")
+    require_control(mock)
+    prefix = f"{guardian.run_id}/"
+    return Stack(kafka, store, mock, prefix, leave=partial(clear_away, addresses, store, request.topics, prefix))
+
+
+def clear_away(addresses: Addresses, store: ObjectStore, topics: Sequence[str], prefix: str) -> None:
+    """Remove the run's topics and objects. Raises StackError that says what is left."""
+    client = store.client()
+    try:
+        for bucket in BUCKETS:
+            for page in client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
+                for found in page.get("Contents", ()):
+                    client.delete_object(Bucket=bucket, Key=found["Key"])
+        with contextlib.closing(KafkaAdminClient(bootstrap_servers=addresses.kafka.split(","))) as admin:
+            if ours := sorted(set(admin.list_topics()) & set(topics)):
+                admin.delete_topics(ours, timeout_ms=_KAFKA_MS)
+    except (BotoCoreError, ClientError, KafkaError) as error:
+        raise StackError(
+            f"not everything of the run could be removed from the external stack: {error}",
+            hint=f"left are topics {', '.join(topics)}, or objects below {prefix} in {', '.join(BUCKETS)}",
+        ) from error
+
+
+def require_topics(addresses: Addresses, topics: Sequence[str], *, probe: str) -> None:
+    """Raises StackError without a broker, UsageError without the permission to make and delete topics.
+
+    `topics` will be made afresh for each arm; those that are there already need `may_recreate_topics`.
+    """
+    try:
+        admin = KafkaAdminClient(bootstrap_servers=addresses.kafka.split(","), bootstrap_timeout_ms=_KAFKA_MS)
+    except (KafkaError, OSError) as error:
+        raise StackError(
+            f"Kafka at {addresses.kafka} does not answer: {error}", hint="check the address, and what it advertises"
+        ) from error
+    with contextlib.closing(admin):
+        try:
+            there = sorted(set(admin.list_topics()) & set(topics))
+        except KafkaError as error:
+            raise UsageError(f"Kafka at {addresses.kafka} does not tell its topics: {error}") from error
+        if there and not addresses.may_recreate_topics:
+            raise UsageError(
+                f"Kafka at {addresses.kafka} has topics that each arm would delete and make afresh: {', '.join(there)}",
+                hint="choose other topics in the scenario, or say `may_recreate_topics: true` where nobody needs them",
+            )
+        try:
+            admin.create_topics([NewTopic(probe, num_partitions=1, replication_factor=1)], timeout_ms=_KAFKA_MS)
+            admin.delete_topics([probe], timeout_ms=_KAFKA_MS)
+        except KafkaError as error:
+            raise UsageError(
+                f"Kafka at {addresses.kafka} does not let us make and delete topics, which each arm does: {error}",
+                hint="give the user these rights, or use a stack of the kit's own",
+            ) from error
+
+
+def require_buckets(store: ObjectStore, *, probe: str) -> None:
+    """Raises UsageError when a bucket cannot be written and read, StackError when no store answers."""
+    client = store.client()
+    for bucket in BUCKETS:
+        try:
+            with contextlib.suppress(client.exceptions.BucketAlreadyOwnedByYou, client.exceptions.BucketAlreadyExists):
+                client.create_bucket(Bucket=bucket)
+            client.put_object(Bucket=bucket, Key=probe, Body=b"")
+            client.list_objects_v2(Bucket=bucket, Prefix=probe)
+            client.delete_object(Bucket=bucket, Key=probe)
+        except ClientError as error:
+            raise UsageError(
+                f"the object store at {store.endpoint} refuses bucket {bucket}: {error}",
+                hint="make the bucket, and let the keys of DEVKIT_S3_ACCESS_KEY and DEVKIT_S3_SECRET_KEY write to it",
+            ) from error
+        except BotoCoreError as error:
+            raise StackError(f"the object store at {store.endpoint} does not answer: {error}") from error
+
+
+def require_control(mock: MockApi) -> None:
+    """Raises StackError when the mock is silent, UsageError when its control is closed to us: faults need it."""
+    try:
+        mock.counts()
+    except StackError as error:
+        if "403" not in str(error):
+            raise
+        raise UsageError(
+            f"the mock API at {mock.endpoint} does not let this machine control it, and every fault needs that",
+            hint="start it with --allow-control and this machine's network",
+        ) from error

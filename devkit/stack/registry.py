@@ -1,0 +1,41 @@
+"""The stacks there are, by the name that `--stack` takes."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from devkit.guardian import Guardian
+from devkit.guardian.state import LOGS
+from devkit.stack.compose import start_compose
+from devkit.stack.embedded import start_embedded
+from devkit.stack.external import start_external
+from devkit.stack.stack import NO_WISHES, Stack, StackRequest
+
+Start = Callable[[Guardian, Path, StackRequest], Stack]
+"""Starts all parts, logs to a directory, and waits until each is ready. Raises StackError that names the part."""
+
+DEFAULT = "embedded"
+
+
+def _testcontainers(guardian: Guardian, logs: Path, request: StackRequest) -> Stack:
+    # A library that nobody else needs, and that takes a moment to import.
+    from devkit.stack.testcontainers import start_testcontainers
+
+    return start_testcontainers(guardian, logs, request)
+
+
+BACKENDS: Mapping[str, Start] = MappingProxyType(
+    {
+        "embedded": start_embedded,
+        "compose": start_compose,
+        "testcontainers": _testcontainers,
+        "external": start_external,
+    }
+)
+
+
+def start_stack(backend: str, guardian: Guardian, logs: Path, request: StackRequest = NO_WISHES) -> Stack:
+    """Start the stack called `backend`, and have the run's state say what it consists of. Raises StackError."""
+    stack = BACKENDS[backend](guardian, logs, request)
+    guardian.announce(stack.addresses() | {LOGS: str(logs.absolute())}, stack.parts())
+    return stack

@@ -1,0 +1,99 @@
+"""`--profile spark`: the pipeline runs unchanged on a Spark master with two workers.
+
+Set-up: all services, a mock that knows the pages of some traffic. Step: publish it. Checked: the delivery audit is
+clean, and executors ran on both workers.
+"""
+
+import os
+import subprocess
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from functools import lru_cache, partial
+
+import pytest
+import requests
+
+from devkit.docker.access import RUN_LABEL
+from devkit.observe.audit.arrivals import read_topic
+from devkit.observe.audit.audit import DeliveryAudit
+from devkit.observe.audit.claims import resolve_claim
+from devkit.scenario.load import load_scenario
+from devkit.scenario.traffic import ScenarioTraffic
+from devkit.stack.external import RemoteLife
+from devkit.stack.parts.mock_api import MockApi, await_answer
+from devkit.stack.parts.object_store import s3_client
+from devkit.stack.ports import free_port
+from devkit.stack.topics import TopicEnds
+from devkit.waiting import wait_until
+from tests.integration.conftest import REPOSITORY
+from tests.integration.docker.conftest import Docker
+from tests.integration.docker.engine import TestEngine
+
+SOURCE, OUTPUT, ERRORS = (
+    "mediawiki.page_change.v1",
+    "mediawiki.page_html_content_change.v1",
+    "mw_page_html_content_change_enrich.error",
+)
+PORTS = ("KAFKA_PORT", "S3_PORT", "MOCK_PORT", "SPARK_UI_PORT", "SPARK_MASTER_PORT")
+STARTING = timedelta(minutes=3)
+DELIVERY = timedelta(minutes=2)
+PROJECT = "devkit-spark-profile"
+
+
+@pytest.fixture
+def ports(docker_engine: TestEngine, docker: Docker) -> Iterator[dict[str, int]]:
+    """The whole profile, up."""
+    chosen = {name: free_port() for name in PORTS}
+    environment = os.environ | {name: str(port) for name, port in chosen.items()} | {"DEVKIT_RUN_ID": PROJECT}
+    command = ["docker", "compose", "--project-name", PROJECT, "--profile", "spark"]
+    try:
+        up = [*command, "up", "--detach", "--build"]
+        subprocess.run(up, cwd=REPOSITORY, env=environment, check=True, timeout=900)
+        yield chosen
+    finally:
+        logs = subprocess.run([*command, "logs", "--no-color"], cwd=REPOSITORY, capture_output=True, text=True)
+        print(logs.stdout[-20_000:])
+        down = [*command, "down", "--volumes", "--timeout", "1"]
+        subprocess.run(down, cwd=REPOSITORY, env=environment, check=True, timeout=120)
+    assert docker("ps", "-aq", "--filter", f"label={RUN_LABEL}={PROJECT}") == ""
+
+
+@pytest.mark.slow
+def test_the_pipeline_runs_on_a_cluster_of_two_workers(ports: dict[str, int]) -> None:
+    bootstrap = f"127.0.0.1:{ports['KAFKA_PORT']}"
+    mock = MockApi(RemoteLife("mock-api"), f"http://127.0.0.1:{ports['MOCK_PORT']}")
+    await_answer(mock)
+    scenario = load_scenario(REPOSITORY / "scenarios" / "oversized-message.yaml")
+    # Without the page that is the incident: the pipeline has its default configuration here.
+    traffic = ScenarioTraffic(scenario.traffic.model_copy(update={"pages": {}}))
+    mock.populate(seed=scenario.traffic.seed, catalog=traffic.catalog(), rules=[])
+    ends = TopicEnds(bootstrap)
+    wait_until(lambda: ends.of(OUTPUT), what="the topics to be made", deadline=STARTING)
+    publisher = traffic.publisher(bootstrap, SOURCE, threading.Event())
+    publisher.start()
+    wait_until(lambda: publisher.done, what="the traffic to be published", deadline=DELIVERY)
+    awaited = sum(entry.expected.fate != "filtered" for entry in publisher.manifest().entries)
+
+    def delivered() -> bool:
+        return sum(ends.of(OUTPUT).values()) + sum(ends.of(ERRORS).values()) >= awaited
+
+    wait_until(delivered, what=f"{awaited} events to be delivered", deadline=STARTING + DELIVERY)
+    committed = ends.of(SOURCE)
+    ends.close()
+    audit = DeliveryAudit(
+        traffic.source_events(publisher),
+        stream=OUTPUT,
+        truth=lru_cache(8)(mock.truth),
+        resolve=partial(resolve_claim, s3_client(f"http://127.0.0.1:{ports['S3_PORT']}")),
+    )
+    for arrival in read_topic(bootstrap, OUTPUT):
+        audit.add_output(arrival)
+    for arrival in read_topic(bootstrap, ERRORS):
+        audit.add_error(arrival)
+    found = audit.finish(committed)
+    assert found.inputs == traffic.count
+    assert found.problems(restarted=False) == {}, found
+    master = requests.get(f"http://127.0.0.1:{ports['SPARK_MASTER_PORT']}/json/", timeout=10).json()
+    assert len(master["workers"]) == 2
+    assert [worker["coresused"] for worker in master["workers"]] == [2, 2]

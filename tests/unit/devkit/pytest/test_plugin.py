@@ -1,0 +1,136 @@
+"""The plugin in another project's suite, with the stack and the playing of scenarios replaced: no part is started."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+SCENARIO = (Path(__file__).parents[1] / "scenario" / "incident.yaml").read_text()
+
+# Stands in for what takes a minute: a verdict, or the harness's error.
+CONFTEST = """
+from types import SimpleNamespace
+import pytest
+from devkit.errors import StackError
+from devkit.report import verdict_lines
+from devkit.scenario import run
+
+CODE = {code!r}
+
+def play(scenario, options, progress, *, on_keep):
+    print("played", scenario.name, options.stack, options.out, options.request.addresses)
+    progress.line("stack", "what was said on the way")
+    if CODE == "error":
+        raise StackError("kafka ended by signal 9", hint="look at its log")
+    return SimpleNamespace(result=SimpleNamespace(exit_code=CODE), directory=options.out)
+
+patch = pytest.MonkeyPatch()
+
+def pytest_configure():
+    lines = ["an-incident: THE VERDICT", "  no   restarts: expected 0"]
+    patch.setattr(run, "run_scenario", play)
+    patch.setattr(verdict_lines, "verdict_lines", lambda result, directory: lines)
+
+def pytest_unconfigure():
+    patch.undo()
+"""
+
+Suite = Callable[..., pytest.RunResult]
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester) -> Suite:
+    directory = pytester.mkdir("scenarios")
+    (directory / "an-incident.yaml").write_text(SCENARIO)
+
+    def run(*arguments: str, code: int | str = 0) -> pytest.RunResult:
+        pytester.makeconftest(CONFTEST.format(code=code))
+        return pytester.runpytest_inprocess("-p", "devkit.pytest", "-p", "no:cacheprovider", *arguments)
+
+    return run
+
+
+def test_a_scenario_is_a_test(suite: Suite) -> None:
+    result = suite("-v", "scenarios/")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["scenarios/an-incident.yaml::an-incident PASSED*"])
+
+
+def test_a_refuted_one_fails_with_its_verdict(suite: Suite) -> None:
+    result = suite("scenarios/", code=1)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["an-incident: THE VERDICT", "  no   restarts: expected 0"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_an_inconclusive_one_is_an_error(suite: Suite) -> None:
+    result = suite("scenarios/", code=3)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["an-incident: THE VERDICT"])
+
+
+def test_a_harness_that_fails_is_an_error_with_its_hint(suite: Suite) -> None:
+    result = suite("scenarios/", code="error")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["error: kafka ended by signal 9", "hint: look at its log"])
+    result.stdout.fnmatch_lines(["*what was said on the way*"])
+
+
+def test_an_invalid_file_is_an_error_of_collection(suite: Suite, pytester: pytest.Pytester) -> None:
+    (pytester.path / "scenarios" / "broken.yaml").write_text("name: broken\n")
+    result = suite("scenarios/")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*broken.yaml:1:1: *"])
+
+
+def test_options_reach_the_run(suite: Suite, pytester: pytest.Pytester) -> None:
+    addresses = pytester.path / "a.yaml"
+    result = suite(
+        "-s", "--stack", "external", "--devkit-addresses", str(addresses), "--devkit-runs", "out", "scenarios"
+    )
+    result.stdout.fnmatch_lines([f"*played an-incident external out {addresses}*"])
+
+
+def test_options_that_do_not_fit_together(suite: Suite) -> None:
+    result = suite("--devkit-addresses", "a.yaml", "scenarios")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*--addresses is for a stack that is there already*"])
+
+
+def test_an_unknown_stack(suite: Suite) -> None:
+    result = suite("--devkit-stack", "cloud", "scenarios")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*invalid choice: 'cloud'*"])
+
+
+def test_another_yaml_file_is_none_of_its_business(suite: Suite, pytester: pytest.Pytester) -> None:
+    (pytester.path / "other.yaml").write_text("name: other\n")
+    suite(".").assert_outcomes(passed=1)
+
+
+def test_other_places_can_be_named(suite: Suite, pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\ndevkit_scenarios = incidents/*.yaml")
+    (pytester.path / "scenarios").rename(pytester.path / "incidents")
+    suite(".").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("place", ["plugin", "conftest"])
+def test_a_stack_option_of_another_is_left_to_it(suite: Suite, pytester: pytest.Pytester, place: str) -> None:
+    theirs = "def pytest_addoption(parser):\n    parser.addoption('--stack', default='x')\n"
+    theirs += "def pytest_report_header(config):\n    return f'theirs is {config.getoption(\"stack\")}'\n"
+    if place == "conftest":
+        (pytester.path / "scenarios" / "conftest.py").write_text(theirs)
+    else:
+        pytester.makepyfile(theirs=theirs)
+        pytester.syspathinsert()
+    named = ("-p", "theirs") if place == "plugin" else ()
+    result = suite(*named, "--stack", "y", "--devkit-stack", "embedded", "scenarios")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["theirs is y"])
+
+
+def test_parts_are_fixtures(suite: Suite, pytester: pytest.Pytester) -> None:
+    result = suite("--fixtures", "-q")
+    result.stdout.fnmatch_lines_random(
+        [f"{name} [[]session scope[]]*" for name in ("kafka", "object_store", "mock_api", "stack")]
+    )

@@ -1,0 +1,71 @@
+from dataclasses import dataclass, field
+
+import pytest
+
+from devkit.docker.causes import EngineError
+from devkit.errors import StackError
+from devkit.stack.container import ContainerLife
+from devkit.stack.parts.running import require_running
+from tests.unit.devkit.stack.fakes import FakeProcess
+
+
+@dataclass
+class Desk:
+    """A container of which the test decides everything."""
+
+    follower: FakeProcess = field(default_factory=FakeProcess)
+    says: str | StackError = "true 0 false"
+    now: float = 0.0
+    asked: int = 0
+
+    def inspect(self, container: str) -> str:
+        assert container == "abc"
+        self.asked += 1
+        if isinstance(self.says, StackError):
+            raise self.says
+        return self.says
+
+    def life(self) -> ContainerLife:
+        return ContainerLife("kafka", "abc", self.follower.managed(), self.inspect, clock=lambda: self.now)
+
+
+def test_while_its_log_is_followed_nobody_is_asked() -> None:
+    desk = Desk()
+    require_running(desk.life())
+    assert desk.asked == 0
+
+
+def test_its_end_is_told_with_the_last_words() -> None:
+    desk = Desk(FakeProcess(exit_code=0), "false 137 false")
+    with pytest.raises(StackError, match=r"^kafka ended with exit code 137: it said this at last$"):
+        require_running(desk.life())
+
+
+def test_memory_is_named() -> None:
+    desk = Desk(FakeProcess(exit_code=0), "false 137 true")
+    with pytest.raises(StackError, match=r"exit code 137: \(it went over its memory limit\) it said"):
+        require_running(desk.life())
+
+
+def test_a_container_that_was_removed() -> None:
+    desk = Desk(FakeProcess(exit_code=0), StackError("No such container: abc"))
+    with pytest.raises(StackError, match=r"kafka ended with exit code 255: \(No such container: abc\)"):
+        require_running(desk.life())
+
+
+def test_an_engine_that_ended_is_named_before_the_part() -> None:
+    desk = Desk(FakeProcess(exit_code=1), EngineError("no Docker engine answers", hint="start it"))
+    with pytest.raises(EngineError, match=r"^the Docker engine ended, and kafka with it: no Docker engine") as caught:
+        require_running(desk.life())
+    assert caught.value.hint == "start it"
+
+
+def test_a_lost_log_is_no_end_and_the_engine_is_asked_now_and_then() -> None:
+    desk = Desk(FakeProcess(exit_code=1), "true 0 false")
+    life = desk.life()
+    assert [life.exit_code, life.exit_code] == [None, None]
+    assert desk.asked == 1
+    desk.now, desk.says = 2.0, "false 3 false"
+    assert (life.exit_code, desk.asked) == (3, 2)
+    desk.now = 4.0
+    assert (life.exit_code, desk.asked) == (3, 2), "an end is final"

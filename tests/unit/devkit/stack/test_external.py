@@ -1,0 +1,119 @@
+"""What cannot work on somebody else's stack is refused by name; the real thing is in the integration tests."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kafka.errors import KafkaTimeoutError, TopicAuthorizationFailedError
+
+from devkit.errors import StackError, UsageError
+from devkit.stack import external
+from devkit.stack.addresses import Addresses
+from devkit.stack.external import RemoteLife, require_control, require_topics, start_external
+from devkit.stack.parts.mock_api import MockApi
+from devkit.stack.parts.running import require_running
+from devkit.stack.stack import Ports, StackRequest
+from tests.unit.devkit.stack.fakes import FakeGuardian
+
+PLACE = {"kafka": "k:9092", "s3_endpoint": "http://s3", "mock_api": "http://m"}
+
+
+@dataclass
+class FakeAdmin:
+    """A broker's administration; `denied` is what it answers to the making of topics."""
+
+    topics: set[str] = field(default_factory=set)
+    denied: Exception | None = None
+    made: list[str] = field(default_factory=list)
+    closed: bool = False
+
+    def list_topics(self) -> list[str]:
+        return sorted(self.topics)
+
+    def create_topics(self, new: Sequence[Any], **_: object) -> None:
+        if self.denied:
+            raise self.denied
+        self.made += [topic.name for topic in new]
+
+    def delete_topics(self, names: Sequence[str], **_: object) -> None:
+        for name in names:
+            self.made.remove(name)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.fixture
+def admin(monkeypatch: pytest.MonkeyPatch) -> FakeAdmin:
+    fake = FakeAdmin()
+    monkeypatch.setattr(external, "KafkaAdminClient", lambda **_: fake)
+    return fake
+
+
+def ask(*topics: str, may_recreate: bool = False) -> None:
+    addresses = Addresses.model_validate(PLACE | {"may_recreate_topics": may_recreate})
+    require_topics(addresses, topics, probe="devkit.probe.cafe")
+
+
+class TestTopics:
+    def test_what_is_not_there_yet_may_be_made(self, admin: FakeAdmin) -> None:
+        admin.topics = {"somebody.elses"}
+        ask("source", "output")
+        assert admin.made == [], "the probe is gone again"
+        assert admin.closed
+
+    def test_what_is_there_is_not_ours_to_delete(self, admin: FakeAdmin) -> None:
+        admin.topics = {"output", "source", "other"}
+        with pytest.raises(UsageError, match=r"would delete and make afresh: output, source$") as caught:
+            ask("source", "output", "errors")
+        assert "may_recreate_topics" in (caught.value.hint or "")
+        assert admin.closed
+
+    def test_unless_it_is_said(self, admin: FakeAdmin) -> None:
+        admin.topics = {"source"}
+        ask("source", may_recreate=True)
+
+    def test_without_the_right_to_make_topics(self, admin: FakeAdmin) -> None:
+        admin.denied = TopicAuthorizationFailedError()
+        with pytest.raises(UsageError, match="does not let us make and delete topics"):
+            ask("source")
+        assert admin.closed
+
+    def test_a_silent_broker(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def no_broker(**_: object) -> None:
+            raise KafkaTimeoutError("Unable to bootstrap")
+
+        monkeypatch.setattr(external, "KafkaAdminClient", no_broker)
+        with pytest.raises(StackError, match="Kafka at k:9092 does not answer") as caught:
+            ask("source")
+        assert caught.value.exit_code == 3
+
+
+class TestControl:
+    def mock_that(self, error: StackError) -> MockApi:
+        mock = MockApi(RemoteLife("mock-api"), "http://m")
+        mock.counts = lambda: (_ for _ in ()).throw(error)  # type: ignore[method-assign]
+        return mock
+
+    def test_a_closed_control_is_refused(self) -> None:
+        refusal = StackError("mock API answered 403 to GET /__mock/journal/counts: []")
+        with pytest.raises(UsageError, match="does not let this machine control it") as caught:
+            require_control(self.mock_that(refusal))
+        assert "--allow-control" in (caught.value.hint or "")
+
+    def test_a_silent_mock_is_no_refusal(self) -> None:
+        silent = StackError("mock API did not answer GET /: connection refused")
+        with pytest.raises(StackError) as caught:
+            require_control(self.mock_that(silent))
+        assert caught.value is silent
+
+
+def test_ports_are_not_ours_to_choose(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="ports of an external stack"):
+        start_external(FakeGuardian(tmp_path).real(), tmp_path, StackRequest(Ports(kafka=9092)))
+
+
+def test_a_part_of_somebody_else_has_no_end_that_we_see() -> None:
+    require_running(RemoteLife("kafka"))
