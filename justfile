@@ -98,6 +98,7 @@ compile := "uv pip compile --quiet --universal --python-version 3.11 --generate-
 # Write the lock files again, for maintainers; `just lock --upgrade` takes newer versions
 lock *args: ready
     @{{ compile }} "$@" pyproject.toml --group dev --output-file requirements.lock
+    @printf '%s\n' fastapi uvicorn httptools 'uvloop; sys_platform != "win32"' orjson pydantic ruamel.yaml | {{ compile }} "$@" --constraint requirements.lock - --output-file requirements-mockapi.lock
     @echo uv | {{ compile }} "$@" - --output-file requirements-bootstrap.lock
     @printf '%s\n' setuptools hatchling==1.28.0 editables | {{ compile }} "$@" - --output-file requirements-build.lock
     @python -m devkit.jvm.lock

@@ -24,7 +24,7 @@ class RefusedError(PipelineError):
 
 
 def root_cause(text: str) -> str:
-    """The line of a Java stack trace that says what happened: its last `Caused by` with a message, else its first line."""
+    """The line of a Java stack trace that says what happened: its last cause with a message, else its first line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     telling = [cause for cause in causes if ": " in cause] or causes

@@ -30,7 +30,11 @@ class ProtocolError(RuntimeError):
 
 
 class Ledger:
-    """`entries` are those of the fold, in its order. `replaying`: Spark will replay a batch, so the gate is closed."""
+    """`entries` are those of the fold, in its order. `replaying`: Spark will replay a batch, so the gate is closed.
+
+    Spark's logs have to be asked after the epoch's markers are written: a driver that lives on elsewhere may plan one
+    more batch, and only before the marker can it still leave entries of it here.
+    """
 
     def __init__(self, entries: Iterable[Entry], *, max_entries: int, max_bytes: int, replaying: bool = False) -> None:
         self._max_entries = max_entries

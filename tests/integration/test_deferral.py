@@ -48,3 +48,38 @@ def test_slow_pages_are_put_aside_and_leave_later_in_their_order(make_bench: Mak
     audit = bench.assert_clean(restarted=False)
     assert audit.duplicated == 0
     assert bench.deferred_ever() >= 20
+
+
+def test_above_the_bound_the_main_lane_waits_but_not_with_a_replayed_batch(make_bench: MakeBench) -> None:
+    """Set-up: slow pages that nobody can fetch until the test says so, and room for few entries.
+
+    Steps: the ledger fills, the job waits and is stopped; the next process runs the planned batch, waits again, and
+    goes on when there is room. Checked: no batch is planned in the wait, and the lag stays in the source.
+    """
+    deferral = SETTINGS["deferral"] | {"max_entries": 4, "inline_allowance": "500ms"}
+    rules = [{"name": name, "when": {"page": name.title()}, "do": {"latency": "10m"}} for name in ("slow", "slower")]
+    bench = make_bench(traffic=TRAFFIC, rules=rules, settings=SETTINGS | {"deferral": deferral})
+    bench.publish(wait=True)
+    run = bench.start()
+    planned = int(run.await_line("waiting")["batch"])
+    run.await_condition(
+        lambda: [request for request in bench.in_flight("slow") if request["waited_s"] > 2],
+        "a slow round to be at work",
+    )
+    assert [line["batch"] for line in run.said("batch_started")] == list(range(planned))
+    assert sum(bench.committed().values()) < bench.source_end()
+    assert bench.deferred() > 4
+    # It waits in the middle of Spark's planning, with a round under way: it ends all the same, and in order.
+    assert run.terminate() == 0
+    assert run.said("stopped")
+
+    run = bench.start()
+    waits_again = int(run.await_line("waiting")["batch"])
+    assert [line["batch"] for line in run.said("batch_written")] == [planned]
+    assert waits_again == planned + 1
+    bench.remove_rule("slow")
+    bench.remove_rule("slower")
+    run.await_line("resumed", batch=waits_again)
+    bench.await_drained(run)
+    bench.end()
+    bench.assert_clean(restarted=True)

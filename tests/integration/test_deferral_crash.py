@@ -10,10 +10,8 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
-import psutil
 import pytest
 
-from devkit.guardian.processes import TREE_VARIABLE, marked
 from tests.integration.crash.bench import Bench, Run
 from tests.integration.crash.point import CrashPoint
 
@@ -71,7 +69,7 @@ def in_a_batch(bench: Bench, run: Run) -> int:
 def worker_in_a_batch(bench: Bench, run: Run) -> int:
     """SIGKILL for the Python workers: the query fails, and the process with it."""
     run.await_condition(lambda: fetching(bench, 0, 0.7) and at_work(run), "a batch to wait for a slow page")
-    for worker in workers(bench, run):
+    for worker in run.workers():
         worker.kill()
     return 1
 
@@ -98,32 +96,21 @@ def at_work(run: Run) -> bool:
     return len(run.said("batch_started")) > len(run.said("batch_written"))
 
 
-def workers(bench: Bench, run: Run) -> list[psutil.Process]:
-    """Those that Spark's daemon has forked; the daemon itself would only fork new ones."""
-    tree = marked(TREE_VARIABLE, f"{bench.guardian.run_id}/{run.process.request}")
-    daemons = {process.pid for process in tree if "pyspark.daemon" in process.cmdline()}
-    return [process for process in tree if process.pid in daemons and process.ppid() in daemons]
-
-
-def after(bench: Bench, where: str) -> Run:
-    """A process that has died there."""
+def crash(bench: Bench, where: str) -> None:
+    """Start a process, and have it die there."""
     run = bench.start(crash=POINTS.get(where))
     expected = OUTSIDE[where](bench, run) if where in OUTSIDE else -signal.SIGKILL
     assert run.await_end() == expected
     assert bool(run.said("crashing")) == (where in POINTS)
-    return run
+    if where == "worker in a batch":
+        assert "Python worker exited unexpectedly" in run.said("failed")[0]["error"]
 
 
 @pytest.mark.parametrize(
     "crashes",
     [
-        ["driver in a batch"],
-        ["claims resolved, batch not committed", "round written, not resolved"],
-        *(
-            pytest.param([where], marks=pytest.mark.slow)
-            for where in (*OUTSIDE, *POINTS)
-            if where != "driver in a batch"
-        ),
+        ["worker in a batch", "claims resolved, batch not committed", "round written, not resolved"],
+        *(pytest.param([where], marks=pytest.mark.slow) for where in (*OUTSIDE, *POINTS)),
         pytest.param(["driver in a batch", "driver in a batch", "driver in a round"], marks=pytest.mark.slow),
     ],
     ids=", then ".join,
@@ -132,15 +119,8 @@ def test_a_crash_loses_nothing_and_keeps_the_order(make_bench: MakeBench, crashe
     bench = make_bench(traffic=TRAFFIC, rules=RULES, settings=SETTINGS)
     bench.publish()
     for where in crashes:
-        after(bench, where)
+        crash(bench, where)
     run = bench.start()
     bench.await_drained(run)
     bench.end()
     bench.assert_clean(restarted=True)
-
-
-def test_a_worker_that_is_killed_ends_the_process_and_is_named(make_bench: MakeBench) -> None:
-    bench = make_bench(traffic=TRAFFIC, rules=RULES, settings=SETTINGS)
-    bench.publish()
-    run = after(bench, "worker in a batch")
-    assert "Python worker exited unexpectedly" in run.said("failed")[0]["error"]

@@ -1,5 +1,7 @@
 """A pipeline with deferral on a real stack, with traffic of its own, that tests may kill, restart and audit."""
 
+import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
@@ -9,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import psutil
 import requests
 from pydantic import TypeAdapter
 
 from devkit.guardian import Guardian, ManagedProcess
+from devkit.guardian.processes import TREE_VARIABLE, marked
 from devkit.observe.audit.arrivals import Arrival, read_topic
 from devkit.observe.audit.model import Audit
 from devkit.observe.checkpoint import Checkpoint
@@ -37,6 +41,7 @@ DEADLINE = timedelta(seconds=180)
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 _REPOSITORY = Path(__file__).parents[3]
 _TIMEOUT_S = 30
+_COMMAND_S = 120
 
 
 @dataclass
@@ -44,6 +49,7 @@ class Run:
     """One process of the pipeline, and what it has said so far."""
 
     process: ManagedProcess
+    run_id: str
     lines: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -69,10 +75,25 @@ class Run:
         """Wait while the process runs."""
         return wait_until(lambda: condition() or self._still_runs(), what=what, deadline=deadline)
 
+    def terminate(self) -> int:
+        """SIGTERM, and the exit code when it has ended."""
+        self.process.signal(signal.SIGTERM)
+        return self.await_end()
+
     def await_end(self) -> int:
         wait_until(lambda: self.process.exit_code is not None, what="the pipeline to end", deadline=DEADLINE)
         assert self.process.exit_code is not None
         return self.process.exit_code
+
+    def tree(self) -> list[psutil.Process]:
+        """What runs of it: the driver, its JVM, the Python workers."""
+        return marked(TREE_VARIABLE, f"{self.run_id}/{self.process.request}")
+
+    def workers(self) -> list[psutil.Process]:
+        """Those that Spark's daemon has forked; the daemon itself would only fork new ones."""
+        tree = self.tree()
+        daemons = {process.pid for process in tree if "pyspark.daemon" in process.cmdline()}
+        return [process for process in tree if process.pid in daemons and process.ppid() in daemons]
 
     def _still_runs(self) -> None:
         assert self.process.exit_code is None, f"ended with {self.process.exit_code}: {self.process.last_words(30)}"
@@ -129,10 +150,17 @@ class Bench:
             self._publisher.result(60)
 
     def start(
-        self, *arguments: str, crash: CrashPoint | None = None, constants: Mapping[str, object] | None = None
+        self,
+        *arguments: str,
+        crash: CrashPoint | None = None,
+        constants: Mapping[str, object] | None = None,
+        beside: bool = False,
     ) -> Run:
-        """A process of the pipeline; the first one makes the checkpoint, and of the one before nothing is left."""
-        self.end()
+        """A process of the pipeline; the first one makes the checkpoint. Of the one before nothing is left, unless this
+        one is to run `beside` it.
+        """
+        if not beside:
+            self.end()
         first = not self._runs
         options = ["--new", "earliest"] if first else []
         argv = [sys.executable, str(_LAUNCHER), "run", self.config.job, "--config", str(self.config_file)]
@@ -149,19 +177,24 @@ class Bench:
             env=environment,
             split=True,
         )
-        self._runs.append(Run(process))
+        self._runs.append(Run(process, self.guardian.run_id))
         return self._runs[-1]
 
     def end(self) -> None:
-        """Kill what is left of the newest process."""
-        if self._runs:
-            self._runs[-1].process.kill_tree()
+        """Kill what is left of all processes."""
+        for run in self._runs:
+            run.process.kill_tree()
 
     def close(self) -> None:
         self._stop.set()
         self.end()
         self._ends.close()
         self._deferrals.close()
+
+    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """`python -m pipeline …` with the job's configuration, from its start to its end."""
+        argv = [sys.executable, "-m", "pipeline", *arguments, "--config", str(self.config_file)]
+        return subprocess.run(argv, cwd=_REPOSITORY, capture_output=True, text=True, timeout=_COMMAND_S, check=False)
 
     # what is there
 
@@ -222,6 +255,10 @@ class Bench:
         """Requests that meet a rule whose name begins so, and have no answer yet."""
         requests_ = self._mock("GET", "/journal/in-flight")
         return [request for request in requests_ if any(name.startswith(rules) for name in request["rules"])]
+
+    def fetches(self) -> int:
+        """First attempts that have ended."""
+        return self.stack.mock_api.counts().fetches
 
     def entries(self, rule: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self._mock("GET", f"/journal?rule={requests.utils.quote(rule)}")
