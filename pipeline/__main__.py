@@ -123,6 +123,8 @@ def _wish(topic: LedgerTopic, action: Action, texts: tuple[str, ...], wait_s: fl
             "neither positions nor --all" if not texts else "positions and --all", hint="give one of them"
         )
     wanted = [parse_position(text) for text in texts] or [entry.position for entry in entries_in(topic)]
+    if not wanted:
+        click.echo("nothing is deferred")
     outcomes = wish(topic, action, wanted, wait_s=wait_s)
     for outcome in outcomes:
         said = "carried out" if outcome.done else "recorded; the job carries it out when it runs"

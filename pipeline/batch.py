@@ -13,6 +13,7 @@ from pipeline.deferral.rounds import SparkRounds
 from pipeline.deferral.rows import entry_rows
 from pipeline.deferral.topic import LedgerTopic
 from pipeline.errors import PipelineError
+from pipeline.session import will_replay
 from pipeline.sink import write
 from pipeline.stall import StallWatch
 from pipeline.worker import RECORD_DDL, SOURCE_COLUMNS, enrich, enrich_around
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
 class BatchWriter:
     """What `foreachBatch` calls, with the lanes of deferral behind it when there are any."""
 
-    def __init__(self, spark: "SparkSession", config: PipelineConfig, watch: StallWatch, *, replays: bool) -> None:
+    def __init__(self, spark: "SparkSession", config: PipelineConfig, watch: StallWatch) -> None:
         self._spark = spark
         self._config = config
         self._watch = watch
-        self._lanes = _lanes(spark, config, replays=replays) if config.deferral.policy == "defer" else None
+        self._lanes = _lanes(spark, config) if config.deferral.policy == "defer" else None
         self._failure: PipelineError | None = None
 
     def start(self) -> None:
@@ -110,6 +111,6 @@ def _own(error: Exception) -> PipelineError | None:
     return PipelineError(f"batch failed: {type(error).__name__}: {error}")
 
 
-def _lanes(spark: "SparkSession", config: PipelineConfig, *, replays: bool) -> Lanes:
+def _lanes(spark: "SparkSession", config: PipelineConfig) -> Lanes:
     topic = LedgerTopic(config.sink.bootstrap_servers, config.deferral.topic, config.sink.max_request_size)
-    return Lanes(config, topic, SparkRounds(spark, config), replays=replays)
+    return Lanes(config, topic, SparkRounds(spark, config), replays=lambda: will_replay(spark, config.checkpoint))

@@ -111,9 +111,9 @@ class Batch(_Section):
 class SlowLane(_Section):
     """How deferred records are worked off: `rounds` at once, each with `pages` pages and `concurrency` requests.
 
-    A record has `deadline` in each round, and so has each of its requests if `fetch.request_timeout` is shorter; it has
-    `attempts` rounds in all before it ends in an error event, and rests between them for `backoff`, doubled each time
-    up to `backoff_cap`.
+    A record has `deadline` in each round, and so has each of its requests if `fetch.request_timeout` is shorter. After
+    `attempts` tries in all, that of the main lane included, it ends in an error event; between them it rests for
+    `backoff`, doubled each time up to `backoff_cap`.
     """
 
     deadline: PositiveDuration = timedelta(minutes=2)

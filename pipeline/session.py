@@ -4,8 +4,7 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -44,30 +43,29 @@ def _import_all(modules: Sequence[str]) -> None:
         importlib.import_module(module)
 
 
-@dataclass(frozen=True, slots=True)
-class CheckpointState:
-    """`exists`: it fixes a position, by the source's initial offsets or a planned batch. `replays`: a batch is planned
-    and not committed, and Spark will run it again.
-    """
-
-    exists: bool
-    replays: bool
+def checkpoint_exists(spark: "SparkSession", checkpoint: str) -> bool:
+    """Whether the checkpoint fixes a position: by the source's initial offsets, or a planned batch."""
+    files, path = _file_system(spark, checkpoint)
+    return bool(files.exists(path("sources/0/0"))) or _last(spark, checkpoint, "offsets") >= 0
 
 
-def checkpoint_state(spark: "SparkSession", checkpoint: str) -> CheckpointState:
-    """What Spark's logs in the checkpoint say."""
+def will_replay(spark: "SparkSession", checkpoint: str) -> bool:
+    """Whether a batch is planned and not committed, so that Spark will run it again."""
+    return _last(spark, checkpoint, "offsets") > _last(spark, checkpoint, "commits")
+
+
+def _last(spark: "SparkSession", checkpoint: str, log: str) -> int:
+    """The number of the newest batch in a log of Spark's, -1 when there is none."""
+    files, path = _file_system(spark, checkpoint)
+    if not files.exists(path(log)):
+        return -1
+    names = [str(status.getPath().getName()) for status in files.listStatus(path(log))]
+    return max((int(name) for name in names if name.isdecimal()), default=-1)
+
+
+def _file_system(spark: "SparkSession", checkpoint: str) -> tuple[Any, Callable[[str], Any]]:
     jvm: Any = spark._jvm  # noqa: SLF001 — Hadoop's file systems have no public face in PySpark
     context: Any = spark._jsc  # noqa: SLF001
     root = checkpoint.rstrip("/")
-    files = jvm.org.apache.hadoop.fs.Path(checkpoint).getFileSystem(context.hadoopConfiguration())
-
-    def last(log: str) -> int:
-        path = jvm.org.apache.hadoop.fs.Path(f"{root}/{log}")
-        if not files.exists(path):
-            return -1
-        names = [str(status.getPath().getName()) for status in files.listStatus(path)]
-        return max((int(name) for name in names if name.isdecimal()), default=-1)
-
-    planned, committed = last("offsets"), last("commits")
-    begun = planned >= 0 or files.exists(jvm.org.apache.hadoop.fs.Path(f"{root}/sources/0/0"))
-    return CheckpointState(exists=begun, replays=planned > committed)
+    files = jvm.org.apache.hadoop.fs.Path(root).getFileSystem(context.hadoopConfiguration())
+    return files, lambda part: jvm.org.apache.hadoop.fs.Path(f"{root}/{part}")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pipeline import log
 from pipeline.config import PipelineConfig
 from pipeline.errors import PipelineError, root_cause
-from pipeline.session import checkpoint_state, start_session
+from pipeline.session import checkpoint_exists, start_session
 from pipeline.stall import StallWatch
 from pipeline.start import NewStart, check
 
@@ -78,10 +78,9 @@ def _begin(config: PipelineConfig, new: NewStart | None) -> "tuple[StreamingQuer
     spark = start_session(config.job, meanwhile=("pipeline.batch", "pandas"))
     from pipeline.batch import BatchWriter  # imported while the JVM started
 
-    state = checkpoint_state(spark, config.checkpoint)
-    check(new, checkpoint=config.checkpoint, exists=state.exists)
+    check(new, checkpoint=config.checkpoint, exists=checkpoint_exists(spark, config.checkpoint))
     watch = StallWatch(config.stall_timeout.total_seconds(), time.monotonic)
-    writer = BatchWriter(spark, config, watch, replays=state.replays)
+    writer = BatchWriter(spark, config, watch)
     writer.start()
     query = (
         _source(spark, config, new)

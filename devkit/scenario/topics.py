@@ -21,7 +21,7 @@ def topics_of_arm(topics: Topics, config: PipelineConfig) -> dict[str, tuple[int
         source_bytes = topics.source.max_message_bytes or _KAFKA_DEFAULT_MESSAGE_BYTES
         settings = {
             "cleanup.policy": "compact",
-            "min.compaction.lag.ms": "3600000",
+            "min.compaction.lag.ms": "86400000",
             "max.message.bytes": str(source_bytes + _HEADERS_BYTES),
         }
         wanted[config.deferral.topic] = (1, settings)

@@ -45,11 +45,14 @@ class Lanes:
         topic: LedgerTopic,
         rounds: Rounds,
         *,
-        replays: bool,
+        replays: Callable[[], bool],
         clock: Callable[[], float] = time.monotonic,
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     ) -> None:
-        """`replays`: Spark will run a planned batch again. `clock` counts seconds, `now_ms` is the time of day."""
+        """`replays` tells whether Spark will run a planned batch again. It is asked when the epoch's markers are
+        written, as a driver that still lives may plan a batch until then. `clock` counts seconds, `now_ms` is the time
+        of day.
+        """
         self._config, self._log, self._rounds = config, LedgerLog(topic), rounds
         self._clock, self._now_ms = clock, now_ms
         self._replays = replays
@@ -86,7 +89,7 @@ class Lanes:
             folded.entries.values(),
             max_entries=bounds.max_entries,
             max_bytes=bounds.max_bytes,
-            replaying=self._replays,
+            replaying=self._replays(),
         )
         with self._lock:
             self._log.repair(self._ledger.repairs(folded.voids))

@@ -16,7 +16,7 @@ from pipeline.errors import PipelineError, RefusedError
 
 _DEADLINE_S = 60.0
 _LOOK_S = 0.2
-_MIN_COMPACTION_LAG_MS = 60 * 60 * 1000
+_MIN_COMPACTION_LAG_MS = 24 * 60 * 60 * 1000
 # What is still in the segment that is written to is never compacted, and a driver that starts reads all of it.
 _SEGMENT_BYTES = 64 * 1024 * 1024
 _SEGMENT_MS = 60 * 60 * 1000

@@ -14,9 +14,18 @@ from datetime import UTC, datetime
 
 from pipeline.config import PipelineConfig
 from pipeline.deferral.entry import Entry, order
-from pipeline.deferral.fold import Folded, fold
+from pipeline.deferral.fold import fold
 from pipeline.deferral.topic import LedgerTopic
-from pipeline.deferral.wire import Action, command_record, parse, position_of
+from pipeline.deferral.wire import (
+    Action,
+    Command,
+    CommandDone,
+    EpochMarker,
+    Item,
+    command_record,
+    parse,
+    position_of,
+)
 from pipeline.errors import RefusedError
 from pipeline.records.page_change import InvalidEventError
 from pipeline.records.page_change import parse as parse_event
@@ -40,7 +49,8 @@ def parse_position(text: str) -> Position:
     topic, _, rest = text.partition("/")
     partition, _, offset = rest.partition("/")
     try:
-        return position_of(f"{topic}/{int(partition)}/{int(offset):019d}".encode())
+        # The key's own form, where the offset has all its zeros.
+        return position_of(f"{topic}/{partition}/{offset and offset.zfill(19)}".encode())
     except ValueError:
         raise RefusedError(
             f"{text!r} is no position", hint="write topic/partition/offset as `deferred list` prints it"
@@ -60,7 +70,7 @@ def opened(config: PipelineConfig) -> Iterator[LedgerTopic]:
 
 def entries_in(topic: LedgerTopic) -> list[Entry]:
     """All that is deferred, in the order of the source."""
-    return sorted(_folded(topic).entries.values(), key=lambda entry: order(entry.position))
+    return sorted(fold(_items(topic, from_beginning=True)).entries.values(), key=lambda entry: order(entry.position))
 
 
 def wish(
@@ -73,16 +83,20 @@ def wish(
     sleep: Callable[[float], None] = time.sleep,
 ) -> list[Wish]:
     """Record a wish for each position that is deferred, and wait at most `wait_s` seconds for a running job."""
-    asked = list(positions)
-    known = _folded(topic).entries.keys()
+    asked = list(dict.fromkeys(positions))
+    items = list(_items(topic, from_beginning=True))
+    known = fold(items).entries.keys()
     ids = {position: str(uuid.uuid4()) for position in asked if position in known}
     topic.write([command_record(ids[p], action, p, topic=topic.topic) for p in ids])
+    # What says whether a command is done; without the entries, which may be many megabytes.
+    notes: list[Item] = [item for item in items if isinstance(item, EpochMarker)]
     until = clock() + wait_s
-    pending = _pending(topic, ids.values())
-    while pending and clock() < until:
+    while True:
+        notes += [item for item in _items(topic) if isinstance(item, EpochMarker | Command | CommandDone)]
+        pending = {command.id for command in fold(notes).commands} & set(ids.values())
+        if not pending or clock() >= until:
+            return [Wish(p, known=p in ids, done=p in ids and ids[p] not in pending) for p in asked]
         sleep(_LOOK_S)
-        pending = _pending(topic, ids.values())
-    return [Wish(p, known=p in ids, done=p in ids and ids[p] not in pending) for p in asked]
 
 
 def lines(entries: Iterable[Entry], now_ms: int) -> Iterator[str]:
@@ -116,15 +130,9 @@ def details(entry: Entry) -> Iterator[str]:
     yield f"value       {len(entry.value)} bytes: {entry.value[:_EXCERPT].decode(errors='replace')}"
 
 
-def _folded(topic: LedgerTopic) -> Folded:
-    return fold(
-        parse(r.key, r.value, r.headers, partition=r.partition, offset=r.offset)
-        for r in topic.read(from_beginning=True)
-    )
-
-
-def _pending(topic: LedgerTopic, ids: Iterable[str]) -> set[str]:
-    return {command.id for command in _folded(topic).commands} & set(ids)
+def _items(topic: LedgerTopic, *, from_beginning: bool = False) -> Iterator[Item | None]:
+    for record in topic.read(from_beginning=from_beginning):
+        yield parse(record.key, record.value, record.headers, partition=record.partition, offset=record.offset)
 
 
 def _moment(milliseconds: int) -> str:

@@ -1,8 +1,8 @@
 """Back-pressure of the sink does not stop the clock of fetches that are under way.
 
 Set-up: one page that takes minutes, first in a batch of many large ones, and small buffers everywhere. The broker's
-process is stopped while the slow page is being fetched, so results pile up until nothing more is fetched. Checked, while
-the broker is still stopped: the client gave the slow page up. Then the broker goes on, and all arrives.
+process is stopped while the slow page is being fetched, so results pile up until nothing more is fetched. Checked,
+while the broker is still stopped: the client gave the slow page up. Then the broker goes on, and all arrives.
 """
 
 import signal

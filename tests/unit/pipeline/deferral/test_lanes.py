@@ -1,0 +1,447 @@
+"""The driver's lanes around a ledger's topic in memory, with rounds that do what the test says, and a clock of its own.
+
+Threads are real where the lanes have them: what is awaited is a condition, with a deadline that only a hang reaches.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from pipeline import log
+from pipeline.config import PipelineConfig
+from pipeline.deferral.entry import Entry
+from pipeline.deferral.facts import Fact, Resolved, Rewritten
+from pipeline.deferral.fold import FencedError
+from pipeline.deferral.lanes import Lanes
+from pipeline.deferral.wire import NullRecord, command_record
+from pipeline.errors import PipelineError
+from pipeline.records.record import Position
+from tests.unit.pipeline.deferral.making import entry, offsets
+from tests.unit.pipeline.deferral.memory_topic import TOPIC, Log, MemoryTopic
+
+HANG_S = 20
+NOW_MS = 50_000
+
+
+@dataclass
+class Rounds:
+    """Resolves all of its entries, or does what `facts` and `failures` say, when `go` is set."""
+
+    go: threading.Event = field(default_factory=threading.Event)
+    began: list[tuple[Entry, ...]] = field(default_factory=list)
+    facts: list[list[Fact]] = field(default_factory=list)
+    failures: list[BaseException] = field(default_factory=list)
+
+    def run(self, entries: Sequence[Entry], *, epoch: int, limit_bytes: int) -> list[Fact]:
+        self.began.append(tuple(entries))
+        assert self.go.wait(HANG_S)
+        if self.failures:
+            raise self.failures.pop(0)
+        return self.facts.pop(0) if self.facts else [Resolved(one.position) for one in entries]
+
+
+@dataclass
+class Driver:
+    """Lanes that have taken over, and what is around them."""
+
+    lanes: Lanes
+    topic: MemoryTopic
+    rounds: Rounds
+    said: list[dict[str, Any]]
+    now: list[float]
+
+    @property
+    def log(self) -> Log:
+        return self.topic.log
+
+    def events(self, name: str) -> list[dict[str, Any]]:
+        return [line for line in self.said if line["event"] == name]
+
+    def standing(self) -> list[int]:
+        """Offsets that are in the ledger as the topic has it."""
+        return offsets(self.log.folded().entries.values())
+
+    def wish(self, action: Any, offset: int) -> None:
+        self.log.append([command_record(f"{action} {offset}", action, entry(offset).position, topic=TOPIC)])
+
+    def look(self, *, after_s: float = 0) -> None:
+        self.now[0] += after_s
+        self.lanes.look()
+
+
+MakeDriver = Callable[..., Driver]
+
+
+def until(condition: Callable[[], Any]) -> None:
+    """Wait for what another thread does."""
+    waiting = threading.Event()
+    for _ in range(HANG_S * 200):
+        if condition():
+            return
+        waiting.wait(0.005)
+    raise TimeoutError
+
+
+@pytest.fixture
+def driver(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeDriver]:
+    drivers: list[Driver] = []
+
+    def make(*entries: Entry, log_of: Log | None = None, replays: bool = False, **deferral: Any) -> Driver:
+        topic = MemoryTopic(log_of or Log())
+        topic.log.put(*entries, epoch=0)
+        rounds, now = Rounds(), [100.0]
+        config = make_config(batch={"max_offsets": 100}, deferral=deferral)
+        lanes = Lanes(
+            config, topic.as_topic(), rounds, replays=lambda: replays, clock=lambda: now[0], now_ms=lambda: NOW_MS
+        )
+        said: list[dict[str, Any]] = []
+        monkeypatch.setattr(log, "say", lambda event, **fields: said.append({"event": event} | fields))
+        lanes.take_over()
+        drivers.append(Driver(lanes, topic, rounds, said, now))
+        return drivers[-1]
+
+    before = set(threading.enumerate())
+    yield make
+    for made in drivers:
+        made.lanes.stop()
+        made.rounds.go.set()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(HANG_S)
+        assert not thread.is_alive()
+
+
+# --- taking over
+
+
+def test_a_driver_takes_over_what_the_topic_says(driver: MakeDriver) -> None:
+    started = driver(entry(1), entry(2), entry(3, "q"))
+    assert started.lanes.epoch == 1
+    (figures,) = started.events("deferral")
+    assert (figures["entries"], figures["pages"]) == (3, 2)
+
+
+def test_void_records_are_written_over_at_the_start(driver: MakeDriver) -> None:
+    """Compaction may have dropped the valid record behind the void one."""
+    log = driver(entry(1)).log
+    driver(log_of=log)
+    log.put(entry(1, reason="of a driver that was given up"), entry(9), epoch=1)
+    third = driver(log_of=log)
+    assert third.lanes.epoch == 3
+    (repairs,) = third.topic.writes[1:]
+    by_key = {record.key: record for record in repairs}
+    assert sorted(isinstance(record, NullRecord) for record in by_key.values()) == [False, True]
+    assert third.standing() == [1]
+    assert third.log.folded().voids == []
+
+
+def test_commands_of_the_time_it_was_stopped_are_carried_out_at_the_start(driver: MakeDriver) -> None:
+    log = driver(entry(1, stuck=True, not_before_ms=NOW_MS + 1, attempt=2), entry(2)).log
+    log.append([command_record("a", "drop", entry(1).position, topic=TOPIC)])
+    log.append([command_record("b", "retry", entry(77).position, topic=TOPIC)])
+    second = driver(log_of=log)
+    folded = log.folded()
+    assert folded.commands == ()
+    dropped = folded.entries[entry(1).position]
+    assert (dropped.dropped, dropped.not_before_ms, dropped.attempt) == (True, 0, 2)
+    assert [(line["action"], line["found"]) for line in second.events("command")] == [("drop", True), ("retry", False)]
+
+
+def test_whether_a_batch_is_replayed_is_asked_behind_the_marker(
+    driver: MakeDriver, make_config: Callable[..., PipelineConfig]
+) -> None:
+    """Until then a driver that still lives may plan one, and would not be told that it is given up."""
+    topic = MemoryTopic()
+    asked: list[int] = []
+
+    def replays() -> bool:
+        asked.append(topic.log.folded().epoch)
+        return False
+
+    Lanes(make_config(), topic.as_topic(), Rounds(), replays=replays).take_over()
+    assert asked == [1]
+
+
+# --- around a batch
+
+
+def test_a_batch_takes_waiting_entries_along_and_resolves_what_it_does_not_write_again(driver: MakeDriver) -> None:
+    ours = driver(entry(1), entry(2), entry(3), entry(5, "q", stuck=True))
+    snapshot = ours.lanes.plan(4)
+    assert offsets(snapshot.claimed) == [1, 2, 3]
+    # It resolved 1, deferred 2 again and 3 behind it, and put 9 aside.
+    ours.log.put(entry(2, stuck=True), entry(3), entry(9, "r", stuck=True), epoch=1, batch=4)
+    ours.lanes.written(snapshot, 4)
+    assert ours.standing() == [2, 3, 5, 9]
+    assert (ours.events("deferral")[-1]["entries"], ours.events("deferral")[-1]["pages"]) == (4, 3)
+    assert offsets(ours.lanes.plan(5).claimed) == []
+
+
+def test_the_topic_is_read_before_anything_is_resolved(driver: MakeDriver) -> None:
+    """What the batch wrote again must not be taken for resolved; and a driver that was given up resolves nothing."""
+    ours = driver(entry(1))
+    snapshot = ours.lanes.plan(0)
+    driver(log_of=ours.log)
+    with pytest.raises(FencedError):
+        ours.lanes.written(snapshot, 0)
+    assert ours.standing() == [1]
+
+
+def test_tombstones_that_fail_fail_the_batch(driver: MakeDriver) -> None:
+    ours = driver(entry(1))
+    snapshot = ours.lanes.plan(0)
+    ours.topic.broken = "the broker is gone"
+    with pytest.raises(PipelineError, match="the broker is gone"):
+        ours.lanes.written(snapshot, 0)
+
+
+def test_claims_are_bounded_by_the_batch(driver: MakeDriver, make_config: Callable[..., PipelineConfig]) -> None:
+    ours = driver(*(entry(offset) for offset in range(150)))
+    snapshot = ours.lanes.plan(0)
+    assert offsets(snapshot.claimed) == list(range(100))
+    assert snapshot.blocked == {entry(100).page: entry(100).position}
+
+
+def test_figures_are_said_when_they_change(driver: MakeDriver) -> None:
+    ours = driver(entry(5, stuck=True))
+    for number in range(3):
+        ours.lanes.written(ours.lanes.plan(number), number)
+    assert len(ours.events("deferral")) == 1
+
+
+# --- above the bound
+
+
+def waiting_batch(ours: Driver, number: int, plans: list[Any]) -> threading.Thread:
+    def plan() -> None:
+        try:
+            plans.append(ours.lanes.plan(number))
+        except PipelineError as error:
+            plans.append(error)
+
+    thread = threading.Thread(target=plan)
+    thread.start()
+    until(lambda: ours.events("waiting"))
+    return thread
+
+
+def test_above_the_bound_a_batch_waits_until_the_slow_lane_has_made_room(driver: MakeDriver) -> None:
+    ours = driver(*(entry(offset, str(offset)) for offset in range(3)), max_entries=2)
+    plans: list[Any] = []
+    waiting = waiting_batch(ours, 7, plans)
+    (said,) = ours.events("waiting")
+    assert (said["batch"], said["entries"]) == (7, 3)
+    assert "3 deferred events of" in said["reason"]
+    assert "bound 2 and" in said["reason"]
+    # While it waits the main lane is idle, so the slow lane takes pages that only wait.
+    ours.look()
+    until(lambda: ours.rounds.began)
+    assert plans == []
+    ours.rounds.go.set()
+    waiting.join(HANG_S)
+    (snapshot,) = plans
+    assert snapshot.claimed == ()
+    assert [line["batch"] for line in ours.events("resumed")] == [7]
+    assert ours.standing() == []
+
+
+def test_a_stop_ends_the_wait(driver: MakeDriver) -> None:
+    ours = driver(entry(1), entry(2), max_entries=1)
+    plans: list[Any] = []
+    waiting = waiting_batch(ours, 7, plans)
+    ours.lanes.stop()
+    waiting.join(HANG_S)
+    assert "the wait for room in the ledger was ended" in str(plans[0])
+    assert ours.events("resumed") == []
+    ours.lanes.check()
+
+
+def test_a_round_that_fails_ends_the_wait_with_its_cause(driver: MakeDriver) -> None:
+    ours = driver(entry(1), entry(2), max_entries=1)
+    plans: list[Any] = []
+    waiting = waiting_batch(ours, 7, plans)
+    ours.rounds.failures.append(RuntimeError("first\nCaused by: a.B: worker exited"))
+    ours.rounds.go.set()
+    ours.look()
+    waiting.join(HANG_S)
+    assert str(plans[0]) == "slow lane failed: a.B: worker exited"
+
+
+def test_a_replayed_batch_does_not_wait_and_nothing_is_taken_before_it_is_written(driver: MakeDriver) -> None:
+    """The slow lane may not make room, as earlier events of its pages may be among those of the batch."""
+    ours = driver(entry(1, stuck=True), entry(2, stuck=True), max_entries=1, replays=True)
+    ours.rounds.go.set()
+    ours.look()
+    snapshot = ours.lanes.plan(7)
+    ours.look()
+    assert ours.rounds.began == []
+    ours.lanes.written(snapshot, 7)
+    ours.look()
+    until(lambda: ours.rounds.began)
+    assert ours.events("waiting") == []
+
+
+# --- the slow lane
+
+
+def test_a_round_resolves_or_writes_again_what_it_took(driver: MakeDriver) -> None:
+    ours = driver(
+        entry(1, stuck=True),
+        entry(2),
+        entry(3, "q", stuck=True),
+        entry(4, "later", stuck=True, not_before_ms=NOW_MS + 1),
+    )
+    ours.rounds.facts.append(
+        [Resolved(entry(1).position), Resolved(entry(2).position), Rewritten(entry(3).position, 1, NOW_MS + 9, "again")]
+    )
+    ours.rounds.go.set()
+    ours.look()
+    until(lambda: ours.events("slow_round"))
+    assert [offsets(began) for began in ours.rounds.began] == [[1, 2, 3]]
+    (said,) = ours.events("slow_round")
+    assert (said["pages"], said["entries"], said["resolved"], said["rewritten"]) == (2, 3, 2, 1)
+    assert ours.standing() == [3, 4]
+    ours.look()
+    assert len(ours.rounds.began) == 1, "what was written again rests"
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_so_many_rounds_are_at_work_at_once(driver: MakeDriver, rounds: int) -> None:
+    stuck = [entry(offset, str(offset), stuck=True) for offset in range(5)]
+    ours = driver(*stuck, slow_lane={"rounds": rounds, "pages": 1})
+    ours.look()
+    ours.look()
+    until(lambda: len(ours.rounds.began) == rounds)
+    ours.look()
+    assert len(ours.rounds.began) == rounds
+    ours.rounds.go.set()
+
+    def all_done() -> bool:
+        ours.look()
+        return len(ours.events("slow_round")) == 5
+
+    until(all_done)
+    assert sorted(offset for began in ours.rounds.began for offset in offsets(began)) == [0, 1, 2, 3, 4]
+
+
+def test_pages_that_only_wait_are_for_the_main_lane_unless_it_is_idle(driver: MakeDriver) -> None:
+    """The gap between two batches is not idle; a second without one is."""
+    ours = driver(entry(1))
+    ours.rounds.go.set()
+    ours.look()
+    ours.look(after_s=0.9)
+    assert ours.rounds.began == []
+    ours.look(after_s=0.2)
+    until(lambda: ours.events("slow_round"))
+    assert ours.standing() == []
+
+
+def test_a_batch_at_work_is_not_idle_however_long_it_takes(driver: MakeDriver) -> None:
+    ours = driver(entry(1), entry(2, "q"))
+    ours.lanes.plan(0)
+    ours.look(after_s=1000)
+    assert ours.rounds.began == []
+
+
+@pytest.mark.parametrize(
+    ("failure", "says"),
+    [
+        (RuntimeError("top\nCaused by: a.B: one\nCaused by: java.io.EOFException"), "slow lane failed: a.B: one"),
+        (PipelineError("ledger topic x could not be written"), "ledger topic x could not be written"),
+    ],
+)
+def test_a_round_that_fails_is_told_to_whoever_checks(driver: MakeDriver, failure: Exception, says: str) -> None:
+    ours = driver(entry(1, stuck=True))
+    ours.lanes.check()
+    ours.rounds.failures.append(failure)
+    ours.rounds.go.set()
+    ours.look()
+
+    def told() -> bool:
+        try:
+            ours.lanes.check()
+        except PipelineError as error:
+            return str(error) == says
+        return False
+
+    until(told)
+    assert ours.standing() == [1]
+    assert ours.events("slow_round") == []
+
+
+def test_after_a_stop_a_round_that_breaks_off_is_nobodys_failure(driver: MakeDriver) -> None:
+    ours = driver(entry(1, stuck=True))
+    ours.rounds.failures.append(RuntimeError("the session is gone"))
+    ours.look()
+    until(lambda: ours.rounds.began)
+    ours.lanes.stop()
+    ours.rounds.go.set()
+    until(lambda: not ours.rounds.failures)
+    ours.lanes.check()
+
+
+def test_the_thread_of_the_slow_lane_tells_what_it_fails_of(driver: MakeDriver) -> None:
+    ours = driver()
+    driver(log_of=ours.log)
+    ours.now[0] += 10
+    thread = threading.Thread(target=ours.lanes._schedule)
+    thread.start()
+    thread.join(HANG_S)
+    with pytest.raises(FencedError, match="epoch 2 has started"):
+        ours.lanes.check()
+
+
+# --- commands
+
+
+def test_a_command_is_carried_out_within_a_second_while_no_batch_is_at_work(driver: MakeDriver) -> None:
+    ours = driver(entry(1, stuck=True, not_before_ms=NOW_MS + 1))
+    ours.wish("retry", 1)
+    ours.look(after_s=0.9)
+    assert ours.events("command") == []
+    ours.rounds.go.set()
+    ours.look(after_s=0.1)
+    assert [(line["action"], line["position"]) for line in ours.events("command")] == [("retry", "source/0/1")]
+    assert ours.log.folded().commands == ()
+    until(lambda: ours.events("slow_round"))
+    assert ours.standing() == []
+
+
+def test_while_a_batch_is_at_work_the_topic_is_left_to_it(driver: MakeDriver) -> None:
+    """Who reads in between takes records of the batch away from its end."""
+    ours = driver(entry(5, "q", stuck=True, not_before_ms=NOW_MS + 1))
+    snapshot = ours.lanes.plan(0)
+    ours.log.put(entry(1, stuck=True, not_before_ms=NOW_MS + 1), epoch=1, batch=0)
+    ours.wish("drop", 1)
+    ours.look(after_s=10)
+    assert ours.events("command") == []
+    ours.lanes.written(snapshot, 0)
+    assert [(line["position"], line["found"]) for line in ours.events("command")] == [("source/0/1", True)]
+    assert ours.log.folded().entries[Position("source", 0, 1)].dropped
+
+
+def test_a_command_waits_while_a_lane_is_at_the_page(driver: MakeDriver) -> None:
+    ours = driver(entry(1, stuck=True), entry(2, "q", stuck=True, not_before_ms=NOW_MS + 1))
+    ours.look()
+    until(lambda: ours.rounds.began)
+    ours.wish("drop", 1)
+    ours.wish("drop", 2)
+    ours.look(after_s=1)
+    assert [line["position"] for line in ours.events("command")] == ["source/0/2"]
+    ours.rounds.facts.append([Rewritten(entry(1).position, 1, NOW_MS + 1, "again")])
+    ours.rounds.go.set()
+    until(lambda: ours.events("slow_round"))
+    assert [line["position"] for line in ours.events("command")] == ["source/0/2", "source/0/1"]
+    dropped = ours.log.folded().entries[Position("source", 0, 1)]
+    assert (dropped.dropped, dropped.attempt) == (True, 1)
+
+
+def test_a_command_whose_effect_fails_is_not_noted_as_done(driver: MakeDriver) -> None:
+    ours = driver(entry(1, stuck=True, not_before_ms=NOW_MS + 1))
+    ours.wish("drop", 1)
+    ours.topic.broken = "the broker is gone"
+    with pytest.raises(PipelineError, match="the broker is gone"):
+        ours.look(after_s=1)
+    assert [command.id for command in ours.log.folded().commands] == ["drop 1"]

@@ -1,0 +1,110 @@
+"""What the driver reads and writes under its epoch."""
+
+import pytest
+
+from pipeline.deferral.fold import FencedError
+from pipeline.deferral.ledger_log import LedgerLog
+from pipeline.deferral.wire import TOO_LARGE, CommandDone, EntryItem, EpochMarker, command_record, epoch_marker, parse
+from pipeline.errors import PipelineError
+from tests.unit.pipeline.deferral.making import entry
+from tests.unit.pipeline.deferral.memory_topic import TOPIC, Log, MemoryTopic
+
+
+def begun(log: Log) -> LedgerLog:
+    ledger_log = LedgerLog(MemoryTopic(log).as_topic())
+    ledger_log.begin()
+    return ledger_log
+
+
+def markers(log: Log) -> list[tuple[int, int]]:
+    items = [parse(r.key, r.value, r.headers, partition=r.partition, offset=r.offset) for r in log.records]
+    return [(item.place.partition, item.epoch) for item in items if isinstance(item, EpochMarker)]
+
+
+def test_each_driver_begins_an_epoch_of_its_own_in_every_partition() -> None:
+    log = Log(partition_count=3)
+    assert [begun(log).epoch, begun(log).epoch] == [1, 2]
+    assert markers(log) == [(partition, epoch) for epoch in (1, 2) for partition in range(3)]
+
+
+def test_what_is_written_between_the_look_and_the_marker_counts() -> None:
+    """A driver that is given up may still be at work until the marker is there."""
+    log = Log()
+    begun(log)
+
+    class Late(MemoryTopic):
+        def write(self, records, *, partitions=(None,)):  # type: ignore[no-untyped-def]
+            log.put(entry(7), epoch=1)
+            super().write(records, partitions=partitions)
+
+    folded = LedgerLog(Late(log).as_topic()).begin()
+    assert [position.offset for position in folded.entries] == [7]
+    assert folded.voids == []
+
+
+def test_two_drivers_that_take_the_same_epoch_do_not_both_go_on() -> None:
+    log = Log()
+
+    class AtOnce(MemoryTopic):
+        def write(self, records, *, partitions=(None,)):  # type: ignore[no-untyped-def]
+            log.append([epoch_marker(1, topic=TOPIC)])
+            super().write(records, partitions=partitions)
+
+    with pytest.raises(FencedError, match="another driver began epoch 1 at the same time"):
+        LedgerLog(AtOnce(log).as_topic()).begin()
+    assert begun(log).epoch == 2, "the next one to start takes over"
+
+
+def test_a_driver_is_told_that_a_later_one_has_begun() -> None:
+    log = Log()
+    older = begun(log)
+    assert older.read().entries == {}
+    newer = begun(log)
+    with pytest.raises(FencedError, match="epoch 2 has started, and this one is of epoch 1"):
+        older.read()
+    assert newer.read().entries == {}
+
+
+def test_a_later_epoch_is_still_known_when_its_marker_lies_behind() -> None:
+    log = Log()
+    begun(log)
+    ledger_log = begun(log)
+    ledger_log.read()
+    log.put(entry(1), epoch=1, batch=0)
+    folded = ledger_log.read()
+    assert (folded.entries, [position.offset for position in folded.voids]) == ({}, [1])
+
+
+def test_what_it_writes_is_what_is_folded_later() -> None:
+    log = Log()
+    log.append([command_record("wish", "drop", entry(1).position, topic=TOPIC)])
+    ledger_log = begun(log)
+    ledger_log.put(entry(1, attempt=4))
+    ledger_log.repair([(entry(2).position, entry(2, stuck=True)), (entry(3).position, None)])
+    assert list(log.folded().entries.values()) == [entry(1, attempt=4), entry(2, stuck=True)]
+    assert [command.id for command in log.folded().commands] == ["wish"]
+    ledger_log.done("wish")
+    ledger_log.resolve([entry(1).position])
+    folded = log.folded()
+    assert (list(folded.entries.values()), folded.commands) == ([entry(2, stuck=True)], ())
+    done = [parse(r.key, r.value, r.headers, partition=0, offset=0) for r in log.records]
+    assert {item.epoch for item in done if isinstance(item, CommandDone | EntryItem)} == {1}
+
+
+def test_no_record_is_larger_than_the_topic_takes() -> None:
+    log = Log()
+    ledger_log = LedgerLog(MemoryTopic(log, limit_bytes=1000).as_topic())
+    ledger_log.begin()
+    ledger_log.put(entry(1, value=bytes(2000)))
+    (put,) = log.folded().entries.values()
+    assert (put.value, put.dropped, put.reason) == (None, True, TOO_LARGE)
+    assert ledger_log.limit_bytes == 1000
+
+
+def test_a_write_that_fails_is_the_callers_to_know() -> None:
+    topic = MemoryTopic()
+    ledger_log = LedgerLog(topic.as_topic())
+    ledger_log.begin()
+    topic.broken = "the broker is gone"
+    with pytest.raises(PipelineError, match="the broker is gone"):
+        ledger_log.resolve([entry(1).position])

@@ -1,0 +1,377 @@
+"""What becomes of a message in a task of each lane, with a job that answers as the test says."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.deferral.entry import Entry
+from pipeline.deferral.facts import Fact, Resolved, Rewritten
+from pipeline.deferral.lane import OPEN_FENCE, MainLane, Policy, SlowLane
+from pipeline.deferral.snapshot import Claim, Fence
+from pipeline.deferral.task import DirectTask, LedgerTarget, MainTask, SlowTask, appended_us
+from pipeline.deferral.wire import TOO_LARGE, EntryItem, parse
+from pipeline.jobs.html import HtmlEnrichment, Outcome, SourceMessage, Unfinished
+from pipeline.records.error_event import Failure, error_record
+from pipeline.records.record import Position, Record
+from pipeline.records.size import serialized_size
+
+OUT, ERROR, LEDGER = "out", "error", "ledger"
+WHEN = datetime(2026, 3, 2, 9, tzinfo=UTC)
+NOW_MS = 1_000_000
+TARGET = LedgerTarget(LEDGER, epoch=3, limit_bytes=10_000, batch=8)
+POLICY = Policy(inline_allowance_s=5, slow_deadline_s=120, total_attempts=3, backoff_base_s=10, backoff_cap_s=60)
+SLOW = Unfinished(Failure("deadline_exceeded", "it takes long"))
+
+
+@dataclass
+class Job:
+    """Answers by offset, else with an output; `asked` are offsets with the time they got."""
+
+    answers: dict[int, Outcome] = field(default_factory=dict)
+    asked: list[tuple[int, float]] = field(default_factory=list)
+
+    async def process(self, message: SourceMessage, *, limit_s: float) -> Outcome:
+        self.asked.append((message.position.offset, limit_s))
+        return self.answers.get(message.position.offset, output(message))
+
+    def error(self, message: SourceMessage, failure: Failure) -> Record:
+        return error_record(
+            ERROR,
+            failure,
+            position=message.position,
+            key=message.key,
+            appended=message.appended,
+            emitter="test",
+            stream="source",
+        )
+
+
+def message(offset: int, page: str = "p", value: bytes | None = b"value") -> SourceMessage:
+    return SourceMessage(Position("source", 0, offset), page.encode(), value, WHEN)
+
+
+def output(of: SourceMessage) -> Record:
+    return Record(OUT, of.key, b"html", of.position.headers())
+
+
+def failed(offset: int) -> Record:
+    return Job().error(message(offset), Failure("revision_not_found", "gone"))
+
+
+def main_task(
+    job: Job, *, fence: Fence = OPEN_FENCE, target: LedgerTarget = TARGET, lane: MainLane | None = None
+) -> MainTask:
+    return MainTask(
+        job=cast(HtmlEnrichment, job),
+        lane=lane or MainLane(fence),
+        target=target,
+        error_topic=ERROR,
+        limit_s=5,
+        rest_ms=700,
+        now_ms=lambda: NOW_MS,
+    )
+
+
+def slow_task(job: Job, claims: dict[Position, Claim], facts: list[Fact], target: LedgerTarget = TARGET) -> SlowTask:
+    return SlowTask(
+        job=cast(HtmlEnrichment, job),
+        lane=SlowLane(POLICY),
+        target=target,
+        error_topic=ERROR,
+        limit_s=120,
+        now_ms=lambda: NOW_MS,
+        claims=claims,
+        report=facts.append,
+    )
+
+
+def run(task: Any, messages: Sequence[SourceMessage]) -> list[Record | None]:
+    """One after the other, as the slow lane does and the main lane may."""
+    return [task.settle(one, asyncio.run(task.process(one))) for one in messages]
+
+
+def run_ahead(task: Any, messages: Sequence[SourceMessage]) -> list[Record | None]:
+    """All are processed before the first is settled, as the main lane may."""
+    outcomes = [asyncio.run(task.process(one)) for one in messages]
+    return [task.settle(one, outcome) for one, outcome in zip(messages, outcomes, strict=True)]
+
+
+def entry_in(record: Record | None) -> Entry:
+    """The entry in a record of the ledger, which must have been written by batch 8 in epoch 3."""
+    assert record is not None
+    assert record.topic == LEDGER
+    item = parse(record.key, record.value, record.headers, partition=0, offset=0)
+    assert isinstance(item, EntryItem)
+    assert (item.epoch, item.batch) == (3, 8)
+    return item.entry
+
+
+def topics(records: Sequence[Record | None]) -> list[str | None]:
+    return [record and record.topic for record in records]
+
+
+def error_of(record: Record | None) -> tuple[str, str]:
+    assert record is not None
+    assert record.topic == ERROR
+    event = orjson.loads(record.value)
+    return event["error_type"], event["message"]
+
+
+both_ways = pytest.mark.parametrize("run_all", [run, run_ahead], ids=["in turn", "ahead"])
+RunAll = Callable[[Any, Sequence[SourceMessage]], list[Record | None]]
+
+# --- without deferral
+
+
+def test_without_deferral_what_does_not_finish_is_an_error_event() -> None:
+    job = Job({1: SLOW, 2: None})
+    task = DirectTask(cast(HtmlEnrichment, job), limit_s=60)
+    records = run(task, [message(0), message(1), message(2), message(3)])
+    assert topics(records) == [OUT, ERROR, None, OUT]
+    assert error_of(records[1])[0] == "deadline_exceeded"
+    assert job.asked == [(0, 60), (1, 60), (2, 60), (3, 60)]
+
+
+# --- main lane
+
+
+@both_ways
+def test_what_takes_too_long_is_put_aside_and_its_page_behind_it(run_all: RunAll) -> None:
+    job = Job({1: SLOW})
+    messages = [message(0), message(1), message(2), message(3, "q"), message(4)]
+    records = run_all(main_task(job), messages)
+    assert topics(records) == [OUT, LEDGER, LEDGER, OUT, LEDGER]
+    stuck, *waiting = (entry_in(records[at]) for at in (1, 2, 4))
+    assert stuck == Entry(
+        position=messages[1].position,
+        key=b"p",
+        value=b"value",
+        appended_us=appended_us(messages[1]),
+        kind="stuck",
+        attempt=1,
+        not_before_ms=NOW_MS + 700,
+        reason="deadline_exceeded: it takes long",
+    )
+    assert [(one.position.offset, one.kind, one.attempt, one.not_before_ms) for one in waiting] == [
+        (2, "waiting", 0, 0),
+        (4, "waiting", 0, 0),
+    ]
+    assert {limit for _, limit in job.asked} == {5}
+
+
+def test_nothing_is_fetched_behind_a_deferred_event_when_that_is_known() -> None:
+    job = Job({1: SLOW})
+    run(main_task(job), [message(1), message(2), message(3, "q")])
+    assert [offset for offset, _ in job.asked] == [1, 3]
+
+
+@both_ways
+def test_a_filtered_event_leaves_nothing_and_holds_nobody(run_all: RunAll) -> None:
+    assert topics(run_all(main_task(Job({0: None})), [message(0), message(1)])) == [None, OUT]
+
+
+@both_ways
+def test_a_filtered_event_behind_a_deferred_one_is_put_aside_too(run_all: RunAll) -> None:
+    """Whether it is filtered is said in its turn; until then it stands like any other."""
+    records = run_all(main_task(Job({0: SLOW, 1: None})), [message(0), message(1)])
+    assert [entry_in(record).kind for record in records] == ["stuck", "waiting"]
+
+
+@both_ways
+def test_rows_that_the_ledger_has_leave_nothing_and_are_not_fetched(run_all: RunAll) -> None:
+    job = Job()
+    blocked = {("source", 0, b"p"): Position("source", 0, 5)}
+    fence = Fence(blocked, unclaimed=frozenset({Position("source", 0, 5)}), claimed={})
+    records = run_all(main_task(job, fence=fence), [message(4), message(5), message(6)])
+    assert topics(records) == [OUT, None, LEDGER]
+    assert [offset for offset, _ in job.asked] == [4]
+
+
+@both_ways
+@pytest.mark.parametrize(
+    ("outcomes", "left"),
+    [
+        ([None, "out", "error", "out"], [None, OUT, LEDGER, LEDGER]),
+        (["error", "error", "out"], [ERROR, ERROR, LEDGER]),
+        (["out", None, "out"], [OUT, None, OUT]),
+    ],
+    ids=["error behind outputs", "output behind errors", "one topic"],
+)
+def test_a_pages_records_of_a_batch_go_to_one_topic(
+    run_all: RunAll, outcomes: list[str | None], left: list[str | None]
+) -> None:
+    """Two topics are written side by side, so a crash could keep the later record and lose the earlier one."""
+    kinds = {"out": output(message(0)), "error": failed(0), None: None}
+    job = Job({at: kinds[outcome] for at, outcome in enumerate(outcomes)})
+    others = [message(90, "q"), message(91, "r")]
+    job.answers[91] = failed(91)
+    records = run_all(main_task(job), [*(message(at) for at in range(len(outcomes))), *others])
+    assert topics(records) == [*left, OUT, ERROR]
+    assert all(entry_in(record).kind == "waiting" for record in records if record and record.topic == LEDGER)
+
+
+@both_ways
+def test_a_claimed_entry_goes_on_with_its_attempts(run_all: RunAll) -> None:
+    claims = {Position("source", 0, 0): Claim(attempt=2, dropped=False, reason="")}
+    records = run_all(main_task(Job({0: SLOW}), fence=Fence({}, frozenset(), claims)), [message(0)])
+    assert entry_in(records[0]).attempt == 3
+
+
+@both_ways
+@pytest.mark.parametrize(
+    ("reason", "value", "error", "says"),
+    [
+        ("status 504", b"value", "dropped_by_operator", "it was put aside because: status 504"),
+        (TOO_LARGE, None, "source_event_too_large", "too large to be put aside"),
+    ],
+)
+def test_an_entry_that_was_given_up_is_an_error_event_in_its_turn(
+    run_all: RunAll, reason: str, value: bytes | None, error: str, says: str
+) -> None:
+    claims = {Position("source", 0, 1): Claim(attempt=1, dropped=True, reason=reason)}
+    job = Job()
+    records = run_all(
+        main_task(job, fence=Fence({}, frozenset(), claims)), [message(0, "q"), message(1, value=value), message(2)]
+    )
+    assert topics(records) == [OUT, ERROR, LEDGER], "the output behind it is for the next batch"
+    assert error_of(records[1])[0] == error
+    assert says in error_of(records[1])[1]
+    assert 1 not in dict(job.asked), "nothing is fetched for it"
+
+
+@both_ways
+def test_an_entry_that_was_given_up_and_is_held_stays_given_up(run_all: RunAll) -> None:
+    claims = {Position("source", 0, 1): Claim(attempt=4, dropped=True, reason="status 504")}
+    records = run_all(main_task(Job(), fence=Fence({}, frozenset(), claims)), [message(0), message(1)])
+    held = entry_in(records[1])
+    assert (held.dropped, held.attempt, held.reason, held.kind) == (True, 4, "status 504", "waiting")
+
+
+@both_ways
+def test_what_is_too_large_for_the_ledger_gives_up_its_value_and_keeps_its_turn(run_all: RunAll) -> None:
+    target = LedgerTarget(LEDGER, epoch=3, limit_bytes=1000, batch=8)
+    records = run_all(
+        main_task(Job({0: SLOW}), target=target), [message(0, value=bytes(2000)), message(1, value=bytes(2000))]
+    )
+    for record in records:
+        given_up = entry_in(record)
+        assert (given_up.dropped, given_up.value, given_up.reason) == (True, None, TOO_LARGE)
+        assert record is not None
+        assert serialized_size(record.key, record.value, record.headers) <= 1000
+    assert [entry_in(record).kind for record in records] == ["stuck", "waiting"]
+
+
+OUTCOMES = st.sampled_from(["out", "error", "slow", "filtered"])
+
+
+@given(st.lists(st.tuples(st.sampled_from("pq"), OUTCOMES), max_size=12), st.booleans())
+def test_what_leaves_of_a_page_comes_before_all_that_is_put_aside(events: list[tuple[str, str]], ahead: bool) -> None:
+    """And goes to one topic; nobody is forgotten."""
+    messages = [message(at, page) for at, (page, _) in enumerate(events)]
+    kinds: dict[str, Callable[[SourceMessage], Outcome]] = {
+        "out": output,
+        "error": lambda one: failed(one.position.offset),
+        "slow": lambda one: SLOW,
+        "filtered": lambda one: None,
+    }
+    job = Job({one.position.offset: kinds[kind](one) for one, (_, kind) in zip(messages, events, strict=True)})
+    records = (run_ahead if ahead else run)(main_task(job), messages)
+    for page in "pq":
+        of_page = [
+            (topic, kind)
+            for (name, kind), topic in zip(events, topics(records), strict=True)
+            if name == page and (topic, kind) != (None, "filtered")
+        ]
+        left = [topic for topic, _ in of_page if topic != LEDGER]
+        assert [topic for topic, _ in of_page] == left + [LEDGER] * (len(of_page) - len(left))
+        assert len(set(left)) <= 1
+        assert None not in left
+
+
+# --- slow lane
+
+
+def claims_of(*offsets: int, **changes: Any) -> dict[Position, Claim]:
+    return {
+        Position("source", 0, offset): Claim(**{"attempt": 1, "dropped": False, "reason": "", **changes})
+        for offset in offsets
+    }
+
+
+def slow_entry(record: Record | None) -> Entry:
+    assert record is not None
+    item = parse(record.key, record.value, record.headers, partition=0, offset=0)
+    assert isinstance(item, EntryItem)
+    return item.entry
+
+
+def test_what_leaves_in_the_slow_lane_is_reported() -> None:
+    facts: list[Fact] = []
+    job = Job({1: None, 2: failed(2)})
+    records = run(slow_task(job, claims_of(0, 1, 2), facts), [message(0), message(1), message(2, "q")])
+    assert topics(records) == [OUT, None, ERROR]
+    assert facts == [Resolved(Position("source", 0, offset)) for offset in (0, 1, 2)]
+    assert job.asked == [(0, 120), (1, 120), (2, 120)]
+
+
+def test_what_fails_again_is_written_again_and_the_rest_of_its_page_stands() -> None:
+    facts: list[Fact] = []
+    job = Job({0: SLOW})
+    records = run(slow_task(job, claims_of(0, 1), facts), [message(0), message(1), message(2, "q")])
+    assert topics(records) == [LEDGER, None, OUT]
+    again = slow_entry(records[0])
+    # The second try is over: it rests twice as long as after the first.
+    assert (again.kind, again.attempt, again.not_before_ms) == ("stuck", 2, NOW_MS + 20_000)
+    assert facts == [
+        Rewritten(Position("source", 0, 0), 2, NOW_MS + 20_000, "deadline_exceeded: it takes long"),
+        Resolved(Position("source", 0, 2)),
+    ]
+    assert [offset for offset, _ in job.asked] == [0, 2], "nothing is fetched behind it"
+
+
+def test_after_the_last_try_it_is_an_error_event_and_the_page_goes_on() -> None:
+    facts: list[Fact] = []
+    job = Job({0: SLOW, 1: failed(1)})
+    records = run(slow_task(job, claims_of(0, 1, attempt=2), facts), [message(0), message(1)])
+    assert topics(records) == [ERROR, ERROR]
+    assert error_of(records[0])[0] == "deadline_exceeded"
+    assert facts == [Resolved(Position("source", 0, 0)), Resolved(Position("source", 0, 1))]
+
+
+def test_where_the_topic_would_change_the_rest_stands_for_a_later_round() -> None:
+    facts: list[Fact] = []
+    job = Job({0: SLOW})
+    records = run(slow_task(job, claims_of(0, 1, 2, attempt=2), facts), [message(0), message(1), message(2)])
+    assert topics(records) == [ERROR, None, None]
+    assert facts == [Resolved(Position("source", 0, 0))]
+    assert [offset for offset, _ in job.asked] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("reason", "error"), [("status 504", "dropped_by_operator"), (TOO_LARGE, "source_event_too_large")]
+)
+def test_what_was_given_up_is_an_error_event_without_a_fetch(reason: str, error: str) -> None:
+    facts: list[Fact] = []
+    job = Job()
+    records = run(slow_task(job, claims_of(0, dropped=True, reason=reason), facts), [message(0, value=None)])
+    assert error_of(records[0])[0] == error
+    assert facts == [Resolved(Position("source", 0, 0))]
+    assert job.asked == []
+
+
+def test_what_became_too_large_for_the_ledger_is_reported_as_given_up() -> None:
+    facts: list[Fact] = []
+    target = LedgerTarget(LEDGER, epoch=3, limit_bytes=1000)
+    records = run(slow_task(Job({0: SLOW}), claims_of(0), facts, target), [message(0, value=bytes(2000))])
+    again = slow_entry(records[0])
+    assert (again.dropped, again.value, again.kind, again.attempt) == (True, None, "stuck", 2)
+    (fact,) = facts
+    assert isinstance(fact, Rewritten)
+    assert fact.given_up
