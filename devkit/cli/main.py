@@ -40,6 +40,7 @@ class _Group(click.Group):
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="enrichment-devkit", prog_name="devkit", message="%(prog)s %(version)s")
 def cli() -> None:
     """Reproduce streaming incidents on this machine and prove the fix."""
 

@@ -6,7 +6,6 @@
 The pipeline knows nothing of it. With several workers only one could listen, so there is one slot and so one worker.
 """
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -53,10 +52,3 @@ class Debugger:
         attach = f'{{"type": "debugpy", "request": "attach", "connect": {{"host": "{LOOPBACK}", "port": {self.port}}}}}'
         who = "the driver waits" if self.role == "driver" else "the Python worker (one slot, so one) will wait"
         return f"{who} for a debugger at {LOOPBACK}:{self.port}; in VS Code's launch.json: {attach}"
-
-
-def has_debugpy() -> bool:
-    """Whether the kit's environment has it."""
-    from importlib.util import find_spec
-
-    return find_spec("debugpy") is not None and bool(sys.executable)

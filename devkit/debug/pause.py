@@ -113,7 +113,7 @@ class PersonGate:
             how = wait_until(
                 lambda: self._way_on(has_terminal),
                 what=f"a person to let the run go on at {name}",
-                deadline=self.limit or _UNLIMITED,
+                deadline=_UNLIMITED if self.limit is None else self.limit,
                 interval=_LOOK,
             )
         except WaitTimeoutError:

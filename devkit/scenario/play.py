@@ -107,6 +107,7 @@ class ArmPlay:
             self._config = self._config.model_copy(update={"stall_timeout": PATIENCE})
         self._client = stack.object_store.client()
         self._checkpoint = Checkpoint(self._client, CHECKPOINTS, prefix, self._config.source.topic)
+        self._paused_before_traffic_s = 0.0
         self._departed = Departed(self._departures)
         self._state = _State()
         self._started = time.monotonic()
@@ -142,7 +143,7 @@ class ArmPlay:
         duration_s = self._now_s()
         failed = self._checkpoint.failed_range() if supervisor.exit_codes else None
         found = self._account(publisher, Ended(self._committed(), deferrals.standing, failed, ended_ms))
-        self._tell_latencies(found, began_ms)
+        self._tell_latencies(found, began_ms + round(1000 * self._paused_before_traffic_s))
         return self._observation(supervisor, found, deferrals, ended_by=ended_by, duration_s=duration_s)
 
     def _observation(
@@ -285,6 +286,8 @@ class ArmPlay:
         """Whether it was a point to pause at; the arm's clock stood still meanwhile."""
         paused_s = self._venue.pauses.at(phase, self._arm)
         self._started += paused_s or 0
+        if phase == "traffic":
+            self._paused_before_traffic_s = paused_s or 0
         return paused_s is not None
 
     def _watch(self, supervisor: Supervisor, publisher: Publisher, sampler: Sampler) -> str:

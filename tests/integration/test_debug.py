@@ -18,7 +18,7 @@ from tests.integration.conftest import REPOSITORY
 from tests.integration.debug_client import DebugClient
 
 SCENARIO = str(Path(__file__).parent / "scenarios" / "gone-page.yaml")
-WAITS = re.compile(r"a debugger at\s+127\.0\.0\.1:(\d+)")
+WAITS = re.compile(r"debugger\s+at\s+127\.0\.0\.1:(\d+)")
 Cli = Callable[..., CliRun]
 
 

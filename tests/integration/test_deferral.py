@@ -17,7 +17,7 @@ TRAFFIC: dict[str, Any] = {
     "rate": "400/s",
     "for": "100ms",
     "population": 5,
-    "pages": {"Slow": {"edits": 8}, "Slower": {"edits": 6}, "Ill": {"edits": 6}, "Quick": {"edits": 6}},
+    "pages": {"Slow": {"edits": 6}, "Slower": {"edits": 4}, "Ill": {"edits": 6}, "Quick": {"edits": 6}},
 }
 RULES: list[dict[str, Any]] = [
     {"name": "slow", "when": {"page": "Slow"}, "do": {"latency": "2s"}},
@@ -39,7 +39,6 @@ def test_slow_pages_are_put_aside_and_leave_later_in_their_order(make_bench: Mak
         lambda: sum(bench.committed().values()) == bench.source_end() and bench.deferred() > 0,
         "all batches to commit while events are deferred",
     )
-    assert bench.in_flight("slow") or bench.in_flight("slower") or bench.deferred()
     run.await_condition(lambda: len(bench.entries("ill")) >= 4, "the ill page to be tried twice")
     bench.remove_rule("ill")
     bench.await_drained(run)
@@ -47,7 +46,7 @@ def test_slow_pages_are_put_aside_and_leave_later_in_their_order(make_bench: Mak
     bench.end()
     audit = bench.assert_clean(restarted=False)
     assert audit.duplicated == 0
-    assert bench.deferred_ever() >= 20
+    assert bench.deferred_ever() >= 6 + 4 + 6
 
 
 def test_above_the_bound_the_main_lane_waits_but_not_with_a_replayed_batch(make_bench: MakeBench) -> None:
@@ -56,7 +55,8 @@ def test_above_the_bound_the_main_lane_waits_but_not_with_a_replayed_batch(make_
     Steps: the ledger fills, the job waits and is stopped; the next process runs the planned batch, waits again, and
     goes on when there is room. Checked: no batch is planned in the wait, and the lag stays in the source.
     """
-    deferral = SETTINGS["deferral"] | {"max_entries": 4, "inline_allowance": "500ms"}
+    slow_lane = SETTINGS["deferral"]["slow_lane"] | {"deadline": "10s"}
+    deferral = {"max_entries": 4, "inline_allowance": "500ms", "slow_lane": slow_lane}
     rules = [{"name": name, "when": {"page": name.title()}, "do": {"latency": "10m"}} for name in ("slow", "slower")]
     bench = make_bench(traffic=TRAFFIC, rules=rules, settings=SETTINGS | {"deferral": deferral})
     bench.publish(wait=True)

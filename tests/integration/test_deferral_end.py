@@ -51,6 +51,7 @@ def test_a_batch_that_does_not_commit_ends_the_process(make_bench: MakeBench) ->
     assert bench.committed() == {}
 
 
+@pytest.mark.slow
 def test_a_round_that_fails_ends_the_process(make_bench: MakeBench) -> None:
     """Set-up: two rounds under way. One loses its Python worker; the process does not wait for the other."""
     bench = make_bench(traffic=TRAFFIC, rules=RULES, settings=SETTINGS)

@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import click
@@ -187,3 +188,8 @@ def test_it_starts_without_what_only_a_run_needs() -> None:
     )
     answer = subprocess.run([sys.executable, "-c", program], cwd=TOP, capture_output=True, text=True, check=True)
     assert answer.stdout == "[]\n"
+
+
+def test_its_version(devkit: Devkit) -> None:
+    shown = devkit("--version")
+    assert (shown.code, shown.out) == (0, f"devkit {version('enrichment-devkit')}\n")

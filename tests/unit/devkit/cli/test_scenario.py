@@ -132,3 +132,23 @@ class TestRun:
         scenarios.joinpath("an-incident.yaml").rename(scenarios / "my own.yaml")
         devkit("scenario", "run", "scenarios/my own.yaml")
         assert "'scenarios/my own.yaml'" in asked[0][1].repeat
+
+
+class TestRefusedBeforeAnythingStarts:
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            (("--pause-at", "traffic"), "--pause-at without a terminal would wait for ever"),
+            (("--pause-at", "nowhere", "--pause-limit", "1s"), "--pause-at nowhere: there is no such point"),
+            (("--pause-at", "stack", "--pause-limit", "5"), "--pause-limit: "),
+            (("--pipeline", "no-such-program-at-all"), "--pipeline: 'no-such-program-at-all' is no program"),
+            (("--pipeline", "true", "--debug", "driver"), "--debug is for the kit's own pipeline"),
+        ],
+    )
+    def test_it_is_wrong_usage(
+        self, devkit: Devkit, scenarios: Path, here: Path, options: tuple[str, ...], said: str
+    ) -> None:
+        finished = devkit("scenario", "run", "an-incident", *options)
+        assert finished.code == 2
+        assert f"error: {said}" in finished.err
+        assert not (here / "runs").exists()

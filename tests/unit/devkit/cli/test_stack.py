@@ -150,3 +150,20 @@ class TestLogs:
         monkeypatch.setattr(type(run), "guardian_is_alive", lambda _self: next(answers))
         assert devkit("logs", "--follow").code == 0
         assert list(answers) == []
+
+
+class TestResume:
+    def test_the_run_that_is_paused_finds_the_way_on_in_its_directory(
+        self, devkit: Devkit, kept: Kept, tmp_path: Path
+    ) -> None:
+        kept().model_copy(update={"released": False, "directory": tmp_path}).save()
+        finished = devkit("resume")
+        assert (finished.code, finished.out) == (0, "run cafe0001 goes on\n")
+        assert (tmp_path / "resume").exists()
+
+    @pytest.mark.parametrize("arguments", [(), ("cafe0001",)])
+    def test_a_kept_stack_is_not_paused(self, devkit: Devkit, kept: Kept, arguments: tuple[str, ...]) -> None:
+        kept()
+        finished = devkit("resume", *arguments)
+        assert finished.code == 2
+        assert "hint: running are: none" in finished.err

@@ -10,6 +10,8 @@ from typing import Any, cast
 
 import pytest
 
+from devkit.debug.debugger import PATIENCE, Debugger
+from devkit.debug.pause import PausePoint, Pauses
 from devkit.guardian import Guardian
 from devkit.observe.audit.arrivals import Arrival, Position
 from devkit.observe.checkpoint import Range
@@ -404,3 +406,21 @@ def test_a_fault_that_was_put_in_by_hand_is_told(stage: Stage) -> None:
     assert stage.play._caveats(stage.counts) == ()
     stage.counts.rules["status-504"] = COUNTED
     assert stage.play._caveats(stage.counts) == ("fault 'status-504' was put in by hand",)
+
+
+def test_the_arms_clock_stands_still_while_it_is_paused(stage: Stage) -> None:
+    asked: list[str] = []
+    times = iter([0.0, 1000.0])
+    pauses = Pauses((PausePoint("traffic"),), asked.append, lambda: next(times))
+    stage.play._venue = replace(stage.play._venue, pauses=pauses)
+    assert not stage.play._pause("arm-end")
+    assert stage.play._pause("traffic")
+    assert asked == ["incident:traffic"]
+    assert stage.play._now_s() < -900
+
+
+def test_a_debugged_pipeline_has_time(stage: Stage, scenario: Scenario, tmp_path: Path) -> None:
+    venue = replace(stage.play._venue, debugger=Debugger("driver", 1), directory=tmp_path / "debugged")
+    play = ArmPlay(venue, scenario, "incident", cast(ScenarioTraffic, SimpleNamespace(count=161)))
+    assert play._config.stall_timeout == PATIENCE
+    assert stage.play._config.stall_timeout < PATIENCE

@@ -40,4 +40,4 @@ def test_the_deferral_topic_is_compacted_and_takes_what_the_source_does(
     partitions, settings = made({"source": source}, "defer")[DEFERRED]
     assert partitions == 1
     assert settings.pop("max.message.bytes") == str(source_bytes + 65_536)
-    assert settings == {"cleanup.policy": "compact", "min.compaction.lag.ms": "3600000"}
+    assert settings == {"cleanup.policy": "compact", "min.compaction.lag.ms": "86400000"}
