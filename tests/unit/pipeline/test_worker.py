@@ -16,10 +16,14 @@ from pyspark import cloudpickle
 
 from pipeline import worker
 from pipeline.config import PipelineConfig
+from pipeline.deferral.facts import Fact, Resolved
+from pipeline.deferral.snapshot import Claim, Fence
 from pipeline.engine import LoopThread
-from pipeline.jobs.html import SourceMessage
+from pipeline.jobs.html import SourceMessage, Unfinished
+from pipeline.records.error_event import Failure
 from pipeline.records.record import Position, Record
-from pipeline.worker import SOURCE_COLUMNS, _messages, _to_arrow, enrich
+from pipeline.worker import SOURCE_COLUMNS, _groups, _messages, _once_each, _patient, _to_arrow, enrich, enrich_around
+from tests.unit.pipeline.deferral.making import entry
 
 MakeConfig = Callable[..., PipelineConfig]
 MakeEvent = Callable[..., dict[str, Any]]
@@ -259,3 +263,138 @@ def test_a_job_and_its_connections_outlive_the_batch(make_config: MakeConfig, lo
         loop.close()
         worker._loop_thread.cache_clear()
         worker._job.cache_clear()
+
+
+# --- mini-batches
+
+
+def at(offset: int, page: bytes = b"p") -> SourceMessage:
+    return SourceMessage(Position("s", 0, offset), page, b"", WHEN)
+
+
+@given(st.lists(st.integers(0, 3), max_size=20))
+def test_repeats_that_follow_one_another_are_left_out(repeats: list[int]) -> None:
+    """A batch with claims is sorted, so all of a position stand together."""
+    messages = [at(offset) for offset, count in enumerate(repeats) for _ in range(count)]
+    assert list(_once_each(iter(messages))) == [at(offset) for offset, count in enumerate(repeats) if count]
+
+
+@given(st.integers(0, 20), st.integers(1, 5))
+def test_mini_batches_are_groups_of_one_size_and_a_rest(make_config: MakeConfig, count: int, size: int) -> None:
+    config = make_config(batch={"isolation": "mini_batch", "mini_batch": size})
+    groups = [list(group) for group in _groups(iter([at(offset) for offset in range(count)]), config)]
+    assert [one for group in groups for one in group] == [at(offset) for offset in range(count)]
+    assert [len(group) for group in groups[:-1]] == [size] * (len(groups) - 1)
+    assert all(0 < len(group) <= size for group in groups[-1:])
+
+
+@dataclass
+class Together:
+    """Answers nobody before `expected` messages are under way; `most` were at once."""
+
+    expected: int
+
+    def __post_init__(self) -> None:
+        self._under_way: list[asyncio.Event] = []
+        self.most = 0
+
+    async def process(self, message: SourceMessage, *, limit_s: float) -> Record:
+        event = asyncio.Event()
+        self._under_way.append(event)
+        self.most = max(self.most, len(self._under_way))
+        if len(self._under_way) == self.expected:
+            for one in self._under_way:
+                one.set()
+            self._under_way = []
+        await event.wait()
+        return Record("out", message.key, b"", message.position.headers())
+
+
+def test_a_mini_batch_is_not_begun_before_the_last_has_ended(
+    make_config: MakeConfig, loop_thread: LoopThread, monkeypatch: pytest.MonkeyPatch, in_time: Callable[..., Any]
+) -> None:
+    job = Together(4)
+    monkeypatch.setattr(worker, "_loop_thread", lambda: loop_thread)
+    monkeypatch.setattr(worker, "_job", lambda *_: job)
+    config = make_config(batch={"isolation": "mini_batch", "mini_batch": 4}, deferral={"policy": "none"})
+    batch = source([at(offset, str(offset).encode()) for offset in range(12)])
+    assert len(read(in_time(lambda: list(enrich(config, workers=1)(iter([batch])))))) == 12
+    assert job.most == 4
+
+
+# --- the two lanes
+
+
+@dataclass
+class Facts:
+    """Takes the place of Spark's accumulator."""
+
+    value: list[Fact]
+
+    def add(self, facts: list[Fact]) -> None:
+        self.value += facts
+
+
+def test_the_main_lane_puts_aside_what_does_not_finish(
+    make_config: MakeConfig, loop_thread: LoopThread, monkeypatch: pytest.MonkeyPatch, in_time: Callable[..., Any]
+) -> None:
+    limits: list[float] = []
+
+    class Job(FixedJob):
+        async def process(self, message: SourceMessage, *, limit_s: float) -> Any:
+            limits.append(limit_s)
+            slow = Unfinished(Failure("deadline_exceeded", "slow"))
+            return slow if message.position.offset == 0 else await FixedJob(0, 0).process(message, limit_s=limit_s)
+
+    monkeypatch.setattr(worker, "_loop_thread", lambda: loop_thread)
+    monkeypatch.setattr(worker, "_job", lambda *_: Job(0, 0))
+    config = make_config(deferral={"topic": "ledger", "inline_allowance": "3s"})
+    fence = Fence({}, frozenset(), {Position("s", 0, 0): Claim(attempt=4, dropped=False, reason="")})
+    function = enrich_around(config, fence, epoch=2, batch=6, workers=1, limit_bytes=5000)
+    messages = [at(0), at(0), at(1), at(2, b"q")]
+    records = read(in_time(lambda: list(function(iter([source(messages)])))))
+    assert sorted(record.topic for record in records) == ["ledger", "ledger", "out"]
+    headers = [dict(record.headers) for record in records if record.topic == "ledger"]
+    assert [(header["kind"], header["attempt"], header["epoch"], header["batch"]) for header in headers] == [
+        (b"stuck", b"5", b"2", b"6"),
+        (b"waiting", b"0", b"2", b"6"),
+    ]
+    assert set(limits) == {3.0}
+
+
+def test_in_the_slow_lane_a_long_page_keeps_nobody_from_being_fetched(
+    make_config: MakeConfig, loop_thread: LoopThread, monkeypatch: pytest.MonkeyPatch, in_time: Callable[..., Any]
+) -> None:
+    """Set-up: a page with more entries than requests may be under way, and one behind it. Both begin together."""
+    job = Together(2)
+    monkeypatch.setattr(worker, "_loop_thread", lambda: loop_thread)
+    monkeypatch.setattr(worker, "_job", lambda *_: job)
+    entries = [*(entry(offset, "long") for offset in range(5)), *(entry(5 + offset, "other") for offset in range(5))]
+    facts = Facts([])
+    accumulator: Any = facts
+    config = make_config(deferral={"slow_lane": {"concurrency": 2}})
+    function = worker.work_off(config, entries, accumulator, epoch=1, limit_bytes=5000)
+    batch = source([SourceMessage(one.position, one.key, one.value, WHEN) for one in entries])
+    records = read(in_time(lambda: list(function(iter([batch])))))
+    assert len(records) == 10
+    assert job.most == 2, "one of each page at a time"
+    assert sorted(fact.position.offset for fact in facts.value if isinstance(fact, Resolved)) == list(range(10))
+
+
+@pytest.mark.parametrize(("request_s", "deadline_s", "patience_s"), [(20, 120, 120), (60, 30, 60)])
+def test_the_slow_lane_waits_as_long_as_its_deadline(
+    make_config: MakeConfig, request_s: int, deadline_s: int, patience_s: int
+) -> None:
+    config = make_config(
+        fetch={"request_timeout": f"{request_s}s"}, deferral={"slow_lane": {"deadline": f"{deadline_s}s"}}
+    )
+    assert _patient(config).fetch.request_timeout == timedelta(seconds=patience_s)
+    assert _patient(config).fetch.total_requests == config.fetch.total_requests
+
+
+def test_only_the_slow_lanes_job_is_patient(
+    make_config: MakeConfig, own_loop: LoopThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config_json = make_config().model_dump_json(by_alias=True)
+    timeouts = [worker._job(config_json, 4, lane)._config.fetch.request_timeout for lane in ("main", "slow")]
+    assert timeouts == [timedelta(seconds=20), timedelta(minutes=2)]

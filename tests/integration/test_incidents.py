@@ -1,0 +1,100 @@
+"""Every shipped incident: reproduced and fixed under any seed, turned over by other arms, inconclusive without a fault.
+
+Set-up: the shipped files, and copies with one thing changed. Steps: run each through the command line on the embedded
+stack. Checked: exit code and outcome. What is not marked slow is the shipped file under its own seed.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from tests.integration.cli_run import CliRun
+from tests.integration.conftest import REPOSITORY
+from tests.integration.test_scenario_verdict import result_of
+
+SCENARIOS = ("oversized-message", "retry-storm", "stalled-progress")
+Cli = Callable[..., CliRun]
+Changed = Callable[[str, Callable[[Any], None]], str]
+
+
+@pytest.fixture
+def changed(tmp_path: Path) -> Changed:
+    """Writes a copy of a shipped scenario after a change to its document."""
+
+    def write(name: str, change: Callable[[Any], None]) -> str:
+        yaml = YAML(typ="rt")
+        document = yaml.load((REPOSITORY / "scenarios" / f"{name}.yaml").read_text())
+        change(document)
+        target = tmp_path / "changed.yaml"
+        with target.open("w") as file:
+            yaml.dump(document, file)
+        return str(target)
+
+    return write
+
+
+def outcome(run: CliRun) -> tuple[int, str]:
+    code = run.wait()
+    return code, result_of(run)["outcome"]
+
+
+def assert_outcome(run: CliRun, code: int, expected: str) -> None:
+    assert outcome(run) == (code, expected), run.output()
+
+
+# The third has a test of its own, which looks into its figures as well.
+@pytest.mark.parametrize("name", SCENARIOS[1:])
+def test_as_shipped(devkit_cli: Cli, name: str) -> None:
+    assert_outcome(devkit_cli("scenario", "run", name), 0, "reproduced and fixed")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", ["1", "2", "3", "4", "5"])
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_under_any_seed(devkit_cli: Cli, name: str, seed: str) -> None:
+    assert_outcome(devkit_cli("scenario", "run", name, "--seed", seed), 0, "reproduced and fixed")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_swapped_arms_turn_the_verdict_over(devkit_cli: Cli, changed: Changed, name: str) -> None:
+    def swap(document: Any) -> None:
+        arms = document["arms"]
+        arms["incident"], arms["fixed"] = arms["fixed"], arms["incident"]
+
+    run = devkit_cli("scenario", "run", changed(name, swap))
+    assert_outcome(run, 1, "not reproduced")
+    assert not any(arm["holds"] for arm in result_of(run)["arms"].values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_incident_in_both_arms_is_no_fix(devkit_cli: Cli, changed: Changed, name: str) -> None:
+    def no_fix(document: Any) -> None:
+        document["arms"]["fixed"] = document["arms"]["incident"]
+
+    assert_outcome(devkit_cli("scenario", "run", changed(name, no_fix)), 1, "fix does not hold")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "rule", "when"),
+    [
+        ("oversized-message", "huge page", {"path": "/nowhere"}),
+        ("retry-storm", "slow parsing", {"window": {"from": "10m", "for": "1s"}}),
+        ("stalled-progress", "slow page", {"path": "/nowhere"}),
+    ],
+)
+def test_without_its_fault_a_run_is_inconclusive(
+    devkit_cli: Cli, changed: Changed, name: str, rule: str, when: dict[str, Any]
+) -> None:
+    def never(document: Any) -> None:
+        (named,) = [one for one in document["mock"]["rules"] if one["name"] == rule]
+        named["when"] = when
+
+    run = devkit_cli("scenario", "run", changed(name, never))
+    assert_outcome(run, 3, "inconclusive")
+    assert any(f"fault {rule!r} never fired" in reason for reason in result_of(run)["reasons"])

@@ -1,0 +1,232 @@
+"""The steps of a micro-batch, with a data frame that notes what is done to it and lanes that do what the test says."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pipeline import batch as module
+from pipeline import worker
+from pipeline.batch import BatchWriter
+from pipeline.config import PipelineConfig
+from pipeline.deferral.entry import Entry
+from pipeline.deferral.ledger import ProtocolError
+from pipeline.deferral.snapshot import Fence, Snapshot
+from pipeline.errors import PipelineError
+from pipeline.stall import StalledError, StallWatch
+from tests.unit.pipeline.deferral.making import entry
+
+
+@dataclass
+class Frame:
+    """Partitions of the source, and slots of Spark."""
+
+    partitions: int = 2
+    slots: int = 4
+    done: list[tuple[Any, ...]] = field(default_factory=list)
+
+    @property
+    def rdd(self) -> Any:
+        return SimpleNamespace(getNumPartitions=lambda: self.partitions)
+
+    @property
+    def sparkSession(self) -> Any:  # noqa: N802 — Spark's name
+        return SimpleNamespace(sparkContext=SimpleNamespace(defaultParallelism=self.slots))
+
+    def select(self, *columns: str) -> "Frame":
+        assert columns == worker.SOURCE_COLUMNS
+        return self
+
+    def unionByName(self, other: list[Entry]) -> "Frame":  # noqa: N802
+        self.done.append(("union", [one.position.offset for one in other]))
+        return self
+
+    def repartition(self, *by: Any) -> "Frame":
+        self.done.append(("repartition", *by))
+        return self
+
+    def sortWithinPartitions(self, *by: str) -> "Frame":  # noqa: N802
+        self.done.append(("sort", *by))
+        return self
+
+    def mapInArrow(self, function: Any, _schema: str) -> Any:  # noqa: N802
+        return function
+
+
+class Rows(list[Entry]):
+    def select(self, *_columns: str) -> "Rows":
+        return self
+
+
+@dataclass
+class Lanes:
+    """Claims what it is given; `steps` are shared with the sink."""
+
+    steps: list[str]
+    claims: Sequence[Entry] = ()
+    failure: Exception | None = None
+    written_failure: Exception | None = None
+    epoch: int = 5
+    limit_bytes: int = 777
+    watch: StallWatch | None = None
+
+    def plan(self, number: int) -> Snapshot:
+        assert self.watch is not None
+        assert self.watch.batch is None, "the wait for room is not the batch's"
+        self.steps.append(f"plan {number}")
+        return Snapshot(Fence({}, frozenset(), {}), tuple(self.claims))
+
+    def written(self, snapshot: Snapshot, number: int) -> None:
+        self.steps.append(f"written {number}")
+        if self.written_failure:
+            raise self.written_failure
+
+    def check(self) -> None:
+        if self.failure:
+            raise self.failure
+
+
+@dataclass
+class Bench:
+    writer: BatchWriter
+    watch: StallWatch
+    lanes: Lanes
+    steps: list[str]
+    functions: list[Any]
+    now: list[float]
+
+
+MakeBench = Callable[..., Bench]
+
+
+@pytest.fixture
+def bench(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch) -> MakeBench:
+    def make(*claims: Entry, failure: Exception | None = None, **deferral: Any) -> Bench:
+        steps: list[str] = []
+        functions: list[Any] = []
+        now = [0.0]
+        watch = StallWatch(10, lambda: now[0])
+        lanes = Lanes(steps, claims, watch=watch)
+
+        def write(function: Any, _sink: Any) -> None:
+            steps.append("write")
+            functions.append(function)
+            assert watch.batch is not None
+            if failure:
+                raise failure
+
+        monkeypatch.setattr(module, "_lanes", lambda *_: lanes)
+        monkeypatch.setattr(module, "write", write)
+        monkeypatch.setattr(module, "entry_rows", lambda _, entries: Rows(entries))
+        config = make_config(deferral=deferral, fetch={"concurrency": 40})
+        spark: Any = None
+        return Bench(BatchWriter(spark, config, watch), watch, lanes, steps, functions, now)
+
+    return make
+
+
+def write(made: Bench, number: int = 3, frame: Frame | None = None) -> Frame:
+    frame = frame or Frame()
+    given: Any = frame
+    made.writer.write(given, number)
+    return frame
+
+
+def test_a_batch_is_planned_written_and_settled(bench: MakeBench) -> None:
+    made = bench()
+    frame = write(made)
+    assert made.steps == ["plan 3", "write", "written 3"]
+    assert frame.done == [], "each source partition is a task, which keeps its order"
+    (function,) = made.functions
+    assert function.func is worker._main_lane
+    (_, concurrency, fence, target) = function.args
+    assert (concurrency, fence) == (20, Fence({}, frozenset(), {}))
+    assert (target.epoch, target.batch, target.limit_bytes) == (5, 3, 777)
+
+
+def test_claims_join_their_pages_in_one_task_and_in_order(bench: MakeBench) -> None:
+    made = bench(entry(7), entry(9))
+    assert write(made).done == [
+        ("union", [7, 9]),
+        ("repartition", 2, "topic", "partition", "key"),
+        ("sort", "topic", "partition", "offset"),
+    ]
+
+
+@pytest.mark.parametrize(("partitions", "slots", "share"), [(1, 4, 40), (2, 4, 20), (8, 4, 10), (0, 4, 40)])
+def test_tasks_at_once_share_the_bound_on_requests(bench: MakeBench, partitions: int, slots: int, share: int) -> None:
+    made = bench()
+    write(made, frame=Frame(partitions, slots))
+    assert made.functions[0].args[1] == share
+
+
+def test_without_deferral_nothing_is_planned(bench: MakeBench) -> None:
+    made = bench(policy="none")
+    write(made)
+    assert made.steps == ["write"]
+    assert made.functions[0].func is worker._direct
+
+
+def test_a_batch_is_watched_until_it_is_committed(bench: MakeBench) -> None:
+    """What is written is not committed yet: Spark's log may be what hangs."""
+    made = bench()
+    write(made)
+    made.now[0] = 10.1
+    with pytest.raises(StalledError, match="batch 3"):
+        made.writer.check(committed=2)
+    assert made.writer.batch == 3
+    made.writer.check(committed=3)
+    assert made.writer.batch is None
+    made.writer.check()
+
+
+def test_the_next_batch_tells_that_the_last_is_committed(bench: MakeBench) -> None:
+    made = bench()
+    write(made, 3)
+    made.now[0] = 9
+    write(made, 4)
+    made.now[0] = 18
+    made.writer.check()
+
+
+class SparksError(Exception):
+    """Stands for what PySpark raises."""
+
+    __module__ = "pyspark.errors.exceptions.captured"
+
+
+def test_what_spark_fails_of_is_not_settled_and_left_to_spark_to_tell(bench: MakeBench) -> None:
+    made = bench(failure=SparksError("task failed"))
+    with pytest.raises(SparksError):
+        write(made)
+    assert made.steps == ["plan 3", "write"]
+    made.writer.check()
+
+
+@pytest.mark.parametrize(
+    ("failure", "says"),
+    [
+        (PipelineError("ledger topic x could not be written"), "ledger topic x could not be written"),
+        (ProtocolError("forgotten, but nobody resolved it"), "batch failed: ProtocolError: forgotten, but nobody"),
+    ],
+)
+def test_a_failure_of_our_own_is_kept_for_whoever_checks(bench: MakeBench, failure: Exception, says: str) -> None:
+    """Spark would say: an exception was raised by the Python proxy."""
+    made = bench()
+    made.lanes.written_failure = failure
+    with pytest.raises(type(failure)):
+        write(made)
+    with pytest.raises(PipelineError, match=says):
+        made.writer.check()
+
+
+def test_the_slow_lanes_failure_comes_before_what_follows_from_it(bench: MakeBench) -> None:
+    made = bench()
+    made.lanes.written_failure = PipelineError("the wait for room in the ledger was ended")
+    with pytest.raises(PipelineError):
+        write(made)
+    made.lanes.failure = PipelineError("slow lane failed: worker exited")
+    with pytest.raises(PipelineError, match="slow lane failed"):
+        made.writer.check()
