@@ -17,6 +17,9 @@ from devkit.stack.stack import Stack
 from tests.integration.cli_run import CliRun
 from tests.integration.crash.bench import Bench
 
+# Parts of tests here, and no scenarios to be collected as such.
+collect_ignore_glob = ["scenarios/*.yaml"]
+
 REPOSITORY = Path(__file__).parents[2]
 
 
