@@ -8,7 +8,7 @@ would forget entries, or has been made again under a running job, is an error to
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kafka import KafkaConsumer, KafkaProducer
@@ -111,8 +111,10 @@ class LedgerTopic:
             if from_beginning:
                 self._consumer.seek_to_beginning(*places)
             ends = self._consumer.end_offsets(places)
+            self._require_ends(ends)
             heard = self.clock()
-            while any(not self._is_at(place, ends[place]) for place in places):
+            # Others write meanwhile, so what is fetched may go beyond these ends.
+            while any((self._position(place) or 0) < ends[place] for place in places):
                 batches = self._consumer.poll(timeout_ms=_POLL_MS)
                 if batches:
                     heard = self.clock()
@@ -149,14 +151,18 @@ class LedgerTopic:
         self._consumer.close()
         self._producer.close(timeout=_ACK_S)
 
-    def _is_at(self, place: TopicPartition, end: int) -> bool:
-        """Whether the consumer has come to `end`. Raises PipelineError when it stands behind it."""
+    def _require_ends(self, ends: Mapping[TopicPartition, int]) -> None:
+        """Raises PipelineError when more was read before than the topic holds now."""
+        for place, end in ends.items():
+            position = self._position(place)
+            if position is not None and position > end:
+                raise PipelineError(
+                    f"ledger topic {self.topic} ends at {end} in partition {place.partition} "
+                    f"and was read to {position}",
+                    hint="it was deleted and made again, or lost its end; what it held is no longer known",
+                )
+
+    def _position(self, place: TopicPartition) -> int | None:
+        """Where the next read begins; None while the broker has not said yet where the log begins."""
         position = self._consumer.position(place, timeout_ms=_POLL_MS)
-        if position is None:  # the broker has not said yet where the log begins
-            return False
-        if position > end:
-            raise PipelineError(
-                f"ledger topic {self.topic} ends at {end} in partition {place.partition} and was read to {position}",
-                hint="it was deleted and made again, or lost its end; what it held is no longer known",
-            )
-        return bool(position == end)
+        return None if position is None else int(position)

@@ -116,6 +116,15 @@ def test_all_partitions_are_read_to_the_ends_of_the_beginning() -> None:
     assert consumer.sought == 0
 
 
+def test_what_others_write_meanwhile_may_come_along() -> None:
+    """A slow round writes while the driver reads: the fetch that reaches the end may go beyond it."""
+    consumer = Consumer({0: 1}, deque([[Fetched(0, 0), Fetched(0, 1), Fetched(0, 2)]]))
+    topic = reading(consumer)
+    assert [record.offset for record in topic.read()] == [0, 1, 2]
+    consumer.ends[0] = 3
+    assert list(topic.read()) == []
+
+
 def test_it_begins_again_when_asked() -> None:
     consumer = Consumer({0: 1}, deque([[Fetched(0, 0)]]), positions={0: 1})
     assert len(list(reading(consumer).read(from_beginning=True))) == 1
