@@ -96,6 +96,7 @@ def test_the_fix_in_the_incident_arm_is_not_reproduced(devkit_cli: Cli, changed:
     assert result["config_difference"] == {}
 
 
+@pytest.mark.slow
 def test_the_incident_in_the_fixed_arm_is_no_fix(devkit_cli: Cli, changed: Callable[..., str]) -> None:
     def use_the_incident_everywhere(document: Any) -> None:
         document["arms"]["fixed"] = document["arms"]["incident"]
