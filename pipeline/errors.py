@@ -4,7 +4,11 @@ PipelineError              the process ends, exit 1: a restart may help
 └── RefusedError           the process does not begin, exit 2: a restart cannot help
 """
 
+import re
 from typing import ClassVar
+
+_RAISED = re.compile(r"(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception): \S")
+_GOES_ON = "Traceback (most recent call last):"
 
 
 class PipelineError(Exception):
@@ -24,8 +28,12 @@ class RefusedError(PipelineError):
 
 
 def root_cause(text: str) -> str:
-    """The line of a Java stack trace that says what happened: its last cause with a message, else its first line."""
+    """The line of a stack trace, Java's with perhaps Python's in it, that says what happened; else its first line.
+
+    That is the last cause with a message, or the exception that a Python worker raised.
+    """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
-    telling = [cause for cause in causes if ": " in cause] or causes
-    return telling[-1] if telling else next(iter(lines), "no cause given")
+    telling = [cause for cause in causes if ": " in cause and not cause.endswith(_GOES_ON)]
+    raised = [line for line in lines if _RAISED.match(line)]
+    return next((found[-1] for found in (telling, raised, causes, lines[:1]) if found), "no cause given")

@@ -117,7 +117,7 @@ def details(entry: Entry) -> Iterator[str]:
     yield f"page key    {entry.key!r}"
     yield f"kind        {'dropped, ' if entry.dropped else ''}{entry.kind}"
     yield f"tries       {entry.attempt}"
-    yield f"not before  {_moment(entry.not_before_ms)}"
+    yield f"not before  {_moment(entry.not_before_ms) if entry.not_before_ms > 0 else 'at once'}"
     yield f"appended    {_moment(entry.appended_us // 1000)}"
     yield f"reason      {entry.reason}"
     if entry.value is None:
@@ -136,8 +136,6 @@ def _items(topic: LedgerTopic, *, from_beginning: bool = False) -> Iterator[Item
 
 
 def _moment(milliseconds: int) -> str:
-    if milliseconds <= 0:
-        return "at once"
     try:
         return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
     except (ValueError, OverflowError):

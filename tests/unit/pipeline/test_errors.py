@@ -10,6 +10,19 @@ Caused by: java.util.concurrent.ExecutionException: something
 \tat java.base/java.lang.Thread.run(Thread.java:1)
 Caused by: org.apache.kafka.common.errors.RecordTooLargeException: The message is 23048382 bytes when serialized
 """
+PYTHON = """\
+[STREAM_FAILED] Query terminated with exception: Reason: Return Message: Traceback (most recent call last):
+  File "readwriter.py", line 1833, in save
+    self._jwrite.save()
+pyspark.errors.exceptions.captured.PythonException: An exception was thrown from the Python worker:
+Traceback (most recent call last):
+  File "pipeline/worker.py", line 220, in _run
+    for record in results:
+botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint URL
+
+	at py4j.Protocol.getReturnValue(Protocol.java:476)
+"""
+BRIDGE = "Caused by: py4j.Py4JException: An exception was raised. Return Message: Traceback (most recent call last):\n"
 
 
 @pytest.mark.parametrize(
@@ -22,6 +35,12 @@ Caused by: org.apache.kafka.common.errors.RecordTooLargeException: The message i
         (
             "first\nCaused by: a.b.CrashedError: worker exited\nCaused by: java.io.EOFException\n",
             "a.b.CrashedError: worker exited",
+        ),
+        (PYTHON, "botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint URL"),
+        (BRIDGE + PYTHON, "botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint URL"),
+        (
+            BRIDGE + TRACE,
+            "org.apache.kafka.common.errors.RecordTooLargeException: The message is 23048382 bytes when serialized",
         ),
         ("first\nCaused by: java.io.EOFException\n", "java.io.EOFException"),
         ("\n  first line\nsecond line\n", "first line"),

@@ -1,0 +1,99 @@
+"""A round's job around Spark's accumulators, which are the real ones; the job itself is the test's."""
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+from pyspark import accumulators
+
+from pipeline.config import PipelineConfig
+from pipeline.deferral import rounds as module
+from pipeline.deferral.entry import Entry
+from pipeline.deferral.facts import Fact, Resolved
+from pipeline.deferral.rounds import SparkRounds
+from tests.unit.pipeline.deferral.making import entry
+
+ENTRIES = [entry(1, stuck=True, attempt=2, reason="status 504"), entry(2)]
+
+
+class Context:
+    """Makes accumulators as Spark's does."""
+
+    def __init__(self) -> None:
+        # Far from the numbers of others in this process.
+        self._numbers = itertools.count(10**6)
+
+    def accumulator(self, value: Any, param: Any) -> Any:
+        return accumulators.Accumulator(next(self._numbers), value, param)
+
+
+class Frame:
+    """Of entries; `run` gets the function when it is written."""
+
+    sparkContext = Context()  # noqa: N815 — Spark's name
+
+    def __init__(self) -> None:
+        self.steps: list[Any] = []
+
+    def select(self, *columns: str) -> "Frame":
+        return self
+
+    def coalesce(self, partitions: int) -> "Frame":
+        self.steps.append(partitions)
+        return self
+
+    def mapInArrow(self, function: Any, _schema: str) -> Any:  # noqa: N802
+        return function
+
+
+Job = Callable[[Any], None]
+
+
+@pytest.fixture
+def run(
+    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[Job], list[Fact]]]:
+    before = dict(accumulators._accumulatorRegistry)
+    frame: Any = Frame()
+
+    def rows(_spark: Any, entries: Sequence[Entry]) -> Frame:
+        assert list(entries) == ENTRIES
+        return frame
+
+    def go(job: Job) -> list[Fact]:
+        monkeypatch.setattr(module, "entry_rows", rows)
+        monkeypatch.setattr(module, "write", lambda function, _sink: job(function))
+        return SparkRounds(frame, make_config()).run(ENTRIES, epoch=3, limit_bytes=777)
+
+    yield go
+    assert frame.steps == [1], "one task, in the order of the entries"
+    assert dict(accumulators._accumulatorRegistry) == before, "nothing is kept of a round"
+
+
+def test_what_the_task_reports_comes_back(run: Callable[[Job], list[Fact]]) -> None:
+    facts: list[Fact] = [Resolved(one.position) for one in ENTRIES]
+
+    def job(function: Any) -> None:
+        _, claims, accumulator, target = function.args
+        assert {position.offset: (claim.attempt, claim.reason) for position, claim in claims.items()} == {
+            1: (2, "status 504"),
+            2: (0, ""),
+        }
+        assert (target.epoch, target.batch, target.limit_bytes) == (3, None, 777)
+        # As Spark's server does when a task has ended.
+        accumulators._accumulatorRegistry[accumulator.aid] += facts
+
+    assert run(job) == facts
+
+
+def test_a_round_without_news_reports_nothing(run: Callable[[Job], list[Fact]]) -> None:
+    assert run(lambda _: None) == []
+
+
+def test_what_spark_raises_is_raised(run: Callable[[Job], list[Fact]]) -> None:
+    def job(_function: Any) -> None:
+        raise RuntimeError("job aborted")
+
+    with pytest.raises(RuntimeError, match="job aborted"):
+        run(job)
