@@ -5,25 +5,33 @@
 
 import os
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from pipeline import log
-from pipeline.deferral.topic import LedgerTopic
-from pipeline.deferral.wire import Action
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.load import load_config
-from pipeline.ops.deferred import details, entries_in, lines, opened, parse_position, wish
 from pipeline.stall import StalledError
 from pipeline.start import CHOICES, parse_new
 from pipeline.unsafe import unsafe_settings
 
 
-@click.group()
+class _Commands(click.Group):
+    """`deferred` is loaded when it is asked for: a job that starts need not wait for a Kafka client's modules."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), "deferred"]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name != "deferred":
+            return super().get_command(ctx, cmd_name)
+        from pipeline.ops.commands import deferred
+
+        return deferred
+
+
+@click.group(cls=_Commands)
 def main() -> None:
     """The enrichment pipeline."""
 
@@ -51,105 +59,12 @@ def run(job: str, config_file: Path, new_start: str | None, *, allow_unsafe: boo
         stream.run(config, new)
     except PipelineError as error:
         log.say("failed", error=str(error), refused=isinstance(error, RefusedError))
-        _explain(error)
+        click.echo(error.render(), err=True)
         if isinstance(error, StalledError):
             # What is still at work must not hold the process: Spark would wait for it.
             sys.stderr.flush()
             os._exit(error.exit_code)
         sys.exit(error.exit_code)
-
-
-_CONFIG = click.option(
-    "--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file."
-)
-_WAIT = click.option(
-    "--wait", "wait_s", type=click.FloatRange(min=0), default=10, show_default=True, help="Seconds for a running job."
-)
-
-
-@main.group()
-def deferred() -> None:
-    """What a job has put aside: list, show, retry, drop."""
-
-
-@deferred.command("list")
-@_CONFIG
-def list_(config_file: Path) -> None:
-    """All deferred events, in the order of the source."""
-    with _exit_codes(), _ledger(config_file) as topic:
-        found = entries_in(topic)
-        for line in lines(found, time.time_ns() // 1_000_000) if found else ["nothing is deferred"]:
-            click.echo(line)
-
-
-@deferred.command()
-@click.argument("position")
-@_CONFIG
-def show(position: str, config_file: Path) -> None:
-    """One deferred event: why, how often it was tried, and what it says."""
-    with _exit_codes(), _ledger(config_file) as topic:
-        wanted = parse_position(position)
-        entry = next((entry for entry in entries_in(topic) if entry.position == wanted), None)
-        if entry is None:
-            raise RefusedError(f"{position} is not deferred", hint="`deferred list` shows what is")
-        for line in details(entry):
-            click.echo(line)
-
-
-@deferred.command()
-@click.argument("positions", nargs=-1)
-@click.option("--all", "everything", is_flag=True, help="All that is deferred.")
-@_CONFIG
-@_WAIT
-def retry(positions: tuple[str, ...], config_file: Path, wait_s: float, *, everything: bool) -> None:
-    """Try events again now, instead of when their rest is over."""
-    with _exit_codes(), _ledger(config_file) as topic:
-        _wish(topic, "retry", positions, wait_s, everything=everything)
-
-
-@deferred.command()
-@click.argument("positions", nargs=-1, required=True)
-@_CONFIG
-@_WAIT
-def drop(positions: tuple[str, ...], config_file: Path, wait_s: float) -> None:
-    """Give events up: each becomes an error event when its page's turn has come."""
-    with _exit_codes(), _ledger(config_file) as topic:
-        _wish(topic, "drop", positions, wait_s, everything=False)
-
-
-def _wish(topic: LedgerTopic, action: Action, texts: tuple[str, ...], wait_s: float, *, everything: bool) -> None:
-    if everything == bool(texts):
-        raise RefusedError(
-            "neither positions nor --all" if not texts else "positions and --all", hint="give one of them"
-        )
-    wanted = [parse_position(text) for text in texts] or [entry.position for entry in entries_in(topic)]
-    if not wanted:
-        click.echo("nothing is deferred")
-    outcomes = wish(topic, action, wanted, wait_s=wait_s)
-    for outcome in outcomes:
-        said = "carried out" if outcome.done else "recorded; the job carries it out when it runs"
-        click.echo(f"{outcome.position}: {said if outcome.known else 'is not deferred'}")
-    if any(not outcome.known for outcome in outcomes):
-        sys.exit(RefusedError.exit_code)
-
-
-@contextmanager
-def _ledger(config_file: Path) -> Iterator[LedgerTopic]:
-    with opened(load_config(config_file)) as topic:
-        yield topic
-
-
-@contextmanager
-def _exit_codes() -> Iterator[None]:
-    try:
-        yield
-    except PipelineError as error:
-        _explain(error)
-        sys.exit(error.exit_code)
-
-
-def _explain(error: PipelineError) -> None:
-    click.echo(f"error: {error}" + (f"\nhint: {error.hint}" if error.hint else ""), err=True)
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ class BatchWriter:
             if snapshot.claimed:
                 # Each page in one task and in the order of the source. A replayed batch may hold a claimed entry twice.
                 rows = (
-                    rows.unionByName(entry_rows(self._spark, snapshot.claimed).select(*SOURCE_COLUMNS))
+                    rows.unionByName(entry_rows(self._spark, snapshot.claimed))
                     .repartition(workers, "topic", "partition", "key")
                     .sortWithinPartitions("topic", "partition", "offset")
                 )

@@ -20,6 +20,10 @@ class PipelineError(Exception):
         super().__init__(message)
         self.hint = hint
 
+    def render(self) -> str:
+        """For a terminal: what failed, and the hint below it."""
+        return f"error: {self}" + (f"\nhint: {self.hint}" if self.hint else "")
+
 
 class RefusedError(PipelineError):
     """Configuration, start position or checkpoint with which the job must not begin."""

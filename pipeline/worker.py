@@ -19,7 +19,7 @@ from pipeline.config import PipelineConfig
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.lane import MainLane, Policy, SlowLane
 from pipeline.deferral.snapshot import Claim, Fence
-from pipeline.deferral.task import DirectTask, LedgerTarget, MainTask, SlowTask
+from pipeline.deferral.task import DirectTask, LedgerTarget, MainTask, SlowTask, page_of
 from pipeline.fetch.client import HtmlClient
 from pipeline.jobs.html import HtmlEnrichment, Outcome, SourceMessage
 from pipeline.records.claim_check import ClaimStore
@@ -118,7 +118,7 @@ def work_off(
     limit_bytes: int,
 ) -> ArrowBatches:
     """The function for `mapInArrow` of a slow round over the rows of `entries`; what came of them goes to `facts`."""
-    claims = {entry.position: Claim(entry.attempt, entry.dropped, entry.reason) for entry in entries}
+    claims = {entry.position: Claim.of(entry) for entry in entries}
     target = LedgerTarget(config.deferral.topic, epoch, limit_bytes)
     return functools.partial(_slow_lane, config.model_dump_json(by_alias=True), claims, facts, target)
 
@@ -209,7 +209,7 @@ def _run(
             task.process,
             task.settle,
             thread=_loop_thread(),
-            key_of=lambda message: (message.position.topic, message.position.partition, message.key),
+            key_of=page_of,
             max_started=max_started,
             buffer=engine.ResultBuffer(config.result_buffer, _size),
             ahead=ahead,

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from pipeline.deferral.entry import Entry, Kind, Page, order
-from pipeline.deferral.snapshot import Claim, Fence
+from pipeline.deferral.snapshot import UNCLAIMED, Claim, Fence
 from pipeline.records.record import Position
 
 Admission = Literal["drop", "hold", "run"]
@@ -23,7 +23,6 @@ Destination = Literal["output", "error"]
 
 # For a job that defers nothing, and so has no ledger.
 OPEN_FENCE = Fence(blocked={}, unclaimed=frozenset(), claimed={})
-_NEW = Claim(attempt=0, dropped=False, reason="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,7 @@ class MainLane:
         return entry
 
     def _claim(self, position: Position) -> Claim:
-        return self._fence.claimed.get(position, _NEW)
+        return self._fence.claimed.get(position, UNCLAIMED)
 
 
 class SlowLane:

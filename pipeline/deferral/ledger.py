@@ -103,7 +103,7 @@ class Ledger:
         if self._batch is not None:
             raise ProtocolError("a batch is planned while another is under way")
         claimed = self._claims(limit_entries, limit_bytes, now_ms)
-        claims = {entry.position: Claim(entry.attempt, entry.dropped, entry.reason) for entry in claimed}
+        claims = {entry.position: Claim.of(entry) for entry in claimed}
         blocked: dict[Page, Position] = {}
         unclaimed: set[Position] = set()
         for entry in self.listing():

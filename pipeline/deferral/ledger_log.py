@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.fold import FencedError, Folded, check_epoch, fold
-from pipeline.deferral.topic import LedgerTopic
+from pipeline.deferral.topic import LedgerTopic, items_of
 from pipeline.deferral.wire import (
     EpochMarker,
     Item,
@@ -18,7 +18,6 @@ from pipeline.deferral.wire import (
     bounded_record,
     command_done,
     epoch_marker,
-    parse,
     tombstone,
 )
 from pipeline.records.record import Position, Record
@@ -71,8 +70,7 @@ class LedgerLog:
         return folded
 
     def _items(self, *, from_beginning: bool = False) -> Iterator[Item | None]:
-        for record in self._topic.read(from_beginning=from_beginning):
-            yield parse(record.key, record.value, record.headers, partition=record.partition, offset=record.offset)
+        return items_of(self._topic.read(from_beginning=from_beginning))
 
     def _alone(self, items: Iterable[Item | None]) -> Iterator[Item | None]:
         """The items, unless another driver took the same epoch at the same moment: then neither is the later one."""

@@ -9,7 +9,7 @@ from pipeline.deferral.entry import Entry
 from pipeline.deferral.facts import Fact, FactsParam
 from pipeline.deferral.rows import entry_rows
 from pipeline.sink import write
-from pipeline.worker import RECORD_DDL, SOURCE_COLUMNS, work_off
+from pipeline.worker import RECORD_DDL, work_off
 
 if TYPE_CHECKING:
     from pyspark.accumulators import Accumulator, AccumulatorParam
@@ -32,7 +32,7 @@ class SparkRounds:
         try:
             function = work_off(self._config, entries, facts, epoch=epoch, limit_bytes=limit_bytes)
             # One task: the round's own bound on requests is for all of it.
-            rows = entry_rows(self._spark, entries).select(*SOURCE_COLUMNS).coalesce(1)
+            rows = entry_rows(self._spark, entries).coalesce(1)
             write(rows.mapInArrow(function, RECORD_DDL), self._config.sink)
             return facts.value
         finally:

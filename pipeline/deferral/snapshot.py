@@ -19,6 +19,14 @@ class Claim:
     dropped: bool
     reason: str
 
+    @classmethod
+    def of(cls, entry: Entry) -> "Claim":
+        return cls(entry.attempt, entry.dropped, entry.reason)
+
+
+UNCLAIMED = Claim(attempt=0, dropped=False, reason="")
+"""What is to be known of a row that comes from the source."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fence:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pipeline.deferral.entry import Entry, Page
 from pipeline.deferral.facts import Fact, Resolved, Rewritten
 from pipeline.deferral.lane import Destination, MainLane, SlowLane
-from pipeline.deferral.snapshot import Claim
+from pipeline.deferral.snapshot import UNCLAIMED, Claim
 from pipeline.deferral.wire import TOO_LARGE, bounded_record
 from pipeline.jobs.html import HtmlEnrichment, Outcome, SourceMessage, Unfinished
 from pipeline.records.error_event import Failure
@@ -22,7 +22,6 @@ from pipeline.records.record import Position, Record
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _WAITS = Unfinished(Failure("waits", "waits for its page"))
-_NEW = Claim(attempt=0, dropped=False, reason="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +120,7 @@ class SlowTask:
 
     async def process(self, message: SourceMessage) -> Outcome:
         """To be called in the order of the page: nothing is fetched behind an entry that did not leave."""
-        claim = self.claims.get(message.position, _NEW)
+        claim = self.claims.get(message.position, UNCLAIMED)
         if self.lane.admit(page_of(message)) == "stand":
             return _WAITS
         if claim.dropped:
@@ -149,7 +148,7 @@ class SlowTask:
         return outcome
 
     def _entry(self, message: SourceMessage) -> Entry:
-        claim = self.claims.get(message.position, _NEW)
+        claim = self.claims.get(message.position, UNCLAIMED)
         return Entry(
             position=message.position,
             key=message.key,

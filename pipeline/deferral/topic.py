@@ -8,7 +8,7 @@ would forget entries, or has been made again under a running job, is an error to
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kafka import KafkaConsumer, KafkaProducer
@@ -16,7 +16,7 @@ from kafka.errors import KafkaError
 from kafka.structs import TopicPartition
 
 from pipeline.deferral.topic_settings import require_topic
-from pipeline.deferral.wire import NullRecord
+from pipeline.deferral.wire import Item, NullRecord, parse
 from pipeline.errors import PipelineError
 from pipeline.records.record import Headers, Record
 
@@ -36,6 +36,12 @@ class LogRecord:
     key: bytes | None
     value: bytes | None
     headers: Headers
+
+
+def items_of(records: Iterable[LogRecord]) -> Iterator[Item | None]:
+    """What the records say. Raises UnreadableRecordError."""
+    for record in records:
+        yield parse(record.key, record.value, record.headers, partition=record.partition, offset=record.offset)
 
 
 @dataclass

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pipeline.config import PipelineConfig
 from pipeline.deferral.entry import Entry, order
 from pipeline.deferral.fold import fold
-from pipeline.deferral.topic import LedgerTopic
+from pipeline.deferral.topic import LedgerTopic, items_of
 from pipeline.deferral.wire import (
     Action,
     Command,
@@ -23,7 +23,6 @@ from pipeline.deferral.wire import (
     EpochMarker,
     Item,
     command_record,
-    parse,
     position_of,
 )
 from pipeline.errors import RefusedError
@@ -70,7 +69,9 @@ def opened(config: PipelineConfig) -> Iterator[LedgerTopic]:
 
 def entries_in(topic: LedgerTopic) -> list[Entry]:
     """All that is deferred, in the order of the source."""
-    return sorted(fold(_items(topic, from_beginning=True)).entries.values(), key=lambda entry: order(entry.position))
+    return sorted(
+        fold(items_of(topic.read(from_beginning=True))).entries.values(), key=lambda entry: order(entry.position)
+    )
 
 
 def wish(
@@ -84,7 +85,7 @@ def wish(
 ) -> list[Wish]:
     """Record a wish for each position that is deferred, and wait at most `wait_s` seconds for a running job."""
     asked = list(dict.fromkeys(positions))
-    items = list(_items(topic, from_beginning=True))
+    items = list(items_of(topic.read(from_beginning=True)))
     known = fold(items).entries.keys()
     ids = {position: str(uuid.uuid4()) for position in asked if position in known}
     topic.write([command_record(ids[p], action, p, topic=topic.topic) for p in ids])
@@ -92,7 +93,7 @@ def wish(
     notes: list[Item] = [item for item in items if isinstance(item, EpochMarker)]
     until = clock() + wait_s
     while True:
-        notes += [item for item in _items(topic) if isinstance(item, EpochMarker | Command | CommandDone)]
+        notes += [item for item in items_of(topic.read()) if isinstance(item, EpochMarker | Command | CommandDone)]
         pending = {command.id for command in fold(notes).commands} & set(ids.values())
         if not pending or clock() >= until:
             return [Wish(p, known=p in ids, done=p in ids and ids[p] not in pending) for p in asked]
@@ -128,11 +129,6 @@ def details(entry: Entry) -> Iterator[str]:
     except InvalidEventError as error:
         yield f"event       cannot be read: {error}"
     yield f"value       {len(entry.value)} bytes: {entry.value[:_EXCERPT].decode(errors='replace')}"
-
-
-def _items(topic: LedgerTopic, *, from_beginning: bool = False) -> Iterator[Item | None]:
-    for record in topic.read(from_beginning=from_beginning):
-        yield parse(record.key, record.value, record.headers, partition=record.partition, offset=record.offset)
 
 
 def _moment(milliseconds: int) -> str:

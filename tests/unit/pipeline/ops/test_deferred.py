@@ -10,12 +10,13 @@ import pytest
 from click.testing import CliRunner, Result
 from hypothesis import given
 
-from pipeline import __main__ as command
+from pipeline.__main__ import main
 from pipeline.config import PipelineConfig
 from pipeline.deferral.ledger_log import LedgerLog
 from pipeline.deferral.topic import LedgerTopic
 from pipeline.deferral.wire import Command, command_done, key_of, parse, tombstone
 from pipeline.errors import PipelineError, RefusedError
+from pipeline.ops import commands
 from pipeline.ops.deferred import Wish, details, entries_in, lines, parse_position, wish
 from pipeline.records.record import Position
 from tests.unit.pipeline.deferral.making import POSITIONS, entry, offsets
@@ -208,7 +209,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result
                 raise failure
             yield MemoryTopic(on or Log()).as_topic()
 
-        monkeypatch.setattr(command, "opened", opened)
+        monkeypatch.setattr(commands, "opened", opened)
         config = {
             "source": {"bootstrap_servers": "127.0.0.1:1"},
             "sink": {"bootstrap_servers": "127.0.0.1:1"},
@@ -217,7 +218,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result
         }
         file = tmp_path / "pipeline.yaml"
         file.write_bytes(orjson.dumps(config))
-        return CliRunner().invoke(command.main, ["deferred", *arguments, "--config", str(file)])
+        return CliRunner().invoke(main, ["deferred", *arguments, "--config", str(file)])
 
     return go
 
