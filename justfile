@@ -93,12 +93,17 @@ lint: ready
 bench *args: ready
     @pytest benchmarks --benchmark-enable --benchmark-only "$@"
 
+# Record the answers of a real MediaWiki again (Debian only), compare the mock with them, write docs/conformance.md
+[no-exit-message]
+conformance *args: ready
+    @python -m tests.conformance.record "$@"
+
 compile := "uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate"
 
 # Write the lock files again, for maintainers; `just lock --upgrade` takes newer versions
 lock *args: ready
     @{{ compile }} "$@" pyproject.toml --group dev --output-file requirements.lock
-    @printf '%s\n' fastapi uvicorn httptools 'uvloop; sys_platform != "win32"' orjson pydantic ruamel.yaml | {{ compile }} "$@" --constraint requirements.lock - --output-file requirements-mockapi.lock
+    @printf '%s\n' fastapi uvicorn httptools 'uvloop; sys_platform != "win32"' orjson pydantic ruamel.yaml brotli zstandard prometheus-client | {{ compile }} "$@" --constraint requirements.lock - --output-file requirements-mockapi.lock
     @echo uv | {{ compile }} "$@" - --output-file requirements-bootstrap.lock
     @printf '%s\n' setuptools hatchling==1.28.0 editables | {{ compile }} "$@" - --output-file requirements-build.lock
     @python -m devkit.jvm.lock

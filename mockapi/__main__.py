@@ -1,38 +1,52 @@
-"""`python -m mockapi`: the mock by itself.
+"""`python -m mockapi`: the mock by itself; `python -m mockapi faults`: what its rules can do.
 
 Exit codes: 0 ended by SIGTERM or SIGINT, 2 wrong arguments or file, 3 the address is taken.
 """
 
 import argparse
 import ipaddress
+import os
 import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-from mockapi.app import Network
+from mockapi import faults_command
+from mockapi.control.access import Access, Network
 from mockapi.errors import MockapiError
-from mockapi.loading import load_catalog, load_rules
+from mockapi.journal import CAPACITY
+from mockapi.loading import load_catalog, load_rules, load_token
 from mockapi.server import bind, serve
 from mockapi.world import Clock, World, Worlds
 
+TOKEN_VARIABLE = "MOCKAPI_CONTROL_TOKEN"
+DEFAULT_PORT = 8080
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serves until a signal comes; returns the exit code."""
-    options = _parser().parse_args(arguments)
+    """Serves until a signal comes, or prints what was asked for; returns the exit code."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    if given[:1] == ["faults"]:
+        return faults_command.main(given[1:])
+    return _serve(_parser().parse_args(given))
+
+
+def _serve(options: argparse.Namespace) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _end)
     try:
         catalog = load_catalog(options.catalog) if options.catalog else None
         rules = load_rules(options.rules) if options.rules else ()
+        token = load_token(options.control_token_file, os.environ.get(TOKEN_VARIABLE, ""), TOKEN_VARIABLE)
         listener = bind(options.host, options.port)
     except MockapiError as error:
         sys.stderr.write(f"mockapi: {error}\n")
         return error.exit_code
     clock = Clock()
     with listener:
-        serve(Worlds(World(options.seed, catalog, rules, clock), clock), listener, options.allow_control)
+        world = World(options.seed, catalog, rules, clock, journal_size=options.journal_size)
+        serve(Worlds(world, clock), listener, Access(tuple(options.allow_control), token))
     return 0
 
 
@@ -45,8 +59,15 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m mockapi",
         description="A mock of MediaWiki's HTTP API with deterministic pages and injectable faults.",
+        epilog="`python -m mockapi faults` lists the faults. While the mock runs, /__mock/ is its page, /docs says "
+        "what its routes take, /metrics has its figures.",
     )
-    parser.add_argument("--port", type=_port, required=True, help="TCP port; 0 takes a free one and prints it")
+    parser.add_argument(
+        "--port",
+        type=_port,
+        default=DEFAULT_PORT,
+        help="TCP port; 0 takes a free one and prints it (default: %(default)s)",
+    )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     parser.add_argument(
         "--seed", type=int, default=1, help="decides pages, draws and default catalog (default: %(default)s)"
@@ -56,12 +77,26 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--rules", type=Path, metavar="FILE.yaml", help="a list of fault rules (default: none)")
     parser.add_argument(
+        "--journal-size",
+        type=_at_least_one,
+        default=CAPACITY,
+        metavar="N",
+        help="how many requests the journal keeps; counts go on beyond (default: %(default)s)",
+    )
+    parser.add_argument(
         "--allow-control",
         type=_network,
         action="append",
         default=[],
         metavar="CIDR",
-        help="a network besides loopback from which /__mock answers, such as 172.16.0.0/12; may be repeated",
+        help="a network besides loopback from which the control answers, such as 172.16.0.0/12; may be repeated",
+    )
+    parser.add_argument(
+        "--control-token-file",
+        type=Path,
+        metavar="FILE",
+        help="a file with a token: the control then answers only who sends it as `Authorization: Bearer …`, loopback "
+        f"included, from anywhere unless --allow-control narrows it; {TOKEN_VARIABLE} is the same without a file",
     )
     return parser
 
@@ -83,6 +118,13 @@ def _port(text: str) -> int:
     if not 0 <= port <= 65535:
         raise argparse.ArgumentTypeError(f"{port} is not a port: 0 to 65535")
     return port
+
+
+def _at_least_one(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is too few: at least 1")
+    return number
 
 
 if __name__ == "__main__":

@@ -5,26 +5,53 @@ A REST revision route names no page, so the page is found from the revision by a
     rev_id = page_id · 4096 + n,   0 <= n < 4096
 
 The models hold that contract; a catalog of several pages also has one domain for a wiki and one wiki for a domain.
+What an entry leaves open (text, user, comment) is drawn from the seed; `mockapi.wiki.facts` has both.
 """
 
 from itertools import pairwise
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 REVISIONS_PER_PAGE = 4096
 MAX_REVISION_ID = 2**53 - 1
+MAX_TITLE_CHARACTERS = 320  # 255 bytes, and the namespace before them
+
+
+HiddenPart = Literal["text", "user", "comment"]
 
 
 class CatalogRevision(BaseModel):
-    """One revision; `parent_id` 0 means that it is the page's first."""
+    """One revision; `parent_id` 0 means that it is the page's first.
+
+    `text` is its source as given; None stands for a generated one, as it does for `user`, `user_id` and `comment`.
+    A `user_id` of 0 is somebody without an account. `hidden` are the parts that readers are not shown; `suppressed`
+    hides them from administrators too.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     rev_id: int = Field(ge=1, le=MAX_REVISION_ID)
     parent_id: int = Field(ge=0, le=MAX_REVISION_ID)
     timestamp: AwareDatetime
+    text: str | None = None
+    user: str | None = Field(default=None, min_length=1)
+    user_id: int | None = Field(default=None, ge=0)
+    comment: str | None = None
+    minor: bool = False
+    hidden: tuple[HiddenPart, ...] = ()
+    suppressed: bool = False
+
+    @model_validator(mode="after")
+    def _an_id_has_a_user(self) -> Self:
+        if self.user_id is not None and self.user is None:
+            raise PydanticCustomError(
+                "user_id_alone",
+                "user_id {user_id} of revision {rev_id} is nobody's",
+                {"user_id": self.user_id, "rev_id": self.rev_id, "hint": "add user, the name"},
+            )
+        return self
 
     @property
     def number(self) -> int:
@@ -35,7 +62,8 @@ class CatalogRevision(BaseModel):
 class CatalogPage(BaseModel):
     """One page of one wiki with the revisions that can be fetched, in ascending order.
 
-    `title` is the full title as `page/change` events have it; spaces and underscores mean the same.
+    `title` is the full title as `page/change` events have it; spaces and underscores mean the same. The revisions of
+    a `deleted` page are unknown to readers.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -44,8 +72,10 @@ class CatalogPage(BaseModel):
     domain: str = Field(pattern=r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$")
     page_id: int = Field(ge=1)
     namespace_id: int = Field(ge=0)
-    title: str = Field(min_length=1, max_length=255)
+    title: str = Field(min_length=1, max_length=MAX_TITLE_CHARACTERS)
     revisions: tuple[CatalogRevision, ...] = Field(min_length=1)
+    content_model: str = Field(default="wikitext", min_length=1)
+    deleted: bool = False
 
     @model_validator(mode="after")
     def _revisions_belong_to_the_page(self) -> Self:

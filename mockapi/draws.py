@@ -8,6 +8,7 @@ clients there are or on the process. `hash()` and an advancing generator would b
 
 import hashlib
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -30,17 +31,38 @@ def log_normal(u: float, median: float, p99: float) -> float:
     return median * math.exp(_NORMAL.inv_cdf(u) * math.log(p99 / median) / _Z99)
 
 
+def normal(u: float, mean: float, sd: float) -> float:
+    """The normal quantile at `u` in (0, 1), in the unit of `mean` and `sd`; may be below 0."""
+    return mean + sd * _NORMAL.inv_cdf(u)
+
+
+def empirical(u: float, upper_bounds: Sequence[float], counts: Sequence[int]) -> float:
+    """The quantile at `u` in (0, 1) of a histogram: `counts[n]` values lie above the bound before, up to
+    `upper_bounds[n]`, the first ones above 0. Within a bucket values are spread evenly.
+    """
+    rank = u * sum(counts)
+    low = 0.0
+    for high, count in zip(upper_bounds, counts, strict=True):
+        if rank <= count and count:
+            return low + (high - low) * rank / count
+        rank -= count
+        low = high
+    return low
+
+
 @dataclass(frozen=True, slots=True)
 class Draw:
     """The random source of one rule for one request: (seed, rule, key, attempt).
 
-    `key` is the revision, or the path when the request names none; `attempt` counts from 1.
+    `key` is what the request asks for, such as a revision; `attempt` counts from 1. `at_s` is when the request came in,
+    in seconds since the first one: for what depends on time, and then outside the promise.
     """
 
     seed: int
     rule: str
     key: str
     attempt: int
+    at_s: float = 0.0
 
     def uniform(self, purpose: str) -> float:
         """In (0, 1); `purpose` keeps the draws of different faults of one rule independent."""

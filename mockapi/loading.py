@@ -1,4 +1,4 @@
-"""Reads catalog and rule files; what does not fit becomes one line with file, place, value and remedy."""
+"""Reads catalog, rule and token files; what does not fit becomes one line with file, place, value and remedy."""
 
 from pathlib import Path
 
@@ -48,6 +48,20 @@ def load_rules(path: Path) -> tuple[Rule, ...]:
         return TypeAdapter(Rules).validate_python([] if document is None else document)
     except ValidationError as error:
         raise _unfit(str(path), error, Rules) from None
+
+
+def load_token(path: Path | None, given: str, variable: str) -> str | None:
+    """The token in a file, else the one `given` by an environment variable, None without either.
+
+    Raises InputFileError.
+    """
+    token, where = (given, variable) if path is None else (_text(path).strip(), str(path))
+    if not token and path is None:
+        return None
+    if not token.isascii() or not token.isprintable() or not token or " " in token:
+        # Not shown: it may be a secret with a slip.
+        raise InputFileError(f"{where}: not a token: printable ASCII without spaces, at least one character")
+    return token
 
 
 def _text(path: Path) -> str:

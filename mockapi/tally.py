@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from mockapi.entry import Entry
+from mockapi.entry import Entry, status_key
+from mockapi.route_family import route_family
 
 _SHORTEST_S: Final = 0.005
 _LONGEST_S: Final = 120.0
@@ -62,6 +63,16 @@ class LatencyCounts:
     counts: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Sums over all requests that have ended. `by_route` counts them by part of the API and status."""
+
+    by_route: Mapping[tuple[str, str], int]
+    duration_s: float
+    wire_bytes: int
+    real_bytes: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class Counts:
     """`requests` have ended; `by_status` counts them by status, `none` for those that got none.
@@ -87,12 +98,21 @@ class Tally:
         self._by_status: Counter[str] = Counter()
         self._latency = [0] * len(LATENCY_BOUNDS_S)
         self._rules: dict[str, RuleCounts] = {}
+        self._by_route: Counter[tuple[str, str]] = Counter()
+        self._duration_s = 0.0
+        self._wire_bytes = 0
+        self._real_bytes = 0
 
     def add(self, entry: Entry) -> None:
         """Counts a request that has ended."""
         self._fetches += entry.attempt == 1
         self._max_attempt = max(self._max_attempt, entry.attempt)
-        self._by_status[status_key(entry)] += 1
+        status = status_key(entry)
+        self._by_status[status] += 1
+        self._by_route[route_family(entry.path), status] += 1
+        self._duration_s += entry.duration_s
+        self._wire_bytes += entry.wire_bytes
+        self._real_bytes += entry.real_bytes
         self._latency[min(bisect_left(LATENCY_BOUNDS_S, entry.duration_s), len(LATENCY_BOUNDS_S) - 1)] += 1
         for name in entry.rules:
             self._rules[name] = self._rules.get(name, RuleCounts()).with_entry(entry)
@@ -109,7 +129,11 @@ class Tally:
             rules={name: self._rules.get(name, RuleCounts()) for name in (*rule_names, *self._rules)},
         )
 
-
-def status_key(entry: Entry) -> str:
-    """The status as counts name it: `none` when nothing was sent."""
-    return "none" if entry.status is None else str(entry.status)
+    def totals(self) -> Totals:
+        """The sums now."""
+        return Totals(
+            by_route=dict(self._by_route),
+            duration_s=self._duration_s,
+            wire_bytes=self._wire_bytes,
+            real_bytes=self._real_bytes,
+        )

@@ -9,20 +9,27 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Literal
 
 from mockapi.attempts import Attempts
 from mockapi.catalog import CatalogPage
 from mockapi.default_catalog import default_catalog
 from mockapi.draws import digest
-from mockapi.journal import Journal
+from mockapi.journal import CAPACITY, Journal
 from mockapi.pages.store import PageStore
 from mockapi.request_clock import RequestClock
+from mockapi.rules.book import RuleBook
 from mockapi.rules.model import Rule
 from mockapi.tally import Counts
-from mockapi.titles import TitleTable
 from mockapi.upstream.load import UpstreamCounts
-from mockapi.upstream.parser import Parser
-from mockapi.upstream.pool import Later, Timer
+from mockapi.upstream.timer import Later, Timer
+from mockapi.upstream.upstream import Upstream
+from mockapi.wiki.accounts import Accounts
+from mockapi.wiki.overlay import Overlay
+from mockapi.wiki.wiki import Wiki
+from mockapi.wiki.wikis import Wikis
+
+RestbaseKind = Literal["gateway", "legacy"]
 
 
 def _on_the_loop(seconds: float, call: Callable[[], None]) -> Timer:
@@ -49,42 +56,78 @@ class WorldCounts(Counts):
 class World:
     """One state of the mock. Its rules may be replaced while it lives; the rest stays."""
 
-    def __init__(self, seed: int, catalog: Iterable[CatalogPage] | None, rules: tuple[Rule, ...], clock: Clock) -> None:
-        """Without a `catalog` the default one of the seed."""
+    def __init__(
+        self,
+        seed: int,
+        catalog: Iterable[CatalogPage] | None,
+        rules: tuple[Rule, ...],
+        clock: Clock,
+        *,
+        journal_size: int = CAPACITY,
+        restbase: RestbaseKind = "gateway",
+    ) -> None:
+        """Without a `catalog` the default one of the seed; of requests the newest `journal_size` are kept.
+
+        `restbase` says who answers `/api/rest_v1`: today's gateway, or the service that was there before.
+        """
         self.seed = seed
-        self.titles = TitleTable(default_catalog(seed) if catalog is None else catalog)
-        self.pages = PageStore(seed)
+        self.restbase = restbase
+        self.catalog = None if catalog is None else tuple(catalog)
+        self.wikis = Wikis(default_catalog(seed) if self.catalog is None else self.catalog)
+        self.pages = PageStore(seed, wikis=self.wikis)
         self.attempts = Attempts()
         self.clock = RequestClock(clock.monotonic)
-        self.parser = Parser(clock.monotonic, clock.later)
-        self.journal = Journal(now=clock.now, monotonic=clock.monotonic)
+        self.upstream = Upstream(clock.monotonic, clock.later)
+        self.journal = Journal(now=clock.now, monotonic=clock.monotonic, capacity=journal_size)
+        self.rulebook = RuleBook(seed, clock.monotonic, clock.later, self.upstream.follow)
+        self.now = clock.now
+        self._overlays: dict[str, Overlay] = {}
+        self._accounts: dict[str, Accounts] = {}
         self._request_ids = 0
-        self.replace_rules(rules)
+        self.rulebook.replace(rules)
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules in force, in their order."""
-        return self._rules
+        """All rules in their order, also those that are over or switched off."""
+        return self.rulebook.rules
 
     @property
     def rule_names(self) -> tuple[str, ...]:
-        """The names of the rules in force."""
-        return tuple(rule.name for rule in self._rules)
+        """The names of all rules."""
+        return tuple(rule.name for rule in self.rules)
 
-    def replace_rules(self, rules: tuple[Rule, ...]) -> None:
-        """Puts `rules` into force for the requests that come in from now on, and their capacities for all."""
-        self._rules = rules
-        self.parser.follow(rules)
+    def overlay(self, wiki: Wiki) -> Overlay:
+        """What writes to a wiki of this world."""
+        overlay = self._overlays.get(wiki.name)
+        if overlay is None:
+            overlay = self._overlays[wiki.name] = Overlay(wiki, self.seed, self.now)
+        return overlay
+
+    def accounts(self, wiki: Wiki) -> Accounts:
+        """The accounts and sessions of a wiki of this world."""
+        accounts = self._accounts.get(wiki.name)
+        if accounts is None:
+            accounts = self._accounts[wiki.name] = Accounts(self.seed)
+        return accounts
+
+    def begin(self) -> None:
+        """The world is the one that answers from now on."""
+        self.rulebook.begin()
+
+    def end(self) -> None:
+        """Another one answers; requests that began here go on."""
+        self.rulebook.close()
+        self.upstream.parser.retire()
 
     def counts(self) -> WorldCounts:
         """What journal and parser counted since they were last told to forget it."""
         counts = self.journal.counts(self.rule_names)
-        return WorldCounts(**vars(counts), clock_s=self.clock.elapsed(), upstream=self.parser.counts())
+        return WorldCounts(**vars(counts), clock_s=self.clock.elapsed(), upstream=self.upstream.parser.counts())
 
     def forget(self) -> None:
         """Empties the journal and begins to count anew; the clock goes on."""
         self.journal.clear()
-        self.parser.forget()
+        self.upstream.parser.forget()
 
     def request_id(self) -> str:
         """An id of 24 hex digits for a request that brought none."""
@@ -93,10 +136,12 @@ class World:
 
 
 class Worlds:
-    """Holds the world that new requests begin in."""
+    """Holds the world that new requests begin in, and makes others; all keep a journal of the first one's size."""
 
     def __init__(self, first: World, clock: Clock) -> None:
         self._current = first
+        self._start = (first.seed, first.catalog, first.rules)
+        self._restbase_at_start = first.restbase
         self.clock = clock
 
     @property
@@ -104,7 +149,24 @@ class Worlds:
         """The world of the requests that come in now."""
         return self._current
 
+    def populate(
+        self,
+        seed: int,
+        catalog: Iterable[CatalogPage] | None,
+        rules: tuple[Rule, ...],
+        *,
+        restbase: RestbaseKind = "gateway",
+    ) -> None:
+        """Lets new requests begin in a new world of these."""
+        size = self._current.journal.capacity
+        self.replace(World(seed, catalog, rules, self.clock, journal_size=size, restbase=restbase))
+
+    def reset(self) -> None:
+        """Lets new requests begin in a world as the first one was at its start."""
+        self.populate(*self._start, restbase=self._restbase_at_start)
+
     def replace(self, new: World) -> None:
         """Lets new requests begin in `new`."""
         replaced, self._current = self._current, new
-        replaced.parser.retire()
+        replaced.end()
+        new.begin()

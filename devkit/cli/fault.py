@@ -3,12 +3,15 @@
 import contextlib
 import json
 import shlex
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from devkit.cli.running import MOCK_API, address_of, run_id_option, running_stack
 from devkit.errors import UsageError
+
+if TYPE_CHECKING:
+    from devkit.debug.faults import Fault
 
 _DO = {
     "status": "status",
@@ -41,10 +44,17 @@ def fault() -> None:
 @click.option("--path", metavar="GLOB", help="Of requests for such paths only.")
 @click.option("--method", help="Of requests of this method only.")
 @click.option("--for", "for_", metavar="TIME", help="From now on for so long; else until it is removed.")
+@click.option("--times", type=int, metavar="N", help="For so many requests, then no more.")
 @click.option("--name", help="Its name; by default made of what it does.")
 @run_id_option
 def add(
-    faults: tuple[str, ...], size: str | None, for_: str | None, name: str | None, run_id: str | None, **given: Any
+    faults: tuple[str, ...],
+    size: str | None,
+    for_: str | None,
+    times: int | None,
+    name: str | None,
+    run_id: str | None,
+    **given: Any,
 ) -> None:
     """Put faults in force: those in a file, those of a scenario, written as YAML, or made of the options.
 
@@ -74,11 +84,13 @@ def add(
         raise UsageError("no fault is given", hint=_MORE)
     if name is not None and len(documents) > 1:
         raise UsageError(f"--name {name} for {len(documents)} faults", hint="leave it out, or add them one by one")
-    if for_ is not None:
-        when["window"] = {"from": f"{control.clock_s() or 0:.3f}s", "for": for_}
     for document in documents:
         if when:
             document["when"] = {**(document.get("when") or {}), **when}
+        if for_ is not None:
+            document["ttl"] = for_
+        if times is not None:
+            document["times"] = times
         if name is not None:
             document["name"] = name
     names = control.add(documents)
@@ -97,7 +109,7 @@ _MORE = "`devkit fault add --status 504 --share 5%`; `devkit fault add --help` h
 @click.option("--json", "as_json", is_flag=True, help="As JSON, with all the mock counted.")
 @run_id_option
 def list_(run_id: str | None, *, as_json: bool) -> None:
-    """What is in force, and how often each was met."""
+    """The faults there are, how they stand, and how often each was met."""
     from devkit.debug.faults import FaultControl
 
     run = running_stack(run_id)
@@ -110,8 +122,19 @@ def list_(run_id: str | None, *, as_json: bool) -> None:
         statuses = ", ".join(f"{status}: {count}" for status, count in sorted(one.counts.by_status.items()))
         last = "" if one.last_s_ago is None else f", the last {one.last_s_ago:.0f} s ago"
         met = f"met {one.counts.requests} requests ({statuses}){last}" if one.counts.requests else "met nothing yet"
-        click.echo(f"  {_shown(one.name)}: {met}")
+        click.echo(f"  {_shown(one.name)}: {_standing(one)}{met}")
         click.echo(f"      when {_flow(one.when) or 'any request'}, do {_flow(one.do)}")
+
+
+def _standing(one: "Fault") -> str:
+    """What there is to say of its end, with a comma after it."""
+    if one.phase != "in force":
+        return f"{one.phase}, "
+    left = [
+        *([] if one.ttl_left_s is None else [f"{one.ttl_left_s:.0f} s left, "]),
+        *([] if one.times_left is None else [f"{one.times_left} more times, "]),
+    ]
+    return "".join(left)
 
 
 @fault.command()

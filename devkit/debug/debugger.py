@@ -6,12 +6,15 @@
 The pipeline knows nothing of it. With several workers only one could listen, so there is one slot and so one worker.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from devkit.stack.ports import LOOPBACK, free_port
+
+if TYPE_CHECKING:
+    from devkit.stack.launch import Launch  # this module is loaded in Spark's Python workers, too
 
 Role = Literal["driver", "worker"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -28,16 +31,21 @@ class Debugger:
     role: Role
     port: int = field(default_factory=free_port)
 
-    def command(self, argv: Sequence[str]) -> list[str]:
-        """The pipeline's command line, `python -m pipeline …`, as it is to be started."""
+    def around(self, launch: "Launch") -> "Launch":
+        """How the pipeline is to be started so that it waits."""
+        return replace(
+            launch, argv=self._command(launch.argv), environment={**launch.environment, **self._environment()}
+        )
+
+    def _command(self, argv: tuple[str, ...]) -> tuple[str, ...]:
         if self.role != "driver":
-            return list(argv)
+            return argv
         python, *module = argv
         listen = ["-m", "debugpy", "--listen", f"{LOOPBACK}:{self.port}", "--wait-for-client"]
         # Frozen modules have no source, so breakpoints in them are missed, and debugpy would say so at length.
-        return [python, "-X", "frozen_modules=off", *listen, *module]
+        return (python, "-X", "frozen_modules=off", *listen, *module)
 
-    def environment(self) -> Mapping[str, str]:
+    def _environment(self) -> Mapping[str, str]:
         quiet = {"PYDEVD_DISABLE_FILE_VALIDATION": "1"}
         return quiet | ({PORT_VARIABLE: str(self.port)} if self.role == "worker" else {})
 

@@ -28,14 +28,30 @@ class _Problem(BaseModel):
     hint: str | None = None
 
 
+class _Standing(BaseModel):
+    """How the mock says that a rule stands."""
+
+    rule: dict[str, Any]
+    phase: str
+    ttl_left_s: float | None = None
+    times_left: int | None = None
+
+
 class Fault(BaseModel):
-    """A rule in force and what it did. `last_s_ago` counts from now to the last request it met, None when none did."""
+    """A rule and what it did. `last_s_ago` counts from now to the last request it met, None when none did.
+
+    `phase` is "in force", or why it is not: "expired", "spent", "switched off". What is left of its time, in seconds,
+    and how often it may still fire are None for no end.
+    """
 
     name: str
     when: dict[str, Any] = {}
     do: dict[str, Any] = {}
     counts: RuleCounts
     last_s_ago: float | None = None
+    phase: str = "in force"
+    ttl_left_s: float | None = None
+    times_left: int | None = None
 
 
 class FaultControl:
@@ -47,10 +63,10 @@ class FaultControl:
         self._session.trust_env = False  # a proxy of the user's environment must not see loopback traffic
 
     def listed(self) -> list[Fault]:
-        """All that is in force, in the order in which it applies."""
-        rules = TypeAdapter(list[dict[str, Any]]).validate_json(self._call("GET", "/rules"))
-        counts = self._counts()
-        return [_fault(rule, counts) for rule in rules]
+        """All rules in the order in which they apply, also those that are over."""
+        standings = TypeAdapter(list[_Standing]).validate_json(self._call("GET", "/standing"))
+        counts = JournalCounts.model_validate_json(self._call("GET", "/journal/counts"))
+        return [_fault(standing, counts) for standing in standings]
 
     def add(self, documents: Sequence[Document]) -> list[str]:
         """Put all of them in force, or none; returns their names, which are made up where there is none."""
@@ -77,13 +93,6 @@ class FaultControl:
         names = [fault.name for fault in self.listed()]
         self._call("DELETE", "/rules")
         return names
-
-    def clock_s(self) -> float | None:
-        """Seconds since the first request to the wiki; None before it."""
-        return self._counts().clock_s
-
-    def _counts(self) -> JournalCounts:
-        return JournalCounts.model_validate_json(self._call("GET", "/journal/counts"))
 
     def _call(self, method: str, path: str, *, json: Document | None = None) -> bytes:
         headers = {"Content-Type": "application/json"}
@@ -115,13 +124,21 @@ def _items(do: object) -> list[tuple[str, Any]]:
     return list(do.items()) if isinstance(do, Mapping) else []
 
 
-def _fault(rule: dict[str, Any], counts: JournalCounts) -> Fault:
+def _fault(standing: _Standing, counts: JournalCounts) -> Fault:
+    rule = standing.rule
     counted = counts.rules.get(rule["name"], _NOT_MET)
     last = None
     if counted.last_at_s is not None and counts.clock_s is not None:
         last = max(0.0, counts.clock_s - counted.last_at_s)
     return Fault(
-        name=rule["name"], when=rule.get("when") or {}, do=rule.get("do") or {}, counts=counted, last_s_ago=last
+        name=rule["name"],
+        when=rule.get("when") or {},
+        do=rule.get("do") or {},
+        counts=counted,
+        last_s_ago=last,
+        phase=standing.phase,
+        ttl_left_s=standing.ttl_left_s,
+        times_left=standing.times_left,
     )
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pydantic import BaseModel, ConfigDict
+
 from devkit.observe.audit.model import Audit
 from devkit.observe.departed import Left
 from devkit.observe.figures import Figures
@@ -51,26 +53,31 @@ class Sample:
         return self.source_end - self.committed
 
 
-@dataclass(frozen=True)
-class RuleEvidence:
-    """What the mock's journal says of one rule: the proof that the fault fired.
+class Evidence(BaseModel):
+    """What the mock's journal shows of one fault in one arm. Sizes in bytes, as the client got them.
 
-    `acted` is None for a fault that acts on each request it meets. For one that acts under load only (a capacity, a
-    gateway's timeout) it says whether it did; `inaction` then says what was not seen.
+    `content_length` is what the response header said, `wire` what went over the wire, `real` the decoded body; each
+    the largest of the arm. `first_at_s` and `last_at_s` count from the arm's first request. `acted` is None for a fault
+    that acts on each request it meets; for one that acts under load only, `inaction` says what was not seen.
+    `by_client` is whether the rule picks its requests by what clients do, such as trying again.
     """
 
-    rule: str
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    fault: str
+    fired: bool
     requests: int
     completed: int
     max_content_length_bytes: int | None
     max_wire_bytes: int
     max_real_bytes: int
     max_duration_s: float
-    by_status: Mapping[str, int] = field(default_factory=dict)
+    by_status: dict[str, int] = {}
     first_at_s: float | None = None
     last_at_s: float | None = None
     acted: bool | None = None
     inaction: str = ""
+    by_client: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,7 +102,7 @@ class ArmObservation:
     figures: Figures
     latencies: Latencies
     audit: Audit
-    evidence: tuple[RuleEvidence, ...]
+    evidence: tuple[Evidence, ...]
     unseen: frozenset[Sight] = frozenset()
     left: Left | None = None
     caveats: tuple[str, ...] = ()

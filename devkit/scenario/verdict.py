@@ -4,8 +4,9 @@ No proof that every fault fired in every arm: inconclusive, whatever the expecta
 something to an arm. Then the incident arm must hold (else "not reproduced"), then the fixed arm (else "fix does not
 hold"). Each is refuted by one broken expectation; short of that, one that nobody can judge makes it inconclusive.
 
-A fault fired in an arm when it met a request there. One that acts under load only (a capacity, a gateway's timeout)
-must besides be seen to act in one of the arms. Which one is what the arms differ in: a fix may well take the load away,
+A fault fired in an arm when it met a request there. One that picks its requests by what clients do (a second attempt,
+say) need not fire in the fixed arm. One that acts under load only (a capacity, a gateway's timeout, a rate limit) must
+besides be seen to act in one of the arms. Which one is what the arms differ in: a fix may well take the load away,
 so a fixed arm played by itself need not show it.
 """
 
@@ -13,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from devkit.errors import INCONCLUSIVE, REFUTED, REPRODUCED_AND_FIXED
-from devkit.report.result import ArmResult, Evidence, Outcome
+from devkit.observe.arm import Evidence
+from devkit.report.result import ArmResult, Outcome
 from devkit.scenario.model import ARMS, ArmName
 
 _EXIT_CODES: dict[Outcome, int] = {
@@ -69,7 +71,11 @@ def judge(arms: Mapping[ArmName, ArmResult], evidence: Mapping[ArmName, Sequence
 def _unproven(arm: ArmName, evidence: Sequence[Evidence]) -> list[str]:
     if not evidence:
         return [f"{arm}: no fault was injected, so nothing shows that the incident's cause was present"]
-    return [f"{arm}: fault {item.fault!r} never fired" for item in evidence if not item.fired]
+    return [
+        f"{arm}: fault {item.fault!r} never fired"
+        for item in evidence
+        if not item.fired and not (arm == "fixed" and item.by_client)
+    ]
 
 
 def _idle(evidence: Mapping[ArmName, Sequence[Evidence]]) -> list[str]:

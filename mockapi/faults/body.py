@@ -1,26 +1,113 @@
-"""Body: gives a revision another document, of an exact size, or settles its content encoding.
+"""Body: gives a revision another document, of an exact size, or settles its content coding.
 
-The document's bytes come from `mockapi.pages.block`; this fault only says which revision gets it.
+The document's bytes come from `mockapi.pages`; this fault only says which revision gets which, and how it is encoded.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Final, Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from mockapi.draws import Draw
-from mockapi.faults.plan import Plan
-from mockapi.pages.block import Block
-from mockapi.rules.model import Body, Do
+from mockapi.faults.drawn_size import drawn_bytes
+from mockapi.faults.fault import Fault
+from mockapi.pages.block import MAX_SIZE_BYTES, MIN_CHANGED_BYTES, Block, most_changed_bytes
+from mockapi.pages.bomb import Bomb
+from mockapi.pages.coding import Coding
+from mockapi.plan import Plan
+from mockapi.rules.drawn_size import DocumentSize, DrawnSize
+from mockapi.rules.size import Size
+from mockapi.rules.strict import Strict
+
+DEFAULT_CHANGED_BYTES: Final = 64 * 1024
 
 
-def apply(plan: Plan, do: Do, draw: Draw) -> Plan:  # noqa: ARG001 - every fault is applied with the same arguments
-    """Sets the body, replacing that of an earlier rule as a whole."""
-    return plan if do.body is None else replace(plan, body=do.body)
+class Body(Strict):
+    """Another body for a revision that exists.
+
+    `size`: the whole document has exactly so many bytes, up to 1 GiB; or so many as are drawn for the revision.
+    Revision and parent then differ in `changed_bytes` in the middle (default: 64 KiB, less in a document too small for
+    that). `bomb`: a document of that size that a coding makes a thousand times smaller. `encoding` is used for a client
+    that accepts it, for any with `force`; one that does not accept it gets what it gets without a rule: gzip if it
+    accepts that. `identity` compresses for none.
+    """
+
+    size: DocumentSize | None = None
+    bomb: Size | None = Field(default=None, ge=0, le=MAX_SIZE_BYTES)
+    changed: Literal["one block"] = "one block"
+    changed_bytes: Size | None = Field(default=None, ge=MIN_CHANGED_BYTES)
+    encoding: Literal["gzip", "br", "zstd", "deflate", "identity"] | None = None
+    force: bool = False
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.size is None and self.bomb is None and self.encoding is None:
+            raise PydanticCustomError(
+                "body_form", "body without effect", {"hint": "give size, bomb, encoding or several of them"}
+            )
+        if self.size is not None and self.bomb is not None:
+            raise PydanticCustomError("body_form", "both size and bomb", {"hint": "bomb is the size of its document"})
+        if self.force and self.encoding in {None, "identity"}:
+            raise PydanticCustomError("body_form", "force without a coding", {"hint": "add encoding, such as br"})
+        if self.changed_bytes is not None:
+            self._check_change(self.changed_bytes)
+        return self
+
+    def _check_change(self, changed_bytes: int) -> None:
+        if self.size is None:
+            raise PydanticCustomError("body_form", "changed_bytes without size", {"hint": "give size, such as 20MiB"})
+        if self.size.fixed is not None and changed_bytes > most_changed_bytes(self.size.fixed):
+            raise PydanticCustomError(
+                "changed_bytes",
+                "changed_bytes {changed} does not fit into a document of {size} bytes",
+                {
+                    "changed": changed_bytes,
+                    "size": self.size.fixed,
+                    "hint": f"at most {most_changed_bytes(self.size.fixed)} bytes",
+                },
+            )
 
 
-def block(body: Body | None) -> Block | None:
-    """The document of exact size that `body` asks for; None for the article as it is."""
-    return Block(body.size, body.block_bytes) if body is not None and body.size is not None else None
+def apply(plan: Plan, body: Body, draw: Draw) -> Plan:
+    """Sets the body, replacing that of an earlier rule as a whole; a drawn size is settled."""
+    if body.size is None or body.size.fixed is not None:
+        return replace(plan, body=body)
+    size_bytes = drawn_bytes(body.size, draw)
+    settled = body.model_copy(update={"size": DrawnSize(fixed=size_bytes)})
+    return replace(plan, body=settled, draws={**plan.draws, "size_bytes": size_bytes})
 
 
-def compresses(body: Body | None, *, accepted: bool) -> bool:
-    """Whether the answer goes out gzip-encoded, given whether the client accepts that."""
-    return accepted and (body is None or body.encoding != "identity")
+def shape(body: Body | None) -> Block | Bomb | None:
+    """The document that the body of a plan asks for; None for the revision's own."""
+    if body is None:
+        return None
+    if body.bomb is not None:
+        return Bomb(body.bomb)
+    if body.size is None or body.size.fixed is None:
+        return None
+    size_bytes = body.size.fixed
+    return Block(size_bytes, min(body.changed_bytes or DEFAULT_CHANGED_BYTES, most_changed_bytes(size_bytes)))
+
+
+def coding(plan: Plan, accepts: Callable[[str], bool]) -> Coding | None:
+    """How an answer that MediaWiki would compress goes out, given what the client `accepts`; None for not encoded."""
+    if plan.delivery.plain:
+        return None
+    body = plan.body
+    if body is not None and body.encoding is not None:
+        if body.encoding == "identity":
+            return None
+        if body.force or accepts(body.encoding):
+            return body.encoding
+    return "gzip" if accepts("gzip") else None
+
+
+FAULT = Fault(
+    "body",
+    "body",
+    "a document of an exact or drawn size, one that compresses to nothing, or another content coding",
+    {"size": "20MiB", "encoding": "br"},
+    apply,
+)

@@ -5,12 +5,37 @@ beyond that waits. Which request waits how long depends on the clients' timing a
 """
 
 from dataclasses import replace
+from typing import Literal
+
+from pydantic import Field
 
 from mockapi.draws import Draw
-from mockapi.faults.plan import Plan
-from mockapi.rules.model import Do
+from mockapi.faults.fault import Fault
+from mockapi.plan import Plan
+from mockapi.rules.strict import Strict
 
 
-def apply(plan: Plan, do: Do, draw: Draw) -> Plan:
+class Capacity(Strict):
+    """How many renders may be under way at once among all requests that meet the rule; the others queue.
+
+    The queue is as long as it has to be, or holds at most `queue`; who finds it full gets `overflow` at once.
+    """
+
+    parses: int = Field(ge=1, strict=True)
+    queue: int | None = Field(default=None, ge=0, strict=True)
+    overflow: Literal[503, 429] = 503
+
+
+def apply(plan: Plan, capacity: Capacity, draw: Draw) -> Plan:  # noqa: ARG001 - the pool has the rule's figures
     """Names the rule whose parses this one is counted among, in place of an earlier rule."""
-    return plan if do.capacity is None else replace(plan, capacity=draw.rule)
+    return replace(plan, capacity=draw.rule)
+
+
+FAULT = Fault(
+    "capacity",
+    "upstream",
+    "so many parses at once, the others queue; overflow 503 or 429",
+    {"parses": 4, "queue": 100},
+    apply,
+    promised=False,
+)

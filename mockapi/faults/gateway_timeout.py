@@ -6,14 +6,26 @@ queue and takes its slot for the full time. Whether a request is overtaken so de
 """
 
 from dataclasses import replace
+from datetime import timedelta
 
 from mockapi.draws import Draw
-from mockapi.faults.plan import Plan
-from mockapi.rules.model import Do, Status
+from mockapi.faults.fault import Fault
+from mockapi.faults.status import Status
+from mockapi.plan import Plan
 
 ANSWER = Status(code=504)
 
 
-def apply(plan: Plan, do: Do, draw: Draw) -> Plan:  # noqa: ARG001 - every fault is applied with the same arguments
+def apply(plan: Plan, limit: timedelta, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn
     """Sets the time, replacing that of an earlier rule."""
-    return plan if do.gateway_timeout is None else replace(plan, gateway_timeout=do.gateway_timeout)
+    return replace(plan, gateway_timeout=limit)
+
+
+FAULT = Fault(
+    "gateway_timeout",
+    "proxy",
+    "a proxy in front answers 504 after that time, while the parse behind goes on",
+    "1s",
+    apply,
+    promised=False,
+)

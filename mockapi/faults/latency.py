@@ -7,14 +7,16 @@ such.
 from dataclasses import replace
 
 from mockapi.draws import Draw
-from mockapi.faults.drawn_time import drawn
-from mockapi.faults.plan import Plan
-from mockapi.rules.model import Do
+from mockapi.faults.drawn_time import drawn, noted
+from mockapi.faults.fault import Fault
+from mockapi.plan import Plan
+from mockapi.rules.drawn_time import DrawnTime
 
 
-def apply(plan: Plan, do: Do, draw: Draw) -> Plan:
+def apply(plan: Plan, time: DrawnTime, draw: Draw) -> Plan:
     """Sets the wait, replacing that of an earlier rule."""
-    if do.latency is None:
-        return plan
-    wait = drawn(do.latency, draw, "latency")
-    return replace(plan, latency=wait, draws={**plan.draws, "latency_s": wait.total_seconds()})
+    wait = drawn(time, draw, "latency")
+    return replace(plan, latency=wait, draws={**plan.draws, **noted("latency_s", wait)})
+
+
+FAULT = Fault("latency", "latency", "waits before the first byte of the answer, or for ever", "10s", apply)

@@ -8,14 +8,16 @@ number goes on at once, and the parse is simply time that the answer takes.
 from dataclasses import replace
 
 from mockapi.draws import Draw
-from mockapi.faults.drawn_time import drawn
-from mockapi.faults.plan import Plan
-from mockapi.rules.model import Do
+from mockapi.faults.drawn_time import drawn_end, noted
+from mockapi.faults.fault import Fault
+from mockapi.plan import Plan
+from mockapi.rules.drawn_time import DrawnTime
 
 
-def apply(plan: Plan, do: Do, draw: Draw) -> Plan:
+def apply(plan: Plan, time: DrawnTime, draw: Draw) -> Plan:
     """Sets the time, replacing that of an earlier rule."""
-    if do.parse is None:
-        return plan
-    time = drawn(do.parse, draw, "parse")
-    return replace(plan, parse=time, draws={**plan.draws, "parse_s": time.total_seconds()})
+    length = drawn_end(time, draw, "parse")
+    return replace(plan, parse=length, draws={**plan.draws, **noted("parse_s", length)})
+
+
+FAULT = Fault("parse", "upstream", "how long a render holds the wiki's parser", {"p50": "40ms", "p99": "10s"}, apply)

@@ -6,13 +6,41 @@ gateway for 429, MediaWiki's REST API (JSON) for the rest. `body` replaces the w
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from mockapi.draws import Draw
-from mockapi.faults.plan import Plan
+from mockapi.faults.fault import Fault
+from mockapi.plan import Plan
 from mockapi.reply import Reply
-from mockapi.rest_errors import rest_error, rest_exception, rest_status
-from mockapi.rules.model import Do, Status
+from mockapi.routes.rest.errors import rest_error, rest_exception, rest_status
+from mockapi.rules.duration import Duration
+from mockapi.rules.strict import Strict
+
+
+class Status(Strict):
+    """An answer that is not the page. Without `body` the words are those of the part that gives such an answer in
+    production: a proxy for 502, 503 and 504, the gateway for 429, MediaWiki for the rest. `Retry-After` is in seconds,
+    or the date of then.
+    """
+
+    code: int = Field(ge=400, le=599)
+    body: str | None = None
+    retry_after: Duration | None = None
+    retry_after_as: Literal["seconds", "date"] = "seconds"
+
+    @model_validator(mode="after")
+    def _whole_seconds(self) -> Self:
+        if self.retry_after is not None and self.retry_after % timedelta(seconds=1):
+            raise PydanticCustomError(
+                "retry_after", "retry_after is not in whole seconds", {"hint": "the header has no fractions: 1s, 2m"}
+            )
+        return self
+
 
 _BEFORE_HEADERS = "upstream connect error or disconnect/reset before headers. reset reason:"
 _ENVOY = {
@@ -50,19 +78,28 @@ _MEDIAWIKI: dict[int, Callable[[str, str], Reply]] = {
 }
 
 
-def apply(plan: Plan, do: Do, draw: Draw) -> Plan:  # noqa: ARG001 - every fault is applied with the same arguments
+def apply(plan: Plan, status: Status, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn
     """Sets the status, replacing that of an earlier rule."""
-    return plan if do.status is None else replace(plan, status=do.status)
+    return replace(plan, status=status)
 
 
-def reply(status: Status, *, revision: str, request_id: str) -> Reply:
-    """The answer; `revision` is the id as the request wrote it, or empty."""
-    answer = _words(status, revision, request_id)
-    pause = status.retry_after or (_GATEWAY_RETRY_AFTER if status.code == 429 and status.body is None else None)
+def reply(status: Status, *, revision: str, request_id: str, now: datetime | None = None) -> Reply:
+    """The answer; `revision` is the id as the request wrote it, or empty. A date counts from `now` (default: now)."""
+    return with_retry_after(_words(status, revision, request_id), status, now)
+
+
+def with_retry_after(answer: Reply, status: Status, now: datetime | None = None) -> Reply:
+    """`answer` with the header that `status` asks for, or that the gateway's 429 always has."""
+    pause = status.retry_after
+    if pause is None and status.code == 429 and status.body is None:
+        pause = _GATEWAY_RETRY_AFTER
     if pause is None:
         return answer
-    seconds = str(pause // timedelta(seconds=1)).encode()
-    return replace(answer, headers=(*answer.headers, (b"retry-after", seconds)))
+    if status.retry_after_as == "date":
+        value = format_datetime((now or datetime.now(UTC)) + pause, usegmt=True)
+    else:
+        value = str(pause // timedelta(seconds=1))
+    return replace(answer, headers=(*answer.headers, (b"retry-after", value.encode())))
 
 
 def overflow(code: int, request_id: str) -> Reply:
@@ -89,4 +126,7 @@ def _words(status: Status, revision: str, request_id: str) -> Reply:
 def _plain(code: int, words: str, *, server: bytes | None = None) -> Reply:
     body = words.encode()
     headers = ((b"content-length", str(len(body)).encode()), (b"content-type", b"text/plain"))
-    return Reply(code, headers + (((b"server", server),) if server else ()), body)
+    return Reply.of(code, headers + (((b"server", server),) if server else ()), body)
+
+
+FAULT = Fault("status", "proxy", "answers with that status in the words of the part that would give it", 504, apply)

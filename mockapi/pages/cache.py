@@ -2,16 +2,12 @@
 
 from collections import OrderedDict
 from collections.abc import Hashable
-from typing import Generic, Protocol, TypeVar
+from typing import Final, Generic, TypeVar
 
+ENTRY_BYTES: Final = 256
+"""What an entry is taken to occupy beside its bytes, so that empty ones are bounded too."""
 
-class Sized(Protocol):
-    """What the cache holds: anything that knows the bytes it occupies."""
-
-    def __len__(self) -> int: ...
-
-
-Value = TypeVar("Value", bound=Sized)
+Value = TypeVar("Value")
 
 
 class ByteLru(Generic[Value]):
@@ -19,23 +15,25 @@ class ByteLru(Generic[Value]):
 
     def __init__(self, capacity_bytes: int) -> None:
         self._capacity_bytes = capacity_bytes
-        self._values: OrderedDict[Hashable, Value] = OrderedDict()
+        self._values: OrderedDict[Hashable, tuple[Value, int]] = OrderedDict()
         self.held_bytes = 0
 
     def get(self, key: Hashable) -> Value | None:
         """The value, which counts as used now."""
-        value = self._values.get(key)
-        if value is not None:
-            self._values.move_to_end(key)
-        return value
+        found = self._values.get(key)
+        if found is None:
+            return None
+        self._values.move_to_end(key)
+        return found[0]
 
-    def put(self, key: Hashable, value: Value) -> None:
+    def put(self, key: Hashable, value: Value, size_bytes: int) -> None:
         """Keeps `value`, at the expense of what was not used for longest."""
-        if len(value) > self._capacity_bytes:
+        weight = size_bytes + ENTRY_BYTES
+        if weight > self._capacity_bytes:
             return
-        replaced = self._values.pop(key, None)
-        self.held_bytes += len(value) - (len(replaced) if replaced is not None else 0)
-        self._values[key] = value
+        _, replaced = self._values.pop(key, (None, 0))
+        self.held_bytes += weight - replaced
+        self._values[key] = (value, weight)
         while self.held_bytes > self._capacity_bytes:
-            _, dropped = self._values.popitem(last=False)
-            self.held_bytes -= len(dropped)
+            _, (_, dropped) = self._values.popitem(last=False)
+            self.held_bytes -= dropped

@@ -2,6 +2,8 @@
 
 An element is a function of its place and of drawn bits: `shape` (kind, reference) belongs to the place for ever,
 `text` to the last edit. Ids and reference numbers come from the place, so an edit moves no other line.
+
+What an element says (`…_words`) is drawn apart from how it is marked up: the wikitext says the same.
 """
 
 import base64
@@ -82,32 +84,52 @@ def reference(place: Place) -> str:
 
 def note(place: Place, text: Bits, prose: Prose) -> str:
     """The entry of a reference in the list at the end."""
-    number, topic = place.index + 1, text.of(prose.topics)
+    number, topic = place.index + 1, note_words(text, prose)
     return (
         f'<li about="#cite_note-{number}" id="cite_note-{number}"><span class="mw-cite-backlink">'
         f'<a href="./{place.href}#cite_ref-{number}" rel="mw:referencedBy"><span class="mw-linkback-text">↑ </span></a>'
         f'</span> <span id="mw-reference-text-cite_note-{number}" class="mw-reference-text">'
-        f'<a rel="mw:ExtLink nofollow" href="https://example.org/{number}" class="external text" id="{place.id(3)}">'
+        f'<a rel="mw:ExtLink nofollow" href="{note_url(place.index)}" class="external text" id="{place.id(3)}">'
         f"{topic}</a></span></li>"
     )
 
 
+def note_url(index: int) -> str:
+    """What the reference of the element links to."""
+    return f"https://example.org/{index + 1}"
+
+
+def note_words(text: Bits, prose: Prose) -> str:
+    """What the link is called."""
+    return text.of(prose.topics)
+
+
 def paragraph(place: Place, text: Bits, prose: Prose) -> str:
     """Prose with a link; every other one is short."""
-    first, topic = text.of(prose.sentences), text.of(prose.topics)
-    rest = f": {text.of(prose.sentences)}" if text.below(2) else "."
+    first, topic, rest = paragraph_words(text, prose)
     return f'<p id="{place.id(0)}">{first} {link(place, 1, topic)}{rest}</p>'
+
+
+def paragraph_words(text: Bits, prose: Prose) -> tuple[str, str, str]:
+    """A sentence, the topic of the link, and what follows."""
+    first, topic = text.of(prose.sentences), text.of(prose.topics)
+    return first, topic, f": {text.of(prose.sentences)}" if text.below(2) else "."
 
 
 def bullets(place: Place, text: Bits, prose: Prose) -> str:
     """A list of two links."""
-    one, two = text.of(prose.topics), text.of(prose.topics)
+    one, two = pair_words(text, prose)
     return f'<ul id="{place.id(0)}"><li>{link(place, 1, one)}</li><li>{link(place, 2, two)}</li></ul>'
+
+
+def pair_words(text: Bits, prose: Prose) -> tuple[str, str]:
+    """Two topics."""
+    return text.of(prose.topics), text.of(prose.topics)
 
 
 def figure(place: Place, text: Bits, prose: Prose) -> str:
     """A picture with its caption."""
-    topic, caption = text.of(prose.topics), text.of(prose.sentences)
+    topic, caption = figure_words(text, prose)
     file = f"./File:{topic.replace(' ', '_')}.jpg"
     return (
         f'<figure class="mw-default-size" typeof="mw:File/Thumb" id="{place.id(0)}">'
@@ -117,9 +139,14 @@ def figure(place: Place, text: Bits, prose: Prose) -> str:
     )
 
 
+def figure_words(text: Bits, prose: Prose) -> tuple[str, str]:
+    """The name of the file without its ending, and the caption."""
+    return text.of(prose.topics), text.of(prose.sentences)
+
+
 def infobox(place: Place, text: Bits, prose: Prose) -> str:
     """A table that a template made."""
-    name, value = text.of(prose.topics), text.of(prose.topics)
+    name, value = pair_words(text, prose)
     parts = {
         "template": {
             "target": {"wt": "Infobox", "href": "./Template:Infobox"},

@@ -1,108 +1,88 @@
-"""Bodies ready to send: rendered, compressed and cached, with the long work off the event loop.
+"""Bodies ready to send: rendered, encoded and cached, with the long work off the event loop.
 
-    article            ── rendered at once (about a third of a millisecond for 24 KB)
-    block document     ── rendered in a thread
-    gzip, 256 KiB up   ── compressed in a thread
+              an article, a short text      up to some MiB                more
+plain         rendered at once, held        rendered in a thread, held    streamed
+encoded       encoded at once, held         encoded in a thread, held     streamed, of unknown length
 
-Requests that want the same long work at the same time share it. When the server ends, threads stop half-way.
+A document that compresses to next to nothing is encoded and held whatever its size. What is streamed is made anew for
+each request, and never there as a whole.
 """
 
-import asyncio
-import threading
-import zlib
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator
 from functools import partial
 from typing import Final
 
-from mockapi.pages.article import render_article
-from mockapi.pages.block import Abandoned, Block, render_block
+from mockapi.body import Body, Held, Streamed
+from mockapi.pages.bomb import Bomb
 from mockapi.pages.cache import ByteLru
-from mockapi.titles import Located
+from mockapi.pages.coding import Coding, encoded
+from mockapi.pages.document import Document, Shape
+from mockapi.pages.flavor import Flavor
+from mockapi.pages.work import SharedWork
+from mockapi.wiki.located import Located
+from mockapi.wiki.wikis import Wikis
 
 CACHE_BYTES: Final = 128 * 1024 * 1024
+HELD_BYTES: Final = 4 * 1024 * 1024
+"""Longer plain documents are streamed: 100 MB of one take a tenth of a second to make."""
+HELD_ENCODED_BYTES: Final = 64 * 1024 * 1024
+"""Longer documents, before the coding, are streamed: this one is 4 MB of gzip, made in about a second."""
 
-_GZIP_LEVEL: Final = 6  # MediaWiki's
-_GZIP_FORMAT: Final = 31
-_OFF_LOOP_BYTES: Final = 256 * 1024
-_PIECE_BYTES: Final = 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Gzipped:
-    """A compressed body and the length it had before."""
-
-    wire: bytes
-    real_bytes: int
-
-    def __len__(self) -> int:
-        return len(self.wire)
+_AT_ONCE_BYTES: Final = 512 * 1024
+_ENCODED_AT_ONCE_BYTES: Final = 128 * 1024
 
 
 class PageStore:
     """The bodies of one seed. To be used from one event loop."""
 
-    def __init__(self, seed: int, *, cache_bytes: int = CACHE_BYTES) -> None:
+    def __init__(self, seed: int, *, wikis: Wikis | None = None, cache_bytes: int = CACHE_BYTES) -> None:
+        """`wikis` tell which links of given wikitext are red; without them none is."""
         self._seed = seed
-        self._plain: ByteLru[bytes] = ByteLru(cache_bytes)
-        self._gzipped: ByteLru[Gzipped] = ByteLru(cache_bytes)
-        self._under_way: dict[Hashable, asyncio.Task[bytes]] = {}
+        self._wikis = wikis
+        self._plain: ByteLru[Held] = ByteLru(cache_bytes)
+        self._encoded: ByteLru[Held] = ByteLru(cache_bytes)
+        self._work = SharedWork()
 
-    async def plain(self, located: Located, block: Block | None) -> bytes:
-        """The document, not encoded: the article, or the one of an exact size."""
-        key = _key(located, block)
-        body = self._plain.get(key)
-        if body is None:
-            if block is None:
-                body = render_article(self._seed, located)
-            else:
-                body = await self._shared(("plain", key), partial(render_block, self._seed, located, block))
-            self._plain.put(key, body)
+    async def plain(self, located: Located, shape: Shape | None = None, *, flavor: Flavor = "view") -> Body:
+        """The document, not encoded; its length is known."""
+        document = self._asked(located, shape, flavor)
+        size = document.exact_bytes
+        if size is not None and size > HELD_BYTES:
+            return Streamed(document.pieces, size, size)
+        return await self._held(document)
+
+    async def encoded(self, located: Located, shape: Shape | None, coding: Coding, *, flavor: Flavor = "view") -> Body:
+        """The same document in a content coding; its length is known if it is held."""
+        document = self._asked(located, shape, flavor)
+        key = (document.key, coding)
+        if (cached := self._encoded.get(key)) is not None:
+            return cached
+        size, source = document.exact_bytes, document.pieces
+        if size is None:
+            plain = await self._held(document)
+            size, source = plain.decoded_bytes, plain.pieces
+        if size > HELD_ENCODED_BYTES and not isinstance(shape, Bomb):
+            return Streamed(partial(_encode, coding, source), None, size)
+        wire = await self._made(key, partial(_encode, coding, source), at_once=size <= _ENCODED_AT_ONCE_BYTES)
+        body = Held(wire, size)
+        self._encoded.put(key, body, len(wire))
         return body
 
-    async def gzipped(self, located: Located, block: Block | None) -> Gzipped:
-        """The same document as a gzip stream, which is the same in every process too."""
-        key = _key(located, block)
-        packed = self._gzipped.get(key)
-        if packed is None:
-            body = await self.plain(located, block)
-            if len(body) < _OFF_LOOP_BYTES:
-                wire = compress(body)
-            else:
-                wire = await self._shared(("gzip", key), partial(compress, body))
-            packed = Gzipped(wire, len(body))
-            self._gzipped.put(key, packed)
-        return packed
+    def _asked(self, located: Located, shape: Shape | None, flavor: Flavor) -> Document:
+        wiki = None if self._wikis is None else self._wikis.by_name(located.page.wiki)
+        return Document(self._seed, located, shape, flavor, wiki)
 
-    async def _shared(self, key: Hashable, work: Callable[[threading.Event], bytes]) -> bytes:
-        task = self._under_way.get(key)
-        if task is None:
-            task = asyncio.create_task(_in_thread(work))
-            self._under_way[key] = task
-            task.add_done_callback(lambda _: self._under_way.pop(key, None))
-        # A client that leaves must not take the result away from the others.
-        return await asyncio.shield(task)
+    async def _held(self, document: Document) -> Held:
+        body = self._plain.get(document.key)
+        if body is None:
+            at_once = document.work_bytes <= _AT_ONCE_BYTES
+            body = Held(await self._made(document.key, document.pieces, at_once=at_once))
+            self._plain.put(document.key, body, len(body.data))
+        return body
+
+    async def _made(self, key: Hashable, make: Callable[[], Iterator[bytes]], *, at_once: bool) -> bytes:
+        return b"".join(make()) if at_once else await self._work.result(key, make)
 
 
-def compress(body: bytes, abandon: threading.Event | None = None) -> bytes:
-    """`body` as gzip without a time stamp; raises Abandoned soon after `abandon` is set."""
-    packer = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, _GZIP_FORMAT)
-    pieces = []
-    for start in range(0, len(body), _PIECE_BYTES):
-        if abandon is not None and abandon.is_set():
-            raise Abandoned
-        pieces.append(packer.compress(body[start : start + _PIECE_BYTES]))
-    pieces.append(packer.flush())
-    return b"".join(pieces)
-
-
-async def _in_thread(work: Callable[[threading.Event], bytes]) -> bytes:
-    abandon = threading.Event()
-    try:
-        return await asyncio.to_thread(work, abandon)
-    finally:
-        abandon.set()
-
-
-def _key(located: Located, block: Block | None) -> Hashable:
-    return located.page.wiki, located.revision.rev_id, block
+def _encode(coding: Coding, source: Callable[[], Iterator[bytes]]) -> Iterator[bytes]:
+    return encoded(coding, source())

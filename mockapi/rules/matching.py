@@ -1,52 +1,215 @@
-"""Which rules apply to a request."""
+"""Which rules apply to a request, and why a rule does not.
 
-from collections.abc import Sequence
+A matcher is one key of `when`: what the request has, and whether that is what is wanted. Those of `TARGET` look at what
+the request is about; of several targets one must fit them all. `nth` is no matcher: it depends on what came before, so
+the rule book knows it.
+"""
+
+import ipaddress
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from mockapi.draws import uniform
+from mockapi.request import Request
 from mockapi.rules.model import Rule
+from mockapi.rules.when import Probability
+
+if TYPE_CHECKING:
+    from mockapi.routes.endpoint import Target
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What rules can see of a request. `wiki`, `page`, `page_id` and `revision` are None where the request names none
-    that is known, except that `revision` is also there for a revision that does not exist. `at_s` is when it came in,
-    in seconds since the first request.
+    """What rules can see of a request: itself, what it is about (at least one target, of which one must fit), what it
+    asks for, its number of attempt, and `at_s`, when it came in, in seconds since the first request.
     """
 
-    method: str
-    path: str
-    wiki: str | None
-    page: str | None
-    revision: int | None
-    page_id: int | None = None
-    at_s: float = 0.0
+    request: Request
+    targets: "tuple[Target, ...]"
+    key: str
+    attempt: int
+    at_s: float
+
+    @classmethod
+    def of(cls, request: Request, targets: "tuple[Target, ...]", *, key: str, attempt: int, at_s: float) -> Self:
+        """All by name."""
+        return cls(request, targets, key, attempt, at_s)
 
 
-def matches(rule: Rule, subject: Subject, *, seed: int) -> bool:
-    """Whether all that the rule's `when` gives holds for `subject`."""
-    when = rule.when
-    return (
-        (when.method is None or when.method == subject.method)
-        and (when.revision is None or when.revision == subject.revision)
-        and (when.wiki is None or when.wiki == subject.wiki)
-        and (when.page is None or (subject.page is not None and _title(when.page) == _title(subject.page)))
-        and (when.path is None or fnmatchcase(subject.path, when.path))
-        and (when.window is None or when.window.holds(subject.at_s))
-        and (when.share is None or _in_share(when.share, subject, seed=seed, rule=rule.name))
-    )
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """Why a rule does not match: the key of `when`, what it wants, and what the request has."""
+
+    key: str
+    wanted: str
+    got: str
 
 
-def matching(rules: Sequence[Rule], subject: Subject, *, seed: int) -> tuple[Rule, ...]:
-    """The rules that apply, in their order."""
-    return tuple(rule for rule in rules if matches(rule, subject, seed=seed))
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """A rule and the seed, for matchers that draw."""
+
+    rule: Rule
+    seed: int
 
 
-def _in_share(share: float, subject: Subject, *, seed: int, rule: str) -> bool:
+Fits = Callable[[Any, Subject, Conditions], bool]
+FitsTarget = Callable[[Any, "Target", Conditions], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class _Matcher:
+    key: str
+    fits: Fits
+    got: Callable[[Any, Subject, Conditions], object]
+
+
+@dataclass(frozen=True, slots=True)
+class _TargetMatcher:
+    key: str
+    fits: FitsTarget
+    got: Callable[["Target", Conditions], object]
+
+
+def _headers_fit(wanted: dict[str, str | bool], subject: Subject, _: Conditions) -> bool:
+    return all(_header_fits(value, subject.request.headers.get(name.lower())) for name, value in wanted.items())
+
+
+def _header_fits(wanted: str | bool, value: str | None) -> bool:
+    if isinstance(wanted, bool):
+        return (value is not None) == wanted
+    return value is not None and fnmatchcase(value, wanted)
+
+
+def _client_fits(wanted: str, subject: Subject, _: Conditions) -> bool:
+    return _within(wanted, subject.request.client)
+
+
+@lru_cache(maxsize=1024)
+def _within(network: str, client: str) -> bool:
+    try:
+        return ipaddress.ip_address(client) in ipaddress.ip_network(network)
+    except ValueError:
+        return False
+
+
+def _probable(subject: Subject, given: Conditions) -> float:
+    return uniform(given.seed, given.rule.name, subject.key, subject.attempt, "probability")
+
+
+def _probability_fits(wanted: Probability, subject: Subject, given: Conditions) -> bool:
+    window = given.rule.when.window
+    begin_s = window.from_.total_seconds() if window is not None else 0.0
+    return _probable(subject, given) < wanted.at(subject.at_s - begin_s)
+
+
+def _page_share(target: "Target", given: Conditions) -> float | None:
     """Each page has one number under a rule's name, so a larger share takes in more pages and lets none go."""
-    return subject.page_id is not None and uniform(seed, rule, "share", subject.wiki, subject.page_id) < share
+    if target.page_id is None:
+        return None
+    return uniform(given.seed, given.rule.name, "share", target.wiki, target.page_id)
+
+
+def _revision_share(target: "Target", given: Conditions) -> float | None:
+    if target.revision is None:
+        return None
+    return uniform(given.seed, given.rule.name, "share of revisions", target.wiki, target.revision)
+
+
+def _below(share: float, drawn: float | None) -> bool:
+    return drawn is not None and drawn < share
 
 
 def _title(text: str) -> str:
     return text.replace("_", " ")
+
+
+REQUEST: Final = {
+    matcher.key: matcher
+    for matcher in (
+        _Matcher("method", lambda wanted, s, _: wanted == s.request.method, lambda _w, s, _: s.request.method),
+        _Matcher("path", lambda wanted, s, _: fnmatchcase(s.request.path, wanted), lambda _w, s, _: s.request.path),
+        _Matcher(
+            "header",
+            _headers_fit,
+            lambda wanted, s, _: {name: s.request.headers.get(name.lower()) for name in wanted},
+        ),
+        _Matcher("client", _client_fits, lambda _w, s, _: s.request.client),
+        _Matcher("attempt", lambda wanted, s, _: wanted.hold(s.attempt), lambda _w, s, _: s.attempt),
+        _Matcher("window", lambda wanted, s, _: wanted.holds(s.at_s), lambda _w, s, _: f"{s.at_s:.3f} s"),
+        _Matcher("probability", _probability_fits, lambda _w, s, given: f"{_probable(s, given):.4f} drawn"),
+    )
+}
+
+TARGET: Final = {
+    matcher.key: matcher
+    for matcher in (
+        _TargetMatcher("wiki", lambda wanted, t, _: wanted == t.wiki, lambda t, _: t.wiki),
+        _TargetMatcher(
+            "page",
+            lambda wanted, t, _: t.page is not None and _title(wanted) == _title(t.page),
+            lambda t, _: t.page,
+        ),
+        _TargetMatcher("revision", lambda wanted, t, _: t.revision in wanted, lambda t, _: t.revision),
+        _TargetMatcher(
+            "share",
+            lambda wanted, t, given: _below(wanted, _page_share(t, given)),
+            _page_share,
+        ),
+        _TargetMatcher(
+            "share_of_revisions",
+            lambda wanted, t, given: _below(wanted, _revision_share(t, given)),
+            _revision_share,
+        ),
+    )
+}
+
+
+class Matching:
+    """One rule, prepared for many requests: only the keys that it gives are looked at."""
+
+    __slots__ = ("_given", "_request", "_target")
+
+    def __init__(self, rule: Rule, *, seed: int) -> None:
+        self._given = Conditions(rule, seed)
+        wanted = {key: value for key, value in rule.when if value is not None}
+        self._request = [(matcher, wanted[key]) for key, matcher in REQUEST.items() if key in wanted]
+        self._target = [(matcher, wanted[key]) for key, matcher in TARGET.items() if key in wanted]
+
+    def holds(self, subject: Subject) -> bool:
+        """Whether all that `when` gives holds, except `nth`."""
+        given = self._given
+        return all(matcher.fits(wanted, subject, given) for matcher, wanted in self._request) and (
+            not self._target
+            or any(
+                all(matcher.fits(wanted, target, given) for matcher, wanted in self._target)
+                for target in subject.targets
+            )
+        )
+
+    def mismatches(self, subject: Subject) -> Iterator[Mismatch]:
+        """What does not hold; of several targets those of the one that comes nearest."""
+        given = self._given
+        for matcher, wanted in self._request:
+            if not matcher.fits(wanted, subject, given):
+                yield Mismatch(matcher.key, _shown(wanted), _shown(matcher.got(wanted, subject, given)))
+        if self._target:
+            found = [
+                [
+                    Mismatch(matcher.key, _shown(wanted), _shown(matcher.got(target, given)))
+                    for matcher, wanted in self._target
+                    if not matcher.fits(wanted, target, given)
+                ]
+                for target in subject.targets
+            ]
+            yield from min(found, key=len)
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "none"
+    dump = getattr(value, "model_dump_json", None)
+    return str(dump(by_alias=True, exclude_none=True)) if dump is not None else str(value)

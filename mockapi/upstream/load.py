@@ -20,9 +20,10 @@ class UpstreamCounts:
 
 
 class Load:
-    """Counts for all pools that share it."""
+    """Counts for one pool, and for the `whole` that it is part of."""
 
-    def __init__(self) -> None:
+    def __init__(self, whole: "Load | None" = None) -> None:
+        self._whole = whole
         self._busy = 0
         self._queued = 0
         self._parses = 0
@@ -33,6 +34,8 @@ class Load:
     def began(self) -> None:
         """A parse took a slot."""
         self._busy += 1
+        if self._whole is not None:
+            self._whole.began()
 
     def ended(self, seconds: float, *, awaited: bool) -> None:
         """A parse is through."""
@@ -40,22 +43,30 @@ class Load:
         self._parses += 1
         self._abandoned += not awaited
         self._parse_s += seconds
+        if self._whole is not None:
+            self._whole.ended(seconds, awaited=awaited)
 
     def stopped(self) -> None:
         """A parse gave its slot back unfinished."""
         self._busy -= 1
+        if self._whole is not None:
+            self._whole.stopped()
 
     def queued(self) -> None:
         """A parse queues."""
         self._queued += 1
         self._max_queued = max(self._max_queued, self._queued)
+        if self._whole is not None:
+            self._whole.queued()
 
     def left_queue(self) -> None:
         """A parse queues no more."""
         self._queued -= 1
+        if self._whole is not None:
+            self._whole.left_queue()
 
     def forget(self) -> None:
-        """Begins to count anew; what is busy or queued stays so."""
+        """Begins to count anew, the whole does not; what is busy or queued stays so."""
         self._parses = self._abandoned = 0
         self._parse_s = 0.0
         self._max_queued = self._queued

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-from mockapi.rules.model import Capacity, Rule
+from mockapi.faults.capacity import Capacity
+from mockapi.rules.model import Rule
 from mockapi.upstream.load import Load, UpstreamCounts
-from mockapi.upstream.pool import Later, Parse, Pool
+from mockapi.upstream.pool import Parse, Pool
+from mockapi.upstream.timer import Later
 
 
 class Parser:
@@ -27,18 +29,27 @@ class Parser:
         made = {name: self._pool(capacity) for name, capacity in capacities.items() if name not in kept}
         self._pools = kept | made
 
-    def begin(self, seconds: float, rule: str | None) -> Parse:
-        """A parse of `seconds` that counts towards the capacity of `rule`. Raises QueueFull."""
-        pool = self._unbounded if rule is None else self._pools[rule]
-        return pool.begin(seconds)
+    def begin(self, seconds: float, rule: str | None, finished: Callable[[], None] | None = None) -> Parse:
+        """A parse of `seconds` that counts towards the capacity of `rule`; `finished` is called when it is through.
+
+        Raises QueueFull.
+        """
+        # A rule that was spent by this very request has no pool of its own any more.
+        pool = self._unbounded if rule is None else self._pools.get(rule, self._unbounded)
+        return pool.begin(seconds, finished)
 
     def counts(self) -> UpstreamCounts:
         """The load of all pools."""
         return self._load.counts()
 
+    def loads(self) -> dict[str, UpstreamCounts]:
+        """The load of each pool by the rule of its capacity; that of the parses of no such rule under ""."""
+        return {name: pool.load.counts() for name, pool in {"": self._unbounded, **self._pools}.items()}
+
     def forget(self) -> None:
         """Begins to count anew."""
-        self._load.forget()
+        for load in (self._load, self._unbounded.load, *(pool.load for pool in self._pools.values())):
+            load.forget()
 
     def retire(self) -> None:
         """Ends every parse for which nobody waits, now and from now on: the parser's world is gone."""
@@ -46,4 +57,4 @@ class Parser:
             pool.retire()
 
     def _pool(self, capacity: Capacity | None) -> Pool:
-        return Pool(capacity, self._load, self._monotonic, self._later)
+        return Pool(capacity, Load(self._load), self._monotonic, self._later)

@@ -13,20 +13,11 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
-from mockapi.rules.model import Capacity
+from mockapi.faults.capacity import Capacity
 from mockapi.upstream.load import Load
-
-
-class Timer(Protocol):
-    """What is due later."""
-
-    def cancel(self) -> None: ...
-
-
-Later = Callable[[float, Callable[[], None]], Timer]
-"""Calls a function once, so many seconds from now."""
+from mockapi.upstream.timer import Later, Timer
 
 
 class QueueFull(Exception):  # noqa: N818 - an answer to the client, no error of the mock
@@ -40,10 +31,11 @@ class QueueFull(Exception):  # noqa: N818 - an answer to the client, no error of
 class Parse:
     """A parse that is queued, under way or over."""
 
-    def __init__(self, seconds: float, since_s: float, pool: "Pool") -> None:
-        """`since_s` is when it came in, by the pool's clock."""
+    def __init__(self, seconds: float, since_s: float, pool: "Pool", finished: Callable[[], None] | None) -> None:
+        """`since_s` is when it came in, by the pool's clock; `finished` is called when it is through."""
         self.seconds: Final = seconds
         self.since_s: Final = since_s
+        self.finished: Final = finished
         self.awaited = True
         self.over: Final = asyncio.Event()
         self._pool = pool
@@ -60,7 +52,7 @@ class Pool:
 
     def __init__(self, capacity: Capacity | None, load: Load, monotonic: Callable[[], float], later: Later) -> None:
         self._capacity = capacity
-        self._load = load
+        self.load: Final = load
         self._monotonic = monotonic
         self._later = later
         self._queue: deque[Parse] = deque()
@@ -72,17 +64,17 @@ class Pool:
         """Whether no parse is under way or queued."""
         return not self._running and not self._queue
 
-    def begin(self, seconds: float) -> Parse:
+    def begin(self, seconds: float, finished: Callable[[], None] | None = None) -> Parse:
         """Takes a slot for `seconds`, or a place in the queue. Raises QueueFull."""
         now_s = self._monotonic()
-        parse = Parse(seconds, now_s, self)
+        parse = Parse(seconds, now_s, self, finished)
         if self._has_room():
             self._start(parse, now_s)
         elif self._capacity and self._capacity.queue is not None and len(self._queue) >= self._capacity.queue:
             raise QueueFull(self._capacity.overflow)
         else:
             self._queue.append(parse)
-            self._load.queued()
+            self.load.queued()
         return parse
 
     def resize(self, capacity: Capacity | None) -> None:
@@ -97,10 +89,10 @@ class Pool:
         timer = self._running.pop(parse, None)
         if timer is None:
             self._queue.remove(parse)
-            self._load.left_queue()
+            self.load.left_queue()
         else:
             timer.cancel()
-            self._load.stopped()
+            self.load.stopped()
             self._start_queued(self._monotonic())
 
     def retire(self) -> None:
@@ -116,17 +108,19 @@ class Pool:
     def _start_queued(self, free_s: float) -> None:
         """Fills the slots, which are free since `free_s`."""
         while self._queue and self._has_room():
-            self._load.left_queue()
+            self.load.left_queue()
             parse = self._queue.popleft()
             self._start(parse, max(free_s, parse.since_s))
 
     def _start(self, parse: Parse, at_s: float) -> None:
-        self._load.began()
+        self.load.began()
         due_s = at_s + parse.seconds
         self._running[parse] = self._later(max(0.0, due_s - self._monotonic()), partial(self._end, parse, due_s))
 
     def _end(self, parse: Parse, due_s: float) -> None:
         del self._running[parse]
-        self._load.ended(parse.seconds, awaited=parse.awaited)
+        self.load.ended(parse.seconds, awaited=parse.awaited)
+        if parse.finished is not None:
+            parse.finished()
         parse.over.set()
         self._start_queued(due_s)

@@ -17,6 +17,8 @@ PAGES = sorted(DOCS.glob("*.md"))
 RECIPES = set(re.findall(r"^([a-z-]+)(?: [*a-z]+)*:", (REPOSITORY / "justfile").read_text(), re.MULTILINE))
 # A recipe that hands its arguments on to a command takes that command's options.
 BEHIND = {"scenario": ("scenario", "run"), "check": ("scenario", "check")}
+# Recipes behind which there is no command of devkit.
+OTHERS = {"mock", "conformance"}
 
 
 def command(*names: str) -> click.Command | None:
@@ -49,6 +51,8 @@ def test_commands_and_their_options_exist(page: Path) -> None:
         first = words.split("`")[0].split()
         if program == "./justw":
             assert first[0] in RECIPES, first
+            if first[0] in OTHERS:
+                continue
             first = [*BEHIND.get(first[0], first[:1]), *first[1:]]
         found = command(*first)
         assert found is not None, first

@@ -1,3 +1,4 @@
+import http.client
 from typing import Any
 
 import pytest
@@ -118,10 +119,14 @@ def test_an_entry_has_all_its_fields(mock: Any) -> None:
             "at_s",
             "method",
             "path",
+            "query",
             "host",
+            "client",
             "wiki",
             "page",
             "revision",
+            "revisions",
+            "key",
             "request_id",
             "attempt",
             "rules",
@@ -137,9 +142,171 @@ def test_a_wrong_parameter_or_path_is_told_and_not_journalled(mock: Any) -> None
     assert (wrong.status, wrong.json[0]["path"]) == (422, "limit")
     nowhere = mock.ask("/__mock/nothing")
     assert nowhere.status == 404
-    assert "GET /journal/counts" in nowhere.json[0]["hint"]
-    assert mock.ask("/__mock/state", method="PATCH").status == 405
+    assert "GET /__mock/journal/counts" in nowhere.json[0]["hint"]
+    wrong_method = mock.ask("/__mock/state", method="PATCH")
+    assert (wrong_method.status, wrong_method["allow"]) == (405, "GET, PUT")
     assert mock.journal() == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "place"),
+    [
+        ("GET", "/journal?lmit=1", 422, "lmit"),
+        ("GET", "/journal?status=5x", 422, "status"),
+        ("GET", "/journal?since=-1", 422, "since"),
+        ("GET", "/journal?explain=nobody", 404, "name"),
+        ("GET", "/rules?limit=1", 422, "limit"),
+        ("GET", "/rules/nobody", 404, "name"),
+        ("PATCH", "/rules/nobody", 422, ""),
+        ("PUT", "/state", 422, ""),
+        ("GET", "/truth/revision/x", 422, "rev_id"),
+        ("GET", "/truth/revision/28674?wki=enwiki", 422, "wki"),
+        ("POST", "/journal", 405, "/__mock/journal"),
+        ("GET", "/nothing", 404, "/__mock/nothing"),
+    ],
+)
+def test_every_refusal_names_its_place(mock: Any, method: str, path: str, status: int, place: str) -> None:
+    answer = mock.ask(f"/__mock{path}", method=method)
+    assert (answer.status, answer.json[0]["path"]) == (status, place)
+    assert set(answer.json[0]) == {"path", "problem", "hint"}
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "status"),
+    [
+        ("text/plain", b'{"seed": 1}', 415),
+        ("application/x-www-form-urlencoded", b'{"seed": 1}', 415),
+        ("application/json; charset=utf-8", b'{"seed": 1}', 200),
+        ("application/problem+json", b'{"seed": 1}', 200),
+        ("application/json", b"", 422),
+        ("application/json", b"\xff\xfe", 422),
+        ("application/json", b'{"seed": NaN}', 422),
+        ("application/json", b'{"seed": 1e400}', 422),
+        ("application/json", b'{"seed": 18446744073709551616}', 422),
+        ("application/json", b'{"seed": 1, "rules": [{"name": "\\ud800", "do": {"status": 404}}]}', 422),
+        ("application/json", b"[" * 100_000, 422),
+        ("application/json", b"null", 422),
+    ],
+)
+def test_a_body_is_json_or_refused(mock: Any, content_type: str, body: bytes, status: int) -> None:
+    before = mock.ask("/__mock/state").json
+    answer = mock.ask("/__mock/state", method="PUT", body=body, headers={"Content-Type": content_type})
+    assert answer.status == status
+    if status != 200:
+        assert answer.json[0]["problem"]
+        assert mock.ask("/__mock/state").json == before
+
+
+def test_one_rule_is_read_replaced_switched_and_deleted(mock: Any) -> None:
+    name = "/__mock/rules/a%2Fb"
+    rule = {"name": "a/b", "do": {"status": {"code": 404}}, "times": 5}
+    assert mock.ask(name, method="PUT", body=rule).status == 201
+    assert mock.ask(name).json == rule
+    assert mock.page(REVISION).status == 404
+    assert mock.ask(name, method="PUT", body={**rule, "do": {"status": 410}}).status == 200
+    assert mock.page(REVISION).status == 410
+    off = mock.ask(name, method="PATCH", body={"enabled": False})
+    assert off.json == {**rule, "do": {"status": {"code": 410}}, "enabled": False}
+    assert mock.page(REVISION).status == 200
+    assert mock.ask(name, method="PATCH", body={"enabled": True}).status == 200
+    assert mock.page(REVISION).status == 410
+    assert mock.ask(name, method="PUT", body={**rule, "name": "b"}).json[0]["path"] == "name"
+    assert mock.ask(name, method="PATCH", body={"enable": True}).json[0]["hint"].startswith("did you mean 'enabled'?")
+    assert mock.ask(name, method="DELETE").status == 204
+    assert mock.ask(name).status == 404
+
+
+def test_what_was_read_can_be_put_back(mock: Any) -> None:
+    mock.rules(SLOW, {"name": "often", "do": {"latency": {"p50": "1ms", "p99": "3ms"}}, "ttl": "1h", "times": 3})
+    read = mock.ask("/__mock/rules").json
+    assert mock.ask("/__mock/rules", method="PUT", body=read).json == read
+
+
+def test_what_is_left_of_a_rule_is_shown(mock: Any) -> None:
+    mock.rules({**GONE, "times": 2, "ttl": "1h"}, {**SLOW, "enabled": False})
+    for _ in range(3):
+        mock.page(REVISION)
+    gone, slow = mock.ask("/__mock/standing").json
+    assert (gone["phase"], gone["fired"], gone["times_left"]) == ("spent", 2, 0)
+    assert 3500 < gone["ttl_left_s"] < 3600
+    assert (slow["phase"], slow["fired"], slow["rule"]["enabled"]) == ("switched off", 0, False)
+    assert [entry["status"] for entry in mock.journal()] == [404, 404, 200]
+
+
+def test_a_change_holds_for_the_next_request_on_an_open_connection(mock: Any) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", mock.port, timeout=30)
+
+    def status() -> int:
+        connection.request("GET", f"/w/rest.php/v1/revision/{REVISION}/html")
+        with connection.getresponse() as response:
+            response.read()
+            return response.status
+
+    assert status() == 200
+    kept = connection.sock
+    mock.rules(GONE)
+    assert status() == 404
+    mock.ask("/__mock/rules/gone", method="PATCH", body={"enabled": False})
+    assert status() == 200
+    mock.ask("/__mock/state", method="PUT", body={"seed": 1, "catalog": [PAGE]})
+    assert status() == 404
+    mock.ask("/__mock/reset", method="POST")
+    assert status() == 200
+    assert connection.sock is kept
+    connection.close()
+
+
+def test_populating_twice_is_the_same_as_once(mock: Any) -> None:
+    body = {"seed": 9, "catalog": [PAGE], "rules": [SLOW]}
+    once = mock.ask("/__mock/state", method="PUT", body=body).json
+    mock.page(4097)
+    assert mock.ask("/__mock/state", method="PUT", body=body).json == once
+    assert mock.journal() == []
+
+
+def test_reset_is_as_at_the_start(mock: Any) -> None:
+    mock.ask("/__mock/state", method="PUT", body={"seed": 9, "catalog": [PAGE], "rules": [SLOW]})
+    mock.page(4097)
+    state = mock.ask("/__mock/reset", method="POST")
+    assert state.json == {"seed": 1, "pages": 1000, "revisions": 3984, "rules": [], "requests": 0}
+    assert mock.ask("/__mock/state").json == state.json
+
+
+def test_a_request_says_why_a_rule_did_not_fire(mock: Any) -> None:
+    mock.rules({"name": "near", "when": {"revision": REVISION, "method": "HEAD"}, "do": {"status": 404}})
+    mock.page(REVISION)
+    mock.page(REVISION + 1)
+    mock.ask(f"/w/rest.php/v1/revision/{REVISION}/html", method="HEAD")
+    near, far, met = mock.journal("?explain=near")
+    assert near["why"] == [{"key": "method", "wanted": "HEAD", "got": "GET"}]
+    assert [one["key"] for one in far["why"]] == ["method", "revision"]
+    assert (met["rules"], met["why"]) == (["near"], [])
+    assert "why" not in mock.journal()[0]
+
+
+def test_the_journal_is_filtered_by_all_that_it_has(mock: Any) -> None:
+    mock.rules({**GONE, "when": {"revision": REVISION + 1}})
+    for revision in (REVISION, REVISION + 1, REVISION - 1):
+        mock.page(revision)
+    title = mock.journal()[0]["page"]
+
+    def found(query: str) -> list[int]:
+        return [entry["n"] for entry in mock.journal(query)]
+
+    assert found(f"?key={REVISION}") == [1]
+    assert found("?status=404") == [2]
+    assert found("?status=2xx") == [1, 3]
+    assert found("?since=1&limit=1") == [3]
+    assert found("?path=/w/rest.php/*") == [1, 2, 3]
+    assert found(f"?page={title.replace(' ', '_')}&status=200") == [1, 3]
+
+
+def test_another_sites_page_may_not_control(mock: Any) -> None:
+    for headers in ({"Host": "evil.example"}, {"Origin": "https://evil.example"}):
+        answer = mock.ask("/__mock/rules", method="DELETE", headers=headers)
+        assert (answer.status, answer["access-control-allow-origin"]) == (403, None)
+        assert mock.ask("/metrics", headers=headers).status == 403
+    assert mock.ask("/__mock/rules", headers={"Host": "en.wikipedia.org"}).status == 200
 
 
 def test_a_large_catalog_is_taken(mock: Any) -> None:

@@ -1,4 +1,5 @@
 import http.client
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -6,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from mockapi.rules.do import Do
 
 REVISION = 28674
 StartMock = Callable[..., Any]
@@ -67,8 +70,7 @@ def test_a_bad_file_is_one_line_and_exit_2(pytestconfig: pytest.Config, tmp_path
     ended = run(pytestconfig.rootpath, "--port", "0", "--rules", str(rules))
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr == (
-        f"mockapi: {rules}: [0].do.latncy: unknown key; did you mean 'latency'? allowed: latency, status, body, "
-        "parse, capacity, gateway_timeout\n"
+        f"mockapi: {rules}: [0].do.latncy: unknown key; did you mean 'latency'? allowed: {', '.join(Do.model_fields)}\n"
     )
 
 
@@ -92,6 +94,56 @@ def test_a_wrong_network_is_told_with_its_place_and_exit_2(
     assert ended.stderr.endswith(f"argument --allow-control: '{network}' is not a network: {remedy}\n")
 
 
-@pytest.mark.parametrize("arguments", [[], ["--port", "99999"], ["--port", "x"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--port", "99999"],
+        ["--port", "x"],
+        ["--journal-size", "0"],
+        ["serve"],
+        ["faults", "latncy"],
+        ["faults", "a", "b"],
+    ],
+)
 def test_wrong_arguments_are_exit_2(pytestconfig: pytest.Config, arguments: list[str]) -> None:
     assert run(pytestconfig.rootpath, *arguments).returncode == 2
+
+
+def test_with_a_token_only_who_shows_it_controls(start_mock: StartMock, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("secret\n")
+    mock = start_mock("--control-token-file", str(token))
+    shown = {"Authorization": "Bearer secret"}
+    for path in ("/__mock/state", "/metrics"):
+        refused = mock.ask(path)
+        assert (refused.status, refused["www-authenticate"]) == (401, "Bearer")
+        assert mock.ask(path, headers=shown).status == 200
+    assert mock.page(REVISION).status == 200
+    assert mock.ask("/docs").status == 200
+
+
+def test_a_token_may_come_from_the_environment(
+    start_mock: StartMock, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
+) -> None:
+    monkeypatch.setenv("MOCKAPI_CONTROL_TOKEN", "secret")
+    mock = start_mock()
+    assert mock.ask("/__mock/state").status == 401
+    assert mock.ask("/__mock/state", headers={"Authorization": "Bearer secret"}).status == 200
+    monkeypatch.setenv("MOCKAPI_CONTROL_TOKEN", "two words")
+    ended = run(pytestconfig.rootpath, "--port", "0")
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("mockapi: MOCKAPI_CONTROL_TOKEN: not a token")
+
+
+def test_the_journal_keeps_as_many_as_it_is_told(start_mock: StartMock) -> None:
+    mock = start_mock("--journal-size", "2")
+    for _ in range(3):
+        mock.page(REVISION)
+    assert [entry["n"] for entry in mock.journal()] == [2, 3]
+    assert mock.ask("/__mock/journal/counts").json["requests"] == 3
+
+
+def test_the_faults_are_listed_without_a_server(pytestconfig: pytest.Config) -> None:
+    ended = run(pytestconfig.rootpath, "faults", "--json")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert {fault["name"] for fault in json.loads(ended.stdout)} == set(Do.model_fields)

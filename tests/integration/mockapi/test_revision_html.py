@@ -62,7 +62,7 @@ def test_the_module_path_serves_the_same(mock: Any) -> None:
 def test_accept_language_is_in_vary_and_etag(mock: Any) -> None:
     plain, german = mock.page(REVISION), mock.page(REVISION, Accept_Language="de-AT, en")
     assert german["vary"] == "Accept-Language, x-restbase-compat"
-    assert german["etag"] == plain["etag"][:-1] + '+lang:de-at"'
+    assert german["etag"] == plain["etag"][:-1] + '+lang:de-AT"'
     assert german.body == plain.body
 
 

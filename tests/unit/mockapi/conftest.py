@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from mockapi.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision
-from mockapi.titles import Located
+from mockapi.wiki.located import Located
 
 MakePage = Callable[..., CatalogPage]
 

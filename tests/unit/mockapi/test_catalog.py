@@ -49,6 +49,43 @@ def test_what_breaks_the_contract_is_refused(broken: dict[str, Any], problem: st
         CatalogPage.model_validate(broken)
 
 
+def test_what_is_left_open_is_drawn_later() -> None:
+    valid = CatalogPage.model_validate(page())
+    first = valid.revisions[0]
+    assert (valid.content_model, valid.deleted) == ("wikitext", False)
+    assert (first.text, first.user, first.user_id, first.comment) == (None, None, None, None)
+    assert (first.minor, first.hidden, first.suppressed) == (False, (), False)
+
+
+def test_a_revision_may_be_given_whole() -> None:
+    whole = revision(8193) | {
+        "text": "",
+        "user": "Alice",
+        "user_id": 7,
+        "comment": "",
+        "minor": True,
+        "hidden": ["text", "user"],
+        "suppressed": True,
+    }
+    valid = CatalogPage.model_validate(page(whole) | {"content_model": "css", "deleted": True})
+    assert valid.revisions[0].hidden == ("text", "user")
+    assert CatalogPage.model_validate_json(valid.model_dump_json()) == valid
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"user_id": 7}, "user_id 7 of revision 8193 is nobody's"),
+        ({"user": "A", "user_id": -1}, "greater than or equal to 0"),
+        ({"user": ""}, "at least 1 character"),
+        ({"hidden": ["size"]}, "Input should be 'text', 'user' or 'comment'"),
+    ],
+)
+def test_a_revision_that_cannot_be_is_refused(fields: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem):
+        CatalogPage.model_validate(page(revision(8193) | fields))
+
+
 @pytest.mark.parametrize(
     ("second", "problem"),
     [

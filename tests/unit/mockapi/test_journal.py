@@ -1,9 +1,14 @@
+from dataclasses import fields
 from datetime import UTC, datetime
 
 import pytest
 
-from mockapi.entry import Asked, Result
+from mockapi.entry import Asked, Begun, Entry, Result
 from mockapi.journal import Journal
+from mockapi.journal_filter import JournalFilter
+from mockapi.request import Request
+from mockapi.routes.endpoint import Target
+from mockapi.rules.matching import Subject
 from mockapi.tally import RuleCounts
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -78,7 +83,8 @@ def test_filters_and_limit(journal: Journal) -> None:
     journal.finish(journal.begin(asked("a", revision=2), at_s=0), OK)
 
     def found(**filters: object) -> list[int]:
-        return [entry.n for entry in journal.entries(**filters)]  # type: ignore[arg-type]
+        limit = filters.pop("limit", None)
+        return [entry.n for entry in journal.entries(JournalFilter(**filters), limit=limit)]  # type: ignore[arg-type]
 
     assert found(rule="r") == [1, 2]
     assert found(revision=2) == [2, 3]
@@ -87,9 +93,41 @@ def test_filters_and_limit(journal: Journal) -> None:
     assert found(limit=0) == []
 
 
+def test_what_rules_could_see_is_kept_without_the_body(journal: Journal) -> None:
+    request = Request("POST", "/p", "/p", "", {"host": "h"}, "127.0.0.1", body=b"much")
+    subject = Subject.of(request, (Target(revision=1),), key="1", attempt=1, at_s=0.0)
+    journal.finish(journal.begin(asked(), 0.0, subject), OK)
+    journal.finish(journal.begin(asked(), 0.0), OK)
+    known, unknown = journal.kept()
+    assert known.subject == Subject.of(
+        Request("POST", "/p", "/p", "", {"host": "h"}, "127.0.0.1"), (Target(revision=1),), key="1", attempt=1, at_s=0.0
+    )
+    assert unknown.subject is None
+    assert journal.size == 2
+
+
+def test_sums_go_on_beyond_what_is_kept(journal: Journal, seconds: Seconds) -> None:
+    for n in range(5):
+        number = journal.begin(asked(str(n)), at_s=n)
+        seconds.at += 0.5
+        journal.finish(number, OK)
+    totals = journal.totals()
+    assert totals.by_route == {("other", "200"): 5}
+    assert (totals.duration_s, totals.wire_bytes, totals.real_bytes) == (2.5, 50, 250)
+    journal.clear()
+    assert journal.totals().by_route == {}
+
+
 def test_clearing_also_forgets_requests_under_way(journal: Journal) -> None:
     before = journal.begin(asked(rules=("r",)), at_s=0)
     journal.clear()
     journal.finish(before, OK)
     assert journal.entries() == []
     assert journal.counts(("r",)).rules == {"r": RuleCounts()}
+
+
+def test_an_entry_is_its_parts() -> None:
+    begun = Begun(n=1, at=NOW, at_s=0.5)
+    entry = Entry.of(begun, asked(), OK, 2.5)
+    assert entry == Entry(**vars(begun), **vars(asked()), **vars(OK), duration_s=2.5)
+    assert {field.name for field in fields(Entry)} == set(vars(entry))

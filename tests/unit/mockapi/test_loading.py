@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from mockapi.errors import InputFileError
-from mockapi.loading import load_catalog, load_rules
+from mockapi.loading import load_catalog, load_rules, load_token
 
 PAGE = (
     '{"wiki":"enwiki","domain":"en.wikipedia.org","page_id":2,"namespace_id":0,"title":"A",'
@@ -68,3 +68,22 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     latin.write_bytes(b"- \xe9")
     with pytest.raises(InputFileError, match="not UTF-8 at byte 2"):
         load_rules(latin)
+
+
+def test_a_token_comes_from_a_file_or_from_the_environment(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("from-a-file\n")
+    assert load_token(file, "given", "VARIABLE") == "from-a-file"
+    assert load_token(None, "given", "VARIABLE") == "given"
+    assert load_token(None, "", "VARIABLE") is None
+
+
+@pytest.mark.parametrize("text", ["", "\n", "two words", "sécret", "a\nb"])
+def test_a_file_without_a_token_is_refused_and_not_shown(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "token"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(InputFileError, match=r"token: not a token: printable ASCII") as raised:
+        load_token(file, "given", "VARIABLE")
+    assert text.strip() == "" or text not in str(raised.value)
+    with pytest.raises(InputFileError, match=r"^VARIABLE: not a token"):
+        load_token(None, "a b", "VARIABLE")

@@ -56,8 +56,8 @@ def world(clock: Clock, make_page: Callable[..., CatalogPage]) -> World:
 def test_counts_are_those_of_journal_parser_and_clock(world: World, seconds: Seconds) -> None:
     assert (world.counts().clock_s, world.counts().upstream) == (None, UpstreamCounts())
     number = world.journal.begin(ASKED, world.clock.arrive())
-    world.parser.begin(1.0, "narrow")
-    world.parser.begin(1.0, "narrow")
+    world.upstream.parser.begin(1.0, "narrow")
+    world.upstream.parser.begin(1.0, "narrow")
     seconds.at += 2.5
     world.journal.finish(number, Result(status=200, completed=True))
     counts = world.counts()
@@ -67,7 +67,7 @@ def test_counts_are_those_of_journal_parser_and_clock(world: World, seconds: Sec
 
 def test_forgetting_keeps_the_clock_and_what_is_under_way(world: World, seconds: Seconds) -> None:
     world.journal.finish(world.journal.begin(ASKED, world.clock.arrive()), Result())
-    world.parser.begin(1.0, "narrow")
+    world.upstream.parser.begin(1.0, "narrow")
     seconds.at += 2.5
     world.forget()
     counts = world.counts()
@@ -77,17 +77,37 @@ def test_forgetting_keeps_the_clock_and_what_is_under_way(world: World, seconds:
 
 def test_new_rules_bound_what_is_queued(world: World) -> None:
     for _ in range(3):
-        world.parser.begin(1.0, "narrow")
-    world.replace_rules(())
+        world.upstream.parser.begin(1.0, "narrow")
+    world.rulebook.replace(())
     assert (world.rules, world.rule_names, world.counts().upstream.busy) == ((), (), 3)
 
 
 def test_a_world_that_is_replaced_lets_go_what_nobody_waits_for(world: World, clock: Clock) -> None:
     worlds = Worlds(world, clock)
-    world.parser.begin(1.0, "narrow").leave()
-    world.parser.begin(1.0, "narrow")
+    world.upstream.parser.begin(1.0, "narrow").leave()
+    world.upstream.parser.begin(1.0, "narrow")
     new = World(2, [], (), clock)
     worlds.replace(new)
     assert worlds.current is new
     assert (world.counts().upstream.busy, world.counts().upstream.queued) == (1, 0)
     assert new.counts().upstream == UpstreamCounts()
+
+
+def test_reset_brings_the_start_back(world: World, clock: Clock) -> None:
+    worlds = Worlds(world, clock)
+    world.rulebook.switch("narrow", on=False)
+    world.journal.finish(world.journal.begin(ASKED, world.clock.arrive()), Result())
+    worlds.populate(9, None, ())
+    assert (worlds.current.seed, worlds.current.rules, worlds.current.wikis.page_count) == (9, (), 1000)
+    worlds.reset()
+    assert worlds.current is not world
+    assert (worlds.current.seed, worlds.current.rules, worlds.current.wikis.page_count) == (1, (NARROW,), 1)
+    assert worlds.current.counts().requests == 0
+
+
+def test_every_world_keeps_a_journal_of_the_size_of_the_first(clock: Clock) -> None:
+    worlds = Worlds(World(1, [], (), clock, journal_size=3), clock)
+    worlds.populate(2, [], ())
+    assert worlds.current.journal.capacity == 3
+    worlds.reset()
+    assert worlds.current.journal.capacity == 3

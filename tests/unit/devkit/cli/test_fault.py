@@ -17,7 +17,7 @@ def served(kept: Kept) -> Iterator[ServedMock]:
 
 
 def in_force(served: ServedMock) -> list[dict[str, object]]:
-    return [rule.model_dump(mode="json", exclude_none=True, by_alias=True) for rule in served.worlds.current.rules]
+    return [rule.model_dump(mode="json", exclude_defaults=True, by_alias=True) for rule in served.worlds.current.rules]
 
 
 def test_options_make_a_fault_and_its_end_is_printed(devkit: Devkit, served: ServedMock) -> None:
@@ -32,7 +32,9 @@ def test_options_make_a_fault_and_its_end_is_printed(devkit: Devkit, served: Ser
 def test_every_option(devkit: Devkit, served: ServedMock) -> None:
     when = ("--share", "0.5", "--page", "Main Page", "--wiki", "enwiki", "--revision", "7", "--path", "/w/*")
     do = ("--latency", "2s", "--size", "1MiB", "--parse", "40ms", "--capacity", "4", "--gateway-timeout", "9s")
-    finished = devkit("fault", "add", *when, "--method", "GET", *do, "--name", "x", "--for", "30s", "--status", "503")
+    finished = devkit(
+        "fault", "add", *when, "--method", "GET", *do, "--name", "x", "--for", "30s", "--status", "503", "--times", "9"
+    )
     assert finished.code == 0, finished.err
     assert in_force(served) == [
         {
@@ -42,18 +44,19 @@ def test_every_option(devkit: Devkit, served: ServedMock) -> None:
                 "path": "/w/*",
                 "wiki": "enwiki",
                 "page": "Main Page",
-                "revision": 7,
+                "revision": [7],
                 "share": 0.5,
-                "window": {"from": "0s", "for": "30s"},
             },
             "do": {
                 "latency": {"fixed": "2s"},
                 "status": {"code": 503},
-                "body": {"size": 1 << 20, "changed": "one block"},
+                "body": {"size": {"fixed": 1 << 20}},
                 "parse": {"fixed": "40ms"},
-                "capacity": {"parses": 4, "overflow": 503},
+                "capacity": {"parses": 4},
                 "gateway_timeout": "9s",
             },
+            "ttl": "30s",
+            "times": 9,
         }
     ]
 

@@ -80,11 +80,13 @@ def test_a_mock_that_is_not_there() -> None:
         FaultControl(f"http://127.0.0.1:{free_port()}").listed()
 
 
-def test_the_clock_stands_until_the_first_request(served: ServedMock) -> None:
+def test_what_is_left_of_a_fault_is_told(served: ServedMock) -> None:
     control = FaultControl(served.endpoint)
-    assert control.clock_s() is None
-    served.fetch(1)
-    assert control.clock_s() is not None
+    control.add([{"name": "short", "do": {"status": 503}, "ttl": "30s", "times": 2, "enabled": False}])
+    (fault,) = control.listed()
+    assert (fault.phase, fault.times_left) == ("switched off", 2)
+    assert fault.ttl_left_s is not None
+    assert 0 < fault.ttl_left_s <= 30
 
 
 class TestFreeName:

@@ -26,6 +26,10 @@ class FakeS3:
             raise ClientError({"Error": {"Code": "NoSuchKey", "Message": "no such key"}}, "GetObject")
         return {"Body": io.BytesIO(self.objects[Bucket, Key])}
 
+    def delete_object(self, *, Bucket: str, Key: str) -> None:  # noqa: N803
+        self._answer()
+        self.objects.pop((Bucket, Key), None)
+
     def get_paginator(self, operation: str) -> "FakeS3":
         assert operation == "list_objects_v2"
         return self

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from devkit.observe.arm import RuleEvidence
+from devkit.observe.arm import Evidence
 from devkit.observe.evidence import rule_evidence
 from devkit.stack.parts.mock_api import JournalCounts
 from mockapi.rules.model import Rule
@@ -22,8 +22,8 @@ MET: dict[str, Any] = {
 }
 
 
-def evidence(do: dict[str, Any], met: dict[str, Any] | None = None, *, max_queued: int = 0) -> RuleEvidence:
-    rule = Rule.model_validate({"name": "fault", "do": do})
+def evidence(do: dict[str, Any], met: dict[str, Any] | None = None, *, max_queued: int = 0, **rest: Any) -> Evidence:
+    rule = Rule.model_validate({"name": "fault", "do": do, **rest})
     counts = JournalCounts.model_validate(
         {
             "requests": 9,
@@ -38,8 +38,9 @@ def evidence(do: dict[str, Any], met: dict[str, Any] | None = None, *, max_queue
 
 
 def test_is_what_the_journal_counted() -> None:
-    assert evidence({"latency": "1s"}) == RuleEvidence(
-        rule="fault",
+    assert evidence({"latency": "1s"}) == Evidence(
+        fault="fault",
+        fired=True,
         requests=3,
         completed=2,
         max_content_length_bytes=10,
@@ -50,6 +51,11 @@ def test_is_what_the_journal_counted() -> None:
         first_at_s=0.0,
         last_at_s=4.5,
     )
+
+
+@pytest.mark.parametrize(("requests", "fired"), [(0, False), (1, True)])
+def test_a_fault_fired_when_it_met_a_request(requests: int, fired: bool) -> None:
+    assert evidence({"status": 504}, {"requests": requests}).fired is fired
 
 
 @pytest.mark.parametrize("do", [{"latency": "1s"}, {"status": 504}, {"body": {"size": "2MiB"}}, {"parse": "80ms"}])
@@ -70,6 +76,26 @@ def test_a_gateways_timeout_acts_when_it_answers() -> None:
     idle = evidence({"gateway_timeout": "2s"})
     assert (idle.acted, idle.inaction) == (False, "no answer was 504")
     assert evidence({"gateway_timeout": "2s"}, {"by_status": {"200": 1, "504": 1}}).acted is True
+
+
+def test_a_rate_limit_acts_when_it_turns_somebody_away() -> None:
+    limit = {"rate_limit": {"rate": "20/s"}}
+    assert (evidence(limit).acted, evidence(limit).inaction) == (False, "no answer was 429")
+    assert evidence(limit, {"by_status": {"429": 1}}).acted is True
+
+
+@pytest.mark.parametrize(
+    ("rest", "by_client"),
+    [
+        ({"when": {"attempt": {"at_least": 2}}}, True),
+        ({"when": {"nth": 3}}, True),
+        ({"when": {"header": {"x-a": True}}}, True),
+        ({"times": 2}, True),
+        ({"when": {"share": "1%", "window": {"for": "3s"}, "probability": "5%"}}, False),
+    ],
+)
+def test_some_rules_pick_requests_by_what_clients_do(rest: dict[str, Any], by_client: bool) -> None:
+    assert evidence({"status": 503}, **rest).by_client is by_client
 
 
 def test_a_rule_with_both_has_to_show_both() -> None:

@@ -7,6 +7,7 @@ import pytest
 from devkit.errors import InvalidFileError, UsageError
 from devkit.scenario.load import find_scenario, load_scenario
 from devkit.scenario.model import Scenario
+from mockapi.rules.do import Do
 from tests.unit.devkit.scenario.conftest import TEXT, Edited
 
 SHIPPED = sorted((Path(__file__).parents[4] / "scenarios").rglob("*.y*ml"))
@@ -111,7 +112,7 @@ BAD = {
     "wrong unit of a size": (
         ("size: 2MiB", "size: 2 MiX"),
         [
-            "18:21: mock.rules.0.do.body.size: not a size (got '2 MiX'); "
+            "18:21: mock.rules.0.do.body.size.fixed: not a size (got '2 MiX'); "
             "a number with its unit B, KiB, MiB, GiB, kB, MB, GB, such as 20MiB, or bytes"
         ],
     ),
@@ -275,9 +276,19 @@ BAD = {
             "so give each rule its own"
         ],
     ),
+    "a fault that nobody can see fire": (
+        (
+            "      when: { page: Huge }\n      do: { body: { size: 2MiB, changed_bytes: 64KiB, encoding: gzip } }",
+            "      do: { refuse: 5s }",
+        ),
+        [
+            "17:13: mock.rules.0.do.refuse: nobody can show that it fired, as a refused connection leaves no trace; "
+            "`reset: before headers` is next to it"
+        ],
+    ),
     "a rule without a fault": (
         ("{ body: { size: 2MiB, changed_bytes: 64KiB, encoding: gzip } }", "{}"),
-        ["18:7: mock.rules.0.do: no fault; at least one of latency, status, body, parse, capacity, gateway_timeout"],
+        [f"18:7: mock.rules.0.do: no fault; at least one of {', '.join(Do.model_fields)}"],
     ),
     "the traffic's own rules: shares": (
         ("  seed: 7", "  seed: 7\n  mix: { create: 0.9, move: 0.9 }"),

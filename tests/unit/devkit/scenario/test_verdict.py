@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from devkit.errors import INCONCLUSIVE, REFUTED, REPRODUCED_AND_FIXED
-from devkit.report.result import ArmResult, Evidence, ExpectationResult
+from devkit.observe.arm import Evidence
+from devkit.report.result import ArmResult, ExpectationResult
 from devkit.scenario.model import ArmName
 from devkit.scenario.verdict import judge
 from tests.unit.devkit.observed import an_audit, some_figures
@@ -116,6 +117,14 @@ def test_a_fault_that_acts_under_load_has_to_act_in_one_of_the_arms(
 def test_by_itself_only_the_incident_arm_has_to_show_it(arm: ArmName, outcome: str) -> None:
     (fired,) = evidence(FIRED)
     assert judge({arm: an_arm(holds=True)}, {arm: [fired.model_copy(update=IDLE)]}).outcome == outcome
+
+
+@pytest.mark.parametrize(("incident", "outcome"), [(True, "reproduced and fixed"), (False, "inconclusive")])
+def test_a_fault_for_second_attempts_need_not_meet_any_of_a_fixed_client(incident: bool, outcome: str) -> None:
+    arms: dict[ArmName, ArmResult] = {"incident": an_arm(holds=True), "fixed": an_arm(holds=True)}
+    fired, silent = (one.model_copy(update={"by_client": True}) for one in evidence((True, False)))
+    found = {"incident": [fired if incident else silent], "fixed": [silent]}
+    assert judge(arms, found).outcome == outcome
 
 
 def test_a_fault_that_met_nothing_is_told_once() -> None:

@@ -1,33 +1,112 @@
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from mockapi.faults.body import block, compresses
+from mockapi.faults.body import coding, shape
 from mockapi.pages.block import Block
-from mockapi.rules.model import Body
+from mockapi.pages.bomb import Bomb
+from tests.unit.mockapi.faults.planned import plan, problem
+
+GIB = 1 << 30
 
 
-def body(**fields: Any) -> Body:
-    return Body.model_validate(fields)
+def accepting(*codings: str) -> Callable[[str], bool]:
+    return lambda asked: asked in codings
 
 
-def test_only_a_size_replaces_the_article() -> None:
-    assert block(None) is None
-    assert block(body(encoding="gzip")) is None
-    assert block(body(size="300KiB")) == Block(307_200, 65_536)
-    assert block(body(size="300KiB", changed_bytes="1KiB")) == Block(307_200, 1_024)
+def shape_of(**body: Any) -> Block | Bomb | None:
+    return shape(plan({"body": body}).body)
+
+
+def coding_of(*accepted: str, **body: Any) -> str | None:
+    return coding(plan({"body": body}) if body else plan(), accepting(*accepted))
+
+
+def test_only_a_size_or_a_bomb_replaces_the_document() -> None:
+    assert shape(None) is None
+    assert shape_of(encoding="gzip") is None
+    assert shape_of(size="300KiB") == Block(307_200, 65_536)
+    assert shape_of(size="300KiB", changed_bytes="1KiB") == Block(307_200, 1_024)
+    assert shape_of(bomb="1GiB", encoding="br") == Bomb(GIB)
+
+
+@pytest.mark.parametrize("size", [0, 1, 100, "1GiB"])
+def test_any_size_up_to_a_gibibyte(size: object) -> None:
+    made = shape_of(size=size)
+    assert isinstance(made, Block)
+    assert made.size_bytes == (GIB if size == "1GiB" else size)
+    assert made.changed_bytes <= made.size_bytes
+
+
+@given(st.integers(0, 2**64), st.text(max_size=9), st.integers(1, 9))
+def test_a_drawn_size_is_that_of_the_revision_whatever_the_attempt(seed: int, key: str, attempt: int) -> None:
+    body = {"size": {"p50": "20KiB", "p99": "1MiB", "cap": "2MiB"}}
+    made = plan({"body": body}, seed=seed, key=key, attempt=attempt)
+    drawn = shape(made.body)
+    assert isinstance(drawn, Block)
+    assert 0 < drawn.size_bytes <= 2 << 20
+    assert made.draws == {"size_bytes": drawn.size_bytes}
+    assert drawn == shape(plan({"body": body}, seed=seed, key=key).body)
+
+
+def test_sizes_are_spread_as_the_rule_says() -> None:
+    def sizes(size: dict[str, object]) -> list[int]:
+        drawn = [shape(plan({"body": {"size": size}}, key=str(n)).body) for n in range(2_000)]
+        return sorted(made.size_bytes for made in drawn if isinstance(made, Block))
+
+    log_normal = sizes({"p50": "20KiB", "p99": "1MiB", "cap": "20MiB"})
+    assert log_normal[1_000] == pytest.approx(20 << 10, rel=0.15)
+    assert log_normal[1_980] == pytest.approx(1 << 20, rel=0.4)
+    even = sizes({"uniform": {"from": 10, "to": 19}})
+    assert set(even) == set(range(10, 20))
+    assert even[1_000] in {14, 15}
 
 
 @pytest.mark.parametrize(
-    ("fault", "accepted", "gzip"),
+    ("body", "accepted", "sent"),
     [
-        (None, True, True),
-        (None, False, False),
-        (body(encoding="gzip"), True, True),
-        (body(encoding="gzip"), False, False),
-        (body(encoding="identity"), True, False),
-        (body(size=9000), True, True),
+        ({}, ("gzip", "br"), "gzip"),
+        ({}, ("br",), None),
+        ({"encoding": "br"}, ("gzip", "br"), "br"),
+        ({"encoding": "br"}, ("gzip",), "gzip"),
+        ({"encoding": "br"}, (), None),
+        ({"encoding": "zstd", "force": True}, (), "zstd"),
+        ({"encoding": "deflate"}, ("deflate",), "deflate"),
+        ({"encoding": "identity"}, ("gzip",), None),
+        ({"size": 9000}, ("gzip",), "gzip"),
     ],
 )
-def test_gzip_only_for_a_client_that_accepts_it(fault: Body | None, accepted: bool, gzip: bool) -> None:
-    assert compresses(fault, accepted=accepted) is gzip
+def test_a_coding_is_used_for_who_accepts_it(body: dict[str, Any], accepted: tuple[str, ...], sent: str | None) -> None:
+    assert coding_of(*accepted, **body) == sent
+
+
+@pytest.mark.parametrize("fault", [{"invalid_utf8": 1}, {"content_length": "compressed"}])
+def test_some_faults_need_the_plain_document_whatever_another_rule_says(fault: dict[str, Any]) -> None:
+    made = plan(fault, {"body": {"encoding": "br", "force": True}})
+    assert coding(made, accepting("br", "gzip")) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({}, "do.body: body without effect"),
+        ({"size": 1, "bomb": 1}, "both size and bomb"),
+        ({"size": "2GiB"}, "do.body.size.fixed: input should be less than or equal to 1073741824"),
+        ({"bomb": -1}, "do.body.bomb: input should be greater than or equal to 0"),
+        ({"size": {"p50": 1}}, "one of: a size, p50 with p99 and an optional cap, uniform"),
+        ({"size": {"p50": 9, "p99": 3}}, "swap them?"),
+        ({"size": {"p50": 9, "p99": 30, "cap": 3}}, "cap is below p50"),
+        ({"size": {"fixed": 9, "cap": 30}}, "cap without p50 and p99"),
+        ({"size": {"uniform": {"from": 9, "to": 3}}}, "from is above to"),
+        ({"encoding": "lzma"}, "'lzma' is not allowed"),
+        ({"size": 9, "force": True}, "force without a coding"),
+        ({"encoding": "identity", "force": True}, "force without a coding"),
+        ({"encoding": "gzip", "changed_bytes": 999}, "changed_bytes without size"),
+        ({"size": 9000, "changed_bytes": 9000}, "changed_bytes 9000 does not fit into a document of 9000 bytes"),
+    ],
+)
+def test_what_cannot_be_is_refused(body: dict[str, Any], said: str) -> None:
+    assert said in problem({"body": body})

@@ -1,11 +1,16 @@
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
 import pytest
 
-from mockapi.faults.status import overflow, reply
+from mockapi.faults.status import Status, overflow, reply
 from mockapi.reply import Reply
 from mockapi.rules.model import Do
+
+
+def data(reply: Reply) -> bytes:
+    return b"".join(reply.body.pieces())
 
 
 def answer(status: int | dict[str, Any]) -> Reply:
@@ -24,7 +29,7 @@ def answer(status: int | dict[str, Any]) -> Reply:
 )
 def test_a_proxy_speaks_plainly(code: int, words: str) -> None:
     made = answer(code)
-    assert (made.status, made.body.decode()) == (code, words)
+    assert (made.status, data(made).decode()) == (code, words)
     assert made.headers == (
         (b"content-length", str(len(words)).encode()),
         (b"content-type", b"text/plain"),
@@ -45,7 +50,7 @@ def test_a_proxy_speaks_plainly(code: int, words: str) -> None:
 )
 def test_mediawiki_speaks_json(code: int, expected: dict[str, Any]) -> None:
     made = answer(code)
-    fields = orjson.loads(made.body)
+    fields = orjson.loads(data(made))
     assert made.status == fields["httpCode"] == code
     assert fields.items() >= expected.items()
     assert made.header(b"content-type") == "application/json"
@@ -53,27 +58,37 @@ def test_mediawiki_speaks_json(code: int, expected: dict[str, Any]) -> None:
 
 
 def test_the_error_names_the_revision() -> None:
-    assert "The specified revision (28674) does not exist" in answer(404).body.decode()
+    assert "The specified revision (28674) does not exist" in data(answer(404)).decode()
 
 
 def test_too_many_requests_say_when_to_come_back() -> None:
     made = answer(429)
     assert made.header(b"retry-after") == "60"
-    assert made.body.decode().endswith("\n\nrequest-id: abc\n")
+    assert data(made).decode().endswith("\n\nrequest-id: abc\n")
     assert answer({"code": 429, "retry_after": "5s"}).header(b"retry-after") == "5"
 
 
 def test_own_words_and_retry_after() -> None:
     made = answer({"code": 503, "body": "later, naïve one", "retry_after": "2m"})
-    assert made.body == "later, naïve one".encode()
-    assert made.header(b"content-length") == str(len(made.body))
+    assert data(made) == "later, naïve one".encode()
+    assert made.header(b"content-length") == str(len(data(made)))
     assert made.header(b"retry-after") == "120"
 
 
 def test_a_full_queue_is_told_by_the_proxy_or_by_the_gateway() -> None:
     made = overflow(503, "abc")
     assert made.status == 503
-    assert made.body == b"upstream connect error or disconnect/reset before headers. reset reason: overflow"
+    assert data(made) == b"upstream connect error or disconnect/reset before headers. reset reason: overflow"
     assert (made.header(b"x-envoy-overloaded"), made.header(b"server")) == ("true", "envoy")
-    assert made.header(b"content-length") == str(len(made.body))
+    assert made.header(b"content-length") == str(len(data(made)))
     assert overflow(429, "abc") == answer(429)
+
+
+def test_retry_after_may_be_a_date() -> None:
+    made = reply(
+        Status(code=429, retry_after=timedelta(seconds=90), retry_after_as="date"),
+        revision="",
+        request_id="abc",
+        now=datetime(2026, 11, 21, 23, 59, 0, tzinfo=UTC),
+    )
+    assert made.header(b"retry-after") == "Sun, 22 Nov 2026 00:00:30 GMT"

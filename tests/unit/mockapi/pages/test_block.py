@@ -1,6 +1,6 @@
 import difflib
 import gzip
-import threading
+import hashlib
 from collections.abc import Callable
 
 import orjson
@@ -9,13 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mockapi.catalog import CatalogPage
-from mockapi.pages.block import MIN_SIZE_BYTES, Abandoned, Block, most_changed_bytes, render_block
-from mockapi.titles import Located
+from mockapi.pages.block import Block, most_changed_bytes, render_block
+from mockapi.wiki.located import Located
 
 MakePage = Callable[..., CatalogPage]
 RevisionOf = Callable[[CatalogPage, int], Located]
 
-sizes = st.integers(MIN_SIZE_BYTES, 60_000)
+FRAMED_FROM = 500
+
+sizes = st.one_of(st.integers(FRAMED_FROM, 5_000), st.integers(FRAMED_FROM, 60_000))
 seeds = st.integers()
 titles = st.text(min_size=1, max_size=255)
 
@@ -108,8 +110,29 @@ def test_the_seed_decides_the_text(located: Located) -> None:
     assert render_block(1, located, block) != render_block(2, located, block)
 
 
-def test_it_can_be_abandoned(located: Located) -> None:
-    abandon = threading.Event()
-    abandon.set()
-    with pytest.raises(Abandoned):
-        render_block(1, located, Block(20_000, 1_000), abandon)
+@settings(deadline=None)
+@given(st.one_of(st.integers(0, 40), st.integers(0, FRAMED_FROM - 1)))
+def test_a_document_without_a_frame_is_exact_too_and_differs_as_a_whole(
+    make_page: MakePage, revision_of: RevisionOf, size: int
+) -> None:
+    old, new = (render_block(1, revision_of(make_page(), n), Block(size, 200)) for n in (1, 2))
+    assert len(old) == len(new) == size
+    assert escaped_bytes(old) == escaped_bytes(new)
+    assert old != new or size < len("r001")
+    assert most_changed_bytes(size) <= size
+
+
+@pytest.mark.parametrize(
+    ("size", "changed", "n", "digest"),
+    [
+        (4_096, 128, 1, "2cfd2093c23e4ac058cd2c18ea921bbe1c22e8dcb448bf2bfee8d41668102968"),
+        (307_200, 65_536, 4_095, "96d1406e8c005527710f25babc76de18ce2dc01170ed91551f066ed695607f9a"),
+        (1_000_003, 99_999, 2, "2dfa508fb462bab7f2bf245d699fdb8368fb3fd9dd50e5f4ddcc68c35d5e3378"),
+    ],
+)
+def test_the_bytes_are_part_of_what_a_seed_promises(
+    make_page: MakePage, revision_of: RevisionOf, size: int, changed: int, n: int, digest: str
+) -> None:
+    seed, page = (5, make_page(12_345)) if n == 4_095 else (1, make_page(7))
+    body = render_block(seed, revision_of(page, n), Block(size, changed))
+    assert hashlib.sha256(body).hexdigest() == digest

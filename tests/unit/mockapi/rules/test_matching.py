@@ -4,25 +4,53 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockapi.rules.matching import Subject, matches, matching
+from mockapi.request import Request
+from mockapi.routes.endpoint import Target
+from mockapi.rules.matching import REQUEST, TARGET, Matching, Subject
 from mockapi.rules.model import Rule
+from mockapi.rules.when import When
 
-SUBJECT = Subject("GET", "/w/rest.php/v1/revision/28674/html", "enwiki", "Old harbour", 28674, 7, at_s=4.0)
-ELSEWHERE = Subject("GET", "/w/api.php", None, None, None)
+PATH = "/w/rest.php/v1/revision/28674/html"
+PAGE = Target("enwiki", "Old harbour", 7, 28674)
+
+
+def subject(
+    *targets: Target,
+    method: str = "GET",
+    path: str = PATH,
+    headers: dict[str, str] | None = None,
+    client: str = "127.0.0.1",
+    attempt: int = 2,
+    at_s: float = 4.0,
+    key: str = "28674",
+) -> Subject:
+    request = Request(method, path, path, "", headers or {"user-agent": "bot/1.0 (x)"}, client)
+    return Subject.of(request, targets or (PAGE,), key=key, attempt=attempt, at_s=at_s)
 
 
 def rule(name: str = "r", **when: Any) -> Rule:
     return Rule.model_validate({"name": name, "when": when, "do": {"status": 404}})
 
 
+def matches(one: Rule, asked: Subject, *, seed: int = 1) -> bool:
+    matching = Matching(one, seed=seed)
+    holds = matching.holds(asked)
+    assert holds is (not list(matching.mismatches(asked)))
+    return holds
+
+
 def held(share: object, *, seed: int = 1, name: str = "r", pages: int = 2_000, wiki: str = "enwiki") -> set[int]:
     """The pages of a wiki that lie within the share."""
-    one = rule(name, share=share)
+    matching = Matching(rule(name, share=share), seed=seed)
     return {
         page_id
         for page_id in range(1, pages + 1)
-        if matches(one, Subject("GET", "/p", wiki, "T", page_id * 4096, page_id), seed=seed)
+        if matching.holds(subject(Target(wiki, "T", page_id, page_id * 4096)))
     }
+
+
+def test_every_key_of_when_has_its_matcher_and_nth_is_the_rule_books() -> None:
+    assert {*REQUEST, *TARGET, "nth"} == set(When.model_fields)
 
 
 @pytest.mark.parametrize(
@@ -37,15 +65,27 @@ def held(share: object, *, seed: int = 1, name: str = "r", pages: int = 2_000, w
         {"page": "Old harbour"},
         {"page": "Old_harbour"},
         {"revision": 28674},
+        {"revision": [1, 28674]},
+        {"header": {"User-Agent": "bot/*"}},
+        {"header": {"user-agent": True, "x-absent": False}},
+        {"client": "127.0.0.1"},
+        {"client": "127.0.0.0/8"},
+        {"attempt": 2},
+        {"attempt": {"at_most": 2}},
+        {"attempt": {"at_least": 2, "every": 3}},
+        {"probability": "100%"},
         {"share": "100%"},
+        {"share_of_revisions": "100%"},
         {"window": {"from": "4s"}},
         {"window": {"from": "3s", "for": "2s"}},
         {"window": {"for": "5s"}},
+        {"probability": {"from": "0%", "to": "100%", "over": "4s"}},
+        {"window": {"from": "1s"}, "probability": {"from": "0%", "to": "100%", "over": "3s"}},
         {"method": "GET", "path": "*", "wiki": "enwiki", "page": "Old harbour", "revision": 28674},
     ],
 )
 def test_it_matches_when_all_that_is_given_holds(when: dict[str, Any]) -> None:
-    assert matches(rule(**when), SUBJECT, seed=1)
+    assert matches(rule(**when), subject())
 
 
 @pytest.mark.parametrize(
@@ -57,7 +97,20 @@ def test_it_matches_when_all_that_is_given_holds(when: dict[str, Any]) -> None:
         {"wiki": "dewiki"},
         {"page": "Old"},
         {"revision": 28673},
+        {"revision": [1, 2]},
+        {"header": {"user-agent": "curl/*"}},
+        {"header": {"user-agent": False}},
+        {"header": {"x-absent": "*"}},
+        {"client": "10.0.0.0/8"},
+        {"client": "::1"},
+        {"attempt": 1},
+        {"attempt": {"at_most": 1}},
+        {"attempt": {"at_least": 3}},
+        {"attempt": {"every": 2}},
+        {"probability": 1e-12},
+        {"probability": {"from": "0%", "to": 1e-12, "over": "4s"}},
         {"share": 1e-12},
+        {"share_of_revisions": 1e-12},
         {"window": {"from": "5s"}},
         {"window": {"for": "4s"}},
         {"window": {"from": "1s", "for": "3s"}},
@@ -65,17 +118,54 @@ def test_it_matches_when_all_that_is_given_holds(when: dict[str, Any]) -> None:
     ],
 )
 def test_one_thing_that_does_not_hold_is_enough(when: dict[str, Any]) -> None:
-    assert not matches(rule(**when), SUBJECT, seed=1)
+    assert not matches(rule(**when), subject())
 
 
-@pytest.mark.parametrize("when", [{"wiki": "enwiki"}, {"page": "Old harbour"}, {"revision": 28674}, {"share": "100%"}])
+@pytest.mark.parametrize(
+    "when",
+    [
+        {"wiki": "enwiki"},
+        {"page": "Old harbour"},
+        {"revision": 28674},
+        {"share": "100%"},
+        {"share_of_revisions": "100%"},
+    ],
+)
 def test_a_request_without_a_page_matches_no_page(when: dict[str, Any]) -> None:
-    assert not matches(rule(**when), ELSEWHERE, seed=1)
+    assert not matches(rule(**when), subject(Target()))
 
 
-def test_all_that_match_apply_in_order() -> None:
-    rules = [rule("b"), rule("no", wiki="dewiki"), rule("a", page="Old harbour")]
-    assert [one.name for one in matching(rules, SUBJECT, seed=1)] == ["b", "a"]
+def test_one_of_several_targets_must_fit_it_all() -> None:
+    both = subject(PAGE, Target("dewiki", "Hafen", 9, 36865))
+    assert matches(rule(wiki="dewiki", revision=36865), both)
+    assert not matches(rule(wiki="dewiki", revision=28674), both)
+
+
+def test_a_mismatch_says_what_was_wanted_and_what_there_was() -> None:
+    matching = Matching(rule(method="HEAD", page="Old", attempt={"at_least": 3}, wiki="enwiki"), seed=1)
+    told = [(one.key, one.wanted, one.got) for one in matching.mismatches(subject())]
+    assert told == [("method", "HEAD", "GET"), ("attempt", '{"at_least":3}', "2"), ("page", "Old", "Old harbour")]
+
+
+def test_of_several_targets_the_nearest_is_explained() -> None:
+    matching = Matching(rule(wiki="dewiki", page="Hafen", revision=1), seed=1)
+    told = [one.key for one in matching.mismatches(subject(PAGE, Target("dewiki", "Hafen", 9, 36865)))]
+    assert told == ["revision"]
+
+
+def test_a_probability_is_drawn_for_each_key_and_attempt() -> None:
+    matching = Matching(rule(probability="30%"), seed=1)
+    fits = {
+        (n, attempt) for n in range(500) for attempt in (1, 2) if matching.holds(subject(key=str(n), attempt=attempt))
+    }
+    assert len(fits) == pytest.approx(300, abs=4 * (1_000 * 0.3 * 0.7) ** 0.5)
+    assert {n for n, attempt in fits if attempt == 1} != {n for n, attempt in fits if attempt == 2}
+
+
+def test_a_probability_rises_evenly_and_stays() -> None:
+    chance = rule(probability={"from": "10%", "to": "90%", "over": "8s"}).when.probability
+    assert chance is not None
+    assert [round(chance.at(s), 6) for s in (-1, 0, 2, 4, 8, 99)] == [0.1, 0.1, 0.3, 0.5, 0.9, 0.9]
 
 
 @pytest.mark.parametrize(("share", "pages"), [("1%", 20), ("10%", 200), ("50%", 1_000), ("99%", 1_980)])
@@ -93,11 +183,10 @@ def test_a_larger_share_has_all_pages_of_a_smaller_one(one: float, other: float,
 
 @given(st.integers(1, 10**9), st.integers(0, 4095), st.integers(0, 4095), st.sampled_from([0.01, 0.5, 0.99]))
 def test_all_revisions_of_a_page_are_alike(page_id: int, n: int, other: int, share: float) -> None:
-    first, second = (
-        Subject(method, path, "enwiki", title, page_id * 4096 + number, page_id, at_s=at_s)
-        for method, path, title, number, at_s in [("GET", "/a", "T", n, 0.0), ("HEAD", "/b", "Moved", other, 9.0)]
-    )
-    assert matches(rule(share=share), first, seed=1) is matches(rule(share=share), second, seed=1)
+    matching = Matching(rule(share=share), seed=1)
+    first = subject(Target("enwiki", "T", page_id, page_id * 4096 + n), path="/a", at_s=0.0)
+    second = subject(Target("enwiki", "Moved", page_id, page_id * 4096 + other), method="HEAD", path="/b", at_s=9.0)
+    assert matching.holds(first) is matching.holds(second)
 
 
 def test_seed_rule_name_and_wiki_each_choose_other_pages() -> None:

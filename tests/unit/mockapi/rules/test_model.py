@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from mockapi.pages.block import most_changed_bytes
+from mockapi.faults.body import shape
+from mockapi.pages.block import Block, most_changed_bytes
 from mockapi.problems import problems
 from mockapi.rules.model import Rule, Rules
 
@@ -30,20 +31,32 @@ def test_short_forms_mean_the_long_ones() -> None:
     assert rule({"parse": "40ms"}) == rule({"parse": {"fixed": "40ms"}})
     assert rule({"capacity": 4}) == rule({"capacity": {"parses": 4, "overflow": 503}})
     assert rule({"status": 404}, when={"share": "1%"}) == rule({"status": 404}, when={"share": 0.01})
+    assert rule({"latency": "never"}) == rule({"latency": {"never": True}})
+    assert rule({"status": 404}, when={"revision": 7}) == rule({"status": 404}, when={"revision": [7]})
+    assert rule({"status": 404}, when={"attempt": 2}) == rule({"status": 404}, when={"attempt": {"exactly": 2}})
+    assert rule({"status": 404}, when={"probability": "5%"}) == rule(
+        {"status": 404}, when={"probability": {"to": 0.05}}
+    )
     assert rule({"body": {"size": "20MiB"}}).do.body == rule({"body": {"size": 20 * 1024 * 1024}}).do.body
 
 
 def test_the_worked_example_of_a_huge_page() -> None:
     huge = rule({"body": {"size": 17_300_219, "changed": "one block", "encoding": "gzip"}}, when={"page": "Huge"})
     assert huge.do.body is not None
-    assert (huge.do.body.size, huge.do.body.block_bytes) == (17_300_219, 65_536)
+    assert shape(huge.do.body) == Block(17_300_219, 65_536)
 
 
 durations = st.timedeltas(min_value=timedelta(microseconds=1), max_value=timedelta(hours=1))
-latencies = st.one_of(
+finite = st.one_of(
     durations.map(lambda fixed: {"fixed": fixed}),
+    st.tuples(durations, durations).map(lambda pair: {"uniform": {"from": min(pair), "to": max(pair)}}),
+    st.builds(lambda mean, sd: {"normal": {"mean": mean, "sd": sd}, "cap": mean}, durations, durations),
+    st.sets(durations, min_size=1, max_size=4).map(
+        lambda bounds: {"empirical": [{"up_to": bound, "count": 1} for bound in sorted(bounds)]}
+    ),
     st.tuples(durations, durations).map(lambda pair: {"p50": min(pair), "p99": max(pair), "cap": max(pair)}),
 )
+latencies = finite | st.just("never")
 bodies = st.integers(4096, 10**8).map(lambda size: {"size": size, "encoding": "gzip"})
 statuses = st.integers(400, 599) | st.builds(lambda code: {"code": code, "body": "x"}, st.integers(400, 599))
 capacities = st.integers(1, 99) | st.fixed_dictionaries(
@@ -55,13 +68,38 @@ dos = st.fixed_dictionaries(
         "latency": latencies,
         "status": statuses,
         "body": bodies,
-        "parse": latencies,
+        "latency_through_body": latencies,
+        "parse": finite,
         "capacity": capacities,
         "gateway_timeout": durations,
+        "rate_limit": st.builds(
+            lambda n, burst: {"rate": f"{n}/s", "burst": burst}, st.integers(1, 99), st.integers(1, 9)
+        ),
+        "degradation": st.builds(lambda adds, over: {"adds": adds, "over": over}, durations, durations),
+        "missing": st.just(True),
+        "hidden": st.sets(st.sampled_from(["text", "user", "comment"]), min_size=1).map(lambda p: {"parts": sorted(p)}),
+        "replica_lag": st.just({"attempts": 2}) | durations.map(lambda d: {"for": d}),
+        "database_lag": finite,
+        "parser_cache": st.just(True),
     },
 ).filter(bool)
+numbers = st.integers(1, 9) | st.builds(
+    lambda n, m: {"at_least": n, "at_most": n + m}, st.integers(1, 9), st.integers(0, 9)
+)
+shares = st.floats(1e-9, 1)
 whens = st.fixed_dictionaries(
-    {}, optional={"share": st.floats(1e-9, 1), "window": st.builds(lambda d: {"from": d, "for": d}, durations)}
+    {},
+    optional={
+        "revision": st.lists(st.integers(1, 99), min_size=1, max_size=3) | st.integers(1, 99),
+        "header": st.dictionaries(st.sampled_from(["x-a", "X-B"]), st.booleans() | st.text(max_size=3), min_size=1),
+        "client": st.sampled_from(["127.0.0.1", "10.0.0.0/8", "::1"]),
+        "attempt": numbers,
+        "nth": numbers,
+        "probability": shares | st.builds(lambda p, d: {"from": 0.0, "to": p, "over": d}, shares, durations),
+        "share": shares,
+        "share_of_revisions": shares,
+        "window": st.builds(lambda d: {"from": d, "for": d}, durations),
+    },
 )
 
 
@@ -87,18 +125,21 @@ def test_a_window_has_a_beginning_or_an_end_or_both(window: dict[str, str], seco
         ([{"name": "a", "wen": {}, "do": {"status": 404}}], "[0].wen: unknown key; did you mean 'when'?"),
         (
             [{"name": "a", "when": {"title": "A"}, "do": {"status": 404}}],
-            "allowed: method, path, wiki, page, revision, share",
+            "allowed: method, path, wiki, page, revision, header",
         ),
         ([{"name": "a", "do": {"latency": {"p5": "1s"}}}], "[0].do.latency.p5: unknown key; did you mean 'p50'?"),
         ([{"name": "a", "do": {"latency": 40}}], "not a duration (got 40); a number with its unit"),
-        ([{"name": "a", "do": {"latency": {"p50": "1s"}}}], "either a duration, or both p50 and p99"),
-        ([{"name": "a", "do": {"latency": {"p50": "2s", "p99": "1s"}}}], "p50 must be above 0 and at most p99"),
+        ([{"name": "a", "do": {"latency": {"p50": "1s"}}}], "[0].do.latency: p50 and p99 go together"),
+        ([{"name": "a", "do": {"latency": {"p50": "2s", "p99": "1s"}}}], "p50 must be at most p99"),
         ([{"name": "a", "do": {"latency": {"p50": "2s", "p99": "3s", "cap": "1s"}}}], "cap is below p50"),
-        ([{"name": "a", "do": {"latency": {"fixed": "2s", "cap": "1s"}}}], "cap without p50 and p99"),
+        ([{"name": "a", "do": {"latency": {"fixed": "2s", "cap": "1s"}}}], "cap without a distribution"),
         ([{"name": "a", "do": {"status": 200}}], "[0].do.status.code: input should be greater than or equal to 400"),
         ([{"name": "a", "do": {"status": {"code": 503, "retry_after": "1500ms"}}}], "not in whole seconds"),
-        ([{"name": "a", "do": {"body": {"size": 100}}}], "[0].do.body.size: input should be greater than or equal"),
-        ([{"name": "a", "do": {"body": {}}}], "give size, encoding or both"),
+        (
+            [{"name": "a", "do": {"body": {"size": -1}}}],
+            "[0].do.body.size.fixed: input should be greater than",
+        ),
+        ([{"name": "a", "do": {"body": {}}}], "give size, bomb, encoding or several of them"),
         ([{"name": "a", "do": {"body": {"encoding": "gzip", "changed_bytes": 999}}}], "changed_bytes without size"),
         (
             [{"name": "a", "do": {"body": {"size": 9000, "changed_bytes": 9000}}}],
@@ -108,9 +149,42 @@ def test_a_window_has_a_beginning_or_an_end_or_both(window: dict[str, str], seco
         ([{"name": "a", "do": {"body": {"size": 9000, "changed": "two"}}}], "'two' is not allowed; allowed: one block"),
         (
             [{"name": "a", "do": {}}],
-            "[0].do: no fault (got {}); at least one of latency, status, body, parse, capacity, gate",
+            "[0].do: no fault (got {}); at least one of rate_limit, latency, ",
         ),
-        ([{"name": "a", "do": {"parse": {"p50": "1s"}}}], "[0].do.parse: not a time"),
+        ([{"name": "a", "do": {"parse": {"p50": "1s"}}}], "[0].do.parse: p50 and p99 go together"),
+        ([{"name": "a", "do": {"parse": "never"}}], "[0].do.parse: never is no time here"),
+        ([{"name": "a", "do": {"latency": {"fixed": "1s", "never": True}}}], "[0].do.latency: not a time"),
+        ([{"name": "a", "do": {"latency": {"uniform": {"from": "2s", "to": "1s"}}}}], "from is above to"),
+        ([{"name": "a", "do": {"latency": {"empirical": []}}}], "a histogram without values"),
+        (
+            [
+                {
+                    "name": "a",
+                    "do": {"latency": {"empirical": [{"up_to": "2s", "count": 1}, {"up_to": "2s", "count": 1}]}},
+                }
+            ],
+            "up_to does not ascend",
+        ),
+        ([{"name": "a", "do": {"rate_limit": {"rate": "20"}}}], "[0].do.rate_limit.rate: not a rate (got '20')"),
+        ([{"name": "a", "do": {"rate_limit": {"rate": "0/s"}}}], "[0].do.rate_limit.rate: not a rate"),
+        ([{"name": "a", "do": {"replica_lag": {"for": "2s", "attempts": 1}}}], "either attempts: 2, or for: 3s"),
+        ([{"name": "a", "do": {"hidden": {"parts": ["text", "text"]}}}], "a part is there twice"),
+        ([{"name": "a", "do": {"hidden": {"parts": ["txt"]}}}], "'txt' is not allowed; did you mean 'text'?"),
+        ([{"name": "a", "do": {"missing": False}}], "[0].do.missing: False is not allowed"),
+        ([{"name": "a", "times": 0, "do": {"status": 404}}], "[0].times: input should be greater than or equal to 1"),
+        ([{"name": "a", "ttl": "0s", "do": {"status": 404}}], "[0].ttl: a duration of 0"),
+        ([{"name": "a", "when": {"client": "here"}, "do": {"status": 404}}], "[0].when.client: not an address"),
+        ([{"name": "a", "when": {"attempt": {}}, "do": {"status": 404}}], "[0].when.attempt: no number"),
+        (
+            [{"name": "a", "when": {"nth": {"exactly": 1, "every": 2}}, "do": {"status": 404}}],
+            "exactly with another bound",
+        ),
+        ([{"name": "a", "when": {"nth": {"at_least": 3, "at_most": 2}}, "do": {"status": 404}}], "at_most is below"),
+        (
+            [{"name": "a", "when": {"probability": {"to": 0.5, "over": "1s"}}, "do": {"status": 404}}],
+            "from and over go",
+        ),
+        ([{"name": "a", "when": {"probability": "0%"}, "do": {"status": 404}}], "[0].when.probability: never true"),
         ([{"name": "a", "do": {"capacity": 0}}], "[0].do.capacity.parses: input should be greater than or equal to 1"),
         ([{"name": "a", "do": {"capacity": "4"}}], "[0].do.capacity.parses: input should be a valid integer (got '4')"),
         ([{"name": "a", "do": {"capacity": True}}], "[0].do.capacity.parses: input should be a valid integer"),
@@ -153,8 +227,6 @@ def test_all_problems_are_told_at_once() -> None:
     assert len(found) == 4
 
 
-@given(st.integers(4096, 200_000))
+@given(st.integers(0, 200_000))
 def test_the_default_block_fits_every_document(size: int) -> None:
-    body = rule({"body": {"size": size}}).do.body
-    assert body is not None
-    assert body.block_bytes == min(65_536, most_changed_bytes(size))
+    assert shape(rule({"body": {"size": size}}).do.body) == Block(size, min(65_536, most_changed_bytes(size)))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockapi.rules.model import Capacity
+from mockapi.faults.capacity import Capacity
 from mockapi.upstream.load import Load, UpstreamCounts
 from mockapi.upstream.pool import Parse, Pool, QueueFull
 

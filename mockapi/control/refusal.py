@@ -1,0 +1,67 @@
+"""Why the control did not do what it was asked, and the answer that says so: a list of {path, problem, hint}."""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from mockapi.problems import Problem
+
+
+class Refusal(Exception):  # noqa: N818 - an answer, named for what it is
+    """An answer of `status` with a list of problems as its body."""
+
+    def __init__(self, status: int, problems: Sequence[Problem]) -> None:
+        super().__init__("; ".join(map(str, problems)))
+        self.status = status
+        self.problems = problems
+
+
+def refusals(
+    document: Callable[[], Mapping[str, Any]],
+) -> Callable[[Request, Exception], Awaitable[JSONResponse]]:
+    """The handler for a Refusal, for parameters that do not fit, and for what is no route of the OpenAPI document."""
+
+    async def respond(request: Request, refusal: Exception) -> JSONResponse:
+        headers: dict[str, str] | None = None
+        match refusal:
+            case Refusal():
+                status, problems = refusal.status, list(refusal.problems)
+            case RequestValidationError():
+                status = 422
+                problems = [
+                    Problem(str(error["loc"][-1]), f"{error['msg'].lower()} (got {error['input']!r:.80})")
+                    for error in refusal.errors()
+                ]
+            case HTTPException():
+                status, headers = refusal.status_code, {}
+                routes = _routes(document())
+                if allowed := routes.get(_route(request.url.path, routes), []):
+                    headers["Allow"] = ", ".join(allowed)
+                known = ", ".join(f"{method} {path}" for path, methods in routes.items() for method in methods)
+                problems = [Problem(request.url.path, str(refusal.detail).lower(), f"routes: {known}")]
+            case _:
+                raise refusal
+        return JSONResponse([asdict(problem) for problem in problems], status, headers)
+
+    return respond
+
+
+def _routes(document: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The methods of each path of the control."""
+    return {
+        path: [method.upper() for method in operations]
+        for path, operations in document["paths"].items()
+        if not path.startswith(("/w/", "/api/"))
+    }
+
+
+def _route(path: str, routes: Mapping[str, object]) -> str:
+    """Which of `routes` a path is; itself when it is none."""
+    forms = ((route, re.sub(r"\\{[^}]*\\}", ".+", re.escape(route))) for route in routes)
+    return next((route for route, form in forms if re.fullmatch(form, path)), path)

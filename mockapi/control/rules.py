@@ -1,0 +1,124 @@
+"""`/rules` and `/standing`: the faults, one by one or all at once, and how they stand.
+
+`/rules` gives rules as they can be put back; `/standing` also what is left of `ttl` and `times` and what fired.
+"""
+
+from typing import Final
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from mockapi.control.given import Given
+from mockapi.control.parameters import only
+from mockapi.control.refusal import Refusal
+from mockapi.faults.registry import FAULTS
+from mockapi.problems import Problem, near_miss
+from mockapi.rules.book import Standing
+from mockapi.rules.model import Rule, Rules
+from mockapi.rules.strict import Strict
+from mockapi.world import World, Worlds
+
+
+class Switch(Strict):
+    """What can be changed of a rule that goes on."""
+
+    enabled: bool
+
+
+_SLOW: Final = {"name": "slow page", "when": {"page": "Main Page"}, "do": {"latency": "2s"}, "ttl": "5m"}
+_EACH: Final = {
+    name: {"name": name, "do": {name: fault.example}, **({"ttl": "30s"} if fault.group == "connection" else {})}
+    for name, fault in FAULTS.items()
+}
+
+RULE: Final = Given[Rule](Rule, {"slow page": _SLOW, **_EACH})
+RULES: Final = Given[tuple[Rule, ...]](Rules, {"two": [_SLOW, {"name": "gone", "do": {"status": 404}}], "none": []})
+SWITCH: Final = Given[Switch](Switch, {"off": {"enabled": False}, "on": {"enabled": True}})
+
+
+def rule_routes(worlds: Worlds) -> APIRouter:
+    """The rules of the world that is current when a request comes in."""
+    routes = APIRouter(tags=["rules"], dependencies=[Depends(only())])
+
+    @routes.get("/rules", response_model_exclude_defaults=True)
+    async def get_rules() -> tuple[Rule, ...]:
+        """All rules in their order, also those that are over or switched off."""
+        return worlds.current.rules
+
+    @routes.put("/rules", response_model_exclude_defaults=True, openapi_extra=RULES.described)
+    async def put_rules(request: Request) -> tuple[Rule, ...]:
+        """Puts these rules in place of all others."""
+        rules = await RULES.read(request)
+        worlds.current.rulebook.replace(rules)
+        return rules
+
+    @routes.post("/rules", status_code=201, response_model_exclude_defaults=True, openapi_extra=RULE.described)
+    async def add_rule(request: Request) -> Rule:
+        """Adds a rule after all others."""
+        rule = await RULE.read(request)
+        world = worlds.current
+        if rule.name in world.rule_names:
+            hint = "replace it with PUT /__mock/rules/{name}, delete it first, or use another name"
+            raise Refusal(409, [Problem("name", f"a rule {rule.name!r} is there already", hint)])
+        world.rulebook.put(rule)
+        return rule
+
+    @routes.delete("/rules", status_code=204)
+    async def delete_rules() -> None:
+        """Takes all rules away."""
+        worlds.current.rulebook.replace(())
+
+    @routes.get("/rules/{name:path}", response_model_exclude_defaults=True)
+    async def get_rule(name: str) -> Rule:
+        """One rule."""
+        return _known(worlds.current, name)
+
+    @routes.put(
+        "/rules/{name:path}",
+        response_model_exclude_defaults=True,
+        openapi_extra=RULE.described,
+        responses={201: {"model": Rule, "description": "It was not there before"}},
+    )
+    async def put_rule(name: str, request: Request, response: Response) -> Rule:
+        """Puts a rule in the place of the one of its name, or after all others. What is left of it begins anew."""
+        rule = await RULE.read(request)
+        if rule.name != name:
+            raise Refusal(422, [Problem("name", f"{rule.name!r}, but the path says {name!r}", "give both the same")])
+        world = worlds.current
+        response.status_code = 200 if name in world.rule_names else 201
+        world.rulebook.put(rule)
+        return rule
+
+    @routes.patch("/rules/{name:path}", response_model_exclude_defaults=True, openapi_extra=SWITCH.described)
+    async def switch_rule(name: str, request: Request) -> Rule:
+        """Switches a rule on or off; it keeps its counts, and its ttl goes on."""
+        switch = await SWITCH.read(request)
+        world = worlds.current
+        _known(world, name)
+        world.rulebook.switch(name, on=switch.enabled)
+        return _known(world, name)
+
+    @routes.delete("/rules/{name:path}", status_code=204)
+    async def delete_rule(name: str) -> None:
+        """Takes a rule away."""
+        world = worlds.current
+        _known(world, name)
+        world.rulebook.remove(name)
+
+    @routes.get("/standing", response_model_exclude_defaults=True)
+    async def get_standing() -> tuple[Standing, ...]:
+        """How each rule stands: in force, switched off, expired or spent; what is left, and how often it fired."""
+        return worlds.current.rulebook.standings()
+
+    return routes
+
+
+def _known(world: World, name: str) -> Rule:
+    rule = next((rule for rule in world.rules if rule.name == name), None)
+    if rule is None:
+        raise no_rule(world, name)
+    return rule
+
+
+def no_rule(world: World, name: str) -> Refusal:
+    """404 for a rule that is not there, with the nearest that is."""
+    return Refusal(404, [Problem("name", f"no rule {name!r}", near_miss(name, world.rule_names))])

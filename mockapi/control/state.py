@@ -1,0 +1,117 @@
+"""`/state`: seed, pages and rules all at once; `/reset`: as at the start; `/truth`: a page without its faults."""
+
+from typing import Final
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field
+
+from mockapi.catalog import CatalogPages
+from mockapi.control.given import Given
+from mockapi.control.parameters import only
+from mockapi.control.refusal import Refusal
+from mockapi.problems import Problem
+from mockapi.routes.rest.truth import truth
+from mockapi.rules.model import Rule, Rules
+from mockapi.rules.strict import Strict
+from mockapi.world import RestbaseKind, World, Worlds
+
+
+class NewState(Strict):
+    """All that answers depend on. Without `catalog` the default one of the seed. `restbase` says who answers
+    `/api/rest_v1`: today's gateway, or the service that was there before.
+    """
+
+    seed: int = Field(ge=-(2**63), lt=2**63)
+    catalog: CatalogPages | None = None
+    rules: Rules = ()
+    restbase: RestbaseKind = "gateway"
+
+
+class State(BaseModel):
+    """What the mock answers from. `pages` and `revisions` count the catalog, `requests` those that have ended."""
+
+    seed: int
+    pages: int
+    revisions: int
+    rules: tuple[Rule, ...]
+    requests: int
+    restbase: RestbaseKind = "gateway"
+
+
+NEW_STATE: Final = Given[NewState](
+    NewState,
+    {
+        "one page that is always 404": {
+            "seed": 7,
+            "catalog": [
+                {
+                    "wiki": "dewiki",
+                    "domain": "de.wikipedia.org",
+                    "page_id": 1,
+                    "namespace_id": 0,
+                    "title": "Brücke",
+                    "revisions": [{"rev_id": 4097, "parent_id": 0, "timestamp": "2026-01-01T00:00:00Z"}],
+                }
+            ],
+            "rules": [{"name": "gone", "do": {"status": 404}}],
+        },
+        "the default pages": {"seed": 1},
+    },
+)
+
+
+def state_routes(worlds: Worlds) -> APIRouter:
+    """State, reset and truth."""
+    routes = APIRouter(tags=["state"])
+    no_parameters = [Depends(only())]
+
+    @routes.get("/state", response_model_exclude_defaults=True, dependencies=no_parameters)
+    async def get_state() -> State:
+        """What the mock answers from."""
+        return _state(worlds.current)
+
+    @routes.put(
+        "/state", response_model_exclude_defaults=True, dependencies=no_parameters, openapi_extra=NEW_STATE.described
+    )
+    async def put_state(request: Request) -> State:
+        """Populates the mock: seed, pages and rules at once, with an empty journal. Twice is the same as once."""
+        new = await NEW_STATE.read(request)
+        worlds.populate(new.seed, new.catalog, new.rules, restbase=new.restbase)
+        return _state(worlds.current)
+
+    @routes.post("/reset", response_model_exclude_defaults=True, dependencies=no_parameters)
+    async def reset() -> State:
+        """Everything as it was when the mock started: its seed, pages and rules, and an empty journal."""
+        worlds.reset()
+        return _state(worlds.current)
+
+    @routes.get(
+        "/truth/revision/{rev_id}",
+        dependencies=[Depends(only("wiki"))],
+        response_class=Response,
+        responses={200: {"content": {"text/html": {}}}},
+    )
+    async def get_truth(rev_id: int, request: Request, wiki: str | None = None) -> Response:
+        """The HTML that a fetch of this revision brings when it succeeds; not journalled, and no fault meets it."""
+        world = worlds.current
+        located = world.wikis.find(rev_id, host=request.headers.get("host", ""), wiki=wiki)
+        if located is None:
+            hint = "give ?wiki=, or see GET /__mock/state for the size of the catalog"
+            raise Refusal(404, [Problem("rev_id", f"no revision {rev_id}" + (f" of {wiki}" if wiki else ""), hint)])
+        body = await truth(world, located)
+        length = {"content-length": str(body.wire_bytes)}
+        return StreamingResponse(body.pieces(), media_type="text/html", headers=length)
+
+    return routes
+
+
+def _state(world: World) -> State:
+    return State(
+        seed=world.seed,
+        pages=world.wikis.page_count,
+        revisions=world.wikis.revision_count,
+        rules=world.rules,
+        requests=world.journal.counts(()).requests,
+        restbase=world.restbase,
+    )

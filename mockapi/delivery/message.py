@@ -1,0 +1,129 @@
+"""An answer as it is to leave: its reply with what the rules make of headers and bytes, and how the body is framed.
+
+    reply ── charset, broken text, coding, length, ending ──> Message(reply, chunked, truthful)
+
+A message that is `truthful` can be sent by any server. The others need the bare connection.
+"""
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import Final
+
+from mockapi.body import Body
+from mockapi.delivery.broken import Broken
+from mockapi.delivery.delivery import Delivery, Ending, Length
+from mockapi.pages.coding import encoded
+from mockapi.reply import Reply
+
+_BODILESS: Final = frozenset({204, 304})
+_LENGTH: Final = b"content-length"
+_CODING: Final = b"content-encoding"
+_TYPE: Final = b"content-type"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """`head_only` is the answer to a HEAD, `bodiless` any that has headers only, whatever they say. `chunked` is how
+    the body is framed if not by a length. `truthful` is whether headers and framing fit the body and the answer ends as
+    it should.
+    """
+
+    reply: Reply
+    head_only: bool
+    bodiless: bool
+    chunked: bool
+    truthful: bool
+
+
+async def message(reply: Reply, delivery: Delivery, *, head_only: bool, number: int = 1) -> Message:
+    """`reply` as `delivery` wants it; `number` is that of the request on its connection."""
+    bodiless = head_only or reply.status in _BODILESS
+    reply = _tampered(reply, delivery)
+    if delivery.keep_alive is not None and delivery.keep_alive.announced and number >= delivery.keep_alive.answers:
+        reply = _with(reply, b"connection", b"close")
+    if delivery.length is not None:
+        reply = await _mismeasured(reply, delivery.length)
+    if delivery.ending is not None:
+        reply = await _framed(reply, delivery.ending, bodiless=bodiless)
+    chunked = _chunked(reply, bodiless=bodiless)
+    truthful = delivery.ending is None and (bodiless or chunked or _says(reply, reply.body.wire_bytes))
+    return Message(reply, head_only, bodiless, chunked, truthful)
+
+
+def as_it_is(reply: Reply, *, head_only: bool) -> Message:
+    """`reply` unchanged."""
+    bodiless = head_only or reply.status in _BODILESS
+    return Message(reply, head_only, bodiless, _chunked(reply, bodiless=bodiless), truthful=True)
+
+
+async def length_of(body: Body) -> int:
+    """How many bytes the body has on the wire; one of unknown length is made for that."""
+    if body.wire_bytes is not None:
+        return body.wire_bytes
+    return await asyncio.to_thread(lambda: sum(map(len, body.pieces())))
+
+
+def _chunked(reply: Reply, *, bodiless: bool) -> bool:
+    return not bodiless and reply.header(_LENGTH) is None
+
+
+def _says(reply: Reply, length: int | None) -> bool:
+    return reply.header(_LENGTH) == str(length)
+
+
+def _tampered(reply: Reply, delivery: Delivery) -> Reply:
+    if delivery.broken is not None:
+        reply = replace(reply, body=Broken(reply.body, delivery.broken))
+    if delivery.charset is not None:
+        reply = _with_charset(reply, delivery.charset)
+    if delivery.coding is not None:
+        reply = _with(reply, _CODING, delivery.coding.encode() or None)
+    return reply
+
+
+def _with_charset(reply: Reply, charset: str) -> Reply:
+    header = reply.header(_TYPE)
+    if header is None:
+        return reply
+    kind, *parameters = (part.strip() for part in header.split(";"))
+    others = [part for part in parameters if not part.lower().startswith("charset=")]
+    named = [f"charset={charset}"] if charset else []
+    return _with(reply, _TYPE, "; ".join([kind, *named, *others]).encode("latin-1"))
+
+
+async def _mismeasured(reply: Reply, length: Length) -> Reply:
+    body = reply.body
+    match length.says:
+        case "absent":
+            return _with(reply, _LENGTH, None)
+        case "negative":
+            claimed = -1
+        case "decoded":
+            claimed = body.decoded_bytes
+        case "compressed":
+            claimed = await asyncio.to_thread(lambda: sum(map(len, encoded("gzip", body.pieces()))))
+        case "off by":
+            claimed = max(0, await length_of(body) + length.off_by)
+    return _with(reply, _LENGTH, str(claimed).encode())
+
+
+async def _framed(reply: Reply, ending: Ending, *, bodiless: bool) -> Reply:
+    if ending.chunked is None or bodiless:
+        return reply
+    if ending.chunked:
+        return _with(reply, _LENGTH, None)
+    if reply.header(_LENGTH) is not None:
+        return reply
+    return _with(reply, _LENGTH, str(await length_of(reply.body)).encode())
+
+
+def _with(reply: Reply, name: bytes, value: bytes | None) -> Reply:
+    """The header in its place with another value, or at the end; without it for None."""
+    headers = reply.headers
+    if value is None:
+        headers = tuple(header for header in headers if header[0] != name)
+    elif any(header[0] == name for header in headers):
+        headers = tuple((name, value) if header[0] == name else header for header in headers)
+    else:
+        headers = (*headers, (name, value))
+    return replace(reply, headers=headers)

@@ -1,0 +1,157 @@
+"""Plays a request from its first byte to its journal entry.
+
+    request ── route, rules, attempt ──> plan ── answer (a status of the plan, else the endpoint's own) ── delivery
+
+Raw ASGI, since headers must go out in MediaWiki's order and pages by the thousand a second. A rule applies to any path,
+also to one without a route; a status therefore comes first, as from a proxy in front.
+"""
+
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+
+from starlette.types import Receive, Scope, Send
+
+from mockapi.answer import answer
+from mockapi.delivery.delivery import AS_IT_IS
+from mockapi.delivery.hang import hang
+from mockapi.delivery.message import Message, as_it_is, message
+from mockapi.delivery.send import NOTHING_SENT, Sent, send_message
+from mockapi.delivery.unable import UNABLE, needs_wire
+from mockapi.entry import Asked, Result
+from mockapi.faults.registry import plan_for
+from mockapi.faults.status import Status
+from mockapi.plan import Plan
+from mockapi.reply import Reply
+from mockapi.request import BodyTooLarge, has_body, read_body, read_head
+from mockapi.routes.endpoint import Context, Endpoint, Target
+from mockapi.routes.table import find
+from mockapi.rules.matching import Subject
+from mockapi.wire import wire_of
+from mockapi.world import World, Worlds
+
+
+class Exchange:
+    """The ASGI application for all paths of the wikis."""
+
+    def __init__(self, worlds: Worlds) -> None:
+        self._worlds = worlds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        world = self._worlds.current
+        request = read_head(scope)
+        at_s = world.clock.arrive()
+        too_large = False
+        if has_body(request):
+            try:
+                body = await read_body(receive)
+            except BodyTooLarge:
+                body, too_large = b"", True
+            if body is None:
+                return
+            request = replace(request, body=body)
+        endpoint = find(request, world)
+        request_id = request.request_id or world.request_id()
+        attempt = world.attempts.next(request.request_id or (request.client, endpoint.key))
+        subject = Subject.of(request, endpoint.targets, key=endpoint.key, attempt=attempt, at_s=at_s)
+        plan = _plan(world, subject, peek=False)
+        context = Context(world, request, request_id, plan, partial(_plan_of, world, subject))
+        number = world.journal.begin(_asked(subject, request_id, plan), at_s, subject)
+        leaving, sent = None, NOTHING_SENT
+        wire = wire_of(scope)
+        try:
+            if plan.delivery.hang is not None and wire is not None:
+                await hang(wire, partial(self._hangs, world, plan.delivery.hang))
+                return
+            reply = await answer(
+                plan,
+                partial(_reply, endpoint, context, too_large=too_large),
+                renders=(subject.targets[0].wiki, endpoint.key) if endpoint.renders and plan.status is None else None,
+                client=request.client,
+                upstream=world.upstream,
+                receive=receive,
+                request_id=request_id,
+            )
+            if reply is None:
+                return
+            delivery, head_only = plan.delivery, request.method == "HEAD"
+            if delivery is AS_IT_IS:
+                leaving = as_it_is(reply, head_only=head_only)
+            else:
+                on_connection = 1 if wire is None else wire.number
+                leaving = await message(reply, delivery, head_only=head_only, number=on_connection)
+                if wire is None and needs_wire(leaving, delivery):
+                    leaving, delivery = UNABLE, AS_IT_IS
+            sent = await send_message(leaving, delivery, wire=wire, receive=receive, send=send)
+        finally:
+            world.journal.finish(number, Result() if leaving is None else _result(leaving, sent))
+
+    def _hangs(self, world: World, rule: str) -> bool:
+        """Whether a rule that held a request still does. One that has fired as often as it may goes on holding it."""
+        return self._worlds.current is world and any(
+            standing.rule.name == rule and standing.rule.do.hang and standing.phase in {"in force", "spent"}
+            for standing in world.rulebook.standings()
+        )
+
+
+def _plan(world: World, subject: Subject, *, peek: bool) -> Plan:
+    rules = world.rulebook.peek(subject) if peek else world.rulebook.match(subject)
+    plan = plan_for(rules, seed=world.seed, key=subject.key, attempt=subject.attempt, at_s=subject.at_s)
+    return plan if plan.state.unknown_for is None else _with_lag(plan, plan.state.unknown_for, subject, world)
+
+
+def _with_lag(plan: Plan, unknown_for: tuple[str, timedelta], subject: Subject, world: World) -> Plan:
+    rule, lag = unknown_for
+    target = subject.targets[0]
+    behind = world.upstream.replicas.behind((rule, target.wiki, target.revision), lag.total_seconds(), subject.at_s)
+    return replace(plan, state=replace(plan.state, missing=True)) if behind else plan
+
+
+def _plan_of(world: World, subject: Subject, target: Target) -> Plan:
+    key = subject.key if target.revision is None else str(target.revision)
+    return _plan(world, replace(subject, targets=(target,), key=key), peek=True)
+
+
+async def _reply(endpoint: Endpoint, context: Context, *, too_large: bool) -> Reply:
+    if context.plan.status is not None:
+        return endpoint.status_reply(context.plan.status, context.request_id)
+    if too_large:
+        return endpoint.status_reply(Status(code=413), context.request_id)
+    return await endpoint.reply(context)
+
+
+def _asked(subject: Subject, request_id: str, plan: Plan) -> Asked:
+    first = subject.targets[0]
+    return Asked(
+        method=subject.request.method,
+        path=subject.request.path,
+        query=subject.request.query,
+        host=subject.request.host,
+        client=subject.request.client,
+        wiki=first.wiki,
+        page=first.page,
+        revision=first.revision,
+        revisions=tuple(target.revision for target in subject.targets if target.revision is not None),
+        key=subject.key,
+        request_id=request_id,
+        attempt=subject.attempt,
+        rules=plan.rules,
+        draws=plan.draws,
+    )
+
+
+def _result(message: Message, sent: Sent) -> Result:
+    length = coding = None
+    for name, value in () if sent.reply is None else sent.reply.headers:
+        if name == b"content-length":
+            length = int(value)
+        elif name == b"content-encoding":
+            coding = value.decode("latin-1")
+    return Result(
+        status=None if sent.reply is None else sent.reply.status,
+        content_length=length,
+        content_encoding=coding,
+        wire_bytes=sent.wire_bytes,
+        real_bytes=0 if message.head_only else message.reply.real_bytes,
+        completed=sent.completed,
+    )

@@ -1,0 +1,26 @@
+"""Bandwidth: the body of each answer comes at so many bytes a second, in steps of a quarter of a second or finer.
+
+The limit is that of one answer. Many at once each have theirs.
+"""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+from mockapi.body import PIECE_BYTES
+from mockapi.delivery.delivery import Pace
+from mockapi.draws import Draw
+from mockapi.faults.fault import Fault
+from mockapi.plan import Plan
+
+_STEPS_A_SECOND: Final = 4
+
+
+def apply(plan: Plan, bytes_a_second: int, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn
+    """Sets the pace of the body, replacing that of an earlier rule, also another fault's."""
+    step_bytes = max(1, min(PIECE_BYTES, bytes_a_second // _STEPS_A_SECOND))
+    pace = Pace(step_bytes, step_bytes / bytes_a_second, at_once=False)
+    return replace(plan, delivery=replace(plan.delivery, pace=pace, through_body=timedelta(0)))
+
+
+FAULT = Fault("bandwidth", "body", "the body comes at so many bytes a second", "64KiB", apply)

@@ -1,0 +1,25 @@
+"""Content encoding: the header names another coding than that of the bytes; `identity` takes the header away."""
+
+from dataclasses import replace
+
+from pydantic import Field
+
+from mockapi.draws import Draw
+from mockapi.faults.fault import Fault
+from mockapi.plan import Plan
+from mockapi.rules.strict import Strict
+
+
+class ContentEncoding(Strict):
+    """What the header `says`: a known coding or any other word."""
+
+    says: str = Field(pattern=r"^[A-Za-z0-9_-]+$", max_length=40)
+
+
+def apply(plan: Plan, encoding: ContentEncoding, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn
+    """Sets the header, replacing that of an earlier rule."""
+    says = "" if encoding.says == "identity" else encoding.says
+    return replace(plan, delivery=replace(plan.delivery, coding=says))
+
+
+FAULT = Fault("content_encoding", "body", "Content-Encoding names another coding than that of the bytes", "gzip", apply)

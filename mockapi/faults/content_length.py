@@ -1,0 +1,45 @@
+"""Content length: the header says something else than how long the body is.
+
+`compressed` is what a proxy leaves behind that unpacks an answer and forgets the header: the body is plain, the length
+that of its gzip. `decoded` is the reverse mistake, and only one if the client accepts a coding. After a body whose
+length was a lie the connection ends (FIN), for nobody could tell where the next answer begins; `absent` sends the body
+in chunks and is no lie.
+"""
+
+from dataclasses import replace
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from mockapi.delivery.delivery import Length
+from mockapi.draws import Draw
+from mockapi.faults.fault import Fault
+from mockapi.plan import Plan
+from mockapi.rules.strict import Strict
+
+
+class ContentLength(Strict):
+    """What the header `says`, or by how many bytes it is `off_by`: above 0 too large, below too small."""
+
+    says: Literal["compressed", "decoded", "absent", "negative"] | None = None
+    off_by: int | None = Field(default=None, strict=True)
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        if (self.says is None) == (self.off_by is None) or self.off_by == 0:
+            raise PydanticCustomError(
+                "length_form",
+                "not a wrong length",
+                {"hint": "one of compressed, decoded, absent, negative, or {off_by: 10} with a number other than 0"},
+            )
+        return self
+
+
+def apply(plan: Plan, length: ContentLength, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn
+    """Sets what the header says, replacing that of an earlier rule."""
+    wrong = Length(length.says or "off by", length.off_by or 0)
+    return replace(plan, delivery=replace(plan.delivery, length=wrong))
+
+
+FAULT = Fault("content_length", "body", "Content-Length says something else", "compressed", apply)

@@ -1,0 +1,36 @@
+"""Where a connection can break under an answer; what `reset` and `close` have in common."""
+
+from dataclasses import replace
+from typing import Literal, Self
+
+from pydantic import model_validator
+from pydantic_core import PydanticCustomError
+
+from mockapi.delivery.delivery import HALF, Ending, Place
+from mockapi.faults.offset import After
+from mockapi.plan import Plan
+from mockapi.rules.strict import Strict
+
+
+class Cut(Strict):
+    """The place: nothing of the answer, a part of the headers, the headers, or a part of the body has left by then.
+
+    `after` says how much of the headers or of the body, in bytes on the wire or as a share (default: half).
+    """
+
+    at: Literal["before headers", "in headers", "before body", "in body"] = "before headers"
+    after: After | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.after is not None and self.at in {"before headers", "before body"}:
+            raise PydanticCustomError(
+                "cut_form", "after without a run of bytes", {"hint": "it needs at: in headers, or at: in body"}
+            )
+        return self
+
+
+def cut_off(plan: Plan, cut: Cut, *, reset: bool) -> Plan:
+    """The plan with an answer that ends there, in place of an earlier ending."""
+    ending = Ending(Place(cut.at), cut.after or HALF, reset=reset)
+    return replace(plan, delivery=replace(plan.delivery, ending=ending, hang=None))

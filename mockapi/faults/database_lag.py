@@ -1,0 +1,23 @@
+"""Database lag: how far the replicas say they are behind.
+
+A request of the Action API with a `maxlag` below it is refused with `Retry-After`; without `maxlag` nothing happens, as
+in MediaWiki.
+"""
+
+from dataclasses import replace
+
+from mockapi.draws import Draw
+from mockapi.faults.drawn_time import drawn_end, noted
+from mockapi.faults.fault import Fault
+from mockapi.plan import Plan
+from mockapi.rules.drawn_time import DrawnTime
+
+
+def apply(plan: Plan, time: DrawnTime, draw: Draw) -> Plan:
+    """Sets the lag, replacing that of an earlier rule."""
+    lag = drawn_end(time, draw, "database_lag")
+    state = replace(plan.state, lag=lag)
+    return replace(plan, state=state, draws={**plan.draws, **noted("database_lag_s", lag)})
+
+
+FAULT = Fault("database_lag", "wiki", "the lag that maxlag of the Action API is compared with", "7s", apply)

@@ -1,0 +1,41 @@
+"""Degradation: an answer takes the longer, the longer the wiki has been asked.
+
+The time added before the first byte grows evenly from 0 to `adds` within `over`, counted from the first request to the
+wiki and from `after` on, and then stays. It comes on top of other latency, and depends on time.
+"""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from mockapi.draws import Draw
+from mockapi.faults.fault import Fault
+from mockapi.plan import Plan
+from mockapi.rules.duration import Duration, PositiveDuration
+from mockapi.rules.strict import Strict
+
+
+class Degradation(Strict):
+    """A ramp of latency."""
+
+    adds: PositiveDuration
+    over: PositiveDuration
+    after: Duration = timedelta(0)
+
+
+def apply(plan: Plan, ramp: Degradation, draw: Draw) -> Plan:
+    """Adds to the wait."""
+    if plan.latency is None:
+        return plan
+    way = (draw.at_s - ramp.after.total_seconds()) / ramp.over.total_seconds()
+    added = ramp.adds * min(1.0, max(0.0, way))
+    return replace(plan, latency=plan.latency + added, draws={**plan.draws, "degradation_s": added.total_seconds()})
+
+
+FAULT = Fault(
+    "degradation",
+    "latency",
+    "adds a wait that grows with time",
+    {"adds": "5s", "over": "60s"},
+    apply,
+    promised=False,
+)

@@ -1,0 +1,30 @@
+"""Dribble: the body comes a few bytes at a time, so that no single read waits long and the whole takes for ever."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from pydantic import Field
+
+from mockapi.delivery.delivery import Pace
+from mockapi.draws import Draw
+from mockapi.faults.fault import Fault
+from mockapi.plan import Plan
+from mockapi.rules.duration import PositiveDuration
+from mockapi.rules.size import Size
+from mockapi.rules.strict import Strict
+
+
+class Dribble(Strict):
+    """So many `bytes` of the body `every` so often, the first at once; the last piece may be shorter."""
+
+    bytes: Size = Field(ge=1)
+    every: PositiveDuration
+
+
+def apply(plan: Plan, dribble: Dribble, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn
+    """Sets the pace of the body, replacing that of an earlier rule, also another fault's."""
+    pace = Pace(dribble.bytes, dribble.every.total_seconds())
+    return replace(plan, delivery=replace(plan.delivery, pace=pace, through_body=timedelta(0)))
+
+
+FAULT = Fault("dribble", "body", "the body comes a few bytes at a time", {"bytes": 100, "every": "1s"}, apply)

@@ -1,0 +1,33 @@
+"""Garbage: random bytes where an answer should be, then FIN; as from a broken proxy, or a port that speaks no HTTP."""
+
+import random
+from dataclasses import replace
+from typing import Literal
+
+from pydantic import Field
+
+from mockapi.delivery.delivery import Ending, Place
+from mockapi.draws import Draw, digest
+from mockapi.faults.fault import Fault
+from mockapi.plan import Plan
+from mockapi.rules.size import Size
+from mockapi.rules.strict import Strict
+
+
+class Garbage(Strict):
+    """So many `bytes` in place of the whole answer, or after its headers in place of the body."""
+
+    at: Literal["before headers", "after headers"] = "before headers"
+    bytes: Size = Field(default=512, ge=1, le=1 << 20)
+
+
+def apply(plan: Plan, garbage: Garbage, draw: Draw) -> Plan:
+    """Draws the bytes and sets how the answer ends, replacing that of an earlier rule."""
+    source = random.Random(digest(draw.seed, draw.rule, draw.key, draw.attempt, "garbage"))
+    # No HTTP begins with a byte above 127; random ones could spell a status line.
+    then = b"\xff" + source.randbytes(garbage.bytes - 1)
+    place = Place.BEFORE_HEADERS if garbage.at == "before headers" else Place.BEFORE_BODY
+    return replace(plan, delivery=replace(plan.delivery, ending=Ending(place, then=then), hang=None))
+
+
+FAULT = Fault("garbage", "connection", "random bytes in place of the answer, then FIN", {"bytes": 512}, apply)

@@ -1,0 +1,35 @@
+"""Keep alive: a connection carries so many answers; then the server ends it (FIN).
+
+Unannounced, as when a server's idle time is over, the client may be sending its next request at that moment. Which
+request is the n-th of a connection is up to the client, so it is no function of the seed.
+"""
+
+from dataclasses import replace
+
+from pydantic import Field
+
+from mockapi.delivery.delivery import KeepAlive
+from mockapi.draws import Draw
+from mockapi.faults.fault import Fault
+from mockapi.plan import Plan
+from mockapi.rules.strict import Strict
+
+
+class KeepAliveEnd(Strict):
+    """The connection ends after so many `requests`, all that it carried counted; `announce` says so in the last one's
+    `Connection: close`.
+    """
+
+    requests: int = Field(ge=1, strict=True)
+    announce: bool = False
+
+
+def apply(plan: Plan, end: KeepAliveEnd, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn
+    """Sets the number, replacing that of an earlier rule."""
+    keep_alive = KeepAlive(end.requests, end.announce)
+    return replace(plan, delivery=replace(plan.delivery, keep_alive=keep_alive))
+
+
+FAULT = Fault(
+    "keep_alive", "connection", "FIN after the n-th answer of a connection", {"requests": 5}, apply, promised=False
+)

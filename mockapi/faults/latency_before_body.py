@@ -1,0 +1,28 @@
+"""Latency between the headers and the body.
+
+A client with a timeout for the first byte only does not notice it.
+"""
+
+from dataclasses import replace
+
+from mockapi.draws import Draw
+from mockapi.faults.drawn_time import drawn, noted
+from mockapi.faults.fault import Fault
+from mockapi.plan import Plan
+from mockapi.rules.drawn_time import DrawnTime
+
+
+def apply(plan: Plan, time: DrawnTime, draw: Draw) -> Plan:
+    """Sets the time, replacing that of an earlier rule."""
+    length = drawn(time, draw, "latency_before_body")
+    delivery = replace(plan.delivery, before_body=length)
+    return replace(plan, delivery=delivery, draws={**plan.draws, **noted("latency_before_body_s", length)})
+
+
+FAULT = Fault(
+    "latency_before_body",
+    "latency",
+    "waits between headers and body, or for ever",
+    "5s",
+    apply,
+)

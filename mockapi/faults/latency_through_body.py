@@ -1,0 +1,22 @@
+"""Latency spread over the body: the last byte leaves so long after the first.
+
+A client with a timeout for the first byte only does not notice it.
+"""
+
+from dataclasses import replace
+
+from mockapi.draws import Draw
+from mockapi.faults.drawn_time import drawn, noted
+from mockapi.faults.fault import Fault
+from mockapi.plan import Plan
+from mockapi.rules.drawn_time import DrawnTime
+
+
+def apply(plan: Plan, time: DrawnTime, draw: Draw) -> Plan:
+    """Sets the time, replacing that of an earlier rule."""
+    length = drawn(time, draw, "latency_through_body")
+    delivery = replace(plan.delivery, through_body=length)
+    return replace(plan, delivery=delivery, draws={**plan.draws, **noted("latency_through_body_s", length)})
+
+
+FAULT = Fault("latency_through_body", "latency", "spreads the body over that time, or for ever", "5s", apply)

@@ -1,0 +1,41 @@
+"""Malformed chunk: the body is chunked, and one chunk breaks the framing; then the connection ends with FIN."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final, Literal
+
+from mockapi.delivery.delivery import HALF, Ending, Place
+from mockapi.draws import Draw
+from mockapi.faults.fault import Fault
+from mockapi.faults.offset import After
+from mockapi.plan import Plan
+from mockapi.rules.strict import Strict
+
+_CHUNKS: Final[Mapping[str, bytes]] = MappingProxyType(
+    {
+        "not hex": b"5g\r\nabcde\r\n0\r\n\r\n",
+        "negative": b"-5\r\nabcde\r\n0\r\n\r\n",
+        "huge": b"fffffffffffffffff\r\nabcde\r\n0\r\n\r\n",
+        "short": b"ff\r\nabcde",
+        "no line end": b"5\r\nabcde5\r\nabcde\r\n0\r\n\r\n",
+    }
+)
+
+
+class MalformedChunk(Strict):
+    """`how`: the size is no hexadecimal number, negative, or beyond 64 bits; the chunk is shorter than its size; or no
+    line ends after its data. It comes `after` so much of the body (default: half).
+    """
+
+    how: Literal["not hex", "negative", "huge", "short", "no line end"] = "not hex"
+    after: After = HALF
+
+
+def apply(plan: Plan, chunk: MalformedChunk, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn
+    """Sets how the answer ends, replacing that of an earlier rule."""
+    ending = Ending(Place.IN_BODY, chunk.after, then=_CHUNKS[chunk.how], chunked=True)
+    return replace(plan, delivery=replace(plan.delivery, ending=ending, hang=None))
+
+
+FAULT = Fault("malformed_chunk", "connection", "a chunk breaks the framing of the body", "not hex", apply)

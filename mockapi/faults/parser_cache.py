@@ -1,0 +1,27 @@
+"""Parser cache: the first fetch of a revision parses, which `parse` makes slow; later ones find it rendered.
+
+A render is there once its parse is through, also when its client has left by then. The cache is a state of the wiki
+and lasts until the mock gets another state. Which request comes first is a matter of order.
+"""
+
+from dataclasses import replace
+from typing import Literal
+
+from mockapi.draws import Draw
+from mockapi.faults.fault import Fault
+from mockapi.plan import Plan
+
+
+def apply(plan: Plan, on: Literal[True], draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn
+    """Switches the cache on for this request."""
+    return replace(plan, parser_cache=on)
+
+
+FAULT = Fault(
+    "parser_cache",
+    "wiki",
+    "a revision is parsed on its first fetch only",
+    True,
+    apply,
+    promised=False,
+)

@@ -1,0 +1,56 @@
+"""Rate limit: a token bucket in front of everything; who finds it empty gets 429 and is told when to come again.
+
+The bucket holds `burst` tokens and gets `rate` more a second; a request takes one. `Retry-After` is the time until the
+next token, in whole seconds, rounded up. Which request finds the bucket empty depends on when they come.
+"""
+
+import re
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
+
+from mockapi.draws import Draw
+from mockapi.faults.fault import Fault
+from mockapi.plan import Plan
+from mockapi.rules.strict import Strict
+
+_FORM = re.compile(r"(\d+(?:\.\d+)?)\s*/\s*(s|m|h)", re.ASCII)
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
+
+
+def _rate(text: str) -> str:
+    match = _FORM.fullmatch(text.strip())
+    if match is None or not float(match[1]):
+        raise PydanticCustomError("rate", "not a rate", {"hint": "requests a time above 0, such as 20/s or 200/m"})
+    return text
+
+
+class RateLimit(Strict):
+    """`rate` as requests a time (`20/s`, `200/m`, `1000/h`); by `client` each address has a bucket of its own."""
+
+    rate: Annotated[str, AfterValidator(_rate)]
+    burst: int = Field(default=1, ge=1, strict=True)
+    by: Literal["all", "client"] = "all"
+
+    @property
+    def rate_per_s(self) -> float:
+        """Tokens a second."""
+        count, unit = self.rate.split("/")
+        return float(count) / _SECONDS[unit.strip()]
+
+
+def apply(plan: Plan, limit: RateLimit, draw: Draw) -> Plan:
+    """Adds the bucket to those that the request has to pass."""
+    return replace(plan, limits=(*plan.limits, (draw.rule, limit)))
+
+
+FAULT = Fault(
+    "rate_limit",
+    "proxy",
+    "a token bucket; who finds it empty gets 429 with Retry-After",
+    {"rate": "20/s", "burst": 40, "by": "client"},
+    apply,
+    promised=False,
+)

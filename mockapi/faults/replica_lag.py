@@ -1,0 +1,43 @@
+"""Replica lag: a new revision is unknown for a while, then known.
+
+With `attempts` it is unknown to the first so many requests for it, which is a function of the attempt; with `for` until
+so long after it was first asked for, which depends on time. Only a client that tries again gets it.
+"""
+
+from dataclasses import replace
+from typing import Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from mockapi.draws import Draw
+from mockapi.faults.fault import Fault
+from mockapi.plan import Plan
+from mockapi.rules.duration import PositiveDuration
+from mockapi.rules.strict import Strict
+
+
+class ReplicaLag(Strict):
+    """One of the two."""
+
+    attempts: int | None = Field(default=None, ge=1, strict=True)
+    for_: PositiveDuration | None = Field(default=None, alias="for")
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.attempts is None) == (self.for_ is None):
+            raise PydanticCustomError("replica_lag", "not a lag", {"hint": "either attempts: 2, or for: 3s"})
+        return self
+
+
+def apply(plan: Plan, lag: ReplicaLag, draw: Draw) -> Plan:
+    """Takes the revision away for these attempts, or says for how long it is to be away."""
+    state = plan.state
+    if lag.attempts is not None and draw.attempt <= lag.attempts:
+        state = replace(state, missing=True)
+    if lag.for_ is not None:
+        state = replace(state, unknown_for=(draw.rule, lag.for_))
+    return replace(plan, state=state)
+
+
+FAULT = Fault("replica_lag", "wiki", "a revision is unknown at first, then known", {"attempts": 2}, apply)

@@ -1,0 +1,16 @@
+"""The short forms of faults: `status: 504` is `status: {code: 504}`."""
+
+from pydantic import BeforeValidator
+
+from mockapi.rules.strict import Strict
+
+
+def spelled_out(key: str, forms: object) -> BeforeValidator:
+    """Turns the short form of a fault into the long one under `key`; a mapping, a model and None stay as they are.
+
+    `forms` is the type of all that may be written, for the JSON schema.
+    """
+    return BeforeValidator(
+        lambda value: value if value is None or isinstance(value, dict | Strict) else {key: value},
+        json_schema_input_type=forms,
+    )

@@ -1,0 +1,32 @@
+"""Truncate: the body stops early, after so many bytes on the wire or after a share of them.
+
+With the promised Content-Length a client can tell from the header; `chunked` leaves out the header and the last chunk.
+The connection ends with FIN, as from a server that believes it is done, or with RST.
+"""
+
+from dataclasses import replace
+from typing import Literal
+
+from mockapi.delivery.delivery import Ending, Place
+from mockapi.draws import Draw
+from mockapi.faults.fault import Fault
+from mockapi.faults.offset import After
+from mockapi.plan import Plan
+from mockapi.rules.strict import Strict
+
+
+class Truncate(Strict):
+    """`after` counts bytes as sent, content coding included. A shorter body goes out whole first."""
+
+    after: After
+    end: Literal["fin", "reset"] = "fin"
+    length: Literal["promised", "chunked"] = "promised"
+
+
+def apply(plan: Plan, truncate: Truncate, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn
+    """Sets how the answer ends, replacing that of an earlier rule."""
+    ending = Ending(Place.IN_BODY, truncate.after, reset=truncate.end == "reset", chunked=truncate.length == "chunked")
+    return replace(plan, delivery=replace(plan.delivery, ending=ending, hang=None))
+
+
+FAULT = Fault("truncate", "body", "the body stops early", {"after": "50%", "length": "chunked"}, apply)

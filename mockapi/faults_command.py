@@ -1,0 +1,72 @@
+"""`mockapi faults`: what a rule can do, for people and, with `--json`, for programs."""
+
+import argparse
+import json
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+
+from mockapi.control.fault_list import GROUPS, FaultDescription, described, rule_example
+from mockapi.problems import near_miss
+
+_WIDTH = 100
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Prints all faults, or one; returns the exit code, 2 for a name that is no fault's."""
+    options = _parser().parse_args(arguments)
+    faults = described()
+    if options.name is not None:
+        faults = tuple(fault for fault in faults if fault.name == options.name)
+        if not faults:
+            known = [fault.name for fault in described()]
+            sys.stderr.write(f"mockapi: no fault {options.name!r}; {near_miss(options.name, known)}\n")
+            return 2
+    if options.json:
+        sys.stdout.write(json.dumps([asdict(fault) for fault in faults], ensure_ascii=False, indent=2) + "\n")
+        return 0
+    lines = _one(faults[0]) if options.name is not None else _all(faults)
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 0
+
+
+def _all(faults: Sequence[FaultDescription]) -> Iterator[str]:
+    for group, title in GROUPS.items():
+        of_group = [fault for fault in faults if fault.group == group]
+        if of_group:
+            yield f"{title}"
+        for fault in of_group:
+            yield from _wrapped(f"  {fault.name}", f"{fault.summary}{_mark(fault)}", indent=4)
+            if fault.parameters:
+                yield from _wrapped("    takes", ", ".join(one.name for one in fault.parameters), indent=10)
+            yield f"    {rule_example(fault)}"
+    yield "(*) depends on time, order or load; all others are a function of seed, rule, key and attempt"
+    yield "`mockapi faults NAME` says what a parameter may be"
+
+
+def _one(fault: FaultDescription) -> Iterator[str]:
+    yield from _wrapped(fault.name, f"{fault.summary}{_mark(fault)}", indent=2)
+    yield from _wrapped("  is", fault.form, indent=5)
+    width = max((len(one.name) for one in fault.parameters), default=0)
+    for one in fault.parameters:
+        need = " (required)" if one.required else ""
+        yield from _wrapped(f"  {one.name:{width}}", f"{one.form}{need}", indent=width + 4)
+    yield f"  {rule_example(fault)}"
+    if not fault.promised:
+        yield "(*) depends on time, order or load"
+
+
+def _mark(fault: FaultDescription) -> str:
+    return "" if fault.promised else " (*)"
+
+
+def _wrapped(name: str, text: str, *, indent: int) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent=f"{name}  ", subsequent_indent=" " * indent)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="mockapi faults", description="Lists the faults that a rule can have.")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="this one, with what its parameters may be")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    return parser

@@ -1,0 +1,94 @@
+"""A request as everything behind the server sees it, read from ASGI once."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.types import Receive, Scope
+
+MOST_BODY_BYTES: Final = 12 * 1024 * 1024
+
+_WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_LANGUAGE_TAG = re.compile(r"\s*([-\w]+)", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """`path` is decoded, `raw_path` as sent, `query` the text after the question mark. Header names are in lower case;
+    of a repeated header the last one counts. `client` is the peer's address.
+    """
+
+    method: str
+    path: str
+    raw_path: str
+    query: str
+    headers: Mapping[str, str]
+    client: str
+    body: bytes = b""
+
+    @property
+    def host(self) -> str:
+        """The header as sent; empty when there is none."""
+        return self.headers.get("host", "")
+
+    @property
+    def request_id(self) -> str | None:
+        """None when the client sent none."""
+        return self.headers.get("x-request-id") or None
+
+    @property
+    def language(self) -> str | None:
+        """The first tag of Accept-Language as sent, `und` for one that cannot be read; None without the header."""
+        header = self.headers.get("accept-language")
+        if not header:
+            return None
+        match = _LANGUAGE_TAG.match(header)
+        return match[1] if match else "und"
+
+    def accepts(self, coding: str) -> bool:
+        """Whether Accept-Encoding names a content coding. As MediaWiki reads it: `*` does not count, and only q=0
+        refuses.
+        """
+        header = self.headers.get("accept-encoding")
+        if not header:
+            return False
+        match = re.search(rf"(?<![\w-]){re.escape(coding)}(?![\w-])\s*(?:;\s*q=([0-9.]+))?", header)
+        return match is not None and (match[1] is None or match[1].strip("0.") != "")
+
+
+class BodyTooLarge(Exception):  # noqa: N818 - an answer to the client, no error of the mock
+    """The request's body is longer than MOST_BODY_BYTES."""
+
+
+def read_head(scope: Scope) -> Request:
+    """The request without its body."""
+    client = scope.get("client")
+    raw_path: bytes = scope.get("raw_path") or scope["path"].encode()
+    return Request(
+        method=scope["method"],
+        path=scope["path"],
+        raw_path=raw_path.decode("latin-1"),
+        query=scope["query_string"].decode("latin-1"),
+        headers={name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]},
+        client=client[0] if client else "",
+    )
+
+
+def has_body(request: Request) -> bool:
+    """Whether the method is one whose body counts here."""
+    return request.method in _WITH_BODY
+
+
+async def read_body(receive: Receive) -> bytes | None:
+    """The whole body; None when the client left before its end. Raises BodyTooLarge."""
+    pieces = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        pieces += message.get("body", b"")
+        if len(pieces) > MOST_BODY_BYTES:
+            raise BodyTooLarge
+        if not message.get("more_body", False):
+            return bytes(pieces)

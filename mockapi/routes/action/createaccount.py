@@ -1,0 +1,56 @@
+"""`action=createaccount`: makes an account; who had none is logged in with it."""
+
+from typing import Final
+
+from mockapi.routes.action import authentication
+from mockapi.routes.action.authentication import failed, passed
+from mockapi.routes.action.call import Call
+from mockapi.routes.action.logging_in import log_in
+from mockapi.routes.action.module import Action
+from mockapi.routes.action.parameters import Arguments, Kind, Parameter
+from mockapi.wiki.accounts import AccountError
+
+PARAMETERS: Final = (
+    *authentication.PARAMETERS,
+    *(
+        Parameter(name, unprefixed=True)
+        for name in ("username", "password", "retype", "email", "realname", "reason", "domain")
+    ),
+    Parameter("mailpassword", Kind.FLAG, unprefixed=True),
+)
+
+_CODES: Final = {"noname": "invaliduser"}
+
+
+async def run(call: Call, arguments: Arguments) -> None:
+    """Adds `createaccount`."""
+    authentication.check(arguments)
+    name, password = arguments.text("username"), arguments.text("password")
+    if not name:
+        call.result.add("createaccount", failed("invaliduser", "You have not specified a valid username."))
+        return
+    if not password or not arguments.text("retype"):
+        text = "The supplied credentials could not be used for account creation."
+        call.result.add("createaccount", failed("authmanager-create-no-primary", text))
+        return
+    try:
+        user = call.accounts.create(name, password, retype=arguments.text("retype") or "")
+    except AccountError as error:
+        code = _CODES.get(error.code, error.code)
+        call.result.add("createaccount", failed(code, error.english))
+        return
+    call.wrote = True
+    if call.user is None:
+        log_in(call, name, password)
+    call.result.add("createaccount", passed(user.name))
+
+
+ACTION: Final = Action(
+    "createaccount",
+    PARAMETERS,
+    run,
+    prefix="create",
+    posted=True,
+    writes=True,
+    token="createaccount",
+)

@@ -1,0 +1,152 @@
+"""`action=edit`: makes or changes a page, whole or a section of it."""
+
+import hashlib
+from typing import Final
+
+from mockapi.routes.action.call import Call, refused
+from mockapi.routes.action.errors import ApiError, at_least_one_required
+from mockapi.routes.action.module import Action
+from mockapi.routes.action.pages import page_title
+from mockapi.routes.action.parameters import Arguments, Kind, Parameter
+from mockapi.routes.action.permissions import check_edit
+from mockapi.routes.action.query.revision_info import iso
+from mockapi.routes.action.query.sections import with_section
+from mockapi.routes.action.tree import Tree
+from mockapi.wiki.facts import facts
+from mockapi.wiki.title import InvalidTitle, Title
+from mockapi.wiki.written import EditResult, WriteError
+
+_TEXTS: Final = ("text", "appendtext", "prependtext", "undo")
+
+PARAMETERS: Final = (
+    Parameter("title"),
+    Parameter("pageid", Kind.INTEGER),
+    Parameter("section"),
+    Parameter("sectiontitle"),
+    Parameter("text"),
+    Parameter("summary"),
+    Parameter("tags", several=True),
+    Parameter("minor", Kind.FLAG),
+    Parameter("notminor", Kind.FLAG),
+    Parameter("bot", Kind.FLAG),
+    Parameter("baserevid", Kind.INTEGER),
+    Parameter("basetimestamp", Kind.TIMESTAMP),
+    Parameter("starttimestamp", Kind.TIMESTAMP),
+    Parameter("recreate", Kind.FLAG),
+    Parameter("createonly", Kind.FLAG),
+    Parameter("nocreate", Kind.FLAG),
+    Parameter("watch", Kind.FLAG, deprecated=True),
+    Parameter("unwatch", Kind.FLAG, deprecated=True),
+    Parameter("watchlist", allowed=("watch", "unwatch", "preferences", "nochange"), default="preferences"),
+    Parameter("md5"),
+    Parameter("prependtext"),
+    Parameter("appendtext"),
+    Parameter("undo", Kind.INTEGER),
+    Parameter("undoafter", Kind.INTEGER),
+    Parameter("redirect", Kind.FLAG),
+    Parameter("contentformat"),
+    Parameter("contentmodel", allowed=("wikitext", "javascript", "json", "css", "text")),
+    Parameter("returnto"),
+    Parameter("returntoquery"),
+    Parameter("token", required=True),
+    Parameter("captchaword"),
+    Parameter("captchaid"),
+)
+
+
+async def run(call: Call, arguments: Arguments) -> None:
+    """Adds `edit`."""
+    if all(arguments.values[name] is None for name in _TEXTS):
+        raise at_least_one_required([arguments.full(name) for name in _TEXTS])
+    title = page_title(call, arguments)
+    answer: dict[str, Tree] = {}
+    if arguments.flag("redirect"):
+        leads_to = _target(call, title)
+        if leads_to is not None:
+            answer["redirects"] = [{"from": title.text, "to": leads_to.text}]
+            title = leads_to
+    if arguments.values["undo"] is not None:
+        text = "The edit could not be undone due to conflicting intermediate edits."
+        raise ApiError("undofailure", text)
+    _check_md5(arguments)
+    check_edit(call, title)
+    try:
+        result = _save(call, arguments, title)
+    except WriteError as error:
+        raise refused(error) from None
+    if call.user is None:
+        call.keep_session()
+    call.wrote = True
+    call.result.add("edit", answer | _told(result))
+
+
+def _save(call: Call, arguments: Arguments, title: Title) -> EditResult:
+    section, text = arguments.text("section"), arguments.text("text")
+    new_section = section == "new"
+    if section is not None and not new_section:
+        text = _whole(call, title, section, text or "")
+    return call.world.overlay(call.wiki).edit(
+        title,
+        text,
+        by=call.author,
+        prepend=arguments.text("prependtext") or "",
+        append=arguments.text("appendtext") or "",
+        section_title=(arguments.text("sectiontitle") or arguments.text("summary") or "") if new_section else None,
+        summary=arguments.text("summary") or "",
+        minor=arguments.flag("minor") and call.may("minoredit"),
+        content_model=arguments.text("contentmodel"),
+        base=arguments.integer("baserevid") or arguments.moment("basetimestamp"),
+        createonly=arguments.flag("createonly"),
+        nocreate=arguments.flag("nocreate"),
+    )
+
+
+def _whole(call: Call, title: Title, section: str, text: str) -> str:
+    """The page's source with `text` in place of a section."""
+    page = call.wiki.page(title)
+    source = "" if page is None else facts(call.world.seed, call.wiki.latest(page)).text
+    changed = with_section(source, section, text)
+    if changed is None:
+        raise ApiError("nosuchsection", f"There is no section {section}.")
+    return changed
+
+
+def _target(call: Call, title: Title) -> Title | None:
+    page = call.wiki.page(title)
+    target = None if page is None else facts(call.world.seed, call.wiki.latest(page)).redirect_target
+    try:
+        return None if target is None else call.wiki.title(target)
+    except InvalidTitle:
+        return None
+
+
+def _check_md5(arguments: Arguments) -> None:
+    expected = arguments.text("md5")
+    if expected is None:
+        return
+    around = (arguments.text("prependtext") or "") + (arguments.text("appendtext") or "")
+    text = around or arguments.text("text") or ""
+    if hashlib.md5(text.encode(), usedforsecurity=False).hexdigest() != expected:
+        raise ApiError("badmd5", "The supplied MD5 hash was incorrect.")
+
+
+def _told(result: EditResult) -> dict[str, Tree]:
+    told: dict[str, Tree] = {"new": True} if result.new else {}
+    told |= {
+        "result": "Success",
+        "pageid": result.page_id,
+        "title": result.title,
+        "contentmodel": result.content_model,
+    }
+    if result.new_rev_id is None or result.timestamp is None:
+        told["nochange"] = True
+    else:
+        told |= {
+            "oldrevid": result.old_rev_id,
+            "newrevid": result.new_rev_id,
+            "newtimestamp": iso(result.timestamp),
+        }
+    return {**told, "watched": True}
+
+
+ACTION: Final = Action("edit", PARAMETERS, run, posted=True, writes=True, token="csrf")

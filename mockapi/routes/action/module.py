@@ -1,0 +1,56 @@
+"""What an action and a module of `action=query` are made of."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mockapi.routes.action.call import CacheMode, Call
+from mockapi.routes.action.parameters import Arguments, Parameter
+from mockapi.routes.action.tree import Tree
+from mockapi.wiki.accounts import TokenKind
+
+if TYPE_CHECKING:
+    from mockapi.routes.action.query.page_set import PageSet
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One value of `action`. With `token` the client has to show one of that kind, in the parameter `token`; `check`
+    raises ApiError for what is told before that is looked at. `writes` keeps answers out of caches.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    run: Callable[[Call, Arguments], Awaitable[None]]
+    prefix: str = ""
+    posted: bool = False
+    writes: bool = False
+    token: TokenKind | None = None
+    check: Callable[[Call, Arguments], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryModule:
+    """One value of `prop`, `list` or `meta`: adds to the nodes of the page set, or to the members of `query`. `cache`
+    says for whom its part of the answer may be kept.
+    """
+
+    name: str
+    prefix: str
+    parameters: tuple[Parameter, ...]
+    run: "Callable[[Call, Arguments, PageSet, dict[str, Tree]], Awaitable[Continue]]"
+    cache: Callable[[Call, Arguments], CacheMode]
+
+
+Continue = dict[str, str | int]
+"""What a client has to send to get the rest of a module's answer, by parameter; empty when it has all."""
+
+
+def public(call: Call, arguments: Arguments) -> CacheMode:  # noqa: ARG001 - one of the forms of `QueryModule.cache`
+    """The same for everybody."""
+    return "public"
+
+
+def private(call: Call, arguments: Arguments) -> CacheMode:  # noqa: ARG001 - one of the forms of `QueryModule.cache`
+    """About who asks."""
+    return "private"

@@ -1,0 +1,18 @@
+"""Where pages are for people: addresses as MediaWiki writes them."""
+
+from typing import Final
+from urllib.parse import quote
+
+from mockapi.wiki.title import Title
+
+_KEPT: Final = ";@$!*(),/~:"
+
+
+def article_path(title: Title) -> str:
+    """The path of a page that exists."""
+    return f"/wiki/{quote(title.dbkey, safe=_KEPT)}"
+
+
+def edit_path(title: Title) -> str:
+    """The path of a page's editor."""
+    return f"/w/index.php?title={quote(title.dbkey, safe=_KEPT)}&action=edit"

@@ -1,0 +1,49 @@
+"""`action=undelete`: brings a deleted page back, with all its revisions."""
+
+from typing import Final
+
+from mockapi.routes.action.call import Call, refused
+from mockapi.routes.action.module import Action
+from mockapi.routes.action.pages import require, writable
+from mockapi.routes.action.parameters import Arguments, Kind, Parameter
+from mockapi.routes.action.tree import Tree
+from mockapi.wiki.written import WriteError
+
+PARAMETERS: Final = (
+    Parameter("title", required=True),
+    Parameter("reason", default=""),
+    Parameter("tags", several=True),
+    Parameter("timestamps", several=True),
+    Parameter("fileids", Kind.INTEGER, several=True),
+    Parameter("undeletetalk", Kind.FLAG),
+    Parameter("watchlist", allowed=("watch", "unwatch", "preferences", "nochange"), default="preferences"),
+    Parameter("token", required=True),
+)
+
+
+async def run(call: Call, arguments: Arguments) -> None:
+    """Adds `undelete`."""
+    require(call, "undelete")
+    title = writable(call.title(arguments.text("title") or ""))
+    try:
+        result = call.world.overlay(call.wiki).undelete(title, reason=arguments.text("reason") or "")
+    except WriteError as error:
+        raise refused(error) from None
+    told: dict[str, Tree] = {
+        "title": result.title,
+        "revisions": result.revisions,
+        "fileversions": 0,
+        "reason": result.reason,
+    }
+    call.wrote = True
+    call.result.add("undelete", {**told, "fileversions": 0, "reason": result.reason})
+
+
+ACTION: Final = Action(
+    "undelete",
+    PARAMETERS,
+    run,
+    posted=True,
+    writes=True,
+    token="csrf",
+)

@@ -1,0 +1,25 @@
+"""Which route of the REST API answers a request: the first one that takes it; the last one takes all."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from mockapi.request import Request
+from mockapi.routes.endpoint import Endpoint, Match
+from mockapi.routes.rest.no_match import NoMatch
+from mockapi.routes.rest.page import PageRoute
+from mockapi.routes.rest.revision import RevisionRoute
+from mockapi.routes.rest.write import CreateRoute
+
+if TYPE_CHECKING:
+    from mockapi.world import World
+
+_ROUTES: Final[Sequence[Match]] = (RevisionRoute.match, PageRoute.match, CreateRoute.match)
+
+
+def find(request: Request, world: "World") -> Endpoint:
+    """The endpoint of a request; there always is one."""
+    for match in _ROUTES:
+        endpoint = match(request, world)
+        if endpoint is not None:
+            return endpoint
+    return NoMatch.of(request, world)

@@ -1,0 +1,50 @@
+"""What nobody answers below `rest.php`, and the way from its root to where it begins."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self
+
+from mockapi.faults import status as status_fault
+from mockapi.faults.status import Status
+from mockapi.reply import Reply
+from mockapi.request import Request
+from mockapi.routes.endpoint import Context, Target
+from mockapi.routes.rest.envelope import coding_of
+from mockapi.routes.rest.errors import RestError, error_reply, no_match
+from mockapi.routes.rest.path import REST_ROOT, below_module, relative
+from mockapi.routes.rest.redirects import redirect_reply
+
+if TYPE_CHECKING:
+    from mockapi.world import World
+
+_START: Final = f"{REST_ROOT}/"
+
+
+@dataclass(frozen=True, slots=True)
+class NoMatch:
+    """A request for a path without a route, or to a host without a wiki: `error` is what that gets."""
+
+    targets: tuple[Target, ...]
+    key: str
+    error: RestError | None = None
+    renders: bool = False
+
+    @classmethod
+    def of(cls, request: Request, world: "World") -> Self:
+        """Rules may match it by its host's wiki and by its path."""
+        wiki = world.wikis.wiki_of_host(request.host)
+        return cls((Target(wiki=wiki.name if wiki else None),), request.path)
+
+    def status_reply(self, status: Status, request_id: str) -> Reply:
+        """As the REST API says it."""
+        return status_fault.reply(status, revision="", request_id=request_id)
+
+    async def reply(self, context: Context) -> Reply:
+        """404; 308 for the root without its slash."""
+        request, coding = context.request, coding_of(context)
+        if self.error is not None:
+            return error_reply(self.error, request, context.request_id, coding=coding)
+        below = relative(request.raw_path)
+        if below == "":
+            return redirect_reply(308, _START, (), context)
+        path = request.raw_path if below is None else below_module(below)
+        return error_reply(no_match(path), request, context.request_id, coding=coding)

@@ -1,0 +1,28 @@
+"""What the mock knows: the document of a revision as a client should have got it."""
+
+from typing import TYPE_CHECKING
+
+from mockapi.body import Body
+from mockapi.faults import body as body_fault
+from mockapi.faults.registry import plan_for
+from mockapi.request import Request
+from mockapi.routes.rest.path import revision_path
+from mockapi.routes.rest.revision import RevisionRoute
+from mockapi.rules.matching import Subject
+from mockapi.wiki.located import Located
+
+if TYPE_CHECKING:
+    from mockapi.world import World
+
+
+async def truth(world: "World", located: Located) -> Body:
+    """The body, not encoded, that a GET under `/v1` gets of this revision when it gets the page; windows are as now."""
+    path = revision_path("v1", located.revision.rev_id, "html")
+    request = Request("GET", path, path, "", {"host": located.page.domain}, "")
+    endpoint = RevisionRoute.match(request, world)
+    if endpoint is None:
+        raise AssertionError(path)
+    at_s = world.clock.elapsed() or 0.0
+    subject = Subject.of(request, endpoint.targets, key=endpoint.key, attempt=1, at_s=at_s)
+    plan = plan_for(world.rulebook.peek(subject), seed=world.seed, key=endpoint.key, attempt=1, at_s=at_s)
+    return await world.pages.plain(located, body_fault.shape(plan.body))

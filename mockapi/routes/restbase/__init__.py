@@ -1,0 +1,1 @@
+"""RESTBase, the service that had `/api/rest_v1` before the gateway."""

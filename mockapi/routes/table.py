@@ -1,0 +1,28 @@
+"""Which route answers a request: the first one that takes it; the REST API takes the rest."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from mockapi.request import Request
+from mockapi.routes.action.endpoint import ActionApi
+from mockapi.routes.endpoint import Endpoint, Match
+from mockapi.routes.gateway import Gateway
+from mockapi.routes.rest.find import find as find_rest
+from mockapi.routes.rest.path import REST_ROOT
+from mockapi.routes.restbase.route import Restbase
+from mockapi.routes.run_jobs import RunJobs
+
+if TYPE_CHECKING:
+    from mockapi.world import World
+
+ROUTES: Final[Sequence[Match]] = (ActionApi.match, RunJobs.match, Restbase.match, Gateway.match)
+
+
+def find(request: Request, world: "World") -> Endpoint:
+    """The endpoint of a request; there always is one."""
+    if not request.raw_path.startswith(REST_ROOT):
+        for match in ROUTES:
+            endpoint = match(request, world)
+            if endpoint is not None:
+                return endpoint
+    return find_rest(request, world)

@@ -1,0 +1,202 @@
+"""The rules in force and what they remember from request to request.
+
+    rule ── comes into force ──> fires for each request it matches ──> expired (ttl) or spent (times), still listed
+
+`when.nth`, `times` and `ttl` depend on order and time, so what they decide is no function of the seed.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from mockapi.rules.matching import Matching, Mismatch, Subject
+from mockapi.rules.model import Rule
+from mockapi.upstream.timer import Later, Timer
+
+Phase = Literal["in force", "switched off", "expired", "spent"]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A rule and how it stands. `ttl_left_s` and `times_left` are None where the rule has no such end; `matched` counts
+    the requests that fit its `when`, apart from `nth`, and `fired` those that met its faults.
+    """
+
+    rule: Rule
+    phase: Phase
+    matched: int
+    fired: int
+    ttl_left_s: float | None
+    times_left: int | None
+
+
+class _Entry:
+    """A rule with its memory."""
+
+    __slots__ = ("fired", "matched", "matching", "rule", "since_s", "timer")
+
+    def __init__(self, rule: Rule, seed: int, since_s: float) -> None:
+        self.rule = rule
+        self.matching = Matching(rule, seed=seed)
+        self.since_s = since_s
+        self.matched = 0
+        self.fired = 0
+        self.timer: Timer | None = None
+
+    def phase(self, now_s: float) -> Phase:
+        rule = self.rule
+        if rule.ttl is not None and now_s >= self.since_s + rule.ttl.total_seconds():
+            return "expired"
+        if rule.times is not None and self.fired >= rule.times:
+            return "spent"
+        return "in force" if rule.enabled else "switched off"
+
+
+class RuleBook:
+    """The rules of one world, in the order in which they apply.
+
+    `monotonic` gives seconds from an arbitrary start; `later` calls a function after seconds; it is used for
+    the ends of rules with a `ttl` once the book was told to `begin`. `changed` is called with
+    the rules in force whenever those may have changed.
+    """
+
+    def __init__(
+        self,
+        seed: int,
+        monotonic: Callable[[], float],
+        later: Later,
+        changed: Callable[[tuple[Rule, ...]], None] = lambda _: None,
+    ) -> None:
+        self._seed = seed
+        self._monotonic = monotonic
+        self._later = later
+        self._changed = changed
+        self._entries: dict[str, _Entry] = {}
+        self._begun = False
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """All rules, also those that are over or switched off."""
+        return tuple(entry.rule for entry in self._entries.values())
+
+    @property
+    def in_force(self) -> tuple[Rule, ...]:
+        """The rules that can fire now."""
+        now_s = self._monotonic()
+        return tuple(entry.rule for entry in self._entries.values() if entry.phase(now_s) == "in force")
+
+    def standings(self) -> tuple[Standing, ...]:
+        """How each rule stands, in their order."""
+        now_s = self._monotonic()
+        return tuple(_standing(entry, now_s) for entry in self._entries.values())
+
+    def replace(self, rules: Iterable[Rule]) -> None:
+        """Puts `rules`, whose names differ, into force in place of all others; they begin anew."""
+        self._put({rule.name: self._entry(rule) for rule in rules})
+
+    def put(self, rule: Rule) -> None:
+        """Adds `rule` at the end, or puts it in the place of the one of its name; it begins anew, the others go on."""
+        self._put({**self._entries, rule.name: self._entry(rule)})
+
+    def remove(self, name: str) -> None:
+        """Takes a rule out. Raises KeyError."""
+        removed = self._entries[name]
+        self._put({key: entry for key, entry in self._entries.items() if entry is not removed})
+
+    def switch(self, name: str, *, on: bool) -> None:
+        """Switches a rule on or off; it keeps its counts, and its ttl goes on. Raises KeyError."""
+        entry = self._entries[name]
+        entry.rule = entry.rule.model_copy(update={"enabled": on})
+        self._changed(self.in_force)
+
+    def match(self, subject: Subject) -> tuple[Rule, ...]:
+        """The rules that apply to a request that has come in; it counts towards what they remember."""
+        if not self._entries:
+            return ()
+        now_s = self._monotonic()
+        fired = []
+        spent = False
+        for entry in self._entries.values():
+            if entry.phase(now_s) != "in force" or not entry.matching.holds(subject):
+                continue
+            entry.matched += 1
+            nth = entry.rule.when.nth
+            if nth is None or nth.hold(entry.matched):
+                entry.fired += 1
+                spent = spent or entry.rule.times == entry.fired
+                fired.append(entry.rule)
+        if spent:
+            self._changed(self.in_force)
+        return tuple(fired)
+
+    def peek(self, subject: Subject, among: Sequence[str] | None = None) -> tuple[Rule, ...]:
+        """The rules that fit; nothing counts, so `nth` is left out of account. With `among` only rules of those names
+        are asked, whether or not they are over by now.
+        """
+        now_s = self._monotonic()
+        return tuple(
+            entry.rule
+            for name, entry in self._entries.items()
+            if (entry.phase(now_s) == "in force" if among is None else name in among) and entry.matching.holds(subject)
+        )
+
+    def explain(self, name: str, subject: Subject, fired: Sequence[str]) -> tuple[Mismatch, ...]:
+        """Why a rule is not among those that `fired` for a request; empty when it is. Raises KeyError."""
+        entry = self._entries[name]
+        if name in fired:
+            return ()
+        found = tuple(entry.matching.mismatches(subject))
+        if found:
+            return found
+        phase = entry.phase(self._monotonic())
+        if phase != "in force":
+            return (Mismatch("rule", "in force", phase),)
+        if entry.rule.when.nth is not None:
+            return (Mismatch("nth", entry.rule.when.nth.model_dump_json(exclude_none=True), "another request"),)
+        return (Mismatch("rule", "in force", "not yet in force when the request came in"),)
+
+    def begin(self) -> None:
+        """From now on there is a loop for `later`, and the ends of rules are noticed as they come."""
+        self._begun = True
+        self._arm()
+
+    def close(self) -> None:
+        """Ends the timers."""
+        self._begun = False
+        for entry in self._entries.values():
+            _stop(entry)
+
+    def _entry(self, rule: Rule) -> _Entry:
+        return _Entry(rule, self._seed, self._monotonic())
+
+    def _put(self, entries: dict[str, _Entry]) -> None:
+        for name, entry in self._entries.items():
+            if entries.get(name) is not entry:
+                _stop(entry)
+        self._entries = entries
+        self._arm()
+        self._changed(self.in_force)
+
+    def _arm(self) -> None:
+        if not self._begun:
+            return
+        for entry in self._entries.values():
+            if entry.rule.ttl is not None and entry.timer is None:
+                left_s = entry.since_s + entry.rule.ttl.total_seconds() - self._monotonic()
+                entry.timer = self._later(max(0.0, left_s), self._end_of_ttl)
+
+    def _end_of_ttl(self) -> None:
+        self._changed(self.in_force)
+
+
+def _stop(entry: _Entry) -> None:
+    if entry.timer is not None:
+        entry.timer.cancel()
+        entry.timer = None
+
+
+def _standing(entry: _Entry, now_s: float) -> Standing:
+    rule = entry.rule
+    ttl_left_s = None if rule.ttl is None else max(0.0, entry.since_s + rule.ttl.total_seconds() - now_s)
+    times_left = None if rule.times is None else max(0, rule.times - entry.fired)
+    return Standing(rule, entry.phase(now_s), entry.matched, entry.fired, ttl_left_s, times_left)

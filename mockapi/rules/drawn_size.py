@@ -1,0 +1,58 @@
+"""A number of bytes that may differ from page to page."""
+
+from typing import Annotated, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from mockapi.pages.block import MAX_SIZE_BYTES, MIN_SIZE_BYTES
+from mockapi.rules.size import Size
+from mockapi.rules.strict import Strict
+
+_BOUNDS = Field(ge=MIN_SIZE_BYTES, le=MAX_SIZE_BYTES)
+
+
+class UniformSize(Strict):
+    """Anything from `from` to `to`, all equally likely."""
+
+    from_: Annotated[Size, _BOUNDS] = Field(alias="from")
+    to: Annotated[Size, _BOUNDS]
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.to < self.from_:
+            raise PydanticCustomError("size_order", "from is above to", {"hint": "swap them?"})
+        return self
+
+
+class DrawnSize(Strict):
+    """One of: `fixed`; log-normal by `p50` and `p99`, never above `cap`; `uniform`."""
+
+    fixed: Annotated[Size, _BOUNDS] | None = None
+    p50: Annotated[Size, _BOUNDS] | None = None
+    p99: Annotated[Size, _BOUNDS] | None = None
+    cap: Annotated[Size, _BOUNDS] | None = None
+    uniform: UniformSize | None = None
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        forms = sum(form is not None for form in (self.fixed, self.p50, self.uniform))
+        if forms != 1 or (self.p50 is None) != (self.p99 is None):
+            raise PydanticCustomError(
+                "size_form", "not a size", {"hint": "one of: a size, p50 with p99 and an optional cap, uniform"}
+            )
+        if self.cap is not None and self.p50 is None:
+            raise PydanticCustomError("size_form", "cap without p50 and p99", {"hint": "it bounds only those"})
+        if self.p50 is not None and self.p99 is not None and not 0 < self.p50 <= self.p99:
+            raise PydanticCustomError("size_order", "p50 must be above 0 and at most p99", {"hint": "swap them?"})
+        if self.p50 is not None and self.cap is not None and self.cap < self.p50:
+            raise PydanticCustomError("size_order", "cap is below p50", {"hint": "cap bounds the large end"})
+        return self
+
+
+def _spelled_out(value: object) -> object:
+    return value if value is None or isinstance(value, dict | Strict) else {"fixed": value}
+
+
+DocumentSize = Annotated[DrawnSize, BeforeValidator(_spelled_out, json_schema_input_type=int | str | DrawnSize)]
+"""Also written as a bare size."""

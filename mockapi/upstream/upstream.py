@@ -1,0 +1,24 @@
+"""The wiki's state behind the proxy: parser, parser cache, replicas; and the proxy's rate limits."""
+
+from collections.abc import Callable, Sequence
+
+from mockapi.rules.model import Rule
+from mockapi.upstream.buckets import Buckets
+from mockapi.upstream.parser import Parser
+from mockapi.upstream.parser_cache import ParserCache
+from mockapi.upstream.replicas import Replicas
+from mockapi.upstream.timer import Later
+
+
+class Upstream:
+    """Of one world."""
+
+    def __init__(self, monotonic: Callable[[], float], later: Later) -> None:
+        self.parser = Parser(monotonic, later)
+        self.parser_cache = ParserCache()
+        self.replicas = Replicas()
+        self.buckets = Buckets(monotonic)
+
+    def follow(self, rules: Sequence[Rule]) -> None:
+        """Takes over what `rules`, those in force, say about capacities."""
+        self.parser.follow(rules)

@@ -1,0 +1,197 @@
+"""Accounts, sessions and tokens: enough for clients to log in and write. A test aid, not a lock.
+
+    session cookie ──> Session ──> User ──> groups ──> rights
+                          └──> token(kind): what a write must show
+
+One set of accounts serves all wikis. Ids of sessions and tokens follow from the seed and the order of requests, so who
+knows the seed can forge them: nothing here guards anything. The administrator's name and password are public too.
+"""
+
+import hmac
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from mockapi.draws import digest
+from mockapi.wiki.namespaces import STANDARD
+from mockapi.wiki.people import is_address
+from mockapi.wiki.rights import EVERYBODY, GROUPS, IMPLICIT, rights_of
+from mockapi.wiki.title import InvalidTitle, parse_title
+
+ROOT_NAME: Final = "Admin"
+ROOT_PASSWORD: Final = "dockerpass"  # what the configuration of MediaWiki's own API tests comes with
+ROOT_GROUPS: Final = ("bureaucrat", "interface-admin", "sysop")
+ANONYMOUS_TOKEN: Final = "+\\"
+MAX_SESSIONS: Final = 10_000
+
+TokenKind = Literal["createaccount", "csrf", "login", "patrol", "rollback", "userrights", "watch"]
+TOKEN_KINDS: Final[tuple[TokenKind, ...]] = (
+    "createaccount", "csrf", "login", "patrol", "rollback", "userrights", "watch",
+)  # fmt: skip
+_BEFORE_LOGIN: Final = frozenset({"createaccount", "login"})
+_ILLEGAL_IN_NAMES: Final = frozenset("@:>=/|#")
+
+
+class AccountError(Exception):
+    """`code` is MediaWiki's message key, `english` its text."""
+
+    def __init__(self, code: str, english: str) -> None:
+        super().__init__(english)
+        self.code = code
+        self.english = english
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Somebody with an account; `groups` are those that somebody put the user into."""
+
+    id: int
+    name: str
+    groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """`id` is the value of the session cookie; `user_id` is None until its client logs in."""
+
+    id: str
+    user_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupChange:
+    """What really changed in the groups of `user`."""
+
+    user: User
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+class Accounts:
+    """The accounts of one world. At most MAX_SESSIONS sessions live; the oldest end first."""
+
+    def __init__(self, seed: int, *, root_name: str = ROOT_NAME, root_password: str = ROOT_PASSWORD) -> None:
+        self._seed = seed
+        self._users: dict[int, User] = {}
+        self._id_of_name: dict[str, int] = {}
+        self._passwords: dict[int, bytes] = {}
+        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._sessions_begun = 0
+        root = self.create(root_name, root_password)
+        self.change_groups(root.name, add=ROOT_GROUPS)
+
+    def create(self, name: str, password: str, *, retype: str | None = None) -> User:
+        """A new account. Raises AccountError: `noname`, `userexists`, `badretype`, `passwordtooshort`."""
+        proper = canonical_name(name)
+        if proper in self._id_of_name:
+            raise AccountError("userexists", "Username entered already in use.\nPlease choose a different name.")
+        if retype is not None and retype != password:
+            raise AccountError("badretype", "The passwords you entered do not match.")
+        if not password:
+            raise AccountError("passwordtooshort", "Passwords must be at least 1 character.")
+        user = User(len(self._users) + 1, proper)
+        self._users[user.id] = user
+        self._id_of_name[proper] = user.id
+        self._passwords[user.id] = self._scrambled(user.id, password)
+        return user
+
+    @property
+    def users(self) -> tuple[User, ...]:
+        """All accounts, the oldest first."""
+        return tuple(self._users.values())
+
+    def user(self, name: str) -> User | None:
+        """The account of that name, in any spelling of it."""
+        try:
+            user_id = self._id_of_name.get(canonical_name(name))
+        except AccountError:
+            return None
+        return None if user_id is None else self._users[user_id]
+
+    def user_of(self, session: Session | None) -> User | None:
+        """Who is logged in; None for a visitor without an account."""
+        return None if session is None or session.user_id is None else self._users[session.user_id]
+
+    def begin(self) -> Session:
+        """A session for a client that has none, or whose cookie is no longer known."""
+        self._sessions_begun += 1
+        session = Session(digest(self._seed, "session", self._sessions_begun).hex())
+        return self._keep(session)
+
+    def session(self, cookie: str | None) -> Session | None:
+        """The session that a cookie value names, unless it has ended."""
+        return None if cookie is None else self._sessions.get(cookie)
+
+    def login(self, session: Session | None, name: str, password: str) -> Session:
+        """Ends `session` and begins one for the user. Raises AccountError `wrongpassword`."""
+        user = self.user(name)
+        if user is None or not hmac.compare_digest(self._passwords[user.id], self._scrambled(user.id, password)):
+            raise AccountError("wrongpassword", "Incorrect username or password entered. Please try again.")
+        self.logout(session)
+        fresh = self.begin()
+        return self._keep(replace(fresh, user_id=user.id))
+
+    def logout(self, session: Session | None) -> None:
+        """Ends `session`."""
+        if session is not None:
+            self._sessions.pop(session.id, None)
+
+    def token(self, kind: TokenKind, session: Session | None) -> str:
+        """What a write must show. Tokens for logging in need a session; the others are public without an account."""
+        if session is None or (session.user_id is None and kind not in _BEFORE_LOGIN):
+            return ANONYMOUS_TOKEN
+        return digest(self._seed, "token", session.id, session.user_id, kind, size=20).hex() + ANONYMOUS_TOKEN
+
+    def accepts(self, kind: TokenKind, session: Session | None, token: str) -> bool:
+        """Whether `token` is the session's; without a session no token for logging in is."""
+        if session is None and kind in _BEFORE_LOGIN:
+            return False
+        return hmac.compare_digest(self.token(kind, session).encode(), token.encode(errors="surrogatepass"))
+
+    def groups_of(self, user: User | None) -> tuple[str, ...]:
+        """All groups of a user, the implicit ones last; those of everybody for None."""
+        return (EVERYBODY,) if user is None else (*user.groups, *IMPLICIT)
+
+    def rights_of(self, user: User | None) -> tuple[str, ...]:
+        """What a user may do; for None what everybody may."""
+        return rights_of(self.groups_of(user))
+
+    def may(self, user: User | None, right: str) -> bool:
+        """Whether a user, or everybody for None, has `right`."""
+        return right in self.rights_of(user)
+
+    def change_groups(self, name: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> GroupChange:
+        """Puts a user into groups and takes the user out of others; groups that do not exist are passed over.
+
+        Raises AccountError `nosuchuser`.
+        """
+        user = self.user(name)
+        if user is None:
+            raise AccountError("nosuchuser", f'There is no user by the name "{name}".\nCheck your spelling.')
+        removed = tuple(group for group in dict.fromkeys(remove) if group in user.groups)
+        added = tuple(group for group in dict.fromkeys(add) if group in GROUPS and group not in user.groups)
+        left = {*user.groups, *added} - set(removed)
+        changed = replace(user, groups=tuple(sorted(left)))
+        self._users[user.id] = changed
+        return GroupChange(changed, added, removed)
+
+    def _keep(self, session: Session) -> Session:
+        self._sessions[session.id] = session
+        while len(self._sessions) > MAX_SESSIONS:
+            self._sessions.popitem(last=False)
+        return session
+
+    def _scrambled(self, user_id: int, password: str) -> bytes:
+        return digest(self._seed, "password", user_id, password.encode(errors="surrogatepass").hex())
+
+
+def canonical_name(name: str) -> str:
+    """The name as MediaWiki writes it: spaces, a capital first. Raises AccountError `noname`."""
+    try:
+        title = parse_title(f"User:{name}", STANDARD)
+    except InvalidTitle:
+        title = None
+    if title is None or "#" in name or is_address(title.key) or _ILLEGAL_IN_NAMES & set(title.key):
+        raise AccountError("noname", "You have not specified a valid username.")
+    return title.key.replace("_", " ")

@@ -1,0 +1,96 @@
+"""What is known about a revision: its source and what follows from it, who made it, what is hidden of it.
+
+Given fields win; the rest is drawn from (seed, wiki, page, revision), so it is the same in every process. The source
+of a generated revision is made when it is asked for: names and comments of a hundred revisions cost no text.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+
+from mockapi.catalog import HiddenPart
+from mockapi.pages.wikitext import generate
+from mockapi.wiki.located import Located
+from mockapi.wiki.people import author, comment, minor
+from mockapi.wiki.redirect import redirect_target
+from mockapi.wiki.wiki import revision_of
+
+
+@dataclass(frozen=True)
+class Facts:
+    """`user_id` is 0 for somebody without an account. Nothing is left out for being hidden: see `hides`."""
+
+    located: Located
+    seed: int
+    user: str
+    user_id: int
+    comment: str
+    minor: bool
+
+    @cached_property
+    def text(self) -> str:
+        """The source."""
+        given = self.located.revision.text
+        return generate(self.seed, self.located) if given is None else given
+
+    @cached_property
+    def size(self) -> int:
+        """Of the source, in bytes of UTF-8."""
+        return len(self._encoded)
+
+    @cached_property
+    def sha1(self) -> str:
+        """Of the source, 40 hex digits."""
+        return hashlib.sha1(self._encoded, usedforsecurity=False).hexdigest()
+
+    @cached_property
+    def redirect_target(self) -> str | None:
+        """Where the page leads, as written in its source, `#fragment` included; None for one that leads nowhere."""
+        return redirect_target(self.text, self.located.page.content_model)
+
+    @property
+    def anonymous(self) -> bool:
+        """Whether it was made by somebody without an account."""
+        return self.user_id == 0
+
+    @property
+    def text_hidden(self) -> bool:
+        """Whether readers are refused the source, and with it size, SHA-1 and HTML."""
+        return self.hides("text")
+
+    @property
+    def user_hidden(self) -> bool:
+        """Whether readers are not told who made it."""
+        return self.hides("user")
+
+    @property
+    def comment_hidden(self) -> bool:
+        """Whether readers are not told what was said about it."""
+        return self.hides("comment")
+
+    @property
+    def suppressed(self) -> bool:
+        """Whether what is hidden is hidden from administrators too."""
+        return self.located.revision.suppressed
+
+    def hides(self, part: HiddenPart) -> bool:
+        """Whether `part` is hidden from readers."""
+        return part in self.located.revision.hidden
+
+    @cached_property
+    def _encoded(self) -> bytes:
+        return self.text.encode()
+
+
+def facts(seed: int, located: Located) -> Facts:
+    """What is known about the revision."""
+    by = author(seed, located)
+    return Facts(located, seed, by.name, by.id, comment(seed, located), minor(seed, located))
+
+
+def delta(seed: int, located: Located) -> int | None:
+    """How many bytes longer its source is than that of its parent; None without a parent, or with an unknown one."""
+    parent = revision_of(located.page, located.revision.parent_id)
+    if parent is None:
+        return None
+    return facts(seed, located).size - facts(seed, Located(located.page, parent)).size

@@ -1,0 +1,13 @@
+"""The identity of a revision."""
+
+from dataclasses import dataclass
+
+from mockapi.catalog import CatalogPage, CatalogRevision
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A revision that exists, with its page."""
+
+    page: CatalogPage
+    revision: CatalogRevision

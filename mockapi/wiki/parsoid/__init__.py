@@ -1,0 +1,1 @@
+"""A small renderer of wikitext, whose HTML looks like Parsoid's."""

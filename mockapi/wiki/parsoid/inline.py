@@ -1,0 +1,227 @@
+"""Text within a block: emphasis, links, tags, entities and what was stashed.
+
+text ──> tokens (text, apostrophes, tags, nodes) ──> apostrophes become tags, line by line ──> tree
+"""
+
+import html
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html.entities import html5
+from typing import Final
+
+from mockapi.wiki.parsoid import quotes
+from mockapi.wiki.parsoid.attributes import attributes_of
+from mockapi.wiki.parsoid.links import external_link, wiki_link
+from mockapi.wiki.parsoid.nodes import Comment, Element, Node
+from mockapi.wiki.parsoid.page import Page
+from mockapi.wiki.parsoid.stashed import Abouts, node_of
+
+_TAGS: Final = frozenset(
+    re.findall(
+        r"[a-z]+",
+        "abbr b bdi bdo big blockquote br center cite code data del dfn div em font i ins kbd mark q s samp small span "
+        "strike strong sub sup time tt u var wbr",
+    )
+)
+_EMPTY: Final = frozenset({"br", "wbr"})
+_IN_ADDRESS: Final = r"(?:(?!'')[^\s\[\]<>\"\x7f])+"
+_ADDRESS: Final = rf"(?:(?:https?|ftp)://|//|mailto:){_IN_ADDRESS}"
+_TOKEN: Final = re.compile(
+    rf"""
+      \x7f(?P<mark>[0-9]+)\x7f
+    | (?P<quotes>'{{2,}}+)
+    | (?P<line>\n)
+    | \[\[ (?P<target>[^\[\]\n|{{}}\x7f]++)
+        (?: \| (?P<label>(?:[^\[\]]|\[\[[^\[\]]*+\]\]|\[[^\[\]]*+\])*+) )?
+      \]\] (?P<tail>[a-z]*+)
+    | \[ (?P<outside>{_ADDRESS}) (?: [ ]+ (?P<words>[^\[\]\n]*+) )? \]
+    | (?P<free>(?<![A-Za-z0-9])(?:(?:https?|ftp)://|mailto:){_IN_ADDRESS})
+    | < (?P<slash>/?) (?P<tag>[A-Za-z][A-Za-z0-9]*+) (?P<attributes>(?:[\s/][^<>]*)?) >
+    | & (?P<entity>\#[0-9]+|\#[xX][0-9a-fA-F]+|[A-Za-z0-9]+) ;
+    | __ (?P<switch>[A-Z]++) __
+    """,
+    re.VERBOSE,
+)
+_FRENCH: Final = re.compile("(?<=\\S) (?=[?:;!%\u00bb\u203a](?!\\w))|(?<=[\u00ab\u2039]) ")
+_SWITCHES: Final = frozenset(
+    re.findall(
+        r"[A-Z]+",
+        "NOTOC FORCETOC TOC NOEDITSECTION NEWSECTIONLINK NONEWSECTIONLINK NOGALLERY HIDDENCAT EXPECTUNUSEDCATEGORY "
+        "INDEX NOINDEX STATICREDIRECT NOCONTENTCONVERT NOCC NOTITLECONVERT NOTC",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tag:
+    """A start tag, or an end tag when `name` begins with a slash."""
+
+    name: str
+    attributes: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Quotes:
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class _LineEnd:
+    pass
+
+
+_Token = str | _Tag | _Quotes | _LineEnd | Element | Comment
+
+
+def inline(page: Page, text: str) -> list[Node]:
+    """The nodes of `text`, from which things were stashed already."""
+    return _tree(_emphasised(_tokens(page, text)))
+
+
+def _tokens(page: Page, text: str) -> Iterator[_Token]:
+    abouts = Abouts.of(page, page.stash.marks(text))
+    at = look_from = 0
+    while found := _TOKEN.search(text, look_from):
+        token, look_from = _token(page, found, abouts)
+        if token is None:
+            continue
+        if found.start() > at:
+            yield text[at : found.start()]
+        yield token
+        at = look_from
+    if at < len(text):
+        yield text[at:]
+
+
+def _token(page: Page, found: re.Match[str], abouts: Abouts) -> tuple[_Token | None, int]:
+    """What was found, None for what is mere text, and where it ends."""
+    end = found.end()
+
+    def nested(text: str) -> list[Node]:
+        return inline(page, text)
+
+    match found.lastgroup:
+        case "mark":
+            return node_of(page, page.stash[int(found["mark"])], abouts, nested), end
+        case "quotes":
+            return _Quotes(len(found["quotes"])), end
+        case "line":
+            return _LineEnd(), end
+        case "tail":
+            link = wiki_link(page, found["target"], found["label"], found["tail"], nested)
+            return link, end if link is None or link.tag == "a" else found.start("tail")
+        case "outside" | "words":
+            words = found["words"]
+            return external_link(found["outside"], inline(page, words) if words else None, _kind(words)), end
+        case "free":
+            address = _without_punctuation(found["free"])
+            return external_link(address, [address], "free"), found.start("free") + len(address)
+        case "attributes":
+            return _tag(found), end
+        case "entity":
+            return _entity(found), end
+        case _:
+            return _switch(page, found["switch"]), end
+
+
+def _kind(words: str | None) -> str:
+    return "text" if words else "autonumber"
+
+
+def _without_punctuation(address: str) -> str:
+    closing = "" if "(" in address else ")"
+    return address.rstrip(",;.:!?" + closing)
+
+
+def _tag(found: re.Match[str]) -> _Token | None:
+    name = found["tag"].lower()
+    if name not in _TAGS:
+        return None
+    if name in _EMPTY:
+        return Element(name, attributes_of(found["attributes"]))
+    if found["slash"]:
+        return _Tag(f"/{name}")
+    return _Tag(name, tuple(attributes_of(found["attributes"])))
+
+
+def _entity(found: re.Match[str]) -> Element | None:
+    name = found["entity"]
+    if not name.startswith("#") and f"{name};" not in html5:
+        return None
+    return Element("span", [("typeof", "mw:Entity")], [html.unescape(found[0])])
+
+
+def _switch(page: Page, name: str) -> Element | None:
+    if name not in _SWITCHES:
+        return None
+    page.switches.add(name)
+    return Element("meta", [("property", f"mw:PageProp/{name.lower()}")])
+
+
+def _emphasised(tokens: Iterator[_Token]) -> Iterator[Node | _Tag]:
+    line: list[_Token] = []
+    for token in tokens:
+        if isinstance(token, _LineEnd):
+            yield from _line(line)
+            yield "\n"
+            line = []
+        else:
+            line.append(token)
+    yield from _line(line)
+
+
+def _line(line: list[_Token]) -> Iterator[Node | _Tag]:
+    runs: list[int] = []
+    before: list[str] = [""]
+    for token in line:
+        if isinstance(token, _Quotes):
+            runs.append(token.length)
+            before.append("")
+        elif isinstance(token, str):
+            before[-1] += token
+        else:
+            before[-1] += "\0\0"
+    marks = quotes.balanced(runs, before)
+    tags = iter(quotes.tags([markup for _, markup in marks]))
+    plain = iter(plain for plain, _ in marks)
+    for token in line:
+        if isinstance(token, _Quotes):
+            if apostrophes := next(plain):
+                yield "'" * apostrophes
+            yield from map(_Tag, next(tags))
+        elif not isinstance(token, _LineEnd):
+            yield token
+    yield from map(_Tag, next(tags))
+
+
+def _tree(parts: Iterator[Node | _Tag]) -> list[Node]:
+    root = Element("", [], [])
+    open_elements = [root]
+    open_tags: Counter[str] = Counter()
+    for part in parts:
+        if not isinstance(part, _Tag):
+            _append(open_elements[-1].children, part)
+        elif not part.name.startswith("/"):
+            element = Element(part.name, list(part.attributes))
+            open_elements[-1].children.append(element)
+            open_elements.append(element)
+            open_tags[element.tag] += 1
+        elif open_tags[part.name[1:]]:
+            tag = ""
+            while tag != part.name[1:]:
+                tag = open_elements.pop().tag
+                open_tags[tag] -= 1
+    return root.children
+
+
+def _append(children: list[Node], part: Node) -> None:
+    if not isinstance(part, str):
+        children.append(part)
+        return
+    for n, piece in enumerate(_FRENCH.split(part)):
+        if n:
+            children.append(Element("span", [("typeof", "mw:DisplaySpace")], ["\u00a0"]))
+        if piece:
+            children.append(piece)

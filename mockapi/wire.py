@@ -1,0 +1,201 @@
+"""The connection below ASGI: uvicorn's protocol, which lets an application reach the transport of its request.
+
+    scope["extensions"]["mockapi"]["wire"] ──> Wire: raw bytes, FIN, RST, no more reading, the request's number
+
+A Wire is good for one request. Whoever writes to it has taken the answer over: nothing more is to be sent by ASGI,
+and the connection ends with `finish` or `reset`.
+"""
+
+import array
+import asyncio
+import fcntl
+import socket
+import struct
+import sys
+import termios
+import weakref
+from typing import Any, Final
+
+from starlette.types import Scope
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+MOST_HEAD_BYTES: Final = 256 * 1024
+
+_EXTENSION: Final = "mockapi"
+_WIRE: Final = "wire"
+_LINGER_NOT: Final = struct.pack("ii", 1, 0)
+_TCP_ESTABLISHED: Final = 1
+_FAREWELL: Final = ((b"connection", b"close"),)
+_TCP_INFO: Final[int | None] = getattr(socket, "TCP_INFO", None)
+_FIRST_WAIT_S: Final = 0.001
+_LONGEST_WAIT_S: Final = 0.05
+_HEAD_TOO_LARGE: Final = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+)
+
+
+class WireProtocol(HttpToolsProtocol):
+    """uvicorn's protocol with a Wire in each scope, a bound on the head of a request, and an end without delay."""
+
+    _requests = 0
+    _wire: "Wire | None" = None
+    _in_head = False
+    _head_bytes = 0
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        super().on_message_begin()
+        self._requests += 1
+        self._in_head, self._head_bytes = True, 0
+        self._wire = Wire(self, self._requests)
+        self.scope["extensions"] = {_EXTENSION: {_WIRE: self._wire}}
+
+    def on_headers_complete(self) -> None:
+        """Its application is about to run."""
+        self._in_head = False
+        super().on_headers_complete()
+        if self._wire is not None:
+            self._wire.belong_to(self.cycle)
+
+    def data_received(self, data: bytes) -> None:
+        """Refuses, with 431, a head that does not end."""
+        super().data_received(data)
+        if not self._in_head:
+            return
+        self._head_bytes += len(data)
+        if self._head_bytes > MOST_HEAD_BYTES and not self.transport.is_closing():
+            self.transport.write(_HEAD_TOO_LARGE)
+            self.transport.close()
+
+    def shutdown(self) -> None:
+        """Ends at once. uvicorn would wait for the request and then answer 500; a mock that ends is a peer gone."""
+        self.transport.abort()
+
+
+class Wire:
+    """One request's hold on its connection. `number` counts the requests that the connection carried, this included."""
+
+    __slots__ = ("_cycle", "_protocol", "number")
+
+    def __init__(self, protocol: WireProtocol, number: int) -> None:
+        self._protocol = protocol
+        self.number = number
+        self._cycle: weakref.ref[RequestResponseCycle] | None = None
+
+    def belong_to(self, cycle: RequestResponseCycle) -> None:
+        """The exchange that this one is of; it has the scope, and the scope the wire."""
+        # Weakly, for a circle in each request would have to wait for the garbage collector.
+        self._cycle = weakref.ref(cycle)
+
+    @property
+    def cycle(self) -> RequestResponseCycle | None:
+        """None before the head was read, and once all is over."""
+        return None if self._cycle is None else self._cycle()
+
+    @property
+    def first_headers(self) -> tuple[tuple[bytes, bytes], ...]:
+        """What the server puts before the headers of any answer."""
+        return tuple(self._protocol.server_state.default_headers)
+
+    @property
+    def last_headers(self) -> tuple[tuple[bytes, bytes], ...]:
+        """What it puts behind them: a farewell if the client wants no other answer."""
+        cycle = self.cycle
+        return () if cycle is None or cycle.keep_alive else _FAREWELL
+
+    @property
+    def gone(self) -> bool:
+        """Whether the connection has ended, by whomever."""
+        cycle = self.cycle
+        return self._protocol.transport.is_closing() or (cycle is not None and cycle.disconnected)
+
+    async def write(self, data: bytes) -> None:
+        """Sends `data` as they are; waits while too much is waiting to leave. Nothing happens once it is gone."""
+        if self.gone:
+            return
+        cycle = self.cycle
+        if cycle is not None:
+            cycle.response_started = True
+        self._protocol.transport.write(data)
+        if self._protocol.flow.write_paused:
+            await self._protocol.flow.drain()
+
+    async def answer(self, head: bytes, body: bytes) -> bool:
+        """Sends a whole answer, which fits what its head says; the connection goes on as with any other. False when it
+        was gone.
+        """
+        cycle, protocol = self.cycle, self._protocol
+        if cycle is None:
+            raise AssertionError("no request")
+        if protocol.flow.write_paused:
+            await protocol.flow.drain()
+        if self.gone:
+            self._end()
+            return False
+        protocol.transport.write(head)
+        if body:
+            protocol.transport.write(body)
+        cycle.response_started = cycle.response_complete = True
+        cycle.message_event.set()
+        if not cycle.keep_alive:
+            protocol.transport.close()
+        cycle.on_response()
+        return True
+
+    async def settled(self) -> None:
+        """Waits until all that was written has reached the peer's machine, or the connection has ended."""
+        wait_s = _FIRST_WAIT_S
+        while not self.gone and (self._protocol.transport.get_write_buffer_size() or _unacknowledged(self._socket)):
+            await asyncio.sleep(wait_s)
+            wait_s = min(wait_s * 2, _LONGEST_WAIT_S)
+
+    def finish(self) -> None:
+        """Ends the connection with FIN, behind what was written."""
+        self._end()
+        if not self._protocol.transport.is_closing():
+            self._protocol.transport.close()
+
+    def reset(self) -> None:
+        """Ends the connection with RST; what has not reached the peer by now is lost."""
+        self._end()
+        if not self._protocol.transport.is_closing():
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_NOT)
+            self._protocol.transport.abort()
+
+    def stop_reading(self) -> None:
+        """Reads no more; `left` then tells whether the peer has gone. Where the system could not say, it reads on."""
+        if _TCP_INFO is not None:
+            self._protocol.flow.pause_reading()
+
+    @property
+    def left(self) -> bool:
+        """Whether the peer has ended the connection, also while nothing is read from it."""
+        if self.gone or _TCP_INFO is None:
+            return self.gone
+        return bool(self._socket.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, 1)[0] != _TCP_ESTABLISHED)
+
+    @property
+    def _socket(self) -> Any:
+        """A socket, or uvloop's stand-in for one."""
+        return self._protocol.transport.get_extra_info("socket")
+
+    def _end(self) -> None:
+        # For uvicorn the client has left: it neither expects an answer nor makes up one of its own.
+        cycle = self.cycle
+        if cycle is not None and not cycle.response_complete:
+            cycle.response_started = cycle.disconnected = True
+            cycle.message_event.set()
+
+
+def wire_of(scope: Scope) -> Wire | None:
+    """The request's Wire; None under another server."""
+    wire = scope.get("extensions", {}).get(_EXTENSION, {}).get(_WIRE)
+    return wire if isinstance(wire, Wire) else None
+
+
+def _unacknowledged(connection: Any) -> int:
+    if sys.platform != "linux":
+        return 0  # elsewhere the request means something else
+    count = array.array("i", [0])
+    fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, count)
+    return count[0]

@@ -1,0 +1,58 @@
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+from ruamel.yaml import YAML
+
+from mockapi.control.fault_list import GROUPS, FaultDescription, described, rule_example
+from mockapi.rules.do import Do
+from mockapi.rules.model import Rule
+
+FAULTS = {fault.name: fault for fault in described()}
+
+
+def test_every_key_of_do_is_a_fault_that_is_described() -> None:
+    assert set(FAULTS) == set(Do.model_fields)
+    assert {fault.group for fault in FAULTS.values()} == set(GROUPS)
+
+
+def test_they_come_group_by_group() -> None:
+    groups = [fault.group for fault in described()]
+    assert groups == sorted(groups, key=list(GROUPS).index)
+
+
+@pytest.mark.parametrize("name", sorted(FAULTS))
+def test_its_example_is_a_rule(name: str) -> None:
+    document: dict[str, Any] = YAML(typ="safe", pure=True).load(rule_example(FAULTS[name]))
+    rule = Rule.model_validate(document)
+    assert getattr(rule.do, name) is not None
+
+
+@pytest.mark.parametrize("name", sorted(FAULTS))
+def test_its_parameters_are_those_that_are_checked(name: str) -> None:
+    """What is none of them is an unknown key."""
+    fault = FAULTS[name]
+    if not fault.parameters:
+        return
+    with pytest.raises(ValidationError) as raised:
+        Rule.model_validate({"name": "x", "do": {name: {"no such key": 1}}, "ttl": "30s"})
+    assert "extra_forbidden" in {error["type"] for error in raised.value.errors()}
+    assert all(parameter.form != "anything" for parameter in fault.parameters)
+
+
+def parameter(fault: FaultDescription, name: str) -> tuple[str, bool]:
+    return next((one.form, one.required) for one in fault.parameters if one.name == name)
+
+
+def test_a_parameter_says_what_it_may_be() -> None:
+    assert parameter(FAULTS["capacity"], "parses") == ("whole number from 1", True)
+    assert parameter(FAULTS["capacity"], "overflow") == ("503 or 429", False)
+    assert parameter(FAULTS["status"], "code") == ("whole number from 400 to 599", True)
+    assert parameter(FAULTS["latency"], "p50") == ("time", False)
+    assert FAULTS["gateway_timeout"].form == "time"
+    assert FAULTS["gateway_timeout"].parameters == ()
+
+
+def test_what_depends_on_load_is_not_promised() -> None:
+    assert not FAULTS["capacity"].promised
+    assert FAULTS["status"].promised

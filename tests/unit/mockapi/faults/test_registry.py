@@ -1,0 +1,158 @@
+from dataclasses import replace
+from datetime import timedelta
+from statistics import quantiles
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mockapi.faults.registry import FAULTS, plan_for
+from mockapi.plan import NOTHING, Plan
+from mockapi.rules.model import Do, Rule
+
+SLOW = {"latency": {"p50": "40ms", "p99": "2s", "cap": "10s"}}
+
+
+def plan(*dos: dict[str, Any], seed: int = 1, key: str = "28674", attempt: int = 1, at_s: float = 0.0) -> Plan:
+    rules = [Rule.model_validate({"name": f"r{n}", "do": do}) for n, do in enumerate(dos)]
+    return plan_for(rules, seed=seed, key=key, attempt=attempt, at_s=at_s)
+
+
+def test_every_fault_a_rule_can_name_is_registered() -> None:
+    assert list(FAULTS) == list(Do.model_fields)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_the_example_of_a_fault_is_one(name: str) -> None:
+    fault = FAULTS[name]
+    made = plan({name: fault.example})
+    assert made != replace(NOTHING, rules=("r0",)) or name in {"degradation", "refuse"}
+    assert fault.summary
+
+
+def test_no_rule_no_fault() -> None:
+    assert plan() == NOTHING
+
+
+def test_different_faults_add_up_and_the_last_of_a_kind_decides() -> None:
+    made = plan(
+        {"latency": "1s", "status": 503}, {"latency": "2s"}, {"body": {"size": 9000}}, {"body": {"encoding": "gzip"}}
+    )
+    assert made.rules == ("r0", "r1", "r2", "r3")
+    assert made.latency == timedelta(seconds=2)
+    assert made.status is not None
+    assert made.status.code == 503
+    assert made.body is not None
+    assert (made.body.size, made.body.encoding) == (None, "gzip")
+    assert made.draws == {"latency_s": 2.0}
+
+
+@given(st.integers(0, 2**64), st.text(max_size=9), st.integers(1, 9))
+def test_a_draw_is_a_function_of_its_arguments_and_bounded(seed: int, key: str, attempt: int) -> None:
+    made = plan(SLOW, seed=seed, key=key, attempt=attempt)
+    assert made == plan(SLOW, seed=seed, key=key, attempt=attempt)
+    assert made.latency is not None
+    assert timedelta(0) < made.latency <= timedelta(seconds=10)
+    assert made.draws == {"latency_s": made.latency.total_seconds()}
+
+
+def test_seed_key_attempt_and_rule_name_each_change_the_draw() -> None:
+    draws = {
+        plan(SLOW).latency,
+        plan(SLOW, seed=2).latency,
+        plan(SLOW, key="28673").latency,
+        plan(SLOW, attempt=2).latency,
+        plan({"status": 404}, SLOW).latency,
+    }
+    assert len(draws) == 5
+
+
+def test_the_percentiles_are_those_of_the_rule() -> None:
+    cuts = quantiles((plan(SLOW, key=str(n)).draws["latency_s"] for n in range(3_000)), n=100)
+    assert cuts[49] == pytest.approx(0.040, rel=0.15)
+    assert cuts[98] == pytest.approx(2.0, rel=0.35)
+
+
+def test_the_cap_cuts_the_slow_end_off() -> None:
+    capped = {"latency": {"p50": "40ms", "p99": "2s", "cap": "100ms"}}
+    waits = [plan(capped, key=str(n)).draws["latency_s"] for n in range(300)]
+    assert max(waits) == 0.1
+    assert min(waits) < 0.04
+
+
+def test_parse_and_latency_of_a_rule_are_drawn_apart() -> None:
+    made = plan({**SLOW, "parse": SLOW["latency"]})
+    assert made.parse is not None
+    assert made.parse != made.latency
+    assert made.latency is not None
+    assert made.draws == {"latency_s": made.latency.total_seconds(), "parse_s": made.parse.total_seconds()}
+    assert made == plan({**SLOW, "parse": SLOW["latency"]})
+
+
+def test_a_parse_of_no_time_is_a_parse() -> None:
+    assert plan({"parse": "0s"}).parse == timedelta(0)
+    assert plan({"latency": "1s"}).parse is None
+
+
+def test_the_last_capacity_and_the_last_gateway_decide() -> None:
+    made = plan({"capacity": 1, "gateway_timeout": "1s"}, {"capacity": 2, "gateway_timeout": "2s"}, {"parse": "1s"})
+    assert (made.capacity, made.gateway_timeout) == ("r1", timedelta(seconds=2))
+    assert made.draws == {"parse_s": 1.0}
+
+
+def test_for_ever_is_drawn_as_minus_one() -> None:
+    made = plan({"latency": "never", "latency_before_body": "never"})
+    assert (made.latency, made.delivery.before_body) == (None, None)
+    assert made.draws == {"latency_s": -1.0, "latency_before_body_s": -1.0}
+
+
+@pytest.mark.parametrize(
+    ("time", "low", "high"),
+    [
+        ({"uniform": {"from": "1s", "to": "3s"}}, 1.0, 3.0),
+        ({"normal": {"mean": "1s", "sd": "2s"}, "cap": "4s"}, 0.0, 4.0),
+        (
+            {"empirical": [{"up_to": "1s", "count": 0}, {"up_to": "2s", "count": 3}, {"up_to": "9s", "count": 1}]},
+            1.0,
+            9.0,
+        ),
+    ],
+)
+def test_a_distribution_keeps_its_bounds_and_uses_them(time: dict[str, Any], low: float, high: float) -> None:
+    waits = [plan({"latency": time}, key=str(n)).draws["latency_s"] for n in range(400)]
+    assert low <= min(waits) < low + 0.1 * (high - low)
+    assert high - 0.1 * (high - low) < max(waits) <= high
+
+
+def test_a_histogram_is_drawn_in_its_shares() -> None:
+    buckets = [{"up_to": "40ms", "count": 900}, {"up_to": "1s", "count": 90}, {"up_to": "10s", "count": 10}]
+    waits = [plan({"latency": {"empirical": buckets}}, key=str(n)).draws["latency_s"] for n in range(2_000)]
+    assert sum(wait <= 0.04 for wait in waits) == pytest.approx(1_800, abs=54)
+    assert sum(wait > 1 for wait in waits) == pytest.approx(20, abs=18)
+
+
+@pytest.mark.parametrize(("at_s", "added"), [(0, 0), (10, 0), (25, 2.5), (40, 5), (99, 5)])
+def test_degradation_grows_with_time_on_top_of_latency(at_s: float, added: float) -> None:
+    made = plan({"latency": "1s", "degradation": {"adds": "5s", "over": "30s", "after": "10s"}}, at_s=at_s)
+    assert made.latency == timedelta(seconds=1 + added)
+
+
+def test_hidden_parts_add_up() -> None:
+    made = plan({"hidden": {"parts": ["text"]}}, {"hidden": {"parts": ["user"], "suppressed": True}})
+    assert (made.state.hidden, made.state.suppressed) == ({"text", "user"}, True)
+
+
+@pytest.mark.parametrize(("attempt", "missing"), [(1, True), (2, True), (3, False)])
+def test_a_replica_is_behind_for_so_many_attempts(attempt: int, missing: bool) -> None:
+    assert plan({"replica_lag": {"attempts": 2}}, attempt=attempt).state.missing is missing
+
+
+def test_a_lag_in_time_is_for_who_plays_the_request() -> None:
+    state = plan({"replica_lag": {"for": "3s"}}).state
+    assert (state.missing, state.unknown_for) == (False, ("r0", timedelta(seconds=3)))
+
+
+def test_every_bucket_has_to_be_passed() -> None:
+    made = plan({"rate_limit": {"rate": "20/s"}}, {"rate_limit": {"rate": "120/m", "burst": 9, "by": "client"}})
+    assert [(rule, limit.rate_per_s, limit.burst) for rule, limit in made.limits] == [("r0", 20.0, 1), ("r1", 2.0, 9)]

@@ -1,0 +1,25 @@
+from typing import Any
+
+import pytest
+
+from mockapi.delivery.delivery import HALF, Ending, Offset, Place
+from tests.unit.mockapi.faults.planned import delivery, problem
+
+
+@pytest.mark.parametrize(
+    ("fault", "ending"),
+    [
+        ("50%", Ending(Place.IN_BODY, HALF, chunked=False)),
+        (0, Ending(Place.IN_BODY, Offset(count=0), chunked=False)),
+        (
+            {"after": "1KiB", "end": "reset", "length": "chunked"},
+            Ending(Place.IN_BODY, Offset(count=1024), reset=True, chunked=True),
+        ),
+    ],
+)
+def test_the_body_stops_there(fault: Any, ending: Ending) -> None:
+    assert delivery({"truncate": fault}).ending == ending
+
+
+def test_it_needs_a_place() -> None:
+    assert problem({"truncate": {}}).startswith("do.truncate.after: missing")

@@ -1,0 +1,132 @@
+import hashlib
+from typing import Any
+
+import pytest
+
+ALL = (
+    "ids|flags|user|userid|timestamp|size|sha1|roles|content|contentmodel|slotsize|slotsha1|comment|parsedcomment|tags"
+)
+LEGACY = (
+    'Because "rvslots" was not specified, a legacy format has been used for the output. '
+    "This format is deprecated, and in the future the new format will always be used."
+)
+SHA1 = hashlib.sha1(b"two", usedforsecurity=False).hexdigest()
+HIDDEN = {"name": "hide", "when": {"revision": 4098}, "do": {"hidden": {"parts": ["text", "user", "comment"]}}}
+
+
+def revision(api: Any, rev_id: int = 4098, *, rvprop: str = ALL, **parameters: Any) -> Any:
+    told = api.query(prop="revisions", revids=rev_id, rvprop=rvprop, **parameters)["pages"]
+    (page,) = told.values() if isinstance(told, dict) else told
+    return page["revisions"][0]
+
+
+def test_all_of_a_revision_in_mediawikis_order(api: Any) -> None:
+    assert list(revision(api, rvslots="main").items()) == [
+        ("revid", 4098),
+        ("parentid", 4097),
+        ("minor", True),
+        ("user", "192.0.2.9"),
+        ("anon", True),
+        ("userid", 0),
+        ("timestamp", "2026-03-02T05:06:07Z"),
+        ("size", 3),
+        ("sha1", SHA1),
+        ("roles", ["main"]),
+        (
+            "slots",
+            {
+                "main": {
+                    "size": 3,
+                    "sha1": SHA1,
+                    "contentmodel": "wikitext",
+                    "contentformat": "text/x-wiki",
+                    "content": "two",
+                }
+            },
+        ),
+        ("comment", "comment 2"),
+        ("parsedcomment", "comment 2"),
+        ("tags", []),
+    ]
+
+
+def test_the_old_shape_has_the_text_on_the_revision_and_a_warning(api: Any) -> None:
+    answer = api.get(action="query", prop="revisions", revids=4098, rvprop="content|comment", formatversion=1).json
+    assert answer["warnings"]["revisions"]["*"] == LEGACY
+    assert list(answer["query"]["pages"]["1"]["revisions"][0].items()) == [
+        ("contentformat", "text/x-wiki"),
+        ("contentmodel", "wikitext"),
+        ("comment", "comment 2"),
+        ("*", "two"),
+    ]
+
+
+def test_without_the_text_there_is_no_old_shape_to_warn_of(api: Any) -> None:
+    assert "warnings" not in api.get(action="query", prop="revisions", revids=4098).json
+
+
+@pytest.mark.parametrize(
+    ("rvprop", "shape"), [("", {}), ("bogus", {}), ("tags", {"tags": []}), ("content", {"slots": {}})]
+)
+def test_little_asked_is_little_told(api: Any, rvprop: str, shape: dict[str, Any]) -> None:
+    told = revision(api, rvprop=rvprop, rvslots="")
+    assert told == (shape or [])
+
+
+def test_what_a_rule_hides_is_marked(make_api: Any) -> None:
+    api = make_api(rules=(HIDDEN,))
+    assert list(revision(api, rvslots="main").items()) == [
+        ("revid", 4098),
+        ("parentid", 4097),
+        ("minor", True),
+        ("userhidden", True),
+        ("timestamp", "2026-03-02T05:06:07Z"),
+        ("size", 3),
+        ("sha1hidden", True),
+        ("roles", ["main"]),
+        ("slots", {"main": {"size": 3, "sha1hidden": True, "contentmodel": "wikitext", "texthidden": True}}),
+        ("commenthidden", True),
+        ("tags", []),
+    ]
+    assert "userhidden" not in revision(api, 4097, rvslots="main")
+
+
+def test_an_administrator_sees_it_all_the_same(make_api: Any) -> None:
+    told = revision(make_api(rules=(HIDDEN,)).log_in(), rvslots="main")
+    assert (told["userhidden"], told["user"], told["slots"]["main"]["content"]) == (True, "192.0.2.9", "two")
+
+
+@pytest.mark.parametrize(
+    ("rvprop", "suppressed"), [("ids", False), ("user", True), ("comment", True), ("content", True), ("size", False)]
+)
+def test_suppression_is_told_where_it_shows(make_api: Any, rvprop: str, suppressed: bool) -> None:
+    parts = ["text", "user", "comment"]
+    rule = {"name": "hide", "when": {"revision": 4098}, "do": {"hidden": {"parts": parts, "suppressed": True}}}
+    assert ("suppressed" in revision(make_api(rules=(rule,)), rvprop=rvprop, rvslots="main")) == suppressed
+
+
+@pytest.mark.parametrize(
+    ("section", "expected"),
+    [
+        ("0", "lead"),
+        ("1", "== A ==\naa\n=== B ===\nbb"),
+        ("2", "=== B ===\nbb"),
+        ("3", "== C ==\ncc"),
+    ],
+)
+def test_a_section_is_what_is_below_its_heading(api: Any, section: str, expected: str) -> None:
+    told = revision(api, 4097, rvprop="content", rvslots="main", rvsection=section)
+    assert told["slots"]["main"]["content"] == expected
+
+
+@pytest.mark.parametrize("section", ["4", "T1", "-1", "x", "9" * 5000])
+def test_a_section_that_there_is_not_is_told(api: Any, section: str) -> None:
+    told = revision(api, 4097, rvprop="content", rvslots="main", rvsection=section)
+    assert told == {"slots": {"main": {"nosuchsection": True}}}
+    answer = api.get(action="query", prop="revisions", revids=4097, rvprop="content", rvsection=section)
+    assert answer.error == ("nosuchsection", f"There is no section {section} in revision 4097.")
+
+
+def test_code_has_its_own_format(api: Any) -> None:
+    slot = revision(api, 6 * 4096 + 1, rvprop="content", rvslots="*")["slots"]["main"]
+    assert (slot["contentmodel"], slot["contentformat"]) == ("javascript", "text/javascript")

@@ -1,0 +1,55 @@
+from typing import Any
+
+import pytest
+
+
+def test_a_page_takes_its_id_along_and_leaves_a_redirect(admin: Any) -> None:
+    told = admin.write("move", **{"from": "Old harbour"}, to="new harbour", reason="r")
+    assert told == {
+        "from": "Old harbour",
+        "to": "New harbour",
+        "reason": "r",
+        "redirectcreated": True,
+        "moveoverredirect": False,
+    }
+    pages = admin.query(titles="Old harbour|New harbour", prop="info")["pages"]
+    assert [(page["title"], page["pageid"], page.get("redirect")) for page in pages] == [
+        ("New harbour", 1, None),
+        ("Old harbour", 9, True),
+    ]
+
+
+def test_its_talk_page_can_come_along(admin: Any) -> None:
+    told = admin.write("move", fromid=1, to="New harbour", movetalk=1, noredirect=1)
+    assert (told["redirectcreated"], told["talkfrom"], told["talkto"]) == (
+        False,
+        "Talk:Old harbour",
+        "Talk:New harbour",
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "code", "info"),
+    [
+        ("Nope", "A", "missingtitle", "The page you specified doesn't exist."),
+        ("Special:A", "A", "missingtitle", "The page you specified doesn't exist."),
+        (
+            "Old harbour",
+            "Generated",
+            "articleexists",
+            "A page already exists at [[:Generated]], or the page name you have chosen is not valid. "
+            "Please choose another name.",
+        ),
+        ("Old harbour", "old_harbour", "selfmove", "The title is the same; cannot move a page over itself."),
+        ("Old harbour", "::x", "invalidtitle", 'Bad title "::x".'),
+        ("::x", "A", "invalidtitle", 'Bad title "::x".'),
+        ("Old harbour", "", "missingparam", 'The "to" parameter must be set.'),
+    ],
+)
+def test_what_cannot_be_moved_is_refused(admin: Any, source: str, target: str, code: str, info: str) -> None:
+    assert admin.post(action="move", token=admin.token(), **{"from": source}, to=target).error == (code, info)
+
+
+def test_visitors_may_not(api: Any) -> None:
+    text = "You must be a registered user and [[Special:UserLogin|logged in]] to move a page."
+    assert api.post(action="move", **{"from": "Old harbour"}, to="A", token="+\\").error == ("cantmove-anon", text)

@@ -1,0 +1,70 @@
+from mockapi.routes.action.result import Result, old_style
+from mockapi.routes.action.tree import Content
+
+
+def names(result: Result) -> list[str]:
+    return list(result.tree(old_style))
+
+
+def test_members_stand_in_the_order_of_their_coming() -> None:
+    result = Result()
+    result.add("query", {})
+    result.add("limits", {})
+    result.add_on_top("continue", {})
+    result.add_on_top("batchcomplete", True)
+    assert names(result) == ["batchcomplete", "continue", "query", "limits"]
+
+
+def test_warnings_precede_what_was_there() -> None:
+    result = Result()
+    result.add("query", {})
+    result.warn("query", "x", "text")
+    assert names(result) == ["warnings", "query"]
+    result.add_on_top("batchcomplete", True)
+    assert names(result) == ["batchcomplete", "warnings", "query"]
+
+
+def test_a_warning_after_all_the_rest_stands_first() -> None:
+    result = Result()
+    result.add_on_top("batchcomplete", True)
+    result.warn("main", "x", "text")
+    assert names(result) == ["warnings", "batchcomplete"]
+
+
+def test_an_error_in_place_of_the_result_keeps_the_warnings() -> None:
+    result = Result()
+    result.add("query", {})
+    result.warn("main", "x", "text")
+    result.clear()
+    result.add_on_top("error", {})
+    result.add("requestid", "7")
+    assert names(result) == ["error", "warnings", "requestid"]
+
+
+def test_the_module_that_warned_last_is_named_first_and_each_text_said_once() -> None:
+    result = Result()
+    for module, text in [("query+info", "a"), ("query+info", "b"), ("query+info", "a"), ("main", "c")]:
+        result.warn(module, "code", text)
+    told = old_style(result.warnings)
+    assert told == {"main": {"warnings": Content("c")}, "info": {"warnings": Content("a\nb")}}
+    assert isinstance(told, dict)
+    assert list(told) == ["main", "info"]
+
+
+def test_a_deprecation_says_where_to_read_on() -> None:
+    result = Result()
+    result.deprecate("login", "old", "feature")
+    assert [(one.module, one.code) for one in result.warnings] == [
+        ("login", "deprecation"),
+        ("main", "deprecation-help"),
+    ]
+
+
+def test_what_does_not_fit_is_not_counted() -> None:
+    result = Result(limit=10)
+    assert result.fits("x" * 6)
+    assert not result.fits("x" * 5)
+    assert result.fits("x" * 4)
+    assert [one.english for one in result.warnings] == [
+        "This result was truncated because it would otherwise be larger than the limit of 10 bytes."
+    ]

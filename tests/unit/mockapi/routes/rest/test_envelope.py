@@ -1,0 +1,41 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mockapi.routes.rest.envelope import json_text, takes_gzip
+
+
+@pytest.mark.parametrize(
+    ("header", "takes"),
+    [
+        (None, False),
+        ("", False),
+        ("gzip", True),
+        ("br, gzip;q=0.5", True),
+        ("x-gzip", True),
+        ("gzip;q=0.0", False),
+        ("gzip;q=0", True),
+        ("gzip; q=0.0", True),
+        ("*", False),
+        ("GZIP", False),
+    ],
+)
+def test_weights_count_only_with_a_fraction(header: str | None, takes: bool) -> None:
+    assert takes_gzip(header) is takes
+
+
+@given(
+    st.dictionaries(
+        st.text(st.characters(exclude_categories=["Cs"])), st.text(st.characters(exclude_categories=["Cs"]))
+    )
+)
+def test_json_is_compact_and_says_the_same(fields: dict[str, str]) -> None:
+    text = json_text(fields)
+    assert json.loads(text) == fields
+    assert "\u2028".encode() not in text
+
+
+def test_json_is_as_php_writes_it() -> None:
+    assert json_text({"a/b": 'ä\u2028\x01\n"'}) == '{"a/b":"ä\\u2028\\u0001\\n\\""}'.encode()

@@ -1,0 +1,170 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from mockapi.request import Request
+from mockapi.routes.endpoint import Target
+from mockapi.rules.book import RuleBook
+from mockapi.rules.matching import Subject
+from mockapi.rules.model import Rule
+from mockapi.upstream.timer import Timer
+
+
+class Time:
+    """A clock that goes when told to; what is due is called then."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self._due: list[tuple[float, Callable[[], None]]] = []
+
+    def later(self, seconds: float, call: Callable[[], None]) -> Timer:
+        entry = (self.now + seconds, call)
+        self._due.append(entry)
+
+        class Handle:
+            def cancel(_self) -> None:  # noqa: N805 - `self` is the clock here
+                if entry in self._due:
+                    self._due.remove(entry)
+
+        return Handle()
+
+    def pass_(self, seconds: float) -> None:
+        self.now += seconds
+        for entry in [one for one in self._due if one[0] <= self.now]:
+            self._due.remove(entry)
+            entry[1]()
+
+    @property
+    def waiting(self) -> int:
+        return len(self._due)
+
+
+@pytest.fixture
+def time() -> Time:
+    return Time()
+
+
+@pytest.fixture
+def told() -> list[list[str]]:
+    """The names in force, each time the book told of a change."""
+    return []
+
+
+@pytest.fixture
+def book(time: Time, told: list[list[str]]) -> RuleBook:
+    made = RuleBook(1, lambda: time.now, time.later, lambda rules: told.append([rule.name for rule in rules]))
+    made.begin()
+    return made
+
+
+def rule(name: str = "r", when: dict[str, Any] | None = None, **rest: Any) -> Rule:
+    return Rule.model_validate({"name": name, "when": when or {}, "do": {"status": 404}, **rest})
+
+
+def asked(revision: int = 1, attempt: int = 1) -> Subject:
+    request = Request("GET", "/p", "/p", "", {}, "127.0.0.1")
+    return Subject.of(request, (Target("enwiki", "T", 1, revision),), key=str(revision), attempt=attempt, at_s=0.0)
+
+
+def names(rules: tuple[Rule, ...]) -> list[str]:
+    return [one.name for one in rules]
+
+
+def test_all_that_match_apply_in_order(book: RuleBook) -> None:
+    book.replace([rule("b"), rule("no", {"wiki": "dewiki"}), rule("a", {"page": "T"})])
+    assert names(book.match(asked())) == ["b", "a"]
+
+
+def test_a_rule_ends_after_its_ttl_and_is_still_listed(book: RuleBook, time: Time, told: list[list[str]]) -> None:
+    book.replace([rule("short", ttl="3s"), rule("long")])
+    time.pass_(2.9)
+    assert names(book.match(asked())) == ["short", "long"]
+    assert book.standings()[0].ttl_left_s == pytest.approx(0.1)
+    time.pass_(0.1)
+    assert names(book.match(asked())) == ["long"]
+    assert names(book.rules) == ["short", "long"]
+    assert [one.phase for one in book.standings()] == ["expired", "in force"]
+    assert told == [["short", "long"], ["long"]]
+
+
+def test_a_ttl_that_began_before_the_loop_goes_on(time: Time, told: list[list[str]]) -> None:
+    book = RuleBook(1, lambda: time.now, time.later, lambda rules: told.append([one.name for one in rules]))
+    book.replace([rule(ttl="3s")])
+    assert time.waiting == 0
+    time.pass_(1)
+    book.begin()
+    time.pass_(2)
+    assert told == [["r"], []]
+
+
+def test_a_rule_fires_so_many_times(book: RuleBook, told: list[list[str]]) -> None:
+    book.replace([rule(times=2, when={"revision": 1})])
+    assert [len(book.match(asked(revision))) for revision in (1, 2, 1, 1)] == [1, 0, 1, 0]
+    (standing,) = book.standings()
+    assert (standing.phase, standing.fired, standing.matched, standing.times_left) == ("spent", 2, 2, 0)
+    assert told[-1] == []
+
+
+@pytest.mark.parametrize(
+    ("nth", "fires"),
+    [(2, "-x----"), ({"every": 2}, "x-x-x-"), ({"at_least": 2, "every": 2}, "-x-x-x"), ({"at_most": 3}, "xxx---")],
+)
+def test_nth_counts_the_requests_that_fit_the_rest(book: RuleBook, nth: object, fires: str) -> None:
+    book.replace([rule(when={"nth": nth, "revision": 1})])
+    seen = ""
+    for _ in fires:
+        assert not book.match(asked(2))
+        seen += "x" if book.match(asked(1)) else "-"
+    assert seen == fires
+
+
+def test_a_look_counts_nothing(book: RuleBook) -> None:
+    book.replace([rule(times=1)])
+    assert names(book.peek(asked())) == names(book.peek(asked())) == ["r"]
+    assert names(book.match(asked())) == ["r"]
+    assert book.peek(asked()) == ()
+    assert names(book.peek(asked(), among=["r"])) == ["r"]
+
+
+def test_switching_keeps_the_count_and_putting_begins_anew(book: RuleBook) -> None:
+    book.replace([rule("a", times=2), rule("b")])
+    book.match(asked())
+    book.switch("a", on=False)
+    assert names(book.match(asked())) == ["b"]
+    assert book.standings()[0].phase == "switched off"
+    book.switch("a", on=True)
+    assert names(book.match(asked())) == ["a", "b"]
+    assert names(book.match(asked())) == ["b"]
+    book.put(rule("a", times=1))
+    assert names(book.match(asked())) == ["a", "b"]
+    assert book.standings()[1].fired == 5
+
+
+def test_a_rule_that_is_switched_off_from_the_start_does_nothing(book: RuleBook) -> None:
+    book.replace([rule(enabled=False)])
+    assert book.match(asked()) == ()
+
+
+def test_removing_ends_the_timer(book: RuleBook, time: Time) -> None:
+    book.replace([rule("a", ttl="3s"), rule("b")])
+    book.remove("a")
+    assert names(book.rules) == ["b"]
+    assert time.waiting == 0
+    with pytest.raises(KeyError):
+        book.remove("a")
+
+
+def test_a_rule_that_did_not_fire_is_explained(book: RuleBook, time: Time) -> None:
+    book.replace(
+        [rule("other", {"revision": 2}), rule("third", {"nth": 3}), rule("short", ttl="1s"), rule("off", enabled=False)]
+    )
+    fired = names(book.match(asked()))
+    assert fired == ["short"]
+    time.pass_(2)
+    told = {name: book.explain(name, asked(), fired) for name in ("other", "third", "short", "off")}
+    assert [(one.key, one.wanted, one.got) for one in told["other"]] == [("revision", "(2,)", "1")]
+    assert [one.key for one in told["third"]] == ["nth"]
+    assert told["short"] == ()
+    assert [one.got for one in told["off"]] == ["switched off"]
+    assert [one.got for one in book.explain("short", asked(), ())] == ["expired"]

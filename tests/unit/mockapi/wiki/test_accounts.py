@@ -1,0 +1,133 @@
+import pytest
+
+from mockapi.wiki.accounts import (
+    ANONYMOUS_TOKEN,
+    MAX_SESSIONS,
+    ROOT_NAME,
+    ROOT_PASSWORD,
+    TOKEN_KINDS,
+    AccountError,
+    Accounts,
+    TokenKind,
+    canonical_name,
+)
+
+
+@pytest.fixture
+def accounts() -> Accounts:
+    return Accounts(1)
+
+
+def test_the_administrator_is_there_from_the_start(accounts: Accounts) -> None:
+    root = accounts.user(ROOT_NAME)
+    assert root is not None
+    assert root.id == 1
+    assert accounts.groups_of(root) == ("bureaucrat", "interface-admin", "sysop", "*", "user", "autoconfirmed")
+    assert all(accounts.may(root, right) for right in ("userrights", "delete", "deleterevision", "edit"))
+    assert len(set(accounts.rights_of(root))) == len(accounts.rights_of(root))
+
+
+def test_somebody_who_logs_in_is_known_by_the_cookie(accounts: Accounts) -> None:
+    visitor = accounts.begin()
+    session = accounts.login(visitor, "admin", ROOT_PASSWORD)
+    assert accounts.user_of(session) == accounts.user(ROOT_NAME)
+    assert accounts.session(session.id) == session
+    assert accounts.session(visitor.id) is None
+    accounts.logout(session)
+    assert accounts.session(session.id) is None
+    assert accounts.user_of(accounts.session(session.id)) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "password"),
+    [(ROOT_NAME, "wrong"), ("Nobody", ROOT_PASSWORD), ("a#b", "x"), ("", ""), (ROOT_NAME, "\udc80")],
+)
+def test_a_wrong_name_or_password_is_refused_alike(accounts: Accounts, name: str, password: str) -> None:
+    session = accounts.begin()
+    with pytest.raises(AccountError) as refused:
+        accounts.login(session, name, password)
+    assert refused.value.code == "wrongpassword"
+    assert accounts.session(session.id) == session
+
+
+def test_an_account_is_made_once(accounts: Accounts) -> None:
+    made = accounts.create("some_body", "secret", retype="secret")
+    assert (made.id, made.name, made.groups) == (2, "Some body", ())
+    assert accounts.user_of(accounts.login(None, "Some body", "secret")) == made
+    assert accounts.groups_of(made) == ("*", "user", "autoconfirmed")
+    assert not accounts.may(made, "delete")
+    for name, password, retype, code in (
+        ("Some body", "x", None, "userexists"),
+        ("Other", "x", "y", "badretype"),
+        ("Other", "", None, "passwordtooshort"),
+        ("192.0.2.1", "x", None, "noname"),
+    ):
+        with pytest.raises(AccountError) as refused:
+            accounts.create(name, password, retype=retype)
+        assert refused.value.code == code
+    assert accounts.create("Other", "x").id == 3
+
+
+@pytest.mark.parametrize("name", ["", "#", "a/b", "a@b", "a:b", "a|b", "2001:db8::1", "a#b", "a" * 300])
+def test_what_cannot_be_a_name(name: str) -> None:
+    with pytest.raises(AccountError, match="valid username"):
+        canonical_name(name)
+
+
+def test_everybody_may_read_and_edit(accounts: Accounts) -> None:
+    assert accounts.groups_of(None) == ("*",)
+    assert accounts.may(None, "edit")
+    assert not accounts.may(None, "move")
+
+
+@pytest.mark.parametrize("kind", TOKEN_KINDS)
+def test_a_token_is_good_for_its_session_and_kind(accounts: Accounts, kind: TokenKind) -> None:
+    mine, other = (accounts.login(None, ROOT_NAME, ROOT_PASSWORD) for _ in range(2))
+    token = accounts.token(kind, mine)
+    assert len(token) == 42
+    assert token.endswith(ANONYMOUS_TOKEN)
+    assert accounts.accepts(kind, mine, token)
+    assert not accounts.accepts(kind, other, token)
+    assert not accounts.accepts(kind, mine, ANONYMOUS_TOKEN)
+    assert not accounts.accepts(kind, mine, "é\udc80")
+    assert {other_kind for other_kind in TOKEN_KINDS if accounts.accepts(other_kind, mine, token)} == {kind}
+
+
+def test_without_an_account_tokens_are_public_but_those_to_get_in(accounts: Accounts) -> None:
+    visitor = accounts.begin()
+    assert accounts.token("csrf", visitor) == accounts.token("csrf", None) == ANONYMOUS_TOKEN
+    assert accounts.accepts("csrf", None, ANONYMOUS_TOKEN)
+    assert accounts.token("login", visitor) != ANONYMOUS_TOKEN
+    assert accounts.accepts("login", visitor, accounts.token("login", visitor))
+    assert not accounts.accepts("login", None, ANONYMOUS_TOKEN)
+
+
+def test_groups_are_given_and_taken(accounts: Accounts) -> None:
+    accounts.create("Mindy", "x")
+    change = accounts.change_groups("mindy", add=["sysop", "sysop", "nosuch", "*"], remove=["bot"])
+    assert (change.added, change.removed, change.user.groups) == (("sysop",), (), ("sysop",))
+    change = accounts.change_groups("Mindy", add=["sysop", "bot"], remove=["sysop"])
+    assert (change.added, change.removed, change.user.groups) == (("bot",), ("sysop",), ("bot",))
+    assert accounts.user("Mindy") == change.user
+    with pytest.raises(AccountError) as refused:
+        accounts.change_groups("Nobody", add=["bot"])
+    assert refused.value.code == "nosuchuser"
+
+
+def test_sessions_follow_from_the_seed() -> None:
+    one, same, other = (Accounts(seed).begin().id for seed in (1, 1, 2))
+    assert one == same != other
+
+
+def test_there_are_only_so_many_sessions(accounts: Accounts) -> None:
+    first = accounts.begin()
+    for _ in range(MAX_SESSIONS):
+        last = accounts.begin()
+    assert accounts.session(first.id) is None
+    assert accounts.session(last.id) == last
+
+
+def test_the_administrator_may_have_another_name() -> None:
+    accounts = Accounts(1, root_name="Conformance", root_password="x")
+    assert accounts.user(ROOT_NAME) is None
+    assert accounts.user_of(accounts.login(None, "Conformance", "x")) is not None

@@ -1,0 +1,97 @@
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from mockapi.catalog import CatalogPage, CatalogRevision
+from mockapi.default_catalog import default_catalog
+from mockapi.pages.wikitext import generate
+from mockapi.wiki.facts import delta, facts
+from mockapi.wiki.located import Located
+
+
+def given(located: Located, **fields: Any) -> Located:
+    revision = CatalogRevision.model_validate({**located.revision.model_dump(), **fields})
+    revisions = tuple(revision if one.rev_id == revision.rev_id else one for one in located.page.revisions)
+    page = located.page.model_copy(update={"revisions": revisions})
+    return Located(page, revision)
+
+
+def test_given_fields_win(located: Located) -> None:
+    known = facts(1, given(located, text="Möwe", user="Alice", user_id=7, comment="", minor=True))
+    assert (known.text, known.size, known.user, known.user_id, known.comment) == ("Möwe", 5, "Alice", 7, "")
+    assert known.sha1 == hashlib.sha1("Möwe".encode()).hexdigest()
+    assert known.minor
+    assert not known.anonymous
+
+
+def test_the_rest_is_drawn_from_the_seed(located: Located) -> None:
+    assert facts(1, located) == facts(1, located)
+    drawn = {
+        (known.user, known.comment)
+        for page in default_catalog(1, pages=30)
+        for known in (facts(1, Located(page, page.revisions[0])),)
+    }
+    other_seed = {facts(2, Located(page, page.revisions[0])).user for page in default_catalog(1, pages=30)}
+    assert len(drawn) > 10
+    assert len(other_seed) > 3
+
+
+def test_the_source_of_a_generated_revision_is_generated(located: Located) -> None:
+    known = facts(1, located)
+    assert known.text == generate(1, located)
+    assert known.size == len(known.text.encode())
+    assert known.sha1 == hashlib.sha1(known.text.encode()).hexdigest()
+    assert known.redirect_target is None
+
+
+def test_some_have_no_account() -> None:
+    known = [facts(1, Located(page, revision)) for page in default_catalog(1, pages=60) for revision in page.revisions]
+    anonymous = [one for one in known if one.anonymous]
+    assert 0 < len(anonymous) < len(known) / 4
+    assert all("." in one.user or ":" in one.user for one in anonymous)
+    ids = {one.user: one.user_id for one in known if not one.anonymous}
+    assert len(set(ids.values())) == len(ids), "an account has one name"
+
+
+def test_the_first_revision_is_never_minor() -> None:
+    first = [facts(1, Located(page, page.revisions[0])).minor for page in default_catalog(1, pages=60)]
+    later = [facts(1, Located(page, page.revisions[1])).minor for page in default_catalog(1, pages=60)]
+    assert not any(first)
+    assert any(later)
+    assert not all(later)
+
+
+@pytest.mark.parametrize(("name", "anonymous"), [("192.0.2.7", True), ("2001:DB8::1", True), ("Bob", False)])
+def test_an_address_has_no_account(located: Located, name: str, anonymous: bool) -> None:
+    assert facts(1, given(located, user=name)).anonymous is anonymous
+
+
+def test_hidden_parts_are_known_and_marked(located: Located) -> None:
+    known = facts(1, given(located, text="secret", hidden=("text", "user"), suppressed=True))
+    assert (known.text_hidden, known.user_hidden, known.comment_hidden, known.suppressed) == (True, True, False, True)
+    assert known.text == "secret"
+
+
+def test_only_wikitext_redirects(located: Located) -> None:
+    redirect = given(located, text="#REDIRECT [[Quay]]")
+    assert facts(1, redirect).redirect_target == "Quay"
+    code = Located(redirect.page.model_copy(update={"content_model": "css"}), redirect.revision)
+    assert facts(1, code).redirect_target is None
+
+
+def test_delta_is_the_difference_to_the_parent(make_page: Callable[..., CatalogPage]) -> None:
+    page = make_page(7)
+    texts = ("ä", "abcd", "a")
+    revisions = tuple(
+        revision.model_copy(update={"text": text}) for revision, text in zip(page.revisions, texts, strict=True)
+    )
+    page = page.model_copy(update={"revisions": revisions})
+    assert [delta(1, Located(page, revision)) for revision in revisions] == [None, 2, -3]
+
+
+def test_a_parent_that_is_not_there_gives_no_delta(make_page: Callable[..., CatalogPage]) -> None:
+    page = make_page(7)
+    lone = page.model_copy(update={"revisions": page.revisions[1:]})
+    assert delta(1, Located(lone, lone.revisions[0])) is None

@@ -1,0 +1,124 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mockapi.wiki.namespaces import STANDARD, Namespaces
+from mockapi.wiki.title import InvalidTitle, Title, parse_title
+
+
+@pytest.mark.parametrize(
+    ("text", "namespace_id", "dbkey"),
+    [
+        ("Old harbour", 0, "Old_harbour"),
+        ("  old__harbour_ ", 0, "Old_harbour"),
+        ("old\u00a0\u2003harbour", 0, "Old_harbour"),
+        (":old harbour", 0, "Old_harbour"),
+        ("old harbour#The quay", 0, "Old_harbour"),
+        ("old harbour #The quay", 0, "Old_harbour"),
+        ("old\u200eharbour", 0, "Oldharbour"),
+        ("talk: old harbour", 1, "Talk:Old_harbour"),
+        ("USER TALK:x", 3, "User_talk:X"),
+        ("image:A.jpg", 6, "File:A.jpg"),
+        ("project:x", 4, "Project:X"),
+        ("Special:blankPage", -1, "Special:BlankPage"),
+        ("Star Trek: x", 0, "Star_Trek:_x"),
+        ("a &amp; b", 0, "A_&_b"),
+        ("&#233;lan", 0, "Élan"),
+        ("e\u0301lan", 0, "Élan"),
+        ("ßtraße", 0, "Sstraße"),
+        ("ǆ", 0, "ǅ"),
+        ("éa", 0, "Éa"),
+        ("日本", 0, "日本"),
+        ("ünïcode", 0, "Ünïcode"),
+        ("100%", 0, "100%"),
+        ("A & B", 0, "A_&_B"),
+        ("User:::1", 2, "User:0:0:0:0:0:0:0:1"),
+        ("User talk:2001:db8::1", 3, "User_talk:2001:DB8:0:0:0:0:0:1"),
+        ("User:fe80::1%eth0", 2, "User:Fe80::1%eth0"),
+        ("User:a:b", 2, "User:A:b"),
+        ("a..b", 0, "A..b"),
+    ],
+)
+def test_what_reads_the_same_is_the_same_title(text: str, namespace_id: int, dbkey: str) -> None:
+    title = parse_title(text, STANDARD)
+    assert (title.namespace_id, title.dbkey) == (namespace_id, dbkey)
+    assert title.text == dbkey.replace("_", " ")
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("", "title-invalid-empty"),
+        ("  _", "title-invalid-empty"),
+        (":", "title-invalid-empty"),
+        ("Talk:", "title-invalid-empty"),
+        ("#part", "title-invalid-empty"),
+        ("::X::", "title-invalid-leading-colon"),
+        ("Talk: :x", "title-invalid-leading-colon"),
+        ("a|b", "title-invalid-characters"),
+        ("a[b", "title-invalid-characters"),
+        ("<a>", "title-invalid-characters"),
+        ("a\nb", "title-invalid-characters"),
+        ("a%41", "title-invalid-characters"),
+        ("a&nosuch;", "title-invalid-characters"),
+        ("..", "title-invalid-relative"),
+        ("a/./b", "title-invalid-relative"),
+        ("../a", "title-invalid-relative"),
+        ("a/..", "title-invalid-relative"),
+        ("a~~~b", "title-invalid-magic-tilde"),
+        ("Talk:File:a", "title-invalid-talk-namespace"),
+        ("\udc80", "title-invalid-utf8"),
+        ("a\ufffd", "title-invalid-utf8"),
+        ("é" * 128, "title-invalid-too-long"),
+    ],
+)
+def test_what_no_page_can_be_called_is_refused_with_a_reason(text: str, code: str) -> None:
+    with pytest.raises(InvalidTitle) as refused:
+        parse_title(text, STANDARD)
+    assert refused.value.code == code
+
+
+@pytest.mark.parametrize(("text", "fits"), [("é" * 127, True), ("Special:" + "a" * 512, True), ("a" * 256, False)])
+def test_the_limit_is_in_bytes_and_not_of_the_namespace(text: str, fits: bool) -> None:
+    if fits:
+        assert parse_title(text, STANDARD)
+    else:
+        with pytest.raises(InvalidTitle, match="no longer than 255 bytes"):
+            parse_title(text, STANDARD)
+
+
+def test_the_character_is_named() -> None:
+    with pytest.raises(InvalidTitle) as refused:
+        parse_title("a{b}", STANDARD)
+    assert refused.value.english == 'The requested page title contains invalid characters: "{".'
+
+
+def test_a_wiki_has_its_own_names() -> None:
+    german = Namespaces.of("Wikipedia", {1: "Diskussion"})
+    assert parse_title("diskussion:a", german).text == "Diskussion:A"
+    assert parse_title("talk:a", german).text == "Diskussion:A"
+    assert parse_title("project talk:a", german).text == "Wikipedia talk:A"
+
+
+def test_only_special_pages_cannot_exist() -> None:
+    assert not parse_title("Special:X", STANDARD).can_exist
+    assert parse_title("Help:X", STANDARD).can_exist
+
+
+def test_the_name_of_the_namespace_is_no_part_of_the_identity() -> None:
+    assert Title(1, "A", "Talk") == Title(1, "A", "Diskussion")
+
+
+PIECES = st.sampled_from(
+    [*"abÀéßŉǰΐ:#_ /.~%&;|日", "talk", "User", "Image", "::", "&amp;", "&lt;", "\u00a0", "\u200e", "i\u0307", "\u0301"]
+)
+
+
+@given(st.lists(PIECES | st.characters(), max_size=12).map("".join))
+def test_a_title_read_again_is_itself(text: str) -> None:
+    try:
+        title = parse_title(text, STANDARD)
+    except InvalidTitle:
+        return
+    assert parse_title(title.text, STANDARD) == title
+    assert parse_title(title.dbkey, STANDARD) == title

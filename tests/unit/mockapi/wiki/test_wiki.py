@@ -1,0 +1,121 @@
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from mockapi.catalog import REVISIONS_PER_PAGE, CatalogPage
+from mockapi.wiki.located import Located
+from mockapi.wiki.wiki import Wiki, revision_of
+
+MakePage = Callable[..., CatalogPage]
+
+
+def wiki_of(*pages: CatalogPage) -> Wiki:
+    return Wiki("enwiki", "en.wikipedia.org", pages)
+
+
+def test_a_page_is_found_by_id_by_title_and_by_its_revisions(make_page: MakePage) -> None:
+    page = make_page(7, title="Old_harbour")
+    wiki = wiki_of(page, make_page(8, title="Élan"))
+    assert wiki.page(wiki.title("old harbour")) is page
+    assert wiki.page_by_id(7) is page
+    assert wiki.revision(7 * REVISIONS_PER_PAGE + 2) == Located(page, page.revisions[1])
+    assert wiki.latest(page) == Located(page, page.revisions[-1])
+    assert wiki.title_of(page).text == "Old harbour"
+    assert wiki.page(wiki.title("élan")) is wiki.page_by_id(8)
+
+
+def test_what_is_not_there_is_not_found(make_page: MakePage) -> None:
+    wiki = wiki_of(make_page(7))
+    assert wiki.page(wiki.title("No such page")) is None
+    assert wiki.page_by_id(99) is None
+    assert [wiki.revision(rev_id) for rev_id in (-1, 0, 7 * 4096, 7 * 4096 + 4, 99 * 4096 + 1, 2**62)] == [None] * 6
+
+
+def test_a_deleted_page_is_unknown_to_readers(make_page: MakePage) -> None:
+    page = make_page(7).model_copy(update={"deleted": True})
+    wiki = wiki_of(page)
+    assert wiki.page(wiki.title("Old harbour")) is None
+    assert wiki.page_by_id(7) is None
+    assert wiki.revision(7 * 4096 + 1) is None
+    assert wiki.deleted(wiki.title("Old harbour")) == (page,)
+    assert page not in list(wiki)
+
+
+def test_of_two_pages_with_a_title_the_first_has_it(make_page: MakePage) -> None:
+    wiki = wiki_of(make_page(7, title="Same"), make_page(8, title="Same"))
+    found = wiki.page(wiki.title("Same"))
+    assert found is not None
+    assert found.page_id == 7
+    assert wiki.revision(8 * 4096 + 1) is not None
+
+
+def test_there_is_a_main_page_after_the_highest_id(make_page: MakePage) -> None:
+    wiki = wiki_of(make_page(7))
+    page = wiki.page(wiki.main_page)
+    assert page is not None
+    assert (page.page_id, page.title, page.revisions[0].rev_id) == (8, "Main Page", 8 * 4096 + 1)
+    assert wiki.next_page_id == 9
+
+
+@pytest.mark.parametrize("deleted", [False, True])
+def test_a_given_main_page_is_the_main_page(make_page: MakePage, deleted: bool) -> None:
+    given = make_page(7, title="Main_Page").model_copy(update={"deleted": deleted})
+    wiki = wiki_of(given)
+    assert wiki.page(wiki.main_page) == (None if deleted else given)
+    assert wiki.next_page_id == 8
+
+
+def test_no_main_page_is_made_where_there_is_no_id_left(make_page: MakePage) -> None:
+    highest = 2**53 // 4096 - 1
+    wiki = wiki_of(make_page(highest))
+    assert wiki.page(wiki.main_page) is None
+    assert wiki.next_page_id == highest + 1
+
+
+def test_catalogs_show_how_a_wiki_calls_its_namespaces(make_page: MakePage) -> None:
+    talk = make_page(7, title="Diskussion:Hafen").model_copy(update={"namespace_id": 1})
+    portal = make_page(8, title="Portal:Hafen").model_copy(update={"namespace_id": 100})
+    wiki = Wiki("dewiki", "de.wikipedia.org", [talk, portal])
+    assert wiki.page(wiki.title("talk:hafen")) is talk
+    assert wiki.page(wiki.title("Diskussion:Hafen")) is talk
+    assert wiki.page(wiki.title("Portal:Hafen")) is portal
+    assert (wiki.language, wiki.sitename, wiki.server) == ("de", "Wikipedia", "https://de.wikipedia.org")
+
+
+@pytest.mark.parametrize("title", ["Talk:Hafen", "Hafen", "User:Hafen"])
+def test_the_given_namespace_counts_whatever_the_title_begins_with(make_page: MakePage, title: str) -> None:
+    page = make_page(7, title=title).model_copy(update={"namespace_id": 1})
+    wiki = wiki_of(page)
+    assert wiki.title_of(page).namespace_id == 1
+    assert wiki.page(wiki.title_of(page)) is page
+
+
+@pytest.mark.parametrize("title", ["A|b", "x" * 300, "::", "a  b", "lower", " Old"])
+def test_a_title_that_no_page_could_have_does_no_harm(make_page: MakePage, title: str) -> None:
+    page = make_page(7, title=title)
+    wiki = wiki_of(page)
+    assert wiki.page(wiki.title_of(page)) is page
+
+
+@pytest.mark.parametrize(
+    ("domain", "sitename"),
+    [("fr.wiktionary.org", "Wiktionary"), ("wiki.example.org", "Wiki"), ("localhost", "Localhost")],
+)
+def test_a_wiki_is_named_after_its_domain(domain: str, sitename: str) -> None:
+    assert Wiki("x", domain).sitename == sitename
+
+
+def test_put_replaces_a_page_and_its_title(make_page: MakePage) -> None:
+    wiki = wiki_of(make_page(7, title="A"))
+    wiki.put(make_page(7, title="B", revisions=5))
+    assert wiki.page(wiki.title("A")) is None
+    assert wiki.revision(7 * 4096 + 5) is not None
+    assert wiki.page(wiki.title("B")) is wiki.page_by_id(7)
+
+
+def test_a_revision_of_a_page_is_found_even_when_it_is_deleted(make_page: MakePage) -> None:
+    page = make_page(7).model_copy(update={"deleted": True})
+    assert revision_of(page, 7 * 4096 + 3) is page.revisions[2]
+    assert revision_of(page, 7 * 4096 + 4) is None
+    assert page.revisions[0].timestamp == datetime(2026, 1, 1, 1, tzinfo=UTC)
