@@ -40,7 +40,7 @@ def main() -> None:
 @click.argument("job", type=click.Choice(["html-enrichment"]))
 @click.option("--config", "config_file", type=click.Path(path_type=Path), required=True, help="YAML file.")
 @click.option("--new", "new_start", metavar="POSITION", help=f"Make a checkpoint, and begin at {CHOICES}.")
-@click.option("--allow-unsafe", is_flag=True, help="Accept policies that exist only to reproduce an incident.")
+@click.option("--allow-unsafe", is_flag=True, help="Accept an incident's policies, and too few slots.")
 def run(job: str, config_file: Path, new_start: str | None, *, allow_unsafe: bool) -> None:
     """Run JOB until SIGTERM, continuing from its checkpoint unless --new says where to begin."""
     try:
@@ -56,7 +56,7 @@ def run(job: str, config_file: Path, new_start: str | None, *, allow_unsafe: boo
         log.say("configuration", unsafe=unsafe, in_force=config.model_dump(mode="json", by_alias=True))
         from pipeline import stream
 
-        stream.run(config, new)
+        stream.run(config, new, allow_unsafe=allow_unsafe)
     except PipelineError as error:
         log.say("failed", error=str(error), refused=isinstance(error, RefusedError))
         click.echo(error.render(), err=True)

@@ -15,6 +15,7 @@ from pipeline.deferral.topic import LedgerTopic
 from pipeline.errors import PipelineError
 from pipeline.session import will_replay
 from pipeline.sink import write
+from pipeline.slots import main_slots
 from pipeline.stall import StallWatch
 from pipeline.worker import RECORD_DDL, SOURCE_COLUMNS, enrich, enrich_around
 
@@ -72,8 +73,12 @@ class BatchWriter:
     def _write(self, batch: "DataFrame", number: int) -> None:
         self._watch.end()  # a next batch is planned only when the last has been committed
         rows = batch.select(*SOURCE_COLUMNS)
-        slots = batch.sparkSession.sparkContext.defaultParallelism
-        workers = max(1, min(batch.rdd.getNumPartitions(), slots))
+        slots = main_slots(batch.sparkSession.sparkContext.defaultParallelism, self._config)
+        partitions = batch.rdd.getNumPartitions()
+        workers = max(1, min(partitions, slots))
+        if partitions > workers:
+            # Else tasks would wait for each other, and their times add up. A partition stays whole, and in order.
+            rows = rows.coalesce(workers)
         snapshot = self._lanes.plan(number) if self._lanes else None
         self._watch.begin(number)
         log.say("batch_started", batch=number, claimed=len(snapshot.claimed) if snapshot else 0)

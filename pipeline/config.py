@@ -18,6 +18,11 @@ HttpUrl = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s]+$")]
 Host = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9.-]+(:[0-9]+)?$")]
 PositiveDuration = Annotated[Duration, Field(gt=timedelta(0))]
 
+_MIN_COMPACTION_LAG = timedelta(hours=24)
+# What is still in the segment that is written to is never compacted, and a driver that starts reads all of it.
+_SEGMENT_BYTES = 64 * MIB
+_SEGMENT = timedelta(hours=1)
+
 
 class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
@@ -139,6 +144,20 @@ class Deferral(_Section):
     max_entries: PositiveInt = 1000
     max_bytes: Annotated[Size, Field(gt=0)] = 64 * MIB
     slow_lane: SlowLane = SlowLane()
+
+
+def ledger_topic_settings(max_record_bytes: int) -> dict[str, str]:
+    """How a broker has to keep `deferral.topic`, whoever makes it: nothing is forgotten before it is resolved.
+
+    `max_record_bytes` is the largest record that is written there.
+    """
+    return {
+        "cleanup.policy": "compact",
+        "min.compaction.lag.ms": str(_MIN_COMPACTION_LAG // timedelta(milliseconds=1)),
+        "segment.ms": str(_SEGMENT // timedelta(milliseconds=1)),
+        "segment.bytes": str(max(_SEGMENT_BYTES, 2 * max_record_bytes)),
+        "max.message.bytes": str(max_record_bytes),
+    }
 
 
 class PipelineConfig(_Section):

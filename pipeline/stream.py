@@ -15,6 +15,7 @@ from pipeline import log
 from pipeline.config import PipelineConfig
 from pipeline.errors import PipelineError, root_cause
 from pipeline.session import checkpoint_exists, start_session
+from pipeline.slots import require_slots
 from pipeline.stall import StallWatch
 from pipeline.start import NewStart, check
 
@@ -30,15 +31,18 @@ _NEEDS = (
 )
 
 
-def run(config: PipelineConfig, new: NewStart | None) -> None:
-    """Run the job until SIGTERM or SIGINT. Raises PipelineError when the query fails, RefusedError before it begins."""
+def run(config: PipelineConfig, new: NewStart | None, *, allow_unsafe: bool = False) -> None:
+    """Run the job until SIGTERM or SIGINT. Raises PipelineError when the query fails, RefusedError before it begins.
+
+    `allow_unsafe` accepts a Spark with too few slots.
+    """
     stop = threading.Event()
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         stop.set()
 
     try:
-        query, writer, ui = _begin(config, new)
+        query, writer, ui = _begin(config, new, allow_unsafe=allow_unsafe)
     except PipelineError:
         raise
     except Exception as error:
@@ -73,11 +77,15 @@ def _watch(query: "StreamingQuery", writer: "BatchWriter", stop: threading.Event
         writer.check(committed=None if query.status["isTriggerActive"] else batch)
 
 
-def _begin(config: PipelineConfig, new: NewStart | None) -> "tuple[StreamingQuery, BatchWriter, str | None]":
+def _begin(
+    config: PipelineConfig, new: NewStart | None, *, allow_unsafe: bool
+) -> "tuple[StreamingQuery, BatchWriter, str | None]":
     """The running query, what writes its batches, and the address of Spark's UI if it has one."""
     spark = start_session(config.job, meanwhile=("pipeline.batch", "pandas"))
     from pipeline.batch import BatchWriter  # imported while the JVM started
 
+    if not allow_unsafe:
+        require_slots(spark.sparkContext.master or "", spark.sparkContext.defaultParallelism, config)
     check(new, checkpoint=config.checkpoint, exists=checkpoint_exists(spark, config.checkpoint))
     watch = StallWatch(config.stall_timeout.total_seconds(), time.monotonic)
     writer = BatchWriter(spark, config, watch)

@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 import click
 
 from devkit.cli.stack_options import require_addresses_fit, stack_options
+from devkit.cli.visits import tell_visits
 from devkit.errors import StackError, UsageError
-from devkit.guardian.state import LOGS, RunState, known_runs, unreadable_states
+from devkit.guardian.state import LOGS, RunState, known_runs, unreadable_states, visit_path
 
 
 @click.command()
@@ -35,21 +36,23 @@ def up(
     from devkit.cli.kept import keep_stack
     from devkit.guardian import Guardian
     from devkit.scenario.run_directory import make_run_directory
-    from devkit.stack.pipeline import start_pipeline
+    from devkit.stack.pipeline import default_topics, start_pipeline
     from devkit.stack.registry import start_stack
     from devkit.stack.stack import Ports, StackRequest
 
     require_addresses_fit(backend, addresses)
-    request = StackRequest(Ports(kafka_port, s3_port, mock_port), addresses)
+    topics = default_topics() if pipeline else ()
+    request = StackRequest(Ports(kafka_port, s3_port, mock_port), addresses, topics)
     directory = make_run_directory(out, "stack").absolute()
     with Guardian() as guardian:
         click.echo("starting Kafka, object store and mock API", err=True)
         stack = start_stack(backend, guardian, directory, request)
         spark_ui = None
-        if pipeline:
-            click.echo("starting the pipeline", err=True)
-            with stack.named_failures():
-                spark_ui = start_pipeline(guardian, stack, directory)
+        with stack.left_when_it_fails(lambda text: click.echo(f"warning: {text}", err=True)):
+            if pipeline:
+                click.echo("starting the pipeline", err=True)
+                with stack.named_failures():
+                    spark_ui = start_pipeline(guardian, stack, directory)
         keep_stack(stack, guardian, directory, spark_ui=spark_ui)
 
 
@@ -64,6 +67,10 @@ def down(run_id: str | None) -> None:
 
     for run in runs:
         end_run(run)
+        if visit_path(run.run_id).exists():
+            from devkit.stack.visits import leave_all
+
+            tell_visits(leave_all(run.run_id))
         click.echo(f"stack {run.run_id} is down")
 
 

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from devkit.cli.visits import tell_visits
 from devkit.errors import INCONCLUSIVE
+from devkit.guardian.state import visit_paths
 
 if TYPE_CHECKING:
-    from devkit.guardian.end import Healed
+    from devkit.stack.visits import Tidied
 
 
 @click.command()
@@ -28,11 +30,14 @@ def doctor() -> None:
 
 @click.command()
 def heal() -> None:
-    """End what killed runs left: processes, containers, networks, volumes, directories. Exit 3 when some is left."""
-    healed = _heal()
-    if not healed.ended and not healed.left:
+    """End what killed runs left: processes, containers, networks, volumes, directories, objects in an external stack.
+
+    Exit 3 when some is left.
+    """
+    found, is_clean = _heal()
+    if not found:
         click.echo("nothing is left of any run")
-    sys.exit(INCONCLUSIVE if healed.left else 0)
+    sys.exit(0 if is_clean else INCONCLUSIVE)
 
 
 @click.command()
@@ -57,7 +62,8 @@ def clean(keep: int, out: Path, *, cache: bool) -> None:
         click.echo(f"removed jars and class cache in {cache_dir()}")
 
 
-def _heal() -> "Healed":
+def _heal() -> tuple[bool, bool]:
+    """Whether anything was left of any run, and whether nothing is now."""
     from devkit.guardian.end import heal as heal_runs
 
     healed = heal_runs()
@@ -65,4 +71,11 @@ def _heal() -> "Healed":
         click.echo(f"ended what was left of run {run_id}")
     for run_id, reason in healed.left.items():
         click.echo(f"warning: containers of run {run_id} are left: {reason}", err=True)
-    return healed
+    tidied = _tidy_visits() if visit_paths() else []
+    return bool(healed.ended or healed.left or tidied), tell_visits(tidied) and not healed.left
+
+
+def _tidy_visits() -> "list[Tidied]":
+    from devkit.stack.visits import tidy_all
+
+    return tidy_all()

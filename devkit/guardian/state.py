@@ -65,6 +65,15 @@ def state_path(run_id: str) -> Path:
     return cache_dir() / "runs" / f"{run_id}.json"
 
 
+def visit_path(run_id: str) -> Path:
+    """Where a run notes that it is on a stack of somebody else's; see `devkit.stack.visits`."""
+    return cache_dir() / "visits" / f"{run_id}.json"
+
+
+def visit_paths() -> list[Path]:
+    return sorted(visit_path("").parent.glob("*.json"))
+
+
 def known_runs() -> list[RunState]:
     """All runs with a state file, oldest first; `unreadable_states` has the files that are left out."""
     runs = [run for run in map(_read, _state_files()) if run is not None]

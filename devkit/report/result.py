@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from devkit.observe.arm import Evidence
 from devkit.observe.audit.model import Audit
 from devkit.observe.figures import Figures
 
@@ -34,29 +35,6 @@ class ExpectationResult(_Model):
     expected: str
     measured: str
     holds: bool | None
-
-
-class Evidence(_Model):
-    """What the mock's journal shows of one fault in one arm. Sizes in bytes, as the client got them.
-
-    `content_length` is what the response header said, `wire` what went over the wire, `real` the decoded body; each
-    the largest of the arm. `first_at_s` and `last_at_s` count from the arm's first request. `acted` is None for a fault
-    that acts on each request it meets; for one that acts under load only, `inaction` says what was not seen.
-    """
-
-    fault: str
-    fired: bool
-    requests: int
-    completed: int
-    max_content_length_bytes: int | None
-    max_wire_bytes: int
-    max_real_bytes: int
-    max_duration_s: float
-    by_status: dict[str, int] = {}
-    first_at_s: float | None = None
-    last_at_s: float | None = None
-    acted: bool | None = None
-    inaction: str = ""
 
 
 class ArmResult(_Model):

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from devkit.observe.arm import Evidence
 from devkit.report.about import About
-from devkit.report.result import ArmResult, Evidence, Result
+from devkit.report.result import ArmResult, Result
 
 _LONGEST_CELL = 300
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$@])")

@@ -4,7 +4,8 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-from devkit.report.result import ArmResult, Evidence, Result
+from devkit.observe.arm import Evidence
+from devkit.report.result import ArmResult, Result
 
 _WIDTH = 80
 _HOLDS = {True: "holds", False: "DOES NOT HOLD", None: "CANNOT BE JUDGED"}

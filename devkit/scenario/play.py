@@ -1,17 +1,15 @@
 """Plays one arm: fresh topics, same traffic, the pipeline under its supervisor, until a condition or the deadline."""
 
-import itertools
 import math
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import orjson
 import psutil
 
 from devkit.debug.debugger import CAVEAT, PATIENCE, Debugger
@@ -19,27 +17,26 @@ from devkit.debug.pause import NO_PAUSES, Pauses, Phase
 from devkit.guardian import Guardian
 from devkit.guardian.processes import TREE_VARIABLE, marked
 from devkit.observe.arm import ArmObservation, Sample
-from devkit.observe.audit.arrivals import Arrival, read_topic
-from devkit.observe.checkpoint import Checkpoint, Offsets, Range
+from devkit.observe.checkpoint import Checkpoint, Range
 from devkit.observe.deferrals import Deferrals, DeferralTopic, NoDeferrals
-from devkit.observe.departed import Departed, Left
 from devkit.observe.evidence import rule_evidence
 from devkit.observe.measure import measure
 from devkit.observe.sampler import Sampler, Topics
-from devkit.observe.sight import Sight
 from devkit.observe.timeline import Timeline
 from devkit.observe.usage import TreeUsage
 from devkit.report.progress import Progress
 from devkit.scenario.aftermath import Account, Ended, account, pages_met
-from devkit.scenario.batches import PlannedBatches
-from devkit.scenario.configure import CONFIG, Places, configuration
+from devkit.scenario.arm_state import ArmState
+from devkit.scenario.configure import Places, configuration
 from devkit.scenario.model import ArmName, Condition, Scenario
 from devkit.scenario.own_pipeline import OwnPipeline, own_environment
-from devkit.scenario.supervisor import Launch, Supervisor
-from devkit.scenario.topics import topics_of_arm
+from devkit.scenario.supervisor import Supervisor
+from devkit.scenario.topics import slots_of_arm, topics_of_arm
 from devkit.scenario.traffic import ScenarioTraffic
+from devkit.scenario.view import KitView, OwnView, View
+from devkit.stack.launch import Launch, prepare_launch, write_config
 from devkit.stack.parts.mock_api import JournalCounts
-from devkit.stack.spark import SparkPlace, spark_environment, write_spark_conf
+from devkit.stack.spark import SparkPlace
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack
 from devkit.stack.topics import TopicEnds, recreate_topics
 from devkit.traffic.publish import Publisher
@@ -62,27 +59,6 @@ class Venue:
     own: OwnPipeline | None = None
     pauses: Pauses = NO_PAUSES
     debugger: Debugger | None = None
-
-
-@dataclass
-class _State:
-    """What has been seen so far. `process` is the number of the pipeline process whose query runs."""
-
-    batches: PlannedBatches = field(default_factory=PlannedBatches)
-    committed: Offsets = field(default_factory=dict)
-    sample: Sample = field(default_factory=lambda: Sample(0, 0, 0, 0, 0, 0, 0))
-    samples: list[Sample] = field(default_factory=list)
-    counts: JournalCounts | None = None
-    failures: list[str] = field(default_factory=list)
-    process: int | None = None
-    processes: int = 1
-    traffic_begun: bool = False
-    traffic_over_s: float | None = None
-    drained: bool = False
-    source_ends: Offsets = field(default_factory=dict)
-    left: Left | None = None
-    has_words: bool = False
-    caveats: list[str] = field(default_factory=list)
 
 
 class ArmPlay:
@@ -108,8 +84,8 @@ class ArmPlay:
         self._client = stack.object_store.client()
         self._checkpoint = Checkpoint(self._client, CHECKPOINTS, prefix, self._config.source.topic)
         self._paused_before_traffic_s = 0.0
-        self._departed = Departed(self._departures)
-        self._state = _State()
+        self._state = ArmState()
+        self._view = self._view_of(venue.own)
         self._started = time.monotonic()
 
     def play(self) -> ArmObservation:
@@ -117,7 +93,7 @@ class ArmPlay:
         self._started, began_ms = time.monotonic(), _now_ms()
         self._say("arm", "topics, traffic and pipeline")
         self._prepare()
-        supervisor = Supervisor(self._venue.guardian, self._launch(), shows_life=self._shows_life)
+        supervisor = self._supervisor()
         stop = threading.Event()
         bootstrap = self._config.source.bootstrap_servers
         publisher = self._traffic.publisher(bootstrap, self._config.source.topic, stop)
@@ -126,8 +102,8 @@ class ArmPlay:
         try:
             supervisor.start()
             self._venue.timeline.add("process_started", arm=self._arm)
-            if self._venue.own is not None:
-                self._state.process = 1  # it need not say when it begins
+            if not self._view.says_when_it_runs:
+                self._state.process = 1
                 self._say("pipeline", "somebody's own: committed offsets and batches are seen only if it shows them")
             ended_by = self._watch(supervisor, publisher, sampler)
             ended_ms = _now_ms()
@@ -142,7 +118,7 @@ class ArmPlay:
         self._say("arm ends", ended_by)
         duration_s = self._now_s()
         failed = self._checkpoint.failed_range() if supervisor.exit_codes else None
-        found = self._account(publisher, Ended(self._committed(), deferrals.standing, failed, ended_ms))
+        found = self._account(publisher, Ended(self._view.committed(), deferrals.standing, failed, ended_ms))
         self._tell_latencies(found, began_ms + round(1000 * self._paused_before_traffic_s))
         return self._observation(supervisor, found, deferrals, ended_by=ended_by, duration_s=duration_s)
 
@@ -151,7 +127,7 @@ class ArmPlay:
     ) -> ArmObservation:
         state = self._state
         assert state.counts is not None
-        unseen = self._unseen(deferrals)
+        unseen = self._view.unseen(deferrals)
         if unseen:
             self._venue.timeline.add("unseen", arm=self._arm, sights=sorted(unseen))
         has_batches = not unseen & {"batches", "offsets"}
@@ -182,40 +158,9 @@ class ArmPlay:
             caveats=(*state.caveats, *self._caveats(state.counts)),
         )
 
-    def _unseen(self, deferrals: Deferrals) -> frozenset[Sight]:
-        """What a pipeline of one's own did not show; the kit's shows everything."""
-        if self._venue.own is None:
-            return frozenset()
-        state = self._state
-        seen: dict[Sight, bool] = {
-            "offsets": bool(state.committed),
-            "batches": state.batches.any_begun,
-            "words": state.has_words,
-            "deferrals": bool(deferrals.standing.ever),
-            "sources": state.left is None or state.left.names_sources,
-        }
-        return frozenset(sight for sight, is_seen in seen.items() if not is_seen)
-
-    def _committed(self) -> Offsets:
-        """Where nothing shows offsets, all is done when all that had to leave has left, and before that nothing is."""
-        state = self._state
-        if self._venue.own is None or state.committed:
-            return state.committed
-        return state.source_ends if state.drained else {}
-
     def _caveats(self, counts: JournalCounts) -> tuple[str, ...]:
         ours = {rule.name for rule in self._scenario.mock.rules}
         return tuple(f"fault {name!r} was put in by hand" for name in counts.rules if name not in ours)
-
-    def _shows_life(self) -> bool:
-        """Whether a pipeline of one's own has done anything: fetched a page or written a record."""
-        if self._venue.own is None:
-            return False
-        return self._venue.stack.mock_api.counts().requests > 0 or any(True for _ in self._departures())
-
-    def _departures(self) -> Iterator[Arrival]:
-        bootstrap, sink = self._config.source.bootstrap_servers, self._config.sink
-        return itertools.chain.from_iterable(read_topic(bootstrap, name) for name in (sink.topic, sink.error_topic))
 
     def _prepare(self) -> None:
         scenario, config = self._scenario, self._config
@@ -247,40 +192,39 @@ class ArmPlay:
             clock=self._now_s,
         )
 
+    def _view_of(self, own: OwnPipeline | None) -> View:
+        if own is None:
+            return KitView(self._state)
+        mock = self._venue.stack.mock_api
+        return OwnView(self._state, self._config, requests=lambda: mock.counts().requests)
+
+    def _supervisor(self) -> Supervisor:
+        own = self._venue.own
+        return Supervisor(
+            self._venue.guardian,
+            self._launch() if own is None else self._launch_of(own),
+            logs=self._directory / "logs",
+            restart_delay=self._scenario.restart_delay,
+            own=own is not None,
+            shows_life=self._view.shows_life,
+        )
+
     def _launch(self) -> Launch:
-        config_file = self._directory / "pipeline.yaml"
-        effective = CONFIG.dump_python(self._config, mode="json", by_alias=True)
-        # JSON is YAML, and needs no thought about quoting.
-        config_file.write_bytes(orjson.dumps(effective, option=orjson.OPT_INDENT_2))
-        conf_dir = self._directory / "spark-conf"
-        stack, own = self._venue.stack, self._venue.own
-        if own is not None:
-            credentials = stack.object_store.credentials()
-            return Launch(
-                job=self._config.job,
-                config_file=config_file.absolute(),
-                environment=own_environment(self._config, config_file, self._arm, credentials, os.environ),
-                logs=self._directory / "logs",
-                restart_delay=self._scenario.restart_delay,
-                own=own.command,
-            )
-        debugger = self._venue.debugger
+        stack, debugger = self._venue.stack, self._venue.debugger
         place = SparkPlace(
             stack.object_store.endpoint,
             self._venue.guardian.directory,
+            slots=slots_of_arm(self._scenario.kafka.topics, self._config),
             ui=self._venue.spark_ui,
             settings=debugger.spark_settings() if debugger else {},
         )
-        write_spark_conf(place, conf_dir.absolute())
-        environment = spark_environment(conf_dir.absolute(), stack.object_store.credentials())
-        return Launch(
-            job=self._config.job,
-            config_file=config_file.absolute(),
-            environment={**environment, **(debugger.environment() if debugger else {})},
-            logs=self._directory / "logs",
-            restart_delay=self._scenario.restart_delay,
-            debugger=debugger,
-        )
+        launch = prepare_launch(self._config, stack, place, self._directory)
+        return debugger.around(launch) if debugger else launch
+
+    def _launch_of(self, own: OwnPipeline) -> Launch:
+        config_file = write_config(self._config, self._directory)
+        credentials = self._venue.stack.object_store.credentials()
+        return Launch(own.command, own_environment(self._config, config_file, self._arm, credentials, os.environ))
 
     def _pause(self, phase: Phase) -> bool:
         """Whether it was a point to pause at; the arm's clock stood still meanwhile."""
@@ -373,11 +317,11 @@ class ArmPlay:
                 self._say("pipeline", f"process {line['process']} ended with exit code {line['exit_code']}")
             case "process_restarted":
                 state.processes = int(line["process"])
-                state.process = None if self._venue.own is None else state.processes
+                state.process = None if self._view.says_when_it_runs else state.processes
                 self._say("restart", f"process {line['process']}, from the checkpoint")
 
     def _offsets_of(self, batch: int) -> str:
-        if self._venue.own is not None and not self._state.committed:
+        if not self._view.shows_offsets:
             return ""
         return f": {_describe(self._checkpoint.range_of(batch))}"
 
@@ -400,17 +344,10 @@ class ArmPlay:
             and all(look.committed.get(partition, 0) >= end for partition, end in look.source_ends.items())
             and not sample.deferred
         )
-        if self._venue.own is not None and not state.committed:
-            self._look_for_departed(publisher, sample, published_all=published_all, last=last)
+        self._view.look(publisher, sample, published_all=published_all, last=last)
         fired = {name: rule.requests for name, rule in look.counts.rules.items()}
         self._venue.timeline.add("sample", arm=self._arm, **_as_dict(sample), lag=sample.lag, faults=fired)
         self._venue.progress.sample(self._arm, sample, fired, last=last)
-
-    def _look_for_departed(self, publisher: Publisher, sample: Sample, *, published_all: bool, last: bool) -> None:
-        entries = publisher.manifest().entries
-        due = {(it.topic, it.partition, it.offset) for it in entries if it.expected.fate != "filtered"}
-        left = self._departed.look(sample.outputs + sample.errors, due, exact=last)
-        self._state.left, self._state.drained = left, published_all and left.is_all
 
     def _account(self, publisher: Publisher, ended: Ended) -> Account:
         self._say("audit", "every input against its fate")

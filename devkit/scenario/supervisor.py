@@ -4,40 +4,22 @@ The first start makes the checkpoint; every restart continues it.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from devkit.debug.debugger import Debugger
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
 from devkit.observe.logs import LineTail, LoggedException, exceptions_in
 from devkit.scenario.own_pipeline import START
-from devkit.stack.command import pipeline_command
+from devkit.stack.launch import Launch
 
 _REFUSED = 2
 
 
-@dataclass(frozen=True)
-class Launch:
-    """How a pipeline process is started. `own` is the command of somebody's own pipeline in place of the kit's.
-
-    `debugger` is for whoever waits in the kit's own.
-    """
-
-    job: str
-    config_file: Path
-    environment: Mapping[str, str]
-    logs: Path
-    restart_delay: timedelta
-    own: tuple[str, ...] = ()
-    debugger: Debugger | None = None
-
-
 class Supervisor:
-    """One pipeline process at a time; `poll` it often.
+    """One pipeline process at a time; `poll` it often. `own` tells that it is somebody's own, not the kit's.
 
     The kit's pipeline says when its query begins. `shows_life` is asked about one that may not say so.
     """
@@ -47,12 +29,18 @@ class Supervisor:
         guardian: Guardian,
         launch: Launch,
         *,
+        logs: Path,
+        restart_delay: timedelta,
+        own: bool = False,
         clock: Callable[[], float] = time.monotonic,
         shows_life: Callable[[], bool] = lambda: False,
     ) -> None:
         self._guardian = guardian
         self._clock = clock
         self._launch = launch
+        self._logs = logs
+        self._restart_delay = restart_delay
+        self._own = own
         self._processes: list[ManagedProcess] = []
         self._tail: LineTail | None = None
         self._restart_at: float | None = None
@@ -91,7 +79,7 @@ class Supervisor:
         if self._restart_at is None:
             if code is None:
                 return
-            if code == _REFUSED and not self._launch.own:
+            if code == _REFUSED and not self._own:
                 raise StackError(f"the pipeline refused to run: {process.last_words(6)}")
             self._has_begun = self._has_begun or self._shows_life()
             if not self._has_begun:
@@ -103,7 +91,7 @@ class Supervisor:
             # Workers that outlive their driver could still write.
             process.kill_tree()
             self.exit_codes.append(code)
-            self._restart_at = self._clock() + self._launch.restart_delay.total_seconds()
+            self._restart_at = self._clock() + self._restart_delay.total_seconds()
             yield {"event": "process_ended", "process": self.starts, "exit_code": code}
         elif self._clock() >= self._restart_at:
             self._restart_at = None
@@ -124,20 +112,17 @@ class Supervisor:
 
     @property
     def _beginning(self) -> str:
-        return "it fetched or wrote anything" if self._launch.own else "its query began"
+        return "it fetched or wrote anything" if self._own else "its query began"
 
     def _spawn(self, *start: str) -> None:
-        launch, environment = self._launch, dict(self._launch.environment)
-        if launch.own:
-            command = list(launch.own)
+        command, environment = list(self._launch.argv), dict(self._launch.environment)
+        if self._own:
             environment[START] = "new" if start else "checkpoint"
         else:
             # A scenario's incident arm is what the unsafe policies are there for.
-            command = pipeline_command(launch.job, launch.config_file, *start, "--allow-unsafe")
-        if launch.debugger is not None:
-            command = launch.debugger.command(command)
+            command += [*start, "--allow-unsafe"]
         process = self._guardian.spawn(
-            f"pipeline-{self.starts + 1}", command, logs=launch.logs, env=environment, split=True
+            f"pipeline-{self.starts + 1}", command, logs=self._logs, env=environment, split=True
         )
         self._processes.append(process)
         self._tail = LineTail(process.stdout)

@@ -54,8 +54,17 @@ def read_addresses(path: Path | None, environment: Mapping[str, str] | None = No
     Raises InvalidFileError with line and column, UsageError that names the variable.
     """
     environment = os.environ if environment is None else environment
-    credentials = {key: environment[variable] for key, variable in _SECRETS.items() if variable in environment}
+    credentials = _credentials(environment)
     return _from_environment(environment, credentials) if path is None else _from_file(path, credentials)
+
+
+def with_credentials(addresses: Addresses, environment: Mapping[str, str]) -> Addresses:
+    """The same addresses with the environment's credentials."""
+    return addresses.model_copy(update=_credentials(environment))
+
+
+def _credentials(environment: Mapping[str, str]) -> dict[str, str]:
+    return {key: environment[variable] for key, variable in _SECRETS.items() if variable in environment}
 
 
 def _from_file(path: Path, credentials: Mapping[str, str]) -> Addresses:

@@ -6,9 +6,8 @@ said; what the kit puts into the object store stays below the run's id.
 """
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -23,9 +22,11 @@ from devkit.stack.parts.kafka import KafkaBroker
 from devkit.stack.parts.mock_api import MockApi
 from devkit.stack.parts.object_store import ObjectStore
 from devkit.stack.stack import BUCKETS, NO_WISHES, Ports, Stack, StackRequest
+from devkit.stack.visits import Visit, over
 
 _NOWHERE = Path("/dev/null")
 _KAFKA_MS = 10_000
+_OTHER_TOPICS = "choose other topics in the scenario, or say `may_recreate_topics: true` where nobody needs them"
 
 
 @dataclass(frozen=True)
@@ -61,35 +62,20 @@ def start_external(guardian: Guardian, logs: Path, request: StackRequest = NO_WI
         addresses.s3_region,
     )
     mock = MockApi(RemoteLife("mock-api"), addresses.mock_api)
-    require_topics(addresses, request.topics, probe=f"devkit.probe.{guardian.run_id}")
+    left = {topic for visit in over() if visit.addresses.kafka == addresses.kafka for topic in visit.topics}
+    require_topics(addresses, request.topics, probe=f"devkit.probe.{guardian.run_id}", left=left)
     require_buckets(store, probe=f"{guardian.run_id}/probe")
     require_control(mock)
-    prefix = f"{guardian.run_id}/"
-    return Stack(kafka, store, mock, prefix, leave=partial(clear_away, addresses, store, request.topics, prefix))
+    visit = Visit(run_id=guardian.run_id, addresses=addresses, topics=request.topics)
+    visit.note()
+    return Stack(kafka, store, mock, visit.prefix, leave=visit.leave)
 
 
-def clear_away(addresses: Addresses, store: ObjectStore, topics: Sequence[str], prefix: str) -> None:
-    """Remove the run's topics and objects. Raises StackError that says what is left."""
-    client = store.client()
-    try:
-        for bucket in BUCKETS:
-            for page in client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
-                for found in page.get("Contents", ()):
-                    client.delete_object(Bucket=bucket, Key=found["Key"])
-        with contextlib.closing(KafkaAdminClient(bootstrap_servers=addresses.kafka.split(","))) as admin:
-            if ours := sorted(set(admin.list_topics()) & set(topics)):
-                admin.delete_topics(ours, timeout_ms=_KAFKA_MS)
-    except (BotoCoreError, ClientError, KafkaError) as error:
-        raise StackError(
-            f"not everything of the run could be removed from the external stack: {error}",
-            hint=f"left are topics {', '.join(topics)}, or objects below {prefix} in {', '.join(BUCKETS)}",
-        ) from error
-
-
-def require_topics(addresses: Addresses, topics: Sequence[str], *, probe: str) -> None:
+def require_topics(addresses: Addresses, topics: Sequence[str], *, probe: str, left: Set[str] = frozenset()) -> None:
     """Raises StackError without a broker, UsageError without the permission to make and delete topics.
 
-    `topics` will be made afresh for each arm; those that are there already need `may_recreate_topics`.
+    `topics` will be made afresh for each arm; those that are there already need `may_recreate_topics`. `left` are some
+    that killed runs of this machine made.
     """
     try:
         admin = KafkaAdminClient(bootstrap_servers=addresses.kafka.split(","), bootstrap_timeout_ms=_KAFKA_MS)
@@ -103,9 +89,10 @@ def require_topics(addresses: Addresses, topics: Sequence[str], *, probe: str) -
         except KafkaError as error:
             raise UsageError(f"Kafka at {addresses.kafka} does not tell its topics: {error}") from error
         if there and not addresses.may_recreate_topics:
+            others = "a run of this machine that was killed left them" if set(there) <= left else ""
             raise UsageError(
                 f"Kafka at {addresses.kafka} has topics that each arm would delete and make afresh: {', '.join(there)}",
-                hint="choose other topics in the scenario, or say `may_recreate_topics: true` where nobody needs them",
+                hint="; ".join(filter(None, (others, _OTHER_TOPICS))),
             )
         try:
             admin.create_topics([NewTopic(probe, num_partitions=1, replication_factor=1)], timeout_ms=_KAFKA_MS)

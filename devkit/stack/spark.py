@@ -39,6 +39,10 @@ logger.consumer.level = error
 """
 
 
+SLOTS = 4
+"""Enough for most: a source with three partitions, and a slow round."""
+
+
 @dataclass(frozen=True)
 class SparkPlace:
     """`slots` is the number of tasks at once; it may exceed the cores, as fetching is waiting.
@@ -48,7 +52,7 @@ class SparkPlace:
 
     s3_endpoint: str
     directory: Path
-    slots: int = 4
+    slots: int = SLOTS
     driver_memory: str = "1g"
     ui: bool = False
     settings: Mapping[str, str] = field(default_factory=dict)

@@ -57,7 +57,7 @@ class Stack:
     """A running stack.
 
     Where it is shared with others, a run keeps its objects below `prefix` (empty, or ending in a slash), and calls
-    `leave` when it has done its work, to remove what it put there.
+    `leave` when it has done its work or cannot, to remove what it put there.
     """
 
     kafka: KafkaBroker
@@ -73,6 +73,18 @@ class Stack:
         """Raises StackError that names the part which has ended."""
         for life in self.lives():
             require_running(life)
+
+    @contextlib.contextmanager
+    def left_when_it_fails(self, say: Callable[[str], None]) -> Iterator[None]:
+        """Leaves if what is done within fails; `say` gets a line if that fails as well."""
+        try:
+            yield
+        except BaseException:
+            try:
+                self.leave()
+            except StackError as error:
+                say(f"{error}; {error.hint}")
+            raise
 
     @contextlib.contextmanager
     def named_failures(self) -> Iterator[None]:

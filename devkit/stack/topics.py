@@ -1,7 +1,7 @@
 """Topics of a run: made afresh for each arm, and asked for their ends."""
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 
 from kafka import KafkaAdminClient, KafkaConsumer
@@ -13,37 +13,64 @@ from devkit.errors import StackError
 from devkit.waiting import wait_until
 
 _DEADLINE = timedelta(seconds=30)
+_ANSWER_MS = 10_000
 Ends = dict[int, int]
 
 
 def recreate_topics(bootstrap: str, topics: Mapping[str, tuple[int, Mapping[str, str]]]) -> None:
     """Make each topic empty, with its number of partitions and settings. Raises StackError."""
-    try:
-        admin = KafkaAdminClient(bootstrap_servers=bootstrap)
-    except (KafkaError, OSError) as error:
-        raise StackError(f"Kafka at {bootstrap} does not answer: {error}") from error
     new = [
         NewTopic(name, num_partitions=partitions, replication_factor=1, topic_configs=dict(settings))
         for name, (partitions, settings) in topics.items()
     ]
+    with _admin(bootstrap, "made") as admin:
 
-    def made() -> bool:
-        try:
-            admin.create_topics(new, timeout_ms=10_000, wait_for_metadata=True)
-        except TopicAlreadyExistsError:
-            return False  # the deletion is accepted but not yet carried out
-        return True
+        def made() -> bool:
+            try:
+                admin.create_topics(new, timeout_ms=_ANSWER_MS, wait_for_metadata=True)
+            except TopicAlreadyExistsError:
+                return False  # the deletion is accepted but not yet carried out
+            return True
 
-    try:
-        existing = set(admin.list_topics()) & set(topics)
-        if existing:
-            with contextlib.suppress(UnknownTopicOrPartitionError):
-                admin.delete_topics(sorted(existing), timeout_ms=10_000)
+        _delete(admin, topics)
         wait_until(made, what=f"topics {', '.join(topics)} to be made afresh", deadline=_DEADLINE)
+
+
+def remove_topics(bootstrap: str, topics: Iterable[str]) -> None:
+    """Delete those of the topics that are there. Raises StackError."""
+    with _admin(bootstrap, "removed") as admin:
+        _delete(admin, topics)
+
+
+def topics_there(bootstrap: str, topics: Iterable[str]) -> tuple[str, ...]:
+    """Those of the topics that are there. Raises StackError."""
+    with _admin(bootstrap, "listed") as admin:
+        return _there(admin, topics)
+
+
+@contextlib.contextmanager
+def _admin(bootstrap: str, done: str) -> Iterator[KafkaAdminClient]:
+    """A client for what is to be `done` to topics. Raises StackError for what Kafka raises."""
+    try:
+        admin = KafkaAdminClient(bootstrap_servers=bootstrap, bootstrap_timeout_ms=_ANSWER_MS)
+    except (KafkaError, OSError) as error:
+        raise StackError(f"Kafka at {bootstrap} does not answer: {error}") from error
+    try:
+        yield admin
     except KafkaError as error:
-        raise StackError(f"topics at {bootstrap} could not be made: {error}") from error
+        raise StackError(f"topics at {bootstrap} could not be {done}: {error}") from error
     finally:
         admin.close()
+
+
+def _delete(admin: KafkaAdminClient, topics: Iterable[str]) -> None:
+    if there := _there(admin, topics):
+        with contextlib.suppress(UnknownTopicOrPartitionError):
+            admin.delete_topics(list(there), timeout_ms=_ANSWER_MS)
+
+
+def _there(admin: KafkaAdminClient, topics: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(admin.list_topics()) & set(topics)))
 
 
 class TopicEnds:

@@ -1,11 +1,12 @@
 """The training run for Spark's class cache: the real pipeline on one message, ended in order.
 
 It happens once on a machine, on the stack of the run that came first, and takes about a minute. A run goes on
-without the cache when the training fails.
+without the cache when the training fails. Its topics are the kit's by name, and gone again afterwards.
 """
 
-import json
+import contextlib
 import signal
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,14 +18,15 @@ from devkit.guardian import Guardian, ManagedProcess
 from devkit.guardian.processes import TREE_VARIABLE, marked
 from devkit.jvm.aot import Training
 from devkit.observe.logs import LineTail
-from devkit.stack.command import pipeline_command
-from devkit.stack.spark import SparkPlace, class_cache, spark_environment, write_spark_conf
+from devkit.stack.launch import prepare_launch
+from devkit.stack.spark import SparkPlace, class_cache
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack
-from devkit.stack.topics import recreate_topics
+from devkit.stack.topics import recreate_topics, remove_topics
 from devkit.waiting import wait_until
+from pipeline.config import ClaimCheck, Deferral, MediaWiki, PipelineConfig, Sink, Source, ledger_topic_settings
 
 _DEADLINE = timedelta(minutes=3)
-_TOPICS = {part: f"devkit.training.{part}" for part in ("source", "out", "error")}
+_TOPIC = "devkit.training.{}".format
 
 
 def is_trained() -> bool:
@@ -37,43 +39,67 @@ def train(guardian: Guardian, stack: Stack, logs: Path) -> None:
     with class_cache().train() as training:
         if training is None:
             return
-        process = _start(guardian, stack, logs, training)
-        try:
-            tail = LineTail(process.stdout)
-            wait_until(
-                lambda: _has_written(process, tail), what="the training run's batch to be written", deadline=_DEADLINE
-            )
-            process.signal(signal.SIGTERM)
-            # The JVM writes the cache when it ends, after the driver has.
-            wait_until(lambda: not _tree(guardian, process), what="the training run to end", deadline=_DEADLINE)
-        finally:
-            process.kill_tree()
+        config = training_config(stack)
+        with _topics_of(config):
+            process = _start(guardian, stack, config, logs, training)
+            try:
+                tail = LineTail(process.stdout)
+                wait_until(
+                    lambda: _has_written(process, tail),
+                    what="the training run's batch to be written",
+                    deadline=_DEADLINE,
+                )
+                process.signal(signal.SIGTERM)
+                # The JVM writes the cache when it ends, after the driver has.
+                wait_until(lambda: not _tree(guardian, process), what="the training run to end", deadline=_DEADLINE)
+            finally:
+                process.kill_tree()
         if not training.is_written:
             raise StackError("the JVM wrote no class cache", hint=f"its log is {process.stderr}")
         training.keep()
 
 
-def _start(guardian: Guardian, stack: Stack, logs: Path, training: Training) -> ManagedProcess:
+def training_config(stack: Stack) -> PipelineConfig:
+    """The pipeline's defaults on the stack, on topics of its own: those of a run may be somebody's."""
     bootstrap = stack.kafka.bootstrap
-    recreate_topics(bootstrap, {topic: (1, {}) for topic in _TOPICS.values()})
-    producer = KafkaProducer(bootstrap_servers=bootstrap)
-    producer.send(_TOPICS["source"], value=b"one message to train with").get(timeout=30)
-    producer.close()
-    config = {
-        "source": {"bootstrap_servers": bootstrap, "topic": _TOPICS["source"]},
-        "sink": {"bootstrap_servers": bootstrap, "topic": _TOPICS["out"], "error_topic": _TOPICS["error"]},
-        "mediawiki": {"endpoint": stack.mock_api.endpoint},
-        "checkpoint": f"s3a://{CHECKPOINTS}/{stack.prefix}training",
-        "claim_check": {"endpoint": stack.object_store.endpoint, "bucket": CLAIM_CHECKS},
-    }
-    config_file, conf_dir = guardian.directory / "training.yaml", guardian.directory / "training-conf"
-    config_file.write_text(json.dumps(config))
-    place = SparkPlace(stack.object_store.endpoint, guardian.directory)
-    write_spark_conf(place, conf_dir, jvm_options=training.options())
-    command = pipeline_command("html-enrichment", config_file, "--new", "earliest")
-    return guardian.spawn(
-        "training", command, logs=logs, env=spark_environment(conf_dir, stack.object_store.credentials()), split=True
+    return PipelineConfig(
+        source=Source(bootstrap_servers=bootstrap, topic=_TOPIC("source")),
+        sink=Sink(bootstrap_servers=bootstrap, topic=_TOPIC("out"), error_topic=_TOPIC("error")),
+        mediawiki=MediaWiki(endpoint=stack.mock_api.endpoint),
+        checkpoint=f"s3a://{CHECKPOINTS}/{stack.prefix}training",
+        claim_check=ClaimCheck(endpoint=stack.object_store.endpoint, bucket=CLAIM_CHECKS),
+        deferral=Deferral(topic=_TOPIC("deferred")),
     )
+
+
+@contextlib.contextmanager
+def _topics_of(config: PipelineConfig) -> Iterator[None]:
+    bootstrap, sink = config.source.bootstrap_servers, config.sink
+    topics: dict[str, tuple[int, dict[str, str]]] = {
+        config.source.topic: (1, {}),
+        sink.topic: (1, {}),
+        sink.error_topic: (1, {}),
+        config.deferral.topic: (1, ledger_topic_settings(sink.max_request_size)),
+    }
+    recreate_topics(bootstrap, topics)
+    try:
+        yield
+    finally:
+        # Without a broker there is nothing to remove, and the error that is under way says so.
+        with contextlib.suppress(StackError):
+            remove_topics(bootstrap, topics)
+
+
+def _start(guardian: Guardian, stack: Stack, config: PipelineConfig, logs: Path, training: Training) -> ManagedProcess:
+    producer = KafkaProducer(bootstrap_servers=config.source.bootstrap_servers)
+    producer.send(config.source.topic, value=b"one message to train with").get(timeout=30)
+    producer.close()
+    directory = guardian.directory / "training"
+    directory.mkdir(exist_ok=True)
+    place = SparkPlace(stack.object_store.endpoint, guardian.directory)
+    launch = prepare_launch(config, stack, place, directory, jvm_options=training.options())
+    argv = [*launch.argv, "--new", "earliest"]
+    return guardian.spawn("training", argv, logs=logs, env=launch.environment, split=True)
 
 
 def _has_written(process: ManagedProcess, tail: LineTail) -> bool:

@@ -13,9 +13,10 @@ from pipeline.records.record import Position
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """The event has left, or leaves nothing."""
+    """The event has left, or leaves nothing. `gave_up`: as an error event, since its last try met this."""
 
     position: Position
+    gave_up: str = ""
 
 
 @dataclass(frozen=True, slots=True)

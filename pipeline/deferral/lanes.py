@@ -17,7 +17,7 @@ from typing import Protocol
 from pipeline import log
 from pipeline.config import PipelineConfig
 from pipeline.deferral.entry import Entry
-from pipeline.deferral.facts import Fact, entries_after
+from pipeline.deferral.facts import Fact, Resolved, entries_after
 from pipeline.deferral.ledger import Ledger
 from pipeline.deferral.ledger_log import LedgerLog
 from pipeline.deferral.snapshot import Round, Snapshot
@@ -211,6 +211,9 @@ class Lanes:
             self._log.repair(self._ledger.repairs())
             self._carry_out()
             self._say_ledger()
+        for fact in facts:
+            if isinstance(fact, Resolved) and fact.gave_up:
+                log.say("gave_up", position=str(fact.position), reason=fact.gave_up)
         log.say(
             "slow_round",
             pages=len(taken.pages),

@@ -1,6 +1,6 @@
 """The ledger's topic in the ledger's words: what is folded from it and what is written to it under one epoch.
 
-    begin ─▶ the marker of a new epoch, then the fold of all there is
+    begin ─▶ the fold of all there is, with the marker of a new epoch written behind it
     read  ─▶ the fold of what came since, as long as nobody has begun a later epoch
 
 Every write returns when it is acknowledged. Not safe to use from several threads at once.
@@ -38,15 +38,11 @@ class LedgerLog:
     def begin(self) -> Folded:
         """Open the topic, take it over with a new epoch and fold it. Raises PipelineError."""
         self._topic.open()
-        self.epoch = fold(self._items()).epoch + 1
-        marker = epoch_marker(self.epoch, topic=self._topic.topic)
-        self._topic.write([marker], partitions=self._topic.partitions())
-        # What came between the two reads counts as well: the fold begins again with all of it.
-        return self._checked(fold(self._alone(self._items(from_beginning=True))))
+        return self._checked(fold(self._taken_over()))
 
     def read(self) -> Folded:
         """Fold what came since the last read. Raises FencedError when a later epoch has begun, PipelineError."""
-        return self._checked(fold(self._items(), markers=self._markers))
+        return self._checked(fold(items_of(self._topic.read()), markers=self._markers))
 
     def resolve(self, positions: Iterable[Position]) -> None:
         """Write tombstones."""
@@ -69,8 +65,17 @@ class LedgerLog:
         self._markers = folded.markers
         return folded
 
-    def _items(self, *, from_beginning: bool = False) -> Iterator[Item | None]:
-        return items_of(self._topic.read(from_beginning=from_beginning))
+    def _taken_over(self) -> Iterator[Item | None]:
+        """All that is there, and then, behind a marker of the epoch after the highest, what came in the meantime."""
+        highest = 0
+        for item in items_of(self._topic.read()):
+            if isinstance(item, EpochMarker):
+                highest = max(highest, item.epoch)
+            yield item
+        self.epoch = highest + 1
+        marker = epoch_marker(self.epoch, topic=self._topic.topic)
+        self._topic.write([marker], partitions=self._topic.partitions())
+        yield from self._alone(items_of(self._topic.read()))
 
     def _alone(self, items: Iterable[Item | None]) -> Iterator[Item | None]:
         """The items, unless another driver took the same epoch at the same moment: then neither is the later one."""

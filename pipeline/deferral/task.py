@@ -48,7 +48,7 @@ class DirectTask:
         return await self.job.process(message, limit_s=self.limit_s)
 
     def settle(self, message: SourceMessage, outcome: Outcome) -> Record | None:
-        return self.job.error(message, outcome.failure) if isinstance(outcome, Unfinished) else outcome
+        return self.job.error(message, never_fetched(outcome.failure)) if isinstance(outcome, Unfinished) else outcome
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class SlowTask:
 
     def settle(self, message: SourceMessage, outcome: Outcome) -> Record | None:
         """As in the main lane. An entry of which nothing is reported stands as it was."""
-        page = page_of(message)
+        page, gave_up = page_of(message), ""
         if self.lane.admit(page) == "stand":
             return None
         if isinstance(outcome, Unfinished):
@@ -141,10 +141,11 @@ class SlowTask:
                     Rewritten(message.position, again.attempt, again.not_before_ms, again.reason, given_up=slim)
                 )
                 return record
-            outcome = self.job.error(message, outcome.failure)
+            gave_up = reason_of(outcome.failure)
+            outcome = self.job.error(message, never_fetched(outcome.failure))
         if outcome is not None and not self.lane.may_emit(page, destination(outcome, self.error_topic)):
             return None
-        self.report(Resolved(message.position))
+        self.report(Resolved(message.position, gave_up))
         return outcome
 
     def _entry(self, message: SourceMessage) -> Entry:
@@ -173,6 +174,15 @@ def appended_us(message: SourceMessage) -> int:
 
 def reason_of(failure: Failure) -> str:
     return f"{failure.error_type}: {failure.message}"
+
+
+def never_fetched(failure: Failure) -> Failure:
+    """What an event ends with whose fetches failed to the last, by its class alone.
+
+    What a try met (a status, which of the revisions) would be another thing when the event is worked again after a
+    crash, and its error event has to be the same.
+    """
+    return Failure(failure.error_type, "not fetched in any of its tries")
 
 
 def given_up(reason: str) -> Failure:

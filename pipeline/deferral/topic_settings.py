@@ -12,14 +12,11 @@ from kafka import KafkaAdminClient
 from kafka.admin import ConfigFilterType, ConfigResource, ConfigResourceType, NewTopic
 from kafka.errors import KafkaTimeoutError, TopicAlreadyExistsError
 
+from pipeline.config import ledger_topic_settings
 from pipeline.errors import PipelineError, RefusedError
 
 _DEADLINE_S = 60.0
 _LOOK_S = 0.2
-_MIN_COMPACTION_LAG_MS = 24 * 60 * 60 * 1000
-# What is still in the segment that is written to is never compacted, and a driver that starts reads all of it.
-_SEGMENT_BYTES = 64 * 1024 * 1024
-_SEGMENT_MS = 60 * 60 * 1000
 
 
 def require_topic(
@@ -57,13 +54,7 @@ def _has_partitions(admin: KafkaAdminClient, topic: str) -> bool:
 
 
 def _new(topic: str, max_record_bytes: int) -> NewTopic:
-    settings = {
-        "cleanup.policy": "compact",
-        "min.compaction.lag.ms": str(_MIN_COMPACTION_LAG_MS),
-        "segment.ms": str(_SEGMENT_MS),
-        "segment.bytes": str(max(_SEGMENT_BYTES, 2 * max_record_bytes)),
-        "max.message.bytes": str(max_record_bytes),
-    }
+    settings = ledger_topic_settings(max_record_bytes)
     return NewTopic(topic, num_partitions=1, replication_factor=-1, topic_configs=settings)
 
 

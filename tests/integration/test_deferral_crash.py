@@ -57,7 +57,7 @@ POINTS = {
     "round resolved": CrashPoint(target=RESOLVE, moment="after", within="_work", nonempty=True),
 }
 TAKING_OVER = "epoch begun, ledger not folded"
-AT_START = {TAKING_OVER: CrashPoint(target=WRITE, moment="after", within="begin")}
+AT_START = {TAKING_OVER: CrashPoint(target=WRITE, moment="after", within="_taken_over")}
 
 
 def in_a_batch(bench: Bench, run: Run) -> int:

@@ -32,6 +32,8 @@ def assert_nothing_is_left(run: Run) -> None:
     wait_until(lambda: not run.tree(), what="all processes of the job to end", deadline=DEADLINE)
 
 
+# That the process ends and says so is in the verdict on the stalled job, too.
+@pytest.mark.slow
 def test_a_batch_that_does_not_commit_ends_the_process(make_bench: MakeBench) -> None:
     """The incident's way: mini-batches that wait for their slowest, and nothing is put aside."""
     settings = {

@@ -3,7 +3,8 @@
 Set-up: the session's embedded parts, given by their addresses.
 """
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,15 @@ from devkit.errors import StackError, UsageError
 from devkit.guardian import Guardian
 from devkit.stack.external import start_external
 from devkit.stack.stack import BUCKETS, Stack, StackRequest
-from devkit.stack.topics import recreate_topics
+from devkit.stack.topics import TopicEnds, recreate_topics, remove_topics
+from devkit.stack.visits import tidy_all
+from tests.integration.cli_run import CliRun
+
+
+@pytest.fixture(autouse=True)
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of these runs alone."""
+    monkeypatch.setenv("DEVKIT_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture
@@ -63,6 +72,29 @@ def test_it_leaves_what_it_found(guest: Guardian, place: Path, tmp_path: Path) -
         client.delete_object(Bucket=bucket, Key="theirs")
 
 
+def test_what_a_killed_run_left_is_told_and_tidied(
+    guest: Guardian, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The guest comes, and then its guardian is gone: its objects are removed, its topics are named."""
+    request = StackRequest(addresses=place, topics=("killed.in",))
+    stack = start_external(guest, tmp_path, request)
+    recreate_topics(stack.kafka.bootstrap, {"killed.in": (1, {})})
+    client = stack.object_store.client()
+    client.put_object(Bucket=BUCKETS[0], Key=f"{stack.prefix}some/thing", Body=b"x")
+    assert tidy_all() == [], "it is alive"
+    guest.shutdown()
+
+    with Guardian() as another, pytest.raises(UsageError) as refused:
+        start_external(another, tmp_path, request)
+    (tidied,) = tidy_all()
+
+    assert "a run of this machine that was killed left them" in (refused.value.hint or "")
+    assert (tidied.visit.run_id, tidied.left, tidied.why) == (guest.run_id, ("killed.in",), "")
+    assert "Contents" not in client.list_objects_v2(Bucket=BUCKETS[0], Prefix=stack.prefix)
+    assert "killed.in" in topics(stack.kafka.bootstrap)
+    remove_topics(stack.kafka.bootstrap, ["killed.in"])
+
+
 def test_topics_of_somebody_else_are_not_deleted(
     stack: tuple[Guardian, Stack], guest: Guardian, place: Path, tmp_path: Path
 ) -> None:
@@ -74,6 +106,21 @@ def test_topics_of_somebody_else_are_not_deleted(
     assert "precious" in topics(bootstrap)
     place.write_text(place.read_text() + "may_recreate_topics: true\n")
     start_external(guest, tmp_path, request)
+
+
+def test_up_asks_before_it_makes_its_topics_afresh(
+    stack: tuple[Guardian, Stack], place: Path, devkit_cli: Callable[..., CliRun]
+) -> None:
+    bootstrap, topic = stack[1].kafka.bootstrap, "mediawiki.page_change.v1"
+    recreate_topics(bootstrap, {topic: (3, {})})
+    try:
+        run = devkit_cli("up", "--stack", "external", "--addresses", str(place))
+        assert run.wait(60) == 2
+        assert f"would delete and make afresh: {topic}" in run.output()
+        with contextlib.closing(TopicEnds(bootstrap)) as ends:
+            assert len(ends.of(topic)) == 3, "it is as it was"
+    finally:
+        remove_topics(bootstrap, [topic])
 
 
 def test_a_silent_part_is_named(guest: Guardian, place: Path, tmp_path: Path) -> None:

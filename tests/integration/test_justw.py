@@ -49,6 +49,7 @@ if [ -e "$STAND_INS/broken" ]; then echo "error: no route to host" >&2; exit 2; 
 cp "$STAND_INS/just" "$(dirname "$0")/just"
 """
 JUST = """#!/bin/sh
+if [ "$3 $4" = "--show nosuch" ]; then echo "error: justfile does not contain recipe" >&2; exit 1; fi
 printf '%s\\n' "just in $PWD" "$@"
 """
 
@@ -165,6 +166,12 @@ def test_the_second_run_installs_nothing_and_needs_no_python_on_the_path(checkou
 def test_setup_alone_runs_no_recipe(checkout: Checkout) -> None:
     run = checkout.run("--setup")
     assert (run.returncode, run.stdout) == (0, "")
+
+
+def test_a_recipe_that_there_is_not_is_a_usage_error(checkout: Checkout) -> None:
+    run = checkout.run("nosuch", "x")
+    assert (run.returncode, run.stdout) == (2, "")
+    assert "does not contain recipe" in run.stderr
 
 
 @pytest.mark.parametrize("lock", ["requirements.lock", "requirements-build.lock", "requirements-bootstrap.lock"])

@@ -143,6 +143,8 @@ def test_messages_that_are_no_events_become_bounded_error_events_and_the_stream_
     assert list(read_topic(bootstrap, sink["topic"])) == []
 
 
+# The producer looks for the topic for a minute. That a failed query is exit code 1 is in the crashes of deferral, too.
+@pytest.mark.slow
 def test_a_failing_query_ends_the_process_with_exit_1(job: Job) -> None:
     job.config["sink"]["error_topic"] = "no-such-topic"
     producer = KafkaProducer(bootstrap_servers=job.config["source"]["bootstrap_servers"])

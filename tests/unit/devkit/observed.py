@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from devkit.observe.arm import ArmObservation, RuleEvidence, Sample
+from devkit.observe.arm import ArmObservation, Evidence, Sample
 from devkit.observe.audit.model import Audit
 from devkit.observe.figures import Answers, Figures
 from devkit.observe.latency import EventLatency, Latencies
@@ -66,9 +66,10 @@ def an_observation(**changes: Any) -> ArmObservation:
     return ArmObservation(**values | changes)
 
 
-def some_evidence(**changes: Any) -> RuleEvidence:
+def some_evidence(**changes: Any) -> Evidence:
     values: dict[str, Any] = {
-        "rule": "huge page",
+        "fault": "huge page",
+        "fired": True,
         "requests": 2,
         "completed": 2,
         "max_content_length_bytes": 76_000,
@@ -76,4 +77,4 @@ def some_evidence(**changes: Any) -> RuleEvidence:
         "max_real_bytes": 17_300_042,
         "max_duration_s": 0.4,
     }
-    return RuleEvidence(**values | changes)
+    return Evidence(**values | changes)

@@ -39,6 +39,10 @@ class Frame:
         assert columns == worker.SOURCE_COLUMNS
         return self
 
+    def coalesce(self, tasks: int) -> "Frame":
+        self.done.append(("coalesce", tasks))
+        return self
+
     def unionByName(self, other: list[Entry]) -> "Frame":  # noqa: N802
         self.done.append(("union", [one.position.offset for one in other]))
         return self
@@ -155,11 +159,31 @@ def test_claims_join_their_pages_in_one_task_and_in_order(bench: MakeBench) -> N
     ]
 
 
-@pytest.mark.parametrize(("partitions", "slots", "share"), [(1, 4, 40), (2, 4, 20), (8, 4, 10), (0, 4, 40)])
+@pytest.mark.parametrize(("partitions", "slots", "share"), [(1, 4, 40), (2, 4, 20), (8, 5, 10), (0, 4, 40), (1, 1, 40)])
 def test_tasks_at_once_share_the_bound_on_requests(bench: MakeBench, partitions: int, slots: int, share: int) -> None:
     made = bench()
     write(made, frame=Frame(partitions, slots))
     assert made.functions[0].args[1] == share
+
+
+@pytest.mark.parametrize(
+    ("deferral", "tasks"), [({}, 3), ({"slow_lane": {"rounds": 3}}, 1), ({"slow_lane": {"rounds": 4}}, 1)]
+)
+def test_a_slow_round_finds_a_slot_of_its_own(bench: MakeBench, deferral: dict[str, Any], tasks: int) -> None:
+    assert write(bench(**deferral), frame=Frame(partitions=8, slots=4)).done == [("coalesce", tasks)]
+
+
+def test_without_slow_rounds_all_slots_are_the_batchs(bench: MakeBench) -> None:
+    assert write(bench(policy="none"), frame=Frame(partitions=4, slots=4)).done == []
+
+
+def test_claims_join_what_is_coalesced(bench: MakeBench) -> None:
+    assert write(bench(entry(7)), frame=Frame(partitions=8, slots=4)).done == [
+        ("coalesce", 3),
+        ("union", [7]),
+        ("repartition", 3, "topic", "partition", "key"),
+        ("sort", "topic", "partition", "offset"),
+    ]
 
 
 def test_without_deferral_nothing_is_planned(bench: MakeBench) -> None:

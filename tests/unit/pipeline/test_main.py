@@ -24,8 +24,10 @@ class Stream:
 
     started: list[tuple[PipelineConfig, NewStart | None]] = field(default_factory=list)
     failure: Exception | None = None
+    allow_unsafe: bool | None = None
 
-    def run(self, config: PipelineConfig, new: NewStart | None) -> None:
+    def run(self, config: PipelineConfig, new: NewStart | None, *, allow_unsafe: bool) -> None:
+        self.allow_unsafe = allow_unsafe
         self.started.append((config, new))
         if self.failure:
             raise self.failure
@@ -62,7 +64,7 @@ def test_a_safe_configuration_starts_and_is_printed(start: Start, query: Stream)
     result = start()
     assert (result.exit_code, result.stderr) == (0, "")
     ((config, new),) = query.started
-    assert new is None
+    assert (new, query.allow_unsafe) == (None, False)
     (configuration,) = said(result)
     assert configuration["event"] == "configuration"
     assert configuration["unsafe"] == []
@@ -105,6 +107,7 @@ def test_unsafe_policies_are_accepted_by_name(start: Start, query: Stream) -> No
     result = start("--allow-unsafe", record_limit={"policy": "none"})
     assert result.exit_code == 0
     assert said(result)[0]["unsafe"] == ["record_limit.policy: none"]
+    assert query.allow_unsafe is True
     assert len(query.started) == 1
 
 

@@ -81,7 +81,7 @@ def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPa
     def go(query: Query, writer: Writer) -> list[dict[str, Any]]:
         said: list[dict[str, Any]] = []
         monkeypatch.setattr(log, "say", lambda event, **fields: said.append({"event": event} | fields))
-        monkeypatch.setattr(stream, "_begin", lambda *_: (query, writer, None))
+        monkeypatch.setattr(stream, "_begin", lambda *_, **__: (query, writer, None))
         stream.run(make_config(), None)
         return said
 
@@ -144,7 +144,7 @@ def test_a_batch_has_ended_when_it_was_there_before_the_trigger_rested(run: Run)
 def test_what_fails_before_the_query_runs_is_told_with_what_it_needs(
     make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("first\nCaused by: java.lang.ClassNotFoundException: kafka")
 
     monkeypatch.setattr(stream, "_begin", fail)

@@ -10,6 +10,8 @@ import devkit.doctor
 from devkit.doctor.finding import Finding
 from devkit.guardian.processes import RUN_VARIABLE, is_alive, marked
 from devkit.guardian.state import RunState, known_runs
+from devkit.stack import visits
+from devkit.stack.visits import Tidied, Visit
 from tests.unit.devkit.cli.conftest import Devkit, Kept
 from tests.unit.devkit.guardian.conftest import SLEEP, await_value
 
@@ -74,6 +76,44 @@ class TestClean:
         assert devkit("clean", "--cache").out == f"removed jars and class cache in {tmp_path / 'cache'}\n"
         assert not (tmp_path / "cache/jars").exists()
         assert not (tmp_path / "cache/java").exists()
+
+
+class TestStacksOfOthers:
+    """What heal and clean say of them; what is done there is in the tests of the visits."""
+
+    @pytest.fixture
+    def tidied(self, monkeypatch: pytest.MonkeyPatch) -> list[Tidied]:
+        """What becomes of the visits."""
+        found: list[Tidied] = []
+        monkeypatch.setattr(visits, "tidy_all", lambda: found)
+        self.visit().note()
+        return found
+
+    def visit(self) -> Visit:
+        place = {"kafka": "k:9092", "s3_endpoint": "http://s3", "mock_api": "http://m"}
+        return Visit.model_validate({"run_id": "cafe0001", "addresses": place, "topics": ["in"]})
+
+    def test_topics_that_may_be_in_use_are_named(self, devkit: Devkit, tidied: list[Tidied]) -> None:
+        tidied.append(Tidied(self.visit(), left=("in",)))
+        finished = devkit("heal")
+        assert (finished.code, finished.out.splitlines()) == (
+            0,
+            [
+                "removed what run cafe0001 left below cafe0001/ at http://s3",
+                "left at k:9092, as somebody may use them by now: topics in",
+                "  to remove one: kafka-topics.sh --bootstrap-server k:9092 --delete --topic NAME",
+            ],
+        )
+
+    def test_what_cannot_be_reached_is_still_there(self, devkit: Devkit, tidied: list[Tidied]) -> None:
+        tidied.append(Tidied(self.visit(), why="Kafka at k:9092 does not answer"))
+        finished = devkit("heal")
+        assert finished.code == 3
+        assert "run cafe0001 left things at k:9092 and http://s3: Kafka at k:9092 does not answer" in finished.err
+        assert devkit("clean").code == 0
+
+    def test_a_run_that_is_alive_has_left_nothing(self, devkit: Devkit, tidied: list[Tidied]) -> None:
+        assert devkit("heal").out == "nothing is left of any run\n"
 
 
 class TestDoctor:

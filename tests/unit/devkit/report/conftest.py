@@ -3,7 +3,8 @@ from typing import Any
 
 import pytest
 
-from devkit.report.result import ArmResult, Difference, Evidence, ExpectationResult, Result
+from devkit.observe.arm import Evidence
+from devkit.report.result import ArmResult, Difference, ExpectationResult, Result
 from tests.unit.devkit.observed import an_audit, some_figures
 
 TOO_LARGE = (

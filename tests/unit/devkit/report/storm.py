@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from devkit.observe.arm import Evidence
 from devkit.observe.figures import Answers, Figures, LatencyFigures
 from devkit.report.about import About
-from devkit.report.result import ArmResult, Difference, Evidence, ExpectationResult, Result
+from devkit.report.result import ArmResult, Difference, ExpectationResult, Result
 from tests.unit.devkit.observed import an_audit
 
 STEP_S = 0.5

@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,6 +28,9 @@ from devkit.scenario.own_pipeline import OwnPipeline
 from devkit.scenario.play import ArmPlay, Venue, _describe
 from devkit.scenario.supervisor import Supervisor
 from devkit.scenario.traffic import ScenarioTraffic
+from devkit.scenario.view import OwnView
+from devkit.stack import spark
+from devkit.stack.launch import Launch
 from devkit.stack.parts.mock_api import JournalCounts, RuleCounts
 from devkit.stack.stack import Stack
 from devkit.stack.topics import TopicEnds
@@ -345,37 +348,19 @@ def test_latencies_are_told_by_the_second_of_publishing(stage: Stage) -> None:
 
 
 class TestOwnPipeline:
-    """What shows of a pipeline that shows nothing of itself."""
+    """A pipeline that may show nothing of itself; what then counts is in the tests of the view."""
 
     @pytest.fixture
     def own(self, stage: Stage) -> Stage:
-        argv = OwnPipeline(("mine",), Path("/nowhere"))
-        stage.play._venue = replace(stage.play._venue, own=argv)
-        stage.play._departed = Departed(list)
-        stage.ends = {SOURCE: {0: 161}}
-        stage.published, stage.done = 161, True
+        stage.play._view = OwnView(stage.play._state, stage.play._config, requests=lambda: 0)
+        stage.play._view._departed = Departed(lambda: [Arrival(OUTPUT, 0, 0, b"", {}, (SOURCE, 0, 7), 0)])
+        stage.ends = {SOURCE: {0: 161}, OUTPUT: {0: 1}}
+        stage.published, stage.done, stage.due = 161, True, ((SOURCE, 0, 7),)
         return stage
 
-    def unseen(self, stage: Stage, *ever: Any) -> frozenset[str]:
-        return stage.play._unseen(cast(Deferrals, SimpleNamespace(standing=SimpleNamespace(ever=ever))))
-
-    def test_the_kits_own_shows_everything(self, stage: Stage) -> None:
-        assert self.unseen(stage) == frozenset()
-
-    def test_nothing_but_the_topics(self, own: Stage) -> None:
-        own.sample()
-        assert self.unseen(own) == {"offsets", "batches", "words", "deferrals"}
-        assert not own.play._state.drained
-        assert own.play._committed() == {}
-
     def test_it_has_drained_when_all_that_is_due_has_left(self, own: Stage) -> None:
-        source = (SOURCE, 0, 7)
-        own.due = (source,)
-        own.play._departed = Departed(lambda: [Arrival(OUTPUT, 0, 0, b"", {}, source, 0)])
-        own.ends[OUTPUT] = {0: 1}
         own.sample()
         assert own.play._state.drained
-        assert own.play._committed() == {0: 161}
 
     def test_what_it_shows_is_seen(self, own: Stage) -> None:
         own.plan(0, p0=50)
@@ -383,8 +368,9 @@ class TestOwnPipeline:
         own.play._note({"event": "started"})
         own.play._note({"event": "batch_started", "batch": 0})
         own.sample()
-        assert self.unseen(own, "something") == frozenset()
-        assert own.play._committed() == {0: 50}
+        deferrals = SimpleNamespace(standing=SimpleNamespace(ever={"something"}))
+        assert own.play._view.unseen(cast(Deferrals, deferrals)) == frozenset()
+        assert not own.play._state.drained
 
     def test_lines_that_are_not_as_the_kits(self, own: Stage) -> None:
         for line in ({"event": "batch_started"}, {"event": "batch_started", "batch": "x"}, {"event": "failed"}):
@@ -392,14 +378,52 @@ class TestOwnPipeline:
         own.play._note({"event": "batch_started", "batch": 3})
         own.play._note({"event": "batch_started", "batch": 3})
         assert own.play._state.batches.replays == 1
+        assert own.output.getvalue().endswith("incident replay: batch 3 again\n"), "no offsets are known"
 
-    def test_life_is_a_request_or_a_record(self, own: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(own.play, "_departures", lambda: iter([]))
-        assert own.play._shows_life()
-        own.counts.requests = 0
-        assert not own.play._shows_life()
-        monkeypatch.setattr(own.play, "_departures", lambda: iter([Arrival(OUTPUT, 0, 0, b"", {}, None, 0)]))
-        assert own.play._shows_life()
+    def test_a_restarted_process_counts_as_running(self, own: Stage) -> None:
+        own.play._note({"event": "process_restarted", "process": 2})
+        assert own.play._state.process == 2
+
+
+class TestLaunch:
+    """What is started: the kit's pipeline, perhaps for a debugger, or somebody's own."""
+
+    @pytest.fixture
+    def launched(self, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Launch]:
+        store = SimpleNamespace(endpoint="http://127.0.0.1:1", credentials=lambda: {"AWS_REGION": "here"})
+        monkeypatch.setattr(spark, "_classpath", lambda: "a.jar")
+        venue = replace(
+            stage.play._venue,
+            stack=cast(Stack, SimpleNamespace(object_store=store)),
+            guardian=cast(Guardian, SimpleNamespace(directory=stage.directory)),
+        )
+
+        def launch(*, own: OwnPipeline | None = None, debugger: Debugger | None = None) -> Launch:
+            stage.play._venue = replace(venue, own=own, debugger=debugger)
+            return stage.play._supervisor()._launch
+
+        return launch
+
+    def test_the_kits_pipeline(self, stage: Stage, launched: Callable[..., Launch]) -> None:
+        launch = launched()
+        directory = stage.directory / "incident"
+        assert launch.argv[-2:] == ("--config", str(directory / "pipeline.yaml"))
+        assert "spark.master local[4]" in (directory / "spark-conf" / "spark-defaults.conf").read_text()
+        assert launch.environment["AWS_REGION"] == "here"
+
+    def test_for_a_debugger_of_its_worker(self, stage: Stage, launched: Callable[..., Launch]) -> None:
+        launch = launched(debugger=Debugger("worker", 5678))
+        assert launch.environment["DEVKIT_DEBUG_PORT"] == "5678"
+        conf = (stage.directory / "incident" / "spark-conf" / "spark-defaults.conf").read_text()
+        assert "spark.master local[1]" in conf
+
+    def test_somebodys_own(self, stage: Stage, launched: Callable[..., Launch]) -> None:
+        launch = launched(own=OwnPipeline(("mine", "x"), Path("/nowhere")))
+        assert launch.argv[-2:] == ("mine", "x")
+        config_file = Path(launch.environment["DEVKIT_PIPELINE_CONFIG"])
+        assert json.loads(config_file.read_text())["job"] == "html-enrichment"
+        assert launch.environment["AWS_REGION"] == "here"
+        assert not (stage.directory / "incident" / "spark-conf").exists()
 
 
 def test_a_fault_that_was_put_in_by_hand_is_told(stage: Stage) -> None:

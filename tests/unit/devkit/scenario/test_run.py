@@ -10,7 +10,8 @@ from devkit.observe.arm import ArmObservation
 from devkit.observe.logs import LoggedException
 from devkit.report.result import Result
 from devkit.scenario.model import ArmName, Scenario
-from devkit.scenario.run import RunOptions, _result
+from devkit.scenario.played_arm import PlayedArm
+from devkit.scenario.run import RunOptions, _about, _result
 from tests.unit.devkit.observed import an_observation, some_evidence
 
 LOOP = LoggedException(1, "RecordTooLargeException", "The message is 23048294 bytes")
@@ -19,7 +20,8 @@ BEGAN = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 
 def result_of(scenario: Scenario, observations: dict[ArmName, ArmObservation]) -> Result:
     options = RunOptions(("incident", "fixed"), Path("runs"), keep=False, repeat="devkit scenario run an-incident")
-    return _result(scenario, options, observations, BEGAN, 34.56789)
+    played = {arm: PlayedArm.of(scenario, arm, observation) for arm, observation in observations.items()}
+    return _result(_about(scenario, options, BEGAN), played, began=BEGAN, duration_s=34.56789, own=None)
 
 
 def both(**changes: Any) -> dict[ArmName, ArmObservation]:
@@ -47,7 +49,7 @@ def test_an_arm_holds_when_all_its_expectations_do(scenario: Scenario) -> None:
 
 
 def test_a_fault_that_no_request_met_did_not_fire(scenario: Scenario) -> None:
-    silent = some_evidence(requests=0, completed=0)
+    silent = some_evidence(fired=False, requests=0, completed=0)
     result = result_of(scenario, both(evidence=(silent,)))
     assert (result.outcome, result.exit_code) == ("inconclusive", 3)
     assert result.reasons == ("fixed: fault 'huge page' never fired",)

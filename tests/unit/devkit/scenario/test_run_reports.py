@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from devkit.errors import StackError
-from devkit.observe.arm import ArmObservation
 from devkit.report.progress import Progress
 from devkit.report.run_record import read_run
 from devkit.scenario import run as run_module
 from devkit.scenario.model import ARMS, Scenario
+from devkit.scenario.played_arm import PlayedArm
 from devkit.scenario.run import RunOptions, run_scenario
 from tests.unit.devkit.observed import an_observation
 
@@ -27,10 +27,13 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunOptions:
 def played(monkeypatch: pytest.MonkeyPatch, *, error: Exception | None = None) -> None:
     """Both arms are observed at once, or something is raised instead."""
 
-    def play(*_: Any) -> dict[str, ArmObservation]:
+    def play(scenario: Scenario, *_: Any) -> dict[str, PlayedArm]:
         if error is not None:
             raise error
-        return {"incident": an_observation(ended_by="restarts 2", restarts=2), "fixed": an_observation()}
+        return {
+            "incident": PlayedArm.of(scenario, "incident", an_observation(ended_by="restarts 2", restarts=2)),
+            "fixed": PlayedArm.of(scenario, "fixed", an_observation()),
+        }
 
     monkeypatch.setattr(run_module, "_play", play)
 

@@ -12,7 +12,8 @@ import pytest
 from devkit.errors import StackError
 from devkit.guardian import Guardian
 from devkit.observe.logs import LoggedException
-from devkit.scenario.supervisor import Launch, Supervisor
+from devkit.scenario.supervisor import Supervisor
+from devkit.stack.launch import Launch
 
 
 @dataclass
@@ -76,8 +77,10 @@ def clock() -> Clock:
 
 @pytest.fixture
 def supervisor(guardian: FileGuardian, clock: Clock, tmp_path: Path) -> Supervisor:
-    launch = Launch("html-enrichment", tmp_path / "c.yaml", {"SPARK": "x"}, tmp_path / "logs", timedelta(seconds=5))
-    return Supervisor(cast(Guardian, guardian), launch, clock=clock)
+    launch = Launch(("python", "-m", "pipeline"), {"SPARK": "x"})
+    return Supervisor(
+        cast(Guardian, guardian), launch, logs=tmp_path / "logs", restart_delay=timedelta(seconds=5), clock=clock
+    )
 
 
 def begin(supervisor: Supervisor, guardian: FileGuardian) -> None:
@@ -97,20 +100,10 @@ def test_an_end_before_the_query_began_says_nothing_of_the_incident(
     assert "doctor" in (caught.value.hint or "")
 
 
-def test_the_first_start_makes_the_checkpoint(supervisor: Supervisor, guardian: FileGuardian, tmp_path: Path) -> None:
+def test_the_first_start_makes_the_checkpoint(supervisor: Supervisor, guardian: FileGuardian) -> None:
     supervisor.start()
     (process,) = guardian.started
-    assert list(process.argv[1:]) == [
-        "-m",
-        "pipeline",
-        "run",
-        "html-enrichment",
-        "--config",
-        str(tmp_path / "c.yaml"),
-        "--new",
-        "earliest",
-        "--allow-unsafe",
-    ]
+    assert process.argv == ["python", "-m", "pipeline", "--new", "earliest", "--allow-unsafe"]
     assert process.env == {"SPARK": "x"}
     assert (supervisor.starts, supervisor.restarts) == (1, 0)
 
@@ -256,12 +249,16 @@ class TestOwnPipeline:
         tmp_path: Path,
         *,
         shows_life: bool,
-        own: tuple[str, ...] = ("mine", "x"),
     ) -> Supervisor:
-        launch = Launch(
-            "html-enrichment", tmp_path / "c.yaml", {"A": "b"}, tmp_path / "logs", timedelta(seconds=5), own=own
+        supervisor = Supervisor(
+            cast(Guardian, guardian),
+            Launch(("mine", "x"), {"A": "b"}),
+            logs=tmp_path / "logs",
+            restart_delay=timedelta(seconds=5),
+            own=True,
+            clock=clock,
+            shows_life=lambda: shows_life,
         )
-        supervisor = Supervisor(cast(Guardian, guardian), launch, clock=clock, shows_life=lambda: shows_life)
         supervisor.start()
         return supervisor
 

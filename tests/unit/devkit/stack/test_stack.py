@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -42,6 +43,37 @@ def test_the_part_that_has_ended_is_named(stack: Stack, processes: list[FakeProc
     name = processes[number].name
     with pytest.raises(StackError, match=f"^{name} ended with exit code 1: it said this at last$"):
         stack.require_running()
+
+
+class TestGuest:
+    """A stack that is shared with others is left, however the work ends."""
+
+    def failing(self, stack: Stack, leave: Callable[[], None], error: BaseException) -> list[str]:
+        said: list[str] = []
+        with pytest.raises(type(error)) as caught, replace(stack, leave=leave).left_when_it_fails(said.append):
+            raise error
+        assert caught.value is error
+        return said
+
+    @pytest.mark.parametrize("error", [StackError("kafka is gone"), KeyboardInterrupt()])
+    def test_it_is_left_when_the_work_fails(self, stack: Stack, error: BaseException) -> None:
+        left: list[bool] = []
+        assert self.failing(stack, lambda: left.append(True), error) == []
+        assert left == [True]
+
+    def test_what_cannot_be_left_is_said_beside_the_error(self, stack: Stack) -> None:
+        def leave() -> None:
+            raise StackError("not everything could be removed", hint="left are topics a, b")
+
+        assert self.failing(stack, leave, ValueError("a defect")) == [
+            "not everything could be removed; left are topics a, b"
+        ]
+
+    def test_it_is_not_left_while_all_goes_well(self, stack: Stack) -> None:
+        left: list[bool] = []
+        with replace(stack, leave=lambda: left.append(True)).left_when_it_fails(lambda _: None):
+            pass
+        assert left == []
 
 
 class TestNamedFailures:

@@ -9,7 +9,7 @@ from kafka.structs import TopicPartition
 
 from devkit.errors import StackError
 from devkit.stack import topics
-from devkit.stack.topics import TopicEnds, recreate_topics
+from devkit.stack.topics import TopicEnds, recreate_topics, remove_topics
 
 WANTED = {"in": (2, {"max.message.bytes": "1048576"}), "out": (1, dict[str, str]())}
 
@@ -71,6 +71,22 @@ def test_a_deletion_that_takes_its_time_is_waited_for(monkeypatch: pytest.Monkey
     admin = Admin({"in"}, still=2)
     assert ("create", WANTED) in recreate(monkeypatch, admin)
     assert admin.still == 0
+
+
+def test_only_what_is_there_is_removed(monkeypatch: pytest.MonkeyPatch) -> None:
+    admin = Admin({"in", "other"})
+    monkeypatch.setattr(topics, "KafkaAdminClient", lambda **_: admin)
+    remove_topics("127.0.0.1:1", ["in", "out"])
+    remove_topics("127.0.0.1:1", ["out"])
+    assert admin.calls == [("delete", ["in"]), ("close", None), ("close", None)]
+
+
+def test_what_cannot_be_removed_is_an_error_of_the_stack(monkeypatch: pytest.MonkeyPatch) -> None:
+    admin = Admin({"in"}, deletion=KafkaConnectionError("gone"))
+    monkeypatch.setattr(topics, "KafkaAdminClient", lambda **_: admin)
+    with pytest.raises(StackError, match=r"topics at 127.0.0.1:1 could not be removed: .*gone"):
+        remove_topics("127.0.0.1:1", ["in"])
+    assert admin.calls[-1] == ("close", None)
 
 
 def test_a_broker_that_goes_away_is_an_error_of_the_stack(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -307,6 +307,19 @@ def test_a_round_resolves_or_writes_again_what_it_took(driver: MakeDriver) -> No
     assert len(ours.rounds.began) == 1, "what was written again rests"
 
 
+def test_what_the_last_try_met_is_told_where_the_error_event_may_not_say_it(driver: MakeDriver) -> None:
+    ours = driver(entry(1, stuck=True), entry(2))
+    ours.rounds.facts.append(
+        [Resolved(entry(1).position, gave_up="fetch_failed: status 503"), Resolved(entry(2).position)]
+    )
+    ours.rounds.go.set()
+    ours.look()
+    until(lambda: ours.events("slow_round"))
+    assert ours.events("gave_up") == [
+        {"event": "gave_up", "position": str(entry(1).position), "reason": "fetch_failed: status 503"}
+    ]
+
+
 @pytest.mark.parametrize("rounds", [1, 3])
 def test_so_many_rounds_are_at_work_at_once(driver: MakeDriver, rounds: int) -> None:
     stuck = [entry(offset, str(offset), stuck=True) for offset in range(5)]

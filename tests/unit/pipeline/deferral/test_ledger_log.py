@@ -1,11 +1,24 @@
 """What the driver reads and writes under its epoch."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from pipeline.deferral.fold import FencedError
 from pipeline.deferral.ledger_log import LedgerLog
-from pipeline.deferral.wire import TOO_LARGE, CommandDone, EntryItem, EpochMarker, command_record, epoch_marker, parse
+from pipeline.deferral.topic import LogRecord
+from pipeline.deferral.wire import (
+    TOO_LARGE,
+    CommandDone,
+    EntryItem,
+    EpochMarker,
+    UnreadableRecordError,
+    command_record,
+    epoch_marker,
+    parse,
+)
 from pipeline.errors import PipelineError
+from pipeline.records.record import Record
 from tests.unit.pipeline.deferral.making import entry
 from tests.unit.pipeline.deferral.memory_topic import TOPIC, Log, MemoryTopic
 
@@ -108,3 +121,29 @@ def test_a_write_that_fails_is_the_callers_to_know() -> None:
     topic.broken = "the broker is gone"
     with pytest.raises(PipelineError, match="the broker is gone"):
         ledger_log.resolve([entry(1).position])
+
+
+def test_the_topic_is_read_once_to_take_it_over() -> None:
+    log = Log(partition_count=2)
+    log.put(entry(1), entry(2), epoch=0)
+    read: list[LogRecord] = []
+
+    class Counted(MemoryTopic):
+        def read(self, *, from_beginning: bool = False) -> Iterator[LogRecord]:
+            for record in super().read(from_beginning=from_beginning):
+                read.append(record)
+                yield record
+
+    folded = LedgerLog(Counted(log).as_topic()).begin()
+    assert list(folded.entries.values()) == [entry(1), entry(2)]
+    assert read == log.records
+
+
+def test_a_record_that_cannot_be_read_leaves_the_topic_with_its_driver() -> None:
+    log = Log()
+    begun(log)
+    log.append([Record(TOPIC, b"nonsense", b"", ())])
+    before = list(log.records)
+    with pytest.raises(UnreadableRecordError):
+        begun(log)
+    assert log.records == before

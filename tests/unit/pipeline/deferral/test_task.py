@@ -342,7 +342,26 @@ def test_after_the_last_try_it_is_an_error_event_and_the_page_goes_on() -> None:
     records = run(slow_task(job, claims_of(0, 1, attempt=2), facts), [message(0), message(1)])
     assert topics(records) == [ERROR, ERROR]
     assert error_of(records[0])[0] == "deadline_exceeded"
-    assert facts == [Resolved(Position("source", 0, 0)), Resolved(Position("source", 0, 1))]
+    assert facts == [
+        Resolved(Position("source", 0, 0), gave_up="deadline_exceeded: it takes long"),
+        Resolved(Position("source", 0, 1)),
+    ]
+
+
+@pytest.mark.parametrize("error_type", ["deadline_exceeded", "fetch_failed"])
+def test_an_error_event_is_the_same_whatever_the_last_try_met(error_type: str) -> None:
+    """After a crash the tries are made again, and the upstream need not answer as before."""
+    met = ["revision 5 of enwiki: status 503", "revision 4 of enwiki: no answer within 20 s"]
+    slow = [
+        run(slow_task(Job({0: Unfinished(Failure(error_type, text))}), claims_of(0, attempt=2), []), [message(0)])
+        for text in met
+    ]
+    direct = [
+        run(DirectTask(cast(HtmlEnrichment, Job({0: Unfinished(Failure(error_type, text))})), 5), [message(0)])
+        for text in met
+    ]
+    assert slow[0] == slow[1] == direct[0] == direct[1]
+    assert error_of(slow[0][0])[0] == error_type
 
 
 def test_where_the_topic_would_change_the_rest_stands_for_a_later_round() -> None:
@@ -350,7 +369,7 @@ def test_where_the_topic_would_change_the_rest_stands_for_a_later_round() -> Non
     job = Job({0: SLOW})
     records = run(slow_task(job, claims_of(0, 1, 2, attempt=2), facts), [message(0), message(1), message(2)])
     assert topics(records) == [ERROR, None, None]
-    assert facts == [Resolved(Position("source", 0, 0))]
+    assert [fact.position for fact in facts] == [Position("source", 0, 0)]
     assert [offset for offset, _ in job.asked] == [0, 1]
 
 

@@ -1,0 +1,119 @@
+"""What runs of this machine have put into stacks of somebody else's: noted when they come, forgotten when they leave.
+
+    come ─▶ note ─▶ … ─▶ leave: topics and objects are removed, the note too
+                    └─ killed: the note stays ─▶ tidy: objects are removed, topics that are still there are named
+
+Objects lie below the run's id, so they are the run's for ever. Topics have the names that a scenario gives them, and
+somebody may have begun to use one that was left; so only a run that is just ending removes its own.
+"""
+
+import contextlib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from botocore.exceptions import BotoCoreError, ClientError
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from devkit.errors import StackError
+from devkit.guardian.state import known_runs, visit_path, visit_paths
+from devkit.stack.addresses import Addresses, with_credentials
+from devkit.stack.parts.object_store import s3_client
+from devkit.stack.stack import BUCKETS
+from devkit.stack.topics import remove_topics, topics_there
+
+
+class Visit(BaseModel):
+    """A run on a stack of somebody else's. `topics` are those that it makes, of names that are not its own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    run_id: str
+    addresses: Addresses
+    topics: tuple[str, ...] = ()
+
+    @property
+    def prefix(self) -> str:
+        """All its objects lie below."""
+        return f"{self.run_id}/"
+
+    def note(self) -> None:
+        """Write it down, without credentials."""
+        path = visit_path(self.run_id)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(self.model_dump_json(indent=2))
+
+    def leave(self) -> None:
+        """Remove the run's topics and objects. Raises StackError that says what is left."""
+        try:
+            self._remove_objects()
+            remove_topics(self.addresses.kafka, self.topics)
+        except StackError as error:
+            raise StackError(
+                f"not everything of the run could be removed from the external stack: {error}",
+                hint=f"left are topics {', '.join(self.topics)}, or objects below {self.prefix} in "
+                f"{', '.join(BUCKETS)}; `devkit heal` tries again",
+            ) from error
+        self._forget()
+
+    def tidy(self) -> tuple[str, ...]:
+        """Remove the objects of a run that is gone; the topics that it made and that are there. Raises StackError."""
+        self._remove_objects()
+        left = topics_there(self.addresses.kafka, self.topics)
+        self._forget()
+        return left
+
+    def _remove_objects(self) -> None:
+        of = self.addresses
+        client = s3_client(of.s3_endpoint, access_key=of.access_key, secret_key=of.secret_key, region=of.s3_region)
+        try:
+            for bucket in BUCKETS:
+                for page in client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=self.prefix):
+                    for found in page.get("Contents", ()):
+                        client.delete_object(Bucket=bucket, Key=found["Key"])
+        except (BotoCoreError, ClientError) as error:
+            raise StackError(f"the object store at {of.s3_endpoint}: {error}") from error
+
+    def _forget(self) -> None:
+        visit_path(self.run_id).unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class Tidied:
+    """What became of a visit whose run is gone: topics that are `left`, or `why` nothing could be done."""
+
+    visit: Visit
+    left: tuple[str, ...] = ()
+    why: str = ""
+
+
+def over(environment: Mapping[str, str] = os.environ) -> list[Visit]:
+    """The visits of runs that are gone and could not leave; credentials come from the environment."""
+    alive = {run.run_id for run in known_runs() if run.guardian_is_alive()}
+    visits = (_read(note, environment) for note in visit_paths())
+    return [visit for visit in visits if visit and visit.run_id not in alive]
+
+
+def tidy_all() -> list[Tidied]:
+    """Tidy after all runs that are gone."""
+    return [_tidied(visit, visit.tidy) for visit in over()]
+
+
+def leave_all(run_id: str) -> list[Tidied]:
+    """Leave in the place of a run that was ended from outside; nothing when it was nobody's guest."""
+    return [_tidied(visit, visit.leave) for visit in over() if visit.run_id == run_id]
+
+
+def _tidied(visit: Visit, tidy: Callable[[], tuple[str, ...] | None]) -> Tidied:
+    try:
+        return Tidied(visit, tidy() or ())
+    except StackError as error:
+        return Tidied(visit, why=f"{error}")
+
+
+def _read(note: Path, environment: Mapping[str, str]) -> Visit | None:
+    with contextlib.suppress(OSError, ValidationError):
+        visit = Visit.model_validate_json(note.read_bytes())
+        return visit.model_copy(update={"addresses": with_credentials(visit.addresses, environment)})
+    return None

@@ -1,0 +1,64 @@
+"""What a pipeline of the kit is started with; Spark's settings have tests of their own."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+from ruamel.yaml import YAML
+
+from devkit.jvm.aot import ClassCache
+from devkit.stack import spark
+from devkit.stack.launch import prepare_launch, write_config
+from devkit.stack.spark import SparkPlace
+from devkit.stack.stack import Stack
+from devkit.stack.training import training_config
+from pipeline.config import PipelineConfig
+
+
+@pytest.fixture
+def stack() -> Stack:
+    part = SimpleNamespace(
+        bootstrap="127.0.0.1:1", endpoint="http://127.0.0.1:1", credentials=lambda: {"AWS_REGION": "here"}
+    )
+    return cast(Stack, SimpleNamespace(kafka=part, object_store=part, mock_api=part, prefix=""))
+
+
+@pytest.fixture(autouse=True)
+def no_jars(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark, "_classpath", lambda: "a.jar")
+    monkeypatch.setattr(ClassCache, "use", lambda _: ("-XX:+Used",))
+
+
+@pytest.fixture
+def launched_in(stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory with what a launch has written, named by a path that is not absolute."""
+    monkeypatch.chdir(tmp_path)
+    directory = Path("run")
+    directory.mkdir()
+    return directory
+
+
+def test_the_command_wants_only_its_options(stack: Stack, launched_in: Path) -> None:
+    launch = prepare_launch(training_config(stack), stack, SparkPlace("http://127.0.0.1:1", launched_in), launched_in)
+    config_file = launched_in.absolute() / "pipeline.yaml"
+    assert launch.argv[1:] == ("-m", "pipeline", "run", "html-enrichment", "--config", str(config_file))
+    assert launch.environment["AWS_REGION"] == "here"
+    conf = launched_in.absolute() / "spark-conf" / "spark-defaults.conf"
+    assert str(conf) in launch.environment["PYSPARK_SUBMIT_ARGS"]
+    assert "-XX:+Used" in conf.read_text()
+
+
+def test_a_training_has_options_of_its_own_for_the_jvm(stack: Stack, launched_in: Path) -> None:
+    place = SparkPlace("http://127.0.0.1:1", launched_in)
+    prepare_launch(training_config(stack), stack, place, launched_in, jvm_options=["-XX:+Trained"])
+    conf = (launched_in / "spark-conf" / "spark-defaults.conf").read_text()
+    assert "-XX:+Trained" in conf
+    assert "-XX:+Used" not in conf
+
+
+@pytest.mark.parametrize("checkpoint", ["s3a://checkpoints/a", "file:///home/Zoë/🦆"])
+def test_the_configuration_is_read_back_as_it_was(stack: Stack, tmp_path: Path, checkpoint: str) -> None:
+    config = training_config(stack).model_copy(update={"checkpoint": checkpoint})
+    file = write_config(config, tmp_path)
+    assert PipelineConfig.model_validate(YAML(typ="safe").load(file)) == config

@@ -1,0 +1,80 @@
+"""The pipeline of a stack that is up by itself; that it runs is in the integration tests."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from devkit.errors import StackError
+from devkit.stack import pipeline, spark
+from devkit.stack.pipeline import default_topics, start_pipeline
+from devkit.stack.stack import Stack
+from pipeline.config import PipelineConfig
+from tests.unit.devkit.stack.fakes import FakeGuardian, FakeProcess
+from tests.unit.devkit.stack.test_training import named
+
+
+def test_all_its_topics_are_known_before_they_are_made_afresh() -> None:
+    """On a stack of somebody else's they are asked for first."""
+    config = PipelineConfig.model_validate(
+        {
+            "source": {"bootstrap_servers": "127.0.0.1:1"},
+            "sink": {"bootstrap_servers": "127.0.0.1:1"},
+            "mediawiki": {"endpoint": "http://127.0.0.1:1"},
+            "checkpoint": "s3a://nowhere/here",
+        }
+    )
+    assert set(default_topics()) == named(config.model_dump())
+
+
+@dataclass
+class Starting(FakeGuardian):
+    """Its pipeline says that it runs, or ends at once."""
+
+    exit_code: int | None = None
+
+    def spawn(self, name: str, argv: list[str], *, logs: Path, **kwargs: Any) -> FakeProcess:
+        process = super().spawn(name, argv, logs=logs, **kwargs)
+        process.exit_code = self.exit_code
+        process.stdout.write_text('{"event": "started", "spark_ui": "http://127.0.0.1:4040"}\n')
+        return process
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """The topics that were made."""
+    names: set[str] = set()
+    monkeypatch.setattr(pipeline, "recreate_topics", lambda _bootstrap, topics: names.update(topics))
+    monkeypatch.setattr(spark, "_classpath", lambda: "a.jar")
+    return names
+
+
+@pytest.fixture
+def stack() -> Stack:
+    part = SimpleNamespace(bootstrap="127.0.0.1:1", endpoint="http://127.0.0.1:1", credentials=dict)
+    return cast(Stack, SimpleNamespace(kafka=part, object_store=part, mock_api=part, prefix="cafe/"))
+
+
+def test_it_is_up_when_its_query_runs(stack: Stack, made: set[str], tmp_path: Path) -> None:
+    guardian = Starting(tmp_path)
+    assert start_pipeline(guardian.real(), stack, tmp_path) == "http://127.0.0.1:4040"
+    assert made == set(default_topics())
+    ((name, argv, environment),) = guardian.started
+    assert (name, argv[-2:]) == ("pipeline", ["--new", "earliest"])
+    assert str(tmp_path / "spark-conf" / "spark-defaults.conf") in environment["PYSPARK_SUBMIT_ARGS"]
+    (config_file,) = (argument for argument in argv if argument.endswith(".yaml"))
+    config = PipelineConfig.model_validate(json.loads(Path(config_file).read_text()))
+    assert config.checkpoint == "s3a://checkpoints/cafe/html-enrichment"
+
+
+def test_nothing_of_one_that_did_not_come_up_runs_on(
+    stack: Stack, made: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed: list[str] = []
+    monkeypatch.setattr(FakeProcess, "kill_tree", lambda self: killed.append(self.name), raising=False)
+    with pytest.raises(StackError, match="pipeline ended with exit code 2"):
+        start_pipeline(Starting(tmp_path, exit_code=2).real(), stack, tmp_path)
+    assert killed == ["pipeline"]
