@@ -13,12 +13,13 @@ from pathlib import Path
 from types import FrameType
 
 from mockapi import faults_command
+from mockapi.clock.clock import Clock
 from mockapi.control.access import Access, Network
 from mockapi.errors import MockapiError
 from mockapi.journal import CAPACITY
 from mockapi.loading import load_catalog, load_rules, load_token
-from mockapi.server import bind, serve
-from mockapi.world import Clock, World, Worlds
+from mockapi.serving.server import bind, serve
+from mockapi.world import World, Worlds
 
 TOKEN_VARIABLE = "MOCKAPI_CONTROL_TOKEN"
 DEFAULT_PORT = 8080
@@ -114,17 +115,15 @@ def _network(text: str) -> Network:
 
 
 def _port(text: str) -> int:
-    port = int(text)
-    if not 0 <= port <= 65535:
-        raise argparse.ArgumentTypeError(f"{port} is not a port: 0 to 65535")
-    return port
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text} is not a port: 0 to 65535")
+    return int(text)
 
 
 def _at_least_one(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is too few: at least 1")
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of requests: at least 1")
+    return int(text)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,10 @@ What an entry leaves open (text, user, comment) is drawn from the seed; `mockapi
 from itertools import pairwise
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 from pydantic_core import PydanticCustomError
+
+from mockapi.values.strict import Strict
 
 REVISIONS_PER_PAGE = 4096
 MAX_REVISION_ID = 2**53 - 1
@@ -22,15 +24,13 @@ MAX_TITLE_CHARACTERS = 320  # 255 bytes, and the namespace before them
 HiddenPart = Literal["text", "user", "comment"]
 
 
-class CatalogRevision(BaseModel):
+class CatalogRevision(Strict):
     """One revision; `parent_id` 0 means that it is the page's first.
 
     `text` is its source as given; None stands for a generated one, as it does for `user`, `user_id` and `comment`.
     A `user_id` of 0 is somebody without an account. `hidden` are the parts that readers are not shown; `suppressed`
     hides them from administrators too.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     rev_id: int = Field(ge=1, le=MAX_REVISION_ID)
     parent_id: int = Field(ge=0, le=MAX_REVISION_ID)
@@ -59,14 +59,12 @@ class CatalogRevision(BaseModel):
         return self.rev_id % REVISIONS_PER_PAGE
 
 
-class CatalogPage(BaseModel):
+class CatalogPage(Strict):
     """One page of one wiki with the revisions that can be fetched, in ascending order.
 
     `title` is the full title as `page/change` events have it; spaces and underscores mean the same. The revisions of
     a `deleted` page are unknown to readers.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     wiki: str = Field(min_length=1)
     domain: str = Field(pattern=r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$")

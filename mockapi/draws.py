@@ -54,15 +54,15 @@ def empirical(u: float, upper_bounds: Sequence[float], counts: Sequence[int]) ->
 class Draw:
     """The random source of one rule for one request: (seed, rule, key, attempt).
 
-    `key` is what the request asks for, such as a revision; `attempt` counts from 1. `at_s` is when the request came in,
-    in seconds since the first one: for what depends on time, and then outside the promise.
+    `key` is what the request asks for, such as a revision; `attempt` counts from 1. `age_s` is how long the rule has
+    been in force: for what depends on time, and then outside the promise.
     """
 
     seed: int
     rule: str
     key: str
     attempt: int
-    at_s: float = 0.0
+    age_s: float = 0.0
 
     def uniform(self, purpose: str) -> float:
         """In (0, 1); `purpose` keeps the draws of different faults of one rule independent."""

@@ -21,6 +21,7 @@ from mockapi.delivery.unable import UNABLE, needs_wire
 from mockapi.entry import Asked, Result
 from mockapi.faults.registry import plan_for
 from mockapi.faults.status import Status
+from mockapi.patience import GivenUp, while_awaited
 from mockapi.plan import Plan
 from mockapi.reply import Reply
 from mockapi.request import BodyTooLarge, has_body, read_body, read_head
@@ -79,7 +80,13 @@ class Exchange:
                 leaving = as_it_is(reply, head_only=head_only)
             else:
                 on_connection = 1 if wire is None else wire.number
-                leaving = await message(reply, delivery, head_only=head_only, number=on_connection)
+                # To know how long a body is, all of it may have to be made, which takes seconds for a large one.
+                made = await while_awaited(
+                    message(reply, delivery, head_only=head_only, number=on_connection), receive, within=None
+                )
+                if isinstance(made, GivenUp):
+                    return
+                leaving = made
                 if wire is None and needs_wire(leaving, delivery):
                     leaving, delivery = UNABLE, AS_IT_IS
             sent = await send_message(leaving, delivery, wire=wire, receive=receive, send=send)
@@ -96,7 +103,13 @@ class Exchange:
 
 def _plan(world: World, subject: Subject, *, peek: bool) -> Plan:
     rules = world.rulebook.peek(subject) if peek else world.rulebook.match(subject)
-    plan = plan_for(rules, seed=world.seed, key=subject.key, attempt=subject.attempt, at_s=subject.at_s)
+    plan = plan_for(
+        rules,
+        seed=world.seed,
+        key=subject.key,
+        attempt=subject.attempt,
+        age_s=partial(world.rulebook.age_s, at_s=subject.at_s),
+    )
     return plan if plan.state.unknown_for is None else _with_lag(plan, plan.state.unknown_for, subject, world)
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from mockapi.entry import Entry, status_key
+from mockapi.wiki.title import reads_same
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +32,7 @@ class JournalFilter:
             and (self.key is None or self.key == entry.key)
             and (self.revision is None or self.revision == entry.revision or self.revision in entry.revisions)
             and (self.request_id is None or self.request_id == entry.request_id)
-            and (self.page is None or (entry.page is not None and _title(self.page) == _title(entry.page)))
+            and (self.page is None or (entry.page is not None and reads_same(self.page, entry.page)))
             and (self.path is None or fnmatchcase(entry.path, self.path))
             and (self.status is None or _status_fits(self.status, entry))
         )
@@ -39,10 +40,6 @@ class JournalFilter:
 
 ALL = JournalFilter()
 """Every entry."""
-
-
-def _title(text: str) -> str:
-    return text.replace("_", " ")
 
 
 def _status_fits(wanted: str, entry: Entry) -> bool:

@@ -3,16 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from mockapi.catalog import HiddenPart
 from mockapi.delivery.delivery import AS_IT_IS, Delivery
 
 if TYPE_CHECKING:
     from mockapi.faults.body import Body
     from mockapi.faults.rate_limit import RateLimit
     from mockapi.faults.status import Status
-
-HiddenPart = Literal["text", "user", "comment"]
 
 
 @dataclass(frozen=True, slots=True)

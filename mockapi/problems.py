@@ -47,7 +47,15 @@ def problems(error: ValidationError, root: object, *, prefix: str = "") -> list[
     Unknown keys come first: a key that is missing is most often one of them, misspelt.
     """
     found = sorted(error.errors(include_url=False), key=lambda details: details["type"] != "extra_forbidden")
-    return [_problem(details, root, prefix) for details in found]
+    return [_problem(details, root, prefix) for details in found if not _follows(details, found)]
+
+
+def _follows(details: ErrorDetails, found: list[ErrorDetails]) -> bool:
+    """Whether a list is too short only for what is wrong in it."""
+    loc = details["loc"]
+    return details["type"] == "too_short" and any(
+        len(other["loc"]) > len(loc) and other["loc"][: len(loc)] == loc for other in found
+    )
 
 
 def _problem(details: ErrorDetails, root: object, prefix: str) -> Problem:
@@ -62,10 +70,17 @@ def _problem(details: ErrorDetails, root: object, prefix: str) -> Problem:
         case "json_invalid":
             return Problem(path, details["msg"], "send JSON")
         case "literal_error":
-            allowed = re.findall(r"'([^']*)'", str(context.get("expected", "")))
+            expected = re.findall(r"'([^']*)'|\b(True|False|\d+)\b", str(context.get("expected", "")))
+            allowed = [text or other.lower() for text, other in expected]
             return Problem(
                 path, f"{_shown(details['input'])} is not allowed", near_miss(str(details["input"]), allowed)
             )
+        case "too_short":
+            return Problem(path, f"at least {context['min_length']} needed (got {_shown(details['input'])})")
+        case "list_type" | "tuple_type":
+            return Problem(path, f"input should be a list (got {_shown(details['input'])})")
+        case "model_type" | "model_attributes_type" | "dict_type":
+            return Problem(path, f"input should be an object (got {_shown(details['input'])})")
     message = details["msg"].removeprefix("Value error, ")
     message = message[:1].lower() + message[1:]
     hint = context.get("hint")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from starlette.types import Receive, Scope
@@ -10,7 +11,8 @@ from starlette.types import Receive, Scope
 MOST_BODY_BYTES: Final = 12 * 1024 * 1024
 
 _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-_LANGUAGE_TAG = re.compile(r"\s*([-\w]+)", re.ASCII)
+_GZIP: Final = re.compile(r"\bgzip(?:;q=([0-9]+\.[0-9]+))?\b")
+_LANGUAGE_TAG: Final = re.compile(r"\s*([-\w]+)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +49,21 @@ class Request:
         return match[1] if match else "und"
 
     def accepts(self, coding: str) -> bool:
-        """Whether Accept-Encoding names a content coding. As MediaWiki reads it: `*` does not count, and only q=0
-        refuses.
-        """
-        header = self.headers.get("accept-encoding")
-        if not header:
-            return False
-        match = re.search(rf"(?<![\w-]){re.escape(coding)}(?![\w-])\s*(?:;\s*q=([0-9.]+))?", header)
-        return match is not None and (match[1] is None or match[1].strip("0.") != "")
+        """Whether Accept-Encoding names a content coding: gzip as MediaWiki reads it, others with any weight but 0."""
+        header = self.headers.get("accept-encoding", "")
+        return bool(header) and (takes_gzip(header) if coding == "gzip" else _takes(coding, header))
+
+
+@lru_cache(maxsize=1024)
+def takes_gzip(accept_encoding: str) -> bool:
+    """Whether MediaWiki sends gzip for that header. Of weights it only understands those with a fraction."""
+    found = _GZIP.search(accept_encoding)
+    return found is not None and (found[1] is None or float(found[1]) > 0)
+
+
+def _takes(coding: str, accept_encoding: str) -> bool:
+    found = re.search(rf"(?<![\w-]){re.escape(coding)}(?![\w-])\s*(?:;\s*q=([0-9.]+))?", accept_encoding)
+    return found is not None and (found[1] is None or found[1].strip("0.") != "")
 
 
 class BodyTooLarge(Exception):  # noqa: N818 - an answer to the client, no error of the mock

@@ -41,6 +41,7 @@ class WireProtocol(HttpToolsProtocol):
     _wire: "Wire | None" = None
     _in_head = False
     _head_bytes = 0
+    _before: "weakref.WeakSet[RequestResponseCycle] | None" = None
 
     def on_message_begin(self) -> None:
         """A request begins."""
@@ -53,9 +54,23 @@ class WireProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Its application is about to run."""
         self._in_head = False
+        if self.cycle is not None and not self.cycle.response_complete:
+            if self._before is None:
+                self._before = weakref.WeakSet()
+            self._before.add(self.cycle)
         super().on_headers_complete()
         if self._wire is not None:
             self._wire.belong_to(self.cycle)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Tells every request that the client has left. uvicorn tells the newest, and of those that a client sends
+        without waiting for answers that is not the one being answered.
+        """
+        super().connection_lost(exc)
+        for cycle in self._before or ():
+            if not cycle.response_complete:
+                cycle.disconnected = True
+                cycle.message_event.set()
 
     def data_received(self, data: bytes) -> None:
         """Refuses, with 431, a head that does not end."""

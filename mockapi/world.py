@@ -4,25 +4,22 @@ A world is built whole and then swapped in, so no request ever sees half of a ne
 began in to its end; what it still journals there is gone with that world, and so are parses that nobody waits for.
 """
 
-import asyncio
-import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Literal
 
 from mockapi.attempts import Attempts
 from mockapi.catalog import CatalogPage
+from mockapi.clock.clock import Clock
+from mockapi.clock.request_clock import RequestClock
 from mockapi.default_catalog import default_catalog
 from mockapi.draws import digest
 from mockapi.journal import CAPACITY, Journal
 from mockapi.pages.store import PageStore
-from mockapi.request_clock import RequestClock
 from mockapi.rules.book import RuleBook
 from mockapi.rules.model import Rule
 from mockapi.tally import Counts
 from mockapi.upstream.load import UpstreamCounts
-from mockapi.upstream.timer import Later, Timer
 from mockapi.upstream.upstream import Upstream
 from mockapi.wiki.accounts import Accounts
 from mockapi.wiki.overlay import Overlay
@@ -30,19 +27,6 @@ from mockapi.wiki.wiki import Wiki
 from mockapi.wiki.wikis import Wikis
 
 RestbaseKind = Literal["gateway", "legacy"]
-
-
-def _on_the_loop(seconds: float, call: Callable[[], None]) -> Timer:
-    return asyncio.get_running_loop().call_later(seconds, call)
-
-
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """`now` gives aware times, `monotonic` seconds from an arbitrary start, `later` calls a function after seconds."""
-
-    now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
-    monotonic: Callable[[], float] = time.monotonic
-    later: Later = _on_the_loop
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +63,7 @@ class World:
         self.clock = RequestClock(clock.monotonic)
         self.upstream = Upstream(clock.monotonic, clock.later)
         self.journal = Journal(now=clock.now, monotonic=clock.monotonic, capacity=journal_size)
-        self.rulebook = RuleBook(seed, clock.monotonic, clock.later, self.upstream.follow)
+        self.rulebook = RuleBook(seed, clock.monotonic, clock.later, self.upstream.follow, self.clock.elapsed)
         self.now = clock.now
         self._overlays: dict[str, Overlay] = {}
         self._accounts: dict[str, Accounts] = {}

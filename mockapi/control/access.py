@@ -35,11 +35,11 @@ class Access:
     token: str | None = None
 
     def denial(
-        self, client: str | None, headers: Mapping[str, str], *, ours: Callable[[str], bool], open_page: bool
+        self, client: str, headers: Mapping[str, str], *, ours: Callable[[str], bool], open_page: bool
     ) -> Denial | None:
-        """Why a request may not control, None if it may. `headers` have lower-case names; `ours` is whether a host name
-        is a wiki's. An `open_page` is the same for all and shows nothing of the state, so it takes no token: a browser
-        cannot send one for a page.
+        """Why a request may not control, None if it may. `client` is the peer's address, empty for none; `headers` have
+        lower-case names; `ours` is whether a host name is a wiki's. An `open_page` is the same for all and shows
+        nothing of the state, so it takes no token: a browser cannot send one for a page.
         """
         return (
             self._place(client)
@@ -48,13 +48,13 @@ class Access:
             or (None if open_page else self._token(headers))
         )
 
-    def _place(self, client: str | None) -> Denial | None:
+    def _place(self, client: str) -> Denial | None:
         anywhere = self.token is not None and not self.networks
-        if anywhere or may_control(client or "", self.networks):
+        if anywhere or may_control(client, self.networks):
             return None
         places = " and ".join(["on loopback", *(f"in {network}" for network in self.networks)])
         return _forbidden(
-            client or "",
+            client,
             f"the control answers {places} only",
             "call it from the machine the mock runs on, or start it with --allow-control and your network",
         )

@@ -7,6 +7,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mockapi.control.access import Access
+from mockapi.request import read_head
 
 
 class Guard:
@@ -21,13 +22,12 @@ class Guard:
         self._ours = ours
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        client = scope.get("client")
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        asked = read_head(scope)
         denial = self._access.denial(
-            client[0] if client else None,
-            headers,
+            asked.client,
+            asked.headers,
             ours=self._ours,
-            open_page=scope["path"] in self._open_pages and scope["method"] in ("GET", "HEAD"),
+            open_page=asked.path in self._open_pages and asked.method in ("GET", "HEAD"),
         )
         if denial is None:
             await self._app(scope, receive, send)

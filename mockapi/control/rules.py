@@ -14,7 +14,7 @@ from mockapi.faults.registry import FAULTS
 from mockapi.problems import Problem, near_miss
 from mockapi.rules.book import Standing
 from mockapi.rules.model import Rule, Rules
-from mockapi.rules.strict import Strict
+from mockapi.values.strict import Strict
 from mockapi.world import World, Worlds
 
 

@@ -13,7 +13,7 @@ from mockapi.control.refusal import Refusal
 from mockapi.problems import Problem
 from mockapi.routes.rest.truth import truth
 from mockapi.rules.model import Rule, Rules
-from mockapi.rules.strict import Strict
+from mockapi.values.strict import Strict
 from mockapi.world import RestbaseKind, World, Worlds
 
 

@@ -2,6 +2,9 @@
 
 from typing import Any, Final
 
+from mockapi.routes.action.query.registry import META, PROP
+from mockapi.routes.action.registry import ACTIONS
+
 _ID: Final = {
     "name": "id",
     "in": "path",
@@ -74,11 +77,11 @@ def _parameter(
 _ACTION: Final = _read(
     "The Action API",
     _JSON,
-    _parameter("action", example="query", allowed=["query", "parse", "tokens", "help"]),
+    _parameter("action", example="query", allowed=sorted(name for name, one in ACTIONS.items() if not one.writes)),
     _parameter("format", example="json", allowed=["json"]),
     _parameter("formatversion", example="2", allowed=["1", "2"]),
-    _parameter("prop", example="revisions", what="revisions, info"),
-    _parameter("meta", what="siteinfo, tokens, userinfo"),
+    _parameter("prop", example="revisions", what=", ".join(PROP)),
+    _parameter("meta", what=", ".join(META)),
     _parameter("revids", example="28674", what="Revision ids, separated by |"),
     _parameter("titles", what="Page titles, separated by |"),
     _parameter("pageids", what="Page ids, separated by |"),

@@ -11,15 +11,14 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from mockapi.draws import Draw
-from mockapi.faults.drawn_size import drawn_bytes
 from mockapi.faults.fault import Fault
 from mockapi.pages.block import MAX_SIZE_BYTES, MIN_CHANGED_BYTES, Block, most_changed_bytes
 from mockapi.pages.bomb import Bomb
 from mockapi.pages.coding import Coding
 from mockapi.plan import Plan
-from mockapi.rules.drawn_size import DocumentSize, DrawnSize
-from mockapi.rules.size import Size
-from mockapi.rules.strict import Strict
+from mockapi.values.drawn_size import DocumentSize, DrawnSize, drawn_bytes
+from mockapi.values.size import Size
+from mockapi.values.strict import Strict
 
 DEFAULT_CHANGED_BYTES: Final = 64 * 1024
 

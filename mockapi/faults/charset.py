@@ -7,7 +7,7 @@ from pydantic import Field
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
-from mockapi.rules.strict import Strict
+from mockapi.values.strict import Strict
 
 
 class Charset(Strict):

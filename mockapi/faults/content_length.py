@@ -16,7 +16,7 @@ from mockapi.delivery.delivery import Length
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
-from mockapi.rules.strict import Strict
+from mockapi.values.strict import Strict
 
 
 class ContentLength(Strict):

@@ -7,9 +7,9 @@ from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
 from mockapi.delivery.delivery import HALF, Ending, Place
-from mockapi.faults.offset import After
 from mockapi.plan import Plan
-from mockapi.rules.strict import Strict
+from mockapi.values.offset import After
+from mockapi.values.strict import Strict
 
 
 class Cut(Strict):

@@ -7,10 +7,9 @@ in MediaWiki.
 from dataclasses import replace
 
 from mockapi.draws import Draw
-from mockapi.faults.drawn_time import drawn_end, noted
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
-from mockapi.rules.drawn_time import DrawnTime
+from mockapi.values.drawn_time import DrawnTime, drawn_end, noted
 
 
 def apply(plan: Plan, time: DrawnTime, draw: Draw) -> Plan:

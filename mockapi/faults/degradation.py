@@ -1,7 +1,8 @@
 """Degradation: an answer takes the longer, the longer the wiki has been asked.
 
-The time added before the first byte grows evenly from 0 to `adds` within `over`, counted from the first request to the
-wiki and from `after` on, and then stays. It comes on top of other latency, and depends on time.
+The time added before the first byte grows evenly from 0 to `adds` within `over`, from the first request to the wiki, or
+from when the rule came into force if that was later, and from `after` on; then it stays. It comes on top of other
+latency, and depends on time.
 """
 
 from dataclasses import replace
@@ -10,8 +11,8 @@ from datetime import timedelta
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
-from mockapi.rules.duration import Duration, PositiveDuration
-from mockapi.rules.strict import Strict
+from mockapi.values.duration import Duration, PositiveDuration
+from mockapi.values.strict import Strict
 
 
 class Degradation(Strict):
@@ -26,7 +27,7 @@ def apply(plan: Plan, ramp: Degradation, draw: Draw) -> Plan:
     """Adds to the wait."""
     if plan.latency is None:
         return plan
-    way = (draw.at_s - ramp.after.total_seconds()) / ramp.over.total_seconds()
+    way = (draw.age_s - ramp.after.total_seconds()) / ramp.over.total_seconds()
     added = ramp.adds * min(1.0, max(0.0, way))
     return replace(plan, latency=plan.latency + added, draws={**plan.draws, "degradation_s": added.total_seconds()})
 

@@ -9,9 +9,9 @@ from mockapi.delivery.delivery import Pace
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
-from mockapi.rules.duration import PositiveDuration
-from mockapi.rules.size import Size
-from mockapi.rules.strict import Strict
+from mockapi.values.duration import PositiveDuration
+from mockapi.values.size import Size
+from mockapi.values.strict import Strict
 
 
 class Dribble(Strict):

@@ -10,8 +10,8 @@ from mockapi.delivery.delivery import Ending, Place
 from mockapi.draws import Draw, digest
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
-from mockapi.rules.size import Size
-from mockapi.rules.strict import Strict
+from mockapi.values.size import Size
+from mockapi.values.strict import Strict
 
 
 class Garbage(Strict):

@@ -10,9 +10,9 @@ from pydantic import Field
 from mockapi.delivery.delivery import HALF, BrokenText
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
-from mockapi.faults.offset import After
 from mockapi.plan import Plan
-from mockapi.rules.strict import Strict
+from mockapi.values.offset import After
+from mockapi.values.strict import Strict
 
 
 class InvalidUtf8(Strict):

@@ -7,10 +7,9 @@ such.
 from dataclasses import replace
 
 from mockapi.draws import Draw
-from mockapi.faults.drawn_time import drawn, noted
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
-from mockapi.rules.drawn_time import DrawnTime
+from mockapi.values.drawn_time import DrawnTime, drawn, noted
 
 
 def apply(plan: Plan, time: DrawnTime, draw: Draw) -> Plan:

@@ -8,9 +8,9 @@ from typing import Final, Literal
 from mockapi.delivery.delivery import HALF, Ending, Place
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
-from mockapi.faults.offset import After
 from mockapi.plan import Plan
-from mockapi.rules.strict import Strict
+from mockapi.values.offset import After
+from mockapi.values.strict import Strict
 
 _CHUNKS: Final[Mapping[str, bytes]] = MappingProxyType(
     {

@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
-from mockapi.rules.strict import Strict
+from mockapi.values.strict import Strict
 
 _FORM = re.compile(r"(\d+(?:\.\d+)?)\s*/\s*(s|m|h)", re.ASCII)
 _SECONDS = {"s": 1, "m": 60, "h": 3600}

@@ -1,6 +1,6 @@
 """All faults, by their keys in a rule's `do`; and the plan that rules make of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
@@ -79,13 +79,18 @@ FAULTS: Final[Mapping[str, Fault]] = MappingProxyType(
 )
 
 
-def plan_for(rules: Sequence[Rule], *, seed: int, key: str, attempt: int, at_s: float = 0.0) -> Plan:
-    """The plan that `rules`, all of which match, make in their order; draws are a function of the arguments."""
+def plan_for(
+    rules: Sequence[Rule], *, seed: int, key: str, attempt: int, age_s: Callable[[str], float] = lambda _: 0.0
+) -> Plan:
+    """The plan that `rules`, all of which match, make in their order; draws are a function of the arguments.
+
+    `age_s` says how long a rule, by its name, has been in force: for what depends on time.
+    """
     if not rules:
         return NOTHING
     plan = replace(NOTHING, rules=tuple(rule.name for rule in rules))
     for rule in rules:
-        draw = Draw(seed, rule.name, key, attempt, at_s)
+        draw = Draw(seed, rule.name, key, attempt, age_s(rule.name))
         for name, parameters in rule.do:
             if parameters is not None:
                 plan = FAULTS[name].apply(plan, parameters, draw)

@@ -13,8 +13,8 @@ from pydantic_core import PydanticCustomError
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
-from mockapi.rules.duration import PositiveDuration
-from mockapi.rules.strict import Strict
+from mockapi.values.duration import PositiveDuration
+from mockapi.values.strict import Strict
 
 
 class ReplicaLag(Strict):

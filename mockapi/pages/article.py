@@ -7,10 +7,10 @@ touched, the head differs, which names revision, parent, SHA-1 and time.
 import hashlib
 from collections.abc import Iterator
 
+from mockapi.pages.article_source import source_of
 from mockapi.pages.elements import Place, has_reference, kind, note, paragraph, reference
 from mockapi.pages.frame import DOCTYPE, END, head, title_href
 from mockapi.pages.outline import Outline, outline
-from mockapi.pages.wikitext import source_of
 from mockapi.wiki.located import Located
 
 

@@ -52,11 +52,6 @@ def most_changed_bytes(size_bytes: int) -> int:
     return size_bytes - _frame_bytes(size_bytes) - 2 * MIN_CHANGED_BYTES
 
 
-def render_block(seed: int, located: Located, block: Block) -> bytes:
-    """The whole document."""
-    return b"".join(block_parts(seed, located, block))
-
-
 def block_parts(seed: int, located: Located, block: Block) -> Iterator[bytes]:
     """The document from its start, some 200 KB at a time."""
     page, size = located.page, block.size_bytes

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from mockapi.pages.article import render_article
+from mockapi.pages.article_source import generate
 from mockapi.pages.block import Block, block_parts
 from mockapi.pages.bomb import Bomb, bomb_parts
 from mockapi.pages.flavor import Flavor, flavored
 from mockapi.pages.given import render_given
 from mockapi.pages.outline import MAX_BYTES
 from mockapi.pages.pieces import even
-from mockapi.pages.wikitext import generate
 from mockapi.wiki.located import Located
 from mockapi.wiki.wiki import Wiki
 

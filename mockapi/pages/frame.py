@@ -10,8 +10,8 @@ from typing import Final
 from urllib.parse import quote
 
 from mockapi.catalog import CatalogPage
-from mockapi.pages.language import language_of
 from mockapi.pages.prose import RIGHT_TO_LEFT
+from mockapi.wiki.language import language_of
 from mockapi.wiki.located import Located
 from mockapi.wiki.messages import MAIN_PAGE
 

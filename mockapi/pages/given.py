@@ -10,9 +10,9 @@ from mockapi.pages.frame import DOCTYPE, END, head
 from mockapi.pages.json_table import json_table
 from mockapi.wiki.located import Located
 from mockapi.wiki.messages import system_message
+from mockapi.wiki.parsoid.render import render
 from mockapi.wiki.title import Title
 from mockapi.wiki.wiki import Wiki
-from mockapi.wiki.wikitext import render
 
 _CODE_CLASSES: Final = {"css": "mw-css", "javascript": "mw-js"}
 _CITES: Final = 'typeof="mw:Extension/ref'

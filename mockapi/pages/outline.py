@@ -14,8 +14,8 @@ from typing import Final
 from mockapi.draws import digest, log_normal, uniform
 from mockapi.pages.elements import Bits
 from mockapi.pages.history import History, history
-from mockapi.pages.language import language_of
 from mockapi.pages.prose import Prose, prose
+from mockapi.wiki.language import language_of
 from mockapi.wiki.located import Located
 
 MEDIAN_BYTES: Final = 24 * 1024

@@ -1,1 +1,1 @@
-"""Routes: MediaWiki's REST API, and the control of the mock."""
+"""Routes: MediaWiki's REST API and Action API, the gateway in front of them, and RESTBase as it was."""

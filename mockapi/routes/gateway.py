@@ -22,7 +22,7 @@ from mockapi.routes.rest.path import REST_ROOT
 if TYPE_CHECKING:
     from mockapi.world import World
 
-_RESTBASE: Final = re.compile(r"/api/rest_v1/page/(html|title)/([^/]+)(?:/([^/]+))?")
+RESTBASE_PATH: Final = re.compile(r"/api/rest_v1/page/(html|title)/([^/]+)(?:/([^/]+))?")
 _PORTAL: Final = re.compile(r"/core/v1/([a-z]+)/([a-z0-9-]+)(/.*)")
 _FORMS: Final = {"html": "html", "title": "bare"}
 _NO_SOURCES: Final = b"default-src 'none'; frame-ancestors 'none'"
@@ -57,7 +57,7 @@ class Gateway:
     @classmethod
     def match(cls, request: Request, world: "World") -> Self | None:
         """None for a path that the gateway leaves as it is."""
-        if found := _RESTBASE.fullmatch(request.raw_path):
+        if found := RESTBASE_PATH.fullmatch(request.raw_path):
             kind, title, revision = found.groups()
             form = _FORMS[kind]
             path = f"/v1/page/{title}/{form}" if revision is None else f"/v1/revision/{revision}/{form}"

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final, Self
 
 import orjson
 
-from mockapi.faults import status as status_fault
 from mockapi.faults.status import Status
 from mockapi.reply import Reply
 from mockapi.request import Request
+from mockapi.routes import status as statuses
 from mockapi.routes.action.form import Form, read_form
+from mockapi.routes.action.head import LONG_AGO, NO_SNIFF, PRIVATE, end_of_head, id_header
 from mockapi.routes.endpoint import Context, Target
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class RunJobs:
 
     def status_reply(self, status: Status, request_id: str) -> Reply:
         """As the REST API says it."""
-        return status_fault.reply(status, revision="", request_id=request_id)
+        return statuses.reply(status, request_id)
 
     async def reply(self, context: Context) -> Reply:
         """That no jobs are left; 400 for what is no POST or lacks parameters."""
@@ -69,12 +70,11 @@ def _bad_request(text: str, request_id: str) -> Reply:
 
 def _reply(code: int, content_type: bytes, body: bytes, request_id: str) -> Reply:
     headers = (
-        (b"x-content-type-options", b"nosniff"),
+        NO_SNIFF,
         (b"vary", b"Accept-Encoding, Cookie"),
-        (b"expires", b"Thu, 01 Jan 1970 00:00:00 GMT"),
-        (b"cache-control", b"private, must-revalidate, max-age=0"),
+        LONG_AGO,
+        PRIVATE,
         (b"content-type", content_type),
-        *(((b"content-length", str(len(body)).encode()),) if code == 200 else ()),
-        (b"x-request-id", request_id.encode("latin-1", "replace")),
+        *(end_of_head(request_id, len(body)) if code == 200 else (id_header(request_id),)),
     )
     return Reply.of(code, headers, body)

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from mockapi.clock.timer import Later, Timer
 from mockapi.rules.matching import Matching, Mismatch, Subject
 from mockapi.rules.model import Rule
-from mockapi.upstream.timer import Later, Timer
 
 Phase = Literal["in force", "switched off", "expired", "spent"]
 
@@ -33,11 +33,12 @@ class Standing:
 class _Entry:
     """A rule with its memory."""
 
-    __slots__ = ("fired", "matched", "matching", "rule", "since_s", "timer")
+    __slots__ = ("fired", "from_s", "matched", "matching", "rule", "since_s", "timer")
 
-    def __init__(self, rule: Rule, seed: int, since_s: float) -> None:
+    def __init__(self, rule: Rule, seed: int, since_s: float, from_s: float) -> None:
         self.rule = rule
-        self.matching = Matching(rule, seed=seed)
+        self.matching = Matching(rule, seed=seed, from_s=from_s)
+        self.from_s = from_s
         self.since_s = since_s
         self.matched = 0
         self.fired = 0
@@ -55,9 +56,9 @@ class _Entry:
 class RuleBook:
     """The rules of one world, in the order in which they apply.
 
-    `monotonic` gives seconds from an arbitrary start; `later` calls a function after seconds; it is used for
-    the ends of rules with a `ttl` once the book was told to `begin`. `changed` is called with
-    the rules in force whenever those may have changed.
+    `monotonic` gives seconds from an arbitrary start; `later` calls a function after seconds, and is used for the ends
+    of rules with a `ttl` once the book was told to `begin`. `changed` is called with the rules in force whenever those
+    may have changed. `elapsed` says how many seconds ago the first request came, None before it.
     """
 
     def __init__(
@@ -66,11 +67,13 @@ class RuleBook:
         monotonic: Callable[[], float],
         later: Later,
         changed: Callable[[tuple[Rule, ...]], None] = lambda _: None,
+        elapsed: Callable[[], float | None] = lambda: None,
     ) -> None:
         self._seed = seed
         self._monotonic = monotonic
         self._later = later
         self._changed = changed
+        self._elapsed = elapsed
         self._entries: dict[str, _Entry] = {}
         self._begun = False
 
@@ -84,6 +87,11 @@ class RuleBook:
         """The rules that can fire now."""
         now_s = self._monotonic()
         return tuple(entry.rule for entry in self._entries.values() if entry.phase(now_s) == "in force")
+
+    def age_s(self, name: str, at_s: float) -> float:
+        """For how long a rule had been in force `at_s` seconds after the first request, from that request on."""
+        entry = self._entries.get(name)
+        return at_s if entry is None else at_s - entry.from_s
 
     def standings(self) -> tuple[Standing, ...]:
         """How each rule stands, in their order."""
@@ -129,15 +137,13 @@ class RuleBook:
             self._changed(self.in_force)
         return tuple(fired)
 
-    def peek(self, subject: Subject, among: Sequence[str] | None = None) -> tuple[Rule, ...]:
-        """The rules that fit; nothing counts, so `nth` is left out of account. With `among` only rules of those names
-        are asked, whether or not they are over by now.
-        """
+    def peek(self, subject: Subject) -> tuple[Rule, ...]:
+        """The rules that fit; nothing counts, so `nth` is left out of account."""
         now_s = self._monotonic()
         return tuple(
             entry.rule
-            for name, entry in self._entries.items()
-            if (entry.phase(now_s) == "in force" if among is None else name in among) and entry.matching.holds(subject)
+            for entry in self._entries.values()
+            if entry.phase(now_s) == "in force" and entry.matching.holds(subject)
         )
 
     def explain(self, name: str, subject: Subject, fired: Sequence[str]) -> tuple[Mismatch, ...]:
@@ -167,7 +173,7 @@ class RuleBook:
             _stop(entry)
 
     def _entry(self, rule: Rule) -> _Entry:
-        return _Entry(rule, self._seed, self._monotonic())
+        return _Entry(rule, self._seed, self._monotonic(), self._elapsed() or 0.0)
 
     def _put(self, entries: dict[str, _Entry]) -> None:
         for name, entry in self._entries.items():

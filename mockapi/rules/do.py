@@ -22,13 +22,13 @@ from mockapi.faults.malformed_chunk import MalformedChunk
 from mockapi.faults.rate_limit import RateLimit
 from mockapi.faults.refuse import Refuse
 from mockapi.faults.replica_lag import ReplicaLag
-from mockapi.faults.short_form import spelled_out
 from mockapi.faults.status import Status
 from mockapi.faults.truncate import Truncate
-from mockapi.rules.drawn_time import FiniteTime, Time
-from mockapi.rules.duration import Duration, PositiveDuration
-from mockapi.rules.size import Size
-from mockapi.rules.strict import Strict
+from mockapi.values.drawn_time import FiniteTime, Time
+from mockapi.values.duration import Duration, PositiveDuration
+from mockapi.values.short_form import spelled_out
+from mockapi.values.size import Size
+from mockapi.values.strict import Strict
 
 
 class Do(Strict):
@@ -75,5 +75,5 @@ class Do(Strict):
 
     @model_validator(mode="after")
     def _compatible(self) -> Self:
-        check_clashes(self)
+        check_clashes({name: fault for name, fault in self if fault is not None})
         return self

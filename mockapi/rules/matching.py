@@ -16,6 +16,7 @@ from mockapi.draws import uniform
 from mockapi.request import Request
 from mockapi.rules.model import Rule
 from mockapi.rules.when import Probability
+from mockapi.wiki.title import reads_same
 
 if TYPE_CHECKING:
     from mockapi.routes.endpoint import Target
@@ -50,10 +51,13 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """A rule and the seed, for matchers that draw."""
+    """A rule, the seed for matchers that draw, and when the rule came into force, in seconds since the first request:
+    0 for one that was there before it.
+    """
 
     rule: Rule
     seed: int
+    from_s: float
 
 
 Fits = Callable[[Any, Subject, Conditions], bool]
@@ -103,7 +107,11 @@ def _probable(subject: Subject, given: Conditions) -> float:
 def _probability_fits(wanted: Probability, subject: Subject, given: Conditions) -> bool:
     window = given.rule.when.window
     begin_s = window.from_.total_seconds() if window is not None else 0.0
-    return _probable(subject, given) < wanted.at(subject.at_s - begin_s)
+    return _probable(subject, given) < wanted.at(_own_time_s(subject, given) - begin_s)
+
+
+def _own_time_s(subject: Subject, given: Conditions) -> float:
+    return subject.at_s - given.from_s
 
 
 def _page_share(target: "Target", given: Conditions) -> float | None:
@@ -123,10 +131,6 @@ def _below(share: float, drawn: float | None) -> bool:
     return drawn is not None and drawn < share
 
 
-def _title(text: str) -> str:
-    return text.replace("_", " ")
-
-
 REQUEST: Final = {
     matcher.key: matcher
     for matcher in (
@@ -139,7 +143,11 @@ REQUEST: Final = {
         ),
         _Matcher("client", _client_fits, lambda _w, s, _: s.request.client),
         _Matcher("attempt", lambda wanted, s, _: wanted.hold(s.attempt), lambda _w, s, _: s.attempt),
-        _Matcher("window", lambda wanted, s, _: wanted.holds(s.at_s), lambda _w, s, _: f"{s.at_s:.3f} s"),
+        _Matcher(
+            "window",
+            lambda wanted, s, given: wanted.holds(_own_time_s(s, given)),
+            lambda _w, s, given: f"{_own_time_s(s, given):.3f} s",
+        ),
         _Matcher("probability", _probability_fits, lambda _w, s, given: f"{_probable(s, given):.4f} drawn"),
     )
 }
@@ -150,7 +158,7 @@ TARGET: Final = {
         _TargetMatcher("wiki", lambda wanted, t, _: wanted == t.wiki, lambda t, _: t.wiki),
         _TargetMatcher(
             "page",
-            lambda wanted, t, _: t.page is not None and _title(wanted) == _title(t.page),
+            lambda wanted, t, _: t.page is not None and reads_same(wanted, t.page),
             lambda t, _: t.page,
         ),
         _TargetMatcher("revision", lambda wanted, t, _: t.revision in wanted, lambda t, _: t.revision),
@@ -173,8 +181,8 @@ class Matching:
 
     __slots__ = ("_given", "_request", "_target")
 
-    def __init__(self, rule: Rule, *, seed: int) -> None:
-        self._given = Conditions(rule, seed)
+    def __init__(self, rule: Rule, *, seed: int, from_s: float = 0.0) -> None:
+        self._given = Conditions(rule, seed, from_s)
         wanted = {key: value for key, value in rule.when if value is not None}
         self._request = [(matcher, wanted[key]) for key, matcher in REQUEST.items() if key in wanted]
         self._target = [(matcher, wanted[key]) for key, matcher in TARGET.items() if key in wanted]

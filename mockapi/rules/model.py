@@ -5,17 +5,24 @@
 All rules that match a request apply, in their order; for the same fault the last one decides.
 """
 
+import unicodedata
 from collections import Counter
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from mockapi.faults import refuse
 from mockapi.rules.do import Do
-from mockapi.rules.duration import PositiveDuration
-from mockapi.rules.strict import Strict
 from mockapi.rules.when import When
+from mockapi.values.duration import PositiveDuration
+from mockapi.values.strict import Strict
+
+
+def _in_a_path(name: str) -> str:
+    if name in {".", ".."} or any(unicodedata.category(character) == "Cc" for character in name):
+        hint = "no control characters, and neither . nor ..: a rule is asked for at /__mock/rules/NAME"
+        raise PydanticCustomError("rule_name", "not a name for a rule", {"hint": hint})
+    return name
 
 
 class Rule(Strict):
@@ -25,7 +32,7 @@ class Rule(Strict):
     often it fires at most. With `enabled: false` it is kept and does nothing.
     """
 
-    name: str = Field(min_length=1)
+    name: Annotated[str, Field(min_length=1), AfterValidator(_in_a_path)]
     when: When = When()
     do: Do
     ttl: PositiveDuration | None = None
@@ -34,7 +41,17 @@ class Rule(Strict):
 
     @model_validator(mode="after")
     def _refuses_all_and_ends(self) -> Self:
-        refuse.check(self)
+        if self.do.refuse is None:
+            return self
+        if self.when != When() or self.times is not None:
+            raise PydanticCustomError(
+                "refuse_some",
+                "refuse cannot choose among requests",
+                {"hint": "a refused connection has none: leave out when and times; reset can choose"},
+            )
+        if self.do.refuse.for_ is None and self.ttl is None:
+            hint = "give it a time, such as refuse: 10s, or the rule a ttl"
+            raise PydanticCustomError("refuse_ever", "refuse without an end", {"hint": hint})
         return self
 
 

@@ -7,16 +7,17 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from mockapi.faults.short_form import spelled_out
-from mockapi.rules.duration import Duration, PositiveDuration
-from mockapi.rules.share import Share, ShareOrNone
-from mockapi.rules.strict import Strict
+from mockapi.values.duration import Duration, PositiveDuration
+from mockapi.values.share import Share, ShareOrNone
+from mockapi.values.short_form import spelled_out
+from mockapi.values.strict import Strict
 
 Method = Literal["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]
 
 
 class Window(Strict):
-    """A time since the first request to the wiki: `from` (default: that request) on, `for` so long (default: for ever).
+    """A time since the first request to the wiki, or since the rule came into force if that was later: `from` (default:
+    then) on, `for` so long (default: for ever).
 
     Which requests come in within it depends on the clients' speed; so what a window decides is no function of the seed.
     """
@@ -31,7 +32,7 @@ class Window(Strict):
         return self
 
     def holds(self, at_s: float) -> bool:
-        """Whether `at_s`, in seconds since the first request, lies within."""
+        """Whether `at_s`, in seconds since then, lies within."""
         begin = self.from_.total_seconds()
         return begin <= at_s and (self.for_ is None or at_s < begin + self.for_.total_seconds())
 
@@ -70,7 +71,7 @@ class Numbers(Strict):
 
 class Probability(Strict):
     """`to`, for each request and attempt on its own; or rising (or falling) evenly `from` that share to `to` within
-    `over`, counted from the first request to the wiki, or from where the rule's window begins.
+    `over`, counted from when a window would begin, or from where the rule's window does.
     """
 
     from_: ShareOrNone | None = Field(default=None, alias="from")

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
+from mockapi.clock.timer import Later
 from mockapi.faults.capacity import Capacity
 from mockapi.rules.model import Rule
 from mockapi.upstream.load import Load, UpstreamCounts
 from mockapi.upstream.pool import Parse, Pool
-from mockapi.upstream.timer import Later
 
 
 class Parser:

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+from mockapi.clock.timer import Later, Timer
 from mockapi.faults.capacity import Capacity
 from mockapi.upstream.load import Load
-from mockapi.upstream.timer import Later, Timer
 
 
 class QueueFull(Exception):  # noqa: N818 - an answer to the client, no error of the mock

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 
+from mockapi.clock.timer import Later
 from mockapi.rules.model import Rule
 from mockapi.upstream.buckets import Buckets
 from mockapi.upstream.parser import Parser
 from mockapi.upstream.parser_cache import ParserCache
 from mockapi.upstream.replicas import Replicas
-from mockapi.upstream.timer import Later
 
 
 class Upstream:

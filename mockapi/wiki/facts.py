@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mockapi.catalog import HiddenPart
-from mockapi.pages.wikitext import generate
+from mockapi.pages.article_source import generate
 from mockapi.wiki.located import Located
 from mockapi.wiki.people import author, comment, minor
 from mockapi.wiki.redirect import redirect_target

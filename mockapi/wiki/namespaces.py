@@ -15,9 +15,9 @@ TALK: Final = 1
 USER: Final = 2
 USER_TALK: Final = 3
 PROJECT: Final = 4
+PROJECT_TALK: Final = 5
 FILE: Final = 6
 SYSTEM_MESSAGE: Final = 8
-TEMPLATE: Final = 10
 CATEGORY: Final = 14
 SPECIAL: Final = -1
 MEDIA: Final = -2
@@ -44,8 +44,8 @@ _CANONICAL: Final[Mapping[int, str]] = MappingProxyType(
         15: "Category talk",
     }
 )
-_ALIASES: Final = (("Image", 6), ("Image talk", 7))
-_WITHOUT_SUBPAGES: Final = frozenset({-2, -1, 0, 6, 14})
+_ALIASES: Final = (("Image", FILE), ("Image talk", 7))
+_WITHOUT_SUBPAGES: Final = frozenset({MEDIA, SPECIAL, MAIN, FILE, CATEGORY})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Namespaces:
     @classmethod
     def of(cls, project: str = "Project", local: Mapping[int, str] = MappingProxyType({})) -> "Namespaces":
         """Those of a wiki whose project namespace is `project`; `local` are names that win over the English ones."""
-        names = {**_CANONICAL, 4: project, 5: f"{project} talk", **local}
+        names = {**_CANONICAL, PROJECT: project, PROJECT_TALK: f"{project} talk", **local}
         by_name: dict[str, int] = {}
         for known in (names.items(), _CANONICAL.items(), ((number, name) for name, number in _ALIASES)):
             for number, name in known:
@@ -101,7 +101,9 @@ class Namespaces:
     def aliases(self) -> tuple[tuple[int, str], ...]:
         """Further names, with the number each stands for."""
         own = tuple(
-            (one.id, one.canonical) for one in self if one.canonical not in {None, one.name} and one.id not in {4, 5}
+            (one.id, one.canonical)
+            for one in self
+            if one.canonical not in {None, one.name} and one.id not in {PROJECT, PROJECT_TALK}
         )
         return (*((number, name) for number, name in own if name), *((number, name) for name, number in _ALIASES))
 

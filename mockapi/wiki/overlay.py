@@ -18,6 +18,7 @@ from mockapi.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision, Hi
 from mockapi.wiki import source, summaries
 from mockapi.wiki.facts import Facts, facts
 from mockapi.wiki.located import Located
+from mockapi.wiki.moment import seconds
 from mockapi.wiki.people import Author, author
 from mockapi.wiki.redirect import redirect_to
 from mockapi.wiki.title import Title
@@ -71,7 +72,7 @@ class Overlay:
             new = _with_section(old, section_title, prepend + (text or "") + append)
             summary = summary or summaries.of_section(section_title)
         sent = source.received(new)
-        new = source.saved(sent, model, by, source.seconds(self._now()))
+        new = source.saved(sent, model, by, seconds(self._now()))
         if page is not None and before is not None and (new, model) == (before.text, page.content_model):
             return EditResult(
                 page_id=page.page_id,
@@ -259,7 +260,7 @@ class Overlay:
             self._refuse_full(page)
         last = page.revisions[-1] if page else None
         page_id = page.page_id if page else self._wiki.next_page_id
-        at = source.seconds(self._now())
+        at = seconds(self._now())
         revision = CatalogRevision(
             rev_id=last.rev_id + 1 if last else page_id * REVISIONS_PER_PAGE + 1,
             parent_id=last.rev_id if last else 0,

@@ -3,7 +3,7 @@
 import json
 import re
 import unicodedata
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from mockapi.wiki.namespaces import SYSTEM_MESSAGE, USER
@@ -77,8 +77,3 @@ def _laid_out(text: str) -> str:
         return json.dumps(json.loads(text), indent="\t", ensure_ascii=False).translate(_NO_MARKUP)
     except (ValueError, RecursionError):
         raise WriteError("invalid-json-data", "Invalid JSON: Syntax error") from None
-
-
-def seconds(moment: datetime) -> datetime:
-    """`moment` in UTC to the second, as MediaWiki keeps times."""
-    return moment.astimezone(UTC).replace(microsecond=0)

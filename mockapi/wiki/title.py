@@ -60,6 +60,11 @@ class Title:
         return self.namespace_id >= 0
 
 
+def reads_same(one: str, other: str) -> bool:
+    """Whether two full titles are the same where spaces and underscores mean the same."""
+    return one.replace("_", " ") == other.replace("_", " ")
+
+
 def parse_title(text: str, namespaces: Namespaces) -> Title:
     """The title that `text` means, without its `#fragment`. Raises InvalidTitle."""
     decoded = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text) if "&" in text else text

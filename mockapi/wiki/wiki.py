@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from mockapi.catalog import MAX_REVISION_ID, REVISIONS_PER_PAGE, CatalogPage, CatalogRevision
-from mockapi.pages.language import language_of
+from mockapi.wiki.language import language_of
 from mockapi.wiki.located import Located
 from mockapi.wiki.messages import MAIN_PAGE
 from mockapi.wiki.namespaces import MAIN, Namespaces
@@ -81,6 +81,10 @@ class Wiki:
     def title_of(self, page: CatalogPage) -> Title:
         """The title of one of its pages; a catalog's title that no page could have stays as it is."""
         return Title(*self._address(page), self.namespaces.name_of(page.namespace_id))
+
+    def in_namespace(self, title: Title, namespace_id: int) -> Title:
+        """The same title in another namespace of this wiki."""
+        return Title(namespace_id, title.key, self.namespaces.name_of(namespace_id))
 
     def page(self, title: Title) -> CatalogPage | None:
         """The page of that title, unless it is deleted."""

@@ -29,11 +29,6 @@ class EditResult:
         """Whether the edit made the page."""
         return self.old_rev_id == 0
 
-    @property
-    def nochange(self) -> bool:
-        """Whether the text was the same as before, so that there is no new revision."""
-        return self.new_rev_id is None
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveResult:

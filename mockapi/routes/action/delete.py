@@ -5,7 +5,7 @@ from typing import Final
 from mockapi.routes.action.call import Call, refused
 from mockapi.routes.action.module import Action
 from mockapi.routes.action.pages import page_title, require
-from mockapi.routes.action.parameters import Arguments, Kind, Parameter
+from mockapi.routes.action.parameters import WATCHLIST, Arguments, Kind, Parameter
 from mockapi.wiki.written import WriteError
 
 PARAMETERS: Final = (
@@ -15,7 +15,7 @@ PARAMETERS: Final = (
     Parameter("tags", several=True),
     Parameter("deletetalk", Kind.FLAG),
     Parameter("watch", Kind.FLAG, deprecated=True),
-    Parameter("watchlist", allowed=("watch", "unwatch", "preferences", "nochange"), default="preferences"),
+    WATCHLIST,
     Parameter("unwatch", Kind.FLAG, deprecated=True),
     Parameter("oldimage"),
     Parameter("token", required=True),

@@ -8,7 +8,7 @@ from mockapi.reply import Headers, Reply
 from mockapi.request import Request
 from mockapi.routes.action.call import Call
 from mockapi.routes.action.form import Form
-from mockapi.routes.action.head import LONG_AGO, NO_SNIFF, PRIVATE, end_of_head, origin_headers
+from mockapi.routes.action.head import LONG_AGO, NO_SNIFF, PRIVATE, end_of_head, id_header, origin_headers
 from mockapi.routes.action.output import packed
 from mockapi.routes.action.people import page
 from mockapi.wiki.wiki import Wiki
@@ -25,10 +25,10 @@ def early(request: Request, form: Form, wiki: Wiki | None, request_id: str, path
         return _with_path_info(request, wiki, request_id, path)
     origin = form.values.get("origin", "*")
     if origin != "*" and origin not in request.headers.get("origin", "").split():
-        headers = (NO_SNIFF, (b"cache-control", b"no-cache"), _VARY, _PHP_HTML, _id(request_id))
+        headers = (NO_SNIFF, (b"cache-control", b"no-cache"), _VARY, _PHP_HTML, id_header(request_id))
         return Reply.of(403, headers, b"'origin' parameter does not match Origin header\n")
     if request.method == "OPTIONS":
-        return Reply.of(200, (NO_SNIFF, _PHP_HTML, _id(request_id)), b"")
+        return Reply.of(200, (NO_SNIFF, _PHP_HTML, id_header(request_id)), b"")
     return None
 
 
@@ -36,7 +36,7 @@ def not_modified(request: Request, request_id: str) -> Reply | None:
     """304 for a GET with `If-None-Match: *`: answers of the API always exist."""
     if request.method not in {"GET", "HEAD"} or request.headers.get("if-none-match", "").strip() != "*":
         return None
-    return Reply.of(304, (NO_SNIFF, _PHP_HTML, PRIVATE, _id(request_id)), b"")
+    return Reply.of(304, (NO_SNIFF, _PHP_HTML, PRIVATE, id_header(request_id)), b"")
 
 
 def help_page(call: Call, actions: tuple[str, ...], request_id: str) -> Reply:
@@ -77,8 +77,4 @@ def _with_path_info(request: Request, wiki: Wiki, request_id: str, path: str) ->
         b'This endpoint does not support "path info", i.e. extra text between "api.php" and the "?". '
         b"Remove any such text and try again."
     )
-    return Reply.of(301, (NO_SNIFF, (b"location", location), _VARY, _PHP_HTML, _id(request_id)), text)
-
-
-def _id(request_id: str) -> tuple[bytes, bytes]:
-    return (b"x-request-id", request_id.encode("latin-1", "replace"))
+    return Reply.of(301, (NO_SNIFF, (b"location", location), _VARY, _PHP_HTML, id_header(request_id)), text)

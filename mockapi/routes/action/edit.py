@@ -7,12 +7,12 @@ from mockapi.routes.action.call import Call, refused
 from mockapi.routes.action.errors import ApiError, at_least_one_required
 from mockapi.routes.action.module import Action
 from mockapi.routes.action.pages import page_title
-from mockapi.routes.action.parameters import Arguments, Kind, Parameter
+from mockapi.routes.action.parameters import WATCHLIST, Arguments, Kind, Parameter
 from mockapi.routes.action.permissions import check_edit
-from mockapi.routes.action.query.revision_info import iso
 from mockapi.routes.action.query.sections import with_section
 from mockapi.routes.action.tree import Tree
 from mockapi.wiki.facts import facts
+from mockapi.wiki.moment import iso
 from mockapi.wiki.title import InvalidTitle, Title
 from mockapi.wiki.written import EditResult, WriteError
 
@@ -37,7 +37,7 @@ PARAMETERS: Final = (
     Parameter("nocreate", Kind.FLAG),
     Parameter("watch", Kind.FLAG, deprecated=True),
     Parameter("unwatch", Kind.FLAG, deprecated=True),
-    Parameter("watchlist", allowed=("watch", "unwatch", "preferences", "nochange"), default="preferences"),
+    WATCHLIST,
     Parameter("md5"),
     Parameter("prependtext"),
     Parameter("appendtext"),

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
 from mockapi.draws import digest
-from mockapi.faults import status as status_fault
 from mockapi.faults.status import Status
 from mockapi.reply import Reply
 from mockapi.request import Request
+from mockapi.routes import status as statuses
 from mockapi.routes.action.call import Call
 from mockapi.routes.action.cookies import cookies_of
 from mockapi.routes.action.early import early, help_page, not_modified, web_server
@@ -58,9 +58,9 @@ class ActionApi:
     def status_reply(self, status: Status, request_id: str) -> Reply:
         """As the part says it that gives such an answer: a proxy, the API, or the web server before it."""
         if status.code in _FROM_A_PROXY or status.body is not None:
-            return status_fault.reply(status, revision="", request_id=request_id)
+            return statuses.reply(status, request_id)
         answer = self._refusal(status.code, request_id)
-        return status_fault.with_retry_after(answer, status)
+        return statuses.with_retry_after(answer, status)
 
     async def reply(self, context: Context) -> Reply:
         """The answer in the format that is asked for."""

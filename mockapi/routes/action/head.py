@@ -34,7 +34,12 @@ class Caching:
 
 def end_of_head(request_id: str, length: int) -> Headers:
     """What comes last."""
-    return ((b"content-length", str(length).encode()), (b"x-request-id", request_id.encode("latin-1", "replace")))
+    return ((b"content-length", str(length).encode()), id_header(request_id))
+
+
+def id_header(request_id: str) -> tuple[bytes, bytes]:
+    """Which request it answers."""
+    return (b"x-request-id", request_id.encode("latin-1", "replace"))
 
 
 def write_cookie(call: Call) -> Headers:

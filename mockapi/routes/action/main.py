@@ -12,6 +12,7 @@ from mockapi.routes.action.module import Action
 from mockapi.routes.action.parameters import Arguments, Kind, Parameter, read
 from mockapi.routes.action.registry import ACTIONS
 from mockapi.routes.action.tree import Tree
+from mockapi.wiki.moment import iso
 
 PARAMETERS: Final = (
     Parameter("action", allowed=tuple(ACTIONS), default="help"),
@@ -82,7 +83,7 @@ def requested(call: Call) -> dict[str, Tree]:
     if "requestid" in values:
         members["requestid"] = values["requestid"]
     if "curtimestamp" in values:
-        members["curtimestamp"] = f"{call.now:%Y-%m-%dT%H:%M:%SZ}"
+        members["curtimestamp"] = iso(call.now)
     if "responselanginfo" in values:
         members |= {"uselang": call.wiki.language, "errorlang": call.wiki.language}
     return members

@@ -6,7 +6,7 @@ from mockapi.routes.action.call import Call, refused
 from mockapi.routes.action.errors import ApiError, missing_title
 from mockapi.routes.action.module import Action
 from mockapi.routes.action.pages import page_title
-from mockapi.routes.action.parameters import Arguments, Kind, Parameter
+from mockapi.routes.action.parameters import WATCHLIST, Arguments, Kind, Parameter
 from mockapi.routes.action.tree import Tree
 from mockapi.wiki.title import Title
 from mockapi.wiki.written import WriteError
@@ -19,7 +19,7 @@ PARAMETERS: Final = (
     Parameter("movetalk", Kind.FLAG),
     Parameter("movesubpages", Kind.FLAG),
     Parameter("noredirect", Kind.FLAG),
-    Parameter("watchlist", allowed=("watch", "unwatch", "preferences", "nochange"), default="preferences"),
+    WATCHLIST,
     Parameter("ignorewarnings", Kind.FLAG),
     Parameter("tags", several=True),
     Parameter("token", required=True),
@@ -63,8 +63,7 @@ def _moved(call: Call, arguments: Arguments, source: Title, target: Title) -> di
 def _talk(call: Call, title: Title) -> Title | None:
     if title.namespace_id % 2:
         return None
-    number = title.namespace_id + 1
-    return Title(number, title.key, call.wiki.namespaces.name_of(number))
+    return call.wiki.in_namespace(title, title.namespace_id + 1)
 
 
 ACTION: Final = Action("move", PARAMETERS, run, posted=True, writes=True, token="csrf")

@@ -66,6 +66,11 @@ class Parameter:
     unprefixed: bool = False
 
 
+WATCHLIST: Final = Parameter(
+    "watchlist", allowed=("watch", "unwatch", "preferences", "nochange"), default="preferences"
+)
+"""What every write takes. Nobody watches here."""
+
 Argument = str | int | bool | datetime | tuple[str, ...] | tuple[int, ...] | None
 
 

@@ -8,10 +8,11 @@ from mockapi.routes.action.call import Call
 from mockapi.routes.action.errors import ApiError
 from mockapi.routes.action.module import Action
 from mockapi.routes.action.parameters import Arguments, Kind, Parameter
-from mockapi.routes.action.query.revision_info import iso, second_of
+from mockapi.routes.action.query.revision_info import second_of
 from mockapi.routes.action.tree import Tree
 from mockapi.wiki.facts import facts
 from mockapi.wiki.located import Located
+from mockapi.wiki.moment import iso
 from mockapi.wiki.written import HideResult
 
 _PARTS: Final[dict[str, HiddenPart]] = {"comment": "comment", "content": "text", "user": "user"}

@@ -5,7 +5,7 @@ from typing import Final
 from mockapi.routes.action.call import Call, refused
 from mockapi.routes.action.module import Action
 from mockapi.routes.action.pages import require, writable
-from mockapi.routes.action.parameters import Arguments, Kind, Parameter
+from mockapi.routes.action.parameters import WATCHLIST, Arguments, Kind, Parameter
 from mockapi.routes.action.tree import Tree
 from mockapi.wiki.written import WriteError
 
@@ -16,7 +16,7 @@ PARAMETERS: Final = (
     Parameter("timestamps", several=True),
     Parameter("fileids", Kind.INTEGER, several=True),
     Parameter("undeletetalk", Kind.FLAG),
-    Parameter("watchlist", allowed=("watch", "unwatch", "preferences", "nochange"), default="preferences"),
+    WATCHLIST,
     Parameter("token", required=True),
 )
 
@@ -36,7 +36,7 @@ async def run(call: Call, arguments: Arguments) -> None:
         "reason": result.reason,
     }
     call.wrote = True
-    call.result.add("undelete", {**told, "fileversions": 0, "reason": result.reason})
+    call.result.add("undelete", told)
 
 
 ACTION: Final = Action(

@@ -7,7 +7,7 @@ from typing import Any, Final, Self
 import orjson
 
 from mockapi.request import Request
-from mockapi.routes.rest.errors import RestError
+from mockapi.routes.rest.errors import RestError, bad_body
 
 _NO_TYPE: Final = "application/x-www-form-urlencoded"
 _MODELS: Final = frozenset({"wikitext", "css", "javascript", "json", "text"})
@@ -66,7 +66,7 @@ def _json_object(request: Request) -> Mapping[str, Any]:
 def _required(given: Mapping[str, Any], name: str) -> str:
     value = _text(given, name)
     if value is None:
-        raise _invalid(name, None, "missingparam", f'The "{name}" parameter must be set.')
+        raise bad_body("missingparam", f'The "{name}" parameter must be set.', name=name, value=None)
     return value
 
 
@@ -75,7 +75,8 @@ def _text(given: Mapping[str, Any], name: str) -> str | None:
     if value is None or isinstance(value, str):
         return value
     shown = orjson.dumps(value).decode()
-    raise _invalid(name, shown, "needstring", f'Parameter "{name}" accepts only a string value, but got {shown}')
+    text = f'Parameter "{name}" accepts only a string value, but got {shown}'
+    raise bad_body("needstring", text, name=name, value=shown)
 
 
 def _base(given: Mapping[str, Any]) -> int | None:
@@ -84,10 +85,11 @@ def _base(given: Mapping[str, Any]) -> int | None:
         return None
     shown = orjson.dumps(latest).decode()
     if not isinstance(latest, Mapping):
-        raise _invalid("latest", shown, "notarray", "Invalid value for parameter <var>latest</var>: array expected.")
+        text = "Invalid value for parameter <var>latest</var>: array expected."
+        raise bad_body("notarray", text, name="latest", value=shown)
     base = latest.get("id")
     if isinstance(base, bool) or not isinstance(base, int):
-        raise _invalid("latest", shown, "schema-validation-failed", "Invalid value for provided schema")
+        raise bad_body("schema-validation-failed", "Invalid value for provided schema", name="latest", value=shown)
     return base
 
 
@@ -102,14 +104,3 @@ def _refuse_unknown(given: Mapping[str, Any], known: Sequence[str]) -> None:
         }
         text = f"Extraneous fields found in request body: {', '.join(unknown)}"
         raise RestError(400, "rest-extraneous-body-fields", text, first=first)
-
-
-def _invalid(name: str, value: str | None, code: str, english: str) -> RestError:
-    first = {
-        "error": "parameter-validation-failed",
-        "name": name,
-        "value": value,
-        "failureCode": code,
-        "failureData": None,
-    }
-    return RestError(400, "rest-body-validation-error", f"Invalid request body: {english}", first=first)

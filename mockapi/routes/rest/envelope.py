@@ -6,9 +6,8 @@ Content-Length is there for 200 and 404 only; the others go out chunked, as Medi
 """
 
 import asyncio
-import re
 from collections.abc import Mapping
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -33,7 +32,6 @@ BY_LANGUAGE: Final = (b"vary", b"Accept-Language, x-restbase-compat")
 _PHP_TYPE: Final = (b"content-type", b"text/html; charset=UTF-8")
 _MEASURED: Final = frozenset({200, 404})
 _OFF_LOOP_BYTES: Final = 128 * 1024
-_TAKES_GZIP: Final = re.compile(r"\bgzip(?:;q=([0-9]+\.[0-9]+))?\b")
 
 
 def json_text(value: Fields | str) -> bytes:
@@ -45,13 +43,6 @@ def json_text(value: Fields | str) -> bytes:
     return text
 
 
-@lru_cache(maxsize=1024)
-def takes_gzip(accept_encoding: str | None) -> bool:
-    """Whether MediaWiki sends gzip for that header. Of weights it only understands those with a fraction."""
-    found = _TAKES_GZIP.search(accept_encoding) if accept_encoding else None
-    return found is not None and (found[1] is None or float(found[1]) > 0)
-
-
 def compatible(request: Request) -> bool:
     """Whether the client wants what RESTBase gave where that differs."""
     return request.headers.get("x-restbase-compat") == "true"
@@ -59,10 +50,9 @@ def compatible(request: Request) -> bool:
 
 def coding_of(context: "Context") -> Coding | None:
     """How the answer to a request is encoded: as MediaWiki does it, unless the plan wants something else."""
-    header = context.request.headers.get("accept-encoding")
-    if header is None and context.plan.body is None:
+    if context.plan.body is None and "accept-encoding" not in context.request.headers:
         return None
-    return body_fault.coding(context.plan, partial(_takes, context.request, header))
+    return body_fault.coding(context.plan, context.request.accepts)
 
 
 def sealed(
@@ -110,7 +100,3 @@ def enclosed(
         (b"x-request-id", request_id.encode("latin-1")),
     )
     return Reply(status, headers, body)
-
-
-def _takes(request: Request, header: str | None, coding: str) -> bool:
-    return takes_gzip(header) if coding == "gzip" else request.accepts(coding)

@@ -73,14 +73,13 @@ def denied_title(title: str) -> RestError:
 
 def bad_parameter(code: str, message: str, english: str, *, name: str, value: str | None, data: object) -> RestError:
     """A parameter that is not what it has to be: 400."""
-    first = {
-        "error": "parameter-validation-failed",
-        "name": name,
-        "value": value,
-        "failureCode": code,
-        "failureData": data,
-    }
-    return RestError(400, code, english, first=first, message=message)
+    return RestError(400, code, english, first=_failed(code, name, value, data), message=message)
+
+
+def bad_body(code: str, english: str, *, name: str, value: str | None) -> RestError:
+    """A member of a request's body that is not what it has to be: 400."""
+    first = _failed(code, name, value, None)
+    return RestError(400, "rest-body-validation-error", f"Invalid request body: {english}", first=first)
 
 
 def no_match(relative_path: str) -> RestError:
@@ -136,6 +135,16 @@ def reason(code: int) -> str:
     """The phrase of a status, as PHP and so MediaWiki have it."""
     known = HTTPStatus(code).phrase if code in HTTPStatus.__members__.values() else "Unknown Error"
     return _PHP_REASONS.get(code, known)
+
+
+def _failed(code: str, name: str, value: str | None, data: object) -> Fields:
+    return {
+        "error": "parameter-validation-failed",
+        "name": name,
+        "value": value,
+        "failureCode": code,
+        "failureData": data,
+    }
 
 
 def _compatible(error: RestError, request: Request) -> Mapping[str, str]:

@@ -3,13 +3,13 @@
 The licence is empty, as on a wiki that names none.
 """
 
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from mockapi.routes.rest.redirects import written_target
 from mockapi.routes.rest.visible import Visible
 from mockapi.wiki.facts import delta, facts
 from mockapi.wiki.located import Located
+from mockapi.wiki.moment import iso
 from mockapi.wiki.title import Title
 from mockapi.wiki.wiki import Wiki, revision_of
 
@@ -25,7 +25,7 @@ def page_members(wiki: Wiki, seen: Visible) -> Members:
     return {
         "id": page.page_id,
         **_name(wiki.title_of(page)),
-        "latest": {"id": revision.rev_id, "timestamp": timestamp(revision.timestamp)},
+        "latest": {"id": revision.rev_id, "timestamp": iso(revision.timestamp)},
         "content_model": page.content_model,
         "license": _LICENSE,
     }
@@ -51,7 +51,7 @@ def revision_members(wiki: Wiki, seed: int, seen: Visible) -> Members:
         "id": revision.rev_id,
         "size": known.size,
         "minor": known.minor,
-        "timestamp": timestamp(revision.timestamp),
+        "timestamp": iso(revision.timestamp),
         "content_model": page.content_model,
         "page": {"id": page.page_id, **_name(wiki.title_of(page))},
         "license": _LICENSE,
@@ -74,18 +74,13 @@ def compatible_members(wiki: Wiki, seed: int, seen: Visible, *, redirect: bool) 
         "user_id": known.user_id,
         "user_text": None if "user" in seen.hidden else known.user,
         "comment": None if "comment" in seen.hidden else known.comment,
-        "timestamp": timestamp(located.revision.timestamp),
+        "timestamp": iso(located.revision.timestamp),
         "tags": _tags(located),
         "restrictions": [f"{part}hidden" for part in ("comment", "user") if part in seen.hidden],
         "page_language": wiki.language,
         "redirect": redirect,
     }
     return {"items": [item]}
-
-
-def timestamp(at: datetime) -> str:
-    """A time as MediaWiki's JSON has it, in UTC, to the second."""
-    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _tags(located: Located) -> list[str]:

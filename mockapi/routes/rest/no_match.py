@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
-from mockapi.faults import status as status_fault
 from mockapi.faults.status import Status
 from mockapi.reply import Reply
 from mockapi.request import Request
+from mockapi.routes import status as statuses
 from mockapi.routes.endpoint import Context, Target
 from mockapi.routes.rest.envelope import coding_of
 from mockapi.routes.rest.errors import RestError, error_reply, no_match
@@ -36,7 +36,7 @@ class NoMatch:
 
     def status_reply(self, status: Status, request_id: str) -> Reply:
         """As the REST API says it."""
-        return status_fault.reply(status, revision="", request_id=request_id)
+        return statuses.reply(status, request_id)
 
     async def reply(self, context: Context) -> Reply:
         """404; 308 for the root without its slash."""

@@ -33,12 +33,12 @@ from mockapi.routes.rest.parameters import (
     parse_query,
     redirect_parameter,
 )
-from mockapi.routes.rest.path import Form, Module, segment
+from mockapi.routes.rest.path import READING, RENDERED, Form, Module, segment
 from mockapi.routes.rest.preconditions import Validators, bare_reply, conditional, decide
 from mockapi.routes.rest.privacy import guarded
 from mockapi.routes.rest.redirects import Places
+from mockapi.routes.rest.status import status_reply
 from mockapi.routes.rest.visible import Visible, visible
-from mockapi.routes.rest.words import status_reply
 from mockapi.routes.rest.write import write
 from mockapi.wiki.located import Located
 from mockapi.wiki.namespaces import FILE, MEDIA
@@ -48,11 +48,9 @@ from mockapi.wiki.wiki import Wiki
 if TYPE_CHECKING:
     from mockapi.world import World
 
-METHODS: Final = ("HEAD", "GET")
 METHODS_OF_SOURCE: Final = ("HEAD", "GET", "PUT")
 
 _PATH: Final = re.compile(r"/w/rest\.php/(content/)?v1/page/([^/]*)(?:/(bare|html|with_html))?")
-_RENDERED: Final = frozenset({"html", "with_html"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +98,8 @@ class PageRoute:
             title=title,
             located=located,
             targets=(target,),
-            key=key if form in _RENDERED else f"{form}:{key}",
-            renders=located is not None and form in _RENDERED and request.method in METHODS,
+            key=key if form in RENDERED else f"{form}:{key}",
+            renders=located is not None and form in RENDERED and request.method in READING,
         )
 
     @property
@@ -128,16 +126,16 @@ class PageRoute:
 
     async def _reply(self, context: Context) -> Reply:
         request = context.request
-        if request.method not in METHODS:
+        if request.method not in READING:
             if request.method == "PUT" and self.form == "source":
                 return await self._update(context)
-            allowed = METHODS_OF_SOURCE if self.form == "source" else METHODS
+            allowed = METHODS_OF_SOURCE if self.form == "source" else READING
             return method_reply(request, context.request_id, allowed, coding=coding_of(context))
         if not self.text:
             raise missing("title")
         parameters = parse_query(request.query) if request.query else {}
         follow = redirect_parameter(parameters)
-        if self.form in _RENDERED:
+        if self.form in RENDERED:
             flavor = flavor_parameter(parameters)
             return await rendered(self, context, self._seen(context), flavor, follow=follow)
         return await described(self, context, self._seen(context))
@@ -170,5 +168,5 @@ def _title(wiki: Wiki, text: str) -> Title | None:
     except InvalidTitle:
         return None
     if title.namespace_id == MEDIA:
-        return Title(FILE, title.key, wiki.namespaces.name_of(FILE))
+        return wiki.in_namespace(title, FILE)
     return title if title.can_exist else None

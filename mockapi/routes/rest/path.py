@@ -15,6 +15,12 @@ REST_ROOT: Final = "/w/rest.php"
 Module = Literal["v1", "content/v1"]
 Form = Literal["source", "bare", "html", "with_html"]
 
+RENDERED: Final = frozenset({"html", "with_html"})
+"""The forms that carry HTML."""
+
+READING: Final = ("HEAD", "GET")
+"""The methods that read, in the order in which MediaWiki lists them."""
+
 _MODULE: Final = "/content/v1"
 _UNREADABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 

@@ -20,13 +20,13 @@ from mockapi.routes.rest.errors import (
 )
 from mockapi.routes.rest.metadata import compatible_members, revision_members
 from mockapi.routes.rest.parameters import bad_integer, flavor_parameter, integer, parse_query
-from mockapi.routes.rest.path import Form, Module, revision_path, segment
+from mockapi.routes.rest.path import READING, RENDERED, Form, Module, revision_path, segment
 from mockapi.routes.rest.preconditions import Validators, bare_reply, conditional, decide
 from mockapi.routes.rest.privacy import guarded
 from mockapi.routes.rest.redirects import written_target
 from mockapi.routes.rest.render import CACHE_CONTROL, Render, source_etag, source_validators
+from mockapi.routes.rest.status import status_reply
 from mockapi.routes.rest.visible import Visible, visible
-from mockapi.routes.rest.words import status_reply
 from mockapi.wiki.facts import facts
 from mockapi.wiki.located import Located
 from mockapi.wiki.wiki import Wiki
@@ -34,10 +34,8 @@ from mockapi.wiki.wiki import Wiki
 if TYPE_CHECKING:
     from mockapi.world import World
 
-METHODS: Final = ("HEAD", "GET")
 
 _PATH: Final = re.compile(r"/w/rest\.php/(content/)?v1/revision/([^/]*)(?:/(bare|html|with_html))?")
-_RENDERED: Final = frozenset({"html", "with_html"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,7 @@ class RevisionRoute:
             located=located,
             targets=(target,),
             key=_key(request, form, rev_id),
-            renders=located is not None and form in _RENDERED and request.method in METHODS,
+            renders=located is not None and form in RENDERED and request.method in READING,
         )
 
     def status_reply(self, status: Status, request_id: str) -> Reply:
@@ -102,12 +100,12 @@ class RevisionRoute:
 
     async def _reply(self, context: Context) -> Reply:
         request = context.request
-        if request.method not in METHODS:
-            return method_reply(request, context.request_id, METHODS, coding=coding_of(context))
+        if request.method not in READING:
+            return method_reply(request, context.request_id, READING, coding=coding_of(context))
         if self.rev_id is None:
             raise bad_integer("id", self.text)
         seen = visible(self.located, context.plan)
-        if self.form in _RENDERED:
+        if self.form in RENDERED:
             return await self._rendered(context, self.rev_id, seen)
         return await self._described(context, self.rev_id, seen)
 
@@ -161,7 +159,7 @@ class RevisionRoute:
 def _key(request: Request, form: Form, rev_id: int | None) -> str:
     if rev_id is None:
         return request.path
-    return str(rev_id) if form in _RENDERED else f"{form}:{rev_id}"
+    return str(rev_id) if form in RENDERED else f"{form}:{rev_id}"
 
 
 def _validators(render: Render | None, *, exists: bool) -> Validators:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import quote
 
-from mockapi.faults import status as status_fault
 from mockapi.faults.status import Status
 from mockapi.reply import Headers, Reply
 from mockapi.request import Request
+from mockapi.routes import status as statuses
 from mockapi.routes.endpoint import Context, Target
 from mockapi.routes.rest.draft import Draft
 from mockapi.routes.rest.envelope import JSON_TYPE, coding_of, json_text, sealed_long
@@ -55,7 +55,7 @@ class CreateRoute:
 
     def status_reply(self, status: Status, request_id: str) -> Reply:
         """As the REST API says it."""
-        return status_fault.reply(status, revision="", request_id=request_id)
+        return statuses.reply(status, request_id)
 
     async def reply(self, context: Context) -> Reply:
         """201 with the new page, or why there is none."""

@@ -6,17 +6,17 @@ Its entity tags have two parts, its errors are `application/problem+json`. Read 
 differs from a real one would be in details such as the order of headers.
 """
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import quote
 
 from mockapi.body import Held
-from mockapi.faults import status as status_fault
 from mockapi.faults.status import Status
 from mockapi.reply import Headers, Reply
 from mockapi.request import Request
+from mockapi.routes import status as statuses
 from mockapi.routes.endpoint import Context, Target
+from mockapi.routes.gateway import RESTBASE_PATH
 from mockapi.routes.rest.envelope import coding_of, json_text
 from mockapi.routes.rest.metadata import compatible_members
 from mockapi.routes.rest.parameters import parse_query
@@ -35,7 +35,6 @@ from mockapi.wiki.wiki import Wiki
 if TYPE_CHECKING:
     from mockapi.world import World
 
-_PATH: Final = re.compile(r"/api/rest_v1/page/(html|title)/([^/]+)(?:/([^/]+))?")
 _METHODS: Final = frozenset({"GET", "HEAD"})
 _NOT_FOLLOWED: Final = frozenset({USER, USER_TALK})
 _SOURCES: Final = (
@@ -62,7 +61,7 @@ class Restbase:
     @classmethod
     def match(cls, request: Request, world: "World") -> Self | None:
         """None for another path, and while the gateway has its paths."""
-        found = _PATH.fullmatch(request.raw_path) if world.restbase == "legacy" else None
+        found = RESTBASE_PATH.fullmatch(request.raw_path) if world.restbase == "legacy" else None
         if found is None:
             return None
         kind, text, revision = found[1], segment(found[2]), found[3]
@@ -82,8 +81,8 @@ class Restbase:
         """As the service says it, or a proxy."""
         if status.body is None and status.code in {403, 404}:
             problem = not_found() if status.code == 404 else denied(self.revision or self.text)
-            return status_fault.with_retry_after(self._problem(problem, request_id), status)
-        return status_fault.reply(status, revision="", request_id=request_id)
+            return statuses.with_retry_after(self._problem(problem, request_id), status)
+        return statuses.reply(status, request_id)
 
     async def reply(self, context: Context) -> Reply:
         """The page, the way to it, or the error."""

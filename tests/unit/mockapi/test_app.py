@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from mockapi.app import create_app
+from mockapi.clock.clock import Clock
 from mockapi.control.access import Access
-from mockapi.world import Clock, World, Worlds
+from mockapi.world import World, Worlds
 
 NETWORK = ipaddress.ip_network("172.16.0.0/12")
 

@@ -49,7 +49,7 @@ def test_rules_are_a_yaml_list(tmp_path: Path) -> None:
         ("- {name: a, do: {body: {siez: 20MiB}}}", "rules.yaml: [0].do.body.siez: unknown key; did you mean 'size'?"),
         ("- {name: a, do: {latncy: 1s}}\n- {nam: b}", "(and 3 more)"),
         ("- {name: a, do: {latency: [}", "rules.yaml:1:28: not YAML"),
-        ("name: a", "rules.yaml: input should be a valid tuple"),
+        ("name: a", "rules.yaml: input should be a list"),
     ],
 )
 def test_a_rule_error_names_its_place(tmp_path: Path, text: str, message: str) -> None:

@@ -9,10 +9,11 @@ from mockapi.routes.action.module import Continue, QueryModule
 from mockapi.routes.action.parameters import Arguments, Kind, Parameter
 from mockapi.routes.action.query.addresses import article_path, edit_path
 from mockapi.routes.action.query.page_set import PageSet
-from mockapi.routes.action.query.revision_info import iso, second_of
+from mockapi.routes.action.query.revision_info import second_of
 from mockapi.routes.action.tree import Tree
 from mockapi.wiki.facts import facts
 from mockapi.wiki.located import Located
+from mockapi.wiki.moment import iso
 from mockapi.wiki.namespaces import FILE
 from mockapi.wiki.source import content_model_of
 from mockapi.wiki.title import Title
@@ -157,8 +158,7 @@ def _restriction_types(title: Title, located: Located | None) -> list[Tree]:
 
 
 def _associate(call: Call, title: Title) -> Title:
-    number = title.namespace_id ^ 1
-    return Title(number, title.key, call.wiki.namespaces.name_of(number))
+    return call.wiki.in_namespace(title, title.namespace_id ^ 1)
 
 
 def _id_of_associate(call: Call, name: str, title: Title) -> dict[str, Tree]:

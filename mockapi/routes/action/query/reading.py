@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from mockapi.catalog import CatalogPage
-from mockapi.plan import AS_BUILT, HiddenPart, WikiState
+from mockapi.catalog import CatalogPage, HiddenPart
+from mockapi.plan import AS_BUILT, WikiState
 from mockapi.routes.action.call import Call
 from mockapi.routes.action.subjects import revision_target
 from mockapi.wiki.located import Located

@@ -4,7 +4,7 @@ The text stands in a slot, or, when the client does not name slots, on the revis
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from mockapi.routes.action.call import Call
@@ -15,6 +15,7 @@ from mockapi.routes.action.query.sections import section_of
 from mockapi.routes.action.tree import Content, Record, Tree
 from mockapi.wiki.facts import Facts, facts
 from mockapi.wiki.located import Located
+from mockapi.wiki.moment import iso, seconds
 
 _FORMATS: Final = {
     "wikitext": "text/x-wiki",
@@ -71,13 +72,8 @@ def revision_info(call: Call, located: Located, wanted: Wanted) -> dict[str, Tre
 
 
 def second_of(located: Located) -> datetime:
-    """When the revision was made, as MediaWiki keeps it: in UTC, without fractions of a second."""
-    return located.revision.timestamp.astimezone(UTC).replace(microsecond=0)
-
-
-def iso(moment: datetime) -> str:
-    """As MediaWiki writes a time."""
-    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+    """When the revision was made."""
+    return seconds(located.revision.timestamp)
 
 
 def _user(known: Facts, hides: Hidden, props: frozenset[str]) -> dict[str, Tree]:

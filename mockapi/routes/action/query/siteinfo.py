@@ -12,8 +12,8 @@ from mockapi.routes.action.lag import seconds
 from mockapi.routes.action.module import Continue, QueryModule, public
 from mockapi.routes.action.parameters import Arguments, Kind, Parameter
 from mockapi.routes.action.query.page_set import PageSet
-from mockapi.routes.action.query.revision_info import iso
 from mockapi.routes.action.tree import Always, Content, Numbered, Tree
+from mockapi.wiki.moment import iso
 from mockapi.wiki.namespaces import MAIN, SYSTEM_MESSAGE, Namespace
 from mockapi.wiki.rights import RIGHTS
 

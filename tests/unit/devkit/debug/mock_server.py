@@ -11,8 +11,9 @@ import uvicorn
 
 from devkit.waiting import wait_until
 from mockapi.app import create_app
-from mockapi.server import bind
-from mockapi.world import Clock, World, Worlds
+from mockapi.clock.clock import Clock
+from mockapi.serving.server import bind
+from mockapi.world import World, Worlds
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from mockapi.control.given import DURATION, Given
 from mockapi.control.refusal import Refusal
 from mockapi.control.rules import RULE, RULES, SWITCH
 from mockapi.control.state import NEW_STATE
-from mockapi.rules.duration import parse
 from mockapi.rules.model import Rule
+from mockapi.values.duration import parse
 
 GIVEN = {"rule": RULE, "rules": RULES, "switch": SWITCH, "state": NEW_STATE}
 

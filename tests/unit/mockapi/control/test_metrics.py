@@ -7,12 +7,13 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families
 
 from mockapi.catalog import CatalogPage
+from mockapi.clock.clock import Clock
 from mockapi.control.metrics import Metrics
 from mockapi.entry import Asked, Result
 from mockapi.rules.model import Rule
-from mockapi.world import Clock, World, Worlds
+from mockapi.world import World, Worlds
 
-NARROW = Rule.model_validate({"name": 'narrow "1"\n', "do": {"capacity": 1}})
+NARROW = Rule.model_validate({"name": 'narrow "1" \\', "do": {"capacity": 1}})
 OFF = Rule.model_validate({"name": "off", "do": {"status": 504}, "enabled": False})
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
 

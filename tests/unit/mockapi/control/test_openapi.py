@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
+from mockapi.clock.clock import Clock
 from mockapi.control.docs import docs_page
 from mockapi.control.journal import journal_routes
 from mockapi.control.openapi import document
@@ -10,7 +11,7 @@ from mockapi.control.pages import watch_routes
 from mockapi.control.rules import RULE, RULES, SWITCH, rule_routes
 from mockapi.control.state import NEW_STATE, state_routes
 from mockapi.faults.registry import FAULTS
-from mockapi.world import Clock, World, Worlds
+from mockapi.world import World, Worlds
 
 
 @pytest.fixture(scope="module")

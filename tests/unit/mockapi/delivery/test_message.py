@@ -74,6 +74,34 @@ def test_a_body_of_unknown_length_is_measured_for_a_length_that_is_off() -> None
     assert (header(lie, b"content-length"), lie.truthful, lie.chunked) == ("703", False, False)
 
 
+@pytest.mark.parametrize(
+    "do", [{"content_length": {"off_by": 3}}, {"content_length": "compressed"}, {"truncate": "50%"}]
+)
+def test_measuring_stops_soon_after_it_is_given_up(do: dict[str, Any]) -> None:
+    pieces = 5_000
+    given = 0
+
+    async def give_up() -> None:
+        loop, begun = asyncio.get_running_loop(), asyncio.Event()
+
+        def made() -> Iterator[bytes]:
+            nonlocal given
+            for _ in range(pieces):
+                given += 1
+                loop.call_soon_threadsafe(begun.set)
+                yield bytes(10_000)
+
+        reply = Reply(200, ((b"content-type", TYPE),), Streamed(made, None, pieces * 10_000))
+        measuring = asyncio.create_task(message(reply, delivery(do), head_only=False))
+        await begun.wait()
+        measuring.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await measuring
+
+    asyncio.run(give_up())  # waits for its threads
+    assert 0 < given < pieces
+
+
 def test_without_a_body_no_length_is_a_lie() -> None:
     head = made({"content_length": "negative"}, head_only=True)
     assert (header(head, b"content-length"), head.truthful) == ("-1", True)

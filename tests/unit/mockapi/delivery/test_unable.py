@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from mockapi.clock.clock import Clock
 from mockapi.exchange import Exchange
 from mockapi.rules.model import Rule
-from mockapi.world import Clock, World, Worlds
+from mockapi.world import World, Worlds
 
 SCOPE = {
     "type": "http",

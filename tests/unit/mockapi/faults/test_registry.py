@@ -14,9 +14,9 @@ from mockapi.rules.model import Do, Rule
 SLOW = {"latency": {"p50": "40ms", "p99": "2s", "cap": "10s"}}
 
 
-def plan(*dos: dict[str, Any], seed: int = 1, key: str = "28674", attempt: int = 1, at_s: float = 0.0) -> Plan:
+def plan(*dos: dict[str, Any], seed: int = 1, key: str = "28674", attempt: int = 1, age_s: float = 0.0) -> Plan:
     rules = [Rule.model_validate({"name": f"r{n}", "do": do}) for n, do in enumerate(dos)]
-    return plan_for(rules, seed=seed, key=key, attempt=attempt, at_s=at_s)
+    return plan_for(rules, seed=seed, key=key, attempt=attempt, age_s=lambda _: age_s)
 
 
 def test_every_fault_a_rule_can_name_is_registered() -> None:
@@ -132,9 +132,9 @@ def test_a_histogram_is_drawn_in_its_shares() -> None:
     assert sum(wait > 1 for wait in waits) == pytest.approx(20, abs=18)
 
 
-@pytest.mark.parametrize(("at_s", "added"), [(0, 0), (10, 0), (25, 2.5), (40, 5), (99, 5)])
-def test_degradation_grows_with_time_on_top_of_latency(at_s: float, added: float) -> None:
-    made = plan({"latency": "1s", "degradation": {"adds": "5s", "over": "30s", "after": "10s"}}, at_s=at_s)
+@pytest.mark.parametrize(("age_s", "added"), [(0, 0), (10, 0), (25, 2.5), (40, 5), (99, 5)])
+def test_degradation_grows_with_time_on_top_of_latency(age_s: float, added: float) -> None:
+    made = plan({"latency": "1s", "degradation": {"adds": "5s", "over": "30s", "after": "10s"}}, age_s=age_s)
     assert made.latency == timedelta(seconds=1 + added)
 
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from mockapi.catalog import CatalogPage
 from mockapi.default_catalog import default_catalog
 from mockapi.pages.article import render_article
+from mockapi.pages.article_source import generate
 from mockapi.pages.outline import MAX_BYTES
 from mockapi.pages.prose import LANGUAGES
-from mockapi.pages.wikitext import generate
 from mockapi.wiki.located import Located
 
 MakePage = Callable[..., CatalogPage]

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mockapi.catalog import CatalogPage
-from mockapi.pages.block import Block, most_changed_bytes, render_block
+from mockapi.pages.block import Block, most_changed_bytes
 from mockapi.wiki.located import Located
+from tests.unit.mockapi.pages.whole_block import render_block
 
 MakePage = Callable[..., CatalogPage]
 RevisionOf = Callable[[CatalogPage, int], Located]

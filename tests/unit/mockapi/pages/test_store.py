@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from mockapi.body import Body, Held, Streamed
 from mockapi.catalog import CatalogPage
 from mockapi.pages.article import render_article
-from mockapi.pages.block import MAX_SIZE_BYTES, Block, render_block
+from mockapi.pages.block import MAX_SIZE_BYTES, Block
 from mockapi.pages.bomb import Bomb
 from mockapi.pages.coding import CODINGS, Coding
 from mockapi.pages.document import Shape
 from mockapi.pages.store import HELD_BYTES, HELD_ENCODED_BYTES, PageStore
 from mockapi.wiki.located import Located
 from mockapi.wiki.wikis import Wikis
+from tests.unit.mockapi.pages.whole_block import render_block
 
 MakePage = Callable[..., CatalogPage]
 RevisionOf = Callable[[CatalogPage, int], Located]

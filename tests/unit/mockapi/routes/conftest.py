@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from mockapi.catalog import CatalogPage
+from mockapi.clock.clock import Clock
 from mockapi.plan import NOTHING, Plan
 from mockapi.request import Request
 from mockapi.routes.endpoint import Context, Endpoint, Target
 from mockapi.routes.table import find
-from mockapi.world import Clock, World
+from mockapi.world import World
 
 AT = "2026-03-04T05:06:07Z"
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

@@ -213,6 +213,19 @@ def test_a_window_has_a_beginning_or_an_end_or_both(window: dict[str, str], seco
             "'GTE' is not allowed; did you mean 'GET'?",
         ),
         ([{"name": "a", "do": {"status": 404}}] * 2, "rule name 'a' is there twice"),
+        *(
+            ([{"name": name, "do": {"status": 404}}], "[0].name: not a name for a rule")
+            for name in ("a\nb", "a\x00", "\x7f", ".", "..")
+        ),
+        (
+            [{"name": "a", "when": {"revision": "7"}, "do": {"status": 404}}],
+            "[0].when.revision[0]: input should be a valid integer (got '7')",
+        ),
+        ([{"name": "a", "when": {"revision": []}, "do": {"status": 404}}], "[0].when.revision: at least 1 needed"),
+        ([{"name": "a", "do": {"missing": False}}], "[0].do.missing: False is not allowed; allowed: true"),
+        ([{"name": "a", "do": {"capacity": {"parses": 1, "overflow": 500}}}], "allowed: 503, 429"),
+        ({"rules": []}, "input should be a list (got {'rules': []})"),
+        ([["a"]], "[0]: input should be an object (got ['a'])"),
     ],
 )
 def test_a_refusal_says_place_value_and_remedy(document: object, expected: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from mockapi.catalog import CatalogPage, CatalogRevision
 from mockapi.default_catalog import default_catalog
-from mockapi.pages.wikitext import generate
+from mockapi.pages.article_source import generate
 from mockapi.wiki.facts import delta, facts
 from mockapi.wiki.located import Located
 

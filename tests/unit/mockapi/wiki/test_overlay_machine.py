@@ -65,7 +65,7 @@ class Writes(RuleBasedStateMachine):
         page = self.live(title)
         result = self.overlay.edit(self.wiki.title(title), text, by=ALICE)
         assert result.new == (page is None)
-        assert result.nochange == (page is not None and page.texts[-1] == text)
+        assert (result.new_rev_id is None) == (page is not None and page.texts[-1] == text)
         if page is None:
             self.new(title, text, "css" if title.endswith(".css") else "wikitext")
         elif page.texts[-1] != text:

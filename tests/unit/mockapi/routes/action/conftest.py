@@ -12,9 +12,10 @@ from urllib.parse import urlencode
 import pytest
 
 from mockapi.catalog import CatalogPage
+from mockapi.clock.clock import Clock
 from mockapi.exchange import Exchange
 from mockapi.rules.model import Rule
-from mockapi.world import Clock, World, Worlds
+from mockapi.world import World, Worlds
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 ADDRESS = "192.0.2.1"

@@ -1,4 +1,4 @@
-"""`parsoid.json` has what Parsoid 0.20.8 (MediaWiki 1.43.9) made of some texts, on a wiki with a main page only."""
+"""`recorded.json` has what Parsoid 0.20.8 (MediaWiki 1.43.9) made of some texts, on a wiki with a main page only."""
 
 import json
 import re
@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mockapi.wiki.namespaces import Namespaces
-from mockapi.wiki.wikitext import render
+from mockapi.wiki.parsoid.render import render
 
-RECORDED: list[dict[str, str]] = json.loads((Path(__file__).parent / "parsoid.json").read_text(encoding="utf-8"))
+RECORDED: list[dict[str, str]] = json.loads((Path(__file__).parent / "recorded.json").read_text(encoding="utf-8"))
 VOID = {"br", "hr", "link", "meta", "wbr"}
 
 

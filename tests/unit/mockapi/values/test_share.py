@@ -1,7 +1,7 @@
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from mockapi.rules.share import Share
+from mockapi.values.share import Share
 
 SHARES: TypeAdapter[float] = TypeAdapter(Share)
 

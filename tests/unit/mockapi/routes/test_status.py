@@ -4,8 +4,9 @@ from typing import Any
 import orjson
 import pytest
 
-from mockapi.faults.status import Status, overflow, reply
+from mockapi.faults.status import Status
 from mockapi.reply import Reply
+from mockapi.routes.status import overflow, reply
 from mockapi.rules.model import Do
 
 
@@ -16,7 +17,7 @@ def data(reply: Reply) -> bytes:
 def answer(status: int | dict[str, Any]) -> Reply:
     fault = Do.model_validate({"status": status}).status
     assert fault is not None
-    return reply(fault, revision="28674", request_id="abc")
+    return reply(fault, "abc")
 
 
 @pytest.mark.parametrize(
@@ -40,8 +41,7 @@ def test_a_proxy_speaks_plainly(code: int, words: str) -> None:
 @pytest.mark.parametrize(
     ("code", "expected"),
     [
-        (403, {"errorKey": "rest-permission-denied-revision", "httpReason": "Forbidden"}),
-        (404, {"errorKey": "rest-nonexistent-revision", "httpReason": "Not Found"}),
+        (404, {"httpReason": "Not Found"}),
         (413, {"error-keys": ["parsoid-resource-limit-exceeded"], "httpReason": "Request Entity Too Large"}),
         (500, {"message": "Error: exception of type RuntimeException", "httpReason": "Internal Server Error"}),
         (418, {"httpReason": "I'm a Teapot"}),
@@ -55,10 +55,6 @@ def test_mediawiki_speaks_json(code: int, expected: dict[str, Any]) -> None:
     assert fields.items() >= expected.items()
     assert made.header(b"content-type") == "application/json"
     assert (made.header(b"content-length") is not None) == (code == 404)
-
-
-def test_the_error_names_the_revision() -> None:
-    assert "The specified revision (28674) does not exist" in data(answer(404)).decode()
 
 
 def test_too_many_requests_say_when_to_come_back() -> None:
@@ -87,8 +83,7 @@ def test_a_full_queue_is_told_by_the_proxy_or_by_the_gateway() -> None:
 def test_retry_after_may_be_a_date() -> None:
     made = reply(
         Status(code=429, retry_after=timedelta(seconds=90), retry_after_as="date"),
-        revision="",
-        request_id="abc",
+        "abc",
         now=datetime(2026, 11, 21, 23, 59, 0, tzinfo=UTC),
     )
     assert made.header(b"retry-after") == "Sun, 22 Nov 2026 00:00:30 GMT"

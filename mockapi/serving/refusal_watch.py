@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from mockapi.faults.refuse import ends_after
 from mockapi.rules.model import Rule
 
 
@@ -33,5 +32,5 @@ class RefusalWatch:
 
 
 def _lasts(rule: Rule, seconds: float) -> bool:
-    limit = ends_after(rule)
+    limit = None if rule.do.refuse is None else rule.do.refuse.for_
     return limit is None or seconds < limit.total_seconds()

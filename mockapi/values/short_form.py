@@ -1,12 +1,12 @@
-"""The short forms of faults: `status: 504` is `status: {code: 504}`."""
+"""Short forms: `status: 504` is `status: {code: 504}`, `size: 20MiB` is `size: {fixed: 20MiB}`."""
 
 from pydantic import BeforeValidator
 
-from mockapi.rules.strict import Strict
+from mockapi.values.strict import Strict
 
 
 def spelled_out(key: str, forms: object) -> BeforeValidator:
-    """Turns the short form of a fault into the long one under `key`; a mapping, a model and None stay as they are.
+    """Turns a short form into the long one under `key`; a mapping, a model and None stay as they are.
 
     `forms` is the type of all that may be written, for the JSON schema.
     """

@@ -1,6 +1,7 @@
 """Runs the application under uvicorn: says when it is ready, and ends at once when told to."""
 
 import asyncio
+import errno
 import logging
 import socket
 import sys
@@ -16,8 +17,8 @@ from mockapi.app import create_app
 from mockapi.control.access import LOOPBACK, Access
 from mockapi.control.app import is_control
 from mockapi.errors import AddressError
-from mockapi.listeners import BACKLOG, Listeners
-from mockapi.refusal_watch import RefusalWatch
+from mockapi.serving.listeners import BACKLOG, Listeners
+from mockapi.serving.refusal_watch import RefusalWatch
 from mockapi.wire import WireProtocol, wire_of
 from mockapi.world import Worlds
 
@@ -36,9 +37,9 @@ def bind(host: str, port: int) -> socket.socket:
         listener.listen(BACKLOG)
     except (OSError, OverflowError) as error:
         listener.close()
-        raise AddressError(
-            f"cannot listen on {host}:{port}: {error}; choose another --port, or 0 for a free one"
-        ) from None
+        elsewhere = isinstance(error, socket.gaierror) or getattr(error, "errno", None) == errno.EADDRNOTAVAIL
+        remedy = "give --host an address of this machine" if elsewhere else "choose another --port, or 0 for a free one"
+        raise AddressError(f"cannot listen on {host}:{port}: {error}; {remedy}") from None
     return listener
 
 

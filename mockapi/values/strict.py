@@ -1,4 +1,4 @@
-"""The base of what people write into rules and states."""
+"""The base of what people write into catalogs, rules and states."""
 
 from pydantic import BaseModel, ConfigDict
 

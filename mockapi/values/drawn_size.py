@@ -1,13 +1,18 @@
-"""A number of bytes that may differ from page to page."""
+"""A number of bytes that may differ from page to page, by a function of (seed, rule, key).
+
+The attempt is left out, so that a document has the same length whenever it is fetched.
+"""
 
 from typing import Annotated, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from mockapi.draws import Draw, log_normal, uniform
 from mockapi.pages.block import MAX_SIZE_BYTES, MIN_SIZE_BYTES
-from mockapi.rules.size import Size
-from mockapi.rules.strict import Strict
+from mockapi.values.short_form import spelled_out
+from mockapi.values.size import Size
+from mockapi.values.strict import Strict
 
 _BOUNDS = Field(ge=MIN_SIZE_BYTES, le=MAX_SIZE_BYTES)
 
@@ -50,9 +55,19 @@ class DrawnSize(Strict):
         return self
 
 
-def _spelled_out(value: object) -> object:
-    return value if value is None or isinstance(value, dict | Strict) else {"fixed": value}
-
-
-DocumentSize = Annotated[DrawnSize, BeforeValidator(_spelled_out, json_schema_input_type=int | str | DrawnSize)]
+DocumentSize = Annotated[DrawnSize, spelled_out("fixed", int | str | DrawnSize)]
 """Also written as a bare size."""
+
+
+def drawn_bytes(size: DrawnSize, draw: Draw) -> int:
+    """The length for what the request asks for."""
+    if size.fixed is not None:
+        return size.fixed
+    u = uniform(draw.seed, draw.rule, draw.key, "size")
+    if size.uniform is not None:
+        low, high = size.uniform.from_, size.uniform.to
+        return low + int(u * (high - low + 1))
+    if size.p50 is None or size.p99 is None:
+        raise AssertionError(size)
+    most = MAX_SIZE_BYTES if size.cap is None else size.cap
+    return min(round(log_normal(u, size.p50, size.p99)), most)

@@ -6,7 +6,7 @@ from pydantic import PlainSerializer, PlainValidator
 from pydantic_core import PydanticCustomError
 
 from mockapi.delivery.delivery import Offset
-from mockapi.rules import share, size
+from mockapi.values import share, size
 
 
 def parse(value: object) -> Offset:

@@ -1,5 +1,5 @@
-from mockapi.refusal_watch import RefusalWatch
 from mockapi.rules.model import Rule
+from mockapi.serving.refusal_watch import RefusalWatch
 
 
 class Rules:

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
 from mockapi.delivery.delivery import Offset
-from mockapi.faults.offset import parse, text
+from mockapi.values.offset import parse, text
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from mockapi.pages.language import language_of
+from mockapi.wiki.language import language_of
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from mockapi.rules.duration import Duration, text
+from mockapi.values.duration import Duration, text
 
 DURATIONS: TypeAdapter[timedelta] = TypeAdapter(Duration)
 

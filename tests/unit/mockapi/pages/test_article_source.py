@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from mockapi.catalog import CatalogPage
 from mockapi.pages.article import render_article
+from mockapi.pages.article_source import generate
 from mockapi.pages.prose import LANGUAGES
-from mockapi.pages.wikitext import generate
 from mockapi.wiki.located import Located
 
 MakePage = Callable[..., CatalogPage]
@@ -20,7 +20,7 @@ RevisionOf = Callable[[CatalogPage, int], Located]
 _PRINT = """
 import hashlib
 from mockapi.default_catalog import default_catalog
-from mockapi.pages.wikitext import generate
+from mockapi.pages.article_source import generate
 from mockapi.wiki.located import Located
 page = default_catalog(1, pages=7)[6]
 print(hashlib.sha256(generate(1, Located(page, page.revisions[1])).encode()).hexdigest())

@@ -1,7 +1,7 @@
 import asyncio
 import socket
 
-from mockapi.listeners import Listeners
+from mockapi.serving.listeners import Listeners
 
 
 class Ending(asyncio.Protocol):

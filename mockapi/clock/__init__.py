@@ -1,0 +1,1 @@
+"""Time, as it is passed in to all that goes by it."""

@@ -1,0 +1,24 @@
+import pytest
+
+from mockapi.__main__ import main
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--port", "abc", "abc is not a port: 0 to 65535"),
+        ("--port", "-1", "-1 is not a port: 0 to 65535"),
+        ("--port", "65536", "65536 is not a port: 0 to 65535"),
+        ("--journal-size", "many", "many is not a number of requests: at least 1"),
+        ("--journal-size", "0", "0 is not a number of requests: at least 1"),
+        ("--allow-control", "here", "'here' is not a network: write an address"),
+        ("--allow-control", "10.0.0.1/8", "did you mean 10.0.0.0/8?"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_told_with_what_does(
+    option: str, value: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([option, value])
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
