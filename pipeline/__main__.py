@@ -1,34 +1,50 @@
-"""`python -m pipeline run html-enrichment --config FILE`: exit 0 stopped, 1 the query failed, 2 refused to begin.
+"""`python -m pipeline run JOB --config FILE`: exit 0 stopped, 1 the query failed, 2 refused to begin.
 
 `python -m pipeline deferred list | show | retry | drop --config FILE`: what the job has put aside.
+`python -m pipeline checkpoint | lag | replay | fan-out`: where it stands, and the events of its source once more.
+`python -m pipeline claims sweep`: removes claim checks that nothing refers to.
 """
 
+import importlib
 import os
 import sys
 from pathlib import Path
+from typing import get_args
 
 import click
 
 from pipeline import log
+from pipeline.config import JobName
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.load import load_config
 from pipeline.stall import StalledError
 from pipeline.start import CHOICES, parse_new
 from pipeline.unsafe import unsafe_settings
 
+# Loaded when they are asked for: a job that starts need not wait for a Kafka client's modules.
+_OPERATIONS = {
+    "checkpoint": ("pipeline.ops.checkpoint_commands", "checkpoint"),
+    "consume": ("pipeline.consumer.command", "consume"),
+    "claims": ("pipeline.claims.commands", "claims"),
+    "deferred": ("pipeline.ops.commands", "deferred"),
+    "fan-out": ("pipeline.ops.topic_commands", "fan_out"),
+    "lag": ("pipeline.ops.checkpoint_commands", "lag"),
+    "replay": ("pipeline.ops.topic_commands", "replay"),
+}
+
 
 class _Commands(click.Group):
-    """`deferred` is loaded when it is asked for: a job that starts need not wait for a Kafka client's modules."""
+    """The commands of other modules beside those of this one."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*super().list_commands(ctx), "deferred"]
+        return [*super().list_commands(ctx), *_OPERATIONS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name != "deferred":
+        if cmd_name not in _OPERATIONS:
             return super().get_command(ctx, cmd_name)
-        from pipeline.ops.commands import deferred
-
-        return deferred
+        module, name = _OPERATIONS[cmd_name]
+        command: click.Command = getattr(importlib.import_module(module), name)
+        return command
 
 
 @click.group(cls=_Commands)
@@ -37,7 +53,7 @@ def main() -> None:
 
 
 @main.command()
-@click.argument("job", type=click.Choice(["html-enrichment"]))
+@click.argument("job", type=click.Choice(get_args(JobName)))
 @click.option("--config", "config_file", type=click.Path(path_type=Path), required=True, help="YAML file.")
 @click.option("--new", "new_start", metavar="POSITION", help=f"Make a checkpoint, and begin at {CHOICES}.")
 @click.option("--allow-unsafe", is_flag=True, help="Accept an incident's policies, and too few slots.")

@@ -13,6 +13,8 @@ from pipeline.deferral.rounds import SparkRounds
 from pipeline.deferral.rows import entry_rows
 from pipeline.deferral.topic import LedgerTopic
 from pipeline.errors import PipelineError
+from pipeline.fetch.share import bounds
+from pipeline.metrics.in_worker import reporting
 from pipeline.session import will_replay
 from pipeline.sink import write
 from pipeline.slots import main_slots
@@ -22,21 +24,30 @@ from pipeline.worker import RECORD_DDL, SOURCE_COLUMNS, enrich, enrich_around
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from pipeline.metrics.job_metrics import JobMetrics
+
 
 class BatchWriter:
     """What `foreachBatch` calls, with the lanes of deferral behind it when there are any."""
 
-    def __init__(self, spark: "SparkSession", config: PipelineConfig, watch: StallWatch) -> None:
+    def __init__(
+        self, spark: "SparkSession", config: PipelineConfig, watch: StallWatch, metrics: "JobMetrics | None" = None
+    ) -> None:
         self._spark = spark
+        self._metrics = metrics
         self._config = config
         self._watch = watch
-        self._lanes = _lanes(spark, config) if config.deferral.policy == "defer" else None
+        self._lanes = _lanes(spark, config, metrics) if config.deferral.policy == "defer" else None
         self._failure: PipelineError | None = None
+        self._workers = 0
 
     def start(self) -> None:
         """Fold the ledger and begin to work it off. Raises PipelineError."""
         if self._lanes:
             self._lanes.start()
+            if self._metrics:
+                lanes = self._lanes
+                self._metrics.watch_ledger(lambda: lanes.standing)
 
     @property
     def batch(self) -> int | None:
@@ -61,6 +72,8 @@ class BatchWriter:
         """Take no more of the ledger; what is under way is repeated after the next start."""
         if self._lanes:
             self._lanes.stop()
+        if self._metrics:
+            self._metrics.close()
 
     def write(self, batch: "DataFrame", number: int) -> None:
         """Returns when every record of the batch is acknowledged; raises what Spark raises when one is not."""
@@ -79,6 +92,9 @@ class BatchWriter:
         if partitions > workers:
             # Else tasks would wait for each other, and their times add up. A partition stays whole, and in order.
             rows = rows.coalesce(workers)
+        if workers != self._workers:
+            self._workers = workers
+            log.say("bounds", **bounds(self._config, workers))
         snapshot = self._lanes.plan(number) if self._lanes else None
         self._watch.begin(number)
         log.say("batch_started", batch=number, claimed=len(snapshot.claimed) if snapshot else 0)
@@ -101,10 +117,15 @@ class BatchWriter:
                     .repartition(workers, "topic", "partition", "key")
                     .sortWithinPartitions("topic", "partition", "offset")
                 )
+        if self._metrics:
+            function = reporting(function, self._metrics.figures["main"])
         write(rows.mapInArrow(function, RECORD_DDL), self._config.sink)
         if self._lanes and snapshot:
             self._lanes.written(snapshot, number)
-        log.say("batch_written", batch=number, seconds=round(time.monotonic() - started, 3))
+        seconds = time.monotonic() - started
+        if self._metrics:
+            self._metrics.batch_written(seconds)
+        log.say("batch_written", batch=number, seconds=round(seconds, 3))
 
 
 def _own(error: Exception) -> PipelineError | None:
@@ -116,6 +137,7 @@ def _own(error: Exception) -> PipelineError | None:
     return PipelineError(f"batch failed: {type(error).__name__}: {error}")
 
 
-def _lanes(spark: "SparkSession", config: PipelineConfig) -> Lanes:
+def _lanes(spark: "SparkSession", config: PipelineConfig, metrics: "JobMetrics | None") -> Lanes:
     topic = LedgerTopic(config.sink.bootstrap_servers, config.deferral.topic, config.sink.max_request_size)
-    return Lanes(config, topic, SparkRounds(spark, config), replays=lambda: will_replay(spark, config.checkpoint))
+    rounds = SparkRounds(spark, config, metrics.figures["slow"] if metrics else None)
+    return Lanes(config, topic, rounds, replays=lambda: will_replay(spark, config.checkpoint))

@@ -5,10 +5,11 @@ credentials in the environment; so the same file serves a laptop and a cluster. 
 durations `40ms`, `10s`. Counts of requests are totals, never "retries".
 """
 
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, StringConstraints, model_validator
 
 from pipeline.quantity import Duration, Size
 
@@ -17,11 +18,27 @@ Topic = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
 HttpUrl = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s]+$")]
 Host = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9.-]+(:[0-9]+)?$")]
 PositiveDuration = Annotated[Duration, Field(gt=timedelta(0))]
+JobName = Literal["html-enrichment", "content-enrichment"]
 
 _MIN_COMPACTION_LAG = timedelta(hours=24)
 # What is still in the segment that is written to is never compacted, and a driver that starts reads all of it.
 _SEGMENT_BYTES = 64 * MIB
 _SEGMENT = timedelta(hours=1)
+
+
+# What the sections say where the configuration says nothing; html-enrichment's stand in the sections.
+_OF_CONTENT: Mapping[tuple[str, str], str] = {
+    ("sink", "topic"): "mediawiki.page_content_change.v1",
+    ("sink", "error_topic"): "mw_page_content_change_enrich.error",
+    ("claim_check", "prefix"): "content-enrichment",
+    ("deferral", "topic"): "mw_page_content_change_enrich.deferred",
+}
+
+
+def _whole_seconds(value: timedelta) -> timedelta:
+    if value % timedelta(seconds=1):
+        raise ValueError("MediaWiki takes whole seconds here, write for example 5s")
+    return value
 
 
 class _Section(BaseModel):
@@ -59,7 +76,12 @@ class RetryBudget(_Section):
 
 
 class Fetch(_Section):
-    """One deadline for a record, shared by all its requests; `concurrency` bounds the requests of one executor.
+    """One deadline for a record, shared by all its requests; `concurrency` bounds the requests of one executor, and
+    `concurrency_per_wiki` those of one wiki.
+
+    Of a body `inline_limit` bytes are read into memory and the rest into a spool file. `max_in_flight_bytes` bounds
+    what records that have not left hold in memory in one executor; while as much lies in spool files, no request for
+    another record begins. One record may always exceed it, or a large one could never leave.
 
     `retry_budget` is shared by all records of a Python worker; `none` is unsafe: a sick upstream gets every retry.
     """
@@ -71,6 +93,21 @@ class Fetch(_Section):
     retried_statuses: tuple[int, ...] = (408, 429, 500, 502, 503)
     backoff: Duration = timedelta(milliseconds=200)
     retry_budget: RetryBudget | Literal["none"] = RetryBudget()
+    concurrency_per_wiki: PositiveInt | None = None
+    max_in_flight_bytes: Annotated[Size, Field(gt=0)] = 256 * MIB
+    inline_limit: Annotated[Size, Field(ge=0)] = MIB
+
+
+class Content(_Section):
+    """What content-enrichment asks for. `models` are the content models it enriches, the others are filtered.
+
+    With replicas further behind than `maxlag` (whole seconds) MediaWiki refuses, and is asked again when it says.
+    A revision that it does not know is final, unless its event is younger than `unknown_while`: replicas may lag.
+    """
+
+    models: Annotated[tuple[str, ...], Field(min_length=1)] | Literal["all"] = "all"
+    maxlag: Annotated[Duration, AfterValidator(_whole_seconds)] = timedelta(seconds=5)
+    unknown_while: Duration = timedelta(0)
 
 
 class ContentLimit(_Section):
@@ -118,7 +155,8 @@ class SlowLane(_Section):
 
     A record has `deadline` in each round, and so has each of its requests if `fetch.request_timeout` is shorter. After
     `attempts` tries in all, that of the main lane included, it ends in an error event; between them it rests for
-    `backoff`, doubled each time up to `backoff_cap`.
+    `backoff`, doubled each time up to `backoff_cap`. `max_in_flight_bytes` is to a round what that of `fetch` is to
+    the main lane.
     """
 
     deadline: PositiveDuration = timedelta(minutes=2)
@@ -128,6 +166,7 @@ class SlowLane(_Section):
     attempts: PositiveInt = 5
     backoff: Duration = timedelta(seconds=10)
     backoff_cap: Duration = timedelta(minutes=10)
+    max_in_flight_bytes: Annotated[Size, Field(gt=0)] = 64 * MIB
 
 
 class Deferral(_Section):
@@ -144,6 +183,20 @@ class Deferral(_Section):
     max_entries: PositiveInt = 1000
     max_bytes: Annotated[Size, Field(gt=0)] = 64 * MIB
     slow_lane: SlowLane = SlowLane()
+
+
+class Metrics(_Section):
+    """What the driver serves to Prometheus at `http://host:port/metrics`; off without a port, 0 takes a free one.
+
+    The lag of the source is looked at every `lag_interval`. `rename` gives metrics other names, as a dashboard that
+    is there already may want them; two of one name are refused. `on_collision: drop` reports only the first: unsafe.
+    """
+
+    port: Annotated[int, Field(ge=0, le=65535)] | None = None
+    host: Host = "127.0.0.1"
+    lag_interval: PositiveDuration = timedelta(seconds=5)
+    rename: dict[str, Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]] = {}
+    on_collision: Literal["refuse", "drop"] = "refuse"
 
 
 def ledger_topic_settings(max_record_bytes: int) -> dict[str, str]:
@@ -163,21 +216,38 @@ def ledger_topic_settings(max_record_bytes: int) -> dict[str, str]:
 class PipelineConfig(_Section):
     """All that one pipeline process is told."""
 
-    job: Literal["html-enrichment"] = "html-enrichment"
+    job: JobName = "html-enrichment"
     source: Source
     sink: Sink
     mediawiki: MediaWiki
     checkpoint: str
     fetch: Fetch = Fetch()
+    content: Content = Content()
     content_limit: ContentLimit = ContentLimit()
     record_limit: RecordLimit = RecordLimit()
     claim_check: ClaimCheck = ClaimCheck()
     batch: Batch = Batch()
     deferral: Deferral = Deferral()
+    metrics: Metrics = Metrics()
     # A batch that takes longer ends the process: whoever supervises it sees a failure, and not silence.
     stall_timeout: PositiveDuration = timedelta(minutes=10)
     # Bytes of finished records that may wait for the sink in one Python worker before fetching pauses.
     result_buffer: Annotated[Size, Field(ge=0)] = 64 * MIB
+
+    @model_validator(mode="before")
+    @classmethod
+    def _defaults_of_the_job(cls, data: Any) -> Any:
+        """Else a job would write into the topics of another without being told to."""
+        if not isinstance(data, Mapping) or data.get("job") != "content-enrichment":
+            return data
+        filled = dict(data)
+        for (section, key), value in _OF_CONTENT.items():
+            given = filled.get(section, {})
+            if isinstance(given, Mapping):
+                filled[section] = {key: value} | dict(given)
+            elif isinstance(given, _Section) and key not in given.model_fields_set:
+                filled[section] = given.model_copy(update={key: value})
+        return filled
 
     @model_validator(mode="after")
     def _allowance_within_stall_timeout(self) -> Self:

@@ -13,7 +13,11 @@ import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator
 from concurrent.futures import Future
+from contextlib import AbstractContextManager, nullcontext
 from typing import Generic, TypeVar
+
+from pipeline.metrics.catalogue import BUFFER_PEAK
+from pipeline.metrics.in_worker import RECORDER
 
 M = TypeVar("M")
 O = TypeVar("O")  # noqa: E741 — an outcome
@@ -60,6 +64,7 @@ class ResultBuffer(Generic[R]):
                     if result is not None:
                         self._results.append(result)
                         self._bytes += self._size_of(result)
+                        RECORDER.peak(BUFFER_PEAK, self._bytes)
                     self._finished += 1
                     self._changed.notify()
                     return
@@ -99,11 +104,13 @@ def run(
     max_started: int,
     buffer: ResultBuffer[R],
     ahead: bool = True,
+    around: Callable[[], AbstractContextManager[object]] = nullcontext,
 ) -> Iterator[R]:
     """Yield the results of all messages; at most `max_started` are under way. What `process` raises is raised here.
 
     `process` runs for messages of one key side by side, or with `ahead=False` one after the other; `settle` makes the
-    result of its outcome, on the loop, in the order of the key. None is no result.
+    result of its outcome, on the loop, in the order of the key. None is no result. Each message is `around` from its
+    beginning until its result is in the buffer; they are entered in the order of the messages.
     """
     tasks: set[Future[None]] = set()
     tails: dict[Hashable, asyncio.Event] = {}
@@ -113,12 +120,13 @@ def run(
 
     async def one(message: M, before: asyncio.Event | None, done: asyncio.Event) -> None:
         try:
-            if before is not None and not ahead:
-                await before.wait()
-            outcome = await process(message)
-            if before is not None:
-                await before.wait()
-            await buffer.put(settle(message, outcome))
+            with around():
+                if before is not None and not ahead:
+                    await before.wait()
+                outcome = await process(message)
+                if before is not None:
+                    await before.wait()
+                await buffer.put(settle(message, outcome))
             done.set()
         except asyncio.CancelledError:
             # The generator has ended and nobody listens, or it came from within `process`, which must not go unseen.

@@ -1,4 +1,4 @@
-"""Durations and sizes as people write them in configuration: `40ms`, `10s`, `2m`, `1h`; `300KiB`, `20MiB`."""
+"""Durations and sizes as people write them in configuration: `40ms`, `10s`, `2m`, `1h`, `30d`; `300KiB`, `20MiB`."""
 
 import re
 from datetime import timedelta
@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, PlainSerializer
 
-_UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _FORM = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zA-Zµ]*)")
 
 _SIZE_UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 10**3, "MB": 10**6, "GB": 10**9}
@@ -21,12 +21,12 @@ def parse_duration(value: object) -> timedelta:
     match = _FORM.fullmatch(str(value).strip())
     if not match or isinstance(value, bool):
         raise ValueError(
-            f"{value!r} is not a duration; write a number and a unit, for example 10s (units: ms, s, m, h)"
+            f"{value!r} is not a duration; write a number and a unit, for example 10s (units: ms, s, m, h, d)"
         )
     number, unit = match.groups()
     if unit not in _UNITS_S:
         what = f"unknown unit {unit!r}" if unit else "no unit"
-        raise ValueError(f"{what} in {value!r}; write for example {number}s (units: ms, s, m, h)")
+        raise ValueError(f"{what} in {value!r}; write for example {number}s (units: ms, s, m, h, d)")
     try:
         return timedelta(seconds=float(number) * _UNITS_S[unit])
     except OverflowError:

@@ -1,6 +1,7 @@
 """The Spark session, and the few settings that the protocol depends on whatever cluster it runs on."""
 
 import importlib
+import json
 import os
 import sys
 import threading
@@ -52,6 +53,30 @@ def checkpoint_exists(spark: "SparkSession", checkpoint: str) -> bool:
 def will_replay(spark: "SparkSession", checkpoint: str) -> bool:
     """Whether a batch is planned and not committed, so that Spark will run it again."""
     return _last(spark, checkpoint, "offsets") > _last(spark, checkpoint, "commits")
+
+
+def committed_offsets(spark: "SparkSession", checkpoint: str) -> dict[int, int] | None:
+    """The next offset of each partition by the last committed batch, or where the job began; None before it has."""
+    files, path = _file_system(spark, checkpoint)
+    batch = _last(spark, checkpoint, "commits")
+    place = path(f"offsets/{batch}" if batch >= 0 else "sources/0/0")
+    if not files.exists(place):
+        return None
+    stream = files.open(place)
+    try:
+        jvm: Any = spark._jvm  # noqa: SLF001
+        text = str(jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+    finally:
+        stream.close()
+    # The last line of either file: one source, and one topic.
+    topics = json.loads(text.strip().splitlines()[-1])
+    return {int(number): int(offset) for offsets in topics.values() for number, offset in offsets.items()}
+
+
+def jvm_pid(spark: "SparkSession") -> int:
+    """The process id of the driver's JVM."""
+    jvm: Any = spark._jvm  # noqa: SLF001
+    return int(jvm.java.lang.ProcessHandle.current().pid())
 
 
 def _last(spark: "SparkSession", checkpoint: str, log: str) -> int:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from pipeline import log
 from pipeline.config import PipelineConfig
 from pipeline.errors import PipelineError, root_cause
-from pipeline.session import checkpoint_exists, start_session
+from pipeline.metrics.registry import names_of
+from pipeline.session import checkpoint_exists, committed_offsets, jvm_pid, start_session
 from pipeline.slots import require_slots
 from pipeline.stall import StallWatch
 from pipeline.start import NewStart, check
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from pipeline.batch import BatchWriter
+    from pipeline.metrics.job_metrics import JobMetrics
 
 _NEEDS = (
     "Spark needs its Kafka connector and, for s3a://, Hadoop's S3A on the classpath (jars.lock names them), "
@@ -81,15 +83,22 @@ def _begin(
     config: PipelineConfig, new: NewStart | None, *, allow_unsafe: bool
 ) -> "tuple[StreamingQuery, BatchWriter, str | None]":
     """The running query, what writes its batches, and the address of Spark's UI if it has one."""
+    names_of(config.metrics)  # a name used twice is known without Spark
+    from pipeline.limits.read import require_limits  # a Kafka client, which only a job that starts needs
+
+    require_limits(config)
     spark = start_session(config.job, meanwhile=("pipeline.batch", "pandas"))
     from pipeline.batch import BatchWriter  # imported while the JVM started
+    from pipeline.progress import ProgressListener
 
     if not allow_unsafe:
         require_slots(spark.sparkContext.master or "", spark.sparkContext.defaultParallelism, config)
     check(new, checkpoint=config.checkpoint, exists=checkpoint_exists(spark, config.checkpoint))
     watch = StallWatch(config.stall_timeout.total_seconds(), time.monotonic)
-    writer = BatchWriter(spark, config, watch)
+    metrics = _metrics(spark, config)
+    writer = BatchWriter(spark, config, watch, metrics)
     writer.start()
+    spark.streams.addListener(ProgressListener(metrics.batch_committed if metrics else None))
     query = (
         _source(spark, config, new)
         .writeStream.queryName(config.job)
@@ -99,6 +108,22 @@ def _begin(
         .start()
     )
     return query, writer, spark.sparkContext.uiWebUrl
+
+
+def _metrics(spark: "SparkSession", config: PipelineConfig) -> "JobMetrics | None":
+    """Served from now on, if they are wanted. Raises RefusedError."""
+    if config.metrics.port is None:
+        return None
+    from pipeline.metrics.job_metrics import JobMetrics, lane_figures
+
+    metrics = JobMetrics(
+        config,
+        lane_figures(spark.sparkContext),
+        jvm_pid=jvm_pid(spark),
+        initial=lambda: committed_offsets(spark, config.checkpoint),
+    )
+    log.say("metrics", url=metrics.start())
+    return metrics
 
 
 def _source(spark: "SparkSession", config: PipelineConfig, new: NewStart | None) -> "DataFrame":

@@ -9,6 +9,7 @@
 - `fetch.retry_budget: none`: every record may use all its requests, however many others fail at the same time.
 - `batch.isolation: mini_batch`: a group of records waits for its slowest, and the next group for the group.
 - `deferral.policy: none`: a record that takes long holds its micro-batch, and nothing commits meanwhile.
+- `metrics.on_collision: drop`: of two metrics with one name only the first is reported, and nobody hears of it.
 """
 
 from http import HTTPStatus
@@ -31,4 +32,6 @@ def unsafe_settings(config: PipelineConfig) -> list[str]:
         found.append("batch.isolation: mini_batch")
     if config.deferral.policy == "none":
         found.append("deferral.policy: none")
+    if config.metrics.on_collision == "drop":
+        found.append("metrics.on_collision: drop")
     return found

@@ -10,7 +10,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
@@ -21,7 +21,12 @@ from pipeline.deferral.lane import MainLane, Policy, SlowLane
 from pipeline.deferral.snapshot import Claim, Fence
 from pipeline.deferral.task import DirectTask, LedgerTarget, MainTask, SlowTask, page_of
 from pipeline.fetch.client import HtmlClient
-from pipeline.jobs.html import HtmlEnrichment, Outcome, SourceMessage
+from pipeline.fetch.in_flight import InFlightBytes
+from pipeline.fetch.share import of_worker
+from pipeline.jobs import registry
+from pipeline.jobs.enrichment import Enrichment
+from pipeline.jobs.message import Outcome, SourceMessage
+from pipeline.metrics.in_worker import Measured
 from pipeline.records.claim_check import ClaimStore
 from pipeline.records.record import Position, Record
 from pipeline.records.size import serialized_size
@@ -58,6 +63,11 @@ def _loop_thread() -> engine.LoopThread:
     return engine.LoopThread()
 
 
+@functools.cache
+def _in_flight(limit_bytes: int, lane: str) -> InFlightBytes:  # noqa: ARG001 - each lane has its own
+    return InFlightBytes(limit_bytes)
+
+
 class Task(Protocol):
     """What becomes of messages in one task; see `pipeline.deferral.task`."""
 
@@ -66,20 +76,22 @@ class Task(Protocol):
 
 
 @functools.cache
-def _job(config_json: str, concurrency: int, lane: str) -> HtmlEnrichment:
+def _job(config_json: str, concurrency: int, lane: str) -> Enrichment[Any]:
     config = PipelineConfig.model_validate_json(config_json)
     if lane == "slow":
         config = _patient(config)
 
-    async def make() -> HtmlEnrichment:
+    async def make() -> Enrichment[Any]:
         client = HtmlClient(
             config,
             concurrency=concurrency,
             clock=time.monotonic,
             now=lambda: datetime.now(UTC),
             jitter=random.Random(),
+            in_flight=_in_flight(config.fetch.max_in_flight_bytes, lane),
         )
-        return HtmlEnrichment(config, client, ClaimStore(config.claim_check))
+        job = registry.JOBS[config.job](config, client)
+        return Enrichment(config, job, client, ClaimStore(config.claim_check))
 
     return _loop_thread().call(make)
 
@@ -89,13 +101,18 @@ def _patient(config: PipelineConfig) -> PipelineConfig:
 
     Cutting the request off would only make the upstream begin again.
     """
-    patience = max(config.fetch.request_timeout, config.deferral.slow_lane.deadline)
-    return config.model_copy(update={"fetch": config.fetch.model_copy(update={"request_timeout": patience})})
+    lane = config.deferral.slow_lane
+    own = {
+        "request_timeout": max(config.fetch.request_timeout, lane.deadline),
+        "max_in_flight_bytes": lane.max_in_flight_bytes,
+    }
+    return config.model_copy(update={"fetch": config.fetch.model_copy(update=own)})
 
 
 def enrich(config: PipelineConfig, *, workers: int) -> ArrowBatches:
     """The function for `mapInArrow` without deferral; `workers` share the executor's bound on requests."""
-    return functools.partial(_direct, config.model_dump_json(by_alias=True), _share(config, workers))
+    own = of_worker(config, workers)
+    return functools.partial(_direct, own.model_dump_json(by_alias=True), own.fetch.concurrency)
 
 
 def enrich_around(
@@ -106,7 +123,8 @@ def enrich_around(
     `limit_bytes` bounds a record of the ledger's topic.
     """
     target = LedgerTarget(config.deferral.topic, epoch, limit_bytes, batch)
-    return functools.partial(_main_lane, config.model_dump_json(by_alias=True), _share(config, workers), fence, target)
+    own = of_worker(config, workers)
+    return functools.partial(_main_lane, own.model_dump_json(by_alias=True), own.fetch.concurrency, fence, target)
 
 
 def work_off(
@@ -121,10 +139,6 @@ def work_off(
     claims = {entry.position: Claim.of(entry) for entry in entries}
     target = LedgerTarget(config.deferral.topic, epoch, limit_bytes)
     return functools.partial(_slow_lane, config.model_dump_json(by_alias=True), claims, facts, target)
-
-
-def _share(config: PipelineConfig, workers: int) -> int:
-    return max(1, config.fetch.concurrency // workers)
 
 
 def _direct(config_json: str, concurrency: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -175,7 +189,7 @@ def _slow_lane(
         report=lambda fact: facts.add([fact]),
     )
     # All are started, as most only wait for their page: the client bounds the requests.
-    return _run(config, task, batches, max_started=max(1, len(claims)), ahead=False)
+    return _run(config, task, batches, max_started=max(1, len(claims)), ahead=False, lane="slow")
 
 
 def _policy(config: PipelineConfig) -> Policy:
@@ -200,19 +214,24 @@ def _run(
     *,
     max_started: int,
     ahead: bool = True,
+    lane: str = "main",
 ) -> Iterator[pa.RecordBatch]:
+    measured = Measured(task, config)
+    held = config if lane == "main" else _patient(config)
+    in_flight = _in_flight(held.fetch.max_in_flight_bytes, lane)
     results = (
         record
         for group in _groups(_once_each(_messages(batches)), config)
         for record in engine.run(
             group,
-            task.process,
-            task.settle,
+            measured.process,
+            measured.settle,
             thread=_loop_thread(),
             key_of=page_of,
             max_started=max_started,
             buffer=engine.ResultBuffer(config.result_buffer, _size),
             ahead=ahead,
+            around=in_flight.record,
         )
     )
     pending: list[Record] = []

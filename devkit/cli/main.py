@@ -13,6 +13,7 @@ from types import FrameType
 
 import click
 
+from devkit.cli.claim import claim
 from devkit.cli.exit_codes import ExitCodes
 from devkit.cli.fault import fault
 from devkit.cli.look import deferred, lag, tail, topics
@@ -57,6 +58,7 @@ _COMMANDS = (
     tail,
     lag,
     deferred,
+    claim,
     resume,
     report,
     doctor,

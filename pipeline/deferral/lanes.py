@@ -76,6 +76,11 @@ class Lanes:
         """How large a record of the ledger's topic may be."""
         return self._log.limit_bytes
 
+    @property
+    def standing(self) -> tuple[int, int, int]:
+        """Entries, bytes and pages of the ledger when a lane was last done with something."""
+        return self._said
+
     def start(self) -> None:
         """Take over the ledger, and begin to work it off. Raises PipelineError."""
         self.take_over()

@@ -8,6 +8,8 @@ from pipeline.config import PipelineConfig
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.facts import Fact, FactsParam
 from pipeline.deferral.rows import entry_rows
+from pipeline.metrics.figures import Figures
+from pipeline.metrics.in_worker import reporting
 from pipeline.sink import write
 from pipeline.worker import RECORD_DDL, work_off
 
@@ -19,8 +21,11 @@ if TYPE_CHECKING:
 class SparkRounds:
     """Runs rounds, also several at once."""
 
-    def __init__(self, spark: "SparkSession", config: PipelineConfig) -> None:
-        self._spark, self._config = spark, config
+    def __init__(
+        self, spark: "SparkSession", config: PipelineConfig, figures: "Accumulator[Figures] | None" = None
+    ) -> None:
+        """`figures` take what the rounds' tasks measure."""
+        self._spark, self._config, self._figures = spark, config, figures
         self._lock = threading.Lock()
 
     def run(self, entries: Sequence[Entry], *, epoch: int, limit_bytes: int) -> list[Fact]:
@@ -31,6 +36,8 @@ class SparkRounds:
         facts = self._accumulator()
         try:
             function = work_off(self._config, entries, facts, epoch=epoch, limit_bytes=limit_bytes)
+            if self._figures is not None:
+                function = reporting(function, self._figures)
             # One task: the round's own bound on requests is for all of it.
             rows = entry_rows(self._spark, entries).coalesce(1)
             write(rows.mapInArrow(function, RECORD_DDL), self._config.sink)

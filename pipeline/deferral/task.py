@@ -16,7 +16,7 @@ from pipeline.deferral.facts import Fact, Resolved, Rewritten
 from pipeline.deferral.lane import Destination, MainLane, SlowLane
 from pipeline.deferral.snapshot import UNCLAIMED, Claim
 from pipeline.deferral.wire import TOO_LARGE, bounded_record
-from pipeline.jobs.html import HtmlEnrichment, Outcome, SourceMessage, Unfinished
+from pipeline.jobs.message import Outcome, Processor, SourceMessage, Unfinished
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Position, Record
 
@@ -41,7 +41,7 @@ class LedgerTarget:
 class DirectTask:
     """Without deferral: a record holds its batch until it is done, or ends in an error event after `limit_s`."""
 
-    job: HtmlEnrichment
+    job: Processor
     limit_s: float
 
     async def process(self, message: SourceMessage) -> Outcome:
@@ -55,7 +55,7 @@ class DirectTask:
 class MainTask:
     """One task of a batch. `limit_s` is the inline allowance, `rest_ms` how long a stuck event rests at first."""
 
-    job: HtmlEnrichment
+    job: Processor
     lane: MainLane
     target: LedgerTarget
     error_topic: str
@@ -109,7 +109,7 @@ class MainTask:
 class SlowTask:
     """One task of a slow round. `claims` say what the ledger knows of each entry; `report` takes what came of it."""
 
-    job: HtmlEnrichment
+    job: Processor
     lane: SlowLane
     target: LedgerTarget
     error_topic: str

@@ -1,4 +1,4 @@
-"""Fetches the HTML of a revision from MediaWiki's REST API.
+"""Fetches the content of a revision from MediaWiki, by the route of the job that asks.
 
 A status is tried again only where that can help, and only while the worker's retry budget lasts; a bad revision id is
 final. All requests for a record share its deadline. The wiki's host is looked up in configuration: an event chooses a
@@ -15,9 +15,15 @@ from email.utils import parsedate_to_datetime
 import aiohttp
 
 from pipeline.config import PipelineConfig
-from pipeline.fetch.body import BodyBrokenError, BodyTooLargeError, read_bounded
+from pipeline.fetch.body import BodyBrokenError, BodyTooLargeError, pieces
 from pipeline.fetch.deadline import Deadline
+from pipeline.fetch.in_flight import Holding, InFlightBytes
 from pipeline.fetch.retry_budget import RetryBudget, Unlimited
+from pipeline.fetch.route import HTML, Route, TryAgainError
+from pipeline.fetch.slots import RequestSlots
+from pipeline.fetch.spool import Spool
+from pipeline.metrics.catalogue import RETRIES
+from pipeline.metrics.in_worker import RECORDER, measured_request, statuses_traced
 from pipeline.records.error_event import Failure
 
 _FINAL = {
@@ -29,7 +35,7 @@ _FINAL = {
 _OF_THE_MOMENT = frozenset({408, 425, 429})
 # Production's service mesh closes idle connections after 4 s; a request on one that it just closed would fail.
 _KEEPALIVE_S = 3.5
-USER_AGENT = "enrichment-pipeline/0.1 (html-enrichment)"
+USER_AGENT = "enrichment-pipeline/0.1"
 
 
 class FetchFailedError(Exception):
@@ -46,16 +52,40 @@ class FetchFailedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FetchedHtml:
-    """A body, and what the response header said of its length (None when it said nothing)."""
+    """What the route read in the body, which is HTML or another text, and what the response header said of the body's
+    length (None when it said nothing).
+    """
 
     html: str
     content_length: int | None
 
 
 @dataclass(frozen=True, slots=True)
+class _Asked:
+    """One fetch: the same for all its requests."""
+
+    wiki_id: str
+    host: str
+    rev_id: int
+    request_id: str
+    deadline: Deadline
+    route: Route
+    holding: Holding
+
+
+@dataclass(frozen=True, slots=True)
 class _Retry:
     why: str
     after_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """A whole body, not yet read by the route, and what the headers said."""
+
+    body: Spool
+    content_length: int | None
+    retry_after_s: float | None
 
 
 class HtmlClient:
@@ -69,22 +99,29 @@ class HtmlClient:
         clock: Callable[[], float],
         now: Callable[[], datetime],
         jitter: random.Random,
+        in_flight: InFlightBytes | None = None,
     ) -> None:
-        """`clock` counts seconds and never goes back; `now` is the time of day, in UTC, for dates in `Retry-After`."""
+        """`clock` counts seconds and never goes back; `now` is the time of day, in UTC, for dates in `Retry-After`.
+
+        `in_flight` bounds the bytes of the records within which fetches are made; by default each fetch ends what it
+        holds.
+        """
         self._config = config
         self._clock = clock
         self._now = now
         self._jitter = jitter
-        self._slots = asyncio.Semaphore(concurrency)
+        self._slots = RequestSlots(concurrency, config.fetch.concurrency_per_wiki)
+        self._in_flight = in_flight or InFlightBytes(config.fetch.max_in_flight_bytes)
         budget = config.fetch.retry_budget
         self._budget = Unlimited() if budget == "none" else RetryBudget(budget.share, budget.burst)
         self._session = aiohttp.ClientSession(
             base_url=config.mediawiki.endpoint,
             connector=aiohttp.TCPConnector(limit=concurrency, keepalive_timeout=_KEEPALIVE_S),
-            headers={"User-Agent": USER_AGENT, "Accept-Encoding": "gzip"},
+            headers={"User-Agent": f"{USER_AGENT} ({config.job})", "Accept-Encoding": "gzip"},
             auto_decompress=False,
             # All wikis answer at one address, and must not get each other's cookies.
             cookie_jar=aiohttp.DummyCookieJar(),
+            trace_configs=[statuses_traced()],
         )
         # Else aiohttp sends a request again by itself when a kept connection turns out closed: `total_requests` would
         # be no total, and its attempts would depend on what else is under way. There is no public switch for it.
@@ -97,18 +134,25 @@ class HtmlClient:
         """A deadline for the record whose requests come next."""
         return Deadline(limit_s, self._clock)
 
-    async def fetch(self, wiki_id: str, rev_id: int, *, request_id: str, deadline: Deadline) -> FetchedHtml:
-        """The HTML of a revision. Raises FetchFailedError."""
+    async def fetch(
+        self, wiki_id: str, rev_id: int, *, request_id: str, deadline: Deadline, route: Route = HTML
+    ) -> FetchedHtml:
+        """What `route` reads of a revision: its HTML unless another is given. Raises FetchFailedError."""
         host = self._config.mediawiki.wikis.get(wiki_id)
         if host is None:
             raise FetchFailedError(Failure("unknown_wiki", f"wiki {wiki_id[:100]!r} is not in mediawiki.wikis"))
+        with self._in_flight.joined() as holding:
+            return await self._tries(_Asked(wiki_id, host, rev_id, request_id, deadline, route, holding))
+
+    async def _tries(self, asked: _Asked) -> FetchedHtml:
         total = self._config.fetch.total_requests
         kind, last = "deadline_exceeded", _Retry("no answer before the deadline")
         for request in range(1, total + 1):
             try:
-                outcome = await self._attempt(host, rev_id, request_id, deadline)
+                answer = await self._attempt(asked)
             except TimeoutError:
                 break
+            outcome = await self._read(asked, answer) if isinstance(answer, _Answer) else answer
             if isinstance(outcome, FetchedHtml):
                 return outcome
             last = outcome
@@ -118,25 +162,35 @@ class HtmlClient:
                 kind = "fetch_failed"
                 break
             pause = self._pause(request, outcome.after_s)
-            if pause >= deadline.remaining_s():
+            if pause >= asked.deadline.remaining_s():
                 break
             await asyncio.sleep(pause)
-        raise FetchFailedError(Failure(kind, f"revision {rev_id} of {wiki_id}: {last.why}"), transient=True)
+            RECORDER.count(RETRIES)
+        raise FetchFailedError(Failure(kind, f"revision {asked.rev_id} of {asked.wiki_id}: {last.why}"), transient=True)
 
-    async def _attempt(self, host: str, rev_id: int, request_id: str, deadline: Deadline) -> FetchedHtml | _Retry:
+    async def _attempt(self, asked: _Asked) -> _Answer | _Retry:
         """Raises TimeoutError when the deadline passes before there is an answer."""
+        deadline = asked.deadline
         if not deadline.has_begun:
-            await self._slots.acquire()
+            await asked.holding.may_begin()
+            await self._slots.acquire(asked.wiki_id)
             deadline.begin()
         else:
             async with asyncio.timeout(deadline.remaining_s()):
-                await self._slots.acquire()
+                await self._slots.acquire(asked.wiki_id)
+        body = Spool(asked.holding, self._config.fetch.inline_limit)
         try:
             remaining_s = deadline.remaining_s()
             async with asyncio.timeout(remaining_s):
-                return await self._request(host, rev_id, request_id, remaining_s)
+                answer = await self._request(asked, body, remaining_s)
+        except BaseException:
+            body.discard()
+            raise
         finally:
-            self._slots.release()
+            self._slots.release(asked.wiki_id)
+        if isinstance(answer, _Retry):
+            body.discard()
+        return answer
 
     def _pause(self, request: int, retry_after_s: float | None) -> float:
         if retry_after_s is not None:
@@ -144,37 +198,56 @@ class HtmlClient:
         # Full jitter: clients that failed together must not come back together.
         return self._jitter.uniform(0, self._config.fetch.backoff.total_seconds() * 2 ** (request - 1))
 
-    async def _request(self, host: str, rev_id: int, request_id: str, remaining_s: float) -> FetchedHtml | _Retry:
+    @measured_request(failed=_Retry)
+    async def _request(self, asked: _Asked, body: Spool, remaining_s: float) -> _Answer | _Retry:
         limit_s = self._config.fetch.request_timeout.total_seconds()
         # Two timers for the same moment would race, and an error event must not tell which of them won.
         timeout = aiohttp.ClientTimeout(total=limit_s if limit_s < remaining_s else None)
         try:
             async with self._session.get(
-                f"/w/rest.php/v1/revision/{rev_id}/html",
-                headers={"Host": host, "X-Request-Id": request_id},
+                asked.route.path(asked.rev_id),
+                headers={"Host": asked.host, "X-Request-Id": asked.request_id},
                 timeout=timeout,
                 allow_redirects=False,
             ) as response:
                 if response.status != 200:
-                    return self._refused(response, rev_id)
+                    return self._refused(response, asked.rev_id)
                 encoding = response.headers.get("Content-Encoding", "identity").lower()
-                body = await read_bounded(response.content, self._config.claim_check.max_bytes, encoding=encoding)
-                return FetchedHtml(body.decode(), response.content_length)
+                async for piece in pieces(response.content, self._config.claim_check.max_bytes, encoding=encoding):
+                    body.write(piece)
+                return _Answer(body, response.content_length, self._retry_after_s(response))
         except TimeoutError:
             return _Retry(f"no answer within {limit_s:g} s")
         except (aiohttp.ClientError, BodyBrokenError) as error:
             return _Retry(f"{type(error).__name__}: {error}")
         except BodyTooLargeError as error:
-            raise FetchFailedError(Failure("body_too_large", f"revision {rev_id}: {error}")) from error
-        except UnicodeDecodeError as error:
-            raise FetchFailedError(Failure("invalid_body", f"revision {rev_id}: body is not UTF-8: {error}")) from error
+            raise FetchFailedError(Failure("body_too_large", f"revision {asked.rev_id}: {error}")) from error
+
+    async def _read(self, asked: _Asked, answer: _Answer) -> FetchedHtml | _Retry:
+        """What the route makes of a body. Room for it in memory is waited for when its slot is free again, and is no
+        part of any deadline: the upstream has done its part.
+        """
+        try:
+            whole = await answer.body.whole()
+            return FetchedHtml(asked.route.read(asked.rev_id, whole.decode()), answer.content_length)
+        except BaseException as error:
+            answer.body.discard()
+            if isinstance(error, TryAgainError):
+                return _Retry(str(error), answer.retry_after_s)
+            if isinstance(error, UnicodeDecodeError):
+                text = f"revision {asked.rev_id}: body is not UTF-8: {error}"
+                raise FetchFailedError(Failure("invalid_body", text)) from error
+            raise
 
     def _refused(self, response: aiohttp.ClientResponse, rev_id: int) -> _Retry:
         if response.status in self._config.fetch.retried_statuses:
-            return _Retry(f"status {response.status}", _retry_after_s(response.headers.get("Retry-After"), self._now))
+            return _Retry(f"status {response.status}", self._retry_after_s(response))
         status = response.status
         failure = Failure(_FINAL.get(status, "upstream_error"), f"revision {rev_id}: status {status}")
         raise FetchFailedError(failure, transient=status >= 500 or status in _OF_THE_MOMENT)
+
+    def _retry_after_s(self, response: aiohttp.ClientResponse) -> float | None:
+        return _retry_after_s(response.headers.get("Retry-After"), self._now)
 
 
 def _retry_after_s(value: str | None, now: Callable[[], datetime]) -> float | None:

@@ -10,9 +10,10 @@ import click
 
 from pipeline.deferral.topic import LedgerTopic
 from pipeline.deferral.wire import Action
-from pipeline.errors import PipelineError, RefusedError
+from pipeline.errors import RefusedError
 from pipeline.load import load_config
 from pipeline.ops.deferred import details, entries_in, lines, opened, parse_position, wish
+from pipeline.ops.exit_codes import exit_codes
 
 _CONFIG = click.option(
     "--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file."
@@ -31,7 +32,7 @@ def deferred() -> None:
 @_CONFIG
 def list_(config_file: Path) -> None:
     """All deferred events, in the order of the source."""
-    with _exit_codes(), _ledger(config_file) as topic:
+    with exit_codes(), _ledger(config_file) as topic:
         found = entries_in(topic)
         for line in lines(found, time.time_ns() // 1_000_000) if found else ["nothing is deferred"]:
             click.echo(line)
@@ -42,7 +43,7 @@ def list_(config_file: Path) -> None:
 @_CONFIG
 def show(position: str, config_file: Path) -> None:
     """One deferred event: why, how often it was tried, and what it says."""
-    with _exit_codes(), _ledger(config_file) as topic:
+    with exit_codes(), _ledger(config_file) as topic:
         wanted = parse_position(position)
         entry = next((entry for entry in entries_in(topic) if entry.position == wanted), None)
         if entry is None:
@@ -58,7 +59,7 @@ def show(position: str, config_file: Path) -> None:
 @_WAIT
 def retry(positions: tuple[str, ...], config_file: Path, wait_s: float, *, everything: bool) -> None:
     """Try events again now, instead of when their rest is over."""
-    with _exit_codes(), _ledger(config_file) as topic:
+    with exit_codes(), _ledger(config_file) as topic:
         _wish(topic, "retry", positions, wait_s, everything=everything)
 
 
@@ -68,7 +69,7 @@ def retry(positions: tuple[str, ...], config_file: Path, wait_s: float, *, every
 @_WAIT
 def drop(positions: tuple[str, ...], config_file: Path, wait_s: float) -> None:
     """Give events up: each becomes an error event when its page's turn has come."""
-    with _exit_codes(), _ledger(config_file) as topic:
+    with exit_codes(), _ledger(config_file) as topic:
         _wish(topic, "drop", positions, wait_s, everything=False)
 
 
@@ -92,12 +93,3 @@ def _wish(topic: LedgerTopic, action: Action, texts: tuple[str, ...], wait_s: fl
 def _ledger(config_file: Path) -> Iterator[LedgerTopic]:
     with opened(load_config(config_file)) as topic:
         yield topic
-
-
-@contextmanager
-def _exit_codes() -> Iterator[None]:
-    try:
-        yield
-    except PipelineError as error:
-        click.echo(error.render(), err=True)
-        sys.exit(error.exit_code)

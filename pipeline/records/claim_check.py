@@ -2,20 +2,34 @@
 
 The payload is the value the record would have had. Its key is its SHA-256, so a replay writes the same object again
 and nothing else; it is written before the event that names it.
+
+A store that is down holds the record, and with it the lane, until the store is back: nothing is dropped, the lag stays
+in the source, and both are said. A micro-batch that waits for longer than `stall_timeout` ends the process, whose
+restart waits again. What waiting cannot mend (no such bucket, no right to write) ends the query at once.
 """
 
+import asyncio
 import hashlib
 import threading
+import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+from pipeline import log
 from pipeline.config import ClaimCheck
+from pipeline.errors import PipelineError
 from pipeline.records.record import Headers
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 CONTENT_TYPE = "application/json"
+_CONNECT_S, _ANSWER_S = 5, 30
+_TRIES = 2
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 10.0
+_REMIND_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,35 +51,138 @@ class Claim:
         )
 
 
-class ClaimStore:
-    """Writes payloads. Credentials come from the environment, as for any S3 client. Blocking: call it in a thread."""
+class StoreDownError(Exception):
+    """The store does not answer, or not now: the same payload may be stored later."""
 
-    def __init__(self, config: ClaimCheck) -> None:
+
+class StoreRefusedError(PipelineError):
+    """The store will not take the payload, now or later."""
+
+
+class ClaimStore:
+    """Writes payloads. Credentials come from the environment, as for any S3 client."""
+
+    def __init__(
+        self,
+        config: ClaimCheck,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
         self._config = config
+        self._clock = clock
+        self._sleep = sleep
         self._client: S3Client | None = None
         # boto3's clients may be shared by threads, but not made by two at once.
         self._connecting = threading.Lock()
+        # A store that is down is asked by one record at a time.
+        self._asking = asyncio.Lock()
+        self._down_since: float | None = None
+        self._said_at = 0.0
+
+    async def keep(self, payload: bytes) -> Claim:
+        """As `put`; waits while the store is down, however long that is. Raises StoreRefusedError.
+
+        All calls are made on one event loop.
+        """
+        if self._down_since is None:
+            try:
+                return await asyncio.to_thread(self.put, payload)
+            except StoreDownError as error:
+                self._say_down(error)
+        pause_s = _FIRST_PAUSE_S
+        async with self._asking:
+            while True:
+                if self._down_since is not None:
+                    await self._sleep(pause_s)
+                    pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+                try:
+                    claim = await asyncio.to_thread(self.put, payload)
+                except StoreDownError as error:
+                    self._say_down(error)
+                else:
+                    self._say_back()
+                    return claim
 
     def put(self, payload: bytes) -> Claim:
-        """Store a payload; returns when the store has acknowledged it. Raises botocore's errors."""
+        """Store a payload; returns when the store has acknowledged it. Blocking: call it in a thread.
+
+        Raises StoreDownError, StoreRefusedError.
+        """
+        from botocore import exceptions as s3
+
         digest = hashlib.sha256(payload).hexdigest()
-        prefix = self._config.prefix.strip("/")
-        key = f"{prefix}/{digest[:2]}/{digest}" if prefix else f"{digest[:2]}/{digest}"
-        self._connected().put_object(Bucket=self._config.bucket, Key=key, Body=payload, ContentType=CONTENT_TYPE)
+        key = key_of(self._config.prefix, digest)
+        try:
+            self._connected().put_object(Bucket=self._config.bucket, Key=key, Body=payload, ContentType=CONTENT_TYPE)
+        except s3.ClientError as error:
+            status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+            if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS:
+                raise StoreDownError(str(error)) from error
+            raise self._refused(len(payload), error) from error
+        except (s3.ConnectionError, s3.HTTPClientError) as error:
+            if isinstance(error, s3.SSLError):
+                raise self._refused(len(payload), error) from error
+            raise StoreDownError(str(error)) from error
+        except s3.BotoCoreError as error:
+            raise self._refused(len(payload), error) from error
         return Claim(self._config.bucket, key, len(payload), digest)
+
+    def _refused(self, length: int, error: Exception) -> StoreRefusedError:
+        return StoreRefusedError(
+            f"{self._place()} does not take a claim check of {length} bytes: {error}",
+            hint="claim_check.bucket has to be there, and the credentials in the environment may write to it",
+        )
+
+    def _say_down(self, error: StoreDownError) -> None:
+        now = self._clock()
+        if self._down_since is None:
+            self._down_since = now
+        elif now - self._said_at < _REMIND_S:
+            return
+        self._said_at = now
+        log.say(
+            "claim_store_down",
+            store=self._place(),
+            seconds=round(now - self._down_since, 1),
+            reason=str(error),
+            effect="records that need a claim check wait, and the lane with them",
+        )
+
+    def _say_back(self) -> None:
+        if self._down_since is not None:
+            log.say("claim_store_back", store=self._place(), seconds=round(self._clock() - self._down_since, 1))
+        self._down_since = None
+
+    def _place(self) -> str:
+        return f"bucket {self._config.bucket} at {self._config.endpoint or 'the default S3 endpoint'}"
 
     def _connected(self) -> "S3Client":
         with self._connecting:
             if self._client is None:
-                import boto3  # slow to import, and most workers never store a payload
-                from botocore.config import Config
-
-                self._client = boto3.client(
-                    "s3",
-                    endpoint_url=self._config.endpoint,
-                    region_name=self._config.region,
-                    config=Config(
-                        s3={"addressing_style": "path"}, retries={"mode": "standard", "total_max_attempts": 5}
-                    ),
-                )
+                self._client = store_client(self._config)
             return self._client
+
+
+def key_of(prefix: str, sha256: str) -> str:
+    """The key of a payload by its hash, below the configured prefix."""
+    folder = prefix.strip("/")
+    return f"{folder}/{sha256[:2]}/{sha256}" if folder else f"{sha256[:2]}/{sha256}"
+
+
+def store_client(config: ClaimCheck) -> "S3Client":
+    """A client for the store, which gives up in a time that is known."""
+    import boto3  # slow to import, and most workers never store a payload
+    from botocore.config import Config
+
+    return boto3.client(
+        "s3",
+        endpoint_url=config.endpoint,
+        region_name=config.region,
+        config=Config(
+            s3={"addressing_style": "path"},
+            connect_timeout=_CONNECT_S,
+            read_timeout=_ANSWER_S,
+            retries={"mode": "standard", "total_max_attempts": _TRIES},
+        ),
+    )

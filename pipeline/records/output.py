@@ -1,7 +1,7 @@
-"""The enriched event: the source event, with the latest HTML in the main slot and the diff to the parent's HTML.
+"""The enriched event: the source event, with what was fetched in the main slot.
 
-The HTML stands in `revision.content_slots.main.content_body`, so an output without the diff is a page/change 1.2.0
-event. The diff is this pipeline's own addition to the schema, a top-level object:
+It stands in `revision.content_slots.main.content_body`, so an output is a page/change 1.2.0 event; html-enrichment adds
+one object of its own at the top level, the diff to the parent's HTML:
 
     html_diff: {base_rev_id: int, format: "unified", body: str}
 
@@ -9,52 +9,78 @@ Id and time are functions of the source event, so that a replay repeats the reco
 """
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
 from pipeline.records.page_change import PageChange
 
-_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:enrichment:html-content-change")
+_HTML = uuid.uuid5(uuid.NAMESPACE_URL, "urn:enrichment:html-content-change")
+_SOURCE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:enrichment:content-change")
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
-    """What was fetched for an event: the latest HTML, and the diff where there is a parent revision."""
+class HtmlContent:
+    """The latest HTML, and the diff where there is a parent revision. `declared_bytes` as in `Fetched`."""
 
     html: str
     parent_id: int | None = None
     diff: str | None = None
+    declared_bytes: int | None = field(default=None, kw_only=True)
 
     def decoded_bytes(self) -> int:
         """UTF-8 bytes of HTML and diff, before escaping."""
         return len(self.html.encode()) + len((self.diff or "").encode())
 
 
-def output_value(event: PageChange, content: Content | None, *, stream: str) -> bytes:
-    """The value of the output record; without content the body fields are absent and the rest is the same.
+@dataclass(frozen=True, slots=True)
+class SourceContent:
+    """The source of a revision's main slot. `declared_bytes` as in `Fetched`."""
 
-    A body that the source event already had is not passed on either: it may be hidden, and it is not HTML.
+    text: str
+    declared_bytes: int | None = field(default=None, kw_only=True)
+
+    def decoded_bytes(self) -> int:
+        """UTF-8 bytes of the source, before escaping."""
+        return len(self.text.encode())
+
+
+def html_value(event: PageChange, content: HtmlContent | None, *, stream: str) -> bytes:
+    """The value of html-enrichment's record; without content the body fields are absent and the rest is the same."""
+    output = enriched(event, None if content is None else content.html, stream=stream, namespace=_HTML)
+    if content is not None and content.diff is not None:
+        output["html_diff"] = {"base_rev_id": content.parent_id, "format": "unified", "body": content.diff}
+    return orjson.dumps(output)
+
+
+def source_value(event: PageChange, content: SourceContent | None, *, stream: str) -> bytes:
+    """The value of content-enrichment's record, likewise."""
+    return orjson.dumps(enriched(event, None if content is None else content.text, stream=stream, namespace=_SOURCE))
+
+
+def enriched(event: PageChange, body: str | None, *, stream: str, namespace: uuid.UUID) -> dict[str, Any]:
+    """The event for another stream, its main slot with a body or, as all other slots, without. Ids are unique within a
+    namespace: each job has its own. A body needs an event with a main slot.
+
+    A body that the source event already had is not passed on: it may be hidden, and it is not what the job fetched.
     """
     meta = event.raw["meta"]
     output: dict[str, Any] = event.raw | {
         "meta": meta
         | {
             "stream": stream,
-            "id": str(uuid.uuid5(_NAMESPACE, event.event_id)),
+            "id": str(uuid.uuid5(namespace, event.event_id)),
             "dt": meta.get("dt", event.raw["dt"]),
         }
     }
     revision = event.raw["revision"]
     if "content_slots" in revision:
         slots = {role: _without_body(slot) for role, slot in revision["content_slots"].items()}
-        if content is not None:
-            slots["main"]["content_body"] = content.html
+        if body is not None:
+            slots["main"]["content_body"] = body
         output["revision"] = revision | {"content_slots": slots}
-    if content is not None and content.diff is not None:
-        output["html_diff"] = {"base_rev_id": content.parent_id, "format": "unified", "body": content.diff}
-    return orjson.dumps(output)
+    return output
 
 
 def _without_body(slot: dict[str, Any]) -> dict[str, Any]:

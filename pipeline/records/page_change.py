@@ -43,6 +43,10 @@ class PageChange:
     content_visible: bool
     content_model: str | None
 
+    def request_id(self, role: str) -> str:
+        """`X-Request-Id` of a fetch, the same for all its attempts; `role` says what is fetched."""
+        return f"{self.event_id}:{role}"
+
 
 def parse(value: bytes | None, position: str) -> PageChange:
     """The event in a message; `position` names it where the event has no id of its own.

@@ -15,6 +15,7 @@ from pipeline.deferral.entry import Entry
 from pipeline.deferral.ledger import ProtocolError
 from pipeline.deferral.snapshot import Fence, Snapshot
 from pipeline.errors import PipelineError
+from pipeline.metrics import in_worker
 from pipeline.stall import StalledError, StallWatch
 from tests.unit.pipeline.deferral.making import entry
 
@@ -254,3 +255,36 @@ def test_the_slow_lanes_failure_comes_before_what_follows_from_it(bench: MakeBen
     made.lanes.failure = PipelineError("slow lane failed: worker exited")
     with pytest.raises(PipelineError, match="slow lane failed"):
         made.writer.check()
+
+
+class Metrics:
+    """What a batch tells of itself."""
+
+    def __init__(self, steps: list[str]) -> None:
+        self.figures = {"main": object(), "slow": object()}
+        self._steps = steps
+
+    def batch_written(self, seconds: float) -> None:
+        assert seconds >= 0
+        self._steps.append("measured")
+
+
+def test_with_metrics_tasks_report_to_the_main_lanes_figures(bench: MakeBench) -> None:
+    made = bench()
+    metrics = Metrics(made.steps)
+    made.writer._metrics = metrics  # type: ignore[assignment]
+    write(made)
+    assert made.steps == ["plan 3", "write", "written 3", "measured"]
+    (function,) = made.functions
+    assert function.func is in_worker._report
+    inner, figures = function.args
+    assert inner.func is worker._main_lane
+    assert figures is metrics.figures["main"]
+
+
+def test_a_batch_that_failed_is_not_measured(bench: MakeBench) -> None:
+    made = bench(failure=RuntimeError("refused"))
+    made.writer._metrics = Metrics(made.steps)  # type: ignore[assignment]
+    with pytest.raises(RuntimeError, match="refused"):
+        write(made)
+    assert "measured" not in made.steps

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from pipeline.config import PipelineConfig
+from pipeline.config import Deferral, PipelineConfig, Sink
 
 MakeConfig = Callable[..., PipelineConfig]
 DURATIONS = st.timedeltas(min_value=timedelta(microseconds=1), max_value=timedelta(days=365))
@@ -59,9 +59,43 @@ def test_without_a_word_the_safe_policies_hold(make_config: MakeConfig) -> None:
     assert 504 not in config.fetch.retried_statuses
 
 
+def test_each_job_has_places_of_its_own(make_config: MakeConfig) -> None:
+    """Else the second would write into the topics of the first, and fold its ledger."""
+    html, content = make_config(job="html-enrichment"), make_config(job="content-enrichment")
+    assert make_config() == html
+    assert content.sink.topic == "mediawiki.page_content_change.v1"
+    assert content.claim_check.prefix == "content-enrichment"
+    both = [(it.sink.topic, it.sink.error_topic, it.deferral.topic, it.claim_check.prefix) for it in (html, content)]
+    assert not set(both[0]) & set(both[1])
+
+
+def test_what_is_said_holds_for_every_job() -> None:
+    document = {
+        "job": "content-enrichment",
+        "source": {"bootstrap_servers": "b:1"},
+        "sink": {"bootstrap_servers": "b:1", "topic": "mine"},
+        "mediawiki": {"endpoint": "http://h"},
+        "checkpoint": "c",
+        "deferral": {"topic": "put.aside", "max_entries": 7},
+    }
+    config = PipelineConfig.model_validate(document)
+    assert (config.sink.topic, config.deferral.topic, config.deferral.max_entries) == ("mine", "put.aside", 7)
+    assert config.sink.error_topic == "mw_page_content_change_enrich.error"
+    assert document["sink"] == {"bootstrap_servers": "b:1", "topic": "mine"}
+    sections = {name: getattr(config, name) for name in ("source", "sink", "mediawiki", "checkpoint", "deferral")}
+    assert PipelineConfig(job="content-enrichment", **sections) == config
+    fresh = {"sink": Sink(bootstrap_servers="b:1"), "deferral": Deferral(max_entries=7)}
+    made = PipelineConfig(job="content-enrichment", **sections | fresh)
+    assert made.sink.topic == "mediawiki.page_content_change.v1"
+    assert (made.deferral.topic, made.deferral.max_entries) == ("mw_page_content_change_enrich.deferred", 7)
+
+
 @pytest.mark.parametrize(
     ("sections", "place"),
     [
+        ({"job": "content-enrichment", "sink": []}, ("sink",)),
+        ({"job": ["content-enrichment"]}, ("job",)),
+        ({"content": {"maxlag": "1500ms"}}, ("content", "maxlag")),
         ({"fetch": {"deadline": "0s"}}, ("fetch", "deadline")),
         ({"fetch": {"request_timeout": "0s"}}, ("fetch", "request_timeout")),
         ({"fetch": {"total_requests": 0}}, ("fetch", "total_requests")),

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -176,3 +177,70 @@ def test_two_runs_may_share_a_loop(engine: Any, in_time: InTime) -> None:
     taken = in_time(lambda: [next(source) for _ in range(50) for source in (one, other)])
     assert sorted(taken) == list(range(100))
     assert in_time(lambda: [*one, *other]) == []
+
+
+@pytest.mark.parametrize("ahead", [True, False])
+def test_a_message_is_surrounded_from_its_beginning_until_its_result_is_in_the_buffer(
+    engine: Any, in_time: InTime, *, ahead: bool
+) -> None:
+    """They begin in the order of the messages, those that wait for their page's turn too."""
+    seen: list[str] = []
+    numbers = iter(range(10))
+    others_done = asyncio.Event()
+
+    class Buffer(ResultBuffer[int]):
+        async def put(self, result: int | None) -> None:
+            seen.append(f"put {result}")
+            await super().put(result)
+
+    @contextmanager
+    def around() -> Iterator[None]:
+        number = next(numbers)
+        seen.append(f"begin {number}")
+        yield
+        seen.append(f"end {number}")
+
+    async def process(message: int) -> int:
+        if message == 2:
+            others_done.set()
+        await others_done.wait()
+        return message
+
+    results = engine(
+        range(3),
+        process,
+        key=lambda message: message // 2,
+        around=around,
+        ahead=ahead,
+        buffer=Buffer(1_000_000, lambda _result: 1),
+    )
+    assert sorted(in_time(lambda: list(results))) == [0, 1, 2]
+    assert seen[:3] == ["begin 0", "begin 1", "begin 2"]
+    for message in range(3):
+        assert seen.index(f"end {message}") == seen.index(f"put {message}") + 1
+
+
+def test_what_surrounds_a_message_ends_when_the_run_does(engine: Any, in_time: InTime, loop_thread: LoopThread) -> None:
+    watched = _Watched()
+    ended = threading.Semaphore(0)
+
+    @contextmanager
+    def around() -> Iterator[None]:
+        try:
+            yield
+        finally:
+            ended.release()
+
+    async def process(message: int) -> int:
+        if message == 0:
+            return message
+        await watched.wait()
+        return message
+
+    results = engine(range(3), process, around=around)
+    assert in_time(lambda: next(results)) == 0
+    for _ in range(2):
+        in_time(watched.waiting.acquire)
+    results.close()
+    for _ in range(3):
+        in_time(ended.acquire)

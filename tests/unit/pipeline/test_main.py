@@ -88,7 +88,7 @@ def test_a_first_start_says_where(start: Start, query: Stream) -> None:
         ),
         (["--new", "somewhere"], {}, "error: --new somewhere: no such start position\nhint: write earliest, latest or"),
         ([], {"fetch": {"concurency": 5}}, "did you mean 'concurrency'?"),
-        ([], {"job": "content-enrichment"}, ": job: "),
+        ([], {"job": "content-enrichment"}, "is for job 'content-enrichment', not 'html-enrichment'"),
     ],
     ids=["unsafe", "no such start", "bad file", "another job"],
 )

@@ -21,6 +21,7 @@ SIZES = TypeAdapter(Size)
         (" 1.5 s ", timedelta(milliseconds=1500)),
         ("2m", timedelta(minutes=2)),
         ("1h", timedelta(hours=1)),
+        ("30d", timedelta(days=30)),
         ("0s", timedelta(0)),
         (timedelta(days=1), timedelta(days=1)),
     ],

@@ -15,6 +15,7 @@ from pipeline.unsafe import unsafe_settings
         ({"content_limit": {"measure": "content_length"}}, ["content_limit.measure: content_length"]),
         ({"record_limit": {"policy": "none"}}, ["record_limit.policy: none"]),
         ({"fetch": {"retried_statuses": [503, 504]}}, ["fetch.retried_statuses: 504"]),
+        ({"metrics": {"on_collision": "drop"}}, ["metrics.on_collision: drop"]),
         (
             {"content_limit": {"measure": "content_length"}, "record_limit": {"policy": "none"}},
             ["content_limit.measure: content_length", "record_limit.policy: none"],

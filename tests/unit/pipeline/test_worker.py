@@ -19,7 +19,7 @@ from pipeline.config import PipelineConfig
 from pipeline.deferral.facts import Fact, Resolved
 from pipeline.deferral.snapshot import Claim, Fence
 from pipeline.engine import LoopThread
-from pipeline.jobs.html import SourceMessage, Unfinished
+from pipeline.jobs.message import SourceMessage, Unfinished
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Position, Record
 from pipeline.worker import SOURCE_COLUMNS, _groups, _messages, _once_each, _patient, _to_arrow, enrich, enrich_around
@@ -129,7 +129,7 @@ def test_the_function_for_spark_is_small_and_refers_to_this_module(make_config: 
 def test_workers_share_the_executors_bound(make_config: MakeConfig, bound: int, workers: int, share: int) -> None:
     config_json, concurrency = enrich(make_config(fetch={"concurrency": bound}), workers=workers).args
     assert concurrency == share
-    assert PipelineConfig.model_validate_json(config_json).fetch.concurrency == bound
+    assert PipelineConfig.model_validate_json(config_json).fetch.concurrency == share
 
 
 @pytest.fixture
@@ -390,6 +390,37 @@ def test_the_slow_lane_waits_as_long_as_its_deadline(
     )
     assert _patient(config).fetch.request_timeout == timedelta(seconds=patience_s)
     assert _patient(config).fetch.total_requests == config.fetch.total_requests
+
+
+def test_each_lane_has_its_own_bound_on_bytes(make_config: MakeConfig, own_loop: LoopThread) -> None:
+    fetch, slow_lane = {"max_in_flight_bytes": 4000}, {"max_in_flight_bytes": 300}
+    config = make_config(fetch=fetch, deferral={"slow_lane": slow_lane})
+    config_json, concurrency = enrich(config, workers=4).args
+    bounds = [worker._job(config_json, concurrency, lane)._client._in_flight for lane in ("main", "slow")]
+    assert [bound._limit_bytes for bound in bounds] == [1000, 300]
+    assert bounds == [worker._in_flight(1000, "main"), worker._in_flight(300, "slow")], "what records are held by"
+
+
+def test_a_record_is_held_until_it_is_in_the_buffer(
+    make_config: MakeConfig, loop_thread: LoopThread, monkeypatch: pytest.MonkeyPatch, in_time: Callable[..., Any]
+) -> None:
+    held: list[int] = []
+
+    class Job(FixedJob):
+        async def process(self, message: SourceMessage, *, limit_s: float) -> Record:
+            bound = worker._in_flight(777, "main")
+            with bound.joined() as holding:
+                assert holding.take(10)
+            held.append(bound.memory_bytes)
+            return await super().process(message, limit_s=limit_s)
+
+    monkeypatch.setattr(worker, "_loop_thread", lambda: loop_thread)
+    monkeypatch.setattr(worker, "_job", lambda *_: Job(0, 3))
+    function = enrich(make_config(fetch={"max_in_flight_bytes": 777}), workers=1)
+    batch = source([SourceMessage(Position("s", 0, at), b"one page", b"", WHEN) for at in range(3)])
+    assert len(read(in_time(lambda: list(function(iter([batch])))))) == 3
+    assert max(held) == 30, "those that wait for their page's turn are held too"
+    assert worker._in_flight(777, "main").memory_bytes == 0
 
 
 def test_only_the_slow_lanes_job_is_patient(

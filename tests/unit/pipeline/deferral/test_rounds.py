@@ -12,6 +12,7 @@ from pipeline.deferral import rounds as module
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.facts import Fact, Resolved
 from pipeline.deferral.rounds import SparkRounds
+from pipeline.metrics import in_worker
 from tests.unit.pipeline.deferral.making import entry
 
 ENTRIES = [entry(1, stuck=True, attempt=2, reason="status 504"), entry(2)]
@@ -97,3 +98,16 @@ def test_what_spark_raises_is_raised(run: Callable[[Job], list[Fact]]) -> None:
 
     with pytest.raises(RuntimeError, match="job aborted"):
         run(job)
+
+
+def test_with_metrics_the_round_reports_to_its_figures(
+    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame: Any = Frame()
+    figures: Any = object()
+    seen: list[Any] = []
+    monkeypatch.setattr(module, "entry_rows", lambda *_: frame)
+    monkeypatch.setattr(module, "write", lambda function, _sink: seen.append(function))
+    SparkRounds(frame, make_config(), figures).run(ENTRIES, epoch=3, limit_bytes=777)
+    assert seen[0].func is in_worker._report
+    assert seen[0].args[1] is figures

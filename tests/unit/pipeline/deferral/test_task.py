@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
 
 import orjson
 import pytest
@@ -17,7 +17,7 @@ from pipeline.deferral.lane import OPEN_FENCE, MainLane, Policy, SlowLane
 from pipeline.deferral.snapshot import Claim, Fence
 from pipeline.deferral.task import DirectTask, LedgerTarget, MainTask, SlowTask, appended_us
 from pipeline.deferral.wire import TOO_LARGE, EntryItem, parse
-from pipeline.jobs.html import HtmlEnrichment, Outcome, SourceMessage, Unfinished
+from pipeline.jobs.message import Outcome, SourceMessage, Unfinished
 from pipeline.records.error_event import Failure, error_record
 from pipeline.records.record import Position, Record
 from pipeline.records.size import serialized_size
@@ -69,7 +69,7 @@ def main_task(
     job: Job, *, fence: Fence = OPEN_FENCE, target: LedgerTarget = TARGET, lane: MainLane | None = None
 ) -> MainTask:
     return MainTask(
-        job=cast(HtmlEnrichment, job),
+        job=job,
         lane=lane or MainLane(fence),
         target=target,
         error_topic=ERROR,
@@ -81,7 +81,7 @@ def main_task(
 
 def slow_task(job: Job, claims: dict[Position, Claim], facts: list[Fact], target: LedgerTarget = TARGET) -> SlowTask:
     return SlowTask(
-        job=cast(HtmlEnrichment, job),
+        job=job,
         lane=SlowLane(POLICY),
         target=target,
         error_topic=ERROR,
@@ -132,7 +132,7 @@ RunAll = Callable[[Any, Sequence[SourceMessage]], list[Record | None]]
 
 def test_without_deferral_what_does_not_finish_is_an_error_event() -> None:
     job = Job({1: SLOW, 2: None})
-    task = DirectTask(cast(HtmlEnrichment, job), limit_s=60)
+    task = DirectTask(job, limit_s=60)
     records = run(task, [message(0), message(1), message(2), message(3)])
     assert topics(records) == [OUT, ERROR, None, OUT]
     assert error_of(records[1])[0] == "deadline_exceeded"
@@ -356,10 +356,7 @@ def test_an_error_event_is_the_same_whatever_the_last_try_met(error_type: str) -
         run(slow_task(Job({0: Unfinished(Failure(error_type, text))}), claims_of(0, attempt=2), []), [message(0)])
         for text in met
     ]
-    direct = [
-        run(DirectTask(cast(HtmlEnrichment, Job({0: Unfinished(Failure(error_type, text))})), 5), [message(0)])
-        for text in met
-    ]
+    direct = [run(DirectTask(Job({0: Unfinished(Failure(error_type, text))}), 5), [message(0)]) for text in met]
     assert slow[0] == slow[1] == direct[0] == direct[1]
     assert error_of(slow[0][0])[0] == error_type
 

@@ -12,6 +12,7 @@ from aiohttp import web
 from pipeline.config import PipelineConfig
 from pipeline.fetch.client import FetchedHtml, FetchFailedError, HtmlClient
 from pipeline.fetch.deadline import Deadline
+from pipeline.fetch.route import HTML, Route
 from pipeline.records.error_event import Failure
 
 NOW = datetime(2026, 3, 2, 9, 0, 0, tzinfo=UTC)
@@ -71,10 +72,11 @@ class Client:
         wiki: str = "enwiki",
         request_id: str = REQUEST_ID,
         deadline: Deadline | None = None,
+        route: Route = HTML,
     ) -> Outcome:
         deadline = deadline or self.html.deadline(self.limit_s)
         try:
-            return await self.html.fetch(wiki, rev_id, request_id=request_id, deadline=deadline)
+            return await self.html.fetch(wiki, rev_id, request_id=request_id, deadline=deadline, route=route)
         except FetchFailedError as error:
             return error.failure
 

@@ -43,7 +43,7 @@ def test_what_is_sent(fetching: Any) -> None:
     assert request.rel_url.raw_path_qs == "/w/rest.php/v1/revision/28674/html"
     assert request.headers.getall("Host") == ["de.wikipedia.org"]
     assert request.headers.getall("X-Request-Id") == ["event:parent"]
-    assert request.headers["User-Agent"] == USER_AGENT
+    assert request.headers["User-Agent"] == f"{USER_AGENT} (html-enrichment)"
     assert request.headers["Accept-Encoding"] == "gzip"
 
 

@@ -10,7 +10,10 @@ import pytest
 from pipeline.config import PipelineConfig
 from pipeline.fetch.client import FetchedHtml, FetchFailedError, HtmlClient
 from pipeline.fetch.deadline import Deadline
-from pipeline.jobs.html import HtmlEnrichment, Outcome, SourceMessage
+from pipeline.fetch.route import HTML, Route
+from pipeline.jobs import registry
+from pipeline.jobs.enrichment import Enrichment
+from pipeline.jobs.message import Outcome, SourceMessage
 from pipeline.records.claim_check import Claim, ClaimStore
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Position, Record
@@ -34,7 +37,9 @@ class FakeClient:
     def deadline(self, limit_s: float) -> Deadline:
         return Deadline(limit_s, lambda: 0.0)
 
-    async def fetch(self, wiki_id: str, rev_id: int, *, request_id: str, deadline: Deadline) -> FetchedHtml:
+    async def fetch(
+        self, wiki_id: str, rev_id: int, *, request_id: str, deadline: Deadline, route: Route = HTML
+    ) -> FetchedHtml:
         self.asked.append((wiki_id, rev_id, request_id, deadline))
         before = self.order[: self.order.index(rev_id)] if self.order else []
         for earlier in before:
@@ -43,7 +48,8 @@ class FakeClient:
         answer = self.answers[rev_id]
         if isinstance(answer, BaseException):
             raise answer
-        return answer if isinstance(answer, FetchedHtml) else FetchedHtml(answer, None)
+        body = answer if isinstance(answer, FetchedHtml) else FetchedHtml(answer, None)
+        return FetchedHtml(route.read(rev_id, body.html), body.content_length)
 
     async def close(self) -> None:
         self.closed = True
@@ -54,7 +60,7 @@ class FakeClaims:
     stored: list[bytes] = field(default_factory=list)
     down: Exception | None = None
 
-    def put(self, payload: bytes) -> Claim:
+    async def keep(self, payload: bytes) -> Claim:
         if self.down:
             raise self.down
         self.stored.append(payload)
@@ -68,12 +74,18 @@ class Bench:
     config: PipelineConfig
     client: FakeClient
     claims: FakeClaims
+    make: registry.MakeJob | None = None
+
+    def job(self) -> Enrichment[Any]:
+        client = cast("HtmlClient", self.client)
+        job = (self.make or registry.JOBS[self.config.job])(self.config, client)
+        return Enrichment(self.config, job, client, cast("ClaimStore", self.claims))
 
     def process(self, event: dict[str, Any] | bytes | None, *, key: bytes | None = b"page") -> Outcome:
         """What comes of one event; hanging is a failure."""
         value = orjson.dumps(event) if isinstance(event, dict) else event
         message = SourceMessage(Position("source", 0, 5), key, value, datetime(2026, 3, 2, 9, tzinfo=UTC))
-        job = HtmlEnrichment(self.config, cast("HtmlClient", self.client), cast("ClaimStore", self.claims))
+        job = self.job()
 
         async def go() -> Outcome:
             async with asyncio.timeout(20):

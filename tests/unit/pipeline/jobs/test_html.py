@@ -6,7 +6,7 @@ import pytest
 
 from devkit.observe.audit.patch import apply_patch
 from pipeline.fetch.client import FetchFailedError
-from pipeline.jobs.html import HtmlEnrichment, Unfinished
+from pipeline.jobs.message import Unfinished
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Position
 from pipeline.schemas import error_validator, page_change_validator
@@ -177,5 +177,5 @@ def test_what_is_not_a_failure_of_this_event_ends_the_job(bench: MakeBench, make
 
 def test_closing_the_job_closes_its_connections(bench: MakeBench) -> None:
     made = bench()
-    asyncio.run(HtmlEnrichment(made.config, made.client, made.claims).close())
+    asyncio.run(made.job().close())
     assert made.client.closed

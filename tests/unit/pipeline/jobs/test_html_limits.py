@@ -5,7 +5,7 @@ import orjson
 import pytest
 
 from pipeline.fetch.client import FetchedHtml
-from pipeline.records.output import Content
+from pipeline.records.output import HtmlContent
 from pipeline.records.record import Record
 from pipeline.records.size import serialized_size
 from pipeline.schemas import error_validator, page_change_validator
@@ -25,7 +25,7 @@ def size_of(record: Record) -> int:
 
 
 def decoded_bytes(output: dict[str, Any]) -> int:
-    return Content(
+    return HtmlContent(
         output["revision"]["content_slots"]["main"]["content_body"], PARENT, output["html_diff"]["body"]
     ).decoded_bytes()
 
@@ -135,7 +135,7 @@ def test_an_event_without_content_may_be_exactly_as_large_as_the_limit(bench: Ma
     assert bench(sink={"max.request.size": size - 1}).error(event)[1]["error_type"] == "source_event_too_large"
 
 
-def test_a_store_that_is_down_ends_the_job(bench: MakeBench, make_event: MakeEvent) -> None:
+def test_a_store_that_refuses_a_payload_ends_the_job(bench: MakeBench, make_event: MakeEvent) -> None:
     made = bench(BOTH, sink={"max.request.size": 4096})
     made.claims.down = ConnectionError("refused")
     with pytest.raises(ConnectionError, match="refused"):

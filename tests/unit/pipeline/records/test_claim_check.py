@@ -1,3 +1,4 @@
+import asyncio
 import hashlib
 import threading
 from dataclasses import dataclass, field
@@ -5,11 +6,21 @@ from typing import Any
 
 import boto3
 import pytest
+from botocore.exceptions import (
+    ClientError,
+    ConnectionClosedError,
+    ConnectTimeoutError,
+    EndpointConnectionError,
+    NoCredentialsError,
+    ReadTimeoutError,
+    SSLError,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline import log
 from pipeline.config import ClaimCheck
-from pipeline.records.claim_check import Claim, ClaimStore
+from pipeline.records.claim_check import Claim, ClaimStore, StoreDownError, StoreRefusedError
 
 
 @dataclass
@@ -108,7 +119,121 @@ def test_two_threads_do_not_make_a_client_each(monkeypatch: pytest.MonkeyPatch) 
     assert sorted(fake.objects.values()) == [b"first", b"second"]
 
 
-def test_a_store_that_is_down_is_not_passed_over(s3: FakeS3) -> None:
-    s3.down = ConnectionError("refused")
-    with pytest.raises(ConnectionError, match="refused"):
+def no_route() -> Exception:
+    return EndpointConnectionError(endpoint_url="http://127.0.0.1:1")
+
+
+def answered(status: int, code: str) -> Exception:
+    return ClientError(
+        {"Error": {"Code": code, "Message": "no"}, "ResponseMetadata": {"HTTPStatusCode": status}},  # type: ignore[typeddict-item]
+        "PutObject",
+    )
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        no_route(),
+        ConnectTimeoutError(endpoint_url="http://127.0.0.1:1"),
+        ReadTimeoutError(endpoint_url="http://127.0.0.1:1"),
+        ConnectionClosedError(endpoint_url="http://127.0.0.1:1"),
+        answered(503, "SlowDown"),
+        answered(500, "InternalError"),
+        answered(429, "TooManyRequests"),
+    ],
+    ids=lambda failure: type(failure).__name__,
+)
+def test_a_store_that_does_not_answer_now_is_down(s3: FakeS3, failure: Exception) -> None:
+    s3.down = failure
+    with pytest.raises(StoreDownError):
         ClaimStore(ClaimCheck()).put(b"payload")
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        answered(404, "NoSuchBucket"),
+        answered(403, "AccessDenied"),
+        NoCredentialsError(),
+        SSLError(endpoint_url="https://127.0.0.1:1", error="self-signed certificate"),
+    ],
+    ids=lambda failure: type(failure).__name__,
+)
+def test_what_waiting_cannot_mend_is_refused_with_place_and_remedy(s3: FakeS3, failure: Exception) -> None:
+    s3.down = failure
+    config = ClaimCheck(bucket="claims", endpoint="http://127.0.0.1:1")
+    with pytest.raises(StoreRefusedError, match=r"bucket claims at http://127\.0\.0\.1:1 .* of 7 bytes") as refused:
+        asyncio.run(ClaimStore(config).keep(b"payload"))
+    assert "claim_check.bucket has to be there" in str(refused.value.hint)
+
+
+@dataclass
+class Outage:
+    """A store that is back after `pauses_s` of waiting; time passes by sleeping alone."""
+
+    s3: FakeS3
+    lasts_s: float
+    now: float = 0.0
+    pauses_s: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.s3.down = no_route()
+
+    def clock(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.pauses_s.append(seconds)
+        self.now += seconds
+        if self.now >= self.lasts_s:
+            self.s3.down = None
+
+    def store(self) -> ClaimStore:
+        return ClaimStore(ClaimCheck(bucket="claims"), clock=self.clock, sleep=self.sleep)
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    lines: list[dict[str, Any]] = []
+    monkeypatch.setattr(log, "say", lambda event, **fields: lines.append({"event": event} | fields))
+    return lines
+
+
+def test_a_record_waits_for_a_store_that_is_down_and_says_so(s3: FakeS3, said: list[dict[str, Any]]) -> None:
+    outage = Outage(s3, lasts_s=100)
+    claim = asyncio.run(outage.store().keep(b"payload"))
+    assert s3.objects == {("claims", claim.key): b"payload"}
+    assert outage.pauses_s[:6] == [0.5, 1, 2, 4, 8, 10]
+    assert max(outage.pauses_s) == 10
+    first, *reminders, last = said
+    assert (first["event"], first["seconds"]) == ("claim_store_down", 0)
+    assert "bucket claims" in first["store"]
+    assert "Could not connect" in first["reason"]
+    assert [line["event"] for line in reminders] == ["claim_store_down"]
+    assert (last["event"], last["seconds"]) == ("claim_store_back", outage.now)
+
+
+def test_nothing_is_lost_however_many_wait_and_one_asks_for_all(s3: FakeS3, said: list[dict[str, Any]]) -> None:
+    outage = Outage(s3, lasts_s=20)
+    payloads = [bytes([number]) for number in range(50)]
+
+    async def keep_all() -> list[Claim]:
+        store = outage.store()
+        return await asyncio.gather(*(store.keep(payload) for payload in payloads))
+
+    claims = asyncio.run(keep_all())
+    assert [s3.objects["claims", claim.key] for claim in claims] == payloads
+    assert outage.pauses_s == [0.5, 1, 2, 4, 8, 10]
+    assert [line["event"] for line in said] == ["claim_store_down", "claim_store_back"]
+
+
+def test_a_refusal_after_an_outage_is_no_reason_to_wait_on(s3: FakeS3, said: list[dict[str, Any]]) -> None:
+    outage = Outage(s3, lasts_s=1)
+
+    async def sleep(seconds: float) -> None:
+        await outage.sleep(seconds)
+        s3.down = answered(404, "NoSuchBucket")
+
+    store = ClaimStore(ClaimCheck(), clock=outage.clock, sleep=sleep)
+    with pytest.raises(StoreRefusedError):
+        asyncio.run(store.keep(b"payload"))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.records.output import Content, output_value
+from pipeline.records.output import HtmlContent, SourceContent, html_value, source_value
 from pipeline.records.page_change import parse
 from pipeline.schemas import page_change_validator
 
@@ -16,14 +16,14 @@ STREAM = "mediawiki.page_html_content_change.v1"
 TEXTS = st.text(max_size=200)
 
 
-def output_of(event: dict[str, Any], content: Content | None, position: str = "t/0/1") -> dict[str, Any]:
-    made: dict[str, Any] = orjson.loads(output_value(parse(orjson.dumps(event), position), content, stream=STREAM))
+def output_of(event: dict[str, Any], content: HtmlContent | None, position: str = "t/0/1") -> dict[str, Any]:
+    made: dict[str, Any] = orjson.loads(html_value(parse(orjson.dumps(event), position), content, stream=STREAM))
     return made
 
 
 @given(html=TEXTS, diff=st.none() | TEXTS)
 def test_an_output_without_its_diff_is_a_page_change(make_event: MakeEvent, html: str, diff: str | None) -> None:
-    output = output_of(make_event(), Content(html, 28673 if diff is not None else None, diff))
+    output = output_of(make_event(), HtmlContent(html, 28673 if diff is not None else None, diff))
     addition = output.pop("html_diff", None)
     page_change_validator().validate(output)
     assert output["revision"]["content_slots"]["main"]["content_body"] == html
@@ -32,7 +32,7 @@ def test_an_output_without_its_diff_is_a_page_change(make_event: MakeEvent, html
 
 def test_only_meta_and_the_body_differ_from_the_source_event(make_event: MakeEvent) -> None:
     event = make_event(comment="why", performer={"user_text": "Ä"})
-    output = output_of(event, Content("<p>"))
+    output = output_of(event, HtmlContent("<p>"))
     assert output["meta"].pop("stream") == STREAM
     assert output["meta"].pop("id") != event["meta"].pop("id")
     del output["revision"]["content_slots"]["main"]["content_body"], event["meta"]["stream"]
@@ -46,10 +46,10 @@ def test_without_content_the_body_fields_are_absent(make_event: MakeEvent) -> No
     assert output["revision"] == make_event()["revision"]
 
 
-@pytest.mark.parametrize("content", [None, Content("<p>", 1, "")], ids=["without content", "with content"])
-def test_a_body_of_the_source_event_is_not_passed_on(make_event: MakeEvent, content: Content | None) -> None:
+@pytest.mark.parametrize("content", [None, HtmlContent("<p>", 1, "")], ids=["without content", "with content"])
+def test_a_body_of_the_source_event_is_not_passed_on(make_event: MakeEvent, content: HtmlContent | None) -> None:
     slots = {role: {"content_model": "wikitext", "content_body": "''hidden''"} for role in ("main", "other")}
-    assert b"hidden" not in output_value(
+    assert b"hidden" not in html_value(
         parse(orjson.dumps(make_event(revision={"content_slots": slots})), "t/0/1"), content, stream=STREAM
     )
 
@@ -61,7 +61,7 @@ def test_a_delete_without_slots_stays_without(make_event: MakeEvent) -> None:
 
 
 def test_a_repeat_is_the_same_and_another_event_has_another_id(make_event: MakeEvent) -> None:
-    content = Content("<p>", 1, "diff")
+    content = HtmlContent("<p>", 1, "diff")
     assert output_of(make_event(), content) == output_of(make_event(), content, position="t/0/2")
     other = make_event(meta={"id": "5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1b"})
     assert output_of(make_event(), content)["meta"]["id"] != output_of(other, content)["meta"]["id"]
@@ -75,10 +75,26 @@ def test_the_time_is_the_source_events(make_event: MakeEvent) -> None:
 def test_the_source_event_is_not_changed(make_event: MakeEvent) -> None:
     event = parse(orjson.dumps(make_event()), "t/0/1")
     before = copy.deepcopy(event.raw)
-    output_value(event, Content("<p>", 1, "diff"), stream=STREAM)
+    html_value(event, HtmlContent("<p>", 1, "diff"), stream=STREAM)
     assert event.raw == before
 
 
 def test_decoded_bytes_are_those_of_html_and_diff_before_escaping() -> None:
-    assert Content('"ä"\n').decoded_bytes() == 5
-    assert Content('"ä"\n', 1, "-😀").decoded_bytes() == 10
+    assert HtmlContent('"ä"\n').decoded_bytes() == 5
+    assert HtmlContent('"ä"\n', 1, "-😀").decoded_bytes() == 10
+
+
+@given(text=TEXTS)
+def test_a_source_stands_where_html_would_and_the_id_is_another(make_event: MakeEvent, text: str) -> None:
+    event = parse(orjson.dumps(make_event()), "t/0/1")
+    source = orjson.loads(source_value(event, SourceContent(text), stream=STREAM))
+    page_change_validator().validate(source)
+    html = output_of(make_event(), HtmlContent(text))
+    assert source["meta"].pop("id") != html["meta"].pop("id")
+    assert source == html
+    assert SourceContent(text).decoded_bytes() == len(text.encode())
+
+
+def test_a_source_that_is_not_there_is_absent(make_event: MakeEvent) -> None:
+    event = parse(orjson.dumps(make_event()), "t/0/1")
+    assert orjson.loads(source_value(event, None, stream=STREAM))["revision"] == make_event()["revision"]

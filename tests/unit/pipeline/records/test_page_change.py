@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.records.output import Content, output_value
+from pipeline.records.output import HtmlContent, html_value
 from pipeline.records.page_change import InvalidEventError, PageChange, parse
 
 MakeEvent = Callable[..., dict[str, Any]]
@@ -102,7 +102,7 @@ def test_what_is_not_json_is_malformed(value: bytes | None) -> None:
 @pytest.mark.parametrize("depth", [10, 100, 240])
 def test_a_nested_event_passes(make_event: MakeEvent, depth: int) -> None:
     change = parse(with_prior_state(make_event(), nested(depth)), "t/0/1")
-    assert output_value(change, Content("<p>", 1, "diff"), stream="s").count(b'{"a":') == depth
+    assert html_value(change, HtmlContent("<p>", 1, "diff"), stream="s").count(b'{"a":') == depth
 
 
 @pytest.mark.parametrize("depth", [254, 260, 500, 1000])
@@ -179,4 +179,4 @@ def test_an_event_with_any_member_is_refused_or_can_be_written(
         change = parse(document, "t/0/1")
     except InvalidEventError:
         return
-    assert orjson.loads(output_value(change, None, stream="s"))["meta"]["stream"] == "s"
+    assert orjson.loads(html_value(change, None, stream="s"))["meta"]["stream"] == "s"

@@ -1,0 +1,1 @@
+"""What an operator does with claim checks that nothing refers to any more."""

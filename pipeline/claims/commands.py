@@ -1,0 +1,98 @@
+"""`python -m pipeline claims sweep --older-than 30d [--dry-run] --config FILE`: exit 0, 1 no answer, 2 refused.
+
+Where output records expire, a lifecycle rule of the bucket is the better tool: one that expires objects below
+`claim_check.prefix` some days after the output topic's retention. The sweep is for topics whose records stay, and for
+what crashes and changed limits have left.
+"""
+
+from collections.abc import Iterable
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import click
+
+from pipeline.claims.orphans import ClaimShelf, Stored, unnamed
+from pipeline.config import PipelineConfig
+from pipeline.errors import RefusedError
+from pipeline.load import load_config
+from pipeline.ops.exit_codes import exit_codes
+from pipeline.ops.source import opened_topic
+from pipeline.quantity import format_duration, parse_duration
+from pipeline.records.claim_check import store_client
+
+_LEAST_AGE = timedelta(hours=1)
+
+
+@click.group()
+def claims() -> None:
+    """Claim checks: sweep."""
+
+
+@claims.command()
+@click.option("--older-than", "age_text", metavar="AGE", required=True, help="30d: what is younger stays.")
+@click.option("--also", "more_topics", metavar="TOPIC", multiple=True, help="Another topic that refers to them.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+@click.option("--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file.")
+def sweep(age_text: str, more_topics: tuple[str, ...], config_file: Path, *, dry_run: bool) -> None:
+    """Remove claim checks that no record of the output topic refers to.
+
+    All of the topic is read. Name every other topic whose records refer to the same bucket and prefix with --also:
+    a replay's, a copy's, another data centre's.
+    """
+    with exit_codes():
+        config = load_config(config_file)
+        sweep_job(config, age=parse_age(age_text, config), more_topics=more_topics, dry_run=dry_run)
+
+
+def parse_age(text: str, config: PipelineConfig) -> timedelta:
+    """Raises RefusedError for what is no duration, or so short that an event may still follow its claim check."""
+    try:
+        age = parse_duration(text)
+    except ValueError as error:
+        raise RefusedError(f"--older-than: {error}") from error
+    least = max(_LEAST_AGE, 2 * config.stall_timeout)
+    if age < least:
+        raise RefusedError(
+            f"--older-than {text} is less than {format_duration(least)}: the event of a claim check may still be on "
+            "its way",
+            hint="it is stored first, and a batch may take stall_timeout, and be repeated; 30d is a good age",
+        )
+    return age
+
+
+def sweep_job(config: PipelineConfig, *, age: timedelta, more_topics: Iterable[str], dry_run: bool) -> None:
+    """Print what was looked at and what became of it. Raises PipelineError, RefusedError."""
+    before = datetime.now(UTC) - age
+    shelf = ClaimShelf(store_client(config.claim_check), config.claim_check)
+    found = shelf.look()
+    old = [stored for stored in found.claims if stored.written < before]
+    place = f"{config.claim_check.bucket}/{config.claim_check.prefix.strip('/')}"
+    click.echo(
+        f"{place}: {_counted(found.claims)}, of which {_counted(old)} written before {before:%Y-%m-%dT%H:%M:%SZ}"
+    )
+    if found.others:
+        click.echo(f"{place}: {found.others} objects are no claim checks and stay")
+    if not old:
+        click.echo("nothing to remove")
+        return
+    with ExitStack() as stack:
+        names = dict.fromkeys((config.sink.topic, *more_topics))
+        topics = [stack.enter_context(opened_topic(config.sink.bootstrap_servers, name)) for name in names]
+        orphans, read = unnamed(old, topics, config.claim_check.bucket, say=click.echo)
+    for topic in read:
+        click.echo(f"{topic.topic}: {topic.records} records, of which {topic.naming} name a claim check")
+    removed = []
+    for orphan in orphans:
+        click.echo(f"{'would remove' if dry_run else 'removing'} {orphan.key}, {orphan.length_bytes} bytes")
+        if dry_run or shelf.remove(orphan):
+            removed.append(orphan)
+        else:
+            click.echo("  it was written again meanwhile, and stays")
+    verb = "would be removed" if dry_run else "removed"
+    click.echo(f"{_counted(removed)} {verb}, {len(old) - len(removed)} older ones stay")
+
+
+def _counted(stored: Iterable[Stored]) -> str:
+    lengths = [one.length_bytes for one in stored]
+    return f"{len(lengths)} claim checks of {sum(lengths)} bytes"

@@ -1,0 +1,138 @@
+"""Claim checks that no record refers to, and how to be sure of it.
+
+A payload is stored before its event. A job that ends in between stores it again when it goes on, under the same key,
+and then its event follows; but an event may also leave in another way (a higher limit, an error event), or its record
+may have left the topic by retention. So an orphan is an object
+
+    of the form and below the prefix of the job's own keys   other objects are nobody's business here
+    last written before a moment long past                   its event would have followed by now
+    named by no record of the output topics                  all of them are read, from their beginning to their end
+
+in this order: the ends are looked up after the objects were listed.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from pipeline.config import ClaimCheck
+from pipeline.errors import PipelineError, RefusedError
+from pipeline.ops.source import SourceTopic, total
+from pipeline.records.claim_check import key_of
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An object as the store lists it."""
+
+    key: str
+    length_bytes: int
+    written: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """What stands below the prefix: claim checks, and how many objects that are none."""
+
+    claims: tuple[Stored, ...]
+    others: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRead:
+    """`records` lie between the topic's beginning and its end of then, `naming` of them name a claim check."""
+
+    topic: str
+    records: int
+    naming: int
+
+
+class ClaimShelf:
+    """The claim checks of a job. Raises PipelineError when the store does not answer."""
+
+    def __init__(self, client: "S3Client", config: ClaimCheck) -> None:
+        self._client = client
+        self._config = config
+
+    def look(self) -> Shelf:
+        """All that is there, oldest first."""
+        claims, others = [], 0
+        prefix = self._config.prefix.strip("/")
+        pages = self._client.get_paginator("list_objects_v2").paginate(
+            Bucket=self._config.bucket, Prefix=f"{prefix}/" if prefix else ""
+        )
+        with _answers(self._config):
+            for page in pages:
+                for found in page.get("Contents", ()):
+                    if is_claim(found["Key"], self._config.prefix):
+                        claims.append(Stored(found["Key"], found["Size"], found["LastModified"]))
+                    else:
+                        others += 1
+        return Shelf(tuple(sorted(claims, key=lambda stored: stored.written)), others)
+
+    def remove(self, orphan: Stored) -> bool:
+        """Whether it was removed: an object that was written again since it was listed stays, its event follows."""
+        with _answers(self._config):
+            there = self._client.head_object(Bucket=self._config.bucket, Key=orphan.key)
+            if there["LastModified"] > orphan.written:
+                return False
+            self._client.delete_object(Bucket=self._config.bucket, Key=orphan.key)
+        return True
+
+
+def is_claim(key: str, prefix: str) -> bool:
+    """Whether the pipeline would give a payload this key."""
+    digest = key.rpartition("/")[2]
+    return _SHA256.fullmatch(digest) is not None and key == key_of(prefix, digest)
+
+
+def unnamed(
+    candidates: Iterable[Stored], topics: Sequence[SourceTopic], bucket: str, *, say: Callable[[str], None]
+) -> tuple[list[Stored], list[TopicRead]]:
+    """Those that no record of the topics names, and what was read. Raises PipelineError, RefusedError.
+
+    An empty topic is refused: it would make an orphan of everything, and is more likely to be the wrong one.
+    """
+    left = {stored.key: stored for stored in candidates}
+    read = []
+    for topic in topics:
+        bounds = topic.bounds()
+        count = total(bounds.first, bounds.end)
+        if not count:
+            raise RefusedError(
+                f"topic {topic.topic} is empty: no record says what is still referred to",
+                hint="is it the output topic of this job? Where its records expire, a lifecycle rule of the bucket "
+                "removes claim checks of the same age",
+            )
+        say(f"reading {topic.topic}: {count} offsets in {len(bounds.end)} partitions")
+        records = naming = 0
+        for record in topic.records(bounds.first, bounds.end):
+            records += 1
+            headers = dict(record.headers)
+            if "claim-check-key" in headers:
+                naming += 1
+                if headers.get("claim-check-bucket") == bucket.encode():
+                    left.pop(headers["claim-check-key"].decode(errors="replace"), None)
+        read.append(TopicRead(topic.topic, records, naming))
+    return list(left.values()), read
+
+
+@contextmanager
+def _answers(config: ClaimCheck) -> Iterator[None]:
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        yield
+    except (BotoCoreError, ClientError) as error:
+        raise PipelineError(
+            f"bucket {config.bucket} at {config.endpoint or 'the default S3 endpoint'} does not answer: {error}",
+            hint="look at claim_check in the job's file, and at the credentials in the environment",
+        ) from error

@@ -1,0 +1,31 @@
+"""What one Python worker of the main lane may have under way, of what the configuration allows an executor."""
+
+from pipeline.config import PipelineConfig
+
+
+def of_worker(config: PipelineConfig, workers: int) -> PipelineConfig:
+    """The configuration with the bounds of `fetch` divided by so many workers, each at least 1."""
+
+    def share(bound: int) -> int:
+        return max(1, bound // workers)
+
+    fetch = config.fetch
+    bounds = {
+        "concurrency": share(fetch.concurrency),
+        "concurrency_per_wiki": fetch.concurrency_per_wiki and share(fetch.concurrency_per_wiki),
+        "max_in_flight_bytes": share(fetch.max_in_flight_bytes),
+    }
+    return config.model_copy(update={"fetch": fetch.model_copy(update=bounds)})
+
+
+def bounds(config: PipelineConfig, workers: int) -> dict[str, int | None]:
+    """What bounds the work under way in each Python worker, as it is said at the start."""
+    fetch, slow_lane = of_worker(config, workers).fetch, config.deferral.slow_lane
+    return {
+        "workers": workers,
+        "requests": fetch.concurrency,
+        "requests_per_wiki": fetch.concurrency_per_wiki,
+        "bytes": fetch.max_in_flight_bytes,
+        "slow_round_requests": slow_lane.concurrency,
+        "slow_round_bytes": slow_lane.max_in_flight_bytes,
+    }

@@ -1,0 +1,163 @@
+"""content-enrichment: the source of the main slot, from the Action API.
+
+The API answers nearly everything with status 200, so what became of the request stands in the body:
+
+    error maxlag, ratelimited, internal_api_error_*   again, not before `Retry-After`
+    badrevids     the revision does not exist: final, unless it is so new that a lagging replica may not have it yet
+    texthidden    hidden since the event was made: nothing is published, and an error event says why
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pipeline.config import Content
+from pipeline.fetch.client import FetchFailedError, HtmlClient
+from pipeline.fetch.deadline import Deadline
+from pipeline.fetch.route import TryAgainError
+from pipeline.records.error_event import Failure
+from pipeline.records.output import SourceContent, source_value
+from pipeline.records.page_change import PageChange
+
+_OF_THE_MOMENT = ("maxlag", "ratelimited")
+_UNWELL = "internal_api_error"
+
+
+class ContentJob:
+    """See `Job`. `now` is the time of day, in UTC."""
+
+    def __init__(self, config: Content, client: HtmlClient, now: Callable[[], datetime]) -> None:
+        self._config = config
+        self._client = client
+        self._now = now
+        maxlag_s = config.maxlag // timedelta(seconds=1)
+        self._patient = ContentRoute(maxlag_s, unknown_is_final=False)
+        self._final = ContentRoute(maxlag_s, unknown_is_final=True)
+
+    def wants(self, event: PageChange) -> bool:
+        """The configured content models. A delete may have no slots, and hidden content too."""
+        if event.content_model is None:
+            return event.kind == "delete" or not event.content_visible
+        return self._config.models == "all" or event.content_model in self._config.models
+
+    async def fetch(self, event: PageChange, *, deadline: Deadline) -> SourceContent:
+        fetched = await self._client.fetch(
+            event.wiki_id,
+            event.rev_id,
+            request_id=event.request_id("content"),
+            deadline=deadline,
+            route=self._patient if self._is_young(event) else self._final,
+        )
+        return SourceContent(fetched.html, declared_bytes=fetched.content_length)
+
+    def value(self, event: PageChange, fetched: SourceContent | None, *, stream: str) -> bytes:
+        return source_value(event, fetched, stream=stream)
+
+    def _is_young(self, event: PageChange) -> bool:
+        # `meta.dt`, when it was received: an import's own time may be weeks old, and its revision new all the same.
+        received = event.raw["meta"].get("dt", event.raw["dt"])
+        try:
+            age = self._now() - datetime.fromisoformat(received)
+        except (ValueError, TypeError, OverflowError):
+            return False  # such as a leap second, which the schema allows
+        return age < self._config.unknown_while
+
+
+class ContentRoute:
+    """See `Route`."""
+
+    def __init__(self, maxlag_s: int, *, unknown_is_final: bool) -> None:
+        self._maxlag_s = maxlag_s
+        self._unknown_is_final = unknown_is_final
+
+    def path(self, rev_id: int) -> str:
+        query = {
+            "action": "query",
+            "format": "json",
+            "formatversion": "2",
+            "maxlag": self._maxlag_s,
+            "prop": "revisions",
+            "revids": rev_id,
+            "rvprop": "ids|content|contentmodel",
+            "rvslots": "main",
+        }
+        return f"/w/api.php?{urlencode(query)}"
+
+    def read(self, rev_id: int, body: str) -> str:
+        """The text of the main slot."""
+        try:
+            answer = _Answer.model_validate_json(body)
+        except ValidationError as error:
+            raise _failed("invalid_body", f"revision {rev_id}: {_what_is_wrong(error)}") from error
+        if answer.error is not None:
+            raise _refused(rev_id, answer.error)
+        if str(rev_id) in answer.query.badrevids:
+            if self._unknown_is_final:
+                raise _failed("revision_not_found", f"revision {rev_id}: among badrevids")
+            raise TryAgainError("among badrevids, perhaps for a lagging replica")
+        revisions = [one for page in answer.query.pages for one in page.revisions if one.revid == rev_id]
+        if not revisions:
+            # MediaWiki leaves a revision out that would make the answer larger than its own limit.
+            raise _failed("content_refused_by_upstream", f"revision {rev_id}: not in the answer")
+        slot = revisions[0].slots.get("main", _Slot())
+        if slot.texthidden:
+            raise _failed("access_denied", f"revision {rev_id}: its text is hidden")
+        if slot.content is None:
+            raise _failed("upstream_error", f"revision {rev_id}: its main slot has no text")
+        return slot.content
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class _Slot(_Part):
+    texthidden: bool = False
+    content: str | None = None
+
+
+class _Revision(_Part):
+    revid: int
+    slots: dict[str, _Slot] = {}
+
+
+class _Page(_Part):
+    revisions: tuple[_Revision, ...] = ()
+
+
+class _Query(_Part):
+    badrevids: dict[str, Any] = {}
+    pages: tuple[_Page, ...] = ()
+
+
+class _Error(_Part):
+    code: str
+    info: str = ""
+
+
+class _Answer(_Part):
+    """What is read of an answer; it has more."""
+
+    error: _Error | None = None
+    query: Annotated[_Query, Field(default_factory=_Query)]
+
+
+def _refused(rev_id: int, error: _Error) -> Exception:
+    code = error.code[:100]
+    if code in _OF_THE_MOMENT or code.startswith(_UNWELL):
+        return TryAgainError(f"API error {code}")
+    return _failed("upstream_error", f"revision {rev_id}: API error {code}: {error.info[:200]}")
+
+
+def _failed(error_type: str, message: str) -> FetchFailedError:
+    return FetchFailedError(Failure(error_type, message))
+
+
+def _what_is_wrong(error: ValidationError) -> str:
+    """The first problem, by place and kind: its value may be a whole page."""
+    first = error.errors(include_input=False, include_url=False)[0]
+    place = ".".join(str(step) for step in first["loc"]) or "body"
+    return f"{place[:100]}: {first['msg'][:200]}"

@@ -1,0 +1,90 @@
+"""What all jobs have in common: one page change event in, one record out, or none when the event is filtered.
+
+    parse ─▶ filter ─▶ the job's fetch ─▶ the job's value ─▶ content limit ─▶ record limit ─▶ record
+      │                    │                                      └──────┬──────┘
+      └──── error event ◀──┤                                        claim check
+            unfinished  ◀──┘ (may succeed later: whoever asked decides between waiting and an error event)
+
+Deletes and hidden content pass without a fetch.
+"""
+
+from typing import Generic
+
+from pipeline.config import PipelineConfig
+from pipeline.fetch.client import FetchFailedError, HtmlClient
+from pipeline.jobs.job import F, Fetched, Job
+from pipeline.jobs.message import Outcome, SourceMessage, Unfinished
+from pipeline.records.claim_check import ClaimStore
+from pipeline.records.error_event import Failure, error_record
+from pipeline.records.page_change import InvalidEventError, PageChange, parse
+from pipeline.records.record import Record
+from pipeline.records.size import serialized_size
+
+CANARY_DOMAIN = "canary"
+
+
+class Enrichment(Generic[F]):
+    """A job within one Python worker; see `Processor`."""
+
+    def __init__(self, config: PipelineConfig, job: Job[F], client: HtmlClient, claims: ClaimStore) -> None:
+        """`client` is the one that the job fetches with, and is closed with it."""
+        self._config = config
+        self._job = job
+        self._client = client
+        self._claims = claims
+
+    async def process(self, message: SourceMessage, *, limit_s: float) -> Outcome:
+        try:
+            event = parse(message.value, str(message.position))
+            if event.domain == CANARY_DOMAIN or not self._job.wants(event):
+                return None
+            if event.kind == "delete" or not event.content_visible:
+                return await self._fit(message, event, None)
+            return await self._fit(
+                message, event, await self._job.fetch(event, deadline=self._client.deadline(limit_s))
+            )
+        except InvalidEventError as error:
+            return self.error(message, error.failure)
+        except FetchFailedError as error:
+            return Unfinished(error.failure) if error.transient else self.error(message, error.failure)
+
+    def error(self, message: SourceMessage, failure: Failure) -> Record:
+        return error_record(
+            self._config.sink.error_topic,
+            failure,
+            position=message.position,
+            key=message.key,
+            appended=message.appended,
+            emitter=self._config.job,
+            stream=self._config.source.topic,
+        )
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def _fit(self, message: SourceMessage, event: PageChange, fetched: F | None) -> Record:
+        """The record as it is when it fits, else by claim check; an error event when not even that fits."""
+        record = self._record(message, self._job.value(event, fetched, stream=self._config.sink.topic))
+        if fetched is not None and (self._content_is_over(fetched) or self._record_is_over(record)):
+            claim = await self._claims.keep(record.value)
+            slim = self._record(message, self._job.value(event, None, stream=self._config.sink.topic))
+            record = Record(slim.topic, slim.key, slim.value, slim.headers + claim.headers())
+        if self._record_is_over(record):
+            size = serialized_size(record.key, record.value, record.headers)
+            limit = self._config.sink.max_request_size
+            text = f"record is {size} bytes without content, over sink.max.request.size {limit}"
+            return self.error(message, Failure("source_event_too_large", text))
+        return record
+
+    def _content_is_over(self, fetched: Fetched) -> bool:
+        limit = self._config.content_limit
+        measured = fetched.decoded_bytes() if limit.measure == "decoded" else fetched.declared_bytes
+        return measured is not None and measured > limit.max_bytes
+
+    def _record_is_over(self, record: Record) -> bool:
+        if self._config.record_limit.policy == "none":
+            return False
+        return serialized_size(record.key, record.value, record.headers) > self._config.sink.max_request_size
+
+    def _record(self, message: SourceMessage, value: bytes) -> Record:
+        return Record(self._config.sink.topic, message.key, value, message.position.headers())

@@ -1,0 +1,42 @@
+"""What goes into a job, and what comes of it; the lanes know a job by this alone."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from pipeline.records.error_event import Failure
+from pipeline.records.record import Position, Record
+
+
+@dataclass(frozen=True, slots=True)
+class SourceMessage:
+    """A message of the source topic as Spark hands it over."""
+
+    position: Position
+    key: bytes | None
+    value: bytes | None
+    appended: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """A message whose fetches did not succeed in time, but might later."""
+
+    failure: Failure
+
+
+Outcome = Record | Unfinished | None
+
+
+class Processor(Protocol):
+    """A job at work."""
+
+    async def process(self, message: SourceMessage, *, limit_s: float) -> Outcome:
+        """The record for a message, None when it is filtered. `limit_s` seconds are for its fetches, counted from the
+        first request. Raises only when the job cannot go on.
+        """
+        ...
+
+    def error(self, message: SourceMessage, failure: Failure) -> Record:
+        """The error event of a message that ends here."""
+        ...

@@ -1,0 +1,18 @@
+"""The jobs by name. A further one needs a line here, its name in `pipeline.config.JobName`, and what `Job` asks for."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from pipeline.config import JobName, PipelineConfig
+from pipeline.fetch.client import HtmlClient
+from pipeline.jobs.content import ContentJob
+from pipeline.jobs.html import HtmlJob
+from pipeline.jobs.job import Job
+
+MakeJob = Callable[[PipelineConfig, HtmlClient], Job[Any]]
+
+JOBS: Mapping[JobName, MakeJob] = {
+    "html-enrichment": lambda _, client: HtmlJob(client),
+    "content-enrichment": lambda config, client: ContentJob(config.content, client, lambda: datetime.now(UTC)),
+}

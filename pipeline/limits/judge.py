@@ -1,0 +1,166 @@
+"""Where the limits of producer, topics and broker disagree, and what to do about it.
+
+    a record ─▶ max.request.size ─▶ buffer.memory ─▶ socket.request.max.bytes ─▶ max.message.bytes of its topic
+                └──── the producer refuses ────┘    └─ the broker hangs up ─┘   └──── the broker refuses ────┘
+
+The pipeline measures against the first. A record that passes it and is refused behind it ends the query, and again
+after each restart: so each limit further on should be no lower. That is a warning, as such a record may never come;
+refused is only what leaves the job no way out: a failed event needs an error event, which has to fit.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pipeline.config import PipelineConfig
+from pipeline.records.error_event import MAX_KEY_BYTES, MAX_MESSAGE_BYTES, Failure, error_record
+from pipeline.records.record import Position
+from pipeline.records.size import serialized_size
+
+# Producer settings of this kind are Java ints.
+MOST_REQUEST_BYTES = 2**31 - 1
+_LONGEST_ERROR_TYPE = "x" * 64
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """All in bytes and in force; None where the broker did not say, or where a topic is not there yet.
+
+    `broker_message` (`message.max.bytes`) is what a topic takes that has no limit of its own.
+    """
+
+    max_request_size: int
+    buffer_memory: int
+    source_topic: int | None = None
+    output_topic: int | None = None
+    error_topic: int | None = None
+    ledger_topic: int | None = None
+    broker_message: int | None = None
+    broker_request: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """`text` has both values. `fatal`: the job cannot work with it."""
+
+    text: str
+    hint: str
+    fatal: bool = False
+
+
+def largest_error_event(config: PipelineConfig) -> int:
+    """Bytes, as the producer counts them, that no error event of the job exceeds."""
+    record = error_record(
+        config.sink.error_topic,
+        Failure(_LONGEST_ERROR_TYPE, "…" * (MAX_MESSAGE_BYTES // len("…".encode()))),
+        position=Position(config.source.topic, 2**31 - 1, 2**63 - 1),
+        key=bytes(MAX_KEY_BYTES),
+        appended=datetime.max.replace(tzinfo=UTC),
+        emitter=config.job,
+        stream=config.source.topic,
+    )
+    # What the message lacks to its bound because its characters are of three bytes.
+    return serialized_size(record.key, record.value, record.headers) + MAX_MESSAGE_BYTES % len("…".encode())
+
+
+def disagreements(limits: Limits, config: PipelineConfig) -> list[Disagreement]:
+    """The fatal ones first."""
+    found = [*_of_producer(limits), *_of_error_events(limits, config), *_of_output(limits, config)]
+    found += _of_source(limits, config)
+    return sorted(found, key=lambda one: not one.fatal)
+
+
+def _of_producer(limits: Limits) -> list[Disagreement]:
+    size = limits.max_request_size
+    found = []
+    if size > MOST_REQUEST_BYTES:
+        found.append(
+            Disagreement(
+                f"sink.max.request.size is {size}, a producer takes at most {MOST_REQUEST_BYTES}",
+                "lower it; claim checks carry what is larger",
+                fatal=True,
+            )
+        )
+    if limits.buffer_memory < size:
+        found.append(
+            Disagreement(
+                f"sink.max.request.size is {size}, the producer's buffer.memory {limits.buffer_memory}: it refuses "
+                "records between the two, and the query ends",
+                "lower sink.max.request.size",
+            )
+        )
+    if limits.broker_request is not None and limits.broker_request < size:
+        found.append(
+            Disagreement(
+                f"sink.max.request.size is {size}, the broker's socket.request.max.bytes {limits.broker_request}: it "
+                "hangs up on records between the two, and the query ends",
+                f"lower sink.max.request.size below {limits.broker_request}, or raise the broker's limit",
+            )
+        )
+    return found
+
+
+def _of_error_events(limits: Limits, config: PipelineConfig) -> list[Disagreement]:
+    needed = largest_error_event(config)
+    topic = _or_default(limits.error_topic, limits)
+    found = []
+    if limits.max_request_size < needed:
+        found.append(
+            Disagreement(
+                f"sink.max.request.size is {limits.max_request_size}, an error event has up to {needed} bytes: an "
+                "event that fails would end the job, after each restart again",
+                f"raise it to {needed} or more",
+                fatal=True,
+            )
+        )
+    if topic is not None and topic < needed:
+        found.append(
+            Disagreement(
+                f"error topic {config.sink.error_topic} takes {topic} bytes (max.message.bytes), an error event has "
+                f"up to {needed}: an event that fails would end the job, after each restart again",
+                f"raise the topic's max.message.bytes to {needed} or more",
+                fatal=True,
+            )
+        )
+    return found
+
+
+def _of_output(limits: Limits, config: PipelineConfig) -> list[Disagreement]:
+    topic, size = _or_default(limits.output_topic, limits), limits.max_request_size
+    if topic is None or topic >= size:
+        return []
+    return [
+        Disagreement(
+            f"sink.max.request.size is {size}, output topic {config.sink.topic} takes {topic} (max.message.bytes): "
+            "the broker refuses records between the two, and the query ends, after each restart again",
+            f"lower sink.max.request.size to {topic}, or raise the topic's max.message.bytes to {size}",
+        )
+    ]
+
+
+def _of_source(limits: Limits, config: PipelineConfig) -> list[Disagreement]:
+    source, size = limits.source_topic, limits.max_request_size
+    if source is None:
+        return []
+    found = []
+    if source > size:
+        found.append(
+            Disagreement(
+                f"source topic {config.source.topic} takes {source} (max.message.bytes), sink.max.request.size is "
+                f"{size}: a source event between the two does not fit even without content, and becomes an error event",
+                f"raise sink.max.request.size to more than {source}, and the output topic's max.message.bytes with it",
+            )
+        )
+    ledger = limits.ledger_topic if config.deferral.policy == "defer" else None
+    if ledger is not None and ledger < min(size, source):
+        found.append(
+            Disagreement(
+                f"source topic {config.source.topic} takes {source} (max.message.bytes), ledger topic "
+                f"{config.deferral.topic} {ledger}: a slow event between the two is given up instead of deferred",
+                f"raise the ledger topic's max.message.bytes to {size}",
+            )
+        )
+    return found
+
+
+def _or_default(topic: int | None, limits: Limits) -> int | None:
+    return limits.broker_message if topic is None else topic

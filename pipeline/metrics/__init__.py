@@ -1,0 +1,7 @@
+"""What the job measures of itself: a catalogue of metrics, figures that add up, and an endpoint for Prometheus.
+
+    worker  recorder ─▶ figures of one task ─▶ accumulator ─┐
+    driver  recorder · ledger · lag of the source · memory ─┴▶ registry ─▶ GET /metrics
+
+Off unless `metrics.port` is configured. A name stands for one metric; see `catalogue` for all of them.
+"""

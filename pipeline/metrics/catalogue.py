@@ -1,0 +1,100 @@
+"""Every metric there is: its name, what it counts and by which labels. Nothing else is ever reported.
+
+A metric of the workers has its lane as first label, `main` or `slow`; the driver adds it. Counters get `_total` behind
+their name, as Prometheus demands, and begin at 0 with the process.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["counter", "gauge", "histogram"]
+
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """`of_worker`: measured in the Python workers. A histogram's `bounds` are its buckets' upper ends, in seconds."""
+
+    name: str
+    kind: Kind
+    help: str
+    labels: tuple[str, ...] = ()
+    of_worker: bool = False
+
+    @property
+    def bounds(self) -> tuple[float, ...]:
+        return _SECONDS if self.kind == "histogram" else ()
+
+    @property
+    def sample_name(self) -> str:
+        """The name that a query asks for; of a histogram there are `_bucket`, `_sum` and `_count` behind it."""
+        return f"{self.name}_total" if self.kind == "counter" else self.name
+
+
+def _worker(name: str, kind: Kind, text: str, *labels: str) -> Metric:
+    return Metric(f"enrichment_{name}", kind, text, ("lane", *labels), of_worker=True)
+
+
+def _driver(name: str, kind: Kind, text: str, *labels: str) -> Metric:
+    return Metric(f"enrichment_{name}", kind, text, labels)
+
+
+EVENTS = _worker("events", "counter", "Events by what became of them: output, error, deferred, filtered.", "outcome")
+ERRORS = _worker("errors", "counter", "Error events by their class.", "error_type")
+CLAIM_CHECKS = _worker("claim_checks", "counter", "Outputs whose payload went to the object store.")
+RECORD_SECONDS = _worker("record_seconds", "histogram", "From the start of an event to its outcome, with its fetches.")
+FETCHES = _worker(
+    "fetches", "counter", "Requests that ended: ok, failed (may be tried again), refused, abandoned.", "outcome"
+)
+RESPONSES = _worker("responses", "counter", "Responses by HTTP status.", "status")
+RETRIES = _worker("fetch_retries", "counter", "Requests that are not the first of their fetch.")
+FETCH_SECONDS = _worker("fetch_seconds", "histogram", "A request, to the last byte of its body; its rate is in flight.")
+IN_FLIGHT_PEAK = _worker("fetches_in_flight_peak", "gauge", "Most requests at once in the task that ended last.")
+BUFFER_PEAK = _worker(
+    "result_buffer_peak_bytes", "gauge", "Most bytes of finished records that waited for the sink in that task."
+)
+WORKER_MEMORY = _worker("worker_resident_bytes", "gauge", "Resident memory of the Python worker of that task.")
+
+BATCH_SECONDS = _driver("batch_seconds", "histogram", "A micro-batch, from its plan to the last acknowledgement.")
+COMMIT_SECONDS = _driver("commit_seconds", "histogram", "Spark's two log writes of a micro-batch, offsets and commit.")
+BATCH_ROWS = _driver("batch_rows", "counter", "Source messages in committed micro-batches.")
+LAST_COMMIT = _driver("last_commit_timestamp_seconds", "gauge", "When a batch was last written; at first, the start.")
+STALL_TIMEOUT = _driver("stall_timeout_seconds", "gauge", "The configured stall_timeout.")
+DEFERRED = _driver("deferred_entries", "gauge", "Events in the ledger.")
+DEFERRED_BYTES = _driver("deferred_bytes", "gauge", "Bytes that they count there.")
+DEFERRED_PAGES = _driver("deferred_pages", "gauge", "Pages that they belong to.")
+MAX_DEFERRED = _driver("deferral_max_entries", "gauge", "Above so many the main lane waits.")
+MAX_DEFERRED_BYTES = _driver("deferral_max_bytes", "gauge", "Above so many bytes the main lane waits.")
+LAG_EVENTS = _driver("lag_events", "gauge", "Events of a source partition that no committed batch read.", "partition")
+LAG_SECONDS = _driver("lag_seconds", "gauge", "Age of the oldest of them, by its record's time.", "partition")
+LAG_SEEN = _driver("lag_timestamp_seconds", "gauge", "When the lag was last found out; it is as old as that.")
+MEMORY = _driver("resident_bytes", "gauge", "Resident memory: the driver's Python process, and its JVM.", "process")
+
+METRICS = (
+    EVENTS,
+    ERRORS,
+    CLAIM_CHECKS,
+    RECORD_SECONDS,
+    FETCHES,
+    RESPONSES,
+    RETRIES,
+    FETCH_SECONDS,
+    IN_FLIGHT_PEAK,
+    BUFFER_PEAK,
+    WORKER_MEMORY,
+    BATCH_SECONDS,
+    COMMIT_SECONDS,
+    BATCH_ROWS,
+    LAST_COMMIT,
+    STALL_TIMEOUT,
+    DEFERRED,
+    DEFERRED_BYTES,
+    DEFERRED_PAGES,
+    MAX_DEFERRED,
+    MAX_DEFERRED_BYTES,
+    LAG_EVENTS,
+    LAG_SECONDS,
+    LAG_SEEN,
+    MEMORY,
+)

@@ -1,0 +1,134 @@
+"""Figures that add up: what a task measured, and the sum of all tasks'.
+
+Counts and histograms are added. Of a level (memory, requests at once) the newest value stands, so sums need no order
+and no clock but the time of day of the machine where it was measured.
+"""
+
+import threading
+import time
+from bisect import bisect_left
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from pipeline.metrics.catalogue import Metric
+
+Key = tuple[str, tuple[str, ...]]
+"""A metric's name and the values of its labels, without the lane."""
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """`counts` for each bucket by itself, the one without an upper end last; `total` is the sum of all values."""
+
+    counts: tuple[int, ...]
+    total: float
+
+    def plus(self, other: "Histogram") -> "Histogram":
+        added = tuple(a + b for a, b in zip(self.counts, other.counts, strict=True))
+        return Histogram(added, self.total + other.total)
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A value, and when it was measured in seconds since the epoch."""
+
+    at: float
+    value: float
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Never changed, so that one thread may read them while another makes the next."""
+
+    counts: Mapping[Key, float] = field(default_factory=dict)
+    histograms: Mapping[Key, Histogram] = field(default_factory=dict)
+    levels: Mapping[Key, Level] = field(default_factory=dict)
+
+    def plus(self, other: "Figures") -> "Figures":
+        """Both; neither their order nor how they are grouped makes a difference, but for rounding."""
+        counts = dict(self.counts)
+        for key, count in other.counts.items():
+            counts[key] = counts.get(key, 0) + count
+        histograms = dict(self.histograms)
+        for key, histogram in other.histograms.items():
+            histograms[key] = histograms[key].plus(histogram) if key in histograms else histogram
+        levels = dict(self.levels)
+        for key, level in other.levels.items():
+            levels[key] = max(levels.get(key, level), level, key=lambda one: (one.at, one.value))
+        return Figures(counts, histograms, levels)
+
+
+class FiguresParam:
+    """Adds figures; what Spark calls an AccumulatorParam, and not derived from it, as `deferral.facts` says why."""
+
+    def zero(self, value: Figures) -> Figures:  # noqa: ARG002 — the interface is Spark's
+        return Figures()
+
+    def addInPlace(self, value1: Figures, value2: Figures) -> Figures:  # noqa: N802
+        return value1.plus(value2)
+
+
+class Recorder:
+    """Collects figures; any thread may call it. `now` is the time of day in seconds since the epoch."""
+
+    def __init__(self, now: Callable[[], float] = time.time) -> None:
+        self._now = now
+        self._lock = threading.Lock()
+        self._raised: dict[Key, float] = {}
+        self._clear()
+
+    def count(self, metric: Metric, *labels: str, by: float = 1) -> None:
+        key = (metric.name, labels)
+        with self._lock:
+            self._counts[key] = self._counts.get(key, 0) + by
+
+    def observe(self, metric: Metric, seconds: float, *labels: str) -> None:
+        key = (metric.name, labels)
+        with self._lock:
+            if key not in self._histograms:
+                self._histograms[key] = [0] * (len(metric.bounds) + 1)
+                self._totals[key] = 0.0
+            self._histograms[key][bisect_left(metric.bounds, seconds)] += 1
+            self._totals[key] += seconds
+
+    def set(self, metric: Metric, value: float, *labels: str) -> None:
+        with self._lock:
+            self._levels[metric.name, labels] = Level(self._now(), value)
+
+    def peak(self, metric: Metric, value: float, *labels: str) -> None:
+        """The figure is the highest value since the last `drain`."""
+        key = (metric.name, labels)
+        with self._lock:
+            self._peaks[key] = max(self._peaks.get(key, value), value)
+
+    def raise_(self, metric: Metric, *labels: str, by: float = 1) -> None:
+        """Something more is there; the figure is the most that there was at once. A negative `by` takes it back."""
+        key = (metric.name, labels)
+        with self._lock:
+            present = self._raised[key] = self._raised.get(key, 0) + by
+            self._peaks[key] = max(self._peaks.get(key, 0), present)
+
+    def figures(self) -> Figures:
+        """What was collected since the last `drain`."""
+        with self._lock:
+            return self._frozen()
+
+    def drain(self) -> Figures:
+        """The same, and begin anew; what is still raised counts from now on."""
+        with self._lock:
+            figures = self._frozen()
+            self._clear()
+            return figures
+
+    def _frozen(self) -> Figures:
+        at = self._now()
+        peaks = {key: Level(at, value) for key, value in self._peaks.items()}
+        histograms = {key: Histogram(tuple(counts), self._totals[key]) for key, counts in self._histograms.items()}
+        return Figures(dict(self._counts), histograms, {**self._levels, **peaks})
+
+    def _clear(self) -> None:
+        self._counts: dict[Key, float] = {}
+        self._histograms: dict[Key, list[int]] = {}
+        self._totals: dict[Key, float] = {}
+        self._levels: dict[Key, Level] = {}
+        self._peaks: dict[Key, float] = {key: value for key, value in self._raised.items() if value > 0}

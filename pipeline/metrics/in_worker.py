@@ -1,0 +1,139 @@
+"""What a Python worker measures, and how it gets to the driver.
+
+One recorder for the process, as workers outlive batches and the fetcher's connections do; a worker has one task at a
+time, so what it holds at the task's end is the task's. It goes to the driver once a task, through an accumulator: that
+costs nothing for an event. A task that fails takes its figures along; the query fails with it.
+"""
+
+import asyncio
+import functools
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeVar
+
+import orjson
+
+from pipeline.config import PipelineConfig
+from pipeline.metrics import catalogue
+from pipeline.metrics.figures import Figures, Recorder
+from pipeline.metrics.memory import resident_bytes
+from pipeline.records.record import Record
+
+if TYPE_CHECKING:
+    import aiohttp
+    import pyarrow as pa
+    from pyspark.accumulators import Accumulator
+
+M = TypeVar("M")
+M_contra = TypeVar("M_contra", contravariant=True)
+O = TypeVar("O")  # noqa: E741 — an outcome
+P = ParamSpec("P")
+R = TypeVar("R")
+
+RECORDER = Recorder()
+
+_CLAIM_HEADER = "claim-check-key"
+
+
+class Task(Protocol[M_contra, O]):
+    """What becomes of messages; see `pipeline.deferral.task`."""
+
+    async def process(self, message: M_contra) -> O: ...
+    def settle(self, message: M_contra, outcome: O) -> Record | None: ...
+
+
+@dataclass(frozen=True)
+class Measured(Generic[M, O]):
+    """A task that counts what becomes of its messages."""
+
+    task: Task[M, O]
+    config: PipelineConfig
+    recorder: Recorder = RECORDER
+
+    async def process(self, message: M) -> O:
+        started = time.monotonic()
+        outcome = await self.task.process(message)
+        self.recorder.observe(catalogue.RECORD_SECONDS, time.monotonic() - started)
+        return outcome
+
+    def settle(self, message: M, outcome: O) -> Record | None:
+        record = self.task.settle(message, outcome)
+        if record is None:
+            # With an outcome and without a record an entry stands, which was counted when it was put aside.
+            if outcome is None:
+                self.recorder.count(catalogue.EVENTS, "filtered")
+        elif record.topic == self.config.sink.error_topic:
+            self.recorder.count(catalogue.EVENTS, "error")
+            self.recorder.count(catalogue.ERRORS, str(orjson.loads(record.value)["error_type"]))
+        elif record.topic == self.config.sink.topic:
+            self.recorder.count(catalogue.EVENTS, "output")
+            if any(name == _CLAIM_HEADER for name, _content in record.headers):
+                self.recorder.count(catalogue.CLAIM_CHECKS)
+        else:
+            self.recorder.count(catalogue.EVENTS, "deferred")
+        return record
+
+
+def measured_request(
+    *, failed: type, recorder: Recorder = RECORDER
+) -> Callable[[Callable[P, Awaitable[R]]], Callable[P, Awaitable[R]]]:
+    """Counts and times each call of a coroutine function that makes one request.
+
+    It is `failed` when it returns one of that class, `abandoned` when its time was over or nobody waited any more,
+    `refused` when it raises anything else, else `ok`.
+    """
+
+    def decorate(request: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
+        @functools.wraps(request)
+        async def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+            started, outcome = time.monotonic(), "refused"
+            recorder.raise_(catalogue.IN_FLIGHT_PEAK)
+            try:
+                result = await request(*args, **kwargs)
+            except (asyncio.CancelledError, TimeoutError):
+                outcome = "abandoned"
+                raise
+            else:
+                outcome = "failed" if isinstance(result, failed) else "ok"
+                return result
+            finally:
+                recorder.raise_(catalogue.IN_FLIGHT_PEAK, by=-1)
+                recorder.count(catalogue.FETCHES, outcome)
+                recorder.observe(catalogue.FETCH_SECONDS, time.monotonic() - started)
+
+        return wrapper
+
+    return decorate
+
+
+def statuses_traced(recorder: Recorder = RECORDER) -> "aiohttp.TraceConfig":
+    """For an aiohttp session: counts responses by status."""
+    import aiohttp
+
+    async def answered(_session: object, _context: object, params: "aiohttp.TraceRequestEndParams") -> None:
+        recorder.count(catalogue.RESPONSES, str(params.response.status))
+
+    trace = aiohttp.TraceConfig()
+    trace.on_request_end.append(answered)
+    return trace
+
+
+def reporting(
+    function: "Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]", figures: "Accumulator[Figures]"
+) -> "Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]":
+    """The same function for `mapInArrow`; each task of it adds what it measured to `figures` when it ends."""
+    return functools.partial(_report, function, figures)
+
+
+def _report(
+    function: "Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]",
+    figures: "Accumulator[Figures]",
+    batches: "Iterator[pa.RecordBatch]",
+) -> "Iterator[pa.RecordBatch]":
+    RECORDER.drain()  # what a task left that failed, or one whose figures nobody wanted
+    yield from function(batches)
+    memory = resident_bytes()
+    if memory is not None:
+        RECORDER.set(catalogue.WORKER_MEMORY, memory)
+    figures.add(RECORDER.drain())

@@ -1,0 +1,134 @@
+"""The metrics of one driver: what its own parts tell it, what the workers' tasks add, and what is looked up when asked.
+
+Made before the query starts, so that a name used twice or a port that is taken ends the start and not the job.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, cast
+
+from prometheus_client.core import Metric as Family
+from prometheus_client.registry import Collector
+
+from pipeline.config import PipelineConfig
+from pipeline.metrics import catalogue
+from pipeline.metrics.endpoint import Endpoint, serve
+from pipeline.metrics.exposition import families
+from pipeline.metrics.figures import Figures, FiguresParam, Recorder
+from pipeline.metrics.lag import KafkaSource, LagWatch
+from pipeline.metrics.memory import resident_bytes
+from pipeline.metrics.registry import names_of
+from pipeline.progress import Progress
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+    from pyspark.accumulators import Accumulator, AccumulatorParam
+
+Standing = tuple[int, int, int]
+"""Entries, bytes and pages of the ledger."""
+
+
+class JobMetrics(Collector):
+    """`figures` are the accumulators of the lanes, by name. `initial` tells the committed position of each partition
+    from the checkpoint, None while there is none; it is asked until a batch was committed.
+    """
+
+    def __init__(
+        self,
+        config: PipelineConfig,
+        figures: "Mapping[str, Accumulator[Figures]]",
+        *,
+        jvm_pid: int | None,
+        initial: Callable[[], Mapping[int, int] | None],
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """Raises RefusedError for a name used twice."""
+        self._config, self.figures, self._jvm_pid, self._initial, self._now = config, figures, jvm_pid, initial, now
+        self._named = names_of(config.metrics)
+        self._recorder = Recorder(now)
+        self._lock = threading.Lock()
+        self._committed: Mapping[int, int] | None = None
+        self._standing: Callable[[], Standing] | None = None
+        self._lag = LagWatch(
+            lambda: KafkaSource(config.source.bootstrap_servers, config.source.topic),
+            self._position,
+            interval_s=config.metrics.lag_interval.total_seconds(),
+            now=now,
+        )
+        self._endpoint: Endpoint | None = None
+        self._recorder.set(catalogue.LAST_COMMIT, now())
+        self._recorder.set(catalogue.STALL_TIMEOUT, config.stall_timeout.total_seconds())
+
+    def start(self) -> str:
+        """Serve, and watch the lag; returns the address. Raises RefusedError."""
+        settings = self._config.metrics
+        self._endpoint = serve(self, host=settings.host, port=settings.port or 0)
+        self._lag.start()
+        return self._endpoint.url
+
+    def close(self) -> None:
+        self._lag.stop()
+        if self._endpoint is not None:
+            self._endpoint.close()
+
+    def watch_ledger(self, standing: Callable[[], Standing]) -> None:
+        """Ask this for the ledger's size; without it the job defers nothing."""
+        self._standing = standing
+
+    def batch_written(self, seconds: float) -> None:
+        """All of a micro-batch is acknowledged."""
+        self._recorder.observe(catalogue.BATCH_SECONDS, seconds)
+        self._recorder.set(catalogue.LAST_COMMIT, self._now())
+
+    def batch_committed(self, progress: Progress) -> None:
+        """Spark has said what a micro-batch was, which it does some time after its commit."""
+        self._recorder.count(catalogue.BATCH_ROWS, by=progress.rows)
+        self._recorder.observe(catalogue.COMMIT_SECONDS, progress.commit_ms / 1000)
+        with self._lock:
+            self._committed = {**(self._committed or {}), **progress.positions}
+
+    def describe(self) -> Iterator[Family]:
+        """Nothing: what is reported depends on when it is asked, and names were checked at the start."""
+        return iter(())
+
+    def collect(self) -> Iterator[Family]:
+        """What a scraper gets."""
+        self._look_up()
+        lanes = {lane: accumulator.value for lane, accumulator in self.figures.items()}
+        return families(self._named, self._recorder.figures(), lanes)
+
+    def _look_up(self) -> None:
+        levels = self._recorder
+        if self._standing is not None:
+            entries, size, pages = self._standing()
+            levels.set(catalogue.DEFERRED, entries)
+            levels.set(catalogue.DEFERRED_BYTES, size)
+            levels.set(catalogue.DEFERRED_PAGES, pages)
+            levels.set(catalogue.MAX_DEFERRED, self._config.deferral.max_entries)
+            levels.set(catalogue.MAX_DEFERRED_BYTES, self._config.deferral.max_bytes)
+        lag = self._lag.lag
+        if lag is not None:
+            for partition, events in lag.events.items():
+                levels.set(catalogue.LAG_EVENTS, events, str(partition))
+                levels.set(catalogue.LAG_SECONDS, lag.seconds[partition], str(partition))
+            levels.set(catalogue.LAG_SEEN, lag.at)
+        for process, pid in (("driver", None), ("jvm", self._jvm_pid)):
+            memory = resident_bytes(pid) if process == "driver" or pid is not None else None
+            if memory is not None:
+                levels.set(catalogue.MEMORY, memory, process)
+
+    def _position(self) -> Mapping[int, int] | None:
+        with self._lock:
+            committed = self._committed
+        if committed is None:
+            committed = self._initial()
+            with self._lock:
+                self._committed = committed if self._committed is None else self._committed
+        return committed
+
+
+def lane_figures(context: "SparkContext") -> "dict[str, Accumulator[Figures]]":
+    """An accumulator for each lane, for the life of the driver. To be made before other threads make any."""
+    param = cast("AccumulatorParam[Figures]", FiguresParam())
+    return {lane: context.accumulator(Figures(), param) for lane in ("main", "slow")}

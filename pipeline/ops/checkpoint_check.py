@@ -1,0 +1,80 @@
+"""Whether a job can continue from a checkpoint: whole in itself, of this job, and the broker still has its offsets.
+
+The lesson: a checkpoint of another topic, or of offsets that retention has taken, is noticed when the job starts, in
+the night, or worse, not at all.
+"""
+
+from collections.abc import Iterator
+
+from pipeline.ops.checkpoint import Checkpoint
+from pipeline.ops.source import Bounds
+
+
+def problems(checkpoint: Checkpoint, topic: str, bounds: Bounds) -> list[str]:
+    """Each reason why the job could not continue, with what there is to do."""
+    return [*_own(checkpoint), *_of_topic(checkpoint, topic), *_of_broker(checkpoint, topic, bounds)]
+
+
+def _own(checkpoint: Checkpoint) -> Iterator[str]:
+    if checkpoint.query_id is None:
+        yield "the file metadata is missing, so Spark would begin a query of another id: restore it, or use a fork"
+    last = checkpoint.last
+    newest = max(checkpoint.commits, default=-1)
+    if last is None:
+        if newest >= 0:
+            yield f"batch {newest} is committed and none is planned: offsets/ was deleted; restore it"
+        return
+    if newest > last.number:
+        yield f"batch {newest} is committed and not planned: files of offsets/ were deleted; restore them"
+    elif newest < last.number - 1:
+        yield (
+            f"batch {last.number} is planned and the last commit is of {newest}: Spark would refuse to start; "
+            "restore commits/, or begin again with set-offsets"
+        )
+    if last.number and last.number - 1 not in checkpoint.batches:
+        yield f"offsets/{last.number - 1} is missing, which Spark reads when it starts; restore it"
+    if len(checkpoint.planned) == 2:
+        yield from _backwards(checkpoint)
+
+
+def _backwards(checkpoint: Checkpoint) -> Iterator[str]:
+    before, last = checkpoint.planned
+    if checkpoint.is_committed:
+        return  # set-offsets goes back like this, and a batch that is committed is not run again
+    for topic, ends in last.ends.items():
+        for partition, end in ends.items():
+            begin = before.ends.get(topic, {}).get(partition, 0)
+            if end < begin:
+                yield f"batch {last.number} ends at {topic}/{partition}/{end}, below its begin at {begin}"
+
+
+def _of_topic(checkpoint: Checkpoint, topic: str) -> Iterator[str]:
+    planned = checkpoint.last.ends if checkpoint.last else {}
+    foreign = sorted({*checkpoint.committed(), *planned} - {topic})
+    if foreign:
+        yield (
+            f"it is of topic {', '.join(foreign)}, and the job reads {topic}: name this job's checkpoint, "
+            "or give the new topic one with `run --new`"
+        )
+
+
+def _of_broker(checkpoint: Checkpoint, topic: str, bounds: Bounds) -> Iterator[str]:
+    wanted = dict(checkpoint.committed().get(topic, {}))
+    planned = dict(checkpoint.last.ends.get(topic, {})) if checkpoint.last and not checkpoint.is_committed else {}
+    for partition in sorted({*wanted, *planned}):
+        place = f"{topic}/{partition}"
+        if partition not in bounds.end:
+            yield f"partition {place} is not there: the topic was made again with fewer; begin again with `run --new`"
+            continue
+        first, end = bounds.first[partition], bounds.end[partition]
+        offset, furthest = wanted.get(partition, 0), max(wanted.get(partition, 0), planned.get(partition, 0))
+        if furthest > end:
+            yield (
+                f"{place}/{furthest} is behind the topic's end {end}: it is another cluster's, or the topic was made "
+                "again; begin again with `run --new`"
+            )
+        elif partition in wanted and offset < first:
+            yield (
+                f"{place}/{offset} is gone: retention has left {first} and later, {first - offset} events are lost; "
+                "set-offsets --at goes on with what is left"
+            )

@@ -1,0 +1,168 @@
+"""`python -m pipeline checkpoint show | verify | fork | set-offsets` and `lag`: exit 1 no answer, 2 refused.
+
+`verify` is exit 2 as well when the job could not continue.
+"""
+
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from pipeline.config import PipelineConfig
+from pipeline.errors import RefusedError
+from pipeline.load import load_config
+from pipeline.ops import checkpoint_write as write
+from pipeline.ops.checkpoint import Checkpoint, lines, read_checkpoint
+from pipeline.ops.checkpoint_check import problems
+from pipeline.ops.exit_codes import exit_codes
+from pipeline.ops.files import CheckpointFiles, open_files
+from pipeline.ops.lag import lines as lag_lines
+from pipeline.ops.lag import measure
+from pipeline.ops.moment import FORMS, milliseconds, parse_moment, show
+from pipeline.ops.source import SourceTopic, opened_topic, shown, total
+
+_CONFIG = click.option(
+    "--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file."
+)
+_ENDPOINT = click.option("--s3-endpoint", "endpoint", help="Where an s3a:// checkpoint is, if not where the job's is.")
+_STOPPED = click.option("--stopped", is_flag=True, help="The job is stopped, though its checkpoint is very new.")
+
+
+@click.group()
+def checkpoint() -> None:
+    """Where a job stands in the source: show, verify, fork, set-offsets."""
+
+
+@checkpoint.command("show")
+@_CONFIG
+@_ENDPOINT
+def show_(config_file: Path, endpoint: str | None) -> None:
+    """Batches, offsets, query id, and whether the last batch is committed."""
+    with exit_codes():
+        for line in lines(read_checkpoint(_files(load_config(config_file), endpoint))):
+            click.echo(line)
+
+
+@checkpoint.command()
+@_CONFIG
+@_ENDPOINT
+def verify(config_file: Path, endpoint: str | None) -> None:
+    """Whether the job could continue: the files are whole, of its topic, and the broker still has the offsets."""
+    with exit_codes():
+        config = load_config(config_file)
+        found = read_checkpoint(_files(config, endpoint))
+        with _source(config) as source:
+            wrong = problems(found, source.topic, source.bounds())
+    for problem in wrong:
+        click.echo(problem)
+    if wrong:
+        sys.exit(RefusedError.exit_code)
+    click.echo(f"the job can continue from checkpoint {found.place}")
+
+
+@checkpoint.command()
+@click.argument("target")
+@_CONFIG
+@_ENDPOINT
+def fork(target: str, config_file: Path, endpoint: str | None) -> None:
+    """Copy the checkpoint to TARGET, an empty path or s3a:// place, with a new query id."""
+    with exit_codes():
+        config = load_config(config_file)
+        made = write.fork(_files(config, endpoint), _files(config, endpoint, target), uuid.uuid4())
+    click.echo(f"{target}: {made.files} files, query id {made.query_id}")
+    click.echo("two jobs with one deferral.topic end each other: give the other one a topic of its own")
+
+
+@checkpoint.command("set-offsets")
+@click.option("--at", "moment", metavar="TIMESTAMP", required=True, help=f"Continue from its first event: {FORMS}.")
+@click.option("--into", "target", help="Make a new checkpoint there, and leave the old one as it is.")
+@click.option("--yes", is_flag=True, help="Set the job's own checkpoint; go on where retention has taken events.")
+@_STOPPED
+@_CONFIG
+@_ENDPOINT
+def set_offsets(
+    moment: str, target: str | None, config_file: Path, endpoint: str | None, *, yes: bool, stopped: bool
+) -> None:
+    """Have a stopped job continue with the events from a moment on, by the time of their records in Kafka."""
+    with exit_codes():
+        config = load_config(config_file)
+        now = datetime.now(UTC)
+        at = parse_moment(moment, now)
+        files = _files(config, endpoint)
+        found = read_checkpoint(files)
+        write.require_planned(found)
+        if not stopped:
+            write.require_stopped(found, now)
+        if target is None and not yes:
+            raise RefusedError(
+                f"this would set checkpoint {found.place} itself", hint="--into PLACE makes another, --yes sets it"
+            )
+        if target is not None:
+            write.require_empty(_files(config, endpoint, target))
+        with _source(config) as source:
+            offsets = _offsets_at(source, at, yes=yes)
+        if target is None:
+            number = write.set_in_place(files, found, source.topic, offsets)
+            click.echo(f"{found.place}: batch {number} ends at {show(at)}")
+        else:
+            write.set_beside(_files(config, endpoint, target), found, source.topic, offsets, uuid.uuid4())
+            click.echo(f"{target}: a new checkpoint, at {show(at)}; name it as `checkpoint` in the job's file")
+        _say_difference(found, source.topic, offsets)
+
+
+@click.command()
+@_CONFIG
+@_ENDPOINT
+def lag(config_file: Path, endpoint: str | None) -> None:
+    """How far the job is behind, in events and seconds, over all partitions of its topic."""
+    with exit_codes():
+        config = load_config(config_file)
+        found = read_checkpoint(_files(config, endpoint))
+        with _source(config) as source:
+            lags = measure(found, source.topic, source.bounds(), source.first_record)
+        for line in lag_lines(source.topic, lags, milliseconds(datetime.now(UTC))):
+            click.echo(line)
+
+
+def _offsets_at(source: SourceTopic, at: datetime, *, yes: bool) -> dict[int, int]:
+    bounds = source.bounds()
+    offsets = source.at(milliseconds(at), bounds)
+    oldest = {
+        partition: record.timestamp_ms
+        for partition, first in bounds.first.items()
+        if 0 < first == offsets[partition] < bounds.end[partition]
+        and (record := source.first_record(partition, first, bounds.end[partition]))
+    }
+    lost = write.lost_before(offsets, bounds.first, oldest, at)
+    if lost and not yes:
+        raise RefusedError(
+            f"retention has taken events of topic {source.topic}: {'; '.join(lost)}",
+            hint="name a later moment, or go on with what is left: --yes",
+        )
+    return dict(offsets)
+
+
+def _say_difference(found: Checkpoint, topic: str, offsets: dict[int, int]) -> None:
+    before = found.committed().get(topic, {})
+    click.echo(f"offsets {shown(before.items())} -> {shown(offsets.items())}")
+    again, skipped = total(offsets, before), total(before, {p: o for p, o in offsets.items() if p in before})
+    click.echo(f"{again} events come again, {skipped} are passed over")
+    if found.last and not found.is_committed:
+        click.echo(
+            f"batch {found.last.number} was planned and not committed, and is given up: some of it may have left, and "
+            "of pages with deferred events a later one may leave before an earlier one"
+        )
+
+
+def _files(config: PipelineConfig, endpoint: str | None, place: str | None = None) -> CheckpointFiles:
+    return open_files(place or config.checkpoint, config.claim_check, endpoint=endpoint)
+
+
+@contextmanager
+def _source(config: PipelineConfig) -> Iterator[SourceTopic]:
+    with opened_topic(config.source.bootstrap_servers, config.source.topic) as source:
+        yield source

@@ -1,0 +1,114 @@
+"""New positions for a job that has stopped: a copy of its checkpoint with an id of its own, or another position.
+
+A position is set as Spark itself would come to it: a batch that is planned and committed, and ends there. Nothing is
+changed or deleted, so the old position can still be read in the files. A driver that runs all the same finds its next
+batch taken and fails; that is why offsets/N is written before commits/N.
+"""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import orjson
+
+from pipeline.errors import RefusedError
+from pipeline.ops.checkpoint import METADATA, Checkpoint, Offsets, offsets_file, read_checkpoint
+from pipeline.ops.files import CheckpointFiles
+from pipeline.ops.moment import milliseconds, show, show_ms
+
+RECENT = timedelta(minutes=1)
+_COMMIT = b'v1\n{"nextBatchWatermarkMs":0}'
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """A new checkpoint, and how many files it was made of."""
+
+    query_id: str
+    files: int
+
+
+def require_stopped(checkpoint: Checkpoint, now: datetime) -> None:
+    """Raises RefusedError when something was written to the checkpoint within the last minute.
+
+    A job that has had nothing to do for longer is not noticed; it fails at its next batch.
+    """
+    age = now - checkpoint.written
+    if age < RECENT:
+        raise RefusedError(
+            f"checkpoint {checkpoint.place} was written {max(0, round(age.total_seconds()))} s ago, "
+            f"at {show(checkpoint.written)}: does the job run?",
+            hint=f"stop it; if it has stopped, wait for {RECENT.total_seconds():g} s to be over, or say --stopped",
+        )
+
+
+def fork(source: CheckpointFiles, target: CheckpointFiles, new_id: uuid.UUID) -> Fork:
+    """Copy a checkpoint, up to the batch that is planned now, to a place that holds nothing. Raises RefusedError."""
+    checkpoint = read_checkpoint(source)
+    require_empty(target)
+    # A driver that runs meanwhile plans more; a copy of that without its commits would be none.
+    last = checkpoint.last.number if checkpoint.last else -1
+    logs = ["sources/0/0"] if checkpoint.start is not None else []
+    logs += [f"commits/{number}" for number in checkpoint.commits if number <= last]
+    logs += [f"offsets/{number}" for number in checkpoint.batches]
+    target.write(METADATA, _metadata(new_id))
+    for name in logs:
+        target.write(name, source.read(name))
+    return Fork(str(new_id), len(logs) + 1)
+
+
+def set_in_place(files: CheckpointFiles, checkpoint: Checkpoint, topic: str, offsets: Offsets) -> int:
+    """The number of the batch that now ends at `offsets`. Raises RefusedError when a driver was faster."""
+    facts = require_planned(checkpoint)
+    number = max(*checkpoint.batches, *checkpoint.commits, 0) + 1
+    files.write(f"offsets/{number}", offsets_file(facts, {topic: offsets}))
+    files.write(f"commits/{number}", _COMMIT)
+    return number
+
+
+def set_beside(
+    target: CheckpointFiles, checkpoint: Checkpoint, topic: str, offsets: Offsets, new_id: uuid.UUID
+) -> None:
+    """A new checkpoint, with an id of its own, from which a job continues at `offsets`. Raises RefusedError."""
+    facts = require_planned(checkpoint)
+    require_empty(target)
+    target.write(METADATA, _metadata(new_id))
+    target.write("offsets/0", offsets_file(facts, {topic: offsets}))
+    target.write("commits/0", _COMMIT)
+
+
+def require_planned(checkpoint: Checkpoint) -> str:
+    """Spark's settings at the last batch, which the next ones keep. Raises RefusedError where none was planned."""
+    if checkpoint.last is None:
+        raise RefusedError(
+            f"checkpoint {checkpoint.place} has no batch yet",
+            hint="give the job another checkpoint and begin with `run --new timestamp=…`",
+        )
+    return checkpoint.last.facts
+
+
+def require_empty(target: CheckpointFiles) -> None:
+    """Raises RefusedError."""
+    found = target.names()
+    if found:
+        raise RefusedError(
+            f"{target.place} is not empty: it holds {len(found)} files, the first {min(found)}",
+            hint="name a place that holds nothing",
+        )
+
+
+def lost_before(offsets: Offsets, first: Offsets, oldest_ms: Mapping[int, int], at: datetime) -> list[str]:
+    """What to say of each partition of which retention may have taken events from `at` on.
+
+    `oldest_ms` is the time of the oldest record of partitions that no longer begin at 0.
+    """
+    return [
+        f"partition {partition} begins at offset {first[partition]}, {show_ms(oldest_ms[partition])}"
+        for partition, offset in sorted(offsets.items())
+        if offset == first[partition] and partition in oldest_ms and oldest_ms[partition] > milliseconds(at)
+    ]
+
+
+def _metadata(new_id: uuid.UUID) -> bytes:
+    return orjson.dumps({"id": str(new_id)})

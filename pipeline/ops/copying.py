@@ -1,0 +1,141 @@
+"""Records from one topic into another, or into the same: each acknowledged before a command says that it is done.
+
+Records of one source partition that go to one partition arrive in their order: the producer is idempotent.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from kafka import KafkaProducer
+from kafka.errors import KafkaError
+
+from pipeline.errors import PipelineError
+from pipeline.records.record import Headers
+
+_CONNECT_S = 10.0
+_ACK_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """`partition` None: by the key. `timestamp_ms` None: the time at which it is sent."""
+
+    key: bytes | None
+    value: bytes | None
+    headers: Headers
+    partition: int | None = None
+    timestamp_ms: int | None = None
+
+
+class Target(Protocol):
+    """Where copies go. Both raise PipelineError for the first copy that failed."""
+
+    def send(self, copy: Copy) -> None: ...
+
+    def finish(self) -> None:
+        """Returns when all is acknowledged."""
+
+
+class Pace:
+    """Lets at most `rate` pass a second, one after the other and none in advance."""
+
+    def __init__(
+        self,
+        rate: float,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._interval_s = 1 / rate
+        self._clock = clock
+        self._sleep = sleep
+        self._next = clock()
+
+    def wait(self) -> None:
+        now = self._clock()
+        if now < self._next:
+            self._sleep(self._next - now)
+        self._next = max(now, self._next) + self._interval_s
+
+
+def copy_all(copies: Iterable[Copy], target: Target, pace: Pace | None = None) -> int:
+    """How many were copied, all of them acknowledged. Raises PipelineError, which says how many were sent."""
+    sent = 0
+    try:
+        for copy in copies:
+            if pace:
+                pace.wait()
+            target.send(copy)
+            sent += 1
+        target.finish()
+    except PipelineError as error:
+        raise PipelineError(f"{error} (of {sent} records sent)", hint=error.hint) from error
+    return sent
+
+
+class KafkaTarget:
+    """A topic that is there."""
+
+    def __init__(self, producer: KafkaProducer, bootstrap: str, topic: str) -> None:
+        self._producer = producer
+        self._place = f"topic {topic} at {bootstrap}"
+        self._topic = topic
+        self._failure: Exception | None = None
+
+    def send(self, copy: Copy) -> None:
+        self._check()
+        try:
+            self._producer.send(
+                self._topic,
+                key=copy.key,
+                value=copy.value,
+                headers=list(copy.headers),
+                partition=copy.partition,
+                timestamp_ms=copy.timestamp_ms,
+            ).add_errback(self._failed)
+        except KafkaError as error:
+            self._failed(error)
+            self._check()
+
+    def finish(self) -> None:
+        try:
+            self._producer.flush(timeout=_ACK_S)
+        except KafkaError as error:
+            self._failed(error)
+        self._check()
+
+    def _failed(self, error: Exception) -> None:
+        self._failure = self._failure or error
+
+    def _check(self) -> None:
+        if self._failure is not None:
+            raise PipelineError(
+                f"{self._place} could not be written: {self._failure!r}",
+                hint="of a record that is too large: sink.max.request.size and the topic's max.message.bytes",
+            ) from self._failure
+
+
+@contextmanager
+def opened_target(bootstrap: str, topic: str, max_request_size: int) -> Iterator[KafkaTarget]:
+    """Raises PipelineError when no broker answers."""
+    try:
+        producer = KafkaProducer(
+            bootstrap_servers=bootstrap,
+            client_id="enrichment-operator",
+            acks="all",
+            enable_idempotence=True,
+            max_request_size=max_request_size,
+            delivery_timeout_ms=int(_ACK_S * 1000),
+            bootstrap_timeout_ms=int(_CONNECT_S * 1000),
+            allow_auto_create_topics=False,
+        )
+    except (KafkaError, OSError, ValueError) as error:
+        raise PipelineError(
+            f"Kafka at {bootstrap} does not answer: {error}", hint="look at `bootstrap_servers` in the job's file"
+        ) from error
+    try:
+        yield KafkaTarget(producer, bootstrap, topic)
+    finally:
+        producer.close(timeout=_ACK_S)

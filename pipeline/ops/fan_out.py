@@ -1,0 +1,72 @@
+"""A topic copied into one with more partitions, by page: so that more slots can work on it, and a page keeps its order.
+
+The key becomes that of the page, whatever it was, and the page's events of one source partition stay in their order.
+Key, time and place of a copy are functions of the record, so a second run into a fresh topic makes the same one.
+"""
+
+import orjson
+from kafka import KafkaAdminClient
+from kafka.admin import ConfigFilterType, ConfigResource, ConfigResourceType, NewTopic
+from kafka.errors import KafkaError
+
+from pipeline.errors import PipelineError, RefusedError
+from pipeline.ops.copying import Copy
+from pipeline.ops.source import Bounds, SourceRecord
+from pipeline.records.record import Position
+
+PLACE_HEADER = "copied-from"
+_DEADLINE_MS = 30_000
+
+
+def page_key(record: SourceRecord) -> bytes | None:
+    """The key of the event's page; the record's own when it names none, so that nothing is left behind."""
+    try:
+        event = orjson.loads(record.value or b"")
+        wiki_id, page_id = event["wiki_id"], event["page"]["page_id"]
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return record.key
+    if isinstance(page_id, float) and page_id.is_integer():
+        page_id = int(page_id)  # to JSON Schema 5.0 is an integer too
+    if not isinstance(wiki_id, str) or isinstance(page_id, bool) or not isinstance(page_id, int):
+        return record.key
+    return orjson.dumps({"wiki_id": wiki_id, "page_id": page_id})
+
+
+def copied(record: SourceRecord, topic: str) -> Copy:
+    """Its time stays: the copy takes the place of the topic, and is asked what was when."""
+    place = Position(topic, record.partition, record.offset)
+    headers = (*record.headers, (PLACE_HEADER, str(place).encode()))
+    return Copy(page_key(record), record.value, headers, timestamp_ms=record.timestamp_ms)
+
+
+def require_target(bounds: Bounds, topic: str, partitions: int) -> None:
+    """Raises RefusedError when a topic that is there is not the empty one that would have been made."""
+    if len(bounds.end) != partitions:
+        raise RefusedError(
+            f"topic {topic} is there with {len(bounds.end)} partitions, not {partitions}",
+            hint="say --partitions as it is, or name a topic that is not there",
+        )
+    held = sum(bounds.end[partition] - first for partition, first in bounds.first.items())
+    if held:
+        raise RefusedError(
+            f"topic {topic} holds {held} records: a copy on top of them would repeat events, out of their order",
+            hint="delete what a run that was broken off has left, or name another topic",
+        )
+
+
+def make_target(bootstrap: str, source: str, target: str, partitions: int) -> None:
+    """Make the topic with the settings that the source has of its own, unless it is there. Raises PipelineError."""
+    try:
+        admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+        try:
+            if any(found["name"] == target and found["partitions"] for found in admin.describe_topics()):
+                return
+            wanted = ConfigResource(ConfigResourceType.TOPIC, source)
+            described = admin.describe_configs([wanted], config_filter=ConfigFilterType.DYNAMIC)
+            settings = {name: str(setting["value"]) for name, setting in described["topic"][source].items()}
+            new = NewTopic(target, num_partitions=partitions, replication_factor=-1, topic_configs=settings)
+            admin.create_topics([new], timeout_ms=_DEADLINE_MS, wait_for_metadata=True)
+        finally:
+            admin.close()
+    except (KafkaError, OSError) as error:
+        raise PipelineError(f"topic {target} at {bootstrap} could not be made: {error!r}") from error

@@ -1,0 +1,63 @@
+"""How far a job is behind: in events and in seconds, over every partition of the topic.
+
+A partition that the checkpoint does not know counts from its beginning: there the job has all of it still to do. The
+lesson: a lag that only counts the partitions somebody reads is 0 when nobody reads one.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pipeline.ops.checkpoint import Checkpoint
+from pipeline.ops.source import Bounds, SourceRecord
+
+FirstRecord = Callable[[int, int, int], SourceRecord | None]
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionLag:
+    """`events` counts offsets; `oldest_ms` is the time of the first record that waits, None when none does.
+
+    `gone` events are no longer in the topic. `committed` None: the checkpoint does not know the partition.
+    """
+
+    partition: int
+    committed: int | None
+    end: int
+    events: int
+    gone: int
+    oldest_ms: int | None
+
+
+def measure(checkpoint: Checkpoint, topic: str, bounds: Bounds, first_record: FirstRecord) -> list[PartitionLag]:
+    """The lag of each partition; `first_record(partition, offset, end)` looks up the first record that waits."""
+    committed = checkpoint.committed().get(topic, {})
+    found = []
+    for partition, end in sorted(bounds.end.items()):
+        known, first = committed.get(partition), bounds.first[partition]
+        begin = first if known is None else max(known, first)
+        record = first_record(partition, begin, end) if begin < end else None
+        gone = 0 if known is None else max(0, first - known)
+        found.append(
+            PartitionLag(partition, known, end, max(0, end - begin), gone, record.timestamp_ms if record else None)
+        )
+    return found
+
+
+def lines(topic: str, lags: Sequence[PartitionLag], now_ms: int) -> Iterator[str]:
+    """A table of the partitions, and their sum below it."""
+    row = "{:>9} {:>14} {:>14} {:>10} {:>10}".format
+    yield f"topic {topic}"
+    yield row("partition", "committed", "end", "events", "seconds")
+    for lag in lags:
+        known = "unknown" if lag.committed is None else lag.committed
+        yield row(lag.partition, known, lag.end, lag.events, f"{_seconds(lag.oldest_ms, now_ms):.1f}")
+    seconds = max((_seconds(lag.oldest_ms, now_ms) for lag in lags), default=0)
+    yield row("all", "", "", sum(lag.events for lag in lags), f"{seconds:.1f}")
+    for lag in lags:
+        if lag.gone:
+            yield f"partition {lag.partition}: {lag.gone} more were not done and are gone from the topic"
+
+
+def _seconds(oldest_ms: int | None, now_ms: int) -> float:
+    # A producer's clock may be ahead of this one.
+    return 0 if oldest_ms is None else max(0, now_ms - oldest_ms) / 1000

@@ -1,0 +1,161 @@
+"""The source topic as an operator asks it: where its partitions begin and end, what was when, and the records.
+
+Every question names the broker and the topic when it fails, and none waits for ever.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from kafka import KafkaConsumer
+from kafka.errors import KafkaError
+from kafka.structs import TopicPartition
+
+from pipeline.errors import PipelineError, RefusedError
+from pipeline.ops.checkpoint import Offsets
+from pipeline.records.record import Headers
+
+_ANSWER_S = 30.0
+_CONNECT_S = 10.0
+_POLL_MS = 200
+_FETCH_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRecord:
+    """A record as it stands in a topic; `timestamp_ms` is its own, or the broker's, as the topic is set."""
+
+    partition: int
+    offset: int
+    timestamp_ms: int
+    key: bytes | None
+    value: bytes | None
+    headers: Headers
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The offsets that each partition holds: from `first`, up to and without `end`."""
+
+    first: Offsets
+    end: Offsets
+
+
+class SourceTopic:
+    """One topic. Its methods raise PipelineError when the broker does not answer."""
+
+    def __init__(
+        self, consumer: KafkaConsumer, bootstrap: str, topic: str, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.topic = topic
+        self._consumer = consumer
+        self._bootstrap = bootstrap
+        self._clock = clock
+
+    def bounds(self) -> Bounds:
+        """Raises RefusedError when there is no such topic."""
+        with self._answers():
+            places = self._places()
+            first = self._consumer.beginning_offsets(places, timeout_ms=int(_ANSWER_S * 1000))
+            end = self._consumer.end_offsets(places, timeout_ms=int(_ANSWER_S * 1000))
+        return Bounds(
+            {place.partition: first[place] for place in places}, {place.partition: end[place] for place in places}
+        )
+
+    def at(self, timestamp_ms: int, bounds: Bounds) -> Offsets:
+        """The first offset of each partition whose record is of that time or later; its end where none is."""
+        with self._answers():
+            found = self._consumer.offsets_for_times(
+                {TopicPartition(self.topic, partition): timestamp_ms for partition in bounds.end},
+                timeout_ms=int(_ANSWER_S * 1000),
+            )
+        by_partition = {place.partition: match for place, match in found.items()}
+        return {
+            # -1 and None are two ways of Kafka's to say that there is no such record.
+            partition: match.offset if (match := by_partition.get(partition)) and match.offset >= 0 else end
+            for partition, end in bounds.end.items()
+        }
+
+    def records(self, first: Offsets, end: Offsets) -> Iterator[SourceRecord]:
+        """All records from `first` up to and without `end`, each partition in its order."""
+        places = {
+            TopicPartition(self.topic, partition): stop
+            for partition, stop in end.items()
+            if first.get(partition, stop) < stop
+        }
+        with self._answers():
+            self._consumer.assign(list(places))
+            for place in places:
+                self._consumer.seek(place, first[place.partition])
+        heard = self._clock()
+        while places:
+            with self._answers():
+                batches = self._consumer.poll(timeout_ms=_POLL_MS)
+            if batches:
+                heard = self._clock()
+            elif self._clock() - heard > _ANSWER_S:
+                raise PipelineError(f"topic {self.topic} at {self._bootstrap}: no news for {_ANSWER_S:g} s")
+            for place, found in batches.items():
+                for one in found:
+                    if one.offset < places.get(place, 0):
+                        headers = tuple((name, value or b"") for name, value in one.headers)
+                        yield SourceRecord(one.partition, one.offset, one.timestamp, one.key, one.value, headers)
+            # The end may be a gap: what compaction or a transaction left out is passed without a record.
+            with self._answers():
+                done = [place for place, stop in places.items() if (self._consumer.position(place) or 0) >= stop]
+            if done:
+                places = {place: stop for place, stop in places.items() if place not in done}
+                self._consumer.pause(*done)
+
+    def first_record(self, partition: int, offset: int, end: int) -> SourceRecord | None:
+        """The first record of a partition at `offset` or behind it; None when there is none below `end`."""
+        return next(self.records({partition: offset}, {partition: end}), None)
+
+    def _places(self) -> list[TopicPartition]:
+        found = self._consumer.partitions_for_topic(self.topic)
+        if not found:
+            raise RefusedError(
+                f"there is no topic {self.topic} at {self._bootstrap}", hint="look at `source` in the job's file"
+            )
+        return [TopicPartition(self.topic, number) for number in sorted(found)]
+
+    @contextmanager
+    def _answers(self) -> Iterator[None]:
+        try:
+            yield
+        except (KafkaError, OSError) as error:
+            raise PipelineError(f"topic {self.topic} at {self._bootstrap} does not answer: {error!r}") from error
+
+
+@contextmanager
+def opened_topic(bootstrap: str, topic: str) -> Iterator[SourceTopic]:
+    """Raises PipelineError when no broker answers."""
+    try:
+        consumer = KafkaConsumer(
+            bootstrap_servers=bootstrap,
+            client_id="enrichment-operator",
+            enable_auto_commit=False,
+            auto_offset_reset="none",
+            allow_auto_create_topics=False,
+            bootstrap_timeout_ms=int(_CONNECT_S * 1000),
+            max_partition_fetch_bytes=_FETCH_BYTES,
+            fetch_max_bytes=_FETCH_BYTES,
+        )
+    except (KafkaError, OSError, ValueError) as error:
+        raise PipelineError(
+            f"Kafka at {bootstrap} does not answer: {error}", hint="look at `bootstrap_servers` in the job's file"
+        ) from error
+    try:
+        yield SourceTopic(consumer, bootstrap, topic)
+    finally:
+        consumer.close()
+
+
+def total(first: Offsets, end: Offsets) -> int:
+    """How many offsets lie between, over all partitions of `end`."""
+    return sum(max(0, stop - first.get(partition, 0)) for partition, stop in end.items())
+
+
+def shown(offsets: Iterable[tuple[int, int]]) -> str:
+    return ", ".join(f"{partition}:{offset}" for partition, offset in offsets)

@@ -1,0 +1,76 @@
+"""`python -m pipeline replay` and `fan-out`: events of a topic once more. Exit 1 Kafka failed, 2 refused."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from pipeline.errors import RefusedError
+from pipeline.load import load_config
+from pipeline.ops.copying import Pace, copy_all, opened_target
+from pipeline.ops.exit_codes import exit_codes
+from pipeline.ops.fan_out import copied, make_target, require_target
+from pipeline.ops.replay import FORMS, parse_edge, part_between, replayed
+from pipeline.ops.source import Bounds, opened_topic, total
+
+_CONFIG = click.option(
+    "--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file."
+)
+
+
+@click.command()
+@click.option("--from", "begin", required=True, metavar="WHERE", help=f"The first event: {FORMS}.")
+@click.option("--to", "end", required=True, metavar="WHERE", help="The same; that event is not replayed any more.")
+@click.option("--into", "target", required=True, metavar="TOPIC", help="May be the job's source topic itself.")
+@click.option(
+    "--rate", type=click.FloatRange(min=0, min_open=True), default=100, show_default=True, help="Events a second."
+)
+@click.option("--dry-run", is_flag=True, help="Say how many, and send nothing.")
+@_CONFIG
+def replay(begin: str, end: str, target: str, rate: float, config_file: Path, *, dry_run: bool) -> None:
+    """Send a part of the job's source once more, marked with where each event was."""
+    with exit_codes():
+        config = load_config(config_file)
+        now = datetime.now(UTC)
+        edges = parse_edge(begin, now), parse_edge(end, now)
+        bootstrap = config.source.bootstrap_servers
+        with opened_topic(bootstrap, config.source.topic) as source, opened_topic(bootstrap, target) as there:
+            bounds = source.bounds()
+            part = part_between(source, bounds, *edges)
+            keep_partition = len(there.bounds().end) == len(bounds.end)
+            for partition, first in part.first.items():
+                click.echo(f"{source.topic}/{partition}: {first} up to {part.end[partition]}")
+            count = total(part.first, part.end)
+            if dry_run:
+                click.echo(f"{count} events, {count / rate:.0f} s at {rate:g} a second; none is sent")
+                return
+            with opened_target(bootstrap, target, config.sink.max_request_size) as producer:
+                copies = (
+                    replayed(record, source.topic, keep_partition=keep_partition)
+                    for record in source.records(part.first, part.end)
+                )
+                sent = copy_all(copies, producer, Pace(rate))
+        click.echo(f"{sent} events replayed into {target}")
+
+
+@click.command("fan-out")
+@click.argument("src")
+@click.argument("dst")
+@click.option("--partitions", type=click.IntRange(min=1), default=32, show_default=True, help="Of DST.")
+@_CONFIG
+def fan_out(src: str, dst: str, partitions: int, config_file: Path) -> None:
+    """Copy topic SRC as it is now into DST, a new or an empty topic, with the page as key."""
+    with exit_codes():
+        if src == dst:
+            raise RefusedError(f"{src} cannot be copied into itself", hint="name a topic that is not there")
+        config = load_config(config_file)
+        bootstrap = config.source.bootstrap_servers
+        with opened_topic(bootstrap, src) as source:
+            bounds: Bounds = source.bounds()
+            make_target(bootstrap, src, dst, partitions)
+            with opened_topic(bootstrap, dst) as there:
+                require_target(there.bounds(), dst, partitions)
+            with opened_target(bootstrap, dst, config.sink.max_request_size) as producer:
+                copies = (copied(record, src) for record in source.records(bounds.first, bounds.end))
+                sent = copy_all(copies, producer)
+        click.echo(f"{sent} events copied into {dst}, {partitions} partitions")

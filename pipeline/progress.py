@@ -1,0 +1,77 @@
+"""What Spark says of a micro-batch when it is committed: as a line of the log, and to the metrics.
+
+It says so late, after the next batch has run, so nothing that decides anything may listen here.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql.streaming.listener import (
+    QueryIdleEvent,
+    QueryProgressEvent,
+    QueryStartedEvent,
+    QueryTerminatedEvent,
+    StreamingQueryListener,
+)
+
+from pipeline import log
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A committed micro-batch. `positions` has the next offset of each partition; durations are in milliseconds."""
+
+    batch: int
+    rows: int
+    durations_ms: Mapping[str, int]
+    positions: Mapping[int, int]
+
+    @property
+    def commit_ms(self) -> int:
+        """Spark's two writes to the checkpoint."""
+        return self.durations_ms.get("walCommit", 0) + self.durations_ms.get("commitOffsets", 0)
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> "Progress | None":
+        """From Spark's JSON; None when no batch ran, as in a trigger without news."""
+        durations = {str(name): int(value) for name, value in told.get("durationMs", {}).items()}
+        if "addBatch" not in durations:
+            return None
+        return cls(int(told["batchId"]), int(told.get("numInputRows", 0)), durations, _positions(told["sources"]))
+
+
+def _positions(sources: list[Mapping[str, Any]]) -> dict[int, int]:
+    """Of the one source and its one topic."""
+    found: dict[int, int] = {}
+    for source in sources:
+        end = source.get("endOffset")
+        for partitions in (json.loads(end) if isinstance(end, str) else end or {}).values():
+            found |= {int(partition): int(offset) for partition, offset in partitions.items()}
+    return found
+
+
+class ProgressListener(StreamingQueryListener):
+    """Says each committed batch, and tells `committed` of it."""
+
+    def __init__(self, committed: Callable[[Progress], None] | None = None) -> None:
+        self._told = committed
+
+    def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802
+        pass
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
+        progress = Progress.of(json.loads(event.progress.json))
+        if progress is None:
+            return
+        durations: dict[str, object] = dict(progress.durations_ms)
+        log.say("batch_committed", batch=progress.batch, rows=progress.rows, durations_ms=durations)
+        if self._told is not None:
+            self._told(progress)
+
+    def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802
+        pass
+
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
+        pass

@@ -1,0 +1,96 @@
+"""A claim check whose store is down makes the lane wait; nothing is dropped, and it is said.
+
+Set-up: claim checks go to the stack's store by a way of their own, an address where nobody listens yet; one page is
+too large for a record. Checked while the store is out of reach: the pipeline says so and runs on, the batch does not
+commit, and the large page has neither output nor error event. Then the way is opened, and the audit finds every event
+once, the large ones as claim checks that hold what they say.
+"""
+
+import contextlib
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from socketserver import BaseRequestHandler, ThreadingTCPServer
+from typing import Any
+from urllib.parse import urlsplit
+
+from devkit.stack.ports import LOOPBACK, free_port
+from tests.integration.crash.bench import Bench
+
+TRAFFIC: dict[str, Any] = {
+    "generator": "page_change",
+    "seed": 9,
+    "rate": "200/s",
+    "for": "200ms",
+    "population": 20,
+    "pages": {"Huge": {"edits": 3, "at": [0.2, 0.5, 0.8]}},
+}
+RULES: list[dict[str, Any]] = [
+    {"name": "huge", "when": {"page": "Huge"}, "do": {"body": {"size": "3MiB", "encoding": "gzip"}}}
+]
+
+
+def test_the_lane_waits_and_nothing_is_dropped(make_bench: Callable[..., Bench]) -> None:
+    port = free_port()
+    settings = {"claim_check": {"endpoint": f"http://{LOOPBACK}:{port}"}, "batch": {"max_offsets": 500}}
+    bench = make_bench(traffic=TRAFFIC, rules=RULES, settings=settings)
+    bench.publish(wait=True)
+    run = bench.start()
+
+    def said_down() -> bool:
+        # What a Python worker says reaches the driver's standard error.
+        return '"claim_store_down"' in run.process.stderr.read_text(errors="replace")
+
+    run.await_condition(said_down, "the pipeline to say that the store is down")
+    run.await_condition(lambda: not bench.in_flight("huge"), "no large page to be fetched any more")
+    assert not run.said("batch_written")
+    assert bench.committed() == {}
+    assert not claims_of(bench)
+    assert not bench.errors()
+
+    with way_to(bench.stack.object_store.endpoint, port):
+        bench.await_drained(run)
+    assert run.terminate() == 0
+    assert '"claim_store_back"' in run.process.stderr.read_text(errors="replace")
+    assert not bench.errors()
+    assert len(claims_of(bench)) == 3
+    assert bench.assert_clean(restarted=False).duplicated == 0
+
+
+def claims_of(bench: Bench) -> list[dict[str, bytes]]:
+    return [arrival.headers for arrival in bench.outputs() if "claim-check-key" in arrival.headers]
+
+
+@contextlib.contextmanager
+def way_to(endpoint: str, port: int) -> Iterator[None]:
+    """Whoever connects to `port` talks to the endpoint."""
+    target = urlsplit(endpoint)
+
+    class Forward(BaseRequestHandler):
+        def handle(self) -> None:
+            with socket.create_connection((target.hostname or "", target.port or 0)) as there:
+                back = threading.Thread(target=copy, args=(there, self.request))
+                back.start()
+                copy(self.request, there)
+                back.join()
+
+    class Server(ThreadingTCPServer):
+        allow_reuse_address = True
+        daemon_threads = True
+
+    with Server((LOOPBACK, port), Forward) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def copy(source: socket.socket, target: socket.socket) -> None:
+    """All that comes, and the end of it."""
+    with contextlib.suppress(OSError):
+        while data := source.recv(65536):
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)

@@ -1,0 +1,139 @@
+"""A job that died and wrote a batch twice: its metrics while it runs, and its output as the reference consumer sees it.
+
+Set-up: events of several pages, one of which is too large for a record; one is slow, and deferred. The driver dies when
+its second batch is written and not committed. Steps: the next process repeats the batch and drains. Checked: the
+metrics add up and know of lag, deferral and claim checks; the consumer prints each event once, the large ones whole.
+"""
+
+import os
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+from kafka import KafkaAdminClient
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.integration.crash.bench import Bench
+from tests.integration.crash.point import CrashPoint
+
+MakeBench = Callable[..., Bench]
+Samples = dict[tuple[str, ...], float]
+
+LARGE = "Large"
+TRAFFIC: dict[str, Any] = {
+    "generator": "page_change",
+    "seed": 5,
+    "rate": "300/s",
+    "for": "100ms",
+    "population": 8,
+    "pages": {LARGE: {"edits": 3}, "Slow": {"edits": 2}},
+}
+RULES: list[dict[str, Any]] = [
+    {"name": "large", "when": {"page": LARGE}, "do": {"body": {"size": "600KiB"}}},
+    {"name": "slow", "when": {"page": "Slow"}, "do": {"latency": "2s"}},
+]
+SETTINGS: dict[str, Any] = {
+    "batch": {"max_offsets": 12},
+    "content_limit": {"max_bytes": "500KiB"},
+    "deferral": {"inline_allowance": "1s", "slow_lane": {"deadline": "30s", "backoff": "500ms"}},
+    "metrics": {"port": 0, "lag_interval": "200ms"},
+}
+READ = "pipeline.deferral.ledger_log:LedgerLog.read"
+
+
+def scraped(url: str) -> Samples:
+    """By the sample's name and the values of its labels."""
+    with urllib.request.urlopen(url, timeout=30) as answer:
+        families = text_string_to_metric_families(answer.read().decode())
+        return {
+            (sample.name, *sample.labels.values()): sample.value for family in families for sample in family.samples
+        }
+
+
+def total(samples: Samples, *beginning: str) -> float:
+    return sum(value for key, value in samples.items() if key[: len(beginning)] == beginning)
+
+
+def consumed(bench: Bench) -> tuple[list[dict[str, Any]], str]:
+    result = subprocess.run(
+        [sys.executable, "-m", "pipeline", "consume", "--config", str(bench.config_file)],
+        env={**os.environ, **bench.stack.object_store.credentials()},
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    return [orjson.loads(line) for line in result.stdout.splitlines()], result.stderr.decode()
+
+
+def test_a_replay_is_seen_and_removed(make_bench: MakeBench) -> None:
+    bench = make_bench(traffic=TRAFFIC, rules=RULES, settings=SETTINGS)
+    bench.publish(wait=True)
+    events = bench.source_end()
+    died = bench.start(crash=CrashPoint(target=READ, moment="before", within="written", call=2))
+    died.await_end()
+    repeated = died.said("batch_started")[-1]["batch"]
+
+    run = bench.start()
+    url = run.await_line("metrics")["url"]
+    bench.await_drained(run)
+    # Spark tells of the last batch some time after it, and the lag is looked at now and then.
+    run.await_condition(
+        lambda: scraped(url).get(("enrichment_lag_events", "0")) == 0 and told_of_all(run),
+        "the last batch to be told, and the lag to be seen as 0",
+    )
+    samples = scraped(url)
+    written = run.said("batch_written")
+    assert written[0]["batch"] == repeated
+    assert samples["enrichment_batch_seconds_count",] == len(written)
+    assert total(samples, "enrichment_batch_rows_total") == events - sum_of_rows(died)
+    outputs = total(samples, "enrichment_events_total", "main", "output") + total(
+        samples, "enrichment_events_total", "slow", "output"
+    )
+    assert 0 < outputs <= len(bench.outputs())
+    assert (
+        total(samples, "enrichment_fetches_total", "main", "ok") == samples["enrichment_responses_total", "main", "200"]
+    )
+    assert samples["enrichment_fetch_seconds_count", "main"] == total(samples, "enrichment_fetches_total", "main")
+    assert samples["enrichment_fetches_in_flight_peak", "main"] >= 1
+    assert samples["enrichment_deferred_entries",] == 0
+    for process in ("driver", "jvm"):
+        assert samples["enrichment_resident_bytes", process] > 10 * 1024 * 1024
+    assert samples["enrichment_worker_resident_bytes", "main"] > 10 * 1024 * 1024
+
+    # A partition counts as soon as it is there, whether Spark knows of it or not.
+    partitions = len([key for key in scraped(url) if key[0] == "enrichment_lag_events"])
+    admin = KafkaAdminClient(bootstrap_servers=bench.bootstrap)
+    admin.create_partitions({bench.config.source.topic: partitions + 1})
+    admin.close()
+    run.await_condition(
+        lambda: ("enrichment_lag_events", str(partitions)) in scraped(url), "the partition that was added to be seen"
+    )
+    assert run.terminate() == 0
+    bench.end()
+
+    lines, said = consumed(bench)
+    raw = bench.outputs()
+    assert len(raw) > len({line["id"] for line in lines}) == len(lines)
+    assert f"{len(raw)} records, " in said
+    assert f"{len(raw) - len(lines)} repeats removed (0 with other bytes)" in said
+    sources = [(line["source"]["partition"], line["source"]["offset"]) for line in lines]
+    assert len(sources) == len(set(sources))
+    large = [line for line in lines if line["event"]["page"]["page_title"] == LARGE]
+    assert len(large) == 3
+    for line in large:
+        assert line["claim_check"]
+        assert len(line["event"]["revision"]["content_slots"]["main"]["content_body"].encode()) == 600 * 1024
+    assert not [line for line in lines if line["claim_check"] and line not in large]
+
+
+def told_of_all(run: Any) -> bool:
+    return len(run.said("batch_committed")) == len(run.said("batch_written"))
+
+
+def sum_of_rows(died: Any) -> int:
+    """Rows of the batches that an earlier process committed."""
+    return 12 * (len(died.said("batch_started")) - 1)

@@ -1,0 +1,121 @@
+"""What `claims sweep` says and does, with a bucket and a topic in memory."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pipeline.__main__ import main
+from pipeline.claims import commands
+from tests.unit.pipeline.claims.conftest import Bucket, Topic, naming
+
+OUTPUT = "mediawiki.page_html_content_change.v1"
+Sweep = Callable[..., Result]
+
+
+@pytest.fixture
+def topics() -> dict[str, Topic]:
+    return {OUTPUT: Topic(OUTPUT, [()])}
+
+
+@pytest.fixture
+def sweep(tmp_path: Path, bucket: Bucket, topics: dict[str, Topic], monkeypatch: pytest.MonkeyPatch) -> Sweep:
+    @contextmanager
+    def opened(bootstrap: str, name: str) -> Iterator[Topic]:
+        assert bootstrap == "sink:1"
+        yield topics[name]
+
+    monkeypatch.setattr(commands, "opened_topic", opened)
+    monkeypatch.setattr(commands, "store_client", lambda _: bucket)
+    file = tmp_path / "pipeline.yaml"
+    file.write_text(
+        json.dumps(
+            {
+                "source": {"bootstrap_servers": "source:1"},
+                "sink": {"bootstrap_servers": "sink:1"},
+                "mediawiki": {"endpoint": "http://127.0.0.1:1"},
+                "checkpoint": "unused",
+            }
+        )
+    )
+
+    def go(*arguments: str, age: str = "30d") -> Result:
+        return CliRunner().invoke(main, ["claims", "sweep", "--config", str(file), "--older-than", age, *arguments])
+
+    return go
+
+
+def test_orphans_go_and_what_is_young_or_named_stays(sweep: Sweep, bucket: Bucket, topics: dict[str, Topic]) -> None:
+    orphan, named, young = bucket.put(b"12"), bucket.put(b"345"), bucket.put(b"6", datetime.now(UTC))
+    topics[OUTPUT].headers = [(), naming(named)]
+    done = sweep()
+    assert done.exit_code == 0, done.output
+    assert set(bucket.objects) == {named, young}
+    lines = done.output.splitlines()
+    assert "claim-checks/html-enrichment: 3 claim checks of 6 bytes, of which 2 claim checks of 5 bytes" in lines[0]
+    assert lines[1:] == [
+        f"reading {OUTPUT}: 2 offsets in 1 partitions",
+        f"{OUTPUT}: 2 records, of which 1 name a claim check",
+        f"removing {orphan}, 2 bytes",
+        "1 claim checks of 2 bytes removed, 1 older ones stay",
+    ]
+
+
+def test_a_dry_run_removes_nothing(sweep: Sweep, bucket: Bucket) -> None:
+    orphan = bucket.put(b"12")
+    done = sweep("--dry-run")
+    assert done.exit_code == 0
+    assert list(bucket.objects) == [orphan]
+    assert f"would remove {orphan}, 2 bytes" in done.output
+    assert "1 claim checks of 2 bytes would be removed" in done.output
+
+
+def test_other_topics_count_when_they_are_named(sweep: Sweep, bucket: Bucket, topics: dict[str, Topic]) -> None:
+    key = bucket.put(b"12")
+    topics["codfw.out"] = Topic("codfw.out", [naming(key)])
+    assert sweep("--also", "codfw.out").exit_code == 0
+    assert list(bucket.objects) == [key]
+
+
+def test_nothing_is_read_where_nothing_is_old(sweep: Sweep, bucket: Bucket, topics: dict[str, Topic]) -> None:
+    bucket.put(b"1", datetime.now(UTC))
+    bucket.objects["html-enrichment/README"] = b"", datetime.now(UTC)
+    topics.clear()
+    done = sweep()
+    assert done.exit_code == 0
+    assert "1 objects are no claim checks and stay" in done.output
+    assert done.output.endswith("nothing to remove\n")
+
+
+@pytest.mark.parametrize(
+    ("age", "said"),
+    [
+        ("30", "--older-than: no unit in '30'"),
+        ("59m", "--older-than 59m is less than 3600s"),
+        ("ages", "'ages' is not a duration"),
+    ],
+)
+def test_an_age_that_will_not_do_is_refused(sweep: Sweep, bucket: Bucket, age: str, said: str) -> None:
+    key = bucket.put(b"12")
+    done = sweep(age=age)
+    assert (done.exit_code, list(bucket.objects)) == (2, [key])
+    assert said in done.stderr
+
+
+def test_an_empty_topic_is_refused(sweep: Sweep, bucket: Bucket, topics: dict[str, Topic]) -> None:
+    key = bucket.put(b"12")
+    topics[OUTPUT].headers = []
+    done = sweep()
+    assert (done.exit_code, list(bucket.objects)) == (2, [key])
+    assert f"topic {OUTPUT} is empty" in done.stderr
+
+
+def test_a_store_that_is_down(sweep: Sweep, bucket: Bucket) -> None:
+    bucket.down = True
+    done = sweep()
+    assert done.exit_code == 1
+    assert "does not answer" in done.stderr

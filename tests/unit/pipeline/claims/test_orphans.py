@@ -1,0 +1,113 @@
+"""What is taken for an orphan, and above all what is not."""
+
+from datetime import timedelta
+from typing import cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mypy_boto3_s3 import S3Client
+
+from pipeline.claims.orphans import ClaimShelf, Stored, is_claim, unnamed
+from pipeline.config import ClaimCheck
+from pipeline.errors import PipelineError, RefusedError
+from pipeline.ops.source import SourceTopic
+from pipeline.records.claim_check import key_of
+from tests.unit.pipeline.claims.conftest import BUCKET, LONG_AGO, PREFIX, Bucket, Topic, naming
+
+SHA256 = "ab" * 32
+
+
+def shelf(bucket: Bucket, prefix: str = PREFIX) -> ClaimShelf:
+    return ClaimShelf(cast(S3Client, bucket), ClaimCheck(bucket=BUCKET, prefix=prefix))
+
+
+def left(candidates: list[Stored], *topics: Topic) -> list[str]:
+    found, _ = unnamed(candidates, [cast(SourceTopic, topic) for topic in topics], BUCKET, say=lambda _: None)
+    return [stored.key for stored in found]
+
+
+def stored(*keys: str) -> list[Stored]:
+    return [Stored(key, 1, LONG_AGO) for key in keys]
+
+
+@pytest.mark.parametrize("prefix", ["", "a", "/a/b/"])
+@given(payload=st.binary(max_size=20))
+def test_what_the_pipeline_stores_is_known_again(prefix: str, payload: bytes) -> None:
+    assert is_claim(Bucket().put(payload, prefix=prefix), prefix)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        f"{PREFIX}/cd/{SHA256}",
+        f"{PREFIX}/{SHA256}",
+        f"{PREFIX}-2/ab/{SHA256}",
+        f"{PREFIX}/deeper/ab/{SHA256}",
+        f"ab/{SHA256}",
+        f"{PREFIX}/ab/{SHA256}.tmp",
+        f"{PREFIX}/AB/{SHA256.upper()}",
+        f"{PREFIX}/ab/",
+    ],
+)
+def test_other_objects_are_not_its_business(bucket: Bucket, key: str) -> None:
+    assert not is_claim(key, PREFIX)
+    bucket.objects[key] = b"", LONG_AGO
+    assert shelf(bucket).look().claims == ()
+
+
+def test_the_shelf_is_read_to_its_end_oldest_first(bucket: Bucket) -> None:
+    keys = [bucket.put(bytes([number]), LONG_AGO + timedelta(days=9 - number)) for number in range(5)]
+    bucket.objects[f"{PREFIX}/README"] = b"", LONG_AGO
+    found = shelf(bucket).look()
+    assert [one.key for one in found.claims] == keys[::-1]
+    assert found.others == 1
+
+
+def test_the_prefix_may_be_empty(bucket: Bucket) -> None:
+    key = bucket.put(b"1", prefix="")
+    assert [one.key for one in shelf(bucket, "").look().claims] == [key]
+
+
+def test_what_a_record_of_any_topic_names_stays() -> None:
+    keys = [key_of(PREFIX, f"{number:064x}") for number in range(4)]
+    first, second = Topic("out", [(), naming(keys[0]), ()]), Topic("copy", [naming(keys[2])])
+    assert left(stored(*keys), first, second) == [keys[1], keys[3]]
+
+
+def test_the_same_key_in_another_bucket_is_another_object() -> None:
+    key = key_of(PREFIX, SHA256)
+    assert left(stored(key), Topic("out", [naming(key, "elsewhere")])) == [key]
+
+
+def test_a_record_whose_headers_are_no_text() -> None:
+    strange = (("claim-check-bucket", BUCKET.encode()), ("claim-check-key", b"\xff"))
+    assert left(stored("k"), Topic("out", [strange])) == ["k"]
+
+
+def test_an_empty_topic_makes_no_orphans() -> None:
+    with pytest.raises(RefusedError, match="topic out is empty") as refused:
+        left(stored("k"), Topic("copy", [()]), Topic("out"))
+    assert "lifecycle" in str(refused.value.hint)
+
+
+def test_what_was_written_again_meanwhile_stays(bucket: Bucket) -> None:
+    key = bucket.put(b"1")
+    (found,) = shelf(bucket).look().claims
+    bucket.put(b"1", LONG_AGO + timedelta(days=1))
+    assert not shelf(bucket).remove(found)
+    assert key in bucket.objects
+
+
+def test_an_orphan_is_removed(bucket: Bucket) -> None:
+    bucket.put(b"1")
+    other = bucket.put(b"2")
+    found = next(one for one in shelf(bucket).look().claims if one.key != other)
+    assert shelf(bucket).remove(found)
+    assert list(bucket.objects) == [other]
+
+
+def test_a_store_that_does_not_answer(bucket: Bucket) -> None:
+    bucket.down = True
+    with pytest.raises(PipelineError, match=f"bucket {BUCKET} at the default S3 endpoint does not answer"):
+        shelf(bucket).look()

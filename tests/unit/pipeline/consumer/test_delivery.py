@@ -1,0 +1,60 @@
+"""A record of the output topic is read as the job wrote it, and anything else is named with its place."""
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.consumer.delivery import UnreadableOutputError, read
+from pipeline.records.claim_check import Claim
+from pipeline.records.record import Headers, Position
+
+SOURCE = Position("eqiad.page_change", 3, 12)
+CLAIM = Claim("claims", f"job/ab/{'ab' * 32}", 9, "ab" * 32)
+VALUE = orjson.dumps({"meta": {"id": "an-id"}, "page": {"page_id": 1}})
+
+
+def test_it_knows_its_id_and_its_source() -> None:
+    delivery = read("out/0/4", VALUE, SOURCE.headers())
+    assert (delivery.place, delivery.id, delivery.source, delivery.value) == ("out/0/4", "an-id", SOURCE, VALUE)
+    assert delivery.claim is None
+
+
+def test_a_claim_check_is_read_from_the_headers_it_was_written_to() -> None:
+    assert read("out/0/4", VALUE, SOURCE.headers() + CLAIM.headers()).claim == CLAIM
+
+
+@pytest.mark.parametrize(
+    ("value", "headers", "what"),
+    [
+        (None, SOURCE.headers(), "it has no value"),
+        (b"{", SOURCE.headers(), "unexpected end"),
+        (b"[1]", SOURCE.headers(), "list indices"),
+        (b'{"meta": {}}', SOURCE.headers(), "id is missing"),
+        (b'{"meta": {"id": 7}}', SOURCE.headers(), "meta.id is 7"),
+        (VALUE, (), "source-topic is missing"),
+        (VALUE, (*SOURCE.headers()[:2], ("source-offset", b"x")), "invalid literal"),
+        (VALUE, (*SOURCE.headers(), *CLAIM.headers()[1:]), "claim-check-bucket is missing"),
+        (VALUE, (("source-topic", b"\xff"), *SOURCE.headers()[1:]), "can't decode"),
+    ],
+)
+def test_what_the_job_did_not_write_is_named(value: bytes | None, headers: Headers, what: str) -> None:
+    with pytest.raises(UnreadableOutputError, match=f"record out/0/4 is no output of this job: .*{what}") as caught:
+        read("out/0/4", value, headers)
+    assert "sink.topic" in str(caught.value.hint)
+
+
+HEADERS = st.lists(st.tuples(st.text(max_size=3), st.binary(max_size=3)), max_size=3).map(tuple)
+
+
+@given(st.binary(max_size=4), HEADERS, st.binary(max_size=4), HEADERS)
+def test_only_what_is_the_same_byte_for_byte_has_the_same_fingerprint(
+    one: bytes, one_headers: Headers, other: bytes, other_headers: Headers
+) -> None:
+    def fingerprint(extra: bytes, headers: Headers) -> bytes:
+        value = orjson.dumps({"meta": {"id": "a"}, "extra": extra.hex()})
+        # In front, as the job's own would hide others of their name.
+        return read("out/0/4", value, headers + SOURCE.headers()).fingerprint
+
+    same = (one, one_headers) == (other, other_headers)
+    assert (fingerprint(one, one_headers) == fingerprint(other, other_headers)) is same

@@ -1,0 +1,129 @@
+"""The client within its bounds: requests of a wiki, bytes of the records that have not left."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from pipeline.fetch.client import FetchedHtml, FetchFailedError, HtmlClient
+
+WIKIS = {"enwiki": "en.wikipedia.org", "dewiki": "de.wikipedia.org"}
+SMALL = {"max_in_flight_bytes": 1000, "inline_limit": 100}
+
+
+def in_flight(client: Any) -> Any:
+    html: HtmlClient = client.html
+    return html._in_flight
+
+
+async def thousand(_request: web.Request, _number: int) -> web.Response:
+    return web.Response(text="a" * 1000)
+
+
+def test_one_wiki_has_no_more_requests_at_once_than_its_share(fetching: Any) -> None:
+    """The other wiki is answered while the first has all that it may."""
+    open_now = most = 0
+    others_done = asyncio.Event()
+
+    async def handler(request: web.Request, _number: int) -> web.Response:
+        nonlocal open_now, most
+        if request.headers["Host"] == WIKIS["dewiki"]:
+            return web.Response(text="<p>")
+        open_now += 1
+        most = max(most, open_now)
+        await others_done.wait()
+        open_now -= 1
+        return web.Response(text="<p>")
+
+    async def steps(client: Any) -> list[Any]:
+        first = [asyncio.create_task(client.outcome(number)) for number in range(1, 8)]
+        others = await asyncio.gather(*(client.outcome(number, wiki="dewiki") for number in range(1, 8)))
+        others_done.set()
+        return [*others, *await asyncio.gather(*first)]
+
+    sections = {"fetch": {"concurrency_per_wiki": 2}, "mediawiki": {"wikis": WIKIS}}
+    exchange = fetching(handler, steps, concurrency=5, **sections)
+    assert exchange.outcomes == [FetchedHtml("<p>", 3)] * 14
+    assert most == 2
+
+
+def test_a_record_holds_what_was_fetched_for_it_until_it_leaves(fetching: Any) -> None:
+    async def steps(client: Any) -> list[Any]:
+        bound = in_flight(client)
+        with bound.record():
+            outcomes = list(await asyncio.gather(client.outcome(5), client.outcome(6)))
+            assert (bound.memory_bytes, bound.spooled_bytes) == (2000, 0)
+        assert bound.memory_bytes == 0
+        return outcomes
+
+    assert fetching(thousand, steps, fetch=SMALL).outcomes == [FetchedHtml("a" * 1000, 1000)] * 2
+
+
+def test_a_fetch_by_itself_holds_nothing_when_it_has_ended(fetching: Any) -> None:
+    async def steps(client: Any) -> list[Any]:
+        outcome = await client.outcome()
+        assert in_flight(client).memory_bytes == 0
+        return [outcome]
+
+    assert len(fetching(thousand, steps, fetch=SMALL).html.html) == 1000
+
+
+def test_a_body_that_waits_for_room_has_no_slot_and_no_deadline(fetching: Any) -> None:
+    """The eldest record keeps what it has beyond the deadline of the second, whose body is there in time."""
+
+    async def steps(client: Any) -> list[Any]:
+        bound = in_flight(client)
+        with bound.record():
+            first = await client.outcome(5)
+
+            async def second() -> Any:
+                with bound.record():
+                    return await client.outcome(6, deadline=client.html.deadline(0.2))
+
+            task = asyncio.create_task(second())
+            await asyncio.sleep(0)  # it begins, and the third is behind it
+            third = await client.outcome(404)
+            assert bound.spooled_bytes == 1000
+            await asyncio.sleep(0.25)  # its deadline passes
+            assert not task.done()
+        return [first, await task, third]
+
+    async def handler(request: web.Request, number: int) -> web.Response:
+        return web.Response(status=404) if "/404/" in request.path else await thousand(request, number)
+
+    first, second, third = fetching(handler, steps, concurrency=1, fetch=SMALL).outcomes
+    assert first == second == FetchedHtml("a" * 1000, 1000)
+    assert third.error_type == "revision_not_found", "it had the only slot meanwhile"
+
+
+@pytest.mark.parametrize(
+    ("body", "error_type"), [(b"\xff" * 1000, "invalid_body"), (b"a" * 5000, "body_too_large")], ids=str
+)
+def test_a_body_that_is_refused_is_held_no_longer(fetching: Any, body: bytes, error_type: str) -> None:
+    async def handler(_request: web.Request, _number: int) -> web.Response:
+        return web.Response(body=body)
+
+    async def steps(client: Any) -> list[Any]:
+        bound = in_flight(client)
+        with bound.record() as holding:
+            outcome = await client.outcome()
+            assert (holding.memory_bytes, holding.spooled_bytes) == (0, 0)
+        return [outcome]
+
+    failure = fetching(handler, steps, fetch=SMALL, claim_check={"max_bytes": 4000}).failure
+    assert failure.error_type == error_type
+
+
+def test_a_body_that_was_cut_off_is_held_no_longer(fetching_bytes: Any) -> None:
+    async def steps(client: Any) -> list[Any]:
+        bound = in_flight(client)
+        with bound.record() as holding:
+            with pytest.raises(FetchFailedError):
+                await client.html.fetch("enwiki", 5, request_id="id", deadline=client.html.deadline(20))
+            assert (holding.memory_bytes, holding.spooled_bytes) == (0, 0)
+        return []
+
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n" + b"a" * 500
+    _, requests = fetching_bytes(answer, steps=steps, fetch=SMALL | {"total_requests": 2, "backoff": "0ms"})
+    assert requests == 2

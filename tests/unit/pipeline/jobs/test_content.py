@@ -1,0 +1,252 @@
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.config import Content
+from pipeline.fetch.client import FetchedHtml, FetchFailedError
+from pipeline.fetch.route import TryAgainError
+from pipeline.jobs.content import ContentJob, ContentRoute
+from pipeline.jobs.message import Unfinished
+from pipeline.records.error_event import Failure
+from pipeline.schemas import error_validator, page_change_validator
+
+MakeEvent = Callable[..., dict[str, Any]]
+MakeBench = Callable[..., Any]
+
+LATEST = 7 * 4096 + 2
+TEXT = "''Äpfel'' & \"Birnen\"\n"
+JSON_SLOT = {"content_slots": {"main": {"content_model": "json"}}}
+HIDDEN = {"is_content_visible": False}
+JOB = {"job": "content-enrichment"}
+CLASS = "error_type"
+
+
+def answer(*slots: dict[str, Any], rev_id: int = LATEST, **query: Any) -> str:
+    revisions = [{"revid": rev_id, "slots": {"main": slot}} for slot in slots]
+    pages = {"pages": [{"pageid": 7, "ns": 0, "title": "Äpfel", "revisions": revisions}]} if slots else {}
+    return json.dumps({"batchcomplete": True, "query": pages | query})
+
+
+def refusal(code: str, info: str = "Waiting for a database server: 7.25 seconds lagged.") -> str:
+    return json.dumps({"error": {"code": code, "info": info, "docref": "See …"}, "servedby": "mw1"})
+
+
+ANSWERS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=30),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["query", "pages", "error", "code", "badrevids", "slots"]), inner)
+    ),
+    max_leaves=12,
+)
+BAD = answer(badrevids={str(LATEST): {"revid": LATEST, "missing": True}})
+GOOD = answer({"contentmodel": "wikitext", "contentformat": "text/x-wiki", "content": TEXT})
+
+
+def read(body: str, *, unknown_is_final: bool = True) -> str:
+    return ContentRoute(5, unknown_is_final=unknown_is_final).read(LATEST, body)
+
+
+def failure_of(body: str) -> tuple[str, str]:
+    with pytest.raises(FetchFailedError) as caught:
+        read(body)
+    assert not caught.value.transient
+    return caught.value.failure.error_type, caught.value.failure.message
+
+
+@pytest.mark.parametrize("kind", ["create", "edit", "move", "undelete", "visibility_change"])
+def test_the_source_stands_in_the_main_slot(bench: MakeBench, make_event: MakeEvent, kind: str) -> None:
+    """One fetch whatever the kind: there is no diff, and so no parent to ask for."""
+    made, event = bench({LATEST: GOOD}, **JOB), make_event(kind)
+    record, output = made.output(event)
+    page_change_validator().validate(output)
+    assert output["revision"]["content_slots"]["main"].pop("content_body") == TEXT
+    assert output["revision"] == event["revision"]
+    assert output["meta"]["stream"] == record.topic == "mediawiki.page_content_change.v1"
+    ((wiki, rev_id, request_id, deadline),) = made.client.asked
+    assert (wiki, rev_id, request_id) == ("enwiki", LATEST, f"{event['meta']['id']}:content")
+    assert deadline.remaining_s() == 41.5
+
+
+def test_its_ids_are_not_those_of_the_other_job(bench: MakeBench, make_event: MakeEvent) -> None:
+    _, content = bench({LATEST: GOOD}, **JOB).output(make_event("create"))
+    _, html = bench({LATEST: "<p>"}).output(make_event("create"))
+    assert content["meta"]["id"] != html["meta"]["id"]
+    assert content["meta"]["dt"] == html["meta"]["dt"]
+
+
+def test_its_error_events_are_its_own(bench: MakeBench, make_event: MakeEvent) -> None:
+    record, error = bench({LATEST: BAD}, **JOB).error(make_event())
+    error_validator().validate(error)
+    assert error["emitter_id"] == "content-enrichment"
+    assert record.topic == "mw_page_content_change_enrich.error"
+    assert error[CLASS] == "revision_not_found"
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        ("delete", {}),
+        ("delete", {"revision": {"content_slots": None}}),
+        ("edit", {"revision": HIDDEN}),
+        ("visibility_change", {"revision": HIDDEN}),
+        ("visibility_change", {"revision": HIDDEN | {"content_slots": None}}),
+    ],
+)
+def test_deletes_and_hidden_content_pass_without_a_fetch(
+    bench: MakeBench, make_event: MakeEvent, kind: str, changes: dict[str, Any]
+) -> None:
+    made, event = bench({LATEST: GOOD}, **JOB), make_event(kind, **changes)
+    _, output = made.output(event)
+    page_change_validator().validate(output)
+    assert output["revision"] == event["revision"]
+    assert not made.client.asked
+
+
+@pytest.mark.parametrize(
+    ("models", "changes", "filtered"),
+    [
+        ("all", {}, False),
+        ("all", {"revision": JSON_SLOT}, False),
+        ("all", {"meta": {"domain": "canary"}}, True),
+        ("all", {"revision": {"content_slots": None}}, True),
+        (["wikitext"], {}, False),
+        (["wikitext"], {"revision": JSON_SLOT}, True),
+        (["json", "css"], {"revision": JSON_SLOT}, False),
+        (["json", "css"], {}, True),
+    ],
+)
+def test_canaries_and_other_models_are_filtered(
+    bench: MakeBench, make_event: MakeEvent, models: Any, changes: dict[str, Any], filtered: bool
+) -> None:
+    made = bench({LATEST: GOOD}, content={"models": models}, **JOB)
+    assert (made.process(make_event(**changes)) is None) == filtered
+    assert (not made.client.asked) == filtered
+
+
+def test_over_the_limit_it_is_a_claim_check(bench: MakeBench, make_event: MakeEvent) -> None:
+    at_limit = len(TEXT.encode())
+    for max_bytes, stored in ((at_limit, 0), (at_limit - 1, 1)):
+        made = bench({LATEST: GOOD}, content_limit={"max_bytes": max_bytes}, **JOB)
+        _, output = made.output(make_event())
+        assert len(made.claims.stored) == stored
+        assert ("content_body" in output["revision"]["content_slots"]["main"]) == (not stored)
+
+
+def test_what_the_header_declared_is_measured_where_that_is_the_policy(bench: MakeBench, make_event: MakeEvent) -> None:
+    limit = {"max_bytes": 9, "measure": "content_length"}
+    made = bench({LATEST: FetchedHtml(GOOD, 10)}, content_limit=limit, **JOB)
+    made.output(make_event())
+    assert len(made.claims.stored) == 1
+
+
+def test_a_fetch_that_may_succeed_later_is_no_error_event_yet(bench: MakeBench, make_event: MakeEvent) -> None:
+    late = Failure("deadline_exceeded", "late")
+    made = bench({LATEST: FetchFailedError(late, transient=True)}, **JOB)
+    assert made.process(make_event()) == Unfinished(late)
+
+
+NOW = datetime(2026, 3, 2, 9, 0, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("meta", "unknown_while", "again"),
+    [
+        ({"dt": "2026-03-02T09:00:29Z"}, "0s", False),
+        ({"dt": "2026-03-02T09:00:29Z"}, "10s", True),
+        ({"dt": "2026-03-02T09:00:20.001Z"}, "10s", True),
+        ({"dt": "2026-03-02T09:00:20Z"}, "10s", False),
+        ({"dt": "2026-03-02T10:00:29+01:00"}, "10s", True),
+        ({"dt": "2026-03-01T00:00:00Z"}, "10s", False),
+        # Without it the event's own time counts, which is 09:00:00 here.
+        ({"dt": None}, "10s", False),
+        ({"dt": None}, "40s", True),
+        # A leap second: no datetime, but allowed by the schema.
+        ({"dt": "2016-12-31T23:59:60Z"}, "1000000h", False),
+    ],
+)
+def test_an_unknown_revision_is_asked_for_again_only_while_the_event_is_young(
+    bench: MakeBench, make_event: MakeEvent, meta: dict[str, Any], unknown_while: str, again: bool
+) -> None:
+    made = bench({LATEST: BAD}, **JOB)
+    config = Content.model_validate({"unknown_while": unknown_while})
+    made.make = lambda _, client: ContentJob(config, client, lambda: NOW)
+    if again:
+        with pytest.raises(TryAgainError, match="badrevids"):
+            made.process(make_event(meta=meta))
+    else:
+        assert made.error(make_event(meta=meta))[1][CLASS] == "revision_not_found"
+
+
+def test_the_path_names_nothing_but_the_revision() -> None:
+    assert ContentRoute(5, unknown_is_final=True).path(28674) == (
+        "/w/api.php?action=query&format=json&formatversion=2&maxlag=5&prop=revisions&revids=28674"
+        "&rvprop=ids%7Ccontent%7Ccontentmodel&rvslots=main"
+    )
+
+
+@given(text=st.text(max_size=50))
+def test_any_text_arrives_as_it_is(text: str) -> None:
+    assert read(orjson.dumps(orjson.loads(answer({"content": text}))).decode()) == text
+
+
+@pytest.mark.parametrize("code", ["maxlag", "ratelimited", "internal_api_error_DBQueryError"])
+def test_errors_of_the_moment_are_tried_again_and_say_nothing_that_varies(code: str) -> None:
+    with pytest.raises(TryAgainError) as caught:
+        read(refusal(code))
+    assert str(caught.value) == f"API error {code}"
+
+
+@pytest.mark.parametrize(
+    ("body", "error_type"),
+    [
+        (BAD, "revision_not_found"),
+        (answer({"sha1hidden": True, "texthidden": True, "contentmodel": "wikitext"}), "access_denied"),
+        # A viewer who may see it gets the flag and the text; neither is for publication.
+        (answer({"texthidden": True, "content": "secret"}), "access_denied"),
+        (refusal("badinteger"), "upstream_error"),
+        (answer({"textmissing": True}), "upstream_error"),
+        (answer({"content": TEXT}, rev_id=5), "content_refused_by_upstream"),
+        (json.dumps({"query": {"pages": [{"pageid": 7}]}}), "content_refused_by_upstream"),
+        (json.dumps({"batchcomplete": True}), "content_refused_by_upstream"),
+        ("", "invalid_body"),
+        ("<!DOCTYPE html>", "invalid_body"),
+        ("[]", "invalid_body"),
+        (GOOD[:-9], "invalid_body"),
+        (answer({"content": 7}), "invalid_body"),
+        (answer({"content": "secret", "texthidden": "perhaps"}), "invalid_body"),
+        ('{"query": {"pages": "' + "x" * 100_000 + '"}}', "invalid_body"),
+        ("[" * 100_000, "invalid_body"),
+    ],
+)
+def test_what_is_final(body: str, error_type: str) -> None:
+    found, message = failure_of(body)
+    assert found == error_type
+    assert message.startswith(f"revision {LATEST}: ")
+    assert len(message) < 500
+    assert "secret" not in message
+
+
+@given(ANSWERS)
+def test_any_answer_without_the_text_is_refused_in_order(document: object) -> None:
+    with pytest.raises((FetchFailedError, TryAgainError)) as caught:
+        read(json.dumps(document))
+    assert len(str(caught.value)) < 500
+
+
+def test_a_young_events_other_answers_mean_what_they_always_mean() -> None:
+    assert read(GOOD, unknown_is_final=False) == TEXT
+    with pytest.raises(FetchFailedError):
+        read(refusal("badinteger"), unknown_is_final=False)
+
+
+def test_maxlag_is_whole_seconds() -> None:
+    assert Content.model_validate({"maxlag": "2m"}).maxlag == timedelta(minutes=2)
+    with pytest.raises(ValueError, match="whole seconds"):
+        Content.model_validate({"maxlag": "1500ms"})

@@ -1,0 +1,112 @@
+"""What is said of limits that disagree: both values, and what to change."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.config import PipelineConfig
+from pipeline.limits.judge import MOST_REQUEST_BYTES, Limits, disagreements, largest_error_event
+from pipeline.records.error_event import Failure, error_record
+from pipeline.records.record import Position
+from pipeline.records.size import serialized_size
+
+MakeConfig = Callable[..., PipelineConfig]
+MIB = 1024 * 1024
+AGREED = Limits(
+    max_request_size=MIB,
+    buffer_memory=32 * MIB,
+    source_topic=MIB,
+    output_topic=MIB,
+    error_topic=MIB,
+    ledger_topic=MIB,
+    broker_message=MIB,
+    broker_request=100 * MIB,
+)
+
+
+def test_limits_that_agree(make_config: MakeConfig) -> None:
+    assert disagreements(AGREED, make_config()) == []
+
+
+def test_what_is_not_known_is_not_judged(make_config: MakeConfig) -> None:
+    assert disagreements(Limits(max_request_size=MIB, buffer_memory=MIB), make_config()) == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "values", "remedy"),
+    [
+        ({"output_topic": MIB - 1}, (MIB, MIB - 1), f"lower sink.max.request.size to {MIB - 1}"),
+        ({"buffer_memory": MIB - 1}, (MIB, MIB - 1), "lower sink.max.request.size"),
+        ({"broker_request": MIB - 1}, (MIB, MIB - 1), "raise the broker's limit"),
+        ({"source_topic": MIB + 1}, (MIB + 1, MIB), "raise sink.max.request.size"),
+        ({"ledger_topic": MIB - 1}, (MIB, MIB - 1), f"raise the ledger topic's max.message.bytes to {MIB}"),
+    ],
+)
+def test_a_warning_has_both_values_and_the_remedy(
+    make_config: MakeConfig, changed: dict[str, Any], values: tuple[int, int], remedy: str
+) -> None:
+    (found,) = disagreements(replace(AGREED, **changed), make_config())
+    assert not found.fatal
+    assert all(str(value) in found.text for value in values)
+    assert remedy in found.hint
+
+
+def test_a_topic_that_is_not_there_yet_takes_what_the_broker_takes(make_config: MakeConfig) -> None:
+    low = replace(AGREED, output_topic=None, broker_message=MIB - 1)
+    assert [str(MIB - 1) in one.text for one in disagreements(low, make_config())] == [True]
+
+
+def test_a_small_ledger_topic_does_not_matter_where_nothing_is_deferred_or_nothing_is_larger(
+    make_config: MakeConfig,
+) -> None:
+    small = replace(AGREED, ledger_topic=MIB // 2)
+    assert disagreements(small, make_config(deferral={"policy": "none"})) == []
+    assert disagreements(replace(small, source_topic=MIB // 2), make_config()) == []
+
+
+@pytest.mark.parametrize("limit", ["max_request_size", "error_topic"])
+def test_error_events_have_to_fit(make_config: MakeConfig, limit: str) -> None:
+    """To the byte: one less, and the first event that fails would be the end of the job, for ever."""
+    config = make_config()
+    needed = largest_error_event(config)
+    enough = replace(AGREED, source_topic=None, **{limit: needed})
+    assert disagreements(enough, config) == []
+    (found,) = disagreements(replace(enough, **{limit: needed - 1}), config)
+    assert found.fatal
+    assert f"{needed - 1}" in found.text
+    assert f"{needed}" in found.text
+
+
+def test_no_producer_takes_more_than_a_java_int(make_config: MakeConfig) -> None:
+    most = replace(AGREED, max_request_size=MOST_REQUEST_BYTES, buffer_memory=2**40, output_topic=2**40)
+    assert not any(one.fatal for one in disagreements(most, make_config()))
+    first, *others = disagreements(replace(most, max_request_size=MOST_REQUEST_BYTES + 1), make_config())
+    assert first.fatal
+    assert not any(one.fatal for one in others)
+
+
+@given(
+    message=st.text(max_size=2000) | st.sampled_from(['"' * 900, "\\" * 900, "é" * 900, "大" * 900, "😀" * 900]),
+    key=st.none() | st.binary(max_size=2000),
+    offset=st.integers(0, 2**63 - 1),
+    appended=st.datetimes(timezones=st.just(UTC)),
+)
+def test_no_error_event_is_larger_than_the_largest(
+    make_config: MakeConfig, message: str, key: bytes | None, offset: int, appended: datetime
+) -> None:
+    config = make_config()
+    record = error_record(
+        config.sink.error_topic,
+        Failure("upstream_unavailable", message),
+        position=Position(config.source.topic, 3, offset),
+        key=key,
+        appended=appended,
+        emitter=config.job,
+        stream=config.source.topic,
+    )
+    assert serialized_size(record.key, record.value, record.headers) <= largest_error_event(config)

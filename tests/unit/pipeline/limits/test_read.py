@@ -1,0 +1,138 @@
+"""What brokers say of their limits, and what becomes of a job whose brokers say nothing."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from kafka.errors import ClusterAuthorizationFailedError, KafkaTimeoutError
+
+from pipeline import log
+from pipeline.config import PipelineConfig
+from pipeline.errors import RefusedError
+from pipeline.limits import read
+from pipeline.limits.read import read_limits, require_limits
+
+MakeConfig = Callable[..., PipelineConfig]
+SOURCE, SINK = "source:1", "sink:1"
+OUTPUT, ERROR = "mediawiki.page_html_content_change.v1", "mw_page_html_content_change_enrich.error"
+MIB = 1024 * 1024
+
+
+@dataclass
+class Admin:
+    """One cluster: what its topics take, and each of its brokers."""
+
+    topics: dict[str, int]
+    brokers: dict[str, dict[str, int]] = field(default_factory=dict)
+    failure: Exception | None = None
+    closed: int = 0
+
+    def describe_cluster(self) -> dict[str, Any]:
+        if self.failure:
+            raise self.failure
+        return {"brokers": [{"broker_id": int(number)} for number in self.brokers]}
+
+    def describe_configs(self, wanted: list[Any], config_filter: Any) -> dict[str, Any]:
+        names = [resource.name for resource in wanted]
+        topics: dict[str, Any] = {name: {} for name in names if name not in self.brokers}
+        for name in topics:
+            if name in self.topics:
+                topics[name] = {"max.message.bytes": {"value": str(self.topics[name])}}
+        brokers = {
+            number: {name: {"value": str(value)} for name, value in settings.items()}
+            for number, settings in self.brokers.items()
+        }
+        return {"topic": topics, "broker": brokers}
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    lines: list[dict[str, Any]] = []
+    monkeypatch.setattr(log, "say", lambda event, **fields: lines.append({"event": event} | fields))
+    return lines
+
+
+@pytest.fixture
+def clusters(monkeypatch: pytest.MonkeyPatch) -> dict[str, Admin]:
+    lowest = {"message.max.bytes": 7 * MIB, "socket.request.max.bytes": 50 * MIB}
+    higher = {"message.max.bytes": 9 * MIB, "socket.request.max.bytes": 49 * MIB}
+    made = {
+        SOURCE: Admin({"mediawiki.page_change.v1": 2 * MIB}, {"1": {"message.max.bytes": 1}}),
+        SINK: Admin({OUTPUT: 3 * MIB, ERROR: MIB}, {"1": lowest, "2": higher}),
+    }
+
+    def admin(*, bootstrap_servers: str, **_: Any) -> Admin:
+        return made[bootstrap_servers]
+
+    monkeypatch.setattr(read, "KafkaAdminClient", admin)
+    return made
+
+
+def config(make_config: MakeConfig, size: int = 2 * MIB) -> PipelineConfig:
+    return make_config(source={"bootstrap_servers": SOURCE}, sink={"bootstrap_servers": SINK, "max.request.size": size})
+
+
+def test_each_limit_comes_from_where_it_counts(
+    make_config: MakeConfig, clusters: dict[str, Admin], said: list[dict[str, Any]]
+) -> None:
+    """The source's topic from the source's brokers, the rest from the sink's; of several brokers the lowest."""
+    limits = read_limits(config(make_config))
+    assert limits == read.Limits(
+        max_request_size=2 * MIB,
+        buffer_memory=32 * MIB,
+        source_topic=2 * MIB,
+        output_topic=3 * MIB,
+        error_topic=MIB,
+        ledger_topic=None,
+        broker_message=7 * MIB,
+        broker_request=49 * MIB,
+    )
+    assert [admin.closed for admin in clusters.values()] == [1, 1]
+    assert said == []
+
+
+def test_what_is_in_force_is_said(
+    make_config: MakeConfig, clusters: dict[str, Admin], said: list[dict[str, Any]]
+) -> None:
+    require_limits(config(make_config))
+    (line,) = said
+    assert (line["event"], line["max_request_size"], line["output_topic"]) == ("limits", 2 * MIB, 3 * MIB)
+
+
+def test_a_disagreement_is_said_and_the_job_begins(
+    make_config: MakeConfig, clusters: dict[str, Admin], said: list[dict[str, Any]]
+) -> None:
+    require_limits(config(make_config, size=4 * MIB))
+    line = said[-1]
+    assert line["event"] == "limits_disagree"
+    assert f"{4 * MIB}" in line["problem"]
+    assert f"{3 * MIB}" in line["problem"]
+    assert "or raise the topic's max.message.bytes" in line["hint"]
+
+
+def test_what_can_never_work_is_refused(
+    make_config: MakeConfig, clusters: dict[str, Admin], said: list[dict[str, Any]]
+) -> None:
+    clusters[SINK].topics[ERROR] = 500
+    with pytest.raises(RefusedError, match=f"error topic {ERROR} takes 500 bytes") as refused:
+        require_limits(config(make_config))
+    assert "raise the topic's max.message.bytes" in str(refused.value.hint)
+
+
+@pytest.mark.parametrize(
+    "failure", [KafkaTimeoutError("no answer"), ClusterAuthorizationFailedError(), OSError("gone")]
+)
+def test_brokers_that_say_nothing_do_not_keep_a_job_from_beginning(
+    make_config: MakeConfig, clusters: dict[str, Admin], said: list[dict[str, Any]], failure: Exception
+) -> None:
+    clusters[SINK].failure = failure
+    require_limits(config(make_config))
+    unknown, in_force = said
+    assert (unknown["event"], unknown["at"]) == ("limits_unknown", SINK)
+    assert type(failure).__name__ in unknown["reason"]
+    assert (in_force["source_topic"], in_force["output_topic"]) == (2 * MIB, None)
+    assert clusters[SINK].closed == 1

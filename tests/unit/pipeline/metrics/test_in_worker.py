@@ -1,0 +1,173 @@
+"""What a worker counts of its messages and requests, and when it tells the driver."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import pytest
+from pyspark import cloudpickle
+
+from pipeline.config import PipelineConfig
+from pipeline.metrics import in_worker
+from pipeline.metrics.catalogue import EVENTS, FETCH_SECONDS, FETCHES, IN_FLIGHT_PEAK, RECORD_SECONDS, RESPONSES
+from pipeline.metrics.figures import Figures, Recorder
+from pipeline.metrics.in_worker import Measured, measured_request, reporting, statuses_traced
+from pipeline.records.record import Record
+
+MakeConfig = Callable[..., PipelineConfig]
+CLAIM = ("claim-check-key", b"k")
+
+
+class Settles:
+    """A task whose outcome says which record leaves."""
+
+    async def process(self, message: Record | None) -> Record | None:
+        return message
+
+    def settle(self, message: Record | None, outcome: object) -> Record | None:
+        return message
+
+
+def record(topic: str, *headers: tuple[str, bytes]) -> Record:
+    return Record(topic, b"", orjson.dumps({"error_type": "revision_not_found"}), headers)
+
+
+def counts(figures: Figures) -> dict[tuple[str, ...], float]:
+    return {(name, *labels): count for (name, labels), count in figures.counts.items()}
+
+
+def test_messages_are_counted_by_what_became_of_them(make_config: MakeConfig) -> None:
+    config, recorder = make_config(), Recorder()
+    task: Measured[Record | None, Record | None] = Measured(Settles(), config, recorder)
+    sink = config.sink
+    messages = [
+        record(sink.topic),
+        record(sink.topic, CLAIM),
+        record(sink.error_topic),
+        record(config.deferral.topic),
+        None,
+    ]
+    for message in messages:
+        outcome = asyncio.run(task.process(message))
+        assert task.settle(message, outcome) is message
+    figures = recorder.drain()
+    assert counts(figures) == {
+        (EVENTS.name, "output"): 2,
+        (EVENTS.name, "error"): 1,
+        (EVENTS.name, "deferred"): 1,
+        (EVENTS.name, "filtered"): 1,
+        ("enrichment_errors", "revision_not_found"): 1,
+        ("enrichment_claim_checks",): 1,
+    }
+    assert sum(figures.histograms[RECORD_SECONDS.name, ()].counts) == len(messages)
+
+
+def test_an_entry_that_stands_is_not_counted_again(make_config: MakeConfig) -> None:
+    recorder = Recorder()
+    task: Measured[None, Any] = Measured(Settles(), make_config(), recorder)
+    assert task.settle(None, object()) is None
+    assert recorder.drain() == Figures()
+
+
+class FailedTry:
+    pass
+
+
+async def answer(what: object) -> object:
+    if isinstance(what, BaseException):
+        raise what
+    return what
+
+
+@pytest.mark.parametrize(
+    ("what", "outcome"),
+    [
+        ("body", "ok"),
+        (FailedTry(), "failed"),
+        (ValueError(), "refused"),
+        (TimeoutError(), "abandoned"),
+        (asyncio.CancelledError(), "abandoned"),
+    ],
+)
+def test_requests_are_counted_by_how_they_ended(what: object, outcome: str) -> None:
+    recorder = Recorder()
+    request: Callable[[object], Awaitable[object]] = measured_request(failed=FailedTry, recorder=recorder)(answer)
+
+    async def ask() -> None:
+        (got,) = await asyncio.gather(request(what), return_exceptions=True)
+        assert type(got) is type(what)
+
+    asyncio.run(ask())
+    figures = recorder.drain()
+    assert counts(figures) == {(FETCHES.name, outcome): 1}
+    assert sum(figures.histograms[FETCH_SECONDS.name, ()].counts) == 1
+    assert recorder.drain().levels == {}, "something is in flight still"
+
+
+def test_requests_in_flight_at_once() -> None:
+    recorder = Recorder()
+
+    async def ask() -> None:
+        barrier = asyncio.Barrier(3)
+
+        @measured_request(failed=FailedTry, recorder=recorder)
+        async def meet() -> None:
+            await barrier.wait()
+
+        await asyncio.gather(meet(), meet(), meet())
+        await asyncio.gather(answer(1), answer(2))
+
+    asyncio.run(ask())
+    assert recorder.drain().levels[IN_FLIGHT_PEAK.name, ()].value == 3
+
+
+def test_responses_are_counted_by_status() -> None:
+    recorder = Recorder()
+    trace = statuses_traced(recorder)
+
+    async def respond() -> None:
+        for status in (200, 503, 200):
+            for told in trace.on_request_end:
+                await told(None, None, SimpleNamespace(response=SimpleNamespace(status=status)))
+
+    asyncio.run(respond())
+    assert counts(recorder.drain()) == {(RESPONSES.name, "200"): 2, (RESPONSES.name, "503"): 1}
+
+
+class Accumulator:
+    """Spark's, as far as a task sees it."""
+
+    def __init__(self) -> None:
+        self.added: list[Figures] = []
+
+    def add(self, figures: Figures) -> None:
+        self.added.append(figures)
+
+
+def test_figures_go_to_the_driver_once_and_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorder, accumulator = Recorder(), Accumulator()
+    monkeypatch.setattr(in_worker, "RECORDER", recorder)
+    batch = pa.RecordBatch.from_pydict({"a": [1]})
+
+    def function(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for one in batches:
+            recorder.count(FETCHES, "ok")
+            yield one
+
+    recorder.count(FETCHES, "refused")  # of a task that failed
+    for _ in range(2):
+        results = reporting(function, accumulator)(iter([batch, batch]))  # type: ignore[arg-type]
+        before = len(accumulator.added)
+        assert [next(results), next(results)] == [batch, batch]
+        assert len(accumulator.added) == before
+        assert list(results) == []
+    assert [counts(figures) for figures in accumulator.added] == [{(FETCHES.name, "ok"): 2}] * 2
+
+
+def test_what_spark_pickles_refers_to_this_module() -> None:
+    """A recorder that travels along would be another one in each batch, and nobody would count in it."""
+    function = cloudpickle.loads(cloudpickle.dumps(reporting(iter, Accumulator())))  # type: ignore[arg-type]
+    assert function.func is in_worker._report

@@ -1,0 +1,149 @@
+"""What a scraper gets from the driver."""
+
+import socket
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from pipeline.config import PipelineConfig
+from pipeline.errors import RefusedError
+from pipeline.metrics.catalogue import EVENTS, FETCH_SECONDS, METRICS
+from pipeline.metrics.figures import Figures, Recorder
+from pipeline.metrics.job_metrics import JobMetrics
+from pipeline.metrics.lag import Lag
+from pipeline.progress import Progress
+
+MakeConfig = Callable[..., PipelineConfig]
+NOW_S = 1_000.0
+PROGRESS = Progress(4, 70, {"addBatch": 9, "walCommit": 60, "commitOffsets": 40}, {0: 12})
+
+
+def figures(*outcomes: str) -> Any:
+    recorder = Recorder()
+    for outcome in outcomes:
+        recorder.count(EVENTS, outcome)
+        recorder.observe(FETCH_SECONDS, 0.04)
+    return SimpleNamespace(value=recorder.drain())
+
+
+def metrics_of(
+    config: PipelineConfig, initial: Callable[[], Mapping[int, int] | None] = lambda: None, **lanes: Any
+) -> JobMetrics:
+    filled = {"main": figures(), "slow": figures()} | lanes
+    return JobMetrics(config, filled, jvm_pid=None, initial=initial, now=lambda: NOW_S)
+
+
+def samples(metrics: JobMetrics) -> dict[str, float]:
+    """As `name{label="value"}`."""
+    found = {}
+    for family in metrics.collect():
+        for sample in family.samples:
+            labels = ",".join(f'{name}="{value}"' for name, value in sample.labels.items())
+            found[sample.name + (f"{{{labels}}}" if labels else "")] = sample.value
+    return found
+
+
+def test_workers_figures_have_their_lane(make_config: MakeConfig) -> None:
+    metrics = metrics_of(make_config(), main=figures("output", "output"), slow=figures("error"))
+    found = samples(metrics)
+    assert found['enrichment_events_total{lane="main",outcome="output"}'] == 2
+    assert found['enrichment_events_total{lane="slow",outcome="error"}'] == 1
+    assert found['enrichment_fetch_seconds_bucket{lane="main",le="0.025"}'] == 0
+    assert found['enrichment_fetch_seconds_bucket{lane="main",le="0.05"}'] == 2
+    assert found['enrichment_fetch_seconds_bucket{lane="main",le="+Inf"}'] == 2
+    assert found['enrichment_fetch_seconds_count{lane="main"}'] == 2
+    assert found['enrichment_fetch_seconds_sum{lane="slow"}'] == 0.04
+
+
+def test_what_has_not_occurred_is_0_where_it_can_be_said(make_config: MakeConfig) -> None:
+    found = samples(metrics_of(make_config()))
+    assert found['enrichment_fetch_retries_total{lane="main"}'] == 0
+    assert found['enrichment_record_seconds_count{lane="slow"}'] == 0
+    assert found["enrichment_batch_seconds_count"] == 0
+    assert found["enrichment_last_commit_timestamp_seconds"] == NOW_S
+
+
+def test_batches_are_timed_and_their_commits(make_config: MakeConfig) -> None:
+    metrics = metrics_of(make_config())
+    metrics.batch_written(0.3)
+    metrics.batch_committed(PROGRESS)
+    found = samples(metrics)
+    assert found["enrichment_batch_seconds_sum"] == 0.3
+    assert found["enrichment_commit_seconds_sum"] == 0.1
+    assert found["enrichment_batch_rows_total"] == 70
+
+
+def test_the_ledger_stands_beside_its_bounds(make_config: MakeConfig) -> None:
+    config = make_config(deferral={"max_entries": 7, "max_bytes": "1MiB"})
+    metrics = metrics_of(config)
+    assert "enrichment_deferred_entries" not in samples(metrics)
+    metrics.watch_ledger(lambda: (5, 600, 2))
+    found = samples(metrics)
+    assert [found[f"enrichment_deferred_{what}"] for what in ("entries", "bytes", "pages")] == [5, 600, 2]
+    assert [found[f"enrichment_deferral_max_{what}"] for what in ("entries", "bytes")] == [7, 1024 * 1024]
+
+
+def test_the_lag_is_that_of_each_partition_with_its_age(make_config: MakeConfig) -> None:
+    metrics = metrics_of(make_config())
+    metrics._lag.lag = Lag({0: 3, 31: 0}, {0: 1.5, 31: 0.0}, 990.0)
+    found = samples(metrics)
+    assert found['enrichment_lag_events{partition="0"}'] == 3
+    assert found['enrichment_lag_events{partition="31"}'] == 0
+    assert found['enrichment_lag_seconds{partition="0"}'] == 1.5
+    assert found["enrichment_lag_timestamp_seconds"] == 990.0
+
+
+def test_the_position_is_the_checkpoints_until_a_batch_was_committed(make_config: MakeConfig) -> None:
+    told: list[dict[int, int] | None] = [None, {0: 5, 1: 6}]
+    metrics = metrics_of(make_config(), initial=lambda: told.pop(0))
+    assert metrics._position() is None
+    assert metrics._position() == {0: 5, 1: 6}
+    metrics.batch_committed(PROGRESS)
+    assert metrics._position() == {0: 12, 1: 6}
+    assert told == []
+
+
+def test_every_metric_can_be_reported(make_config: MakeConfig) -> None:
+    reported = [family.name for family in metrics_of(make_config()).collect()]
+    assert reported == [metric.name for metric in METRICS]
+
+
+@pytest.fixture
+def served(make_config: MakeConfig) -> Iterator[str]:
+    metrics = metrics_of(make_config(metrics={"port": 0, "lag_interval": "1h"}), main=figures("output"))
+    metrics._lag._connect = lambda: pytest.fail("nobody asked")  # type: ignore[assignment]
+    metrics._lag.start = lambda: None  # type: ignore[method-assign]
+    yield metrics.start()
+    metrics.close()
+
+
+def test_prometheus_can_read_it(served: str) -> None:
+    assert served.startswith("http://127.0.0.1:")
+    with urllib.request.urlopen(served, timeout=10) as answer:
+        families = list(text_string_to_metric_families(answer.read().decode()))
+    (events,) = [family for family in families if family.name == EVENTS.name]
+    assert [(sample.labels, sample.value) for sample in events.samples] == [({"lane": "main", "outcome": "output"}, 1)]
+    assert events.documentation == EVENTS.help
+
+
+def test_a_port_that_is_taken_is_refused(make_config: MakeConfig) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        metrics = metrics_of(make_config(metrics={"port": port}))
+        with pytest.raises(RefusedError, match=rf"metrics.port: 127.0.0.1:{port} cannot be served: Address already"):
+            metrics.start()
+
+
+def test_a_name_used_twice_ends_the_start(make_config: MakeConfig) -> None:
+    rename = {"enrichment_deferred_entries": "enrichment_lag_events"}
+    with pytest.raises(RefusedError, match="two metrics of one name"):
+        metrics_of(make_config(metrics={"rename": rename}))
+
+
+def test_empty_lanes_say_nothing_of_levels(make_config: MakeConfig) -> None:
+    metrics = metrics_of(make_config(), main=SimpleNamespace(value=Figures()))
+    assert not [name for name in samples(metrics) if "peak" in name]

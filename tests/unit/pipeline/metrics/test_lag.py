@@ -1,0 +1,106 @@
+"""The lag counts every partition that the topic has, and outlives a broker that is away."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline import log
+from pipeline.metrics.lag import LagWatch, lag_of
+
+NOW_S = 1_000.0
+
+
+class Topic:
+    """A record a second in each partition, the newest of them now."""
+
+    def __init__(self, bounds: Mapping[int, tuple[int, int]]) -> None:
+        self.held = dict(bounds)
+        self.closed = False
+        self.error: Exception | None = None
+
+    def bounds(self) -> Mapping[int, tuple[int, int]]:
+        if self.error:
+            raise self.error
+        return self.held
+
+    def time_ms(self, partition: int, offset: int) -> int | None:
+        begin, end = self.held[partition]
+        assert begin <= offset < end, "there is no such record"
+        return int((NOW_S - (end - 1 - offset)) * 1000)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_a_partition_that_no_batch_knows_counts_from_its_beginning() -> None:
+    lag = lag_of(Topic({0: (0, 100), 1: (40, 100), 2: (3, 10)}), {0: 90, 1: 100}, now_s=NOW_S)
+    assert lag.events == {0: 10, 1: 0, 2: 7}
+    assert lag.seconds == {0: 9.0, 1: 0.0, 2: 6.0}
+
+
+def test_what_the_broker_deleted_is_not_behind() -> None:
+    assert lag_of(Topic({0: (50, 60)}), {0: 10}, now_s=NOW_S).events == {0: 10}
+
+
+def test_a_topic_that_was_made_again_has_no_negative_lag() -> None:
+    lag = lag_of(Topic({0: (0, 5)}), {0: 90}, now_s=NOW_S)
+    assert (lag.events, lag.seconds) == ({0: 0}, {0: 0.0})
+
+
+@given(st.dictionaries(st.integers(0, 40), st.tuples(st.integers(0, 99), st.integers(0, 99)), max_size=9), st.data())
+def test_no_partition_is_left_out_and_nothing_is_negative(
+    spans: dict[int, tuple[int, int]], data: st.DataObject
+) -> None:
+    bounds = {partition: (begin, begin + length) for partition, (begin, length) in spans.items()}
+    committed = data.draw(st.dictionaries(st.integers(0, 40), st.integers(0, 300)))
+    lag = lag_of(Topic(bounds), committed, now_s=NOW_S)
+    assert lag.events.keys() == lag.seconds.keys() == bounds.keys()
+    assert all(0 <= lag.events[number] <= end - begin for number, (begin, end) in bounds.items())
+    assert all((lag.seconds[number] > 0) <= (lag.events[number] > 0) for number in bounds)
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    lines: list[str] = []
+    monkeypatch.setattr(log, "say", lambda event, **_: lines.append(event))
+    return lines
+
+
+def watch(topic: Topic, committed: Mapping[int, int] | None, connected: list[Topic] | None = None) -> LagWatch:
+    def connect() -> Any:
+        if connected is not None:
+            connected.append(topic)
+        return topic
+
+    return LagWatch(connect, lambda: committed, interval_s=1, now=lambda: NOW_S)
+
+
+def test_without_a_position_there_is_no_lag(said: list[str]) -> None:
+    looking = watch(Topic({0: (0, 5)}), None)
+    looking.look()
+    assert looking.lag is None
+    assert said == []
+
+
+def test_a_broker_that_is_away_is_told_once_and_asked_again(said: list[str]) -> None:
+    topic, connected = Topic({0: (0, 5)}), list[Topic]()
+    looking = watch(topic, {0: 3}, connected)
+    looking.look()
+    before = looking.lag
+    topic.error = OSError("away")
+    looking.look()
+    looking.look()
+    assert said == ["lag_unknown"]
+    assert looking.lag is before is not None
+    assert topic.closed
+    topic.error, topic.held = None, {0: (0, 9)}
+    looking.look()
+    assert looking.lag is not None
+    assert looking.lag.events == {0: 6}
+    assert len(connected) == 3
+    topic.error = OSError("away again")
+    looking.look()
+    assert said == ["lag_unknown"] * 2

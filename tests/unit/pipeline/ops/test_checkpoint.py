@@ -1,0 +1,121 @@
+"""Reading what Spark wrote."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.errors import RefusedError
+from pipeline.ops.checkpoint import lines, offsets_file
+from tests.unit.pipeline.ops.places import QUERY_ID, STOPPED, TOPIC, checkpoint_at, recorded, rewrite
+
+
+def test_a_job_that_stopped_after_its_commit() -> None:
+    found = checkpoint_at(STOPPED)
+    assert found.query_id == QUERY_ID
+    assert (found.batches, found.commits) == ((0, 1, 2), (0, 1, 2))
+    assert found.start == {TOPIC: {0: 0}}
+    assert found.is_committed
+    assert found.committed() == {TOPIC: {0: 20}}
+    assert found.last is not None
+    assert found.last.at.date() == datetime(2026, 11, 21, tzinfo=UTC).date()
+
+
+def test_a_job_that_stopped_in_a_batch(tmp_path: Path) -> None:
+    found = checkpoint_at(recorded(tmp_path, without=("commits/2",)))
+    assert not found.is_committed
+    assert found.committed() == {TOPIC: {0: 16}}
+    assert found.last is not None
+    assert found.last.ends == {TOPIC: {0: 20}}
+
+
+def test_a_job_that_stopped_in_its_first_batch(tmp_path: Path) -> None:
+    later = tuple(f"{log}/{number}" for log in ("offsets", "commits") for number in (1, 2))
+    found = checkpoint_at(recorded(tmp_path, without=(*later, "commits/0")))
+    assert not found.is_committed
+    assert found.committed() == {TOPIC: {0: 0}}
+
+
+def test_a_job_that_planned_nothing_yet(tmp_path: Path) -> None:
+    logs = tuple(f"{log}/{number}" for log in ("offsets", "commits") for number in (0, 1, 2))
+    found = checkpoint_at(recorded(tmp_path, without=logs))
+    assert found.last is None
+    assert found.is_committed
+    assert found.committed() == {TOPIC: {0: 0}}
+    assert "batches     none is planned" in list(lines(found))
+
+
+def test_spark_forgets_old_batches_and_the_last_remain(tmp_path: Path) -> None:
+    found = checkpoint_at(recorded(tmp_path, without=("offsets/0", "commits/0", "sources/0/0")))
+    assert (found.batches, found.start) == ((1, 2), None)
+    assert found.committed() == {TOPIC: {0: 20}}
+
+
+def test_what_is_shown(tmp_path: Path) -> None:
+    said = "\n".join(lines(checkpoint_at(recorded(tmp_path, without=("commits/2",)))))
+    assert f"query id    {QUERY_ID}" in said
+    assert "batches     0 to 2; 2 is planned and not committed: it will be run again (2026-11-21T" in said
+    assert said.splitlines()[-1].split() == [TOPIC, "0", "16", "20"]
+    said = "\n".join(lines(checkpoint_at(STOPPED)))
+    assert "2 is committed" in said
+    assert said.splitlines()[-1].split() == [TOPIC, "0", "20", "-"]
+
+
+def test_an_id_that_is_missing_is_shown_as_such(tmp_path: Path) -> None:
+    assert "the file metadata is missing" in "\n".join(lines(checkpoint_at(recorded(tmp_path, without=("metadata",)))))
+
+
+@pytest.mark.parametrize("empty", [lambda path: path, lambda path: path / "nowhere"], ids=["empty", "missing"])
+def test_no_checkpoint_is_an_error_that_lists_the_choices(empty: Callable[[Path], Path], tmp_path: Path) -> None:
+    with pytest.raises(RefusedError, match="holds no position") as caught:
+        checkpoint_at(empty(tmp_path))
+    assert "earliest" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "why"),
+    [
+        ("offsets/2", "v1", "v2", "begins with 'v2', not with v1"),
+        ("offsets/2", '{"0":20}', '{"0":-1}', "greater than or equal to 0"),
+        ("offsets/2", '{"0":20}', "[20]", "should be an object"),
+        ("offsets/2", f'{{"{TOPIC}":{{"0":20}}}}', "-", "Invalid JSON"),
+        ("offsets/2", f'{{"{TOPIC}"', f'{{}}\n{{"{TOPIC}"', "it has 2 sources"),
+        ("offsets/2", '"batchTimestampMs"', '"other"', "Field required"),
+        ("metadata", '"id"', '"other"', "Field required"),
+        ("sources/0/0", f'\n{{"{TOPIC}":{{"0":0}}}}', "", "breaks off"),
+    ],
+)
+def test_what_is_not_in_sparks_form_is_named(tmp_path: Path, name: str, old: str, new: str, why: str) -> None:
+    place = recorded(tmp_path)
+    rewrite(place, name, old, new)
+    with pytest.raises(RefusedError, match=why) as caught:
+        checkpoint_at(place)
+    assert f"{name} is not in the form" in str(caught.value)
+
+
+def test_an_empty_file_of_a_full_disk_is_named(tmp_path: Path) -> None:
+    place = recorded(tmp_path)
+    (place / "offsets" / "2").write_bytes(b"")
+    with pytest.raises(RefusedError, match="offsets/2 is not in the form"):
+        checkpoint_at(place)
+
+
+@given(st.dictionaries(st.integers(0, 10_000), st.integers(0, 2**62)))
+def test_offsets_are_written_as_they_are_read(
+    tmp_path_factory: pytest.TempPathFactory, offsets: dict[int, int]
+) -> None:
+    place = recorded(tmp_path_factory.mktemp("any"))
+    facts = checkpoint_at(place).last
+    assert facts is not None
+    (place / "offsets" / "3").write_bytes(offsets_file(facts.facts, {TOPIC: offsets}))
+    (place / "commits" / "3").write_bytes(b"")
+    assert checkpoint_at(place).committed() == {TOPIC: offsets}
+
+
+def test_a_file_is_written_byte_by_byte_as_spark_does() -> None:
+    last = checkpoint_at(STOPPED).last
+    assert last is not None
+    assert offsets_file(last.facts, last.ends) == (STOPPED / "offsets" / "2").read_bytes()

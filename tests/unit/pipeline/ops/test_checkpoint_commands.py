@@ -1,0 +1,189 @@
+"""`pipeline checkpoint …` and `pipeline lag` as an operator calls them, on a recorded checkpoint and a faked topic."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import orjson
+import pytest
+from click.testing import CliRunner, Result
+
+from pipeline.__main__ import main
+from pipeline.errors import PipelineError
+from pipeline.ops import checkpoint_commands
+from pipeline.ops.source import SourceTopic
+from tests.unit.pipeline.ops.fake_kafka import FakeConsumer, Row
+from tests.unit.pipeline.ops.places import QUERY_ID, TOPIC, checkpoint_at, contents, recorded
+
+# 2026-01-01T00:00:00Z, and a record in each second from there on.
+BEGIN_MS = 1_767_225_600_000
+ROWS = [Row(partition, offset, BEGIN_MS + offset * 1000) for partition in range(2) for offset in range(25)]
+Go = Callable[..., Result]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A checkpoint that was written long ago, however new the files of this copy are."""
+    made = recorded(tmp_path)
+    age(made)
+    return made
+
+
+def age(place: Path) -> None:
+    for path in place.rglob("*"):
+        os.utime(path, (1, 1))
+
+
+@pytest.fixture
+def go(tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> Go:
+    def call(
+        *arguments: str, consumer: FakeConsumer | None = None, failure: PipelineError | None = None, topic: str = TOPIC
+    ) -> Result:
+        @contextmanager
+        def opened(bootstrap: str, asked: str) -> Iterator[SourceTopic]:
+            assert (bootstrap, asked) == ("broker:9092", topic)
+            if failure:
+                raise failure
+            yield (consumer or FakeConsumer(ROWS, partitions=2, topic=topic)).as_topic()
+
+        monkeypatch.setattr(checkpoint_commands, "opened_topic", opened)
+        config = {
+            "source": {"bootstrap_servers": "broker:9092", "topic": topic},
+            "sink": {"bootstrap_servers": "127.0.0.1:1"},
+            "mediawiki": {"endpoint": "http://127.0.0.1:1"},
+            "checkpoint": str(place),
+        }
+        file = tmp_path / "pipeline.yaml"
+        file.write_bytes(orjson.dumps(config))
+        return CliRunner().invoke(main, [*arguments, "--config", str(file)])
+
+    return call
+
+
+def test_show(go: Go) -> None:
+    result = go("checkpoint", "show")
+    assert result.exit_code == 0
+    assert QUERY_ID in result.stdout
+
+
+def test_verify_is_exit_2_when_the_job_could_not_continue(go: Go, place: Path) -> None:
+    result = go("checkpoint", "verify")
+    assert (result.exit_code, result.stdout) == (0, f"the job can continue from checkpoint {place}\n")
+    result = go("checkpoint", "verify", topic="other")
+    assert result.exit_code == 2
+    assert f"it is of topic {TOPIC}, and the job reads other" in result.stdout
+
+
+def test_lag_is_that_of_all_partitions(go: Go) -> None:
+    result = go("lag")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[-1].split()[:2] == ["all", "30"]
+
+
+def test_fork(go: Go, tmp_path: Path) -> None:
+    target = tmp_path / "fork"
+    result = go("checkpoint", "fork", str(target))
+    assert result.exit_code == 0
+    query_id = checkpoint_at(target).query_id
+    assert query_id != QUERY_ID
+    assert f"{target}: 8 files, query id {query_id}\n" in result.stdout
+    assert go("checkpoint", "fork", str(target)).exit_code == 2
+
+
+def test_set_offsets_beside(go: Go, place: Path, tmp_path: Path) -> None:
+    before = contents(place)
+    target = tmp_path / "new"
+    result = go("checkpoint", "set-offsets", "--at", "2026-01-01T00:00:07Z", "--into", str(target))
+    assert result.exit_code == 0
+    assert checkpoint_at(target).committed() == {TOPIC: {0: 7, 1: 7}}
+    assert contents(place) == before
+    assert "offsets 0:20 -> 0:7, 1:7\n13 events come again, 0 are passed over\n" in result.stdout
+    assert "name it as `checkpoint` in the job's file" in result.stdout
+
+
+def test_set_offsets_in_place(go: Go, place: Path) -> None:
+    result = go("checkpoint", "set-offsets", "--at", "2026-01-01T00:00:22Z", "--yes")
+    assert result.exit_code == 0
+    assert checkpoint_at(place).committed() == {TOPIC: {0: 22, 1: 22}}
+    assert "batch 3 ends at 2026-01-01T00:00:22Z" in result.stdout
+    assert "0 events come again, 2 are passed over" in result.stdout
+
+
+def test_a_batch_that_is_given_up_is_said(go: Go, place: Path) -> None:
+    (place / "commits" / "2").unlink()
+    age(place)
+    result = go("checkpoint", "set-offsets", "--at", "2026-01-01T00:00:22Z", "--yes")
+    assert "batch 2 was planned and not committed, and is given up" in result.stdout
+
+
+def test_retention_is_an_error_and_yes_goes_on_with_what_is_left(go: Go, place: Path) -> None:
+    left = FakeConsumer(ROWS, partitions=2, first={1: 9})
+    arguments = ["checkpoint", "set-offsets", "--at", "2026-01-01T00:00:07Z", "--into", f"{place}-new"]
+    result = go(*arguments, consumer=left)
+    assert result.exit_code == 2
+    assert "partition 1 begins at offset 9, 2026-01-01T00:00:09Z" in result.stderr
+    assert go(*arguments, "--yes", consumer=left).exit_code == 0
+    assert checkpoint_at(Path(f"{place}-new")).committed() == {TOPIC: {0: 7, 1: 9}}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--at", "2026-01-01T00:00:07Z"], "this would set checkpoint"),
+        (["--at", "2126-01-01T00:00:07Z", "--yes"], "is in the future"),
+        (["--at", "now", "--yes"], "'now' is no moment"),
+        (["--yes"], "Missing option '--at'"),
+    ],
+)
+def test_what_is_refused_changes_nothing(go: Go, place: Path, arguments: list[str], why: str) -> None:
+    before = contents(place)
+    result = go("checkpoint", "set-offsets", *arguments)
+    assert result.exit_code == 2
+    assert why in result.stderr
+    assert contents(place) == before
+
+
+def test_a_place_that_is_taken_is_refused_before_the_broker_is_asked(go: Go, place: Path) -> None:
+    arguments = ["checkpoint", "set-offsets", "--at", "1h ago", "--into", str(place)]
+    result = go(*arguments, failure=PipelineError("asked"))
+    assert result.exit_code == 2
+    assert "is not empty" in result.stderr
+
+
+def test_a_job_that_may_run_is_refused(go: Go, place: Path) -> None:
+    (place / "commits" / "2").touch()
+    arguments = ["checkpoint", "set-offsets", "--at", "2026-01-01T00:00:07Z", "--yes"]
+    result = go(*arguments)
+    assert result.exit_code == 2
+    assert "does the job run?" in result.stderr
+    assert go(*arguments, "--stopped").exit_code == 0
+
+
+@pytest.mark.parametrize("arguments", [["checkpoint", "verify"], ["lag"]])
+def test_a_broker_that_does_not_answer_is_exit_1(go: Go, arguments: list[str]) -> None:
+    result = go(*arguments, failure=PipelineError("Kafka at broker:9092 does not answer", hint="look"))
+    assert (result.exit_code, result.stderr) == (1, "error: Kafka at broker:9092 does not answer\nhint: look\n")
+
+
+@pytest.mark.parametrize("arguments", [["checkpoint", "show"], ["checkpoint", "verify"], ["lag"]])
+def test_without_a_checkpoint_it_is_exit_2(go: Go, place: Path, arguments: list[str]) -> None:
+    place.rename(f"{place}-gone")
+    result = go(*arguments)
+    assert result.exit_code == 2
+    assert f"checkpoint {place} holds no position" in result.stderr
+
+
+def test_a_job_that_starts_does_not_wait_for_them() -> None:
+    program = "import sys, pipeline.__main__\nprint([name for name in ('kafka', 'boto3') if name in sys.modules])\n"
+    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert out.stdout == "[]\n"
+
+
+def test_all_commands_are_listed_and_found() -> None:
+    listed = CliRunner().invoke(main, ["--help"]).stdout
+    for name in ("run", "deferred", "checkpoint", "lag", "replay", "fan-out"):
+        assert f"  {name} " in listed
+        assert CliRunner().invoke(main, [name, "--help"]).exit_code == 0

@@ -1,0 +1,110 @@
+"""Forks and set positions, on copies of a recorded checkpoint."""
+
+import json
+import uuid
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from pipeline.errors import RefusedError
+from pipeline.ops.checkpoint_write import RECENT, fork, lost_before, require_stopped, set_beside, set_in_place
+from tests.unit.pipeline.ops.places import (
+    NOW,
+    QUERY_ID,
+    STOPPED,
+    TOPIC,
+    checkpoint_at,
+    contents,
+    files_at,
+    recorded,
+)
+
+NEW_ID = uuid.UUID(int=7)
+
+
+def test_a_fork_is_the_same_position_under_another_id(tmp_path: Path) -> None:
+    made = fork(files_at(STOPPED), files_at(tmp_path / "fork"), NEW_ID)
+    assert (made.query_id, made.files) == (str(NEW_ID), 8)
+    copy, original = contents(tmp_path / "fork"), contents(STOPPED)
+    assert json.loads(copy.pop("metadata"))["id"] == str(NEW_ID) != QUERY_ID
+    del original["metadata"]
+    assert copy == original
+
+
+def test_a_fork_of_a_job_in_a_batch_would_run_it_too(tmp_path: Path) -> None:
+    fork(files_at(recorded(tmp_path, without=("commits/2",))), files_at(tmp_path / "fork"), NEW_ID)
+    assert not checkpoint_at(tmp_path / "fork").is_committed
+    assert checkpoint_at(tmp_path / "fork").committed() == {TOPIC: {0: 16}}
+
+
+def test_a_place_that_holds_something_is_refused(tmp_path: Path) -> None:
+    place = recorded(tmp_path)
+    before = contents(place)
+    with pytest.raises(RefusedError, match="is not empty: it holds 8 files, the first commits/0"):
+        fork(files_at(STOPPED), files_at(place), NEW_ID)
+    with pytest.raises(RefusedError, match="is not empty"):
+        set_beside(files_at(place), checkpoint_at(STOPPED), TOPIC, {0: 3}, NEW_ID)
+    assert contents(place) == before
+
+
+@pytest.mark.parametrize("without", [(), ("commits/2",)])
+def test_a_position_is_set_without_changing_what_was(tmp_path: Path, without: tuple[str, ...]) -> None:
+    place = recorded(tmp_path, without=without)
+    before = contents(place)
+    assert set_in_place(files_at(place), checkpoint_at(place), TOPIC, {0: 3, 1: 9}) == 3
+    after = contents(place)
+    assert {name: after[name] for name in before} == before
+    assert after.keys() - before.keys() == {"offsets/3", "commits/3"}
+    found = checkpoint_at(place)
+    assert found.is_committed
+    assert found.committed() == {TOPIC: {0: 3, 1: 9}}
+    assert found.last is not None
+    assert found.query_id == QUERY_ID
+
+
+def test_a_driver_that_planned_meanwhile_keeps_its_batch(tmp_path: Path) -> None:
+    place = recorded(tmp_path)
+    seen = checkpoint_at(place)
+    files_at(place).write("offsets/3", b"a driver's")
+    with pytest.raises(RefusedError, match="offsets/3 is there already"):
+        set_in_place(files_at(place), seen, TOPIC, {0: 3})
+    assert "commits/3" not in contents(place)
+
+
+def test_a_new_checkpoint_beside_the_old_one(tmp_path: Path) -> None:
+    set_beside(files_at(tmp_path / "new"), checkpoint_at(STOPPED), TOPIC, {0: 3}, NEW_ID)
+    found = checkpoint_at(tmp_path / "new")
+    assert (found.query_id, found.batches, found.commits) == (str(NEW_ID), (0,), (0,))
+    assert found.committed() == {TOPIC: {0: 3}}
+
+
+def test_without_a_batch_there_is_nothing_to_set(tmp_path: Path) -> None:
+    logs = tuple(f"{log}/{number}" for log in ("offsets", "commits") for number in (0, 1, 2))
+    place = recorded(tmp_path, without=logs)
+    with pytest.raises(RefusedError, match="has no batch yet"):
+        set_in_place(files_at(place), checkpoint_at(place), TOPIC, {0: 3})
+
+
+def test_a_checkpoint_that_was_just_written_may_be_of_a_running_job() -> None:
+    found = checkpoint_at(STOPPED)
+    with pytest.raises(RefusedError, match="was written 59 s ago") as caught:
+        require_stopped(found, found.written + timedelta(seconds=59))
+    assert "--stopped" in str(caught.value.hint)
+    with pytest.raises(RefusedError, match="was written 0 s ago"):
+        require_stopped(found, found.written - timedelta(hours=1))
+    require_stopped(found, found.written + RECENT)
+
+
+@pytest.mark.parametrize(
+    ("offset", "oldest_ms", "lost"),
+    [
+        (10, {0: int(NOW.timestamp() * 1000) + 1}, True),
+        (10, {0: int(NOW.timestamp() * 1000)}, False),
+        (11, {0: int(NOW.timestamp() * 1000) + 1}, False),
+        (10, {}, False),
+    ],
+    ids=["begins later", "begins then", "begins earlier", "is whole"],
+)
+def test_what_retention_has_taken_is_said(offset: int, oldest_ms: dict[int, int], lost: bool) -> None:
+    assert bool(lost_before({0: offset}, {0: 10}, oldest_ms, NOW)) == lost

@@ -1,0 +1,97 @@
+from itertools import count
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kafka.errors import KafkaTimeoutError
+
+from pipeline.errors import PipelineError, RefusedError
+from pipeline.ops.source import Bounds, total
+from tests.unit.pipeline.ops.fake_kafka import FakeConsumer, Row
+
+ROWS = [Row(0, offset, 1000 + offset * 10) for offset in range(6)] + [Row(1, 3, 1025), Row(1, 4, 1035)]
+
+
+def test_what_each_partition_holds() -> None:
+    topic = FakeConsumer(ROWS, partitions=3, first={0: 2, 1: 3}).as_topic()
+    assert topic.bounds() == Bounds({0: 2, 1: 3, 2: 0}, {0: 6, 1: 5, 2: 0})
+
+
+def test_the_first_event_of_a_time_or_later_and_the_end_where_there_is_none() -> None:
+    topic = FakeConsumer(ROWS, partitions=3).as_topic()
+    bounds = topic.bounds()
+    assert topic.at(1030, bounds) == {0: 3, 1: 4, 2: 0}
+    assert topic.at(1031, bounds) == {0: 4, 1: 4, 2: 0}
+    assert topic.at(9999, bounds) == {0: 6, 1: 5, 2: 0}
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 30)), unique=True),
+    st.dictionaries(st.integers(0, 2), st.integers(0, 30)),
+    st.dictionaries(st.integers(0, 2), st.integers(0, 30)),
+)
+def test_exactly_the_part_is_read_in_the_order_of_each_partition(
+    held: list[tuple[int, int]], first: dict[int, int], end: dict[int, int]
+) -> None:
+    """With the gaps that compaction leaves, also at the end."""
+    rows = [Row(partition, offset, 0) for partition, offset in sorted(held)]
+    topic = FakeConsumer(rows, partitions=3, ends=dict.fromkeys(range(3), 31)).as_topic()
+    part = {partition: offset for partition, offset in end.items() if partition in first}
+    found = [(record.partition, record.offset) for record in topic.records(first, part)]
+    assert sorted(found) == [
+        (partition, offset)
+        for partition, offset in sorted(held)
+        if partition in part and first[partition] <= offset < part[partition]
+    ]
+    for number in range(3):
+        offsets = [offset for partition, offset in found if partition == number]
+        assert offsets == sorted(offsets)
+
+
+def test_a_record_is_as_it_stands_there() -> None:
+    row = Row(0, 0, 1234, b"k", None, (("a", b"1"), ("a", None)))
+    record = FakeConsumer([row]).as_topic().first_record(0, 0, 1)
+    assert record is not None
+    assert (record.timestamp_ms, record.key, record.value, record.headers) == (
+        1234,
+        b"k",
+        None,
+        (("a", b"1"), ("a", b"")),
+    )
+
+
+def test_the_first_record_behind_a_gap() -> None:
+    topic = FakeConsumer([Row(0, 7, 1)]).as_topic()
+    record = topic.first_record(0, 2, 8)
+    assert record is not None
+    assert record.offset == 7
+    assert topic.first_record(0, 2, 7) is None
+    assert topic.first_record(0, 8, 8) is None
+
+
+def test_a_topic_that_is_not_there_is_refused() -> None:
+    consumer = FakeConsumer([])
+    topic = consumer.as_topic()
+    consumer.topic = "another"
+    with pytest.raises(RefusedError, match=r"there is no topic mediawiki\.page_change\.v1 at broker:9092"):
+        topic.bounds()
+
+
+def test_a_broker_that_fails_is_named() -> None:
+    consumer = FakeConsumer(ROWS, failure=KafkaTimeoutError("too late"))
+    with pytest.raises(PipelineError, match=r"at broker:9092 does not answer: .*too late"):
+        consumer.as_topic().bounds()
+    with pytest.raises(PipelineError, match="does not answer"):
+        list(consumer.as_topic().records({0: 0}, {0: 6}))
+
+
+def test_silence_ends() -> None:
+    consumer = FakeConsumer(ROWS, mute=True)
+    clock = map(float, count(step=7))
+    with pytest.raises(PipelineError, match="no news for 30 s"):
+        list(consumer.as_topic(lambda: next(clock)).records({0: 0}, {0: 6}))
+    assert consumer.polls == 5
+
+
+def test_the_sum_of_a_part() -> None:
+    assert total({0: 5, 1: 7}, {0: 9, 1: 3, 2: 4}) == 8

@@ -1,0 +1,135 @@
+"""`pipeline replay` and `pipeline fan-out` as an operator calls them, on faked topics."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from click.testing import CliRunner, Result
+
+from pipeline.__main__ import main
+from pipeline.ops import topic_commands
+from tests.unit.pipeline.ops.fake_kafka import FakeConsumer, FakeTarget, Row, opening
+
+SRC = "mediawiki.page_change.v1"
+ROWS = [Row(partition, offset, offset, b"k", b"v") for partition in range(2) for offset in range(10)]
+Go = Callable[..., Result]
+
+
+@pytest.fixture
+def target() -> FakeTarget:
+    return FakeTarget()
+
+
+@pytest.fixture
+def made() -> list[tuple[str, str, int]]:
+    """Topics that were made."""
+    return []
+
+
+@pytest.fixture
+def go(tmp_path: Path, target: FakeTarget, made: list[tuple[str, str, int]], monkeypatch: pytest.MonkeyPatch) -> Go:
+    topics = {
+        SRC: FakeConsumer(ROWS, partitions=2),
+        "same": FakeConsumer([], partitions=2, topic="same"),
+        "narrow": FakeConsumer([], partitions=1, topic="narrow"),
+        "held": FakeConsumer(ROWS, partitions=2, topic="held"),
+    }
+
+    def opened_topic(_bootstrap: str, topic: str) -> AbstractContextManager[Any]:
+        missing = FakeConsumer([], partitions=0, topic=topic)
+        return opening(topics[topic].as_topic() if topic in topics else missing.as_topic())
+
+    def make_target(_bootstrap: str, source: str, name: str, partitions: int) -> None:
+        made.append((source, name, partitions))
+        topics.setdefault(name, FakeConsumer([], partitions=partitions, topic=name))
+
+    def call(*arguments: str) -> Result:
+        config = {
+            "source": {"bootstrap_servers": "broker:9092"},
+            "sink": {"bootstrap_servers": "127.0.0.1:1"},
+            "mediawiki": {"endpoint": "http://127.0.0.1:1"},
+            "checkpoint": "unused",
+        }
+        file = tmp_path / "pipeline.yaml"
+        file.write_bytes(orjson.dumps(config))
+        return CliRunner().invoke(main, [*arguments, "--config", str(file)])
+
+    monkeypatch.setattr(topic_commands, "opened_topic", opened_topic)
+    monkeypatch.setattr(topic_commands, "opened_target", lambda *_: opening(target))
+    monkeypatch.setattr(topic_commands, "make_target", make_target)
+    return call
+
+
+@pytest.mark.parametrize(("into", "partitions"), [(SRC, {0, 1}), ("same", {0, 1}), ("narrow", {None})])
+def test_replay(go: Go, target: FakeTarget, into: str, partitions: set[int | None]) -> None:
+    result = go("replay", "--from", "0:7,1:4", "--to", "latest", "--into", into, "--rate", "10000")
+    assert result.exit_code == 0
+    assert f"9 events replayed into {into}" in result.stdout
+    assert len(target.sent) == target.finished == 9
+    assert {copy.partition for copy in target.sent} == partitions
+    assert {dict(copy.headers)["replayed-from"] for copy in target.sent} == {
+        f"{SRC}/{partition}/{offset}".encode() for partition, first in ((0, 7), (1, 4)) for offset in range(first, 10)
+    }
+
+
+def test_a_dry_run_counts_and_sends_nothing(go: Go, target: FakeTarget) -> None:
+    result = go("replay", "--from", "earliest", "--to", "0:5,1:6", "--into", SRC, "--dry-run", "--rate", "2")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        f"{SRC}/0: 0 up to 5",
+        f"{SRC}/1: 0 up to 6",
+        "11 events, 6 s at 2 a second; none is sent",
+    ]
+    assert not target.sent
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--from", "latest", "--to", "earliest", "--into", SRC], "before it begins"),
+        (["--from", "0:11", "--to", "latest", "--into", SRC], "is not in the topic"),
+        (["--from", "2h", "--to", "latest", "--into", SRC], "is no moment"),
+        (["--from", "earliest", "--to", "latest", "--into", "missing"], "there is no topic"),
+        (["--from", "earliest", "--to", "latest"], "Missing option '--into'"),
+        (["--from", "earliest", "--to", "latest", "--into", SRC, "--rate", "0"], "'--rate'"),
+    ],
+)
+def test_what_is_refused_sends_nothing(go: Go, target: FakeTarget, arguments: list[str], why: str) -> None:
+    result = go("replay", *arguments)
+    assert result.exit_code == 2
+    assert why in result.stderr
+    assert not target.sent
+
+
+def test_a_replay_that_breaks_off_is_exit_1(go: Go, target: FakeTarget) -> None:
+    target.room = 3
+    result = go("replay", "--from", "earliest", "--to", "latest", "--into", SRC, "--rate", "10000")
+    assert result.exit_code == 1
+    assert "topic full (of 3 records sent)" in result.stderr
+
+
+def test_fan_out(go: Go, target: FakeTarget, made: list[tuple[str, str, int]]) -> None:
+    result = go("fan-out", SRC, "wide", "--partitions", "8")
+    assert (result.exit_code, result.stdout) == (0, "20 events copied into wide, 8 partitions\n")
+    assert made == [(SRC, "wide", 8)]
+    assert len(target.sent) == target.finished == 20
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ([SRC, SRC], "cannot be copied into itself"),
+        ([SRC, "held", "--partitions", "2"], "holds 20 records"),
+        ([SRC, "same"], "is there with 2 partitions, not 32"),
+        (["missing", "wide"], "there is no topic"),
+        ([SRC, "wide", "--partitions", "0"], "'--partitions'"),
+    ],
+)
+def test_what_cannot_be_fanned_out(go: Go, target: FakeTarget, arguments: list[str], why: str) -> None:
+    result = go("fan-out", *arguments)
+    assert result.exit_code == 2
+    assert why in result.stderr
+    assert not target.sent
