@@ -76,11 +76,11 @@ class Kafka(_Model):
 
 
 class Condition(_Model):
-    """One thing that ends an arm.
+    """What ends an arm: all that is given must have been reached.
 
     `drained`: all traffic is published, the committed offset has reached its end, and no event is still deferred.
-    `restarts`: the supervisor has
-    restarted the pipeline so often. `replays`: some batch has been planned again so often after its first time.
+    `restarts`: the supervisor has restarted the pipeline so often. `replays`: some batch has been planned again so
+    often after its first time.
     """
 
     drained: Literal[True] | None = None
@@ -88,13 +88,18 @@ class Condition(_Model):
     replays: PositiveInt | None = None
 
     @model_validator(mode="after")
-    def _one(self) -> Self:
-        if len(self.model_fields_set) != 1:
-            raise ValueError("exactly one condition in each item; write several items")
-        (name,) = self.model_fields_set
-        if getattr(self, name) is None:
-            raise ValueError(f"{name} says nothing; write its value")
+    def _something(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("no condition; write one of drained, restarts, replays")
+        for name in Condition.model_fields:
+            if name in self.model_fields_set and getattr(self, name) is None:
+                raise ValueError(f"{name} says nothing; write its value")
         return self
+
+    @property
+    def wanted(self) -> dict[str, int]:
+        """What has to be reached, by name; true counts as 1."""
+        return {name: value for name in Condition.model_fields if (value := getattr(self, name)) is not None}
 
 
 class Until(_Model):

@@ -28,7 +28,7 @@ from devkit.report.progress import Progress
 from devkit.scenario.aftermath import Account, Ended, account, pages_met
 from devkit.scenario.arm_state import ArmState
 from devkit.scenario.configure import Places, configuration
-from devkit.scenario.model import ArmName, Condition, Scenario
+from devkit.scenario.model import ArmName, Scenario
 from devkit.scenario.own_pipeline import OwnPipeline, own_environment
 from devkit.scenario.supervisor import Supervisor
 from devkit.scenario.topics import slots_of_arm, topics_of_arm
@@ -271,17 +271,15 @@ class ArmPlay:
             start()
 
     def _condition(self, supervisor: Supervisor) -> str | None:
-        reached = Condition.model_fields
-        values = {
+        reached = {
             "drained": self._state.drained,
             "restarts": supervisor.restarts,
             "replays": self._state.batches.replays,
         }
         for condition in self._scenario.until.any:
-            for name in reached:
-                wanted = getattr(condition, name)
-                if wanted is not None and values[name] >= wanted:
-                    return "drained" if name == "drained" else f"{name} {values[name]}"
+            wanted = condition.wanted
+            if all(reached[name] >= count for name, count in wanted.items()):
+                return " and ".join(name if name == "drained" else f"{name} {reached[name]}" for name in wanted)
         return None
 
     def _require_stack(self, publisher: Publisher) -> None:

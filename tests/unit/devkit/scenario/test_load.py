@@ -224,9 +224,9 @@ BAD = {
         ("{ replays: 2 }", "{ replays: }"),
         ["28:28: until.any.1: replays says nothing; write its value"],
     ),
-    "two conditions in one": (
-        ("{ drained: true }, { replays: 2 }", "{ drained: true, replays: 2 }"),
-        ["28:9: until.any.0: exactly one condition in each item; write several items"],
+    "an item without a condition": (
+        ("{ drained: true }, { replays: 2 }", "{}, { replays: 2 }"),
+        ["28:9: until.any.0: no condition; write one of drained, restarts, replays"],
     ),
     "a bound that no number meets": (
         ("{ at_least: 2 }", "{ at_least: 2, at_most: 1 }"),

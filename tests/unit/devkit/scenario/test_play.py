@@ -149,6 +149,14 @@ class TestConditions:
         self.begin(stage, 0, 0)
         assert self.ended_by(stage, [{"drained": True}, {"restarts": 9}, {"replays": 1}]) == "replays 1"
 
+    def test_all_of_an_item_has_to_be_reached(self, stage: Stage) -> None:
+        both = [{"drained": True}, {"restarts": 2, "replays": 1}]
+        assert self.ended_by(stage, both, restarts=2) is None
+        stage.play._state.batches.begin(0)
+        stage.play._state.batches.begin(0)
+        assert self.ended_by(stage, both, restarts=1) is None
+        assert self.ended_by(stage, both, restarts=2) == "restarts 2 and replays 1"
+
     def test_what_is_not_asked_for_does_not_end_it(self, stage: Stage) -> None:
         self.begin(stage, 0, 0, 0)
         assert self.ended_by(stage, [{"drained": True}], restarts=5) is None
