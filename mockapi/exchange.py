@@ -22,7 +22,7 @@ from mockapi.entry import Asked, Result
 from mockapi.faults.registry import plan_for
 from mockapi.faults.status import Status
 from mockapi.patience import GivenUp, while_awaited
-from mockapi.plan import Plan
+from mockapi.plan import NOTHING, Plan
 from mockapi.reply import Reply
 from mockapi.request import BodyTooLarge, has_body, read_body, read_head
 from mockapi.routes.endpoint import Context, Endpoint, Target
@@ -54,7 +54,7 @@ class Exchange:
         endpoint = find(request, world)
         request_id = request.request_id or world.request_id()
         attempt = world.attempts.next(request.request_id or (request.client, endpoint.key))
-        subject = Subject.of(request, endpoint.targets, key=endpoint.key, attempt=attempt, at_s=at_s)
+        subject = Subject(request, endpoint.targets, key=endpoint.key, attempt=attempt, at_s=at_s)
         plan = _plan(world, subject, peek=False)
         context = Context(world, request, request_id, plan, partial(_plan_of, world, subject))
         number = world.journal.begin(_asked(subject, request_id, plan), at_s, subject)
@@ -103,6 +103,8 @@ class Exchange:
 
 def _plan(world: World, subject: Subject, *, peek: bool) -> Plan:
     rules = world.rulebook.peek(subject) if peek else world.rulebook.match(subject)
+    if not rules:
+        return NOTHING
     plan = plan_for(
         rules,
         seed=world.seed,

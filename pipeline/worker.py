@@ -76,7 +76,7 @@ class Task(Protocol):
 
 
 @functools.cache
-def _job(config_json: str, concurrency: int, lane: str) -> Enrichment[Any]:
+def _job(config_json: str, lane: str) -> Enrichment[Any]:
     config = PipelineConfig.model_validate_json(config_json)
     if lane == "slow":
         config = _patient(config)
@@ -84,7 +84,6 @@ def _job(config_json: str, concurrency: int, lane: str) -> Enrichment[Any]:
     async def make() -> Enrichment[Any]:
         client = HtmlClient(
             config,
-            concurrency=concurrency,
             clock=time.monotonic,
             now=lambda: datetime.now(UTC),
             jitter=random.Random(),
@@ -103,6 +102,7 @@ def _patient(config: PipelineConfig) -> PipelineConfig:
     """
     lane = config.deferral.slow_lane
     own = {
+        "concurrency": lane.concurrency,
         "request_timeout": max(config.fetch.request_timeout, lane.deadline),
         "max_in_flight_bytes": lane.max_in_flight_bytes,
     }
@@ -111,8 +111,7 @@ def _patient(config: PipelineConfig) -> PipelineConfig:
 
 def enrich(config: PipelineConfig, *, workers: int) -> ArrowBatches:
     """The function for `mapInArrow` without deferral; `workers` share the executor's bound on requests."""
-    own = of_worker(config, workers)
-    return functools.partial(_direct, own.model_dump_json(by_alias=True), own.fetch.concurrency)
+    return functools.partial(_direct, of_worker(config, workers).model_dump_json(by_alias=True))
 
 
 def enrich_around(
@@ -123,8 +122,7 @@ def enrich_around(
     `limit_bytes` bounds a record of the ledger's topic.
     """
     target = LedgerTarget(config.deferral.topic, epoch, limit_bytes, batch)
-    own = of_worker(config, workers)
-    return functools.partial(_main_lane, own.model_dump_json(by_alias=True), own.fetch.concurrency, fence, target)
+    return functools.partial(_main_lane, of_worker(config, workers).model_dump_json(by_alias=True), fence, target)
 
 
 def work_off(
@@ -141,15 +139,14 @@ def work_off(
     return functools.partial(_slow_lane, config.model_dump_json(by_alias=True), claims, facts, target)
 
 
-def _direct(config_json: str, concurrency: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _direct(config_json: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     config = PipelineConfig.model_validate_json(config_json)
-    task = DirectTask(_job(config_json, concurrency, "main"), config.fetch.deadline.total_seconds())
-    return _run(config, task, batches, max_started=concurrency)
+    task = DirectTask(_job(config_json, "main"), config.fetch.deadline.total_seconds())
+    return _run(config, task, batches, max_started=config.fetch.concurrency)
 
 
 def _main_lane(
     config_json: str,
-    concurrency: int,
     fence: Fence,
     target: LedgerTarget,
     batches: Iterator[pa.RecordBatch],
@@ -157,7 +154,7 @@ def _main_lane(
     config = PipelineConfig.model_validate_json(config_json)
     policy = _policy(config)
     task = MainTask(
-        job=_job(config_json, concurrency, "main"),
+        job=_job(config_json, "main"),
         lane=MainLane(fence),
         target=target,
         error_topic=config.sink.error_topic,
@@ -165,7 +162,7 @@ def _main_lane(
         rest_ms=policy.backoff_ms(1),
         now_ms=_now_ms,
     )
-    return _run(config, task, batches, max_started=concurrency)
+    return _run(config, task, batches, max_started=config.fetch.concurrency)
 
 
 def _slow_lane(
@@ -177,9 +174,8 @@ def _slow_lane(
 ) -> Iterator[pa.RecordBatch]:
     config = PipelineConfig.model_validate_json(config_json)
     policy = _policy(config)
-    concurrency = config.deferral.slow_lane.concurrency
     task = SlowTask(
-        job=_job(config_json, concurrency, "slow"),
+        job=_job(config_json, "slow"),
         lane=SlowLane(policy),
         target=target,
         error_topic=config.sink.error_topic,
@@ -216,7 +212,7 @@ def _run(
     ahead: bool = True,
     lane: str = "main",
 ) -> Iterator[pa.RecordBatch]:
-    measured = Measured(task, config)
+    measured: Task = task if config.metrics.port is None else Measured(task, config)
     held = config if lane == "main" else _patient(config)
     in_flight = _in_flight(held.fetch.max_in_flight_bytes, lane)
     results = (

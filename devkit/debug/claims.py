@@ -105,7 +105,7 @@ def _by_record(
                 f"the claim check of {record.topic}/{record.partition}/{record.offset}: {error}"
             ) from error
         where = f"{record.headers['claim-check-bucket'].decode()}/{record.headers[KEY_HEADER].decode()}"
-        return FoundClaim(where, payload, hashlib.sha256(payload).hexdigest())
+        return FoundClaim(where, payload, record.headers["claim-check-sha256"].decode())
     raise UsageError(f"no record of {looked_at} in the output topic is {reference}", hint=f"give {_FORMS}")
 
 

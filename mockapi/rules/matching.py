@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 from mockapi.draws import uniform
 from mockapi.request import Request
@@ -33,11 +33,6 @@ class Subject:
     key: str
     attempt: int
     at_s: float
-
-    @classmethod
-    def of(cls, request: Request, targets: "tuple[Target, ...]", *, key: str, attempt: int, at_s: float) -> Self:
-        """All by name."""
-        return cls(request, targets, key, attempt, at_s)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from pipeline.config import ClaimCheck
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops.source import SourceTopic, total
-from pipeline.records.claim_check import key_of
+from pipeline.records.claim_check import BUCKET_HEADER, KEY_HEADER, key_of
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -117,10 +117,10 @@ def unnamed(
         for record in topic.records(bounds.first, bounds.end):
             records += 1
             headers = dict(record.headers)
-            if "claim-check-key" in headers:
+            if KEY_HEADER in headers:
                 naming += 1
-                if headers.get("claim-check-bucket") == bucket.encode():
-                    left.pop(headers["claim-check-key"].decode(errors="replace"), None)
+                if headers.get(BUCKET_HEADER) == bucket.encode():
+                    left.pop(headers[KEY_HEADER].decode(errors="replace"), None)
         read.append(TopicRead(topic.topic, records, naming))
     return list(left.values()), read
 

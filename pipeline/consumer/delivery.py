@@ -1,7 +1,6 @@
 """One record of the output topic, as far as it can be read without a store: its id, its source, its claim check."""
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import orjson
@@ -35,7 +34,7 @@ def read(place: str, value: bytes | None, headers: Headers) -> Delivery:
     try:
         event_id = _id(value)
         source = Position(named["source-topic"].decode(), int(named["source-partition"]), int(named["source-offset"]))
-        claim = _claim(named) if "claim-check-key" in named else None
+        claim = Claim.of_headers(named)
     except (ValueError, KeyError, TypeError) as error:
         what = f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
         raise UnreadableOutputError(
@@ -53,15 +52,6 @@ def _id(value: bytes | None) -> str:
     if not isinstance(event_id, str):
         raise TypeError(f"meta.id is {event_id!r}, no text")
     return event_id
-
-
-def _claim(named: Mapping[str, bytes]) -> Claim:
-    return Claim(
-        named["claim-check-bucket"].decode(),
-        named["claim-check-key"].decode(),
-        int(named["claim-check-length"]),
-        named["claim-check-sha256"].decode(),
-    )
 
 
 def _fingerprint(value: bytes, headers: Headers) -> bytes:

@@ -89,13 +89,12 @@ class _Answer:
 
 
 class HtmlClient:
-    """One for each Python worker; its connections outlive the micro-batch. `concurrency` is this worker's share."""
+    """One for each lane of a Python worker, with its share of the bounds; its connections outlive the micro-batch."""
 
     def __init__(
         self,
         config: PipelineConfig,
         *,
-        concurrency: int,
         clock: Callable[[], float],
         now: Callable[[], datetime],
         jitter: random.Random,
@@ -110,18 +109,18 @@ class HtmlClient:
         self._clock = clock
         self._now = now
         self._jitter = jitter
-        self._slots = RequestSlots(concurrency, config.fetch.concurrency_per_wiki)
+        self._slots = RequestSlots(config.fetch.concurrency, config.fetch.concurrency_per_wiki)
         self._in_flight = in_flight or InFlightBytes(config.fetch.max_in_flight_bytes)
         budget = config.fetch.retry_budget
         self._budget = Unlimited() if budget == "none" else RetryBudget(budget.share, budget.burst)
         self._session = aiohttp.ClientSession(
             base_url=config.mediawiki.endpoint,
-            connector=aiohttp.TCPConnector(limit=concurrency, keepalive_timeout=_KEEPALIVE_S),
+            connector=aiohttp.TCPConnector(limit=config.fetch.concurrency, keepalive_timeout=_KEEPALIVE_S),
             headers={"User-Agent": f"{USER_AGENT} ({config.job})", "Accept-Encoding": "gzip"},
             auto_decompress=False,
             # All wikis answer at one address, and must not get each other's cookies.
             cookie_jar=aiohttp.DummyCookieJar(),
-            trace_configs=[statuses_traced()],
+            trace_configs=None if config.metrics.port is None else [statuses_traced()],
         )
         # Else aiohttp sends a request again by itself when a kept connection turns out closed: `total_requests` would
         # be no total, and its attempts would depend on what else is under way. There is no public switch for it.

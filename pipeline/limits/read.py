@@ -40,8 +40,12 @@ def read_limits(config: PipelineConfig) -> Limits:
     sink, source = config.sink, config.source
     producer = producer_sizes(sink)
     topics = (sink.topic, sink.error_topic, config.deferral.topic)
-    there, broker = _ask_or_say(sink.bootstrap_servers, topics)
-    at_source, _ = _ask_or_say(source.bootstrap_servers, (source.topic,))
+    if source.bootstrap_servers == sink.bootstrap_servers:
+        there, broker = _ask_or_say(sink.bootstrap_servers, (*topics, source.topic))
+        at_source = there
+    else:
+        there, broker = _ask_or_say(sink.bootstrap_servers, topics)
+        at_source, _ = _ask_or_say(source.bootstrap_servers, (source.topic,))
     return Limits(
         max_request_size=sink.max_request_size,
         buffer_memory=producer["buffer.memory"],

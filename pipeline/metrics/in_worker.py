@@ -18,6 +18,7 @@ from pipeline.config import PipelineConfig
 from pipeline.metrics import catalogue
 from pipeline.metrics.figures import Figures, Recorder
 from pipeline.metrics.memory import resident_bytes
+from pipeline.records.claim_check import KEY_HEADER
 from pipeline.records.record import Record
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 RECORDER = Recorder()
-
-_CLAIM_HEADER = "claim-check-key"
 
 
 class Task(Protocol[M_contra, O]):
@@ -68,7 +67,7 @@ class Measured(Generic[M, O]):
             self.recorder.count(catalogue.ERRORS, str(orjson.loads(record.value)["error_type"]))
         elif record.topic == self.config.sink.topic:
             self.recorder.count(catalogue.EVENTS, "output")
-            if any(name == _CLAIM_HEADER for name, _content in record.headers):
+            if any(name == KEY_HEADER for name, _content in record.headers):
                 self.recorder.count(catalogue.CLAIM_CHECKS)
         else:
             self.recorder.count(catalogue.EVENTS, "deferred")

@@ -13,9 +13,9 @@ from kafka import KafkaProducer
 from kafka.errors import KafkaError
 
 from pipeline.errors import PipelineError
+from pipeline.ops.broker import CLIENT_ID, CONNECT_MS, connecting
 from pipeline.records.record import Headers
 
-_CONNECT_S = 10.0
 _ACK_S = 60.0
 
 
@@ -120,21 +120,17 @@ class KafkaTarget:
 @contextmanager
 def opened_target(bootstrap: str, topic: str, max_request_size: int) -> Iterator[KafkaTarget]:
     """Raises PipelineError when no broker answers."""
-    try:
+    with connecting(bootstrap):
         producer = KafkaProducer(
             bootstrap_servers=bootstrap,
-            client_id="enrichment-operator",
+            client_id=CLIENT_ID,
             acks="all",
             enable_idempotence=True,
             max_request_size=max_request_size,
             delivery_timeout_ms=int(_ACK_S * 1000),
-            bootstrap_timeout_ms=int(_CONNECT_S * 1000),
+            bootstrap_timeout_ms=CONNECT_MS,
             allow_auto_create_topics=False,
         )
-    except (KafkaError, OSError, ValueError) as error:
-        raise PipelineError(
-            f"Kafka at {bootstrap} does not answer: {error}", hint="look at `bootstrap_servers` in the job's file"
-        ) from error
     try:
         yield KafkaTarget(producer, bootstrap, topic)
     finally:

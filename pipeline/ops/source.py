@@ -13,11 +13,11 @@ from kafka.errors import KafkaError
 from kafka.structs import TopicPartition
 
 from pipeline.errors import PipelineError, RefusedError
+from pipeline.ops.broker import CLIENT_ID, CONNECT_MS, connecting
 from pipeline.ops.checkpoint import Offsets
 from pipeline.records.record import Headers
 
 _ANSWER_S = 30.0
-_CONNECT_S = 10.0
 _POLL_MS = 200
 _FETCH_BYTES = 64 * 1024 * 1024
 
@@ -131,21 +131,17 @@ class SourceTopic:
 @contextmanager
 def opened_topic(bootstrap: str, topic: str) -> Iterator[SourceTopic]:
     """Raises PipelineError when no broker answers."""
-    try:
+    with connecting(bootstrap):
         consumer = KafkaConsumer(
             bootstrap_servers=bootstrap,
-            client_id="enrichment-operator",
+            client_id=CLIENT_ID,
             enable_auto_commit=False,
             auto_offset_reset="none",
             allow_auto_create_topics=False,
-            bootstrap_timeout_ms=int(_CONNECT_S * 1000),
+            bootstrap_timeout_ms=CONNECT_MS,
             max_partition_fetch_bytes=_FETCH_BYTES,
             fetch_max_bytes=_FETCH_BYTES,
         )
-    except (KafkaError, OSError, ValueError) as error:
-        raise PipelineError(
-            f"Kafka at {bootstrap} does not answer: {error}", hint="look at `bootstrap_servers` in the job's file"
-        ) from error
     try:
         yield SourceTopic(consumer, bootstrap, topic)
     finally:

@@ -12,7 +12,7 @@ import asyncio
 import hashlib
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -26,6 +26,14 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 CONTENT_TYPE = "application/json"
+KEY_HEADER = "claim-check-key"
+"""Only records that refer to a claim check have it."""
+
+BUCKET_HEADER = "claim-check-bucket"
+_LENGTH_HEADER = "claim-check-length"
+_SHA256_HEADER = "claim-check-sha256"
+_CONTENT_TYPE_HEADER = "claim-check-content-type"
+
 _CONNECT_S, _ANSWER_S = 5, 30
 _TRIES = 2
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 10.0
@@ -43,11 +51,23 @@ class Claim:
 
     def headers(self) -> Headers:
         return (
-            ("claim-check-bucket", self.bucket.encode()),
-            ("claim-check-key", self.key.encode()),
-            ("claim-check-length", str(self.length_bytes).encode()),
-            ("claim-check-sha256", self.sha256.encode()),
-            ("claim-check-content-type", CONTENT_TYPE.encode()),
+            (BUCKET_HEADER, self.bucket.encode()),
+            (KEY_HEADER, self.key.encode()),
+            (_LENGTH_HEADER, str(self.length_bytes).encode()),
+            (_SHA256_HEADER, self.sha256.encode()),
+            (_CONTENT_TYPE_HEADER, CONTENT_TYPE.encode()),
+        )
+
+    @classmethod
+    def of_headers(cls, headers: Mapping[str, bytes]) -> "Claim | None":
+        """What `headers()` says; None without a claim check. Raises KeyError or ValueError for one that is no whole."""
+        if KEY_HEADER not in headers:
+            return None
+        return cls(
+            headers[BUCKET_HEADER].decode(),
+            headers[KEY_HEADER].decode(),
+            int(headers[_LENGTH_HEADER]),
+            headers[_SHA256_HEADER].decode(),
         )
 
 

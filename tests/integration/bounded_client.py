@@ -34,13 +34,12 @@ async def main(port: int, max_bytes: int, in_flight_bytes: int, revisions: list[
             "mediawiki": {"endpoint": f"http://127.0.0.1:{port}"},
             "checkpoint": "unused",
             "claim_check": {"max_bytes": max_bytes},
-            "fetch": {"max_in_flight_bytes": in_flight_bytes},
+            "fetch": {"max_in_flight_bytes": in_flight_bytes, "concurrency": 64},
         }
     )
     in_flight = InFlightBytes(config.fetch.max_in_flight_bytes)
     client = HtmlClient(
         config,
-        concurrency=64,
         clock=time.monotonic,
         now=lambda: datetime.now(UTC),
         jitter=random.Random(1),

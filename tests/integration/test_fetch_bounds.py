@@ -54,9 +54,7 @@ def fetch(mock: Mock, *, limit_s: float) -> FetchedHtml | Failure:
                 "checkpoint": "unused",
             }
         )
-        client = HtmlClient(
-            config, concurrency=4, clock=time.monotonic, now=lambda: datetime.now(UTC), jitter=NoJitter()
-        )
+        client = HtmlClient(config, clock=time.monotonic, now=lambda: datetime.now(UTC), jitter=NoJitter())
         try:
             return await client.fetch("enwiki", REVISION, request_id="event:latest", deadline=client.deadline(limit_s))
         except FetchFailedError as error:

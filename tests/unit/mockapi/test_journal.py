@@ -95,11 +95,11 @@ def test_filters_and_limit(journal: Journal) -> None:
 
 def test_what_rules_could_see_is_kept_without_the_body(journal: Journal) -> None:
     request = Request("POST", "/p", "/p", "", {"host": "h"}, "127.0.0.1", body=b"much")
-    subject = Subject.of(request, (Target(revision=1),), key="1", attempt=1, at_s=0.0)
+    subject = Subject(request, (Target(revision=1),), key="1", attempt=1, at_s=0.0)
     journal.finish(journal.begin(asked(), 0.0, subject), OK)
     journal.finish(journal.begin(asked(), 0.0), OK)
     known, unknown = journal.kept()
-    assert known.subject == Subject.of(
+    assert known.subject == Subject(
         Request("POST", "/p", "/p", "", {"host": "h"}, "127.0.0.1"), (Target(revision=1),), key="1", attempt=1, at_s=0.0
     )
     assert unknown.subject is None

@@ -139,6 +139,11 @@ def write(made: Bench, number: int = 3, frame: Frame | None = None) -> Frame:
     return frame
 
 
+def concurrency_in(config_json: str) -> int:
+    """What a worker is given of the bound on requests."""
+    return PipelineConfig.model_validate_json(config_json).fetch.concurrency
+
+
 def test_a_batch_is_planned_written_and_settled(bench: MakeBench) -> None:
     made = bench()
     frame = write(made)
@@ -146,8 +151,8 @@ def test_a_batch_is_planned_written_and_settled(bench: MakeBench) -> None:
     assert frame.done == [], "each source partition is a task, which keeps its order"
     (function,) = made.functions
     assert function.func is worker._main_lane
-    (_, concurrency, fence, target) = function.args
-    assert (concurrency, fence) == (20, Fence({}, frozenset(), {}))
+    (config_json, fence, target) = function.args
+    assert (concurrency_in(config_json), fence) == (20, Fence({}, frozenset(), {}))
     assert (target.epoch, target.batch, target.limit_bytes) == (5, 3, 777)
 
 
@@ -164,7 +169,7 @@ def test_claims_join_their_pages_in_one_task_and_in_order(bench: MakeBench) -> N
 def test_tasks_at_once_share_the_bound_on_requests(bench: MakeBench, partitions: int, slots: int, share: int) -> None:
     made = bench()
     write(made, frame=Frame(partitions, slots))
-    assert made.functions[0].args[1] == share
+    assert concurrency_in(made.functions[0].args[0]) == share
 
 
 @pytest.mark.parametrize(

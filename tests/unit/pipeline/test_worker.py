@@ -127,8 +127,7 @@ def test_the_function_for_spark_is_small_and_refers_to_this_module(make_config: 
 
 @pytest.mark.parametrize(("bound", "workers", "share"), [(128, 1, 128), (128, 4, 32), (10, 4, 2), (2, 4, 1)])
 def test_workers_share_the_executors_bound(make_config: MakeConfig, bound: int, workers: int, share: int) -> None:
-    config_json, concurrency = enrich(make_config(fetch={"concurrency": bound}), workers=workers).args
-    assert concurrency == share
+    (config_json,) = enrich(make_config(fetch={"concurrency": bound}), workers=workers).args
     assert PipelineConfig.model_validate_json(config_json).fetch.concurrency == share
 
 
@@ -139,8 +138,8 @@ def own_loop(loop_thread: LoopThread, monkeypatch: pytest.MonkeyPatch) -> Iterat
     make = worker._job.__wrapped__
     jobs: list[Any] = []
 
-    def job(config_json: str, concurrency: int, lane: str) -> Any:
-        jobs.append(make(config_json, concurrency, lane))
+    def job(config_json: str, lane: str) -> Any:
+        jobs.append(make(config_json, lane))
         return jobs[-1]
 
     monkeypatch.setattr(worker, "_job", job)
@@ -395,8 +394,8 @@ def test_the_slow_lane_waits_as_long_as_its_deadline(
 def test_each_lane_has_its_own_bound_on_bytes(make_config: MakeConfig, own_loop: LoopThread) -> None:
     fetch, slow_lane = {"max_in_flight_bytes": 4000}, {"max_in_flight_bytes": 300}
     config = make_config(fetch=fetch, deferral={"slow_lane": slow_lane})
-    config_json, concurrency = enrich(config, workers=4).args
-    bounds = [worker._job(config_json, concurrency, lane)._client._in_flight for lane in ("main", "slow")]
+    (config_json,) = enrich(config, workers=4).args
+    bounds = [worker._job(config_json, lane)._client._in_flight for lane in ("main", "slow")]
     assert [bound._limit_bytes for bound in bounds] == [1000, 300]
     assert bounds == [worker._in_flight(1000, "main"), worker._in_flight(300, "slow")], "what records are held by"
 
@@ -427,5 +426,5 @@ def test_only_the_slow_lanes_job_is_patient(
     make_config: MakeConfig, own_loop: LoopThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config_json = make_config().model_dump_json(by_alias=True)
-    timeouts = [worker._job(config_json, 4, lane)._config.fetch.request_timeout for lane in ("main", "slow")]
+    timeouts = [worker._job(config_json, lane)._config.fetch.request_timeout for lane in ("main", "slow")]
     assert timeouts == [timedelta(seconds=20), timedelta(minutes=2)]

@@ -64,7 +64,7 @@ def rule(name: str = "r", when: dict[str, Any] | None = None, **rest: Any) -> Ru
 
 def asked(revision: int = 1, attempt: int = 1, at_s: float = 0.0) -> Subject:
     request = Request("GET", "/p", "/p", "", {}, "127.0.0.1")
-    return Subject.of(request, (Target("enwiki", "T", 1, revision),), key=str(revision), attempt=attempt, at_s=at_s)
+    return Subject(request, (Target("enwiki", "T", 1, revision),), key=str(revision), attempt=attempt, at_s=at_s)
 
 
 def names(rules: tuple[Rule, ...]) -> list[str]:

@@ -25,7 +25,7 @@ def subject(
     key: str = "28674",
 ) -> Subject:
     request = Request(method, path, path, "", headers or {"user-agent": "bot/1.0 (x)"}, client)
-    return Subject.of(request, targets or (PAGE,), key=key, attempt=attempt, at_s=at_s)
+    return Subject(request, targets or (PAGE,), key=key, attempt=attempt, at_s=at_s)
 
 
 def rule(name: str = "r", **when: Any) -> Rule:

@@ -104,8 +104,12 @@ def with_client(make_config: Callable[..., PipelineConfig]) -> WithClient:
         **sections: Any,
     ) -> list[Outcome]:
         """`fetch.deadline` is that of each record."""
-        config = make_config(**sections | {"mediawiki": {**sections.get("mediawiki", {}), "endpoint": endpoint}})
-        html = HtmlClient(config, concurrency=concurrency, clock=clock, now=lambda: NOW, jitter=jitter)
+        own = {
+            "mediawiki": {**sections.get("mediawiki", {}), "endpoint": endpoint},
+            "fetch": {**sections.get("fetch", {}), "concurrency": concurrency},
+        }
+        config = make_config(**sections | own)
+        html = HtmlClient(config, clock=clock, now=lambda: NOW, jitter=jitter)
         try:
             async with asyncio.timeout(20):
                 return await steps(Client(html, jitter, config.fetch.deadline.total_seconds()))

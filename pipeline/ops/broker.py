@@ -1,0 +1,22 @@
+"""How an operator's command gets to the brokers."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from kafka.errors import KafkaError
+
+from pipeline.errors import PipelineError
+
+CLIENT_ID = "enrichment-operator"
+CONNECT_MS = 10_000
+
+
+@contextmanager
+def connecting(bootstrap: str) -> Iterator[None]:
+    """Turns what goes wrong with a connection into PipelineError."""
+    try:
+        yield
+    except (KafkaError, OSError, ValueError) as error:
+        raise PipelineError(
+            f"Kafka at {bootstrap} does not answer: {error}", hint="look at `bootstrap_servers` in the job's file"
+        ) from error
