@@ -20,7 +20,7 @@ from pipeline.deferral.entry import Entry
 from pipeline.deferral.lane import MainLane, Policy, SlowLane
 from pipeline.deferral.snapshot import Claim, Fence
 from pipeline.deferral.task import DirectTask, LedgerTarget, MainTask, SlowTask, page_of
-from pipeline.fetch.client import HtmlClient
+from pipeline.fetch.client import WikiClient
 from pipeline.fetch.in_flight import InFlightBytes
 from pipeline.fetch.share import of_worker
 from pipeline.jobs import registry
@@ -82,7 +82,7 @@ def _job(config_json: str, lane: str) -> Enrichment[Any]:
         config = _patient(config)
 
     async def make() -> Enrichment[Any]:
-        client = HtmlClient(
+        client = WikiClient(
             config,
             clock=time.monotonic,
             now=lambda: datetime.now(UTC),

@@ -51,12 +51,10 @@ class FetchFailedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class FetchedHtml:
-    """What the route read in the body, which is HTML or another text, and what the response header said of the body's
-    length (None when it said nothing).
-    """
+class FetchedText:
+    """What the route read in the body, and what the response header said of its length (None when it said nothing)."""
 
-    html: str
+    text: str
     content_length: int | None
 
 
@@ -88,7 +86,7 @@ class _Answer:
     retry_after_s: float | None
 
 
-class HtmlClient:
+class WikiClient:
     """One for each lane of a Python worker, with its share of the bounds; its connections outlive the micro-batch."""
 
     def __init__(
@@ -135,7 +133,7 @@ class HtmlClient:
 
     async def fetch(
         self, wiki_id: str, rev_id: int, *, request_id: str, deadline: Deadline, route: Route = HTML
-    ) -> FetchedHtml:
+    ) -> FetchedText:
         """What `route` reads of a revision: its HTML unless another is given. Raises FetchFailedError."""
         host = self._config.mediawiki.wikis.get(wiki_id)
         if host is None:
@@ -143,7 +141,7 @@ class HtmlClient:
         with self._in_flight.joined() as holding:
             return await self._tries(_Asked(wiki_id, host, rev_id, request_id, deadline, route, holding))
 
-    async def _tries(self, asked: _Asked) -> FetchedHtml:
+    async def _tries(self, asked: _Asked) -> FetchedText:
         total = self._config.fetch.total_requests
         kind, last = "deadline_exceeded", _Retry("no answer before the deadline")
         for request in range(1, total + 1):
@@ -152,7 +150,7 @@ class HtmlClient:
             except TimeoutError:
                 break
             outcome = await self._read(asked, answer) if isinstance(answer, _Answer) else answer
-            if isinstance(outcome, FetchedHtml):
+            if isinstance(outcome, FetchedText):
                 return outcome
             last = outcome
             if request == 1:
@@ -222,13 +220,13 @@ class HtmlClient:
         except BodyTooLargeError as error:
             raise FetchFailedError(Failure("body_too_large", f"revision {asked.rev_id}: {error}")) from error
 
-    async def _read(self, asked: _Asked, answer: _Answer) -> FetchedHtml | _Retry:
+    async def _read(self, asked: _Asked, answer: _Answer) -> FetchedText | _Retry:
         """What the route makes of a body. Room for it in memory is waited for when its slot is free again, and is no
         part of any deadline: the upstream has done its part.
         """
         try:
             whole = await answer.body.whole()
-            return FetchedHtml(asked.route.read(asked.rev_id, whole.decode()), answer.content_length)
+            return FetchedText(asked.route.read(asked.rev_id, whole.decode()), answer.content_length)
         except BaseException as error:
             answer.body.discard()
             if isinstance(error, TryAgainError):

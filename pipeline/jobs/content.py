@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pipeline.config import Content
-from pipeline.fetch.client import FetchFailedError, HtmlClient
+from pipeline.fetch.client import FetchFailedError, WikiClient
 from pipeline.fetch.deadline import Deadline
 from pipeline.fetch.route import TryAgainError
 from pipeline.records.error_event import Failure
@@ -29,7 +29,7 @@ _UNWELL = "internal_api_error"
 class ContentJob:
     """See `Job`. `now` is the time of day, in UTC."""
 
-    def __init__(self, config: Content, client: HtmlClient, now: Callable[[], datetime]) -> None:
+    def __init__(self, config: Content, client: WikiClient, now: Callable[[], datetime]) -> None:
         self._config = config
         self._client = client
         self._now = now
@@ -51,7 +51,7 @@ class ContentJob:
             deadline=deadline,
             route=self._patient if self._is_young(event) else self._final,
         )
-        return SourceContent(fetched.html, declared_bytes=fetched.content_length)
+        return SourceContent(fetched.text, declared_bytes=fetched.content_length)
 
     def value(self, event: PageChange, fetched: SourceContent | None, *, stream: str) -> bytes:
         return source_value(event, fetched, stream=stream)

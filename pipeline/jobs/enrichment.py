@@ -11,7 +11,7 @@ Deletes and hidden content pass without a fetch.
 from typing import Generic
 
 from pipeline.config import PipelineConfig
-from pipeline.fetch.client import FetchFailedError, HtmlClient
+from pipeline.fetch.client import FetchFailedError, WikiClient
 from pipeline.jobs.job import F, Fetched, Job
 from pipeline.jobs.message import Outcome, SourceMessage, Unfinished
 from pipeline.records.claim_check import ClaimStore
@@ -26,7 +26,7 @@ CANARY_DOMAIN = "canary"
 class Enrichment(Generic[F]):
     """A job within one Python worker; see `Processor`."""
 
-    def __init__(self, config: PipelineConfig, job: Job[F], client: HtmlClient, claims: ClaimStore) -> None:
+    def __init__(self, config: PipelineConfig, job: Job[F], client: WikiClient, claims: ClaimStore) -> None:
         """`client` is the one that the job fetches with, and is closed with it."""
         self._config = config
         self._job = job

@@ -5,7 +5,7 @@ Edits and moves carry the diff to the parent's HTML; creates, undeletes and page
 
 import asyncio
 
-from pipeline.fetch.client import FetchedHtml, FetchFailedError, HtmlClient
+from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
 from pipeline.fetch.deadline import Deadline
 from pipeline.records.diff import unified_diff
 from pipeline.records.output import HtmlContent, html_value
@@ -17,7 +17,7 @@ _WITH_PARENT = ("edit", "move")
 class HtmlJob:
     """See `Job`."""
 
-    def __init__(self, client: HtmlClient) -> None:
+    def __init__(self, client: WikiClient) -> None:
         self._client = client
 
     def wants(self, event: PageChange) -> bool:
@@ -30,7 +30,7 @@ class HtmlJob:
         latest_id, parent_id = event.rev_id, event.parent_id if event.kind in _WITH_PARENT else None
         if parent_id is None:
             latest = await self._html(event, latest_id, "latest", deadline)
-            return HtmlContent(latest.html, declared_bytes=latest.content_length)
+            return HtmlContent(latest.text, declared_bytes=latest.content_length)
         # Both end before either counts, so that the error event does not depend on which answer came first.
         outcomes = await asyncio.gather(
             self._html(event, latest_id, "latest", deadline),
@@ -39,24 +39,24 @@ class HtmlJob:
         )
         latest, parent = _both_fetched(*outcomes)
         diff = unified_diff(
-            parent.html, latest.html, before_name=f"revision/{parent_id}", after_name=f"revision/{latest_id}"
+            parent.text, latest.text, before_name=f"revision/{parent_id}", after_name=f"revision/{latest_id}"
         )
-        return HtmlContent(latest.html, parent_id, diff, declared_bytes=latest.content_length)
+        return HtmlContent(latest.text, parent_id, diff, declared_bytes=latest.content_length)
 
     def value(self, event: PageChange, fetched: HtmlContent | None, *, stream: str) -> bytes:
         return html_value(event, fetched, stream=stream)
 
-    async def _html(self, event: PageChange, rev_id: int, role: str, deadline: Deadline) -> FetchedHtml:
+    async def _html(self, event: PageChange, rev_id: int, role: str, deadline: Deadline) -> FetchedText:
         return await self._client.fetch(event.wiki_id, rev_id, request_id=event.request_id(role), deadline=deadline)
 
 
 def _both_fetched(
-    latest: FetchedHtml | BaseException, parent: FetchedHtml | BaseException
-) -> tuple[FetchedHtml, FetchedHtml]:
+    latest: FetchedText | BaseException, parent: FetchedText | BaseException
+) -> tuple[FetchedText, FetchedText]:
     """Raises the failure that counts: a final one before a transient one, the latest revision's before the parent's."""
     failures = [outcome for outcome in (latest, parent) if isinstance(outcome, BaseException)]
     if failures:
         raise min(failures, key=lambda failure: isinstance(failure, FetchFailedError) and failure.transient)
-    assert isinstance(latest, FetchedHtml)
-    assert isinstance(parent, FetchedHtml)
+    assert isinstance(latest, FetchedText)
+    assert isinstance(parent, FetchedText)
     return latest, parent

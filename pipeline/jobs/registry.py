@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pipeline.config import JobName, PipelineConfig
-from pipeline.fetch.client import HtmlClient
+from pipeline.fetch.client import WikiClient
 from pipeline.jobs.content import ContentJob
 from pipeline.jobs.html import HtmlJob
 from pipeline.jobs.job import Job
 
-MakeJob = Callable[[PipelineConfig, HtmlClient], Job[Any]]
+MakeJob = Callable[[PipelineConfig, WikiClient], Job[Any]]
 
 JOBS: Mapping[JobName, MakeJob] = {
     "html-enrichment": lambda _, client: HtmlJob(client),

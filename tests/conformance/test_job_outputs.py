@@ -20,7 +20,7 @@ from devkit.traffic.model import Mix, TrafficSpec
 from devkit.traffic.records import SourceRecord
 from pipeline import schemas
 from pipeline.config import PipelineConfig
-from pipeline.fetch.client import FetchedHtml, FetchFailedError, HtmlClient
+from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
 from pipeline.fetch.deadline import Deadline
 from pipeline.fetch.route import HTML, Route
 from pipeline.jobs.enrichment import Enrichment
@@ -49,14 +49,14 @@ class Upstream:
 
     async def fetch(
         self, wiki_id: str, rev_id: int, *, request_id: str, deadline: Deadline, route: Route = HTML
-    ) -> FetchedHtml:
+    ) -> FetchedText:
         if rev_id % GONE_EACH == 0:
             raise FetchFailedError(Failure("revision_not_found", f"revision {rev_id} of {wiki_id}"))
         text = f"<p>{rev_id} ä</p>\n"
         slot = {"contentmodel": "wikitext", "content": text}
         query = {"pages": [{"revisions": [{"revid": rev_id, "slots": {"main": slot}}]}]}
         body = text if route is HTML else orjson.dumps({"query": query}).decode()
-        return FetchedHtml(route.read(rev_id, body), len(body))
+        return FetchedText(route.read(rev_id, body), len(body))
 
 
 def _validator(published: str, ours: str) -> jsonschema_rs.Draft7Validator:
@@ -71,7 +71,7 @@ def _validator(published: str, ours: str) -> jsonschema_rs.Draft7Validator:
 
 
 def _outcomes(config: PipelineConfig, records: tuple[SourceRecord, ...]) -> list[Outcome]:
-    client = cast("HtmlClient", Upstream())
+    client = cast("WikiClient", Upstream())
     job = Enrichment(config, JOBS[config.job](config, client), client, ClaimStore(config.claim_check))
 
     async def all_of_them() -> list[Outcome]:

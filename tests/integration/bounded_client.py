@@ -14,7 +14,7 @@ import time
 from datetime import UTC, datetime
 
 from pipeline.config import PipelineConfig
-from pipeline.fetch.client import FetchFailedError, HtmlClient
+from pipeline.fetch.client import FetchFailedError, WikiClient
 from pipeline.fetch.in_flight import InFlightBytes
 
 WARM_UP = 28673
@@ -38,7 +38,7 @@ async def main(port: int, max_bytes: int, in_flight_bytes: int, revisions: list[
         }
     )
     in_flight = InFlightBytes(config.fetch.max_in_flight_bytes)
-    client = HtmlClient(
+    client = WikiClient(
         config,
         clock=time.monotonic,
         now=lambda: datetime.now(UTC),

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pipeline.config import PipelineConfig
-from pipeline.fetch.client import FetchedHtml, FetchFailedError, HtmlClient
+from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
 from pipeline.records.error_event import Failure
 from tests.integration.mockapi.conftest import Mock, start, stop
 
@@ -44,8 +44,8 @@ class NoJitter(random.Random):
         raise AssertionError("the upstream said how long to wait")
 
 
-def fetch(mock: Mock, *, limit_s: float) -> FetchedHtml | Failure:
-    async def run() -> FetchedHtml | Failure:
+def fetch(mock: Mock, *, limit_s: float) -> FetchedText | Failure:
+    async def run() -> FetchedText | Failure:
         config = PipelineConfig.model_validate(
             {
                 "source": {"bootstrap_servers": "127.0.0.1:1"},
@@ -54,7 +54,7 @@ def fetch(mock: Mock, *, limit_s: float) -> FetchedHtml | Failure:
                 "checkpoint": "unused",
             }
         )
-        client = HtmlClient(config, clock=time.monotonic, now=lambda: datetime.now(UTC), jitter=NoJitter())
+        client = WikiClient(config, clock=time.monotonic, now=lambda: datetime.now(UTC), jitter=NoJitter())
         try:
             return await client.fetch("enwiki", REVISION, request_id="event:latest", deadline=client.deadline(limit_s))
         except FetchFailedError as error:
@@ -72,7 +72,7 @@ def test_a_pause_that_is_asked_for_is_kept_in_either_form(mock: Mock, form: str,
     status = {"code": code, "retry_after": "2s", "retry_after_as": form}
     mock.rules({"name": "busy", "when": {}, "do": {"status": status}, "times": 1})
     started = time.monotonic()
-    assert isinstance(fetch(mock, limit_s=30), FetchedHtml)
+    assert isinstance(fetch(mock, limit_s=30), FetchedText)
     assert time.monotonic() - started >= (2 if form == "seconds" else 1)
     assert [entry["status"] for entry in mock.journal()] == [code, 200]
 

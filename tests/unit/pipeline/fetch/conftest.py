@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from pipeline.config import PipelineConfig
-from pipeline.fetch.client import FetchedHtml, FetchFailedError, HtmlClient
+from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
 from pipeline.fetch.deadline import Deadline
 from pipeline.fetch.route import HTML, Route
 from pipeline.records.error_event import Failure
@@ -18,7 +18,7 @@ from pipeline.records.error_event import Failure
 NOW = datetime(2026, 3, 2, 9, 0, 0, tzinfo=UTC)
 REQUEST_ID = "5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a:latest"
 Handler = Callable[[web.Request, int], Awaitable[web.StreamResponse]]
-Outcome = FetchedHtml | Failure
+Outcome = FetchedText | Failure
 
 
 class CountingJitter(random.Random):
@@ -47,8 +47,8 @@ class Exchange:
         return only
 
     @property
-    def html(self) -> FetchedHtml:
-        assert isinstance(self.outcome, FetchedHtml), self.outcome
+    def html(self) -> FetchedText:
+        assert isinstance(self.outcome, FetchedText), self.outcome
         return self.outcome
 
     @property
@@ -61,7 +61,7 @@ class Exchange:
 class Client:
     """The client under test, its clock and its jitter."""
 
-    html: HtmlClient
+    html: WikiClient
     jitter: CountingJitter = field(default_factory=CountingJitter)
     limit_s: float = 60
 
@@ -109,7 +109,7 @@ def with_client(make_config: Callable[..., PipelineConfig]) -> WithClient:
             "fetch": {**sections.get("fetch", {}), "concurrency": concurrency},
         }
         config = make_config(**sections | own)
-        html = HtmlClient(config, clock=clock, now=lambda: NOW, jitter=jitter)
+        html = WikiClient(config, clock=clock, now=lambda: NOW, jitter=jitter)
         try:
             async with asyncio.timeout(20):
                 return await steps(Client(html, jitter, config.fetch.deadline.total_seconds()))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from pipeline.fetch.client import USER_AGENT, FetchedHtml
+from pipeline.fetch.client import USER_AGENT, FetchedText
 
 HTML = "<p>ä</p>\n" * 5000
 GZIP = "Content-Encoding: gzip"
@@ -59,11 +59,11 @@ def test_a_wiki_that_is_not_configured_is_never_asked_for(fetching: Any) -> None
 
 def test_a_compressed_answer_is_decoded_and_its_length_is_as_sent(fetching: Any) -> None:
     exchange = fetching(compressed(HTML.encode()))
-    assert exchange.html == FetchedHtml(HTML, len(gzip.compress(HTML.encode())))
+    assert exchange.html == FetchedText(HTML, len(gzip.compress(HTML.encode())))
 
 
 def test_a_plain_answer_has_its_own_length(fetching: Any) -> None:
-    assert fetching(always(text=HTML)).html == FetchedHtml(HTML, len(HTML.encode()))
+    assert fetching(always(text=HTML)).html == FetchedText(HTML, len(HTML.encode()))
 
 
 def test_a_chunked_answer_says_nothing_of_its_length(fetching: Any) -> None:
@@ -76,11 +76,11 @@ def test_a_chunked_answer_says_nothing_of_its_length(fetching: Any) -> None:
         await response.write_eof()
         return response
 
-    assert fetching(handler).html == FetchedHtml(HTML, None)
+    assert fetching(handler).html == FetchedText(HTML, None)
 
 
 def test_an_empty_answer_is_an_empty_page(fetching: Any) -> None:
-    assert fetching(always(body=b"")).html == FetchedHtml("", 0)
+    assert fetching(always(body=b"")).html == FetchedText("", 0)
 
 
 @pytest.mark.parametrize("size", [1024 * 1024, 1024 * 1024 + 1])
@@ -90,7 +90,7 @@ def test_a_body_of_exactly_the_limit_is_taken_and_one_byte_more_is_not(
 ) -> None:
     exchange = fetching(compressed(b"a" * size) if compress else always(body=b"a" * size), **LIMIT)
     if size == 1024 * 1024:
-        assert len(exchange.html.html) == size
+        assert len(exchange.html.text) == size
     else:
         assert exchange.failure.error_type == "body_too_large"
         assert "1048576 bytes" in exchange.failure.message
@@ -114,7 +114,7 @@ def test_a_body_that_is_not_utf_8_is_final(fetching: Any) -> None:
 @pytest.mark.parametrize("charset", ["latin-1", "utf-16", "no-such-charset"])
 def test_html_is_utf_8_whatever_the_header_says(fetching: Any, charset: str) -> None:
     handler = always(body="ä".encode(), headers={"Content-Type": f"text/html; charset={charset}"})
-    assert fetching(handler).html.html == "ä"
+    assert fetching(handler).html.text == "ä"
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_html_is_utf_8_whatever_the_header_says(fetching: Any, charset: str) -> 
 def test_a_broken_answer_is_tried_again(fetching_bytes: Any, answer: bytes | None) -> None:
     whole = raw("200 OK", "Content-Length: 3", body=b"<p>")
     exchange, requests = fetching_bytes(answer, whole)
-    assert exchange.html == FetchedHtml("<p>", 3)
+    assert exchange.html == FetchedText("<p>", 3)
     assert requests == 2
     exchange, requests = fetching_bytes(answer, fetch={"total_requests": 3})
     assert exchange.failure.error_type == "fetch_failed"
@@ -149,7 +149,7 @@ def test_a_kept_connection_that_was_closed_costs_a_counted_request(fetching_byte
 
     first = raw("200 OK", "Content-Length: 3", body=b"<p>")
     exchange, requests = fetching_bytes(first, None, steps=steps, keep_open=True, fetch={"total_requests": 1})
-    assert exchange.outcomes[0] == FetchedHtml("<p>", 3)
+    assert exchange.outcomes[0] == FetchedText("<p>", 3)
     assert exchange.outcomes[1].error_type == "fetch_failed"
     assert requests == 2
 

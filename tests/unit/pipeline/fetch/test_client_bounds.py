@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from pipeline.fetch.client import FetchedHtml, FetchFailedError, HtmlClient
+from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
 
 WIKIS = {"enwiki": "en.wikipedia.org", "dewiki": "de.wikipedia.org"}
 SMALL = {"max_in_flight_bytes": 1000, "inline_limit": 100}
 
 
 def in_flight(client: Any) -> Any:
-    html: HtmlClient = client.html
+    html: WikiClient = client.html
     return html._in_flight
 
 
@@ -44,7 +44,7 @@ def test_one_wiki_has_no_more_requests_at_once_than_its_share(fetching: Any) -> 
 
     sections = {"fetch": {"concurrency_per_wiki": 2}, "mediawiki": {"wikis": WIKIS}}
     exchange = fetching(handler, steps, concurrency=5, **sections)
-    assert exchange.outcomes == [FetchedHtml("<p>", 3)] * 14
+    assert exchange.outcomes == [FetchedText("<p>", 3)] * 14
     assert most == 2
 
 
@@ -57,7 +57,7 @@ def test_a_record_holds_what_was_fetched_for_it_until_it_leaves(fetching: Any) -
         assert bound.memory_bytes == 0
         return outcomes
 
-    assert fetching(thousand, steps, fetch=SMALL).outcomes == [FetchedHtml("a" * 1000, 1000)] * 2
+    assert fetching(thousand, steps, fetch=SMALL).outcomes == [FetchedText("a" * 1000, 1000)] * 2
 
 
 def test_a_fetch_by_itself_holds_nothing_when_it_has_ended(fetching: Any) -> None:
@@ -66,7 +66,7 @@ def test_a_fetch_by_itself_holds_nothing_when_it_has_ended(fetching: Any) -> Non
         assert in_flight(client).memory_bytes == 0
         return [outcome]
 
-    assert len(fetching(thousand, steps, fetch=SMALL).html.html) == 1000
+    assert len(fetching(thousand, steps, fetch=SMALL).html.text) == 1000
 
 
 def test_a_body_that_waits_for_room_has_no_slot_and_no_deadline(fetching: Any) -> None:
@@ -93,7 +93,7 @@ def test_a_body_that_waits_for_room_has_no_slot_and_no_deadline(fetching: Any) -
         return web.Response(status=404) if "/404/" in request.path else await thousand(request, number)
 
     first, second, third = fetching(handler, steps, concurrency=1, fetch=SMALL).outcomes
-    assert first == second == FetchedHtml("a" * 1000, 1000)
+    assert first == second == FetchedText("a" * 1000, 1000)
     assert third.error_type == "revision_not_found", "it had the only slot meanwhile"
 
 

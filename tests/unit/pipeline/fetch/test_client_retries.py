@@ -10,7 +10,7 @@ from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.fetch.client import FetchedHtml, FetchFailedError, _retry_after_s
+from pipeline.fetch.client import FetchedText, FetchFailedError, _retry_after_s
 
 NOW = datetime(2026, 3, 2, 9, 0, 0, tzinfo=UTC)
 
@@ -59,7 +59,7 @@ def test_a_redirect_is_not_followed(fetching: Any) -> None:
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503])
 def test_where_it_can_help_it_is_tried_again(fetching: Any, status: int) -> None:
     exchange = fetching(answering(status, status, 200))
-    assert exchange.html == FetchedHtml("<p>", 3)
+    assert exchange.html == FetchedText("<p>", 3)
     assert len(exchange.requests) == 3
     ids = {request.headers["X-Request-Id"] for request in exchange.requests}
     assert len(ids) == 1, "all attempts of a fetch have one id"
@@ -80,7 +80,7 @@ def test_a_final_status_after_a_retried_one_ends_it(fetching: Any) -> None:
 
 def test_which_statuses_are_retried_is_configuration(fetching: Any) -> None:
     exchange = fetching(answering(504, 200), fetch={"retried_statuses": [504]})
-    assert (exchange.html.html, len(exchange.requests)) == ("<p>", 2)
+    assert (exchange.html.text, len(exchange.requests)) == ("<p>", 2)
     assert fetching(answering(503, 200), fetch={"retried_statuses": [504]}).failure.error_type == "upstream_error"
 
 
@@ -92,7 +92,7 @@ def test_pauses_are_drawn_up_to_a_bound_that_doubles(fetching: Any) -> None:
 @pytest.mark.parametrize("value", ["0", " 0 ", "Mon, 02 Mar 2026 09:00:00 GMT", "Sun, 01 Mar 2026 09:00:00 GMT"])
 def test_retry_after_is_obeyed_instead_of_a_drawn_pause(fetching: Any, value: str) -> None:
     exchange = fetching(answering(503, 200, Retry_After=value))
-    assert (exchange.html.html, len(exchange.requests)) == ("<p>", 2)
+    assert (exchange.html.text, len(exchange.requests)) == ("<p>", 2)
     assert not exchange.jitter.asked
 
 
@@ -108,7 +108,7 @@ def test_retry_after_beyond_the_deadline_ends_it_at_once(fetching: Any, value: s
 def test_a_retry_after_that_cannot_be_read_is_as_none(fetching: Any, value: str) -> None:
     """Whatever an upstream writes there, it must not end the job."""
     exchange = fetching(answering(503, 200, Retry_After=value))
-    assert (exchange.html.html, len(exchange.requests)) == ("<p>", 2)
+    assert (exchange.html.text, len(exchange.requests)) == ("<p>", 2)
     assert len(exchange.jitter.asked) == 1
 
 
@@ -189,7 +189,7 @@ def test_the_deadline_of_a_record_begins_with_its_first_request(fetching: Any) -
     exchange = fetching(handler, steps, concurrency=1, fetch={"deadline": "300ms"})
     first, second = exchange.outcomes
     assert first.error_type == "deadline_exceeded"
-    assert second == FetchedHtml("<p>", 3)
+    assert second == FetchedText("<p>", 3)
 
 
 def test_waiting_for_another_slot_is_part_of_the_deadline(fetching: Any) -> None:
@@ -216,7 +216,7 @@ def test_waiting_for_a_slot_is_no_part_of_a_requests_own_time_limit(fetching: An
     exchange = fetching(handler, steps, concurrency=1, fetch={"request_timeout": "200ms", "total_requests": 1})
     first, second = exchange.outcomes
     assert first.error_type == "fetch_failed"
-    assert second == FetchedHtml("<p>", 3)
+    assert second == FetchedText("<p>", 3)
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])
@@ -238,7 +238,7 @@ def test_no_more_requests_at_once_than_slots(fetching: Any, concurrency: int) ->
         return await asyncio.gather(*(client.outcome(number) for number in range(1, 10)))
 
     exchange = fetching(handler, steps, concurrency=concurrency)
-    assert [outcome.html for outcome in exchange.outcomes] == ["<p>"] * 9
+    assert [outcome.text for outcome in exchange.outcomes] == ["<p>"] * 9
     assert most == concurrency
 
 
@@ -257,7 +257,7 @@ def test_a_fetch_that_is_cancelled_gives_its_slot_back(fetching: Any) -> None:
         first.cancel()
         return [await client.outcome()]
 
-    assert fetching(handler, steps, concurrency=1).html.html == "<p>"
+    assert fetching(handler, steps, concurrency=1).html.text == "<p>"
 
 
 def test_the_retry_budget_is_shared_by_all_fetches_of_a_worker(fetching: Any) -> None:

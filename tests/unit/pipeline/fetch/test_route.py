@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from pipeline.fetch.client import FetchedHtml
+from pipeline.fetch.client import FetchedText
 from pipeline.fetch.route import HTML
 from pipeline.jobs.content import ContentRoute
 
@@ -43,13 +43,13 @@ def test_what_is_asked_and_what_comes_of_it(fetching: Any) -> None:
     assert request.rel_url.query["revids"] == "5"
     assert request.rel_url.query["maxlag"] == "5"
     assert request.rel_url.query["rvprop"] == "ids|content|contentmodel"
-    assert exchange.html == FetchedHtml("text", len(GOOD))
+    assert exchange.html == FetchedText("text", len(GOOD))
 
 
 def test_a_lag_is_waited_for_as_long_as_it_says(fetching: Any) -> None:
     """Told to wait no time at all, it asks again at once, without a pause of its own."""
     exchange = fetching(answers(LAG, LAG, GOOD, Retry_After="0"), through())
-    assert exchange.html.html == "text"
+    assert exchange.html.text == "text"
     assert len(exchange.requests) == 3
     assert exchange.jitter.asked == []
 
@@ -77,7 +77,7 @@ def test_an_unknown_revision_is_asked_for_again_where_that_may_help(fetching: An
     if final:
         assert exchange.failure.error_type == "revision_not_found"
     else:
-        assert exchange.html.html == "text"
+        assert exchange.html.text == "text"
 
 
 def test_html_is_the_body_itself() -> None:

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from pipeline.config import PipelineConfig
-from pipeline.fetch.client import FetchedHtml, FetchFailedError, HtmlClient
+from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
 from pipeline.fetch.deadline import Deadline
 from pipeline.fetch.route import HTML, Route
 from pipeline.jobs import registry
@@ -19,7 +19,7 @@ from pipeline.records.error_event import Failure
 from pipeline.records.record import Position, Record
 
 LIMIT_S = 41.5
-Answer = str | FetchedHtml | BaseException
+Answer = str | FetchedText | BaseException
 
 
 @dataclass
@@ -39,7 +39,7 @@ class FakeClient:
 
     async def fetch(
         self, wiki_id: str, rev_id: int, *, request_id: str, deadline: Deadline, route: Route = HTML
-    ) -> FetchedHtml:
+    ) -> FetchedText:
         self.asked.append((wiki_id, rev_id, request_id, deadline))
         before = self.order[: self.order.index(rev_id)] if self.order else []
         for earlier in before:
@@ -48,8 +48,8 @@ class FakeClient:
         answer = self.answers[rev_id]
         if isinstance(answer, BaseException):
             raise answer
-        body = answer if isinstance(answer, FetchedHtml) else FetchedHtml(answer, None)
-        return FetchedHtml(route.read(rev_id, body.html), body.content_length)
+        body = answer if isinstance(answer, FetchedText) else FetchedText(answer, None)
+        return FetchedText(route.read(rev_id, body.text), body.content_length)
 
     async def close(self) -> None:
         self.closed = True
@@ -77,7 +77,7 @@ class Bench:
     make: registry.MakeJob | None = None
 
     def job(self) -> Enrichment[Any]:
-        client = cast("HtmlClient", self.client)
+        client = cast("WikiClient", self.client)
         job = (self.make or registry.JOBS[self.config.job])(self.config, client)
         return Enrichment(self.config, job, client, cast("ClaimStore", self.claims))
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.config import Content
-from pipeline.fetch.client import FetchedHtml, FetchFailedError
+from pipeline.fetch.client import FetchedText, FetchFailedError
 from pipeline.fetch.route import TryAgainError
 from pipeline.jobs.content import ContentJob, ContentRoute
 from pipeline.jobs.message import Unfinished
@@ -141,7 +141,7 @@ def test_over_the_limit_it_is_a_claim_check(bench: MakeBench, make_event: MakeEv
 
 def test_what_the_header_declared_is_measured_where_that_is_the_policy(bench: MakeBench, make_event: MakeEvent) -> None:
     limit = {"max_bytes": 9, "measure": "content_length"}
-    made = bench({LATEST: FetchedHtml(GOOD, 10)}, content_limit=limit, **JOB)
+    made = bench({LATEST: FetchedText(GOOD, 10)}, content_limit=limit, **JOB)
     made.output(make_event())
     assert len(made.claims.stored) == 1
 

@@ -4,7 +4,7 @@ from typing import Any
 import orjson
 import pytest
 
-from pipeline.fetch.client import FetchedHtml
+from pipeline.fetch.client import FetchedText
 from pipeline.records.output import HtmlContent
 from pipeline.records.record import Record
 from pipeline.records.size import serialized_size
@@ -87,7 +87,7 @@ def test_content_of_exactly_the_limit_is_sent_and_one_byte_more_is_not(bench: Ma
 def test_the_incidents_measure_believes_the_header(
     bench: MakeBench, make_event: MakeEvent, measure: str, declared: int | None, *, over: bool
 ) -> None:
-    answers = {LATEST: FetchedHtml(HTML, declared), PARENT: FetchedHtml("", 10**9)}
+    answers = {LATEST: FetchedText(HTML, declared), PARENT: FetchedText("", 10**9)}
     made = bench(answers, content_limit={"max_bytes": 1000, "measure": measure})
     record, _ = made.output(make_event())
     assert is_claim_check(record) == over == bool(made.claims.stored)
@@ -95,7 +95,7 @@ def test_the_incidents_measure_believes_the_header(
 
 @pytest.mark.parametrize("measure", ["decoded", "content_length"])
 def test_the_content_limit_holds_without_a_parent(bench: MakeBench, make_event: MakeEvent, measure: str) -> None:
-    made = bench({LATEST: FetchedHtml(HTML, 1001)}, content_limit={"max_bytes": 1000, "measure": measure})
+    made = bench({LATEST: FetchedText(HTML, 1001)}, content_limit={"max_bytes": 1000, "measure": measure})
     assert is_claim_check(made.output(make_event("create"))[0])
 
 

@@ -13,7 +13,7 @@ from pipeline import worker
 from pipeline.config import JobName, PipelineConfig
 from pipeline.deferral.snapshot import Fence
 from pipeline.engine import LoopThread
-from pipeline.fetch.client import FetchFailedError, HtmlClient
+from pipeline.fetch.client import FetchFailedError, WikiClient
 from pipeline.fetch.deadline import Deadline
 from pipeline.jobs import registry
 from pipeline.jobs.message import SourceMessage
@@ -60,9 +60,9 @@ class CountingJob:
 @pytest.fixture
 def counting(loop_thread: LoopThread, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The worker with the third job in the place of the first, on a loop that ends with the test."""
-    clients: list[HtmlClient] = []
+    clients: list[WikiClient] = []
 
-    def make(_: PipelineConfig, client: HtmlClient) -> CountingJob:
+    def make(_: PipelineConfig, client: WikiClient) -> CountingJob:
         clients.append(client)
         return CountingJob()
 
