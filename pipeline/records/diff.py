@@ -1,88 +1,195 @@
 r"""A unified diff between the HTML of two revisions, as `diff -u` writes it.
 
-Lines end at `\n` only: HTML may hold other characters that Python's `splitlines` takes for line ends.
+Lines end at `\n` only: HTML may hold other characters that Python's `splitlines` takes for line ends, and NULs.
+
+git's diff does the work, by way of libgit2 (`benchmarks/test_diff.py` has it beside others). It gets the part that
+differs, with a few lines around it, since an edit touches a small part of a long page; and it gets a number for each
+line: its hash of a line has no secret, so that a page can be made whose lines all collide.
+
+It does not release the GIL, so what it is asked is bounded: where nothing is in order, its time grows with the power
+1.5 of the number of lines.
 """
 
-from collections.abc import Iterator
-from difflib import SequenceMatcher
+import re
+from collections import defaultdict
+from functools import partial
+from itertools import count
+
+from pygit2 import Patch
+from pygit2.enums import DiffOption
+
+Text = bytes | bytearray
 
 CONTEXT_LINES = 3
-NO_NEWLINE = "\n\\ No newline at end of file\n"
+MOST_LINES = 400_000
+"""Old and new lines that are matched; more are replaced as one block. At worst they take about a second."""
 
-# As difflib says it: what happened, and from where to where in the old and in the new lines.
-Block = tuple[str, int, int, int, int]
+_NO_NEWLINE = b"\n\\ No newline at end of file"
+# What git is shown around the part that differs: its context, and room to move a change among equal lines.
+_AROUND_LINES = CONTEXT_LINES + 5
+_STEP_BYTES = 1 << 16
+# Lines of text begin with a mark, so these are headers.
+_HEADER = re.compile(rb"^@@ -(\d+)((?:,\d+)?) \+(\d+)((?:,\d+)?) @@$", re.MULTILINE)
 
 
 def unified_diff(before: str, after: str, *, before_name: str, after_name: str) -> str:
     """Hunks that turn `before` into `after`; empty when they are equal."""
     if before == after:
         return ""
-    old, new = _lines(before), _lines(after)
-    # An edit touches a small part of a long page, so the matcher gets that part only.
-    prefix = _common(old, new)
-    suffix = _common(old[prefix:][::-1], new[prefix:][::-1])
-    old_end, new_end = len(old) - suffix, len(new) - suffix
-    # autojunk stays on: it gives up the shortest diff, never a correct one, and keeps long runs of equal lines linear.
-    matcher = SequenceMatcher(None, old[prefix:old_end], new[prefix:new_end])
-    before_it, after_it = min(prefix, CONTEXT_LINES), min(suffix, CONTEXT_LINES)
-    blocks: list[Block] = [
-        ("equal", prefix - before_it, prefix, prefix - before_it, prefix),
-        *((tag, i + prefix, j + prefix, m + prefix, n + prefix) for tag, i, j, m, n in matcher.get_opcodes()),
-        ("equal", old_end, old_end + after_it, new_end, new_end + after_it),
-    ]
-    parts = [f"--- {before_name}\n+++ {after_name}\n"]
-    for hunk in _hunks(blocks):
-        parts.extend(_written(hunk, old, new))
-    return "".join(parts)
+    # Half a surrogate pair is text too, however it came here.
+    old, new = before.encode(errors="surrogatepass"), after.encode(errors="surrogatepass")
+    diff = unified_diff_of_bytes(old, new, before_name=before_name, after_name=after_name)
+    return diff.decode(errors="surrogatepass")
 
 
-def _hunks(blocks: list[Block]) -> Iterator[list[Block]]:
-    """Parts a long run of equal lines in two, and leaves each side its context."""
-    hunk: list[Block] = []
-    for tag, old_start, old_end, new_start, new_end in blocks:
-        if tag == "equal" and old_end - old_start > 2 * CONTEXT_LINES:
-            hunk.append((tag, old_start, old_start + CONTEXT_LINES, new_start, new_start + CONTEXT_LINES))
-            yield hunk
-            hunk = [(tag, old_end - CONTEXT_LINES, old_end, new_end - CONTEXT_LINES, new_end)]
-        else:
-            hunk.append((tag, old_start, old_end, new_start, new_end))
-    yield hunk
+def unified_diff_of_bytes(before: Text, after: Text, *, before_name: str, after_name: str) -> bytes:
+    """As `unified_diff`, for texts that are not decoded."""
+    if before == after:
+        return b""
+    start, old_end, new_end = _differing(before, after)
+    if before.count(b"\n", start, old_end) + after.count(b"\n", start, new_end) > MOST_LINES:
+        hunks = _replaced(before, after, start, old_end, new_end)
+    else:
+        hunks = _matched(before, after, start, old_end, new_end)
+    return f"--- {before_name}\n+++ {after_name}\n".encode() + hunks
 
 
-def _written(hunk: list[Block], old: list[str], new: list[str]) -> Iterator[str]:
-    old_range = _range(hunk[0][1], hunk[-1][2])
-    new_range = _range(hunk[0][3], hunk[-1][4])
-    yield f"@@ -{old_range} +{new_range} @@\n"
-    for tag, old_start, old_end, new_start, new_end in hunk:
-        if tag == "equal":
-            yield from _marked(" ", old[old_start:old_end])
-            continue
-        yield from _marked("-", old[old_start:old_end])
-        yield from _marked("+", new[new_start:new_end])
+def _differing(before: Text, after: Text) -> tuple[int, int, int]:
+    """Where the part that differs begins in both, and ends in each: whole lines, as few as can be had cheaply."""
+    prefix = _common_prefix(before, after)
+    suffix = _common_suffix(before, after, min(len(before), len(after)) - prefix)
+    start = before.rfind(b"\n", 0, prefix) + 1
+    # The first line end within the suffix is one in both.
+    line_end = before.find(b"\n", len(before) - suffix)
+    equal = len(before) - line_end - 1 if line_end >= 0 else 0
+    return start, len(before) - equal, len(after) - equal
 
 
-def _marked(mark: str, lines: list[str]) -> Iterator[str]:
-    for line in lines:
-        yield mark + line if line.endswith("\n") else mark + line + NO_NEWLINE
+def _matched(before: Text, after: Text, start: int, old_end: int, new_end: int) -> bytes:
+    first = _lines_back(before, start, _AROUND_LINES)
+    rest = _lines_on(before, old_end, _AROUND_LINES) - old_end
+    hunks = _hunks(_part(before, first, old_end + rest), _part(after, first, new_end + rest))
+    if old_end + rest < len(before) and not _ends_with_context(hunks):
+        # Among equal lines git moves a change down, here as far as it saw.
+        hunks = _hunks(_part(before, first), _part(after, first))
+    return _HEADER.sub(partial(_moved, before.count(b"\n", 0, first)), hunks)
 
 
-def _range(start: int, end: int) -> str:
-    length = end - start
+def _part(text: Text, start: int, end: int | None = None) -> bytes:
+    with memoryview(text) as all_of_it:
+        return bytes(all_of_it[start:end])
+
+
+def _hunks(before: bytes, after: bytes) -> bytes:
+    numbers: defaultdict[bytes, int] = defaultdict(count().__next__)
+    old, new = (_in_numbers(_lines(text), numbers) for text in (before, after))
+    patch = Patch.create_from(old, new, flag=DiffOption.FORCE_TEXT, context_lines=CONTEXT_LINES).data
+    lines = list(numbers)
+    # Before the first hunk stand git's own names.
+    hunks = patch[patch.index(b"\n@@ ") + 1 : -1].split(b"\n")
+    return b"\n".join([row if row[:1] == b"@" else row[:1] + lines[int(row[1:])] for row in hunks]) + b"\n"
+
+
+def _in_numbers(lines: list[bytes], numbers: defaultdict[bytes, int]) -> bytes:
+    return "".join([f"{numbers[line]}\n" for line in lines]).encode()
+
+
+def _lines(text: bytes) -> list[bytes]:
+    """Without their line ends; a last line that has none says so, and so is another one than with it."""
+    *lines, last = text.split(b"\n")
+    return [*lines, last + _NO_NEWLINE] if last else lines
+
+
+def _moved(lines: int, header: re.Match[bytes]) -> bytes:
+    old, old_length, new, new_length = header.groups()
+    return b"@@ -%d%b +%d%b @@" % (int(old) + lines, old_length, int(new) + lines, new_length)
+
+
+def _ends_with_context(hunks: bytes) -> bool:
+    """Whether git found as many equal lines behind the last change as it wanted."""
+    end = len(hunks) - 1
+    for _ in range(CONTEXT_LINES):
+        line = hunks.rfind(b"\n", 0, end) + 1
+        if hunks[line : line + 1] != b" ":
+            return False
+        end = line - 1
+    return True
+
+
+def _replaced(before: Text, after: Text, start: int, old_end: int, new_end: int) -> bytes:
+    """One hunk that removes the old part and adds the new one: correct, and far from short."""
+    first = _lines_back(before, start, CONTEXT_LINES)
+    lead, tail = before[first:start], before[old_end : _lines_on(before, old_end, CONTEXT_LINES)]
+    old, new = before[start:old_end], after[start:new_end]
+    around, line = _line_count(lead) + _line_count(tail), before.count(b"\n", 0, first)
+    old_range, new_range = _range(line, around + _line_count(old)), _range(line, around + _line_count(new))
+    marked = _marked(b" ", lead), _marked(b"-", old), _marked(b"+", new), _marked(b" ", tail)
+    return f"@@ -{old_range} +{new_range} @@\n".encode() + b"".join(marked)
+
+
+def _marked(mark: bytes, text: Text) -> bytes:
+    if not text:
+        return b""
+    marked = mark + text.replace(b"\n", b"\n" + mark)
+    return marked[:-1] if text.endswith(b"\n") else marked + _NO_NEWLINE + b"\n"
+
+
+def _range(lines_before: int, length: int) -> str:
     if length == 1:
-        return f"{start + 1}"
-    return f"{start + 1 if length else start},{length}"
+        return f"{lines_before + 1}"
+    return f"{lines_before + 1 if length else lines_before},{length}"
 
 
-def _lines(text: str) -> list[str]:
-    *lines, last = text.split("\n")
-    lines = [line + "\n" for line in lines]
-    return [*lines, last] if last else lines
+def _line_count(text: Text) -> int:
+    return text.count(b"\n") + (text != b"" and not text.endswith(b"\n"))
 
 
-def _common(left: list[str], right: list[str]) -> int:
-    count = 0
-    for one, other in zip(left, right, strict=False):
-        if one != other:
+def _lines_back(text: Text, start: int, lines: int) -> int:
+    """Where the line begins that stands so many lines before the one that begins at `start`."""
+    for _ in range(lines):
+        start = text.rfind(b"\n", 0, max(start - 1, 0)) + 1
+    return start
+
+
+def _lines_on(text: Text, end: int, lines: int) -> int:
+    for _ in range(lines):
+        end = text.find(b"\n", end) + 1 or len(text)
+    return end
+
+
+def _common_prefix(left: Text, right: Text) -> int:
+    equal, limit = 0, min(len(left), len(right))
+    while equal < limit and left[equal : equal + _STEP_BYTES] == right[equal : equal + _STEP_BYTES]:
+        equal += _STEP_BYTES
+    end = min(equal + _STEP_BYTES, limit)
+    equal = min(equal, limit)
+    while equal < end:
+        middle = (equal + end + 1) // 2
+        if left[equal:middle] == right[equal:middle]:
+            equal = middle
+        else:
+            end = middle - 1
+    return equal
+
+
+def _common_suffix(left: Text, right: Text, limit: int) -> int:
+    """At most `limit`."""
+    equal = 0
+    while equal < limit:
+        step = min(_STEP_BYTES, limit - equal)
+        if not _same_before(left, right, equal, step):
             break
-        count += 1
-    return count
+        equal += step
+    end = min(equal + _STEP_BYTES, limit)
+    while equal < end:
+        middle = (equal + end + 1) // 2
+        if _same_before(left, right, equal, middle - equal):
+            equal = middle
+        else:
+            end = middle - 1
+    return equal
+
+
+def _same_before(left: Text, right: Text, equal: int, length: int) -> bool:
+    left_end, right_end = len(left) - equal, len(right) - equal
+    return left[left_end - length : left_end] == right[right_end - length : right_end]

@@ -1,14 +1,22 @@
 import difflib
+import random
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from devkit.observe.audit.patch import apply_patch
-from pipeline.records.diff import unified_diff
+from pipeline.records import diff as diffs
+from pipeline.records.diff import unified_diff, unified_diff_of_bytes
 
-# Characters that `str.splitlines` takes for line ends, and those that mean something in a diff.
-TEXTS = st.text(alphabet="ab\n\r\x0b\x0c\x85\u2028-+ @\\", max_size=80)
+# Characters that `str.splitlines` takes for line ends, and those that mean something in a diff or to git: a NUL makes
+# a file binary. Half a surrogate pair cannot be encoded.
+TEXTS = st.text(alphabet="ab\n\r\x0b\x0c\x85\u2028-+ @\\\0é\ud800", max_size=80)
+# Few kinds of lines, so that changes can move among equal ones; long enough that git is shown only a part.
+TABLES = st.tuples(st.lists(st.sampled_from("xq"), max_size=6), st.integers(0, 30)).map(
+    lambda table: list(table[0] * table[1])
+)
 LINES = st.lists(st.sampled_from(["<p>a</p>", "<p>b</p>", "", "-- x", "++ y", "@@ -1 +1 @@", "\\ No newline"]))
 
 
@@ -20,6 +28,14 @@ def numbered(first: int, last: int) -> list[str]:
     return [f"line {number}\n" for number in range(first, last + 1)]
 
 
+def hunk_ends(written: str) -> Iterator[tuple[int, int]]:
+    """For each hunk, its last line in the old text, and how many lines of context it ends with."""
+    for hunk in written.split("\n@@ -")[1:]:
+        start, _, length = hunk.split(" ")[0].partition(",")
+        marks = "".join(line[0] for line in hunk.split("\n")[1:] if line)
+        yield int(start) + int(length or 1) - 1, len(marks) - len(marks.rstrip(" "))
+
+
 @given(before=TEXTS, after=TEXTS)
 @example(before="", after="a")
 @example(before="a", after="")
@@ -29,6 +45,37 @@ def numbered(first: int, last: int) -> list[str]:
 @example(before="-- a\n-- b\n", after="++ a\n")
 def test_the_diff_turns_one_text_into_the_other(before: str, after: str) -> None:
     assert apply_patch(before, diff(before, after)) == after
+
+
+@given(before=TEXTS, after=TEXTS)
+def test_bytes_have_the_diff_that_their_text_has(before: str, after: str) -> None:
+    old, new = before.encode(errors="surrogatepass"), after.encode(errors="surrogatepass")
+    written = unified_diff_of_bytes(old, new, before_name="revision/1", after_name="revision/2")
+    assert written == diff(before, after).encode(errors="surrogatepass")
+
+
+@given(before=TEXTS, after=TEXTS)
+@example(before="a\nb\nc\nd\n", after="a\nb\nc\ne")
+@example(before="", after="a")
+@example(before="a\n\n", after="a\n")
+def test_a_part_too_long_to_be_matched_is_replaced(before: str, after: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(diffs, "MOST_LINES", -1)
+        assert apply_patch(before, diff(before, after)) == after
+
+
+@given(lead=TABLES, rows=TABLES, tail=TABLES, rest=LINES)
+def test_changes_among_equal_lines_apply_and_keep_their_context(
+    lead: list[str], rows: list[str], tail: list[str], rest: list[str]
+) -> None:
+    """Without lines of context behind it, a hunk says to other programs that it ends the text."""
+    old = [*lead, "old", "c", *tail, *tail, *rest]
+    new = [*lead, "new", "c", *rows, *tail, *tail, *rest]
+    before, after = ("".join(line + "\n" for line in lines) for lines in (old, new))
+    written = diff(before, after)
+    assert apply_patch(before, written) == after
+    for end, behind in hunk_ends(written):
+        assert behind == 3 or end == len(old)
 
 
 @given(common=LINES, old=LINES, new=LINES, rest=LINES, end=st.sampled_from(["", "\n"]))
@@ -97,3 +144,44 @@ def test_a_block_in_a_large_document() -> None:
     assert written.splitlines()[2] == "@@ -59998,306 +59998,306 @@"
     assert written.count("\n") == 3 + 3 + 300 + 300 + 3
     assert apply_patch(before, written) == after
+
+
+def test_a_change_that_moves_far_down_among_equal_lines() -> None:
+    rows = ["x\n", "q\n"] * 50
+    old, new = ["A\n", "C\n", *rows, *numbered(1, 9)], ["B\n", "C\n", "x\n", "q\n", *rows, *numbered(1, 9)]
+    written = diff("".join(old), "".join(new))
+    assert apply_patch("".join(old), written) == "".join(new)
+    assert [behind for _, behind in hunk_ends(written)] == [3, 3]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_lines_in_no_order_and_nothing_in_common(seed: int) -> None:
+    random_ = random.Random(seed)
+    old, new = numbered(1, 2_000), numbered(1, 2_000)
+    random_.shuffle(new)
+    for other in (new, [f"other {line}" for line in old]):
+        assert apply_patch("".join(old), diff("".join(old), "".join(other))) == "".join(other)
+
+
+def test_lines_whose_hashes_collide_are_told_apart() -> None:
+    """git hashes a line as `hash * 33 ^ byte`: of these 4,096 lines, all have one hash."""
+    lines, pairs, hash_ = [b""], [], 5381
+    for _ in range(12):
+        one, other, hash_ = colliding(hash_)
+        pairs.append((one, other))
+    for pair in pairs:
+        lines = [line + choice for line in lines for choice in pair]
+    before, after = b"\n".join(lines), b"\n".join(reversed(lines))
+    written = unified_diff_of_bytes(before, after, before_name="revision/1", after_name="revision/2")
+    assert apply_patch(before.decode(), written.decode()) == after.decode()
+
+
+def colliding(hash_: int) -> tuple[bytes, bytes, int]:
+    seen: dict[int, bytes] = {}
+    for first in range(33, 127):
+        for second in range(33, 127):
+            value = ((((hash_ * 33) % 2**64) ^ first) * 33 % 2**64) ^ second
+            if value in seen:
+                return seen[value], bytes((first, second)), value
+            seen[value] = bytes((first, second))
+    raise AssertionError("no collision")
