@@ -83,15 +83,21 @@ test *args: ready
 test-all *args: ready
     @pytest -m "slow or not slow" tests scenarios "$@"
 
+# Switch each of the pipeline's rules off, and show which test says so: just mutants [--rule 6]
+[no-exit-message]
+mutants *args: ready
+    @python -m tests.mutants "$@"
+
 # Check style and types
 lint: ready
     @ruff check
     @ruff format --check
     @mypy
 
-# Run the benchmarks
+# Run the benchmarks, or one of the engine's by its name: just bench backfill --events 4000 --rounds 1
+[no-exit-message]
 bench *args: ready
-    @pytest benchmarks --benchmark-enable --benchmark-only "$@"
+    @python -m benchmarks "$@"
 
 # Record the answers of a real MediaWiki again (Debian only), compare the mock with them, write docs/conformance.md
 [no-exit-message]

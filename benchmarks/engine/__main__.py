@@ -1,0 +1,146 @@
+"""`python -m benchmarks.engine NAME`: one bench; results go to `benchmarks/results/NAME.json`."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+from benchmarks.engine.asyncio_peer import AsyncioPeer
+from benchmarks.engine.backfill import BARE, backfill
+from benchmarks.engine.contestant import Contestant
+from benchmarks.engine.live import live
+from benchmarks.engine.pyflink_peer import ASYNC, SYNC
+from benchmarks.engine.pyflink_peer import REFERENCE as PYFLINK_REFERENCE
+from benchmarks.engine.slow_pages import slow_pages
+from benchmarks.engine.spark_engine import SETTINGS, Engine, read_settings
+from benchmarks.engine.workload import Workload
+from benchmarks.growth.bench import growth
+from benchmarks.memory.bench import memory
+from devkit.errors import DevkitError, UsageError
+
+
+@click.group()
+def main() -> None:
+    """The engine measured beside its peers. Nothing fails on a figure."""
+
+
+main.add_command(memory)
+main.add_command(growth)
+
+
+@main.command("backfill")
+@click.option("--events", default=20_000, show_default=True)
+@click.option("--rounds", default=3, show_default=True)
+@click.option("--only", default="bare aiohttp,bare fastest,asyncio,engine", show_default=True, help="With commas.")
+@click.option("--coding", type=click.Choice(["gzip", "identity"]), default="gzip", show_default=True)
+@click.option("--settings", type=click.Path(path_type=Path), default=SETTINGS, help="The engine's, another file.")
+@click.option("--profile", is_flag=True, help="Also the processor seconds of each process's threads, by name.")
+@click.option("--client", default="raw", show_default=True, help="Of the asyncio program: raw, httptools, aiohttp.")
+@click.option("--in-flight", default=128, show_default=True, help="Of the asyncio program, in each process.")
+@click.option("--name", default="backfill", show_default=True, help="Of the result.")
+def backfill_(
+    events: int,
+    rounds: int,
+    only: str,
+    coding: str,
+    settings: Path,
+    *,
+    profile: bool,
+    client: str,
+    in_flight: int,
+    name: str,
+) -> None:
+    """Bench 1: a backlog worked off, beside a bare client and a hand-written program."""
+    bare = [part for part in _parts(only) if part in BARE]
+    others = [part for part in _parts(only) if part not in BARE]
+    backfill(
+        _chosen(",".join(others), settings, AsyncioPeer(client=client, in_flight=in_flight)) if others else [],
+        Workload(events, coding="identity" if coding == "identity" else "gzip"),
+        rounds=rounds,
+        directory=Path(tempfile.mkdtemp(prefix="bench-")),
+        bare=bare,
+        profile=profile,
+        name=name,
+    )
+
+
+@main.command("pyflink")
+@click.option("--events", default=20_000, show_default=True)
+@click.option("--rounds", default=3, show_default=True)
+@click.option("--only", default="engine,pyflink async,pyflink sync", show_default=True, help="With commas.")
+@click.option("--settings", type=click.Path(path_type=Path), default=SETTINGS, help="The engine's, another file.")
+@click.option("--profile", is_flag=True, help="Also the processor seconds of each process's threads, by name.")
+def pyflink_(events: int, rounds: int, only: str, settings: Path, *, profile: bool) -> None:
+    """Bench 2: the same backlog, beside PyFlink."""
+    backfill(
+        _chosen(only, settings),
+        Workload(events),
+        rounds=rounds,
+        directory=Path(tempfile.mkdtemp(prefix="bench-")),
+        bare=[],
+        profile=profile,
+        name="pyflink",
+        reference=PYFLINK_REFERENCE,
+    )
+
+
+@main.command("slow-pages")
+@click.option("--events", default=20_000, show_default=True)
+@click.option("--rounds", default=3, show_default=True)
+@click.option("--only", default="engine", show_default=True, help="Contestants, with commas: engine, asyncio, …")
+@click.option("--pace", default=50.0, show_default=True, help="Events a second where latencies are measured.")
+@click.option("--seconds", default=60.0, show_default=True, help="How long at that pace.")
+@click.option("--settings", type=click.Path(path_type=Path), default=SETTINGS, help="The engine's, another file.")
+@click.option("--name", default="slow-pages", show_default=True, help="Of the result.")
+def slow_pages_(events: int, rounds: int, only: str, pace: float, seconds: float, settings: Path, name: str) -> None:
+    """Bench 3: one page in a hundred takes 40 s; rate and latency of the others."""
+    slow_pages(
+        _chosen(only, settings),
+        Workload(events),
+        rounds=rounds,
+        directory=Path(tempfile.mkdtemp(prefix="bench-")),
+        per_second=pace,
+        seconds=seconds,
+        name=name,
+    )
+
+
+@main.command("live")
+@click.option("--rounds", default=3, show_default=True)
+@click.option("--seconds", default=60.0, show_default=True)
+@click.option("--only", default="engine,engine s3a", show_default=True, help="Contestants, with commas.")
+@click.option("--settings", type=click.Path(path_type=Path), default=SETTINGS, help="The engine's, another file.")
+@click.option("--name", default="live", show_default=True, help="Of the result.")
+def live_(rounds: int, seconds: float, only: str, settings: Path, name: str) -> None:
+    """Bench 4: 20 events a second; the time from an event's append to its output's."""
+    directory = Path(tempfile.mkdtemp(prefix="bench-"))
+    live(_chosen(only, settings), rounds=rounds, seconds=seconds, directory=directory, name=name)
+
+
+def _parts(only: str) -> list[str]:
+    return [part.strip() for part in only.split(",") if part.strip()]
+
+
+def _chosen(only: str, settings: Path, *instead: Contestant) -> list[Contestant]:
+    """By their names; `instead` of those that are known by the same."""
+    read = read_settings(settings)
+    all_: list[Contestant] = [Engine(read), Engine(read, name="engine s3a", s3a=True), AsyncioPeer(), ASYNC, SYNC]
+    known = {contestant.name: contestant for contestant in [*all_, *instead]}
+    names = _parts(only)
+    if unknown := [name for name in names if name not in known]:
+        raise UsageError(f"--only: no contestant {unknown[0]!r}", hint=f"there are {', '.join(known)}")
+    return [known[name] for name in names]
+
+
+def run() -> None:
+    """The command line, with errors as people read them. Does not return."""
+    try:
+        main()
+    except DevkitError as error:
+        click.echo(error.render(), err=True)
+        sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    run()

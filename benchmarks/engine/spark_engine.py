@@ -1,0 +1,75 @@
+"""The engine as it is deployed: `python -m pipeline run html-enrichment` in a process of its own, Spark local.
+
+What differs from the defaults stands in `settings.yaml`, and nowhere else.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from benchmarks.engine.contestant import Place
+from devkit.guardian import ManagedProcess
+from devkit.scenario.configure import merge
+from devkit.stack.launch import write_config
+from devkit.stack.spark import SparkPlace, spark_environment, write_spark_conf
+from devkit.stack.stack import CHECKPOINTS
+from pipeline.config import PipelineConfig
+
+SETTINGS = Path(__file__).with_name("settings.yaml")
+_NO_STORE = "http://127.0.0.1:1"
+_REPOSITORY = Path(__file__).parents[2]
+
+
+def read_settings(path: Path = SETTINGS) -> dict[str, Any]:
+    """`pipeline` are settings of the job, `spark` those of the place it runs in."""
+    settings: dict[str, Any] = YAML(typ="safe").load(path.read_text())
+    return settings
+
+
+@dataclass(frozen=True)
+class Engine:
+    """`s3a` puts the checkpoint into the object store; `python` runs another checkout's engine."""
+
+    settings: dict[str, Any] = field(default_factory=read_settings)
+    name: str = "engine"
+    s3a: bool = False
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+
+    def prepare(self) -> None:
+        """It runs in the project's own environment."""
+
+    def start(self, place: Place) -> list[ManagedProcess]:
+        config = self._config(place)
+        spark = self.settings["spark"]
+        store = place.stack.store
+        spark_place = SparkPlace(
+            store.endpoint if store else _NO_STORE,
+            place.stack.guardian.directory,
+            slots=spark["slots"],
+            driver_memory=spark["driver_memory"],
+            settings={name: str(value) for name, value in spark.get("settings", {}).items()},
+        )
+        conf_dir = (place.directory / "spark-conf").absolute()
+        write_spark_conf(spark_place, conf_dir)
+        import sys
+
+        argv = [sys.executable, "-m", "pipeline", "run", config.job, "--config"]
+        argv += [str(write_config(config, place.directory)), "--new", "earliest"]
+        environment = dict(spark_environment(conf_dir, store.credentials() if store else None))
+        environment["PYTHONPATH"] = str(_REPOSITORY)
+        return [place.stack.guardian.spawn("engine", argv, logs=place.directory, env=environment, split=True)]
+
+    def _config(self, place: Place) -> PipelineConfig:
+        topics, store = place.topics, place.stack.store
+        places: dict[str, Any] = {
+            "source": {"bootstrap_servers": place.bootstrap, "topic": topics.source},
+            "sink": {"bootstrap_servers": place.bootstrap, "topic": topics.out, "error_topic": topics.errors},
+            "mediawiki": {"endpoint": place.endpoint},
+            "deferral": {"topic": topics.deferred},
+            "claim_check": {"endpoint": store.endpoint if store else _NO_STORE},
+            "checkpoint": f"s3a://{CHECKPOINTS}/{topics.out}" if self.s3a else str(place.directory / "checkpoint"),
+        }
+        return PipelineConfig.model_validate(merge(merge(places, self.settings["pipeline"]), self.overrides))
