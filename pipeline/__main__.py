@@ -1,7 +1,9 @@
-"""`python -m pipeline run JOB --config FILE`: exit 0 stopped, 1 the query failed, 2 refused to begin.
+"""`python -m pipeline run JOB --config FILE`: exit 0 stopped, 1 the query failed, 2 refused to begin,
+3 stopped in the middle of a batch, as its time was over.
 
 `python -m pipeline deferred list | show | retry | drop --config FILE`: what the job has put aside.
 `python -m pipeline checkpoint | lag | replay | fan-out`: where it stands, and the events of its source once more.
+`python -m pipeline memory`: how a memory limit would be divided.
 `python -m pipeline claims sweep`: removes claim checks that nothing refers to.
 """
 
@@ -17,8 +19,15 @@ from pipeline import log
 from pipeline.config import JobName
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.load import load_config
+from pipeline.memory.budget import budget
+from pipeline.memory.options import SizeParam
+from pipeline.memory.show import fields
+from pipeline.session import submitted_settings
+from pipeline.spark_given import given_settings, is_submitted
+from pipeline.spark_keys import require_protocol
 from pipeline.stall import StalledError
 from pipeline.start import CHOICES, parse_new
+from pipeline.stop import StoppedHardError
 from pipeline.unsafe import unsafe_settings
 
 # Loaded when they are asked for: a job that starts need not wait for a Kafka client's modules.
@@ -28,7 +37,9 @@ _OPERATIONS = {
     "claims": ("pipeline.claims.commands", "claims"),
     "deferred": ("pipeline.ops.commands", "deferred"),
     "fan-out": ("pipeline.ops.topic_commands", "fan_out"),
+    "memory": ("pipeline.memory.command", "memory"),
     "lag": ("pipeline.ops.checkpoint_commands", "lag"),
+    "plan": ("pipeline.capacity.command", "plan"),
     "replay": ("pipeline.ops.topic_commands", "replay"),
 }
 
@@ -56,8 +67,18 @@ def main() -> None:
 @click.argument("job", type=click.Choice(get_args(JobName)))
 @click.option("--config", "config_file", type=click.Path(path_type=Path), required=True, help="YAML file.")
 @click.option("--new", "new_start", metavar="POSITION", help=f"Make a checkpoint, and begin at {CHOICES}.")
+@click.option("--memory-limit", type=SizeParam(), help="Derive all memory settings from it, for example 4GiB.")
+@click.option("--slots", type=click.IntRange(min=1), help="Tasks at once: local[N], or an executor's cores.")
 @click.option("--allow-unsafe", is_flag=True, help="Accept an incident's policies, and too few slots.")
-def run(job: str, config_file: Path, new_start: str | None, *, allow_unsafe: bool) -> None:
+def run(
+    job: str,
+    config_file: Path,
+    new_start: str | None,
+    *,
+    memory_limit: int | None,
+    slots: int | None,
+    allow_unsafe: bool,
+) -> None:
     """Run JOB until SIGTERM, continuing from its checkpoint unless --new says where to begin."""
     try:
         config = load_config(config_file)
@@ -69,14 +90,20 @@ def run(job: str, config_file: Path, new_start: str | None, *, allow_unsafe: boo
                 f"unsafe: {', '.join(unsafe)}", hint="each reproduces an incident; --allow-unsafe accepts them"
             )
         new = parse_new(new_start) if new_start else None
+        given = submitted_settings() if is_submitted() else given_settings()
+        require_protocol(given)
+        told = budget(config, given, limit=memory_limit, slots=slots)
+        config = told.config
         log.say("configuration", unsafe=unsafe, in_force=config.model_dump(mode="json", by_alias=True))
+        if told.plan is not None:
+            log.say("memory", **fields(told.plan))
         from pipeline import stream
 
-        stream.run(config, new, allow_unsafe=allow_unsafe)
+        stream.run(told, new, allow_unsafe=allow_unsafe)
     except PipelineError as error:
         log.say("failed", error=str(error), refused=isinstance(error, RefusedError))
         click.echo(error.render(), err=True)
-        if isinstance(error, StalledError):
+        if isinstance(error, StalledError | StoppedHardError):
             # What is still at work must not hold the process: Spark would wait for it.
             sys.stderr.flush()
             os._exit(error.exit_code)

@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING
 from pipeline import log
 from pipeline.config import PipelineConfig
 from pipeline.deferral.lanes import Lanes
-from pipeline.deferral.rounds import SparkRounds
+from pipeline.deferral.rounds import SparkRounds, accumulator_of_facts
 from pipeline.deferral.rows import entry_rows
 from pipeline.deferral.topic import LedgerTopic
 from pipeline.errors import PipelineError
+from pipeline.fetch.breaker import Opened
+from pipeline.fetch.breakers import reporting_breakers
 from pipeline.fetch.share import bounds
 from pipeline.metrics.in_worker import reporting
+from pipeline.progress import Progress
 from pipeline.session import will_replay
 from pipeline.sink import write
 from pipeline.slots import main_slots
 from pipeline.stall import StallWatch
+from pipeline.stop import BatchGate, HeldError, hold
 from pipeline.worker import RECORD_DDL, SOURCE_COLUMNS, enrich, enrich_around
 
 if TYPE_CHECKING:
@@ -38,8 +42,11 @@ class BatchWriter:
         self._config = config
         self._watch = watch
         self._lanes = _lanes(spark, config, metrics) if config.deferral.policy == "defer" else None
+        # For the life of the driver, and made before the slow lane's threads make any.
+        self._facts = accumulator_of_facts(spark) if self._lanes else None
         self._failure: PipelineError | None = None
-        self._workers = 0
+        self._partitions = self._workers = 0
+        self._gate = BatchGate()
 
     def start(self) -> None:
         """Fold the ledger and begin to work it off. Raises PipelineError."""
@@ -48,6 +55,7 @@ class BatchWriter:
             if self._metrics:
                 lanes = self._lanes
                 self._metrics.watch_ledger(lambda: lanes.standing)
+                self._metrics.watch_breakers(lambda: lanes.breakers)
 
     @property
     def batch(self) -> int | None:
@@ -68,34 +76,70 @@ class BatchWriter:
             raise self._failure
         self._watch.check()
 
-    def stop(self) -> None:
-        """Take no more of the ledger; what is under way is repeated after the next start."""
+    def drain(self) -> None:
+        """Let no batch begin to write any more, and no slow round."""
+        self._gate.close()
         if self._lanes:
             self._lanes.stop()
+
+    @property
+    def is_held(self) -> bool:
+        """Whether a batch waits for the end of the query: all before it are committed, and it wrote nothing."""
+        return self._gate.held
+
+    @property
+    def writing(self) -> int | None:
+        """The batch whose records leave at the moment, if there is one."""
+        return self._gate.batch
+
+    @property
+    def rounds(self) -> int:
+        """How many slow rounds are under way."""
+        return self._lanes.rounds if self._lanes else 0
+
+    def close(self) -> None:
+        """The last step, when the query has ended."""
         if self._metrics:
             self._metrics.close()
+
+    def committed(self, progress: Progress) -> None:
+        """Spark has committed a batch, the last or one before it."""
+        self._partitions = len(progress.positions)
+        if self._metrics:
+            self._metrics.batch_committed(progress)
 
     def write(self, batch: "DataFrame", number: int) -> None:
         """Returns when every record of the batch is acknowledged; raises what Spark raises when one is not."""
         try:
             self._write(batch, number)
+        except HeldError:
+            raise
         except Exception as error:
+            if self._gate.batch is None:
+                self._begin_to_write(number)  # what was ended by a stop is its plan, as the wait for room
             self._failure = _own(error)
             raise
+        finally:
+            self._gate.leave()
+
+    def _begin_to_write(self, number: int) -> None:
+        """Raises HeldError, at the query's end, when the batch may not write any more."""
+        if not self._gate.enter(number):
+            hold(self._spark)
 
     def _write(self, batch: "DataFrame", number: int) -> None:
         self._watch.end()  # a next batch is planned only when the last has been committed
         rows = batch.select(*SOURCE_COLUMNS)
         slots = main_slots(batch.sparkSession.sparkContext.defaultParallelism, self._config)
-        partitions = batch.rdd.getNumPartitions()
-        workers = max(1, min(partitions, slots))
-        if partitions > workers:
-            # Else tasks would wait for each other, and their times add up. A partition stays whole, and in order.
-            rows = rows.coalesce(workers)
+        # Those of the topic once they are known: a batch has only those with news, and to count them takes a plan.
+        workers = max(1, min(self._partitions or batch.rdd.getNumPartitions(), slots))
+        # Else tasks would wait for each other, and their times add up. A partition stays whole, and in order.
+        rows = rows.coalesce(workers)
         if workers != self._workers:
             self._workers = workers
             log.say("bounds", **bounds(self._config, workers))
         snapshot = self._lanes.plan(number) if self._lanes else None
+        self._begin_to_write(number)
         self._watch.begin(number)
         log.say("batch_started", batch=number, claimed=len(snapshot.claimed) if snapshot else 0)
         started = time.monotonic()
@@ -117,11 +161,15 @@ class BatchWriter:
                     .repartition(workers, "topic", "partition", "key")
                     .sortWithinPartitions("topic", "partition", "offset")
                 )
+        if self._facts is not None:
+            self._facts.value = []
+            function = reporting_breakers(function, self._config.breaker, "main", self._facts)
         if self._metrics:
             function = reporting(function, self._metrics.figures["main"])
         write(rows.mapInArrow(function, RECORD_DDL), self._config.sink)
-        if self._lanes and snapshot:
-            self._lanes.written(snapshot, number)
+        if self._lanes and snapshot and self._facts is not None:
+            opened = [fact for fact in self._facts.value if isinstance(fact, Opened)]
+            self._lanes.written(snapshot, number, opened)
         seconds = time.monotonic() - started
         if self._metrics:
             self._metrics.batch_written(seconds)

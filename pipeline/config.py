@@ -24,6 +24,8 @@ _MIN_COMPACTION_LAG = timedelta(hours=24)
 # What is still in the segment that is written to is never compacted, and a driver that starts reads all of it.
 _SEGMENT_BYTES = 64 * MIB
 _SEGMENT = timedelta(hours=1)
+# What a batch needs besides its slow records: to hand on, have acknowledged and commit what it has.
+_TIME_TO_WRITE = timedelta(seconds=10)
 
 
 # What the sections say where the configuration says nothing; html-enrichment's stand in the sections.
@@ -150,13 +152,42 @@ class Batch(_Section):
     mini_batch: PositiveInt = 16
 
 
+class Breaker(_Section):
+    """When a wiki that is unwell is left alone, by each Python worker; the model is that of resilience4j.
+
+    It opens when of the requests of the last `window`, at least `minimum_requests`, a share of `failure_rate` failed
+    by the upstream's fault: 5xx, 429, no answer in time, a broken connection, an answer with `Retry-After`. What had
+    not begun is then put aside, and the main lane plans no batch before a probe of its own went well: one request
+    after `open_for`, doubled each time up to `open_for_cap`, and not before the upstream's `Retry-After`, as far as
+    the cap goes. Then `trial_requests` of each worker go first, and most of them have to go well. It needs deferral:
+    without that, and with `none`, there is no breaker, and an outage fills the ledger up to its bound.
+    """
+
+    policy: Literal["wait", "none"] = "wait"
+    window: PositiveDuration = timedelta(seconds=30)
+    minimum_requests: PositiveInt = 20
+    failure_rate: Annotated[float, Field(gt=0, le=1)] = 0.5
+    trial_requests: PositiveInt = 5
+    open_for: PositiveDuration = timedelta(seconds=10)
+    open_for_cap: PositiveDuration = timedelta(minutes=2)
+
+    @model_validator(mode="after")
+    def _cap_is_not_below(self) -> Self:
+        if self.open_for_cap < self.open_for:
+            raise ValueError(
+                f"breaker.open_for_cap {self.open_for_cap.total_seconds():g} s is below breaker.open_for "
+                f"{self.open_for.total_seconds():g} s: raise the cap, or begin with less"
+            )
+        return self
+
+
 class SlowLane(_Section):
     """How deferred records are worked off: `rounds` at once, each with `pages` pages and `concurrency` requests.
 
     A record has `deadline` in each round, and so has each of its requests if `fetch.request_timeout` is shorter. After
     `attempts` tries in all, that of the main lane included, it ends in an error event; between them it rests for
-    `backoff`, doubled each time up to `backoff_cap`. `max_in_flight_bytes` is to a round what that of `fetch` is to
-    the main lane.
+    `backoff`, doubled each time up to `backoff_cap`; longer where the upstream asks for it by `Retry-After`, but not
+    beyond the cap. `max_in_flight_bytes` is to a round what that of `fetch` is to the main lane.
     """
 
     deadline: PositiveDuration = timedelta(minutes=2)
@@ -228,9 +259,12 @@ class PipelineConfig(_Section):
     claim_check: ClaimCheck = ClaimCheck()
     batch: Batch = Batch()
     deferral: Deferral = Deferral()
+    breaker: Breaker = Breaker()
     metrics: Metrics = Metrics()
     # A batch that takes longer ends the process: whoever supervises it sees a failure, and not silence.
     stall_timeout: PositiveDuration = timedelta(minutes=10)
+    # After SIGTERM the batch at work and the slow rounds have so long to end; by default it follows the allowance.
+    stop_timeout: PositiveDuration = Field(default_factory=timedelta)
     # Bytes of finished records that may wait for the sink in one Python worker before fetching pauses.
     result_buffer: Annotated[Size, Field(ge=0)] = 64 * MIB
 
@@ -256,5 +290,19 @@ class PipelineConfig(_Section):
             raise ValueError(
                 f"deferral.inline_allowance {allowance.total_seconds():g} s is not below stall_timeout "
                 f"{self.stall_timeout.total_seconds():g} s: a slow record would end the process before it is deferred"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _time_to_stop(self) -> Self:
+        allowance = self.deferral.inline_allowance
+        needed = allowance + _TIME_TO_WRITE
+        if "stop_timeout" not in self.model_fields_set:
+            self.__dict__["stop_timeout"] = needed + _TIME_TO_WRITE  # frozen is what whoever made it said
+        elif self.deferral.policy == "defer" and self.stop_timeout < needed:
+            raise ValueError(
+                f"stop_timeout {self.stop_timeout.total_seconds():g} s is too short: slow records have "
+                f"deferral.inline_allowance {allowance.total_seconds():g} s before they are deferred, and a batch "
+                f"needs {_TIME_TO_WRITE.total_seconds():g} s to be written; write at least {needed.total_seconds():g}s"
             )
         return self

@@ -9,12 +9,14 @@ is settled when its turn has come, so that it may depend on what became of those
 """
 
 import asyncio
+import atexit
 import threading
 from collections import deque
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator
-from concurrent.futures import Future
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import Generic, TypeVar
+
+import uvloop
 
 from pipeline.metrics.catalogue import BUFFER_PEAK
 from pipeline.metrics.in_worker import RECORDER
@@ -26,13 +28,28 @@ R = TypeVar("R")
 Process = Callable[[M], Awaitable[O]]
 Settle = Callable[[M, O], R | None]
 
+# The main thread is woken for so many finished messages, this long after the first of them, or for the last there is:
+# each time it is, the two threads fight for the interpreter.
+_NEWS = 16
+_NEWS_S = 0.02
+_STOP_S = 5.0
+
 
 class LoopThread:
     """An asyncio loop in a daemon thread, for the life of the worker process."""
 
     def __init__(self) -> None:
-        self.loop = asyncio.new_event_loop()
-        threading.Thread(target=self.loop.run_forever, name="enrichment-loop", daemon=True).start()
+        self.loop = uvloop.new_event_loop()
+        self._thread = threading.Thread(target=self.loop.run_forever, name="enrichment-loop", daemon=True)
+        self._thread.start()
+        # A thread that is in C code while the interpreter is taken down may crash the process.
+        atexit.register(self.stop)
+
+    def stop(self) -> None:
+        """End the thread; what is under way is left as it is."""
+        if self._thread.is_alive():
+            self.loop.call_soon_threadsafe(self.loop.stop)
+            self._thread.join(_STOP_S)
 
     def call(self, start: Callable[[], Awaitable[R]]) -> R:
         """Run a coroutine function on the loop and wait for its result."""
@@ -52,6 +69,8 @@ class ResultBuffer(Generic[R]):
         self._results: deque[R] = deque()
         self._bytes = 0
         self._finished = 0
+        self._untold = 0
+        self._last: int | None = None
         self._error: BaseException | None = None
         self._changed = threading.Condition()
         self._waiting: deque[asyncio.Event] = deque()
@@ -66,10 +85,15 @@ class ResultBuffer(Generic[R]):
                         self._bytes += self._size_of(result)
                         RECORDER.peak(BUFFER_PEAK, self._bytes)
                     self._finished += 1
-                    self._changed.notify()
+                    self._untold += 1
+                    if self._untold == 1:
+                        asyncio.get_running_loop().call_later(_NEWS_S, self._tell)
+                    if self._untold % _NEWS == 0 or self._finished == self._last:
+                        self._changed.notify()
                     return
                 room = asyncio.Event()
                 self._waiting.append(room)
+                self._changed.notify()
             await room.wait()
 
     def fail(self, error: BaseException) -> None:
@@ -77,6 +101,11 @@ class ResultBuffer(Generic[R]):
         with self._changed:
             self._error = self._error or error
             self._changed.notify()
+
+    def expect(self, messages: int) -> None:
+        """There will be no more than so many messages in all."""
+        with self._changed:
+            self._last = messages
 
     def take(self, loop: asyncio.AbstractEventLoop, *, finished_before: int) -> tuple[list[R], int]:
         """All results there are, and how many messages are finished by now; blocks until there is news."""
@@ -86,12 +115,22 @@ class ResultBuffer(Generic[R]):
                 raise self._error
             taken = list(self._results)
             self._results.clear()
-            self._bytes = 0
+            self._bytes = self._untold = 0
             waiting, self._waiting = self._waiting, deque()
             finished = self._finished
-        for room in waiting:
-            loop.call_soon_threadsafe(room.set)
+        if waiting:
+            loop.call_soon_threadsafe(_open, waiting)
         return taken, finished
+
+    def _tell(self) -> None:
+        with self._changed:
+            if self._untold:
+                self._changed.notify()
+
+
+def _open(doors: Iterable[asyncio.Event]) -> None:
+    for door in doors:
+        door.set()
 
 
 def run(
@@ -112,8 +151,9 @@ def run(
     result of its outcome, on the loop, in the order of the key. None is no result. Each message is `around` from its
     beginning until its result is in the buffer; they are entered in the order of the messages.
     """
-    tasks: set[Future[None]] = set()
+    tasks: set[asyncio.Task[None]] = set()
     tails: dict[Hashable, asyncio.Event] = {}
+    coming: deque[Coroutine[None, None, None]] = deque()
     source = iter(messages)
     started = finished = 0
     exhausted = False
@@ -135,6 +175,17 @@ def run(
         except BaseException as error:  # noqa: BLE001 — whatever it is, the generator raises it, and the loop lives on
             buffer.fail(error)
 
+    def begin() -> None:
+        while coming:
+            task = thread.loop.create_task(coming.popleft())
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+
+    def cancel() -> None:
+        begin()  # what never began would be complained of
+        for task in tasks:
+            task.cancel()
+
     try:
         while True:
             while not exhausted and started - finished < max_started:
@@ -142,13 +193,14 @@ def run(
                     message = next(source)
                 except StopIteration:
                     exhausted = True
+                    buffer.expect(started)
                     break
                 key, done = key_of(message), asyncio.Event()
-                future = asyncio.run_coroutine_threadsafe(one(message, tails.get(key), done), thread.loop)
+                coming.append(one(message, tails.get(key), done))
                 tails[key] = done
-                tasks.add(future)
-                future.add_done_callback(tasks.discard)
                 started += 1
+                if len(coming) == 1:  # else it is woken already, or sees it on its way
+                    thread.loop.call_soon_threadsafe(begin)
             if exhausted and finished == started:
                 return
             results, finished = buffer.take(thread.loop, finished_before=finished)
@@ -156,5 +208,4 @@ def run(
                 tails = {key: done for key, done in tails.items() if not done.is_set()}
             yield from results
     finally:
-        for future in list(tasks):
-            future.cancel()
+        thread.loop.call_soon_threadsafe(cancel)

@@ -1,5 +1,6 @@
 """Reading a configuration file: YAML into the model, with errors that name file, line, value and near miss."""
 
+from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -40,10 +41,31 @@ def load_config(path: Path) -> PipelineConfig:
 def _describe(detail: ErrorDetails) -> str:
     place = ".".join(str(step) for step in detail["loc"]) or "(top)"
     if detail["type"] == "extra_forbidden":
-        known = _keys_at(detail["loc"][:-1])
-        near = get_close_matches(str(detail["loc"][-1]), known, n=1)
-        return f"{place}: unknown key" + (f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(known)}")
+        return f"{place}: unknown key; {_remedy(str(detail['loc'][-1]), detail['loc'][:-1])}"
     return f"{place}: {detail['msg']} (got {str(detail['input'])[:80]!r})"
+
+
+def _remedy(key: str, section: tuple[int | str, ...]) -> str:
+    """The near miss in the same section; else where the key belongs; else what the section knows."""
+    known = _keys_at(section)
+    if near := get_close_matches(key, known, n=1):
+        return f"did you mean {near[0]!r}?"
+    if key.startswith("spark."):
+        return "it is Spark's, and belongs into spark-defaults.conf"
+    every = dict(_every_key(PipelineConfig))
+    places = [place for place, name in every.items() if name == key]
+    if not places and (near := get_close_matches(key, every.values(), n=1)):
+        places = [place for place, name in every.items() if name == near[0]]
+    return f"it belongs to {' or '.join(places)}" if places else f"known: {', '.join(known)}"
+
+
+def _every_key(model: type[BaseModel], path: str = "") -> Iterator[tuple[str, str]]:
+    """Each key of the model as a dotted path, and its name."""
+    for name, field in model.model_fields.items():
+        key = field.alias or name
+        yield f"{path}{key}", key
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from _every_key(field.annotation, f"{path}{key}.")
 
 
 def _keys_at(location: tuple[int | str, ...]) -> list[str]:

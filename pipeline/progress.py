@@ -4,6 +4,7 @@ It says so late, after the next batch has run, so nothing that decides anything 
 """
 
 import json
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -57,6 +58,8 @@ class ProgressListener(StreamingQueryListener):
 
     def __init__(self, committed: Callable[[Progress], None] | None = None) -> None:
         self._told = committed
+        # Set by the last that Spark says: a process that ends before would make it complain.
+        self.ended = threading.Event()
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802
         pass
@@ -73,5 +76,5 @@ class ProgressListener(StreamingQueryListener):
     def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802
         pass
 
-    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
-        pass
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: ARG002, N802
+        self.ended.set()

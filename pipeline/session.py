@@ -5,25 +5,28 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from pipeline.errors import RefusedError
+from pipeline.spark_given import Given
+from pipeline.spark_keys import PROTOCOL
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_REQUIRED = {
-    # A failed task is a failed query is a crash; the restart from the checkpoint handles crashes.
-    "spark.task.maxFailures": "1",
-    "spark.speculation": "false",
-    "spark.python.worker.reuse": "true",
-    "spark.sql.session.timeZone": "UTC",
+_REQUIRED = {key: value for key, (value, _) in PROTOCOL.items()} | {
     "spark.sql.streaming.metricsEnabled": "true",
     "spark.sql.streaming.stopTimeout": "30s",
+    # A batch has one stage, or two with a given number of tasks: to look for something to adapt only takes time.
+    "spark.sql.adaptive.enabled": "false",
 }
 
 
-def start_session(app_name: str, *, meanwhile: Sequence[str] = ()) -> "SparkSession":
-    """A session with `spark-defaults.conf` and the settings above.
+def start_session(
+    app_name: str, settings: Mapping[str, str] | None = None, *, meanwhile: Sequence[str] = ()
+) -> "SparkSession":
+    """A session with `spark-defaults.conf`, `settings` and those above.
 
     The JVM takes seconds to start; the modules of `meanwhile` are imported in that time.
     """
@@ -34,7 +37,7 @@ def start_session(app_name: str, *, meanwhile: Sequence[str] = ()) -> "SparkSess
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName(app_name)
-    for key, value in _REQUIRED.items():
+    for key, value in ({**(settings or {})} | _REQUIRED).items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 
@@ -42,6 +45,27 @@ def start_session(app_name: str, *, meanwhile: Sequence[str] = ()) -> "SparkSess
 def _import_all(modules: Sequence[str]) -> None:
     for module in modules:
         importlib.import_module(module)
+
+
+def submitted_settings() -> dict[str, Given]:
+    """What spark-submit was told, under which the JVM runs already; to be asked before there is a session."""
+    from pyspark import SparkConf, SparkContext
+
+    SparkContext._ensure_initialized()  # noqa: SLF001 — connects to that JVM
+    return {key: Given(value, "spark-submit") for key, value in SparkConf().getAll()}
+
+
+def heap_bytes(spark: "SparkSession") -> int:
+    """The most that the driver's JVM takes for its heap, by its own word."""
+    jvm: Any = spark._jvm  # noqa: SLF001
+    return int(jvm.java.lang.Runtime.getRuntime().maxMemory())
+
+
+def known_keys(spark: "SparkSession") -> frozenset[str]:
+    """The settings that the modules of Spark which are loaded have registered."""
+    jvm: Any = spark._jvm  # noqa: SLF001
+    entries = jvm.org.apache.spark.internal.config.ConfigEntry.listAllEntries().toArray()
+    return frozenset(str(entry.key()) for entry in entries)
 
 
 def checkpoint_exists(spark: "SparkSession", checkpoint: str) -> bool:
@@ -57,20 +81,69 @@ def will_replay(spark: "SparkSession", checkpoint: str) -> bool:
 
 def committed_offsets(spark: "SparkSession", checkpoint: str) -> dict[int, int] | None:
     """The next offset of each partition by the last committed batch, or where the job began; None before it has."""
-    files, path = _file_system(spark, checkpoint)
     batch = _last(spark, checkpoint, "commits")
-    place = path(f"offsets/{batch}" if batch >= 0 else "sources/0/0")
-    if not files.exists(place):
+    topics = _offsets(spark, checkpoint, f"offsets/{batch}" if batch >= 0 else "sources/0/0")
+    if topics is None:
         return None
-    stream = files.open(place)
+    return {int(number): int(offset) for offsets in topics.values() for number, offset in offsets.items()}
+
+
+def checkpoint_entries(spark: "SparkSession", checkpoint: str) -> list[str]:
+    """What lies at the top of the checkpoint, nothing where there is none."""
+    files, path = _file_system(spark, checkpoint)
+    if not files.exists(path("")):
+        return []
+    return [str(status.getPath().getName()) for status in files.listStatus(path(""))]
+
+
+def checkpoint_topics(spark: "SparkSession", checkpoint: str) -> list[str]:
+    """The topics of the last planned batch, or of where the job began. Raises RefusedError for other files."""
+    batch = _last(spark, checkpoint, "offsets")
+    name = f"offsets/{batch}" if batch >= 0 else "sources/0/0"
+    try:
+        found = _offsets(spark, checkpoint, name)
+    except ValueError:
+        found = {"": {}}
+    if found is not None and not (
+        isinstance(found, dict) and all(isinstance(of, dict) and of for of in found.values())
+    ):
+        raise RefusedError(
+            f"checkpoint {checkpoint}: {name} has no offsets of Kafka: another program has made it",
+            hint="name this job's own checkpoint",
+        )
+    return sorted(found or {})
+
+
+def read_text(spark: "SparkSession", checkpoint: str, name: str) -> str | None:
+    """A small file of the checkpoint's, None when it is not there."""
+    files, path = _file_system(spark, checkpoint)
+    if not files.exists(path(name)):
+        return None
+    stream = files.open(path(name))
     try:
         jvm: Any = spark._jvm  # noqa: SLF001
-        text = str(jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+        return str(jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
     finally:
         stream.close()
+
+
+def write_text(spark: "SparkSession", checkpoint: str, name: str, text: str) -> None:
+    """Add a small file to the checkpoint; what Hadoop raises when it is there already."""
+    files, path = _file_system(spark, checkpoint)
+    stream = files.create(path(name), False)
+    try:
+        stream.write(bytearray(text.encode()))
+    finally:
+        stream.close()
+
+
+def _offsets(spark: "SparkSession", checkpoint: str, name: str) -> dict[str, dict[str, int]] | None:
+    text = read_text(spark, checkpoint, name)
+    if text is None:
+        return None
     # The last line of either file: one source, and one topic.
-    topics = json.loads(text.strip().splitlines()[-1])
-    return {int(number): int(offset) for offsets in topics.values() for number, offset in offsets.items()}
+    topics: dict[str, dict[str, int]] = json.loads(text.strip().splitlines()[-1])
+    return topics
 
 
 def jvm_pid(spark: "SparkSession") -> int:
@@ -93,4 +166,4 @@ def _file_system(spark: "SparkSession", checkpoint: str) -> tuple[Any, Callable[
     context: Any = spark._jsc  # noqa: SLF001
     root = checkpoint.rstrip("/")
     files = jvm.org.apache.hadoop.fs.Path(root).getFileSystem(context.hadoopConfiguration())
-    return files, lambda part: jvm.org.apache.hadoop.fs.Path(f"{root}/{part}")
+    return files, lambda part: jvm.org.apache.hadoop.fs.Path(f"{root}/{part}" if part else root)

@@ -8,14 +8,21 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _MIN_PRODUCER_BUFFER = 32 * 1024 * 1024
+# The producer's own 16 KiB and 5 ms would send every page by itself, for twice the broker's time. A task that ends
+# sends what is there at once, so nobody waits for the rest of these.
+_BATCHING = {"kafka.batch.size": 1024 * 1024, "kafka.linger.ms": 200}
 
 
 def write(records: "DataFrame", sink: Sink) -> None:
     """Produce rows of `worker.RECORD_DDL`. Raises what Spark raises when a record is refused."""
-    writer = records.write.format("kafka").option("kafka.bootstrap.servers", sink.bootstrap_servers)
-    for name, size in producer_sizes(sink).items():
-        writer = writer.option(f"kafka.{name}", size)
-    writer.option("kafka.acks", "all").option("kafka.enable.idempotence", "true").save()
+    records.write.format("kafka").options(**producer_options(sink)).save()
+
+
+def producer_options(sink: Sink) -> dict[str, str | int]:
+    """What Spark's sink is told: settings of the producer, with `kafka.` before their names."""
+    sizes = {f"kafka.{name}": size for name, size in producer_sizes(sink).items()}
+    reliable = {"kafka.acks": "all", "kafka.enable.idempotence": "true"}
+    return {"kafka.bootstrap.servers": sink.bootstrap_servers, **sizes, **_BATCHING, **reliable}
 
 
 def producer_sizes(sink: Sink) -> dict[str, int]:

@@ -8,43 +8,76 @@ process: it is a crash, and the restart continues from the checkpoint.
 import signal
 import threading
 import time
+from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING
 
 from pipeline import log
 from pipeline.config import PipelineConfig
 from pipeline.errors import PipelineError, root_cause
+from pipeline.identity import FILE, Identity, require_checkpoint, require_own
+from pipeline.in_force import spark_in_force
+from pipeline.memory.budget import Budget, require_heap
 from pipeline.metrics.registry import names_of
-from pipeline.session import checkpoint_exists, committed_offsets, jvm_pid, start_session
+from pipeline.session import (
+    checkpoint_entries,
+    checkpoint_exists,
+    checkpoint_topics,
+    committed_offsets,
+    heap_bytes,
+    jvm_pid,
+    known_keys,
+    read_text,
+    start_session,
+    write_text,
+)
+from pipeline.sink import producer_options
 from pipeline.slots import require_slots
+from pipeline.spark_keys import require_known
 from pipeline.stall import StallWatch
 from pipeline.start import NewStart, check
+from pipeline.stop import StoppedHardError, StopRequest
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
     from pipeline.batch import BatchWriter
     from pipeline.metrics.job_metrics import JobMetrics
 
+_LOOK_S = 0.1
+_LAST_WORDS_S = 5.0
 _NEEDS = (
     "Spark needs its Kafka connector and, for s3a://, Hadoop's S3A on the classpath (jars.lock names them), "
     "and the store's credentials in the environment"
 )
 
 
-def run(config: PipelineConfig, new: NewStart | None, *, allow_unsafe: bool = False) -> None:
-    """Run the job until SIGTERM or SIGINT. Raises PipelineError when the query fails, RefusedError before it begins.
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The query, what writes its batches, the address of Spark's UI if it has one, and when Spark has said its last
+    word on the query.
+    """
+
+    query: "StreamingQuery"
+    writer: "BatchWriter"
+    ui: str | None
+    ended: threading.Event
+
+
+def run(told: Budget, new: NewStart | None, *, allow_unsafe: bool = False) -> None:
+    """Run the job until SIGTERM or SIGINT. Raises PipelineError when the query fails, RefusedError before it begins,
+    StoppedHardError when it does not end in time.
 
     `allow_unsafe` accepts a Spark with too few slots.
     """
-    stop = threading.Event()
+    stop = StopRequest(told.config.stop_timeout.total_seconds(), time.monotonic)
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:
-        stop.set()
+        stop.signal()
 
     try:
-        query, writer, ui = _begin(config, new, allow_unsafe=allow_unsafe)
+        running = _begin(told, new, allow_unsafe=allow_unsafe)
     except PipelineError:
         raise
     except Exception as error:
@@ -52,13 +85,12 @@ def run(config: PipelineConfig, new: NewStart | None, *, allow_unsafe: bool = Fa
     # After the session is there, as it sets a handler of its own for SIGINT.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, on_signal)
-    log.say("started", start=new.name if new else "checkpoint", spark_ui=ui or "off")
+    query, writer = running.query, running.writer
+    log.say("started", start=new.name if new else "checkpoint", spark_ui=running.ui or "off")
     try:
         _watch(query, writer, stop)
-        if stop.is_set():
-            writer.stop()
-            query.stop()
-            log.say("stopped")
+        if stop.is_there and query.isActive:
+            _end(running, stop)
             return
         failure = str(query.exception())
     except PipelineError:
@@ -70,44 +102,119 @@ def run(config: PipelineConfig, new: NewStart | None, *, allow_unsafe: bool = Fa
     raise PipelineError(f"query failed: {root_cause(failure)}")
 
 
-def _watch(query: "StreamingQuery", writer: "BatchWriter", stop: threading.Event) -> None:
-    """Returns when the job is to stop or the query has ended. Raises PipelineError, or what Spark raises."""
-    while not stop.is_set() and query.isActive:
-        query.awaitTermination(0.5)  # type: ignore[arg-type]  # the stub says int; seconds may be a fraction
+def _watch(query: "StreamingQuery", writer: "BatchWriter", stop: StopRequest) -> None:
+    """Returns when the job is to stop and has nothing under way, or the query has ended. Raises PipelineError, or what
+    Spark raises.
+    """
+    draining = False
+    while query.isActive:
+        if stop.is_there and not draining:
+            draining = True
+            log.say("stopping", batch=writer.writing, rounds=writer.rounds, within_s=stop.limit_s)
+            writer.drain()
+        if draining and _is_done(query, writer, stop):
+            return
+        query.awaitTermination(_LOOK_S)  # type: ignore[arg-type]  # the stub says int; seconds may be a fraction
         # Asked in this order: a batch that begins after the first question is not ended by the second's answer.
         batch = writer.batch
         writer.check(committed=None if query.status["isTriggerActive"] else batch)
 
 
-def _begin(
-    config: PipelineConfig, new: NewStart | None, *, allow_unsafe: bool
-) -> "tuple[StreamingQuery, BatchWriter, str | None]":
-    """The running query, what writes its batches, and the address of Spark's UI if it has one."""
+def _is_done(query: "StreamingQuery", writer: "BatchWriter", stop: StopRequest) -> bool:
+    """Whether nothing is under way that is worth waiting for. Raises StoppedHardError when a batch is, and has to be
+    left.
+    """
+    # In this order: what begins after the first question is held.
+    batch = writer.writing
+    committed = batch is None and (writer.is_held or not query.status["isTriggerActive"])
+    if committed and not writer.rounds:
+        return True
+    why = stop.ends_now
+    if why is None:
+        return False
+    if not committed:
+        raise StoppedHardError(
+            f"stopped with {'a batch' if batch is None else f'batch {batch}'} at work, as {why}",
+            hint="it comes again after the next start, and what of it has left then leaves twice",
+        )
+    return True
+
+
+def _end(running: Running, stop: StopRequest) -> None:
+    rounds = running.writer.rounds
+    running.query.stop()
+    running.ended.wait(_LAST_WORDS_S)
+    running.writer.close()
+    log.say("stopped", seconds=round(stop.seconds, 3), rounds_given_up=rounds)
+
+
+def _begin(told: Budget, new: NewStart | None, *, allow_unsafe: bool) -> Running:
+    config = told.config
     names_of(config.metrics)  # a name used twice is known without Spark
-    from pipeline.limits.read import require_limits  # a Kafka client, which only a job that starts needs
+    # A Kafka client, which only a job that starts needs.
+    from pipeline.limits.read import require_limits
 
     require_limits(config)
-    spark = start_session(config.job, meanwhile=("pipeline.batch", "pandas"))
+    spark = start_session(config.job, told.spark, meanwhile=("pipeline.batch", "pandas"))
+    _check_spark(spark, told, new)
     from pipeline.batch import BatchWriter  # imported while the JVM started
     from pipeline.progress import ProgressListener
 
     if not allow_unsafe:
         require_slots(spark.sparkContext.master or "", spark.sparkContext.defaultParallelism, config)
-    check(new, checkpoint=config.checkpoint, exists=checkpoint_exists(spark, config.checkpoint))
+    _take_checkpoint(spark, config, new)
     watch = StallWatch(config.stall_timeout.total_seconds(), time.monotonic)
     metrics = _metrics(spark, config)
     writer = BatchWriter(spark, config, watch, metrics)
     writer.start()
-    spark.streams.addListener(ProgressListener(metrics.batch_committed if metrics else None))
+    listener = ProgressListener(writer.committed)
+    spark.streams.addListener(listener)
     query = (
-        _source(spark, config, new)
+        spark.readStream.format("kafka")
+        .options(**source_options(config, new))
+        .load()
         .writeStream.queryName(config.job)
         .foreachBatch(writer.write)
         .option("checkpointLocation", config.checkpoint)
         .trigger(processingTime=f"{config.batch.trigger.total_seconds()} seconds")
         .start()
     )
-    return query, writer, spark.sparkContext.uiWebUrl
+    return Running(query, writer, spark.sparkContext.uiWebUrl, listener.ended)
+
+
+def _check_spark(spark: "SparkSession", told: Budget, new: NewStart | None) -> None:
+    """Say what is in force. Raises RefusedError when it is not what it should be."""
+    unknown = require_known(told.given, known_keys(spark))
+    if unknown:
+        log.say("settings_unknown", settings=unknown, hint="no module of Spark that is loaded knows them")
+    heap = heap_bytes(spark)
+    if told.plan is not None and told.plan.place == "local":
+        require_heap(told.plan, heap)
+    log.say(
+        "in_force",
+        heap_bytes=heap,
+        spark=spark_in_force(spark.sparkContext.getConf().getAll()),
+        source=dict(source_options(told.config, new)),
+        producer=dict(producer_options(told.config.sink)),
+    )
+
+
+def _take_checkpoint(spark: "SparkSession", config: PipelineConfig, new: NewStart | None) -> None:
+    """See that the checkpoint is this job's, and mark one that is not marked yet. Raises RefusedError."""
+    place = config.checkpoint
+    require_checkpoint(checkpoint_entries(spark, place), place)
+    exists = checkpoint_exists(spark, place)
+    text = read_text(spark, place, FILE)
+    found = Identity.read(text, place) if text is not None else None
+    from pipeline.limits.read import source_cluster
+
+    own = Identity.of(config, source_cluster(config))
+    if exists or found is not None:
+        require_own(found, own, checkpoint=place, topics=checkpoint_topics(spark, place) if exists else ())
+    check(new, checkpoint=place, exists=exists)
+    if found is None:
+        write_text(spark, place, FILE, own.model_dump_json())
+    log.say("checkpoint", place=place, made_by=(found or own).model_dump(), adopted=exists and found is None)
 
 
 def _metrics(spark: "SparkSession", config: PipelineConfig) -> "JobMetrics | None":
@@ -126,14 +233,14 @@ def _metrics(spark: "SparkSession", config: PipelineConfig) -> "JobMetrics | Non
     return metrics
 
 
-def _source(spark: "SparkSession", config: PipelineConfig, new: NewStart | None) -> "DataFrame":
-    reader = (
-        spark.readStream.format("kafka")
-        .option("kafka.bootstrap.servers", config.source.bootstrap_servers)
-        .option("subscribe", config.source.topic)
-        .option("maxOffsetsPerTrigger", config.batch.max_offsets)
-        .option("failOnDataLoss", "true")
-    )
-    for key, value in (new.options if new else {}).items():
-        reader = reader.option(key, value)
-    return reader.load()
+def source_options(config: PipelineConfig, new: NewStart | None) -> dict[str, str | int]:
+    """What Spark's Kafka source is told. A restart has no start position: the checkpoint says it, and partitions that
+    were added since are read from their beginning.
+    """
+    return {
+        "kafka.bootstrap.servers": config.source.bootstrap_servers,
+        "subscribe": config.source.topic,
+        "maxOffsetsPerTrigger": config.batch.max_offsets,
+        "failOnDataLoss": "true",
+        **(new.options if new else {}),
+    }

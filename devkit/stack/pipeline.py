@@ -16,7 +16,9 @@ from devkit.waiting import wait_until
 from pipeline.config import ClaimCheck, Deferral, MediaWiki, PipelineConfig, Sink, Source, ledger_topic_settings
 
 _READY = timedelta(seconds=90)
-_SOURCE_SETTINGS = {"max.message.bytes": str(8 * 1024 * 1024)}
+# A source event has to fit into its output even where that brings no content; what is larger is a claim check.
+_SOURCE_BYTES = 8 * 1024 * 1024
+_SINK_BYTES = 2 * _SOURCE_BYTES
 
 
 def default_topics() -> tuple[str, ...]:
@@ -29,7 +31,7 @@ def start_pipeline(guardian: Guardian, stack: Stack, logs: Path) -> str:
     """Make the topics, start html-enrichment, and wait until it runs; returns the address of the Spark UI."""
     config = PipelineConfig(
         source=Source(bootstrap_servers=stack.kafka.bootstrap),
-        sink=Sink(bootstrap_servers=stack.kafka.bootstrap),
+        sink=Sink(bootstrap_servers=stack.kafka.bootstrap, max_request_size=_SINK_BYTES),
         mediawiki=MediaWiki(endpoint=stack.mock_api.endpoint),
         checkpoint=f"s3a://{CHECKPOINTS}/{stack.prefix}html-enrichment",
         claim_check=ClaimCheck(endpoint=stack.object_store.endpoint, bucket=CLAIM_CHECKS),
@@ -57,8 +59,12 @@ def start_pipeline(guardian: Guardian, stack: Stack, logs: Path) -> str:
 
 def _topics(source: Source, sink: Sink, deferral: Deferral) -> dict[str, tuple[int, dict[str, str]]]:
     return {
-        source.topic: (1, _SOURCE_SETTINGS),
-        sink.topic: (1, {}),
-        sink.error_topic: (1, {}),
+        source.topic: (1, _takes(_SOURCE_BYTES)),
+        sink.topic: (1, _takes(sink.max_request_size)),
+        sink.error_topic: (1, _takes(sink.max_request_size)),
         deferral.topic: (1, ledger_topic_settings(sink.max_request_size)),
     }
+
+
+def _takes(size: int) -> dict[str, str]:
+    return {"max.message.bytes": str(size)}

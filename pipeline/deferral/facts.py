@@ -1,4 +1,4 @@
-"""What a slow round's task tells its driver: small facts through one of Spark's accumulators.
+"""What a task tells its driver: small facts through one of Spark's accumulators.
 
 The payloads go to Kafka; the driver needs to know only which entries are resolved and which were written again.
 """
@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.wire import TOO_LARGE
+from pipeline.fetch.breaker import Opened
 from pipeline.records.record import Position
 
 
@@ -30,7 +31,7 @@ class Rewritten:
     given_up: bool = False
 
 
-Fact = Resolved | Rewritten
+Fact = Resolved | Rewritten | Opened
 
 
 class FactsParam:
@@ -43,7 +44,8 @@ class FactsParam:
         return []
 
     def addInPlace(self, value1: list[Fact], value2: list[Fact]) -> list[Fact]:  # noqa: N802
-        return value1 + value2
+        value1 += value2  # a copy for each fact would grow with the square of a round
+        return value1
 
 
 def entries_after(entries: Sequence[Entry], facts: Iterable[Fact]) -> tuple[list[Position], list[Entry]]:
@@ -52,6 +54,8 @@ def entries_after(entries: Sequence[Entry], facts: Iterable[Fact]) -> tuple[list
     resolved: list[Position] = []
     rewritten: list[Entry] = []
     for fact in facts:
+        if isinstance(fact, Opened):
+            continue
         if isinstance(fact, Resolved):
             resolved.append(fact.position)
             continue

@@ -20,6 +20,7 @@ from pipeline.records.record import Position
 
 Admission = Literal["drop", "hold", "run"]
 Destination = Literal["output", "error"]
+WAITS = "waits for an earlier event of its page"
 
 # For a job that defers nothing, and so has no ledger.
 OPEN_FENCE = Fence(blocked={}, unclaimed=frozenset(), claimed={})
@@ -40,6 +41,10 @@ class Policy:
         # Far beyond any cap, and still a factor that a float can hold.
         factor = 1 << min(max(attempt - 1, 0), 63)
         return round(1000 * min(self.backoff_cap_s, self.backoff_base_s * factor))
+
+    def rest_ms(self, attempt: int, retry_after_s: float | None = None) -> int:
+        """The same, and at least what the upstream asked for, as far as the cap goes: nobody gets a year."""
+        return max(self.backoff_ms(attempt), round(1000 * min(self.backoff_cap_s, retry_after_s or 0.0)))
 
 
 class _Destinations:
@@ -88,10 +93,14 @@ class MainLane:
         """What the entry of a claimed row says, empty for a new row."""
         return self._claim(position).reason
 
-    def hold(self, position: Position, *, key: bytes | None, value: bytes | None, appended_us: int) -> Entry:
-        """The entry of an event that waits for its page; later events of the page are held from now on."""
+    def hold(
+        self, position: Position, *, key: bytes | None, value: bytes | None, appended_us: int, reason: str = WAITS
+    ) -> Entry:
+        """The entry of an event that was not tried, for its page's sake or `reason`; later events of the page are held
+        from now on.
+        """
         claim = self._claim(position)
-        reason = claim.reason if claim.dropped else "waits for an earlier event of its page"
+        reason = claim.reason if claim.dropped else reason
         return self._entry(position, key, value, appended_us, "waiting", claim.attempt, 0, reason)
 
     def stick(
@@ -147,15 +156,19 @@ class SlowLane:
             self._standing.add(page)
         return allowed
 
-    def failed(self, entry: Entry, *, now_ms: int, reason: str, retry_after_ms: int = 0) -> Entry | None:
+    def stand(self, page: Page) -> None:
+        """The entry whose turn it is was not tried, so it stays as it is, and so does the rest of its page."""
+        self._standing.add(page)
+
+    def failed(self, entry: Entry, *, now_ms: int, reason: str, retry_after_s: float | None = None) -> Entry | None:
         """The entry to write after a try that may succeed later, and the rest of the page stands.
 
-        None when it was the last try: the event becomes an error event, and the page goes on. `retry_after_ms` is what
+        None when it was the last try: the event becomes an error event, and the page goes on. `retry_after_s` is what
         the upstream asked for.
         """
         attempt = entry.attempt + 1
         if attempt >= self._policy.total_attempts:
             return None
         self._standing.add(entry.page)
-        rest_ms = max(self._policy.backoff_ms(attempt), retry_after_ms)
-        return replace(entry, kind="stuck", attempt=attempt, not_before_ms=now_ms + rest_ms, reason=reason)
+        not_before_ms = now_ms + self._policy.rest_ms(attempt, retry_after_s)
+        return replace(entry, kind="stuck", attempt=attempt, not_before_ms=not_before_ms, reason=reason)

@@ -1,7 +1,8 @@
 """The driver's side of deferral: plans batches around the ledger, and works deferred events off in a slow lane.
 
     start    epoch marker, fold ─▶ ledger
-    batch    plan (waits above the bound) ─▶ … ─▶ written: fold what the batch wrote, tombstone what it resolved
+    batch    plan (waits above the bound, and while a breaker is open) ─▶ … ─▶
+             written: fold what the batch wrote, tombstone what it resolved
     slow     take ─▶ a Spark batch job ─▶ its own results, tombstones ─▶ release
     operator commands, which stand in the ledger's topic too, as soon as no lane is at the page
 
@@ -9,9 +10,11 @@ Every step that touches the ledger holds one lock. What fails in the slow lane i
 process: the ledger is folded again by the next. Threads are daemons, so that a round under way does not hold it.
 """
 
+import functools
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from pipeline import log
@@ -20,10 +23,14 @@ from pipeline.deferral.entry import Entry
 from pipeline.deferral.facts import Fact, Resolved, entries_after
 from pipeline.deferral.ledger import Ledger
 from pipeline.deferral.ledger_log import LedgerLog
+from pipeline.deferral.outages import Outages
+from pipeline.deferral.prober import Prober
 from pipeline.deferral.snapshot import Round, Snapshot
 from pipeline.deferral.topic import LedgerTopic
 from pipeline.deferral.wire import Command
 from pipeline.errors import PipelineError, root_cause
+from pipeline.fetch.breaker import Answer, Ask, Opened
+from pipeline.fetch.probe import probe
 
 _LOOK_S = 0.1
 _IDLE_S = 1.0
@@ -34,6 +41,14 @@ class Rounds(Protocol):
     """What does the work of a slow round; see `pipeline.deferral.rounds`."""
 
     def run(self, entries: Sequence[Entry], *, epoch: int, limit_bytes: int) -> list[Fact]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Reason:
+    """Why no batch is planned now."""
+
+    text: str
+    fields: dict[str, log.Value]
 
 
 class Lanes:
@@ -48,10 +63,11 @@ class Lanes:
         replays: Callable[[], bool],
         clock: Callable[[], float] = time.monotonic,
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+        probe: Callable[[PipelineConfig, str, Ask, Callable[[], bool]], Answer | None] = probe,
     ) -> None:
         """`replays` tells whether Spark will run a planned batch again. It is asked when the epoch's markers are
         written, as a driver that still lives may plan a batch until then. `clock` counts seconds, `now_ms` is the time
-        of day.
+        of day. `probe` is that of `pipeline.fetch.probe`.
         """
         self._config, self._log, self._rounds = config, LedgerLog(topic), rounds
         self._clock, self._now_ms = clock, now_ms
@@ -64,7 +80,10 @@ class Lanes:
         self._last_batch = self._last_commands = clock()
         self._said: tuple[int, int, int] = (0, 0, 0)
         self._error: BaseException | None = None
+        self._outages = Outages(config.breaker, clock)
+        self._prober = Prober(self._outages, functools.partial(probe, config), self._stopped.is_set)
         self._free_rounds = threading.Semaphore(config.deferral.slow_lane.rounds)
+        self._rounds_at_work = 0
         self._idle_s = max(_IDLE_S, 2 * config.batch.trigger.total_seconds())
 
     @property
@@ -84,7 +103,8 @@ class Lanes:
     def start(self) -> None:
         """Take over the ledger, and begin to work it off. Raises PipelineError."""
         self.take_over()
-        threading.Thread(target=self._schedule, name="slow-lane", daemon=True).start()
+        for name, look in (("slow-lane", self.look), ("prober", self.probe)):
+            threading.Thread(target=self._schedule, args=[look], name=name, daemon=True).start()
 
     def take_over(self) -> None:
         """Fold the ledger under a new epoch. Raises PipelineError."""
@@ -101,12 +121,18 @@ class Lanes:
             self._carry_out(folded.commands)
             self._say_ledger()
 
-    def plan(self, number: int) -> Snapshot:
-        """What the batch must know of the ledger. Waits first while the ledger is over its bound.
+    @property
+    def breakers(self) -> Mapping[tuple[str, str], bool]:
+        """Lane and wiki of every breaker that has opened, and whether it is open."""
+        return self._outages.standing
 
-        Raises PipelineError when the wait ends without room.
+    def plan(self, number: int) -> Snapshot:
+        """What the batch must know of the ledger. Waits first while a wiki is open or the ledger is over its bound.
+
+        Raises PipelineError when the job is stopped in the wait.
         """
-        self._await_room(number)
+        self._wait_while(self._unwell, number)
+        self._wait_while(self._without_room, number)
         with self._lock:
             self._batch_running = True
             return self._ledger.plan(
@@ -115,8 +141,12 @@ class Lanes:
                 now_ms=self._now_ms(),
             )
 
-    def written(self, snapshot: Snapshot, number: int) -> None:
-        """All of the batch is acknowledged: bring the ledger up to date with it. Raises PipelineError."""
+    def written(self, snapshot: Snapshot, number: int, opened: Iterable[Opened] = ()) -> None:
+        """All of the batch is acknowledged: bring the ledger up to date with it. `opened` is what its tasks have found
+        to be unwell. Raises PipelineError.
+        """
+        # Before the slow lane can take what the batch has put aside.
+        self._outages.reported("main", opened)
         with self._lock:
             folded = self._log.read()
             resolved = self._ledger.batch_done(snapshot, folded.written_by(number))
@@ -136,8 +166,14 @@ class Lanes:
             raise PipelineError(f"slow lane failed: {root_cause(str(self._error))}") from self._error
 
     def stop(self) -> None:
-        """Begin nothing more. A round under way is given up with the process, and repeated after the next start."""
+        """Begin nothing more. A round that does not end before the process does is repeated after the next start."""
         self._stopped.set()
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds are under way."""
+        with self._lock:
+            return self._rounds_at_work
 
     def look(self) -> None:
         """Carry out commands while no batch is at work, and begin rounds with what is due. Raises PipelineError."""
@@ -145,46 +181,60 @@ class Lanes:
             self._look_for_commands()
         while self._free_rounds.acquire(blocking=False):
             with self._lock:
-                taken = self._ledger.take(
-                    now_ms=self._now_ms(), max_pages=self._config.deferral.slow_lane.pages, idle=self._is_idle()
-                )
+                taken = None if self._stopped.is_set() else self._take()
             if taken is None:
                 self._free_rounds.release()
                 return
             name = f"slow-round-{taken.number}"
             threading.Thread(target=self._round, args=[taken], name=name, daemon=True).start()
 
-    def _await_room(self, number: int) -> None:
-        if not self._must_wait():
-            return
-        with self._lock:
-            entries, size = self._ledger.entries, self._ledger.bytes
-        bounds = self._config.deferral
-        log.say(
-            "waiting",
-            batch=number,
-            reason=f"{entries} deferred events of {size} bytes, bound {bounds.max_entries} and {bounds.max_bytes}",
-            entries=entries,
-            bytes=size,
+    def _take(self) -> Round | None:
+        taken = self._ledger.take(
+            now_ms=self._now_ms(),
+            max_pages=self._config.deferral.slow_lane.pages,
+            idle=self._is_idle(),
+            rests=self._outages.resting(),
         )
+        self._rounds_at_work += taken is not None
+        return taken
+
+    def _wait_while(self, blocked: Callable[[], _Reason | None], number: int) -> None:
+        """Until nothing blocks the batch; the lane is idle meanwhile."""
+        reason = blocked()
+        if reason is None:
+            return
+        log.say("waiting", batch=number, reason=reason.text, **reason.fields)
         self._waiting = True
         try:
-            while self._must_wait():
+            while blocked() is not None:
                 self.check()
                 if self._stopped.wait(_LOOK_S):
-                    raise PipelineError("the wait for room in the ledger was ended")
+                    raise PipelineError(f"a wait was ended: {reason.text}")
         finally:
             self._waiting = False
         log.say("resumed", batch=number)
 
-    def _must_wait(self) -> bool:
-        with self._lock:
-            return self._ledger.must_wait
+    def _unwell(self) -> _Reason | None:
+        wikis = self._outages.waits
+        return _Reason(f"breaker open: {', '.join(wikis)}", {"wikis": [*wikis]}) if wikis else None
 
-    def _schedule(self) -> None:
+    def _without_room(self) -> _Reason | None:
+        with self._lock:
+            if not self._ledger.must_wait:
+                return None
+            entries, size = self._ledger.entries, self._ledger.bytes
+        bounds = self._config.deferral
+        text = f"{entries} deferred events of {size} bytes, bound {bounds.max_entries} and {bounds.max_bytes}"
+        return _Reason(text, {"entries": entries, "bytes": size})
+
+    def probe(self) -> None:
+        """Ask the wikis that are open and whose time has come. Raises what a probe raises that is no answer."""
+        self._prober.look()
+
+    def _schedule(self, look: Callable[[], None]) -> None:
         try:
             while not self._stopped.wait(_LOOK_S):
-                self.look()
+                look()
         except BaseException as error:  # noqa: BLE001 — `check` raises it in the main thread
             self._fail(error)
 
@@ -194,6 +244,8 @@ class Lanes:
         except BaseException as error:  # noqa: BLE001 — `check` raises it in the main thread
             self._fail(error)
         finally:
+            with self._lock:
+                self._rounds_at_work -= 1
             self._free_rounds.release()
 
     def _fail(self, error: BaseException) -> None:
@@ -208,6 +260,7 @@ class Lanes:
         started = self._clock()
         facts = self._rounds.run(taken.entries, epoch=self.epoch, limit_bytes=self.limit_bytes)
         resolved, rewritten = entries_after(taken.entries, facts)
+        self._outages.reported("slow", [fact for fact in facts if isinstance(fact, Opened)])
         with self._lock:
             positions = self._ledger.round_done(taken, resolved=resolved, rewritten=rewritten)
             self._log.resolve(positions)

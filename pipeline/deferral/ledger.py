@@ -13,8 +13,9 @@ while what `command` and `repairs` return is written and acked. A write that fai
 must fail, and a new ledger be folded.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import islice
 
 from pipeline.deferral.entry import Entry, Page, order
 from pipeline.deferral.pages import Pages
@@ -104,13 +105,8 @@ class Ledger:
             raise ProtocolError("a batch is planned while another is under way")
         claimed = self._claims(limit_entries, limit_bytes, now_ms)
         claims = {entry.position: Claim.of(entry) for entry in claimed}
-        blocked: dict[Page, Position] = {}
-        unclaimed: set[Position] = set()
-        for entry in self.listing():
-            if entry.position not in claims:
-                blocked.setdefault(entry.page, entry.position)
-                unclaimed.add(entry.position)
-        self._batch = Snapshot(Fence(blocked, frozenset(unclaimed), claims), claimed)
+        blocked, unclaimed = self._pages.frozen(without=claimed)
+        self._batch = Snapshot(Fence(blocked, unclaimed, claims), claimed)
         self._batch_is_written = False
         self._claimed_pages = frozenset(entry.page for entry in claimed)
         return self._batch
@@ -142,23 +138,25 @@ class Ledger:
             self._pages.remove(position)
         self._end_batch()
 
-    def take(self, *, now_ms: int, max_pages: int, idle: bool) -> Round | None:
+    def take(
+        self, *, now_ms: int, max_pages: int, idle: bool, rests: Callable[[tuple[Entry, ...]], bool] | None = None
+    ) -> Round | None:
         """Step 5: pages for a slow round, which holds them until `release`; None when there is nothing to do.
 
         Pages with a stuck entry and none that has to wait longer; when the main lane is `idle`, pages without a stuck
         entry as well, after the others. Idle means: it waits for the bound or the breaker, or has not planned a batch
         for max(1 s, twice the trigger). The gap between two batches is not idle: a busy page would never get back.
+        `rests` tells of a page, by its entries, that it is not due whatever they say.
         """
         if self._replaying:
             return None
-        due = [page for page in self._pages if self._is_free(page) and self._pages.due_ms(page) <= now_ms]
-        chosen = [page for page in due if self._pages.has_stuck(page)]
+        chosen = self._due(now_ms, max_pages, rests, stuck=True)
         if idle and self._batch is None:
-            chosen += [page for page in due if not self._pages.has_stuck(page)]
-        if not chosen[:max_pages]:
+            chosen += self._due(now_ms, max_pages - len(chosen), rests, stuck=False)
+        if not chosen:
             return None
         self._rounds += 1
-        taken = Round(self._rounds, tuple((page, self._pages.entries(page)) for page in chosen[:max_pages]))
+        taken = Round(self._rounds, tuple((page, self._pages.entries(page)) for page in chosen))
         self._held.update((page, taken.number) for page, _entries in taken.pages)
         return taken
 
@@ -221,8 +219,8 @@ class Ledger:
     def _claims(self, limit_entries: int, limit_bytes: int, now_ms: int) -> tuple[Entry, ...]:
         claimed: list[Entry] = []
         claimed_bytes = 0
-        for page in self._pages:
-            if page in self._held or self._pages.has_stuck(page):
+        for page in self._pages.unstuck():
+            if page in self._held:
                 continue
             for entry in self._pages.entries(page):
                 if entry.not_before_ms > now_ms:
@@ -232,6 +230,16 @@ class Ledger:
                     return tuple(claimed)
                 claimed.append(entry)
         return tuple(claimed)
+
+    def _due(
+        self, now_ms: int, max_pages: int, rests: Callable[[tuple[Entry, ...]], bool] | None, *, stuck: bool
+    ) -> list[Page]:
+        free = (
+            page
+            for page in self._pages.due(now_ms, stuck=stuck)
+            if self._is_free(page) and not (rests and rests(self._pages.entries(page)))
+        )
+        return list(islice(self._pages.by_rank(free), max_pages))
 
     def _end_batch(self) -> None:
         if self._batch is not None and self._batch_is_written and not self._resolving_of(self._batch.claimed):

@@ -1,20 +1,48 @@
-"""Entries by page: the ledger's store. It knows their order and their size, and nothing of lanes."""
+"""Entries by page: the ledger's store. It knows their order, their size and when they may be tried; nothing of lanes.
 
-from collections.abc import Iterable, Iterator
+A batch is planned and the slow lane looks for work many times a minute, whatever stands here. So nothing that is asked
+then walks over all entries: what a page comes to is worked out when it has changed, once, and pages stand in a queue
+by the time at which they are due. What a batch's tasks must know of everything (`frozen`) is copied, not made.
+"""
+
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from pipeline.deferral.entry import Entry, Page, order
+from pipeline.deferral.fenced import BlockedPages, Positions, Source
 from pipeline.records.record import Position
+
+
+@dataclass(slots=True, eq=False)
+class _Page:
+    """A page's entries, and what they come to when it was last worked out."""
+
+    entries: dict[Position, Entry] = field(default_factory=dict)
+    ordered: tuple[Entry, ...] = ()
+    rank: int = 0
+    due_ms: int = 0
+    stuck: bool = False
 
 
 class Pages:
     """Entries, each position once. A page comes before another when an entry of it was put aside earlier."""
 
     def __init__(self) -> None:
-        self._pages: dict[Page, dict[Position, Entry]] = {}
+        self._pages: dict[Page, _Page] = {}
+        self._changed: dict[Page, None] = {}
         self._page_of: dict[Position, Page] = {}
         self._rank: dict[Position, int] = {}
         self._ranks = 0
         self.bytes = 0
+        self._offsets: dict[Source, set[int]] = {}
+        self._lowest: dict[Source, dict[bytes | None, int]] = {}
+        self._unstuck: dict[Page, None] = {}
+        # A page stands in the queue until it is due, and then in one of the two others. What is old in the queue
+        # (its page has changed since) is told by its state and passed over.
+        self._queue: list[tuple[int, int, Page, _Page]] = []
+        self._queued = 0
+        self._due: dict[bool, dict[Page, None]] = {True: {}, False: {}}
 
     def __len__(self) -> int:
         """How many entries there are."""
@@ -22,7 +50,7 @@ class Pages:
 
     def __iter__(self) -> Iterator[Page]:
         """Every page that has an entry, by rank."""
-        return iter(self.by_rank(self._pages))
+        return self.by_rank(self._pages)
 
     @property
     def count(self) -> int:
@@ -33,37 +61,110 @@ class Pages:
 
     def get(self, position: Position) -> Entry | None:
         page = self._page_of.get(position)
-        return None if page is None else self._pages[page][position]
+        return None if page is None else self._pages[page].entries[position]
 
     def put(self, entry: Entry) -> None:
         """Add an entry, or replace the one of the same position, which keeps its rank."""
         position, page = entry.position, entry.page
         if position in self._page_of:
-            self.bytes -= self._pages[self._page_of[position]].pop(position).size
+            self.bytes -= self._pages[page].entries[position].size
         else:
             self._rank[position] = self._ranks
             self._ranks += 1
-        self._page_of[position] = page
-        self._pages.setdefault(page, {})[position] = entry
+            self._page_of[position] = page
+            self._offsets.setdefault((position.topic, position.partition), set()).add(position.offset)
+        self._pages.setdefault(page, _Page()).entries[position] = entry
+        self._changed[page] = None
         self.bytes += entry.size
 
     def remove(self, position: Position) -> None:
         page = self._page_of.pop(position)
         del self._rank[position]
-        self.bytes -= self._pages[page].pop(position).size
-        if not self._pages[page]:
-            del self._pages[page]
+        self._offsets[position.topic, position.partition].remove(position.offset)
+        self.bytes -= self._pages[page].entries.pop(position).size
+        self._changed[page] = None
+        if not self._pages[page].entries:
+            self._drop(page)
 
     def entries(self, page: Page) -> tuple[Entry, ...]:
         """The page's entries in the order in which they have to leave."""
-        return tuple(sorted(self._pages[page].values(), key=lambda entry: order(entry.position)))
+        return self._page(page).ordered
 
     def has_stuck(self, page: Page) -> bool:
-        return any(entry.kind == "stuck" for entry in self._pages[page].values())
+        return self._page(page).stuck
 
     def due_ms(self, page: Page) -> int:
         """When none of the page's entries has to wait any more."""
-        return max(entry.not_before_ms for entry in self._pages[page].values())
+        return self._page(page).due_ms
 
-    def by_rank(self, pages: Iterable[Page]) -> list[Page]:
-        return sorted(pages, key=lambda page: min(self._rank[position] for position in self._pages[page]))
+    def by_rank(self, pages: Iterable[Page]) -> Iterator[Page]:
+        """The pages in their order; the first few of many cost little more than one look at each."""
+        queue = [(self._page(page).rank, page) for page in pages]
+        heapq.heapify(queue)
+        while queue:
+            yield heapq.heappop(queue)[1]
+
+    def unstuck(self) -> Iterator[Page]:
+        """Every page that has entries, none of them stuck, by rank."""
+        self._work_out()
+        return self.by_rank(self._unstuck)
+
+    def due(self, now_ms: int, *, stuck: bool) -> list[Page]:
+        """The pages that have to wait no more, with or without a stuck entry, in no order."""
+        self._work_out()
+        while self._queue and self._queue[0][0] <= now_ms:
+            due_ms, _, page, state = heapq.heappop(self._queue)
+            if self._pages.get(page) is state and state.due_ms == due_ms:
+                self._due[state.stuck][page] = None
+        # The time of day may have been set back since a page was found to be due.
+        return [page for page in self._due[stuck] if self._pages[page].due_ms <= now_ms]
+
+    def frozen(self, without: Sequence[Entry]) -> tuple[BlockedPages, Positions]:
+        """A copy of what stands here but for these entries: the lowest position of each page, and all positions."""
+        self._work_out()
+        lowest = {source: dict(pages) for source, pages in self._lowest.items() if pages}
+        offsets = {source: set(known) for source, known in self._offsets.items() if known}
+        left_out = {entry.position for entry in without}
+        for position in left_out:
+            offsets[position.topic, position.partition].remove(position.offset)
+        for page in dict.fromkeys(entry.page for entry in without):
+            topic, partition, key = page
+            first = next((entry for entry in self.entries(page) if entry.position not in left_out), None)
+            if first is None:
+                del lowest[topic, partition][key]
+            else:
+                lowest[topic, partition][key] = first.position.offset
+        return BlockedPages(lowest), Positions(offsets)
+
+    def _page(self, page: Page) -> _Page:
+        if page in self._changed:
+            self._work_out()
+        return self._pages[page]
+
+    def _work_out(self) -> None:
+        """What each page that has changed comes to."""
+        for page in self._changed:
+            state = self._pages[page]
+            entries = state.entries.values()
+            state.ordered = tuple(sorted(entries, key=lambda entry: order(entry.position)))
+            state.rank = min(self._rank[position] for position in state.entries)
+            state.due_ms = max(entry.not_before_ms for entry in entries)
+            state.stuck = any(entry.kind == "stuck" for entry in entries)
+            topic, partition, key = page
+            self._lowest.setdefault((topic, partition), {})[key] = state.ordered[0].position.offset
+            if state.stuck:
+                self._unstuck.pop(page, None)
+            else:
+                self._unstuck[page] = None
+            for pages in self._due.values():
+                pages.pop(page, None)
+            self._queued += 1
+            heapq.heappush(self._queue, (state.due_ms, self._queued, page, state))
+        self._changed.clear()
+
+    def _drop(self, page: Page) -> None:
+        del self._pages[page], self._changed[page]
+        topic, partition, key = page
+        self._lowest.get((topic, partition), {}).pop(key, None)
+        for pages in (self._unstuck, *self._due.values()):
+            pages.pop(page, None)

@@ -8,6 +8,7 @@ from pipeline.config import PipelineConfig
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.facts import Fact, FactsParam
 from pipeline.deferral.rows import entry_rows
+from pipeline.fetch.breakers import reporting_breakers
 from pipeline.metrics.figures import Figures
 from pipeline.metrics.in_worker import reporting
 from pipeline.sink import write
@@ -36,6 +37,7 @@ class SparkRounds:
         facts = self._accumulator()
         try:
             function = work_off(self._config, entries, facts, epoch=epoch, limit_bytes=limit_bytes)
+            function = reporting_breakers(function, self._config.breaker, "slow", facts)
             if self._figures is not None:
                 function = reporting(function, self._figures)
             # One task: the round's own bound on requests is for all of it.
@@ -46,12 +48,17 @@ class SparkRounds:
             self._forget(facts)
 
     def _accumulator(self) -> "Accumulator[list[Fact]]":
-        empty: list[Fact] = []
         with self._lock:  # Spark numbers them without one
-            return self._spark.sparkContext.accumulator(empty, cast("AccumulatorParam[list[Fact]]", FactsParam()))
+            return accumulator_of_facts(self._spark)
 
     def _forget(self, facts: "Accumulator[list[Fact]]") -> None:
         # Spark keeps every accumulator for the life of the driver, and offers no way to let one go.
         from pyspark import accumulators
 
         accumulators._accumulatorRegistry.pop(facts.aid, None)  # noqa: SLF001
+
+
+def accumulator_of_facts(spark: "SparkSession") -> "Accumulator[list[Fact]]":
+    """An empty one. To be made by one thread at a time."""
+    empty: list[Fact] = []
+    return spark.sparkContext.accumulator(empty, cast("AccumulatorParam[list[Fact]]", FactsParam()))

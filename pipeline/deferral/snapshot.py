@@ -4,7 +4,7 @@ The picture travels in the closure of the batch's tasks (`fence`, without values
 the batch. Neither changes while the batch runs, whatever happens to the ledger.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 from pipeline.deferral.entry import Entry, Page
@@ -33,7 +33,7 @@ class Fence:
     """The ledger as a batch's tasks see it, frozen and small. `blocked` has the lowest unclaimed position of a page."""
 
     blocked: Mapping[Page, Position]
-    unclaimed: frozenset[Position]
+    unclaimed: Set[Position]
     claimed: Mapping[Position, Claim]
 
 
@@ -49,7 +49,7 @@ class Snapshot:
         return self.fence.blocked
 
     @property
-    def unclaimed(self) -> frozenset[Position]:
+    def unclaimed(self) -> Set[Position]:
         return self.fence.unclaimed
 
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 from pipeline.deferral.entry import Entry, Page
 from pipeline.deferral.facts import Fact, Resolved, Rewritten
-from pipeline.deferral.lane import Destination, MainLane, SlowLane
+from pipeline.deferral.lane import WAITS, Destination, MainLane, SlowLane
 from pipeline.deferral.snapshot import UNCLAIMED, Claim
 from pipeline.deferral.wire import TOO_LARGE, bounded_record
 from pipeline.jobs.message import Outcome, Processor, SourceMessage, Unfinished
@@ -53,14 +53,16 @@ class DirectTask:
 
 @dataclass(frozen=True)
 class MainTask:
-    """One task of a batch. `limit_s` is the inline allowance, `rest_ms` how long a stuck event rests at first."""
+    """One task of a batch. `limit_s` is the inline allowance; `rest_ms` tells how long a stuck event rests at first, by
+    what the upstream asked for (seconds, or None).
+    """
 
     job: Processor
     lane: MainLane
     target: LedgerTarget
     error_topic: str
     limit_s: float
-    rest_ms: int
+    rest_ms: Callable[[float | None], int]
     now_ms: Callable[[], int]
 
     async def process(self, message: SourceMessage) -> Outcome:
@@ -83,7 +85,9 @@ class MainTask:
         match outcome:
             case None:
                 return None
-            case Unfinished(failure):
+            case Unfinished(failure, tried=False):
+                return self._hold(message, reason_of(failure))
+            case Unfinished(failure, retry_after_s):
                 return self.target.record(
                     self.lane.stick(
                         message.position,
@@ -91,7 +95,7 @@ class MainTask:
                         value=message.value,
                         appended_us=appended_us(message),
                         reason=reason_of(failure),
-                        not_before_ms=self.now_ms() + self.rest_ms,
+                        not_before_ms=self.now_ms() + self.rest_ms(retry_after_s),
                     )
                 )
             case Record():
@@ -99,9 +103,15 @@ class MainTask:
                     return self._hold(message)
                 return outcome
 
-    def _hold(self, message: SourceMessage) -> Record:
+    def _hold(self, message: SourceMessage, reason: str = WAITS) -> Record:
         return self.target.record(
-            self.lane.hold(message.position, key=message.key, value=message.value, appended_us=appended_us(message))
+            self.lane.hold(
+                message.position,
+                key=message.key,
+                value=message.value,
+                appended_us=appended_us(message),
+                reason=reason,
+            )
         )
 
 
@@ -133,7 +143,15 @@ class SlowTask:
         if self.lane.admit(page) == "stand":
             return None
         if isinstance(outcome, Unfinished):
-            again = self.lane.failed(self._entry(message), now_ms=self.now_ms(), reason=reason_of(outcome.failure))
+            if not outcome.tried:
+                self.lane.stand(page)
+                return None
+            again = self.lane.failed(
+                self._entry(message),
+                now_ms=self.now_ms(),
+                reason=reason_of(outcome.failure),
+                retry_after_s=outcome.retry_after_s,
+            )
             if again is not None:
                 record = self.target.record(again)
                 slim = not again.dropped and ("dropped", b"") in record.headers

@@ -8,14 +8,16 @@ name from it, never a host.
 import asyncio
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from dataclasses import dataclass, field
+from datetime import datetime
 
 import aiohttp
 
 from pipeline.config import PipelineConfig
+from pipeline.fetch.answers import retry_after_s, speaks_of_the_moment
 from pipeline.fetch.body import BodyBrokenError, BodyTooLargeError, pieces
+from pipeline.fetch.breaker import Answer, Ask, Pass
+from pipeline.fetch.breakers import BreakerOpenError, Breakers
 from pipeline.fetch.deadline import Deadline
 from pipeline.fetch.in_flight import Holding, InFlightBytes
 from pipeline.fetch.retry_budget import RetryBudget, Unlimited
@@ -31,8 +33,6 @@ _FINAL = {
     404: "revision_not_found",
     413: "content_refused_by_upstream",
 }
-# Statuses below 500 that speak of the moment and not of the revision; from 500 on all do.
-_OF_THE_MOMENT = frozenset({408, 425, 429})
 # Production's service mesh closes idle connections after 4 s; a request on one that it just closed would fail.
 _KEEPALIVE_S = 3.5
 USER_AGENT = "enrichment-pipeline/0.1"
@@ -42,20 +42,33 @@ class FetchFailedError(Exception):
     """A fetch that did not succeed within the record's deadline; carries the failure for the error event.
 
     `transient` tells that the same fetch may succeed later: nobody answered in time, or the upstream was unwell.
+    `retry_after_s` is how long it asked to be left alone. Not `tried`: no request was made for the record.
     """
 
-    def __init__(self, failure: Failure, *, transient: bool = False) -> None:
+    def __init__(
+        self, failure: Failure, *, transient: bool = False, retry_after_s: float | None = None, tried: bool = True
+    ) -> None:
         super().__init__(failure.message)
         self.failure = failure
         self.transient = transient
+        self.retry_after_s = retry_after_s
+        self.tried = tried
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedText:
-    """What the route read in the body, and what the response header said of its length (None when it said nothing)."""
+    """What the route read in the body, and what the response header said of its length (None when it said nothing).
+
+    `body` is the text in UTF-8 where that is how it came.
+    """
 
     text: str
     content_length: int | None
+    body: bytes | bytearray | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def utf8(self) -> bytes | bytearray:
+        return self.text.encode() if self.body is None else self.body
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +81,7 @@ class _Asked:
     request_id: str
     deadline: Deadline
     route: Route
+    path: str
     holding: Holding
 
 
@@ -75,6 +89,7 @@ class _Asked:
 class _Retry:
     why: str
     after_s: float | None = None
+    of_upstream: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +112,12 @@ class WikiClient:
         now: Callable[[], datetime],
         jitter: random.Random,
         in_flight: InFlightBytes | None = None,
+        breakers: Breakers | None = None,
     ) -> None:
         """`clock` counts seconds and never goes back; `now` is the time of day, in UTC, for dates in `Retry-After`.
 
         `in_flight` bounds the bytes of the records within which fetches are made; by default each fetch ends what it
-        holds.
+        holds. `breakers` say which wikis are not asked; by default all are.
         """
         self._config = config
         self._clock = clock
@@ -109,6 +125,7 @@ class WikiClient:
         self._jitter = jitter
         self._slots = RequestSlots(config.fetch.concurrency, config.fetch.concurrency_per_wiki)
         self._in_flight = in_flight or InFlightBytes(config.fetch.max_in_flight_bytes)
+        self._breakers = breakers or Breakers(None)
         budget = config.fetch.retry_budget
         self._budget = Unlimited() if budget == "none" else RetryBudget(budget.share, budget.burst)
         self._session = aiohttp.ClientSession(
@@ -139,20 +156,29 @@ class WikiClient:
         if host is None:
             raise FetchFailedError(Failure("unknown_wiki", f"wiki {wiki_id[:100]!r} is not in mediawiki.wikis"))
         with self._in_flight.joined() as holding:
-            return await self._tries(_Asked(wiki_id, host, rev_id, request_id, deadline, route, holding))
+            asked = _Asked(wiki_id, host, rev_id, request_id, deadline, route, route.path(rev_id), holding)
+            return await self._tries(asked)
 
     async def _tries(self, asked: _Asked) -> FetchedText:
         total = self._config.fetch.total_requests
         kind, last = "deadline_exceeded", _Retry("no answer before the deadline")
+        after_s: float | None = None
         for request in range(1, total + 1):
             try:
                 answer = await self._attempt(asked)
             except TimeoutError:
+                after_s = None
+                break
+            except BreakerOpenError as error:
+                if not asked.deadline.has_begun:
+                    failure = Failure("breaker_open", str(error))
+                    raise FetchFailedError(failure, transient=True, tried=False) from error
+                kind = "fetch_failed"
                 break
             outcome = await self._read(asked, answer) if isinstance(answer, _Answer) else answer
             if isinstance(outcome, FetchedText):
                 return outcome
-            last = outcome
+            last, after_s = outcome, outcome.after_s
             if request == 1:
                 self._budget.earn()
             if request == total or not self._budget.spend():
@@ -163,31 +189,47 @@ class WikiClient:
                 break
             await asyncio.sleep(pause)
             RECORDER.count(RETRIES)
-        raise FetchFailedError(Failure(kind, f"revision {asked.rev_id} of {asked.wiki_id}: {last.why}"), transient=True)
+        failure = Failure(kind, f"revision {asked.rev_id} of {asked.wiki_id}: {last.why}")
+        raise FetchFailedError(failure, transient=True, retry_after_s=after_s)
 
     async def _attempt(self, asked: _Asked) -> _Answer | _Retry:
-        """Raises TimeoutError when the deadline passes before there is an answer."""
+        """Raises TimeoutError when the deadline passes before there is an answer, and BreakerOpenError."""
         deadline = asked.deadline
         if not deadline.has_begun:
             await asked.holding.may_begin()
-            await self._slots.acquire(asked.wiki_id)
+            passed = await self._turn(asked)
             deadline.begin()
         else:
             async with asyncio.timeout(deadline.remaining_s()):
-                await self._slots.acquire(asked.wiki_id)
+                passed = await self._turn(asked)
+        said: Answer | None = None
         body = Spool(asked.holding, self._config.fetch.inline_limit)
         try:
             remaining_s = deadline.remaining_s()
             async with asyncio.timeout(remaining_s):
                 answer = await self._request(asked, body, remaining_s)
-        except BaseException:
+            said = _said(answer)
+        except BaseException as error:
             body.discard()
+            said = _said(error)
             raise
         finally:
             self._slots.release(asked.wiki_id)
+            self._breakers.end(asked.wiki_id, passed, said)
         if isinstance(answer, _Retry):
             body.discard()
         return answer
+
+    async def _turn(self, asked: _Asked) -> Pass:
+        """Leave for a request, and a slot, which has to be released. Raises BreakerOpenError."""
+        while True:
+            # Without a slot, as it may have to wait for the trials of others.
+            await self._breakers.leave(asked.wiki_id)
+            await self._slots.acquire(asked.wiki_id)
+            passed = self._breakers.begin(asked.wiki_id, Ask(asked.path, asked.request_id))
+            if passed is not None:
+                return passed
+            self._slots.release(asked.wiki_id)
 
     def _pause(self, request: int, retry_after_s: float | None) -> float:
         if retry_after_s is not None:
@@ -202,7 +244,7 @@ class WikiClient:
         timeout = aiohttp.ClientTimeout(total=limit_s if limit_s < remaining_s else None)
         try:
             async with self._session.get(
-                asked.route.path(asked.rev_id),
+                asked.path,
                 headers={"Host": asked.host, "X-Request-Id": asked.request_id},
                 timeout=timeout,
                 allow_redirects=False,
@@ -226,7 +268,9 @@ class WikiClient:
         """
         try:
             whole = await answer.body.whole()
-            return FetchedText(asked.route.read(asked.rev_id, whole.decode()), answer.content_length)
+            text = whole.decode()
+            read = asked.route.read(asked.rev_id, text)
+            return FetchedText(read, answer.content_length, whole if read is text else None)
         except BaseException as error:
             answer.body.discard()
             if isinstance(error, TryAgainError):
@@ -237,25 +281,29 @@ class WikiClient:
             raise
 
     def _refused(self, response: aiohttp.ClientResponse, rev_id: int) -> _Retry:
-        if response.status in self._config.fetch.retried_statuses:
-            return _Retry(f"status {response.status}", self._retry_after_s(response))
-        status = response.status
+        status, after_s = response.status, self._retry_after_s(response)
+        of_upstream = speaks_of_the_moment(status)
+        if status in self._config.fetch.retried_statuses:
+            return _Retry(f"status {status}", after_s, of_upstream)
         failure = Failure(_FINAL.get(status, "upstream_error"), f"revision {rev_id}: status {status}")
-        raise FetchFailedError(failure, transient=status >= 500 or status in _OF_THE_MOMENT)
+        raise FetchFailedError(failure, transient=of_upstream, retry_after_s=after_s)
 
     def _retry_after_s(self, response: aiohttp.ClientResponse) -> float | None:
-        return _retry_after_s(response.headers.get("Retry-After"), self._now)
+        return retry_after_s(response.headers.get("Retry-After"), self._now)
 
 
-def _retry_after_s(value: str | None, now: Callable[[], datetime]) -> float | None:
-    """Seconds to wait, from either form of the header; None when it is absent or unreadable."""
-    if value is None:
-        return None
-    if value.isascii() and value.strip().isdigit():
-        return float(value)
-    try:
-        when = parsedate_to_datetime(value)
-        # "-0000" is UTC too, but comes without a zone.
-        return max(0.0, ((when if when.tzinfo else when.replace(tzinfo=UTC)) - now()).total_seconds())
-    except (ValueError, OverflowError):
-        return None
+def _said(outcome: _Answer | _Retry | BaseException) -> Answer | None:
+    """What a request says of the upstream; None when it says nothing."""
+    match outcome:
+        case _Answer(retry_after_s=None):
+            return Answer(failed=False)
+        case _Answer(retry_after_s=after_s):
+            return Answer(failed=True, why="answer that asks to come later", retry_after_s=after_s)
+        case _Retry(why, after_s, of_upstream):
+            return Answer(of_upstream, why, after_s)
+        case FetchFailedError():
+            return Answer(outcome.transient, outcome.failure.message, outcome.retry_after_s)
+        case TimeoutError():
+            return Answer(failed=True, why="no answer before the deadline")
+        case _:
+            return None

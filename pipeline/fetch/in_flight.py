@@ -14,6 +14,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from pipeline.metrics.catalogue import MEMORY_HELD_PEAK, SPOOL_PEAK
+from pipeline.metrics.in_worker import RECORDER
+
 
 class Holding:
     """The bytes of one record, until it leaves."""
@@ -115,6 +118,10 @@ class InFlightBytes:
         holding.spooled_bytes += spooled
         self.memory_bytes += memory
         self.spooled_bytes += spooled
+        if memory > 0:
+            RECORDER.peak(MEMORY_HELD_PEAK, self.memory_bytes)
+        if spooled > 0:
+            RECORDER.peak(SPOOL_PEAK, self.spooled_bytes)
 
     async def _wait(self, holding: Holding, claim_bytes: int | None) -> None:
         waiting = _Waiting(holding, claim_bytes, asyncio.get_running_loop().create_future())

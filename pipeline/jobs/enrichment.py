@@ -21,6 +21,8 @@ from pipeline.records.record import Record
 from pipeline.records.size import serialized_size
 
 CANARY_DOMAIN = "canary"
+MOST_KEY_BYTES = 16 * 1024
+"""A key goes along wherever an event is put aside, and must leave room in a record there."""
 
 
 class Enrichment(Generic[F]):
@@ -38,6 +40,9 @@ class Enrichment(Generic[F]):
             event = parse(message.value, str(message.position))
             if event.domain == CANARY_DOMAIN or not self._job.wants(event):
                 return None
+            if message.key is not None and len(message.key) > MOST_KEY_BYTES:
+                text = f"key of {len(message.key)} bytes, more than {MOST_KEY_BYTES}"
+                return self.error(message, Failure("source_event_too_large", text))
             if event.kind == "delete" or not event.content_visible:
                 return await self._fit(message, event, None)
             return await self._fit(
@@ -46,7 +51,9 @@ class Enrichment(Generic[F]):
         except InvalidEventError as error:
             return self.error(message, error.failure)
         except FetchFailedError as error:
-            return Unfinished(error.failure) if error.transient else self.error(message, error.failure)
+            if not error.transient:
+                return self.error(message, error.failure)
+            return Unfinished(error.failure, retry_after_s=error.retry_after_s, tried=error.tried)
 
     def error(self, message: SourceMessage, failure: Failure) -> Record:
         return error_record(

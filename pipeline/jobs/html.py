@@ -7,7 +7,7 @@ import asyncio
 
 from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
 from pipeline.fetch.deadline import Deadline
-from pipeline.records.diff import unified_diff
+from pipeline.records.diff import unified_diff_of_bytes
 from pipeline.records.output import HtmlContent, html_value
 from pipeline.records.page_change import PageChange
 
@@ -30,7 +30,7 @@ class HtmlJob:
         latest_id, parent_id = event.rev_id, event.parent_id if event.kind in _WITH_PARENT else None
         if parent_id is None:
             latest = await self._html(event, latest_id, "latest", deadline)
-            return HtmlContent(latest.text, declared_bytes=latest.content_length)
+            return _content(latest)
         # Both end before either counts, so that the error event does not depend on which answer came first.
         outcomes = await asyncio.gather(
             self._html(event, latest_id, "latest", deadline),
@@ -38,16 +38,21 @@ class HtmlJob:
             return_exceptions=True,
         )
         latest, parent = _both_fetched(*outcomes)
-        diff = unified_diff(
-            parent.text, latest.text, before_name=f"revision/{parent_id}", after_name=f"revision/{latest_id}"
+        diff = unified_diff_of_bytes(
+            parent.utf8, latest.utf8, before_name=f"revision/{parent_id}", after_name=f"revision/{latest_id}"
         )
-        return HtmlContent(latest.text, parent_id, diff, declared_bytes=latest.content_length)
+        return _content(latest, parent_id, diff.decode())
 
     def value(self, event: PageChange, fetched: HtmlContent | None, *, stream: str) -> bytes:
         return html_value(event, fetched, stream=stream)
 
     async def _html(self, event: PageChange, rev_id: int, role: str, deadline: Deadline) -> FetchedText:
         return await self._client.fetch(event.wiki_id, rev_id, request_id=event.request_id(role), deadline=deadline)
+
+
+def _content(latest: FetchedText, parent_id: int | None = None, diff: str | None = None) -> HtmlContent:
+    html_bytes = len(latest.utf8)
+    return HtmlContent(latest.text, parent_id, diff, declared_bytes=latest.content_length, html_bytes=html_bytes)
 
 
 def _both_fetched(

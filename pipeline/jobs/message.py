@@ -20,9 +20,14 @@ class SourceMessage:
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """A message whose fetches did not succeed in time, but might later."""
+    """A message whose fetches did not succeed in time, but might later.
+
+    `retry_after_s` is how long the upstream asked to be left alone. Not `tried`: no request was made for it.
+    """
 
     failure: Failure
+    retry_after_s: float | None = None
+    tried: bool = True
 
 
 Outcome = Record | Unfinished | None

@@ -58,6 +58,23 @@ def read_limits(config: PipelineConfig) -> Limits:
     )
 
 
+def source_cluster(config: PipelineConfig) -> str | None:
+    """The id of the cluster that the source is in; None when nobody says."""
+    try:
+        admin = KafkaAdminClient(
+            bootstrap_servers=config.source.bootstrap_servers,
+            bootstrap_timeout_ms=_ANSWER_MS,
+            request_timeout_ms=_ANSWER_MS,
+        )
+        try:
+            found = admin.describe_cluster().get("cluster_id")
+        finally:
+            admin.close()
+    except (KafkaError, OSError, ValueError, TypeError):
+        return None  # it has been said of the limits, too
+    return str(found) if found else None
+
+
 def _ask_or_say(bootstrap: str, topics: Iterable[str]) -> tuple[dict[str, int], dict[str, int]]:
     try:
         return _ask(bootstrap, topics)

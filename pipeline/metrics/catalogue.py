@@ -54,6 +54,12 @@ IN_FLIGHT_PEAK = _worker("fetches_in_flight_peak", "gauge", "Most requests at on
 BUFFER_PEAK = _worker(
     "result_buffer_peak_bytes", "gauge", "Most bytes of finished records that waited for the sink in that task."
 )
+MEMORY_HELD_PEAK = _worker(
+    "in_flight_memory_peak_bytes",
+    "gauge",
+    "Most bytes of fetched content in that task's memory.",
+)
+SPOOL_PEAK = _worker("in_flight_spool_peak_bytes", "gauge", "Most bytes of fetched content in that task's spool files.")
 WORKER_MEMORY = _worker("worker_resident_bytes", "gauge", "Resident memory of the Python worker of that task.")
 
 BATCH_SECONDS = _driver("batch_seconds", "histogram", "A micro-batch, from its plan to the last acknowledgement.")
@@ -66,6 +72,13 @@ DEFERRED_BYTES = _driver("deferred_bytes", "gauge", "Bytes that they count there
 DEFERRED_PAGES = _driver("deferred_pages", "gauge", "Pages that they belong to.")
 MAX_DEFERRED = _driver("deferral_max_entries", "gauge", "Above so many the main lane waits.")
 MAX_DEFERRED_BYTES = _driver("deferral_max_bytes", "gauge", "Above so many bytes the main lane waits.")
+BREAKER_OPEN = _driver(
+    "breaker_open",
+    "gauge",
+    "1 while a wiki is left alone; main: no batch is planned, slow: its pages rest.",
+    "lane",
+    "wiki",
+)
 LAG_EVENTS = _driver("lag_events", "gauge", "Events of a source partition that no committed batch read.", "partition")
 LAG_SECONDS = _driver("lag_seconds", "gauge", "Age of the oldest of them, by its record's time.", "partition")
 LAG_SEEN = _driver("lag_timestamp_seconds", "gauge", "When the lag was last found out; it is as old as that.")
@@ -82,6 +95,8 @@ METRICS = (
     FETCH_SECONDS,
     IN_FLIGHT_PEAK,
     BUFFER_PEAK,
+    MEMORY_HELD_PEAK,
+    SPOOL_PEAK,
     WORKER_MEMORY,
     BATCH_SECONDS,
     COMMIT_SECONDS,
@@ -93,6 +108,7 @@ METRICS = (
     DEFERRED_PAGES,
     MAX_DEFERRED,
     MAX_DEFERRED_BYTES,
+    BREAKER_OPEN,
     LAG_EVENTS,
     LAG_SECONDS,
     LAG_SEEN,

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 Standing = tuple[int, int, int]
 """Entries, bytes and pages of the ledger."""
+Breakers = Mapping[tuple[str, str], bool]
+"""Lane and wiki of every breaker that has ever opened, and whether it is open."""
 
 
 class JobMetrics(Collector):
@@ -50,6 +52,7 @@ class JobMetrics(Collector):
         self._lock = threading.Lock()
         self._committed: Mapping[int, int] | None = None
         self._standing: Callable[[], Standing] | None = None
+        self._breakers: Callable[[], Breakers] | None = None
         self._lag = LagWatch(
             lambda: KafkaSource(config.source.bootstrap_servers, config.source.topic),
             self._position,
@@ -75,6 +78,10 @@ class JobMetrics(Collector):
     def watch_ledger(self, standing: Callable[[], Standing]) -> None:
         """Ask this for the ledger's size; without it the job defers nothing."""
         self._standing = standing
+
+    def watch_breakers(self, breakers: Callable[[], Breakers]) -> None:
+        """Ask this for the breakers of wikis."""
+        self._breakers = breakers
 
     def batch_written(self, seconds: float) -> None:
         """All of a micro-batch is acknowledged."""
@@ -107,6 +114,8 @@ class JobMetrics(Collector):
             levels.set(catalogue.DEFERRED_PAGES, pages)
             levels.set(catalogue.MAX_DEFERRED, self._config.deferral.max_entries)
             levels.set(catalogue.MAX_DEFERRED_BYTES, self._config.deferral.max_bytes)
+        for (lane, wiki_id), is_open in (self._breakers() if self._breakers else {}).items():
+            levels.set(catalogue.BREAKER_OPEN, is_open, lane, wiki_id)
         lag = self._lag.lag
         if lag is not None:
             for partition, events in lag.events.items():

@@ -14,6 +14,7 @@ import click
 
 from pipeline.config import PipelineConfig
 from pipeline.errors import RefusedError
+from pipeline.identity import FILE, Identity
 from pipeline.load import load_config
 from pipeline.ops import checkpoint_write as write
 from pipeline.ops.checkpoint import Checkpoint, lines, read_checkpoint
@@ -43,8 +44,11 @@ def checkpoint() -> None:
 def show_(config_file: Path, endpoint: str | None) -> None:
     """Batches, offsets, query id, and whether the last batch is committed."""
     with exit_codes():
-        for line in lines(read_checkpoint(_files(load_config(config_file), endpoint))):
+        files = _files(load_config(config_file), endpoint)
+        found, identity = read_checkpoint(files), _identity(files)
+        for line in lines(found):
             click.echo(line)
+        click.echo(f"made by     {identity.in_words() if identity else 'a job that did not say so'}")
 
 
 @checkpoint.command()
@@ -54,9 +58,14 @@ def verify(config_file: Path, endpoint: str | None) -> None:
     """Whether the job could continue: the files are whole, of its topic, and the broker still has the offsets."""
     with exit_codes():
         config = load_config(config_file)
-        found = read_checkpoint(_files(config, endpoint))
+        files = _files(config, endpoint)
+        found, identity = read_checkpoint(files), _identity(files)
         with _source(config) as source:
             wrong = problems(found, source.topic, source.bounds())
+        # Of the topic the offsets have said it already.
+        own = Identity.of(config, None)
+        if identity is not None and not (wrong and identity.source != own.source):
+            wrong += [f"another job has made it: {difference}" for difference in identity.differences(own)]
     for problem in wrong:
         click.echo(problem)
     if wrong:
@@ -156,6 +165,10 @@ def _say_difference(found: Checkpoint, topic: str, offsets: dict[int, int]) -> N
             f"batch {found.last.number} was planned and not committed, and is given up: some of it may have left, and "
             "of pages with deferred events a later one may leave before an earlier one"
         )
+
+
+def _identity(files: CheckpointFiles) -> Identity | None:
+    return Identity.read(files.read(FILE), files.place) if FILE in files.names() else None
 
 
 def _files(config: PipelineConfig, endpoint: str | None, place: str | None = None) -> CheckpointFiles:

@@ -22,16 +22,20 @@ _SOURCE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:enrichment:content-change")
 
 @dataclass(frozen=True, slots=True)
 class HtmlContent:
-    """The latest HTML, and the diff where there is a parent revision. `declared_bytes` as in `Fetched`."""
+    """The latest HTML, and the diff where there is a parent revision. `declared_bytes` as in `Fetched`; `html_bytes`
+    are those of the HTML in UTF-8, where they are known.
+    """
 
     html: str
     parent_id: int | None = None
     diff: str | None = None
     declared_bytes: int | None = field(default=None, kw_only=True)
+    html_bytes: int | None = field(default=None, kw_only=True, compare=False, repr=False)
 
     def decoded_bytes(self) -> int:
         """UTF-8 bytes of HTML and diff, before escaping."""
-        return len(self.html.encode()) + len((self.diff or "").encode())
+        html_bytes = len(self.html.encode()) if self.html_bytes is None else self.html_bytes
+        return html_bytes + len((self.diff or "").encode())
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,18 +62,18 @@ def parse(value: bytes | None, position: str) -> PageChange:
                 "malformed_json", f"message of {len(value or b'')} bytes is not JSON: {error}; it begins {excerpt!r}"
             )
         ) from error
+    try:
+        orjson.dumps(document)
+    except orjson.JSONEncodeError as error:
+        # What can be read may be nested too deeply to be written, or for the validator.
+        raise InvalidEventError(
+            Failure("malformed_json", f"message of {len(value or b'')} bytes cannot be passed on: {error}")
+        ) from error
     for violation in page_change_validator().iter_errors(document):
         place = "/".join(str(step) for step in violation.instance_path) or "(top)"
         raise InvalidEventError(
             Failure("schema_violation", f"not a {PAGE_CHANGE_URI} event at {place[:200]}: {violation.message[:250]}")
         )
-    try:
-        orjson.dumps(document)
-    except orjson.JSONEncodeError as error:
-        # What can be read may be nested too deeply to be written.
-        raise InvalidEventError(
-            Failure("malformed_json", f"message of {len(value or b'')} bytes cannot be passed on: {error}")
-        ) from error
     revision = document["revision"]
     slot = revision.get("content_slots", {}).get("main", {})
     event_id = document["meta"].get("id", "")

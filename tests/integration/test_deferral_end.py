@@ -23,7 +23,8 @@ TRAFFIC: dict[str, Any] = {
 }
 RULES = [{"name": f"slow: {page}", "when": {"page": page}, "do": {"latency": "10m"}} for page in ("Slow", "Slower")]
 SETTINGS: dict[str, Any] = {
-    "deferral": {"inline_allowance": "1s", "slow_lane": {"deadline": "10m", "rounds": 2, "pages": 1}}
+    "deferral": {"inline_allowance": "1s", "slow_lane": {"deadline": "10m", "rounds": 2, "pages": 1}},
+    "stop_timeout": "11s",
 }
 
 
@@ -68,13 +69,14 @@ def test_a_round_that_fails_ends_the_process(make_bench: MakeBench) -> None:
 
 
 @pytest.mark.slow
-def test_a_stop_does_not_wait_for_a_round(make_bench: MakeBench) -> None:
+def test_a_stop_waits_for_a_round_no_longer_than_its_time(make_bench: MakeBench) -> None:
     bench = make_bench(traffic=TRAFFIC, rules=RULES, settings=SETTINGS)
     bench.publish(wait=True)
     run = bench.start()
     run.await_condition(lambda: two_rounds(bench), "two rounds to be at work")
     assert run.terminate() == 0
-    assert run.said("stopped")
+    (stopped,) = run.said("stopped")
+    assert stopped["rounds_given_up"] == 2
     assert_nothing_is_left(run)
     assert bench.deferred() == 2
 

@@ -117,7 +117,7 @@ def test_a_replay_is_seen_and_removed(make_bench: MakeBench) -> None:
 
     lines, said = consumed(bench)
     raw = bench.outputs()
-    assert len(raw) > len({line["id"] for line in lines}) == len(lines)
+    assert len(raw) > len({line["id"] for line in lines}) == len(lines), "repeats are not known by their ids"
     assert f"{len(raw)} records, " in said
     assert f"{len(raw) - len(lines)} repeats removed (0 with other bytes)" in said
     sources = [(line["source"]["partition"], line["source"]["offset"]) for line in lines]

@@ -34,9 +34,14 @@ class Job:
     start: Callable[..., ManagedProcess]
 
     def run_to_end(self, *arguments: str) -> tuple[int, str]:
+        """Exit code and what was said on standard error; a job that begins is none that ends."""
         process = self.start(*arguments)
-        wait_until(lambda: process.exit_code is not None, what="the pipeline to end", deadline=DEADLINE)
-        assert process.exit_code is not None
+
+        def begun() -> bool:
+            return any(line["event"] == "started" for line in lines_of(process))
+
+        wait_until(lambda: process.exit_code is not None or begun(), what="the pipeline to end", deadline=DEADLINE)
+        assert process.exit_code is not None, "it began all the same"
         return process.exit_code, process.stderr.read_text()
 
 
@@ -109,6 +114,21 @@ def test_an_existing_checkpoint_refuses_a_new_start_and_graceful_stop_is_exit_0(
     code, said = job.run_to_end("--new", "earliest")
     assert code == 2
     assert "--new earliest would not be obeyed" in said
+
+
+def test_a_metrics_name_used_twice_is_refused(job: Job) -> None:
+    job.config["metrics"] = {"rename": {"enrichment_fetch_retries": "enrichment_events"}}
+    code, said = job.run_to_end("--new", "latest")
+    assert code == 2
+    assert "would both be reported as enrichment_events" in said
+
+
+def test_memory_that_is_given_elsewhere_and_is_more_than_the_limit_leaves_is_refused(job: Job) -> None:
+    """The stack's Spark has a heap of 1 GiB."""
+    code, said = job.run_to_end("--new", "latest", "--memory-limit", "4GiB", "--slots", "4")
+    assert code == 2
+    assert "spark.driver.memory is 1g" in said
+    assert "the limit leaves" in said
 
 
 def test_messages_that_are_no_events_become_bounded_error_events_and_the_stream_goes_on(job: Job) -> None:

@@ -1,5 +1,6 @@
 """A pipeline with deferral on a real stack, with traffic of its own, that tests may kill, restart and audit."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -112,6 +113,7 @@ class Bench:
         traffic: Mapping[str, Any],
         rules: Sequence[Mapping[str, Any]],
         settings: Mapping[str, Any],
+        topics: Topics | None = None,
     ) -> None:
         self.guardian, self.stack, self._directory = guardian, stack, directory
         directory.mkdir()
@@ -132,7 +134,7 @@ class Bench:
         parsed: tuple[Rule, ...] = TypeAdapter(Rules).validate_python(tuple(rules))
         seed = int(traffic["seed"])
         stack.mock_api.populate(seed=seed, catalog=self._traffic.catalog(), rules=parsed)
-        recreate_topics(bootstrap, topics_of_arm(Topics(), self.config))
+        recreate_topics(bootstrap, topics_of_arm(topics or Topics(), self.config))
         self._stop = threading.Event()
         self._publisher: Publisher = self._traffic.publisher(bootstrap, self.config.source.topic, self._stop)
         self._ends = TopicEnds(bootstrap)
@@ -140,8 +142,8 @@ class Bench:
         self._runs: list[Run] = []
         self.config_file = directory / "pipeline.yaml"
         self.config_file.write_bytes(orjson.dumps(self.config.model_dump(mode="json", by_alias=True)))
-        self._conf_dir = directory / "spark-conf"
-        write_spark_conf(SparkPlace(stack.object_store.endpoint, guardian.directory), self._conf_dir)
+        self.conf_dir = directory / "spark-conf"
+        write_spark_conf(SparkPlace(stack.object_store.endpoint, guardian.directory), self.conf_dir)
 
     def publish(self, *, wait: bool = False) -> None:
         """Begin with the traffic, or publish all of it."""
@@ -164,7 +166,7 @@ class Bench:
         first = not self._runs
         options = ["--new", "earliest"] if first else []
         argv = [sys.executable, str(_LAUNCHER), "run", self.config.job, "--config", str(self.config_file)]
-        environment = dict(spark_environment(self._conf_dir, self.stack.object_store.credentials()))
+        environment = dict(spark_environment(self.conf_dir, self.stack.object_store.credentials()))
         environment["PYTHONPATH"] = str(_REPOSITORY)
         if crash is not None:
             environment[CRASH_VARIABLE] = crash.model_dump_json()
@@ -194,7 +196,10 @@ class Bench:
     def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """`python -m pipeline …` with the job's configuration, from its start to its end."""
         argv = [sys.executable, "-m", "pipeline", *arguments, "--config", str(self.config_file)]
-        return subprocess.run(argv, cwd=_REPOSITORY, capture_output=True, text=True, timeout=_COMMAND_S, check=False)
+        environment = {**os.environ, **self.stack.object_store.credentials()}
+        return subprocess.run(
+            argv, cwd=_REPOSITORY, env=environment, capture_output=True, text=True, timeout=_COMMAND_S, check=False
+        )
 
     # what is there
 
@@ -264,10 +269,13 @@ class Bench:
         found: list[dict[str, Any]] = self._mock("GET", f"/journal?rule={requests.utils.quote(rule)}")
         return found
 
+    def add_rule(self, **rule: Any) -> None:
+        self._mock("POST", "/rules", json=rule)
+
     def remove_rule(self, rule: str) -> None:
         self._mock("DELETE", f"/rules/{requests.utils.quote(rule)}")
 
-    def _mock(self, method: str, path: str) -> Any:
-        answer = requests.request(method, f"{self.stack.mock_api.endpoint}/__mock{path}", timeout=_TIMEOUT_S)
+    def _mock(self, method: str, path: str, **body: Any) -> Any:
+        answer = requests.request(method, f"{self.stack.mock_api.endpoint}/__mock{path}", timeout=_TIMEOUT_S, **body)
         answer.raise_for_status()
         return answer.json() if answer.content else None

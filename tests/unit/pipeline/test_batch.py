@@ -10,13 +10,18 @@ import pytest
 from pipeline import batch as module
 from pipeline import worker
 from pipeline.batch import BatchWriter
-from pipeline.config import PipelineConfig
+from pipeline.config import Breaker, PipelineConfig
 from pipeline.deferral.entry import Entry
+from pipeline.deferral.facts import Fact, Resolved
 from pipeline.deferral.ledger import ProtocolError
 from pipeline.deferral.snapshot import Fence, Snapshot
 from pipeline.errors import PipelineError
+from pipeline.fetch import breakers
+from pipeline.fetch.breaker import Ask, Opened
 from pipeline.metrics import in_worker
+from pipeline.progress import Progress
 from pipeline.stall import StalledError, StallWatch
+from pipeline.stop import HeldError
 from tests.unit.pipeline.deferral.making import entry
 
 
@@ -73,24 +78,52 @@ class Lanes:
     claims: Sequence[Entry] = ()
     failure: Exception | None = None
     written_failure: Exception | None = None
+    plan_failure: Exception | None = None
     epoch: int = 5
     limit_bytes: int = 777
     watch: StallWatch | None = None
+    opened: Sequence[Opened] = ()
 
     def plan(self, number: int) -> Snapshot:
         assert self.watch is not None
         assert self.watch.batch is None, "the wait for room is not the batch's"
         self.steps.append(f"plan {number}")
+        if self.plan_failure:
+            raise self.plan_failure
         return Snapshot(Fence({}, frozenset(), {}), tuple(self.claims))
 
-    def written(self, snapshot: Snapshot, number: int) -> None:
+    def written(self, snapshot: Snapshot, number: int, opened: Sequence[Opened] = ()) -> None:
         self.steps.append(f"written {number}")
+        self.opened = opened
         if self.written_failure:
             raise self.written_failure
 
     def check(self) -> None:
         if self.failure:
             raise self.failure
+
+    @property
+    def rounds(self) -> int:
+        return 2
+
+    def stop(self) -> None:
+        self.steps.append("lanes stopped")
+
+
+class Facts:
+    """An accumulator; what tasks add stands in `told`, once."""
+
+    def __init__(self, told: list[Fact]) -> None:
+        self.told = told
+        self._value: list[Fact] = []
+
+    @property
+    def value(self) -> list[Fact]:
+        return self._value + self.told
+
+    @value.setter
+    def value(self, value: list[Fact]) -> None:
+        self._value = value
 
 
 @dataclass
@@ -101,6 +134,7 @@ class Bench:
     steps: list[str]
     functions: list[Any]
     now: list[float]
+    told: list[Fact]
 
 
 MakeBench = Callable[..., Bench]
@@ -112,6 +146,7 @@ def bench(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.Monkey
         steps: list[str] = []
         functions: list[Any] = []
         now = [0.0]
+        told: list[Fact] = []
         watch = StallWatch(10, lambda: now[0])
         lanes = Lanes(steps, claims, watch=watch)
 
@@ -124,10 +159,11 @@ def bench(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.Monkey
 
         monkeypatch.setattr(module, "_lanes", lambda *_: lanes)
         monkeypatch.setattr(module, "write", write)
+        monkeypatch.setattr(module, "accumulator_of_facts", lambda _: Facts(told))
         monkeypatch.setattr(module, "entry_rows", lambda _, entries: Rows(entries))
         config = make_config(deferral=deferral, fetch={"concurrency": 40})
         spark: Any = None
-        return Bench(BatchWriter(spark, config, watch), watch, lanes, steps, functions, now)
+        return Bench(BatchWriter(spark, config, watch), watch, lanes, steps, functions, now, told)
 
     return make
 
@@ -139,6 +175,15 @@ def write(made: Bench, number: int = 3, frame: Frame | None = None) -> Frame:
     return frame
 
 
+def main_lane(function: Any) -> Any:
+    """The lane's function in the one that reports breakers."""
+    assert function.func is breakers._report
+    inner, settings, lane, _facts = function.args
+    assert (settings, lane) == (Breaker(), "main")
+    assert inner.func is worker._main_lane
+    return inner
+
+
 def concurrency_in(config_json: str) -> int:
     """What a worker is given of the bound on requests."""
     return PipelineConfig.model_validate_json(config_json).fetch.concurrency
@@ -148,10 +193,9 @@ def test_a_batch_is_planned_written_and_settled(bench: MakeBench) -> None:
     made = bench()
     frame = write(made)
     assert made.steps == ["plan 3", "write", "written 3"]
-    assert frame.done == [], "each source partition is a task, which keeps its order"
+    assert frame.done == [("coalesce", 2)], "each source partition is a task, which keeps its order"
     (function,) = made.functions
-    assert function.func is worker._main_lane
-    (config_json, fence, target) = function.args
+    (config_json, fence, target) = main_lane(function).args
     assert (concurrency_in(config_json), fence) == (20, Fence({}, frozenset(), {}))
     assert (target.epoch, target.batch, target.limit_bytes) == (5, 3, 777)
 
@@ -159,6 +203,7 @@ def test_a_batch_is_planned_written_and_settled(bench: MakeBench) -> None:
 def test_claims_join_their_pages_in_one_task_and_in_order(bench: MakeBench) -> None:
     made = bench(entry(7), entry(9))
     assert write(made).done == [
+        ("coalesce", 2),
         ("union", [7, 9]),
         ("repartition", 2, "topic", "partition", "key"),
         ("sort", "topic", "partition", "offset"),
@@ -169,7 +214,15 @@ def test_claims_join_their_pages_in_one_task_and_in_order(bench: MakeBench) -> N
 def test_tasks_at_once_share_the_bound_on_requests(bench: MakeBench, partitions: int, slots: int, share: int) -> None:
     made = bench()
     write(made, frame=Frame(partitions, slots))
-    assert concurrency_in(made.functions[0].args[0]) == share
+    assert concurrency_in(main_lane(made.functions[0]).args[0]) == share
+
+
+def test_what_the_tasks_found_to_be_unwell_is_settled_with_the_batch(bench: MakeBench) -> None:
+    made = bench()
+    opened = Opened("enwiki", 20, 12, "status 503", (Ask("/w/rest.php/v1/revision/1/html", "event:latest"),))
+    made.told += [Resolved(entry(1).position), opened]
+    write(made)
+    assert made.lanes.opened == [opened]
 
 
 @pytest.mark.parametrize(
@@ -180,7 +233,15 @@ def test_a_slow_round_finds_a_slot_of_its_own(bench: MakeBench, deferral: dict[s
 
 
 def test_without_slow_rounds_all_slots_are_the_batchs(bench: MakeBench) -> None:
-    assert write(bench(policy="none"), frame=Frame(partitions=4, slots=4)).done == []
+    assert write(bench(policy="none"), frame=Frame(partitions=4, slots=4)).done == [("coalesce", 4)]
+
+
+def test_a_batch_with_news_of_few_partitions_leaves_the_others_their_share(bench: MakeBench) -> None:
+    """Else a worker's bounds, and with them its connections, would change from batch to batch."""
+    made = bench()
+    made.writer.committed(Progress(0, 9, {}, {0: 5, 1: 5, 2: 5}))
+    write(made, frame=Frame(partitions=1, slots=4))
+    assert concurrency_in(main_lane(made.functions[0]).args[0]) == 40 // 3
 
 
 def test_claims_join_what_is_coalesced(bench: MakeBench) -> None:
@@ -283,7 +344,7 @@ def test_with_metrics_tasks_report_to_the_main_lanes_figures(bench: MakeBench) -
     (function,) = made.functions
     assert function.func is in_worker._report
     inner, figures = function.args
-    assert inner.func is worker._main_lane
+    assert main_lane(inner)
     assert figures is metrics.figures["main"]
 
 
@@ -293,3 +354,70 @@ def test_a_batch_that_failed_is_not_measured(bench: MakeBench) -> None:
     with pytest.raises(RuntimeError, match="refused"):
         write(made)
     assert "measured" not in made.steps
+
+
+def held(monkeypatch: pytest.MonkeyPatch, made: Bench) -> None:
+    """Who is held ends, and the test goes on."""
+
+    def end(_spark: Any) -> None:
+        made.steps.append("held")
+        raise HeldError("stopped")
+
+    monkeypatch.setattr(module, "hold", end)
+
+
+def test_after_a_stop_no_batch_writes_anything(bench: MakeBench, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = bench()
+    held(monkeypatch, made)
+    write(made, 3)
+    made.writer.drain()
+    assert (made.writer.writing, made.writer.is_held, made.writer.rounds) == (None, False, 2)
+    with pytest.raises(HeldError):
+        write(made, 4)
+    assert made.steps == ["plan 3", "write", "written 3", "lanes stopped", "plan 4", "held"]
+    assert (made.writer.writing, made.writer.is_held) == (None, True)
+    made.writer.check()
+    assert made.writer.batch is None, "nobody waits for its commit"
+
+
+def test_a_wait_for_room_that_a_stop_ends_is_no_failure(bench: MakeBench, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = bench()
+    held(monkeypatch, made)
+    made.writer.drain()
+    made.lanes.plan_failure = PipelineError("the wait for room in the ledger was ended")
+    with pytest.raises(HeldError):
+        write(made)
+    assert made.steps[-1] == "held"
+    assert made.writer.is_held
+    made.writer.check()
+
+
+def test_a_batch_that_began_before_the_stop_is_finished(bench: MakeBench, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = bench()
+    writing: list[int | None] = []
+
+    def write_and_stop(_function: Any, _sink: Any) -> None:
+        made.writer.drain()
+        writing.append(made.writer.writing)
+
+    monkeypatch.setattr(module, "write", write_and_stop)
+    write(made)
+    assert writing == [3]
+    assert made.steps == ["plan 3", "lanes stopped", "written 3"]
+    assert (made.writer.writing, made.writer.is_held) == (None, False)
+
+
+def test_a_batch_that_fails_after_the_stop_has_failed(bench: MakeBench, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = bench()
+    held(monkeypatch, made)
+
+    def stop_and_fail(_function: Any, _sink: Any) -> None:
+        made.writer.drain()
+        raise PipelineError("ledger topic x could not be written")
+
+    monkeypatch.setattr(module, "write", stop_and_fail)
+    with pytest.raises(PipelineError):
+        write(made)
+    assert "held" not in made.steps
+    with pytest.raises(PipelineError, match="could not be written"):
+        made.writer.check()

@@ -131,3 +131,27 @@ def test_what_cannot_be_meant_is_refused_at_its_place(
 def test_a_configuration_cannot_be_changed(make_config: MakeConfig) -> None:
     with pytest.raises(ValidationError, match="frozen"):
         make_config().fetch.concurrency = 7  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(("allowance", "seconds"), [("5s", 25), ("60s", 80)])
+def test_the_time_to_stop_follows_the_allowance(make_config: MakeConfig, allowance: str, seconds: int) -> None:
+    made = make_config(deferral={"inline_allowance": allowance})
+    assert made.stop_timeout.total_seconds() == seconds
+    assert PipelineConfig.model_validate(made.model_dump(mode="json", by_alias=True)) == made
+
+
+def test_a_stop_has_time_for_slow_records_and_the_sink(make_config: MakeConfig) -> None:
+    deferral = {"inline_allowance": "20s"}
+    assert make_config(deferral=deferral, stop_timeout="30s").stop_timeout.total_seconds() == 30
+    with pytest.raises(ValidationError, match=r"stop_timeout 29 s is too short: .* write at least 30s"):
+        make_config(deferral=deferral, stop_timeout="29s")
+    # Without deferral nothing says how long a batch takes.
+    assert make_config(deferral={"policy": "none"}, stop_timeout="1s").stop_timeout.total_seconds() == 1
+
+
+def test_a_breaker_stays_open_no_longer_than_its_cap(make_config: MakeConfig) -> None:
+    assert make_config(breaker={"open_for": "2m", "open_for_cap": "2m"}).breaker.policy == "wait"
+    with pytest.raises(
+        ValidationError, match=r"breaker.open_for_cap 10 s is below breaker.open_for 20 s: raise the cap"
+    ):
+        make_config(breaker={"open_for": "20s", "open_for_cap": "10s"})

@@ -13,7 +13,9 @@ from pipeline import stream
 from pipeline.__main__ import main
 from pipeline.config import PipelineConfig
 from pipeline.errors import PipelineError
+from pipeline.memory.budget import Budget
 from pipeline.start import NewStart
+from pipeline.stop import StoppedHardError
 
 Start = Callable[..., Result]
 
@@ -26,9 +28,9 @@ class Stream:
     failure: Exception | None = None
     allow_unsafe: bool | None = None
 
-    def run(self, config: PipelineConfig, new: NewStart | None, *, allow_unsafe: bool) -> None:
+    def run(self, told: Budget, new: NewStart | None, *, allow_unsafe: bool) -> None:
         self.allow_unsafe = allow_unsafe
-        self.started.append((config, new))
+        self.started.append((told.config, new))
         if self.failure:
             raise self.failure
 
@@ -142,3 +144,40 @@ def test_a_refusal_needs_neither_spark_nor_arrow(tmp_path: Path) -> None:
         [sys.executable, "-c", program, str(tmp_path / "missing.yaml")], capture_output=True, text=True, check=True
     )
     assert out.stdout == "2\n"
+
+
+def test_memory_comes_from_one_number(start: Start, query: Stream) -> None:
+    result = start("--memory-limit", "4GiB", "--slots", "4")
+    assert result.exit_code == 0
+    ((config, _),) = query.started
+    configuration, memory = said(result)
+    assert memory["event"] == "memory"
+    assert sum(memory["parts"].values()) <= memory["limit"]["bytes"] == 4 * 1024**3
+    assert memory["settings"]["fetch.max_in_flight_bytes"] == config.fetch.max_in_flight_bytes
+    assert configuration["in_force"]["claim_check"]["max_bytes"] == config.claim_check.max_bytes, "what is in force"
+
+
+def test_spark_must_not_be_told_what_the_job_cannot_work_with(
+    start: Start, query: Stream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "spark-defaults.conf").write_text("spark.speculation true\nspark.driver.memory 3g\n")
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    result = start()
+    assert result.exit_code == 2
+    assert f"spark.speculation is true ({tmp_path}/spark-defaults.conf:1), and the job needs false" in result.stderr
+    (tmp_path / "spark-defaults.conf").write_text("spark.driver.memory 3g\n")
+    result = start("--memory-limit", "4GiB", "--slots", "4")
+    assert result.exit_code == 2
+    assert "spark.driver.memory is 3g" in result.stderr
+    assert not query.started
+
+
+def test_a_stop_that_took_too_long_is_exit_3_whatever_still_runs(
+    start: Start, query: Stream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended: list[int] = []
+    monkeypatch.setattr("os._exit", ended.append)
+    query.failure = StoppedHardError("stopped with batch 7 at work, as stop_timeout 25 s is over")
+    result = start()
+    assert ended == [3]
+    assert said(result)[-1]["error"] == "stopped with batch 7 at work, as stop_timeout 25 s is over"

@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ import pytest
 from pipeline import log, stream
 from pipeline.config import PipelineConfig
 from pipeline.errors import PipelineError
+from pipeline.memory.budget import Budget
+from pipeline.stop import StoppedHardError
 
 TRACE = "Query failed\nCaused by: a.b.RecordTooLargeException: The message is 23048294 bytes\n"
 PROXY = (
@@ -55,6 +58,10 @@ class Writer:
     query: Query
     failures: list[PipelineError | None] = field(default_factory=list)
     committed: list[int | None] = field(default_factory=list)
+    # What is under way at each look after the signal; the last stays.
+    writings: list[int | None] = field(default_factory=lambda: [None])
+    helds: list[bool] = field(default_factory=lambda: [False])
+    rounds_left: list[int] = field(default_factory=lambda: [0])
 
     @property
     def batch(self) -> int:
@@ -66,8 +73,27 @@ class Writer:
         if self.failures and (failure := self.failures.pop(0)):
             raise failure
 
-    def stop(self) -> None:
-        self.query.steps.append("writer stopped")
+    @property
+    def writing(self) -> int | None:
+        return _next(self.writings)
+
+    @property
+    def is_held(self) -> bool:
+        return _next(self.helds)
+
+    @property
+    def rounds(self) -> int:
+        return _next(self.rounds_left)
+
+    def drain(self) -> None:
+        self.query.steps.append("drained")
+
+    def close(self) -> None:
+        self.query.steps.append("closed")
+
+
+def _next(values: list[Any]) -> Any:
+    return values.pop(0) if len(values) > 1 else values[0]
 
 
 Run = Callable[..., list[dict[str, Any]]]
@@ -78,25 +104,96 @@ def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPa
     """Runs a query to its end; what was said. The handlers of this process's signals come back at the end."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
 
+    clock = [0.0]
+
     def go(query: Query, writer: Writer) -> list[dict[str, Any]]:
         said: list[dict[str, Any]] = []
+        ended = SimpleNamespace(wait=lambda _seconds: query.steps.append("awaited"))
+        running = {"query": query, "writer": writer, "ui": None, "ended": ended}
+        monkeypatch.setattr(stream, "time", SimpleNamespace(monotonic=lambda: clock[-1]))
         monkeypatch.setattr(log, "say", lambda event, **fields: said.append({"event": event} | fields))
-        monkeypatch.setattr(stream, "_begin", lambda *_, **__: (query, writer, None))
-        stream.run(make_config(), None)
+        monkeypatch.setattr(stream, "_begin", lambda *_, **__: SimpleNamespace(**running))
+        stream.run(Budget(make_config()), None)
         return said
 
+    go.clock = clock  # type: ignore[attr-defined]
     yield go
     for number, handler in handlers.items():
         signal.signal(number, handler)
 
 
+def signalled(number: int = signal.SIGTERM) -> Callable[[], None]:
+    return lambda: os.kill(os.getpid(), number)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_in_order(run: Run, number: signal.Signals) -> None:
     """First nothing new begins, which also ends a batch that waits for room; then Spark is told."""
-    query = Query(events=[None, lambda: os.kill(os.getpid(), number)])
+    query = Query(events=[None, signalled(number)], active=[True, True, False])
     said = run(query, Writer(query))
-    assert [line["event"] for line in said] == ["started", "stopped"]
-    assert query.steps[-2:] == ["writer stopped", "query stopped"]
+    assert [line["event"] for line in said] == ["started", "stopping", "stopped"]
+    assert [step for step in query.steps if step not in ("batch", "status")] == [
+        "drained",
+        "query stopped",
+        "awaited",
+        "closed",
+    ]
+
+
+def test_a_stop_waits_for_the_batch_and_its_commit(run: Run) -> None:
+    """While it writes nobody asks Spark; then the trigger has to rest, which it does when the batch is committed."""
+    query = Query(events=[signalled(), None, None, None], active=[True, True, True, True, True, False])
+    said = run(query, Writer(query, writings=[7, 7, 7, None]))
+    assert (said[1]["event"], said[1]["batch"], said[1]["within_s"]) == ("stopping", 7, 25)
+    assert query.steps[-4:] == ["status", "query stopped", "awaited", "closed"]
+    assert not query.active, "the last answer was waited for"
+
+
+def test_a_held_batch_says_that_the_one_before_is_committed(run: Run) -> None:
+    """Under load the trigger never rests."""
+    query = Query(events=[signalled(), None, None])
+    run(query, Writer(query, writings=[7, 7, None], helds=[True]))
+    assert query.steps[-3:] == ["query stopped", "awaited", "closed"]
+
+
+def test_a_stop_waits_for_slow_rounds(run: Run) -> None:
+    query = Query(events=[signalled(), None, None], active=[True, False, True, False, True, False])
+    said = run(query, Writer(query, rounds_left=[2, 1, 1, 0]))
+    assert said[-1]["rounds_given_up"] == 0
+    assert query.events == []
+
+
+@pytest.mark.parametrize("why", ["time", "second signal"])
+def test_rounds_are_given_up_when_the_time_is_over_and_that_is_no_failure(run: Run, why: str) -> None:
+    query = Query(events=[signalled(), None], active=[True, False, True, False])
+    if why == "second signal":
+        query.events[1] = signalled()
+    else:
+        query.events[1] = lambda: run.clock.append(26.0)  # type: ignore[attr-defined]
+    said = run(query, Writer(query, rounds_left=[2]))
+    assert (said[-1]["event"], said[-1]["rounds_given_up"]) == ("stopped", 2)
+
+
+@pytest.mark.parametrize(
+    ("writings", "what"), [([7], "batch 7"), ([None], "a batch")], ids=["still writing", "not committed"]
+)
+@pytest.mark.parametrize("why", ["stop_timeout 25 s is over", "a second signal came"])
+def test_a_batch_that_has_to_be_left_ends_the_process_hard(
+    run: Run, writings: list[int | None], what: str, why: str
+) -> None:
+    query = Query(events=[signalled(), lambda: run.clock.append(25.0)])  # type: ignore[attr-defined]
+    if "signal" in why:
+        query.events[1] = signalled()
+    with pytest.raises(StoppedHardError, match=f"^stopped with {what} at work, as {why}$") as caught:
+        run(query, Writer(query, writings=writings))
+    assert caught.value.exit_code == 3
+    assert "query stopped" not in query.steps, "it would wait for the batch"
+
+
+def test_a_batch_that_fails_while_it_is_waited_for_is_a_failure(run: Run) -> None:
+    query = Query(events=[signalled(), RuntimeError(TRACE)])
+    with pytest.raises(PipelineError, match="RecordTooLargeException"):
+        run(query, Writer(query, writings=[7]))
 
 
 def test_a_failed_query_says_what_java_said(run: Run) -> None:
@@ -151,5 +248,5 @@ def test_what_fails_before_the_query_runs_is_told_with_what_it_needs(
     with pytest.raises(
         PipelineError, match=r"query could not begin: java.lang.ClassNotFoundException: kafka"
     ) as caught:
-        stream.run(make_config(), None)
+        stream.run(Budget(make_config()), None)
     assert "classpath" in str(caught.value.hint)

@@ -13,8 +13,11 @@ from devkit.stack import pipeline, spark
 from devkit.stack.pipeline import default_topics, start_pipeline
 from devkit.stack.stack import Stack
 from pipeline.config import PipelineConfig
+from pipeline.limits.judge import Limits, disagreements
 from tests.unit.devkit.stack.fakes import FakeGuardian, FakeProcess
 from tests.unit.devkit.stack.test_training import named
+
+Made = dict[str, tuple[int, dict[str, str]]]
 
 
 def test_all_its_topics_are_known_before_they_are_made_afresh() -> None:
@@ -44,12 +47,12 @@ class Starting(FakeGuardian):
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+def made(monkeypatch: pytest.MonkeyPatch) -> Made:
     """The topics that were made."""
-    names: set[str] = set()
-    monkeypatch.setattr(pipeline, "recreate_topics", lambda _bootstrap, topics: names.update(topics))
+    topics: Made = {}
+    monkeypatch.setattr(pipeline, "recreate_topics", lambda _bootstrap, wanted: topics.update(wanted))
     monkeypatch.setattr(spark, "_classpath", lambda: "a.jar")
-    return names
+    return topics
 
 
 @pytest.fixture
@@ -58,20 +61,35 @@ def stack() -> Stack:
     return cast(Stack, SimpleNamespace(kafka=part, object_store=part, mock_api=part, prefix="cafe/"))
 
 
-def test_it_is_up_when_its_query_runs(stack: Stack, made: set[str], tmp_path: Path) -> None:
+def test_it_is_up_when_its_query_runs(stack: Stack, made: Made, tmp_path: Path) -> None:
     guardian = Starting(tmp_path)
     assert start_pipeline(guardian.real(), stack, tmp_path) == "http://127.0.0.1:4040"
-    assert made == set(default_topics())
+    assert set(made) == set(default_topics())
     ((name, argv, environment),) = guardian.started
     assert (name, argv[-2:]) == ("pipeline", ["--new", "earliest"])
     assert str(tmp_path / "spark-conf" / "spark-defaults.conf") in environment["PYSPARK_SUBMIT_ARGS"]
     (config_file,) = (argument for argument in argv if argument.endswith(".yaml"))
     config = PipelineConfig.model_validate(json.loads(Path(config_file).read_text()))
     assert config.checkpoint == "s3a://checkpoints/cafe/html-enrichment"
+    assert disagreements(limits(config, made), config) == [], "the job would warn of the kit's own topics"
+
+
+def limits(config: PipelineConfig, made: Made) -> Limits:
+    def of(topic: str) -> int:
+        return int(made[topic][1]["max.message.bytes"])
+
+    return Limits(
+        max_request_size=config.sink.max_request_size,
+        buffer_memory=2 * config.sink.max_request_size,
+        source_topic=of(config.source.topic),
+        output_topic=of(config.sink.topic),
+        error_topic=of(config.sink.error_topic),
+        ledger_topic=of(config.deferral.topic),
+    )
 
 
 def test_nothing_of_one_that_did_not_come_up_runs_on(
-    stack: Stack, made: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stack: Stack, made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed: list[str] = []
     monkeypatch.setattr(FakeProcess, "kill_tree", lambda self: killed.append(self.name), raising=False)

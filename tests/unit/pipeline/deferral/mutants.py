@@ -1,6 +1,7 @@
 """The protocol with one piece of it broken at a time, to show that the model would notice."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from pipeline.deferral.entry import Entry, Page
 from pipeline.deferral.fold import Folded, fold
@@ -43,9 +44,9 @@ class UnblockOnTake(Driver):
     class ledger_type(Ledger):  # noqa: N801
         def plan(self, *, limit_entries: int, limit_bytes: int, now_ms: int) -> Snapshot:
             snapshot = super().plan(limit_entries=limit_entries, limit_bytes=limit_bytes, now_ms=now_ms)
-            for page in self._held:
-                snapshot.fence.blocked.pop(page, None)
-            return snapshot
+            blocked = {page: first for page, first in snapshot.blocked.items() if page not in self._held}
+            self._batch = replace(snapshot, fence=replace(snapshot.fence, blocked=blocked))
+            return self._batch
 
 
 class FoldAfterNextPlan(Driver):

@@ -60,9 +60,9 @@ def test_parts_add_up_in_any_grouping(parts: list[list[Fact]]) -> None:
 def test_a_task_begins_with_nothing_and_shares_nothing() -> None:
     param = FactsParam()
     before: list[Fact] = [GONE]
-    assert param.zero(before) == []
-    param.addInPlace(before, [AGAIN])
-    assert before == [GONE]
+    mine, other = param.zero(before), param.zero(before)
+    param.addInPlace(mine, [AGAIN])
+    assert (mine, other, before) == ([AGAIN], [], [GONE])
 
 
 def test_facts_travel_to_the_driver_and_back() -> None:

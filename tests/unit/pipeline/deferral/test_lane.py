@@ -123,9 +123,9 @@ def test_after_the_last_try_an_entry_becomes_an_error_event_and_its_page_goes_on
     assert lane.admit(PAGE) == "run"
 
 
-@pytest.mark.parametrize(("asked_ms", "rest_ms"), [(5_000, 10_000), (60_000, 60_000)])
-def test_what_the_upstream_asks_for_is_the_least(asked_ms: int, rest_ms: int) -> None:
-    again = SlowLane(POLICY).failed(entry(1), now_ms=0, reason="busy", retry_after_ms=asked_ms)
+@pytest.mark.parametrize(("asked_s", "rest_ms"), [(5.0, 10_000), (30.5, 30_500), (60.0, 35_000), (1e9, 35_000)])
+def test_what_the_upstream_asks_for_is_the_least_but_for_the_cap(asked_s: float, rest_ms: int) -> None:
+    again = SlowLane(POLICY).failed(entry(1), now_ms=0, reason="busy", retry_after_s=asked_s)
     assert again is not None
     assert again.not_before_ms == rest_ms
 

@@ -1,117 +1,21 @@
-"""The driver's lanes around a ledger's topic in memory, with rounds that do what the test says, and a clock of its own.
-
-Threads are real where the lanes have them: what is awaited is a condition, with a deadline that only a hang reaches.
-"""
+"""The driver's lanes around a ledger's topic in memory: batches, rounds and operators' commands."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from pipeline import log
 from pipeline.config import PipelineConfig
-from pipeline.deferral.entry import Entry
-from pipeline.deferral.facts import Fact, Resolved, Rewritten
+from pipeline.deferral.facts import Resolved, Rewritten
 from pipeline.deferral.fold import FencedError
 from pipeline.deferral.lanes import Lanes
 from pipeline.deferral.wire import NullRecord, command_record
 from pipeline.errors import PipelineError
 from pipeline.records.record import Position
+from tests.unit.pipeline.deferral.lanes_bench import HANG_S, NOW_MS, MakeDriver, Rounds, until, waiting_batch
 from tests.unit.pipeline.deferral.making import entry, offsets
-from tests.unit.pipeline.deferral.memory_topic import TOPIC, Log, MemoryTopic
-
-HANG_S = 20
-NOW_MS = 50_000
-
-
-@dataclass
-class Rounds:
-    """Resolves all of its entries, or does what `facts` and `failures` say, when `go` is set."""
-
-    go: threading.Event = field(default_factory=threading.Event)
-    began: list[tuple[Entry, ...]] = field(default_factory=list)
-    facts: list[list[Fact]] = field(default_factory=list)
-    failures: list[BaseException] = field(default_factory=list)
-
-    def run(self, entries: Sequence[Entry], *, epoch: int, limit_bytes: int) -> list[Fact]:
-        self.began.append(tuple(entries))
-        assert self.go.wait(HANG_S)
-        if self.failures:
-            raise self.failures.pop(0)
-        return self.facts.pop(0) if self.facts else [Resolved(one.position) for one in entries]
-
-
-@dataclass
-class Driver:
-    """Lanes that have taken over, and what is around them."""
-
-    lanes: Lanes
-    topic: MemoryTopic
-    rounds: Rounds
-    said: list[dict[str, Any]]
-    now: list[float]
-
-    @property
-    def log(self) -> Log:
-        return self.topic.log
-
-    def events(self, name: str) -> list[dict[str, Any]]:
-        return [line for line in self.said if line["event"] == name]
-
-    def standing(self) -> list[int]:
-        """Offsets that are in the ledger as the topic has it."""
-        return offsets(self.log.folded().entries.values())
-
-    def wish(self, action: Any, offset: int) -> None:
-        self.log.append([command_record(f"{action} {offset}", action, entry(offset).position, topic=TOPIC)])
-
-    def look(self, *, after_s: float = 0) -> None:
-        self.now[0] += after_s
-        self.lanes.look()
-
-
-MakeDriver = Callable[..., Driver]
-
-
-def until(condition: Callable[[], Any]) -> None:
-    """Wait for what another thread does."""
-    waiting = threading.Event()
-    for _ in range(HANG_S * 200):
-        if condition():
-            return
-        waiting.wait(0.005)
-    raise TimeoutError
-
-
-@pytest.fixture
-def driver(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeDriver]:
-    drivers: list[Driver] = []
-
-    def make(*entries: Entry, log_of: Log | None = None, replays: bool = False, **deferral: Any) -> Driver:
-        topic = MemoryTopic(log_of or Log())
-        topic.log.put(*entries, epoch=0)
-        rounds, now = Rounds(), [100.0]
-        config = make_config(batch={"max_offsets": 100}, deferral=deferral)
-        lanes = Lanes(
-            config, topic.as_topic(), rounds, replays=lambda: replays, clock=lambda: now[0], now_ms=lambda: NOW_MS
-        )
-        said: list[dict[str, Any]] = []
-        monkeypatch.setattr(log, "say", lambda event, **fields: said.append({"event": event} | fields))
-        lanes.take_over()
-        drivers.append(Driver(lanes, topic, rounds, said, now))
-        return drivers[-1]
-
-    before = set(threading.enumerate())
-    yield make
-    for made in drivers:
-        made.lanes.stop()
-        made.rounds.go.set()
-    for thread in set(threading.enumerate()) - before:
-        thread.join(HANG_S)
-        assert not thread.is_alive()
-
+from tests.unit.pipeline.deferral.memory_topic import TOPIC, MemoryTopic
 
 # --- taking over
 
@@ -214,19 +118,6 @@ def test_figures_are_said_when_they_change(driver: MakeDriver) -> None:
 # --- above the bound
 
 
-def waiting_batch(ours: Driver, number: int, plans: list[Any]) -> threading.Thread:
-    def plan() -> None:
-        try:
-            plans.append(ours.lanes.plan(number))
-        except PipelineError as error:
-            plans.append(error)
-
-    thread = threading.Thread(target=plan)
-    thread.start()
-    until(lambda: ours.events("waiting"))
-    return thread
-
-
 def test_above_the_bound_a_batch_waits_until_the_slow_lane_has_made_room(driver: MakeDriver) -> None:
     ours = driver(*(entry(offset, str(offset)) for offset in range(3)), max_entries=2)
     plans: list[Any] = []
@@ -253,7 +144,7 @@ def test_a_stop_ends_the_wait(driver: MakeDriver) -> None:
     waiting = waiting_batch(ours, 7, plans)
     ours.lanes.stop()
     waiting.join(HANG_S)
-    assert "the wait for room in the ledger was ended" in str(plans[0])
+    assert "a wait was ended: 2 deferred events" in str(plans[0])
     assert ours.events("resumed") == []
     ours.lanes.check()
 
@@ -395,11 +286,29 @@ def test_after_a_stop_a_round_that_breaks_off_is_nobodys_failure(driver: MakeDri
     ours.lanes.check()
 
 
+def test_rounds_that_are_at_work_at_a_stop_are_counted_to_their_end(driver: MakeDriver) -> None:
+    ours = driver(entry(1, kind="stuck"), entry(2, "q", kind="stuck"), slow_lane={"rounds": 2, "pages": 1})
+    ours.look()
+    assert ours.lanes.rounds == 2
+    ours.lanes.stop()
+    assert ours.lanes.rounds == 2
+    ours.rounds.go.set()
+    until(lambda: ours.lanes.rounds == 0)
+    assert ours.standing() == []
+
+
+def test_a_stopped_lane_begins_nothing(driver: MakeDriver) -> None:
+    ours = driver(entry(1, kind="stuck"))
+    ours.lanes.stop()
+    ours.look()
+    assert (ours.lanes.rounds, ours.rounds.began) == (0, [])
+
+
 def test_the_thread_of_the_slow_lane_tells_what_it_fails_of(driver: MakeDriver) -> None:
     ours = driver()
     driver(log_of=ours.log)
     ours.now[0] += 10
-    thread = threading.Thread(target=ours.lanes._schedule)
+    thread = threading.Thread(target=ours.lanes._schedule, args=[ours.lanes.look])
     thread.start()
     thread.join(HANG_S)
     with pytest.raises(FencedError, match="epoch 2 has started"):

@@ -3,7 +3,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.deferral.entry import Entry
+from pipeline.deferral.entry import Entry, Page
 from pipeline.deferral.pages import Pages
 from tests.unit.pipeline.deferral.making import entry, offsets
 
@@ -63,3 +63,44 @@ def test_a_page_is_due_when_its_last_entry_is() -> None:
     moments = random.Random(1).sample(range(100), 5)
     pages = stored(*(entry(number, not_before_ms=moment) for number, moment in enumerate(moments)))
     assert pages.due_ms(entry(0).page) == max(moments)
+
+
+@given(STEPS, st.integers(0, 4))
+def test_what_it_hands_out_is_that_of_a_plain_list(steps: list[tuple[str, int, bytes]], spread: int) -> None:
+    """Ranks, due times, stuck pages and the frozen copy are kept up to date; here they are worked out each time."""
+    pages, model = Pages(), dict[int, Entry]()
+    for number, (step, offset, value) in enumerate(steps):
+        if step == "put":
+            changes = {"stuck": len(value) % 2 == 1, "not_before_ms": 10 * len(value), "value": value}
+            # Replaced in its place: a plain dictionary keeps the rank of what was there, as pages have to.
+            model[offset] = entry(offset, f"p{offset % (spread + 1)}", **changes)
+            pages.put(model[offset])
+        elif offset in model:
+            pages.remove(model.pop(offset).position)
+        by_page: dict[Page, list[Entry]] = {}
+        for one in model.values():
+            by_page.setdefault(one.page, []).append(one)
+        assert list(pages) == list(by_page)
+        stuck = {page: any(one.kind == "stuck" for one in entries) for page, entries in by_page.items()}
+        assert list(pages.unstuck()) == [page for page in by_page if not stuck[page]]
+        now_ms = 10 * (number % 7)  # back and forth, as the time of day may go
+        for kind in (True, False):
+            assert set(pages.due(now_ms, stuck=kind)) == {
+                page
+                for page, entries in by_page.items()
+                if stuck[page] is kind and max(one.not_before_ms for one in entries) <= now_ms
+            }
+        left_out = [one for one in model.values() if one.position.offset % 3 == number % 3]
+        rest = sorted((one for one in model.values() if one not in left_out), key=lambda one: one.position.offset)
+        blocked, positions = pages.frozen(without=left_out)
+        assert positions == {one.position for one in rest}
+        assert blocked == {one.page: one.position for one in reversed(rest)}
+
+
+def test_a_frozen_copy_stays_as_it_was() -> None:
+    pages = stored(entry(1), entry(2))
+    blocked, positions = pages.frozen(without=[])
+    pages.remove(entry(1).position)
+    pages.put(entry(3, "q"))
+    assert dict(blocked) == {entry(1).page: entry(1).position}
+    assert offsets(sorted(positions, key=lambda position: position.offset)) == [1, 2]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.facts import Fact, Resolved, Rewritten
-from pipeline.deferral.lane import OPEN_FENCE, MainLane, Policy, SlowLane
+from pipeline.deferral.lane import OPEN_FENCE, WAITS, MainLane, Policy, SlowLane
 from pipeline.deferral.snapshot import Claim, Fence
 from pipeline.deferral.task import DirectTask, LedgerTarget, MainTask, SlowTask, appended_us
 from pipeline.deferral.wire import TOO_LARGE, EntryItem, parse
@@ -28,6 +28,7 @@ NOW_MS = 1_000_000
 TARGET = LedgerTarget(LEDGER, epoch=3, limit_bytes=10_000, batch=8)
 POLICY = Policy(inline_allowance_s=5, slow_deadline_s=120, total_attempts=3, backoff_base_s=10, backoff_cap_s=60)
 SLOW = Unfinished(Failure("deadline_exceeded", "it takes long"))
+REFUSED = Unfinished(Failure("breaker_open", "the breaker of enwiki is open"), tried=False)
 
 
 @dataclass
@@ -74,7 +75,7 @@ def main_task(
         target=target,
         error_topic=ERROR,
         limit_s=5,
-        rest_ms=700,
+        rest_ms=lambda asked_s: round(700 + 1000 * (asked_s or 0)),
         now_ms=lambda: NOW_MS,
     )
 
@@ -164,6 +165,42 @@ def test_what_takes_too_long_is_put_aside_and_its_page_behind_it(run_all: RunAll
         (4, "waiting", 0, 0),
     ]
     assert {limit for _, limit in job.asked} == {5}
+
+
+@both_ways
+def test_an_event_that_was_not_tried_waits_for_the_next_batch_and_its_page_behind_it(run_all: RunAll) -> None:
+    """Its tries are what they were: a claimed one has been put aside before."""
+    claims = {Position("source", 0, 0): Claim(attempt=2, dropped=False, reason="status 503")}
+    records = run_all(main_task(Job({0: REFUSED}), fence=Fence({}, frozenset(), claims)), [message(0), message(1)])
+    assert [(one.kind, one.attempt, one.not_before_ms, one.reason) for one in map(entry_in, records)] == [
+        ("waiting", 2, 0, "breaker_open: the breaker of enwiki is open"),
+        ("waiting", 0, 0, WAITS),
+    ]
+
+
+def test_a_stuck_event_rests_as_long_as_the_upstream_asked_for() -> None:
+    (record,) = run(main_task(Job({0: Unfinished(SLOW.failure, retry_after_s=30.0)})), [message(0)])
+    assert entry_in(record).not_before_ms == NOW_MS + 30_700
+
+
+def test_in_the_slow_lane_an_entry_that_was_not_tried_stands_as_it_was() -> None:
+    """Whatever its attempts are: an outage costs none. Its page stands too, and others go on."""
+    facts: list[Fact] = []
+    claims = claims_of(0, attempt=POLICY.total_attempts - 1) | claims_of(1) | claims_of(2)
+    job = Job({0: REFUSED})
+    records = run(slow_task(job, claims, facts), [message(0), message(1), message(2, "q")])
+    assert topics(records) == [None, None, OUT]
+    assert facts == [Resolved(Position("source", 0, 2))]
+    assert [offset for offset, _ in job.asked] == [0, 2]
+
+
+def test_in_the_slow_lane_an_entry_rests_as_long_as_the_upstream_asked_for() -> None:
+    facts: list[Fact] = []
+    job = Job({0: Unfinished(SLOW.failure, retry_after_s=45.0)})
+    run(slow_task(job, claims_of(0, attempt=1), facts), [message(0)])
+    (fact,) = facts
+    assert isinstance(fact, Rewritten)
+    assert (fact.attempt, fact.not_before_ms) == (2, NOW_MS + 45_000)
 
 
 def test_nothing_is_fetched_behind_a_deferred_event_when_that_is_known() -> None:

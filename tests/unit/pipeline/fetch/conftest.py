@@ -10,6 +10,7 @@ import pytest
 from aiohttp import web
 
 from pipeline.config import PipelineConfig
+from pipeline.fetch.breakers import Breakers
 from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
 from pipeline.fetch.deadline import Deadline
 from pipeline.fetch.route import HTML, Route
@@ -103,13 +104,14 @@ def with_client(make_config: Callable[..., PipelineConfig]) -> WithClient:
         concurrency: int = 8,
         **sections: Any,
     ) -> list[Outcome]:
-        """`fetch.deadline` is that of each record."""
+        """`fetch.deadline` is that of each record. There are breakers when their section is given."""
         own = {
             "mediawiki": {**sections.get("mediawiki", {}), "endpoint": endpoint},
             "fetch": {**sections.get("fetch", {}), "concurrency": concurrency},
         }
         config = make_config(**sections | own)
-        html = WikiClient(config, clock=clock, now=lambda: NOW, jitter=jitter)
+        breakers = Breakers(config.breaker if "breaker" in sections else None, clock)
+        html = WikiClient(config, clock=clock, now=lambda: NOW, jitter=jitter, breakers=breakers)
         try:
             async with asyncio.timeout(20):
                 return await steps(Client(html, jitter, config.fetch.deadline.total_seconds()))

@@ -10,7 +10,8 @@ from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.fetch.client import FetchedText, FetchFailedError, _retry_after_s
+from pipeline.fetch.answers import retry_after_s
+from pipeline.fetch.client import FetchedText, FetchFailedError
 
 NOW = datetime(2026, 3, 2, 9, 0, 0, tzinfo=UTC)
 
@@ -125,12 +126,12 @@ def test_a_retry_after_that_cannot_be_read_is_as_none(fetching: Any, value: str)
     ],
 )
 def test_both_forms_of_retry_after(value: str | None, seconds: float | None) -> None:
-    assert _retry_after_s(value, lambda: NOW) == seconds
+    assert retry_after_s(value, lambda: NOW) == seconds
 
 
 @given(st.text(max_size=60) | st.from_regex(r"[A-Z][a-z]{2}, \d+ [A-Z][a-z]{2} \d+ \d+:\d+:\d+ ([+-]\d+|GMT|)"))
 def test_no_retry_after_raises(value: str) -> None:
-    seconds = _retry_after_s(value, lambda: NOW)
+    seconds = retry_after_s(value, lambda: NOW)
     assert seconds is None or seconds >= 0
 
 

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from pipeline.fetch.in_flight import Holding, InFlightBytes
 from pipeline.fetch.spool import Spool
+from pipeline.metrics.catalogue import MEMORY_HELD_PEAK, SPOOL_PEAK
+from pipeline.metrics.in_worker import RECORDER
 
 LIMIT = 20
 # Far beyond what any of these tests takes: it turns a deadlock into a failure.
@@ -246,3 +248,16 @@ def test_a_task_that_outlives_its_record_neither_waits_nor_counts() -> None:
             assert (in_flight.memory_bytes, in_flight.spooled_bytes) == (LIMIT, 0)
 
     run(steps)
+
+
+def test_the_most_that_there_was_at_once_is_measured() -> None:
+    RECORDER.drain()
+    in_flight = InFlightBytes(LIMIT)
+    with in_flight.record() as one, in_flight.record() as other:
+        assert one.take(7)
+        assert other.take(5)
+        one.give_back(memory=7, spooled=0)
+        other.spool(9)
+    levels = RECORDER.drain().levels
+    assert levels[MEMORY_HELD_PEAK.name, ()].value == 12
+    assert levels[SPOOL_PEAK.name, ()].value == 9

@@ -156,6 +156,13 @@ def test_what_may_succeed_later_is_no_error_event_yet(
     assert outcome == Unfinished(Failure("fetch_failed", "it says fetch_failed"))
 
 
+def test_what_the_upstream_asked_for_and_whether_it_was_asked_are_told(bench: MakeBench, make_event: MakeEvent) -> None:
+    failure = Failure("breaker_open", "the breaker of enwiki is open")
+    refused = FetchFailedError(failure, transient=True, retry_after_s=7.0, tried=False)
+    outcome = bench({LATEST: refused, PARENT: refused}).process(make_event())
+    assert outcome == Unfinished(failure, retry_after_s=7.0, tried=False)
+
+
 @pytest.mark.parametrize(
     ("value", "error_type"),
     [(None, "malformed_json"), (b"", "malformed_json"), (b"[]", "schema_violation"), (b"[" * 9999, "malformed_json")],

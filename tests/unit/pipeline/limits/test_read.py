@@ -11,7 +11,7 @@ from pipeline import log
 from pipeline.config import PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.limits import read
-from pipeline.limits.read import read_limits, require_limits
+from pipeline.limits.read import read_limits, require_limits, source_cluster
 
 MakeConfig = Callable[..., PipelineConfig]
 SOURCE, SINK = "source:1", "sink:1"
@@ -31,7 +31,8 @@ class Admin:
     def describe_cluster(self) -> dict[str, Any]:
         if self.failure:
             raise self.failure
-        return {"brokers": [{"broker_id": int(number)} for number in self.brokers]}
+        brokers = [{"broker_id": int(number)} for number in self.brokers]
+        return {"brokers": brokers, "cluster_id": f"cluster-{len(brokers)}"}
 
     def describe_configs(self, wanted: list[Any], config_filter: Any) -> dict[str, Any]:
         names = [resource.name for resource in wanted]
@@ -136,3 +137,10 @@ def test_brokers_that_say_nothing_do_not_keep_a_job_from_beginning(
     assert type(failure).__name__ in unknown["reason"]
     assert (in_force["source_topic"], in_force["output_topic"]) == (2 * MIB, None)
     assert clusters[SINK].closed == 1
+
+
+def test_the_sources_cluster_says_who_it_is_or_nobody_does(make_config: MakeConfig, clusters: dict[str, Admin]) -> None:
+    assert source_cluster(config(make_config)) == "cluster-1"
+    clusters[SOURCE].failure = ClusterAuthorizationFailedError()
+    assert source_cluster(config(make_config)) is None
+    assert clusters[SOURCE].closed == 2

@@ -77,6 +77,43 @@ def test_verify_is_exit_2_when_the_job_could_not_continue(go: Go, place: Path) -
     assert f"it is of topic {TOPIC}, and the job reads other" in result.stdout
 
 
+def mark(place: Path, **changes: str) -> None:
+    marked = {"job": "html-enrichment", "source": TOPIC, "sink": "mediawiki.page_html_content_change.v1"} | changes
+    (place / "job.json").write_bytes(orjson.dumps(marked))
+
+
+def test_whose_checkpoint_it_is(go: Go, place: Path) -> None:
+    assert go("checkpoint", "show").stdout.splitlines()[-1] == "made by     a job that did not say so"
+    mark(place, cluster="c1")
+    shown = go("checkpoint", "show").stdout.splitlines()[-1]
+    assert (
+        shown
+        == f"made by     html-enrichment, from topic {TOPIC} in cluster c1 to mediawiki.page_html_content_change.v1"
+    )
+    assert go("checkpoint", "verify").exit_code == 0
+
+
+def test_verify_tells_another_jobs_checkpoint_by_its_mark(go: Go, place: Path) -> None:
+    mark(place, job="content-enrichment", sink="other")
+    result = go("checkpoint", "verify")
+    assert result.exit_code == 2
+    assert "another job has made it: job content-enrichment, not html-enrichment" in result.stdout
+    assert "sink topic other, not mediawiki.page_html_content_change.v1" in result.stdout
+
+
+def test_a_mark_that_cannot_be_read_is_refused(go: Go, place: Path) -> None:
+    (place / "job.json").write_text("[]")
+    result = go("checkpoint", "verify")
+    assert result.exit_code == 2
+    assert "job.json does not say whose it is" in result.stderr
+
+
+def test_a_fork_is_nobodys_until_a_job_takes_it(go: Go, place: Path, tmp_path: Path) -> None:
+    mark(place)
+    assert go("checkpoint", "fork", str(tmp_path / "fork")).exit_code == 0
+    assert not (tmp_path / "fork" / "job.json").exists()
+
+
 def test_lag_is_that_of_all_partitions(go: Go) -> None:
     result = go("lag")
     assert result.exit_code == 0

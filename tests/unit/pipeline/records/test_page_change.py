@@ -111,6 +111,13 @@ def test_an_event_that_can_be_read_but_not_written_is_malformed(make_event: Make
     assert refused(with_prior_state(make_event(), nested(depth)))[0] == "malformed_json"
 
 
+@pytest.mark.parametrize("level", [(b"[", b"]"), (b'{"a":', b"}")], ids=["arrays", "objects"])
+@pytest.mark.parametrize("depth", [*range(250, 260), 300, 1000])
+def test_what_is_no_event_at_all_may_be_nested_too(level: tuple[bytes, bytes], depth: int) -> None:
+    """The validator shows what it refuses, and raises when that is too deep to be shown."""
+    assert refused(level[0] * depth + b"1" + level[1] * depth)[0] in {"malformed_json", "schema_violation"}
+
+
 @pytest.mark.parametrize(
     ("value", "place"),
     [

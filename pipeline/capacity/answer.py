@@ -1,0 +1,104 @@
+"""A plan and a forecast as they are told: a figure, and its reason in one line."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+from pipeline.capacity.costs import MIB, Costs
+from pipeline.capacity.limits import Forecast
+from pipeline.capacity.load import Load, Place
+from pipeline.capacity.plan import Plan, Sizes
+from pipeline.quantity import format_duration
+
+_SIZES = ("max_in_flight_bytes", "max_bytes")
+
+
+def of_plan(found: Plan, load: Load, costs: Costs, headroom: float) -> Iterator[str]:
+    """The lines for a plan, and the settings to write."""
+    sizes = found.sizes
+    yield f"for {found.rate:g} events/s, {_work(load)}:"
+    yield from _table(list(_needs(found, load, costs, headroom)))
+    yield f"binding: {_binding(sizes)}"
+    yield f"by the model this reaches {found.forecast.rate:.4g} events/s"
+    yield ""
+    yield "to write into the configuration:"
+    yield from _yaml(found.settings)
+
+
+def of_forecast(found: Forecast, load: Load, place: Place) -> Iterator[str]:
+    """The lines for what a configuration reaches."""
+    executors = f"{place.executors} executor" + ("s" if place.executors > 1 else "")
+    yield f"{_work(load)}; {executors} of {place.cores:g} cores and {place.slots} slots, {place.partitions} partitions:"
+    yield from _table([(limit.name, f"{limit.rate:,.4g}/s", limit.why) for limit in found.limits])
+    yield f"a full batch lasts {found.batch_s:.3g} s, {found.beside_s:.3g} s of it beside the work"
+    yield f"reached: {found.rate:,.4g} events/s; {found.binding.name} binds"
+
+
+def _needs(found: Plan, load: Load, costs: Costs, headroom: float) -> Iterator[tuple[str, str, str]]:
+    sizes, rate = found.sizes, found.rate
+    settings = found.config
+    little = f"{rate:g}/s x {load.requests} x {sizes.held_s:.3g} s (Little's law)"
+    yield "requests in flight", f"{sizes.requests:,.0f}", little
+    yield "fetch.concurrency", f"{settings.fetch.concurrency:,}", f"x {headroom:g}: a batch fills and drains"
+    each_ms = costs.worker(load.event_bytes) * 1000
+    by = sizes.workers_by
+    why = f"{by['requests']} by requests, {costs.worker_requests} in each; {by['processor']} by processor"
+    yield "Python workers", f"{sizes.workers}", f"{why}, {each_ms:.3g} ms an event"
+    yield "partitions", f"{sizes.workers}", "at least: a partition's events go to one worker"
+    yield "slots", f"{sizes.slots}", f"a worker each, and {sizes.rounds} for rounds of the slow lane"
+    every_ms = costs.everything(load.event_bytes) * 1000
+    yield "processors", f"{sizes.processors:.1f}", f"{rate * headroom:g}/s x {every_ms:.3g} ms in worker and JVM"
+    executors = ", ".join(f"{count} by {what}" for what, count in sizes.executors_by.items())
+    yield (
+        "executors",
+        f"{sizes.executors}",
+        f"of {found.place.cores:g} cores and {found.place.slots} slots: {executors}",
+    )
+    why = f"a batch of {sizes.offsets / rate:.3g} s, as {costs.batch_s:.3g} s are fixed and {sizes.last_s:.3g} s drain"
+    yield "batch.max_offsets", f"{sizes.offsets:,}", why
+    why = f"in all, at worst {settings.fetch.concurrency:,} pages of {load.page_bytes / 1024:.4g} KiB"
+    yield "bytes in flight", f"{sizes.in_flight_bytes / MIB:,.0f} MiB", why
+    why = "of an executor, as --memory-limit; more of it leaves room for larger bodies"
+    yield "memory", f"{sizes.memory / MIB:,.0f} MiB", why
+    if sizes.entries:
+        why = f"{load.slow_share:.3g} of the events rest, and take {load.slow_latency_s:g} s in the slow lane"
+        yield "ledger", f"{sizes.entries:,}", why
+
+
+def _binding(sizes: Sizes) -> str:
+    executors = max(sizes.executors_by, key=lambda what: sizes.executors_by[what])
+    if executors == "slots":
+        workers = max(sizes.workers_by, key=lambda what: sizes.workers_by[what])
+        by = "requests in flight" if workers == "requests" else "the processor of a Python worker"
+        return f"executors by slots, slots by workers, workers by {by}"
+    return f"executors by {executors}"
+
+
+def _work(load: Load) -> str:
+    latency = f"{load.requests} x {load.page_bytes / 1024:.4g} KiB in {load.latency_s:.3g} s an event"
+    slow = f", {load.slow_share:.3g} of them with one of {load.slow_latency_s:g} s" if load.slow_share else ""
+    return latency + slow
+
+
+def _table(rows: list[tuple[str, str, str]]) -> Iterator[str]:
+    first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
+    for name, value, why in rows:
+        yield f"  {name:<{first}}  {value:>{second}}  {why}"
+
+
+def _yaml(settings: dict[str, dict[str, Any]], indent: str = "  ") -> Iterator[str]:
+    for section, keys in settings.items():
+        if section:
+            yield f"{indent}{section}:"
+        for key, value in keys.items():
+            deeper = indent + ("  " if section else "")
+            if isinstance(value, dict):
+                yield from _yaml({key: value}, deeper)
+            else:
+                yield f"{deeper}{key}: {_written(key, value)}"
+
+
+def _written(key: str, value: Any) -> str:
+    if isinstance(value, timedelta):
+        return format_duration(value)
+    return f"{value // MIB}MiB" if key in _SIZES else f"{value}"

@@ -1,0 +1,167 @@
+"""`python -m pipeline plan --rate 400/s --latency 10s`: what that needs; exit 0, or 2 when it was refused.
+
+With `--config FILE` and no rate: what that configuration reaches, and what binds it.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline.capacity.answer import of_forecast, of_plan
+from pipeline.capacity.costs import MEASURED, Costs
+from pipeline.capacity.limits import forecast
+from pipeline.capacity.load import Load, Place, parse_rate
+from pipeline.capacity.plan import plan as plan_for
+from pipeline.config import PipelineConfig
+from pipeline.errors import RefusedError
+from pipeline.load import load_config
+from pipeline.ops.exit_codes import exit_codes
+from pipeline.quantity import parse_duration, parse_size
+from pipeline.slots import main_slots
+
+_NUMBER = re.compile(r"\d+(\.\d+)?")
+# What has to be there in a configuration, and makes no difference here.
+_ANY = {
+    "source": {"bootstrap_servers": "localhost:9092"},
+    "sink": {"bootstrap_servers": "localhost:9092"},
+    "mediawiki": {"endpoint": "http://localhost"},
+    "checkpoint": "checkpoint",
+}
+
+
+class _Quantity(click.ParamType[Any]):
+    """A number with its unit, by the function that reads it."""
+
+    def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
+        self.name = name
+        self._parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return self._parse(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def _seconds(text: str) -> float:
+    return parse_duration(text).total_seconds()
+
+
+def _share(text: str) -> float:
+    bare = text.removesuffix("%")
+    number = float(bare) / (100 if bare != text else 1) if _NUMBER.fullmatch(bare) else -1
+    if not 0 <= number <= 1:
+        raise ValueError(f"{text!r} is not a share; write for example 1%")
+    return number
+
+
+def _show(context: click.Context, _option: click.Parameter, value: bool) -> None:
+    """Prints what the model reckons with, and ends."""
+    if not value:
+        return
+    for field in fields(Costs):
+        click.echo(f"{field.name}={getattr(Costs(), field.name):g}")
+    click.echo(f"measured: {MEASURED}; seconds of one processor, s_per_mib for each MiB fetched")
+    context.exit()
+
+
+_RATE, _DURATION = _Quantity("rate", parse_rate), _Quantity("duration", _seconds)
+_SIZE, _SHARE = _Quantity("size", parse_size), _Quantity("share", _share)
+
+
+@click.command()
+@click.option("--rate", type=_RATE, help="Events to reach, for example 400/s: says what they need.")
+@click.option(
+    "--latency", "latency_s", type=_DURATION, required=True, help="How long a request takes, for example 10s."
+)
+@click.option("--requests", type=click.IntRange(1), help="For an event; by the job of --config, else 2.")
+@click.option("--page-size", "page_bytes", type=_SIZE, default="50KiB", show_default=True, help="Of an answer.")
+@click.option("--slow-share", type=_SHARE, default="0%", show_default=True, help="Of events with one slow request.")
+@click.option("--slow-latency", "slow_latency_s", type=_DURATION, default="0s", help="How long that takes.")
+@click.option(
+    "--config", "config_file", type=click.Path(path_type=Path), help="The job's YAML file; else the defaults."
+)
+@click.option("--partitions", type=click.IntRange(1), help="Of the source topic, without --rate; as many as workers.")
+@click.option("--executors", type=click.IntRange(1), default=1, show_default=True, help="Without --rate.")
+@click.option("--cores-per-executor", "cores", type=click.IntRange(1), default=4, show_default=True)
+@click.option("--slots-per-executor", "slots", type=click.IntRange(1), help="Spark's; as many as cores.")
+@click.option("--memory-limit", type=_SIZE, help="Of an executor, with --rate; else as much as it needs.")
+@click.option("--headroom", type=float, default=1.5, show_default=True, help="Steady work for each event of --rate.")
+@click.option(
+    "--cost", "costs", multiple=True, metavar="NAME=VALUE", help="Another cost than was measured; see --costs."
+)
+@click.option(
+    "--costs",
+    "show_costs",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show,
+    help="Print what is reckoned with.",
+)
+def plan(
+    rate: float | None,
+    latency_s: float,
+    requests: int | None,
+    page_bytes: int,
+    slow_share: float,
+    slow_latency_s: float,
+    config_file: Path | None,
+    partitions: int | None,
+    executors: int,
+    cores: int,
+    slots: int | None,
+    memory_limit: int | None,
+    headroom: float,
+    costs: tuple[str, ...],
+) -> None:
+    """What a rate needs, or what a configuration reaches, by the capacity model."""
+    with exit_codes():
+        if rate is None and config_file is None:
+            raise RefusedError("neither --rate nor --config", hint="--rate 400/s says what that needs")
+        config = load_config(config_file) if config_file else PipelineConfig.model_validate(_ANY)
+        known = _costs(costs)
+        of_an_event = requests or (2 if config.job == "html-enrichment" else 1)
+        load = Load(latency_s, of_an_event, page_bytes, slow_share, slow_latency_s)
+        if slow_share and slow_latency_s <= latency_s:
+            raise RefusedError("--slow-share without a longer --slow-latency", hint="for example --slow-latency 40s")
+        if rate is not None:
+            found = plan_for(
+                rate,
+                load,
+                config,
+                known,
+                cores=cores,
+                slots=slots or cores,
+                headroom=headroom,
+                memory_limit=memory_limit,
+            )
+            lines = of_plan(found, load, known, headroom)
+        else:
+            all_slots = executors * (slots or cores)
+            place = Place(executors, cores, slots or cores, partitions or main_slots(all_slots, config))
+            lines = of_forecast(forecast(config, load, place, known), load, place)
+        for line in lines:
+            click.echo(line)
+
+
+def _costs(changes: tuple[str, ...]) -> Costs:
+    costs = Costs()
+    names = {field.name for field in fields(Costs)}
+    for change in changes:
+        name, _, value = change.partition("=")
+        if name not in names:
+            raise RefusedError(f"--cost {change!r}: no such cost", hint=f"there are {', '.join(sorted(names))}")
+        if not _NUMBER.fullmatch(value):
+            raise RefusedError(f"--cost {change!r}: {value!r} is no number", hint="for example batch_s=0.3")
+        number: Any = int(float(value)) if name == "worker_requests" else float(value)
+        costs = replace(costs, **{name: number})
+    if costs.worker_requests < 1:
+        raise RefusedError("--cost worker_requests has to be at least 1")
+    return costs

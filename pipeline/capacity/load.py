@@ -1,0 +1,57 @@
+"""What the model is asked about: the work an event makes, and the place that does it."""
+
+import re
+from dataclasses import dataclass
+
+_RATE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:/\s*(s|min|h))?")
+_SECONDS = {None: 1, "s": 1, "min": 60, "h": 3600}
+
+
+@dataclass(frozen=True)
+class Load:
+    """Each event makes so many `requests`, which take `latency_s` and answer with `page_bytes`.
+
+    Of a `slow_share` of the events one request takes `slow_latency_s`.
+    """
+
+    latency_s: float
+    requests: int = 2
+    page_bytes: int = 50 * 1024
+    slow_share: float = 0.0
+    slow_latency_s: float = 0.0
+
+    @property
+    def event_bytes(self) -> int:
+        """What is fetched for one event."""
+        return self.requests * self.page_bytes
+
+    def slot_s(self, allowance_s: float) -> float:
+        """How long a request of the main lane holds its slot on average, in which a slow one is put aside."""
+        slow_s = min(max(self.slow_latency_s, self.latency_s), max(allowance_s, self.latency_s))
+        return self.latency_s + self.slow_share * (slow_s - self.latency_s) / self.requests
+
+
+@dataclass(frozen=True)
+class Place:
+    """`executors`, each with so many `cores` and Spark `slots`, read a topic of so many `partitions`."""
+
+    executors: int
+    cores: float
+    slots: int
+    partitions: int
+
+    @property
+    def all_slots(self) -> int:
+        return self.executors * self.slots
+
+    @property
+    def all_cores(self) -> float:
+        return self.executors * self.cores
+
+
+def parse_rate(text: str) -> float:
+    """Events a second from `400/s`, `24000/min`, `1000000/h`, or a bare number; raises ValueError."""
+    match = _RATE.fullmatch(text.strip())
+    if match is None or float(match[1]) == 0:
+        raise ValueError(f"{text!r} is not a rate; write a number and a time, for example 400/s (also /min, /h)")
+    return float(match[1]) / _SECONDS[match[2]]

@@ -1,0 +1,27 @@
+"""What an answer says of the upstream, and not of what was asked for: that it is unwell or busy, and until when."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+# Statuses below 500 that speak of the moment; from 500 on all do.
+_OF_THE_MOMENT = frozenset({408, 425, 429})
+
+
+def speaks_of_the_moment(status: int) -> bool:
+    """Whether the same request may be answered otherwise later."""
+    return status >= 500 or status in _OF_THE_MOMENT
+
+
+def retry_after_s(value: str | None, now: Callable[[], datetime]) -> float | None:
+    """Seconds to wait, from either form of `Retry-After`; None when it is absent or unreadable."""
+    if value is None:
+        return None
+    if value.isascii() and value.strip().isdigit():
+        return float(value)
+    try:
+        when = parsedate_to_datetime(value)
+        # "-0000" is UTC too, but comes without a zone.
+        return max(0.0, ((when if when.tzinfo else when.replace(tzinfo=UTC)) - now()).total_seconds())
+    except (ValueError, OverflowError):
+        return None

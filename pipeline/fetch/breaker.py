@@ -1,0 +1,190 @@
+"""The circuit breaker of one wiki, as one Python worker sees it: a sick upstream is left alone, and not asked by all.
+
+    closed     of the requests of the last `window`, at least `minimum_requests`, `failure_rate` failed ─▶ open
+    open       its time is over, or a new task begins, as the driver's probe went well ─▶ half-open
+    half-open  `trial_requests` go out alone, until the rest of them cannot matter ─▶ closed, or open for twice as long
+
+The model is resilience4j's, with a window of time: a wiki that is seldom asked keeps no old failures. What failed is
+what the upstream is to blame for (5xx, 429, no answer, a broken connection); that a revision does not exist is an
+answer as good as any. Nothing here waits, and nothing outlives the process: a new one finds out by itself.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil
+from typing import Literal
+
+from pipeline.config import Breaker
+
+State = Literal["closed", "open", "half-open"]
+
+# Different fetches that failed, of which one may fail for its page's sake alone.
+_KEPT_FAILURES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A request that can be made again: path and query below the endpoint, and its `X-Request-Id`."""
+
+    path: str
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What a worker tells its driver of a wiki that it does not ask any more.
+
+    `requests` and `failed` are those of the window when it opened; `why` is the last failure. `asks` are the requests
+    that failed last, the newest first, and `well` is the last one that did not. `retry_after_s` is what is left of the
+    time the upstream asked for, 0 for none.
+    """
+
+    wiki_id: str
+    requests: int
+    failed: int
+    why: str
+    asks: tuple[Ask, ...]
+    well: Ask | None = None
+    retry_after_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How a request went. `failed` by the upstream's fault, for `why`; `retry_after_s` is what it asked for."""
+
+    failed: bool
+    why: str = ""
+    retry_after_s: float | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Pass:
+    """Leave to make one request; `trial` numbers the half-open time that it is a trial of."""
+
+    ask: Ask
+    trial: int | None = None
+
+
+class WikiBreaker:
+    """`clock` counts seconds and never goes back. For one event loop, but for `new_task` and `opened`."""
+
+    def __init__(self, wiki_id: str, settings: Breaker, clock: Callable[[], float]) -> None:
+        self._wiki_id, self._settings, self._clock = wiki_id, settings, clock
+        self._window_s = settings.window.total_seconds()
+        # How many of the trials decide: with so many failures their share cannot be lower any more.
+        self._failures_decide = max(1, ceil(settings.failure_rate * settings.trial_requests))
+        self._successes_decide = settings.trial_requests - self._failures_decide + 1
+        self._state: State = "closed"
+        self._ended: deque[tuple[float, bool]] = deque()
+        self._failed = 0
+        self._openings = 0
+        self._open_until = 0.0
+        self._not_before = 0.0
+        self._trial = 0
+        self._trials_begun = self._trials_failed = self._trials_well = 0
+        self._why = ""
+        self._failures: dict[str, Ask] = {}
+        self._success: Ask | None = None
+        self._figures = (0, 0)
+        self._to_report = False
+
+    @property
+    def state(self) -> State:
+        if self._state == "open" and self._clock() >= self._open_until:
+            self._half_open()
+        return self._state
+
+    @property
+    def may_begin(self) -> bool:
+        """Whether `begin` would give leave now."""
+        state = self.state
+        return state == "closed" or (state == "half-open" and self._trials_begun < self._settings.trial_requests)
+
+    def begin(self, ask: Ask) -> Pass | None:
+        """Leave for a request, which `end` or `abandon` has to follow; None while it is open or its trials are out."""
+        if not self.may_begin:
+            return None
+        if self._state == "closed":
+            return Pass(ask)
+        self._trials_begun += 1
+        return Pass(ask, self._trial)
+
+    def end(self, passed: Pass, answer: Answer) -> None:
+        """The request of a pass has ended so."""
+        now = self._clock()
+        self._ended.append((now, answer.failed))
+        self._failed += answer.failed
+        self._forget_before(now - self._window_s)
+        if answer.failed:
+            self._why = answer.why
+            self._failures.pop(passed.ask.path, None)
+            self._failures[passed.ask.path] = passed.ask
+            if len(self._failures) > _KEPT_FAILURES:
+                del self._failures[next(iter(self._failures))]
+            # A sane bound: whoever says a year must not have it.
+            self._not_before = max(self._not_before, now + min(answer.retry_after_s or 0.0, self._cap_s))
+        else:
+            self._success = passed.ask
+        if passed.trial is None:
+            self._judge_window()
+        elif self._state == "half-open" and passed.trial == self._trial:
+            self._judge_trial(failed=answer.failed)
+
+    def abandon(self, passed: Pass) -> None:
+        """The request of a pass has ended without saying anything of the upstream."""
+        if self._state == "half-open" and passed.trial == self._trial:
+            self._trials_begun -= 1
+
+    def new_task(self) -> None:
+        """Whoever gives out tasks has found that the wiki may be asked again, or does not know of anything."""
+        self._to_report = False
+        if self._state == "open":
+            self._half_open()
+
+    def opened(self) -> Opened | None:
+        """What the driver has to know: it opened in this task, and nothing has gone well since."""
+        if not self._to_report:
+            return None
+        asks = tuple(reversed(self._failures.values()))
+        rest_s = max(0.0, self._not_before - self._clock())
+        return Opened(self._wiki_id, *self._figures, self._why, asks, self._success, rest_s)
+
+    @property
+    def _cap_s(self) -> float:
+        return self._settings.open_for_cap.total_seconds()
+
+    def _forget_before(self, moment: float) -> None:
+        while self._ended and self._ended[0][0] < moment:
+            self._failed -= self._ended.popleft()[1]
+
+    def _judge_window(self) -> None:
+        requests = len(self._ended)
+        if (
+            self._state == "closed"
+            and requests >= self._settings.minimum_requests
+            and self._failed >= self._settings.failure_rate * requests
+        ):
+            self._open()
+
+    def _judge_trial(self, *, failed: bool) -> None:
+        self._trials_failed += failed
+        self._trials_well += not failed
+        self._to_report = self._to_report and failed
+        if self._trials_failed >= self._failures_decide:
+            self._open()
+        elif self._trials_well >= self._successes_decide:
+            self._state, self._openings = "closed", 0
+            self._ended.clear()
+            self._failed = 0
+
+    def _open(self) -> None:
+        self._state, self._figures, self._to_report = "open", (len(self._ended), self._failed), True
+        open_for_s = self._settings.open_for.total_seconds() * 2 ** min(self._openings, 30)
+        self._openings += 1
+        self._open_until = max(self._clock() + min(open_for_s, self._cap_s), self._not_before)
+
+    def _half_open(self) -> None:
+        self._state = "half-open"
+        self._trial += 1
+        self._trials_begun = self._trials_failed = self._trials_well = 0

@@ -1,0 +1,105 @@
+"""The breakers of a lane in one Python worker, by wiki; and how their state gets to the driver and back.
+
+    request ─▶ leave (waits while a half-open wiki's trials are out) ─▶ begin ─▶ end
+    task    ─▶ open ones become half-open ─▶ … ─▶ what opened in it is reported at its end
+
+The driver plans no batch while a wiki is open that its main lane reported, so a task that begins may try again.
+"""
+
+import asyncio
+import functools
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from pipeline.config import Breaker
+from pipeline.fetch.breaker import Answer, Ask, Opened, Pass, WikiBreaker
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.accumulators import Accumulator
+
+    from pipeline.deferral.facts import Fact
+
+    ArrowBatches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+
+class BreakerOpenError(Exception):
+    """The wiki is not asked now."""
+
+
+class Breakers:
+    """One for each lane of a worker. `settings` None: every request has leave."""
+
+    def __init__(self, settings: Breaker | None, clock: Callable[[], float] = time.monotonic) -> None:
+        """`clock` counts seconds and never goes back."""
+        self._settings = settings if settings is None or settings.policy == "wait" else None
+        self._clock = clock
+        self._wikis: dict[str, WikiBreaker] = {}
+        self._ended: dict[str, asyncio.Event] = {}
+
+    async def leave(self, wiki_id: str) -> None:
+        """Returns when `begin` would not refuse, which it still may. Raises BreakerOpenError while the wiki is open."""
+        breaker = self._wikis.get(wiki_id)
+        while breaker is not None and not breaker.may_begin:
+            if breaker.state == "open":
+                raise BreakerOpenError(f"the breaker of {wiki_id} is open")
+            await self._ended.setdefault(wiki_id, asyncio.Event()).wait()
+
+    def begin(self, wiki_id: str, ask: Ask) -> Pass | None:
+        """Leave for one request, to be followed by `end`; None when there is none now."""
+        if self._settings is None:
+            return Pass(ask)
+        breaker = self._wikis.get(wiki_id)
+        if breaker is None:
+            breaker = self._wikis[wiki_id] = WikiBreaker(wiki_id, self._settings, self._clock)
+        return breaker.begin(ask)
+
+    def end(self, wiki_id: str, passed: Pass, answer: Answer | None) -> None:
+        """The request has ended; without an answer it says nothing of the upstream, such as one that was cancelled."""
+        if self._settings is None:
+            return
+        if answer is None:
+            self._wikis[wiki_id].abandon(passed)
+        else:
+            self._wikis[wiki_id].end(passed, answer)
+        waiting = self._ended.pop(wiki_id, None)
+        if waiting is not None:
+            waiting.set()
+
+    def new_task(self) -> None:
+        """A task of the lane begins."""
+        for breaker in list(self._wikis.values()):
+            breaker.new_task()
+
+    def opened(self) -> list[Opened]:
+        """The wikis that were found to be unwell in this task."""
+        return [opened for breaker in list(self._wikis.values()) if (opened := breaker.opened()) is not None]
+
+
+@functools.cache
+def of_lane(settings: Breaker, lane: str) -> Breakers:  # noqa: ARG001 - each lane has its own
+    """Those of this process, which outlive the micro-batch."""
+    return Breakers(settings)
+
+
+def reporting_breakers(
+    function: "ArrowBatches", settings: Breaker, lane: str, facts: "Accumulator[list[Fact]]"
+) -> "ArrowBatches":
+    """The same function for `mapInArrow`; each task of it adds to `facts` what has opened in it."""
+    return functools.partial(_report, function, settings, lane, facts)
+
+
+def _report(
+    function: "ArrowBatches",
+    settings: Breaker,
+    lane: str,
+    facts: "Accumulator[list[Fact]]",
+    batches: "Iterator[pa.RecordBatch]",
+) -> "Iterator[pa.RecordBatch]":
+    breakers = of_lane(settings, lane)
+    breakers.new_task()
+    yield from function(batches)
+    opened = breakers.opened()
+    if opened:
+        facts.add([*opened])

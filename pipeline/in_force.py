@@ -1,0 +1,16 @@
+"""What is in force, read back from what runs: not what somebody asked for."""
+
+import re
+from collections.abc import Iterable
+
+# As Spark's own `spark.redaction.regex`.
+_SECRET = re.compile(r"(?i)secret|password|token|access[.]?key|credential(?!s\.provider)")
+_LONG = 200
+
+
+def spark_in_force(settings: Iterable[tuple[str, str]]) -> dict[str, object]:
+    """Spark's settings by key, long ones shortened and secrets left out."""
+    return {
+        key: "(redacted)" if _SECRET.search(key) else value if len(value) <= _LONG else f"{value[:_LONG]}…"
+        for key, value in sorted(settings)
+    }

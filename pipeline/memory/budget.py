@@ -1,0 +1,78 @@
+"""From `--memory-limit` and `--slots` to what the job and its Spark are told.
+
+Without a limit nothing is derived, and the configuration holds as it is; `--slots` alone sets the slots of a local
+Spark.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pipeline.config import MIB, PipelineConfig
+from pipeline.errors import RefusedError
+from pipeline.memory.plan import MemoryPlan, applied, derive
+from pipeline.memory.spark import place_of, require_agreement, slots_of, spark_settings
+from pipeline.spark_given import Given
+
+# What the JVM says of its heap lacks one of the collector's areas, or is rounded to its regions.
+_ROUNDING = 32 * MIB
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The job's configuration, settings for the Spark that this process starts, and those that others have given it;
+    `plan` where there is a limit.
+    """
+
+    config: PipelineConfig
+    spark: Mapping[str, str] = field(default_factory=dict)
+    given: Mapping[str, Given] = field(default_factory=dict)
+    plan: MemoryPlan | None = None
+
+
+def budget(
+    config: PipelineConfig, given: Mapping[str, Given], *, limit: int | None = None, slots: int | None = None
+) -> Budget:
+    """`given` is what Spark is told elsewhere. Raises RefusedError when it disagrees, or the limit is too small."""
+    master = given["spark.master"].value if "spark.master" in given else "local[*]"
+    place = place_of(master)
+    if limit is None:
+        if slots is None:
+            return Budget(config, given=given)
+        if place == "executor":
+            _require_cores(slots, given)
+            return Budget(config, {"spark.executor.cores": str(slots)}, given)
+        return Budget(config, {"spark.master": f"local[{slots}]"}, given)
+    told = slots or (slots_of(master) if place == "local" else _cores(given))
+    if told is None:
+        raise RefusedError(
+            f"--memory-limit is for a number of slots, and spark.master {master} leaves it to the machine",
+            hint="say it: --slots 4",
+        )
+    plan = derive(limit, told, config, place=place)
+    require_agreement(plan, given, config)
+    settings = spark_settings(plan, config)
+    kept = {key: value for key, value in settings.items() if key == "spark.master" or key not in given}
+    return Budget(applied(config, plan), kept, given, plan)
+
+
+def require_heap(plan: MemoryPlan, heap_bytes: int) -> None:
+    """`heap_bytes` is the most that the JVM takes, by its own word. Raises RefusedError when the plan has less."""
+    if heap_bytes > plan.heap + _ROUNDING:
+        raise RefusedError(
+            f"the driver's JVM runs with a heap of up to {heap_bytes // MIB}MiB, and the limit leaves "
+            f"{plan.heap // MIB}MiB for it",
+            hint=f"start it so: spark-submit --driver-memory {plan.heap // MIB}m",
+        )
+
+
+def _cores(given: Mapping[str, Given]) -> int | None:
+    told = given.get("spark.executor.cores")
+    return int(told.value) if told is not None and told.value.isdecimal() else None
+
+
+def _require_cores(slots: int, given: Mapping[str, Given]) -> None:
+    told = given.get("spark.executor.cores")
+    if told is not None and told.value != str(slots):
+        raise RefusedError(
+            f"spark.executor.cores is {told.value} ({told.where}), and --slots {slots}", hint="say it once"
+        )

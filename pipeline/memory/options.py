@@ -1,0 +1,17 @@
+"""A size as an option of a command line."""
+
+import click
+
+from pipeline.quantity import parse_size
+
+
+class SizeParam(click.ParamType[int]):
+    """`4GiB` to bytes."""
+
+    name = "size"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            return parse_size(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)

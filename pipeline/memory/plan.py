@@ -1,0 +1,231 @@
+"""How a container's memory is divided between the JVM and Python, for so many slots.
+
+    limit ≥ driver's Python + JVM heap + JVM besides the heap
+          + slots x (a Python worker as such + one record at work + results that wait for the sink)
+          + content in flight x what a byte of it costs
+
+What the configuration says itself is taken as it is; what it leaves open is derived: each has a least amount, and what
+remains is shared out. The figures below were measured (`benchmarks/worker_memory.py`, and resident memory under the
+integration tests' load) and rounded up.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from pipeline.config import MIB, PipelineConfig
+from pipeline.errors import RefusedError
+from pipeline.sink import producer_sizes
+
+Place = Literal["local", "executor"]
+
+# A worker that has imported everything and worked: 170 to 210 MiB resident, some of it shared with its siblings.
+WORKER = 224 * MIB
+# Text of a page that waits for its other revision is held as Python's string: of an ASCII page with one emoji that is
+# four bytes a character. Measured between 1 (15 MiB of ASCII) and 5.7 (1 MiB pages with an emoji) a byte in flight.
+COST_IN_FLIGHT = 6
+# Besides, the record at work is there as bodies, texts, lines, diff, JSON and Arrow at once: 4.9 times its two bodies.
+COST_AT_WORK = 5
+BODIES = 2
+# The driver's own Python: 190 MiB when idle. The ledger's entries are there, their rows for a batch, and its messages.
+DRIVER = 256 * MIB
+COST_LEDGER = 3
+# The JVM's heap: Spark, then the producer's buffer, and for each task what it reads from Kafka and a record's copies.
+HEAP = 384 * MIB
+HEAP_OF_SLOT = 32 * MIB
+COPIES_OF_RECORD = 4
+# Metaspace, compiled code, threads; for each slot Arrow's and the network's buffers outside the heap.
+BESIDES_HEAP = 320 * MIB
+BESIDES_HEAP_OF_SLOT = 16 * MIB
+
+_MOST_HEAP = 8 * 1024 * MIB
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One of the pipeline's settings that memory bounds: the least that makes sense, how much what is left over it may
+    have, and up to what. `cost` is bytes of memory for each byte of the setting.
+    """
+
+    name: str
+    least: int
+    most: int | None
+    share: int
+    cost: int
+    asked: int | None
+
+    @property
+    def floor(self) -> int:
+        return self.least if self.asked is None else self.asked
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """So many bytes of the limit, and what sets them."""
+
+    what: str
+    size: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPlan:
+    """All in bytes. `in_flight`, `slow_round`, `body` and `results` are settings; the others what processes take."""
+
+    limit: int
+    slots: int
+    rounds: int
+    place: Place
+    driver: int
+    heap: int
+    besides_heap: int
+    in_flight: int
+    slow_round: int
+    body: int
+    results: int
+
+    @property
+    def workers(self) -> int:
+        """What the Python workers take in all."""
+        of_slot = WORKER + COST_AT_WORK * BODIES * self.body + self.results
+        return self.slots * of_slot + COST_IN_FLIGHT * (self.in_flight + self.rounds * self.slow_round)
+
+    @property
+    def total(self) -> int:
+        return self.driver + self.heap + self.besides_heap + self.workers
+
+    @property
+    def parts(self) -> Iterator[Part]:
+        """What the total is the sum of."""
+        if self.place == "local":
+            yield Part("driver, Python", self.driver, "with the ledger, deferral.max_bytes")
+        yield Part("JVM heap", self.heap, f"spark.{_side(self.place)}.memory")
+        yield Part("JVM besides", self.besides_heap, "metaspace, code, threads, Arrow, network")
+        yield Part("workers as such", self.slots * WORKER, f"{self.slots} slots, {WORKER // MIB} MiB each")
+        at_work = COST_AT_WORK * BODIES * self.body
+        yield Part(
+            "records at work", self.slots * at_work, f"{COST_AT_WORK} x {BODIES} bodies in each: claim_check.max_bytes"
+        )
+        yield Part("results waiting", self.slots * self.results, "result_buffer in each")
+        yield Part(
+            "content in flight", COST_IN_FLIGHT * self.in_flight, f"{COST_IN_FLIGHT} x fetch.max_in_flight_bytes"
+        )
+        if self.rounds:
+            slow = COST_IN_FLIGHT * self.rounds * self.slow_round
+            yield Part("slow rounds", slow, f"{COST_IN_FLIGHT} x {self.rounds} x slow_lane.max_in_flight_bytes")
+
+    @property
+    def settings(self) -> dict[str, int]:
+        """What the pipeline's configuration has to say, by its keys."""
+        return {
+            "fetch.max_in_flight_bytes": self.in_flight,
+            "deferral.slow_lane.max_in_flight_bytes": self.slow_round,
+            "claim_check.max_bytes": self.body,
+            "result_buffer": self.results,
+        }
+
+
+def derive(limit: int, slots: int, config: PipelineConfig, *, place: Place = "local") -> MemoryPlan:
+    """The plan whose total is within `limit` bytes, for `slots` tasks at once in this process or in an executor.
+
+    Raises RefusedError that says the least that works.
+    """
+    rounds = config.deferral.slow_lane.rounds if config.deferral.policy == "defer" else 0
+    settings = _settings(config, slots, rounds)
+    driver = DRIVER + (COST_LEDGER * config.deferral.max_bytes if rounds else 0) if place == "local" else 0
+    heap, besides = _heap(config, slots), _besides_heap(config, slots)
+    fixed = driver + heap + besides + slots * WORKER
+    least = fixed + sum(one.cost * one.floor for one in settings)
+    if limit < least:
+        raise _too_small(limit, slots, least, settings)
+    left = limit - least
+    shares = sum(one.share for one in settings if one.asked is None and one.cost) + 1
+    values = [_value(one, left, shares) for one in settings]
+    # The heap has a share as well.
+    heap = _whole_mib(min(heap + left // shares, max(heap, _MOST_HEAP)))
+    return MemoryPlan(limit, slots, rounds, place, driver, heap, besides, *values)
+
+
+def applied(config: PipelineConfig, plan: MemoryPlan) -> PipelineConfig:
+    """The configuration with what was derived."""
+    slow_lane = config.deferral.slow_lane.model_copy(update={"max_in_flight_bytes": plan.slow_round})
+    return config.model_copy(
+        update={
+            "fetch": config.fetch.model_copy(update={"max_in_flight_bytes": plan.in_flight}),
+            "deferral": config.deferral.model_copy(update={"slow_lane": slow_lane}),
+            "claim_check": config.claim_check.model_copy(update={"max_bytes": plan.body}),
+            "result_buffer": plan.results,
+        }
+    )
+
+
+def _settings(config: PipelineConfig, slots: int, rounds: int) -> list[Setting]:
+    def asked(section: object, name: str) -> int | None:
+        """What the configuration itself says, and is no default."""
+        value: int = getattr(section, name)
+        return value if name in getattr(section, "model_fields_set", ()) else None
+
+    slow_lane, at_work = config.deferral.slow_lane, slots * COST_AT_WORK * BODIES
+    in_flight = asked(config.fetch, "max_in_flight_bytes")
+    slow_round = asked(slow_lane, "max_in_flight_bytes")
+    body, results = asked(config.claim_check, "max_bytes"), asked(config, "result_buffer")
+    usual = config.claim_check.max_bytes
+    return [
+        Setting("fetch.max_in_flight_bytes", 8 * MIB, None, 2, COST_IN_FLIGHT, in_flight),
+        Setting("deferral.slow_lane.max_in_flight_bytes", 4 * MIB, None, 1, COST_IN_FLIGHT * rounds, slow_round),
+        Setting("claim_check.max_bytes", min(4 * MIB, usual), usual, 4, at_work, body),
+        Setting("result_buffer", min(4 * MIB, config.result_buffer), config.result_buffer, 1, slots, results),
+    ]
+
+
+def _value(setting: Setting, left: int, shares: int) -> int:
+    if setting.asked is not None:
+        return setting.asked
+    if not setting.cost:
+        return setting.least  # nobody uses it
+    value = setting.least + setting.share * left // shares // setting.cost
+    return _whole_mib(value if setting.most is None else min(value, setting.most))
+
+
+def _heap(config: PipelineConfig, slots: int) -> int:
+    sizes = producer_sizes(config.sink)
+    of_slot = HEAP_OF_SLOT + COPIES_OF_RECORD * sizes["max.request.size"]
+    return _up_to_mib(HEAP + sizes["buffer.memory"] + slots * of_slot)
+
+
+def _besides_heap(config: PipelineConfig, slots: int) -> int:
+    # A record is in an Arrow batch twice: as Python's, and as the JVM has read it.
+    return _up_to_mib(BESIDES_HEAP + slots * (BESIDES_HEAP_OF_SLOT + 2 * config.sink.max_request_size))
+
+
+def _too_small(limit: int, slots: int, least: int, settings: list[Setting]) -> RefusedError:
+    of_their_own = [one for one in settings if one.asked is not None and one.asked > one.least and one.cost]
+    without = least - sum(one.cost * (one.floor - one.least) for one in of_their_own)
+    if limit >= without:
+        said = ", ".join(f"{one.name} {_mib(one.floor)}" for one in of_their_own)
+        return RefusedError(
+            f"--memory-limit {_mib(limit)} with {slots} slots leaves no room for {said}: with that it takes "
+            f"{_mib(least)}",
+            hint=f"leave out what it says itself, to have it derived, or give it {_mib(least)}",
+        )
+    return RefusedError(
+        f"--memory-limit {_mib(limit)} is too small for {slots} slots: they take at least {_mib(least)}",
+        hint=f"give it {_mib(least)}, or fewer slots",
+    )
+
+
+def _side(place: Place) -> str:
+    return "driver" if place == "local" else "executor"
+
+
+def _mib(size: int) -> str:
+    """Rounded up: what is said here works."""
+    return f"{-(-size // MIB)}MiB"
+
+
+def _up_to_mib(size: int) -> int:
+    return -(-size // MIB) * MIB
+
+
+def _whole_mib(size: int) -> int:
+    return size // MIB * MIB if size >= MIB else size

@@ -1,0 +1,108 @@
+"""A source topic that gets more partitions, while the job runs and while it is stopped.
+
+Set-up: real broker, Spark and mock. Events that were in the topic's one partition are published again into new ones,
+before anybody has read these. Checked: each new partition is read from its beginning, whatever the first start said;
+the shares of the workers, the ledger and the lag follow.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+from kafka.admin import NewPartitions
+from kafka.structs import TopicPartition
+
+from tests.integration.crash.bench import Bench
+
+MakeBench = Callable[..., Bench]
+
+TRAFFIC: dict[str, Any] = {
+    "generator": "page_change",
+    "seed": 5,
+    "rate": "100/s",
+    "for": "200ms",
+    "population": 8,
+    "pages": {"Slow": {"edits": 1}},
+}
+SLOW = [{"name": "slow", "when": {"page": "Slow"}, "do": {"latency": "60s"}}]
+SETTINGS: dict[str, Any] = {
+    "deferral": {"inline_allowance": "2s", "slow_lane": {"deadline": "60s", "backoff": "1s"}},
+    "stop_timeout": "12s",
+}
+
+
+def grow(bench: Bench, partitions: int) -> None:
+    admin = KafkaAdminClient(bootstrap_servers=bench.bootstrap)
+    try:
+        admin.create_partitions({bench.config.source.topic: NewPartitions(partitions)})
+    finally:
+        admin.close()
+
+
+def copy_all(bench: Bench, partitions: list[int]) -> int:
+    """Publish all of partition 0 again into each of these; how many events that is for each."""
+    topic = bench.config.source.topic
+    place = TopicPartition(topic, 0)
+    consumer = KafkaConsumer(bootstrap_servers=bench.bootstrap, enable_auto_commit=False)
+    consumer.assign([place])
+    consumer.seek_to_beginning(place)
+    end = consumer.end_offsets([place])[place]
+    records: list[Any] = []
+    while len(records) < end:
+        records += consumer.poll(timeout_ms=1000).get(place, [])
+    consumer.close()
+    producer = KafkaProducer(bootstrap_servers=bench.bootstrap)
+    for partition in partitions:
+        for record in records:
+            producer.send(topic, key=record.key, value=record.value, partition=partition)
+    producer.flush()
+    producer.close()
+    return len(records)
+
+
+def left(bench: Bench) -> Mapping[int, set[int]]:
+    """The offsets of each source partition that have left, as output or error."""
+    found: dict[int, set[int]] = {}
+    for record in (*bench.outputs(), *bench.errors()):
+        assert record.source is not None
+        found.setdefault(record.source[1], set()).add(record.source[2])
+    return found
+
+
+@pytest.mark.slow
+def test_new_partitions_are_read_from_their_beginning(make_bench: MakeBench) -> None:
+    bench = make_bench(traffic=TRAFFIC, rules=SLOW, settings=SETTINGS)
+    bench.publish(wait=True)
+    run = bench.start()
+    run.await_condition(lambda: bench.committed().get(0) == bench.source_end(), "the one partition to be worked off")
+    assert run.said("bounds")[-1]["workers"] == 1
+    # While the job runs.
+    grow(bench, 3)
+    count = copy_all(bench, [1, 2])
+    grown = {0: count, 1: count, 2: count}
+    run.await_condition(lambda: bench.committed() == grown, "the new partitions to be worked off")
+    run.await_condition(lambda: bench.deferred() == 3, "the slow page to be deferred in each partition")
+    # How many partitions there are the job hears of with a commit, and the next batch has their number of tasks.
+    run.await_line("batch_committed", batch=run.said("batch_written")[-1]["batch"])
+    copy_all(bench, [1, 2])
+    grown |= {1: 2 * count, 2: 2 * count}
+    run.await_condition(lambda: bench.committed() == grown, "the same events once more")
+    assert run.said("bounds")[-1]["workers"] == 3, "the bounds are shared by more"
+    run.await_condition(lambda: bench.deferred() == 5, "the slow page's next events to wait behind it")
+    assert run.terminate() == 0, run.process.last_words(20)
+    # While it is stopped.
+    grow(bench, 4)
+    assert copy_all(bench, [3]) == count
+    lag = bench.command("lag")
+    assert lag.returncode == 0, lag.stderr
+    assert str(count) in next(line for line in lag.stdout.splitlines() if line.split()[:1] == ["3"]), lag.stdout
+    bench.remove_rule("slow")
+    again = bench.start()
+    again.await_condition(lambda: bench.committed() == grown | {3: count}, "the fourth partition to be worked off")
+    again.await_condition(lambda: bench.deferred() == 0, "the ledger to be empty")
+    assert again.terminate() == 0, again.process.last_words(20)
+    offsets = left(bench)
+    assert sorted(offsets) == [0, 1, 2, 3]
+    assert offsets[0], "some are filtered, and they are the same ones in every partition"
+    assert all({offset % count for offset in of} == offsets[0] for of in offsets.values())

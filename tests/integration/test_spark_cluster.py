@@ -1,0 +1,153 @@
+"""content-enrichment, unchanged, on a Spark master with two workers that have nothing of it.
+
+Set-up: master and workers as processes of this machine, in a directory of their own; their interpreter can import
+neither the job nor what it needs. Step: package and submit as `deploy/README.md` says. Checked: the fate of every
+event, and that executors ran on both workers.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pyspark
+import pytest
+import requests
+
+from devkit.guardian import Guardian
+from devkit.jvm import jars
+from devkit.jvm.runtime import java_home
+from devkit.stack.ports import LOOPBACK, free_port
+from devkit.stack.spark import SparkPlace, spark_environment, write_spark_conf
+from devkit.stack.stack import Stack
+from devkit.waiting import wait_until
+from tests.integration.conftest import REPOSITORY
+from tests.integration.crash.bench import Bench, Run
+from tests.integration.test_content_enrichment import RULES, SETTINGS, TRAFFIC, fates, source_of
+
+pytestmark = pytest.mark.slow
+
+SPARK_HOME = Path(pyspark.__file__).parent
+NODE_PYTHON = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
+STARTING = timedelta(minutes=3)
+WORKING = timedelta(minutes=5)
+
+
+@dataclass(frozen=True)
+class Cluster:
+    master: str
+    ui: str
+
+    def workers(self) -> list[dict[str, Any]]:
+        try:
+            found: list[dict[str, Any]] = requests.get(f"{self.ui}/json/", timeout=30).json()["workers"]
+        except requests.RequestException:  # its UI is up before it can answer
+            return []
+        return found
+
+
+@pytest.fixture
+def cluster(stack: tuple[Guardian, Stack], tmp_path: Path) -> Iterator[Cluster]:
+    guardian, _ = stack
+    port, ui_port = free_port(), free_port()
+    nodes = tmp_path / "nodes"
+    nodes.mkdir()
+    made = Cluster(f"spark://{LOOPBACK}:{port}", f"http://{LOOPBACK}:{ui_port}")
+    environment = {"JAVA_HOME": str(java_home()), "SPARK_HOME": str(SPARK_HOME), "SPARK_LOCAL_IP": LOOPBACK}
+    # Of the tests' own environment nothing that would find the job.
+    environment |= {"PYTHONPATH": "", "SPARK_DAEMON_MEMORY": "256m", "SPARK_CONF_DIR": str(nodes)}
+
+    def start(name: str, role: str, *arguments: str) -> Any:
+        command = [str(SPARK_HOME / "bin" / "spark-class"), f"org.apache.spark.deploy.{role}", *arguments]
+        argv = ["sh", "-c", 'cd "$0" && exec "$@"', str(nodes), *command]
+        return guardian.spawn(name, argv, logs=tmp_path / "logs", env=environment)
+
+    started = [
+        start("master", "master.Master", "--host", LOOPBACK, "--port", str(port), "--webui-port", str(ui_port)),
+        *(
+            start(
+                f"worker-{number}",
+                "worker.Worker",
+                *("--host", LOOPBACK, "--cores", "2", "--memory", "1g", "--webui-port", str(free_port())),
+                *("--work-dir", str(nodes / f"work-{number}"), made.master),
+            )
+            for number in (1, 2)
+        ),
+    ]
+    try:
+        wait_until(lambda: len(made.workers()) == 2, what="two workers at the master", deadline=STARTING)
+        yield made
+    finally:
+        for process in started:
+            process.kill_tree()
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    built = tmp_path / "build"
+    subprocess.run([sys.executable, REPOSITORY / "deploy" / "spark" / "package.py", built], check=True)
+    return built
+
+
+def submit(bench: Bench, cluster: Cluster, package: Path, directory: Path) -> Run:
+    store = bench.stack.object_store
+    conf_dir = directory / "cluster-conf"
+    credentials = {f"spark.executorEnv.{name}": value for name, value in store.credentials().items()}
+    settings = {
+        "spark.master": cluster.master,
+        "spark.executor.cores": "2",
+        "spark.cores.max": "4",
+        "spark.executor.memory": "512m",
+        "spark.executorEnv.PYTHONPATH": "packages",
+        "spark.driver.extraClassPath": "",
+        **credentials,
+    }
+    write_spark_conf(SparkPlace(store.endpoint, bench.guardian.directory, settings=settings), conf_dir, jvm_options=())
+    environment = dict(spark_environment(conf_dir, store.credentials()))
+    del environment["PYSPARK_SUBMIT_ARGS"]
+    environment |= {"PYSPARK_PYTHON": str(NODE_PYTHON), "PYSPARK_DRIVER_PYTHON": sys.executable, "PYTHONPATH": ""}
+    argv = [
+        str(SPARK_HOME / "bin" / "spark-submit"),
+        *("--properties-file", str(conf_dir / "spark-defaults.conf")),
+        *("--jars", ",".join(map(str, jars.ensure(jars.SPARK)))),
+        *("--py-files", str(package / "pipeline.zip")),
+        *("--archives", f"{package / 'packages.zip'}#packages"),
+        str(REPOSITORY / "deploy" / "spark" / "submit.py"),
+        *("run", bench.config.job, "--config", str(bench.config_file), "--new", "earliest"),
+    ]
+    argv = ["sh", "-c", 'cd "$0" && exec "$@"', str(directory), *argv]
+    process = bench.guardian.spawn("submitted", argv, logs=directory / "logs", env=environment, split=True)
+    return Run(process, bench.guardian.run_id)
+
+
+def test_a_job_runs_on_workers_that_have_nothing_of_it(
+    make_bench: Callable[..., Bench], cluster: Cluster, package: Path, tmp_path: Path
+) -> None:
+    for module in ("pipeline", "aiohttp", "pygit2", "pyarrow"):
+        imported = subprocess.run(
+            [NODE_PYTHON, "-c", f"import {module}"], cwd=tmp_path, env=bare(), capture_output=True
+        )
+        assert imported.returncode, f"{NODE_PYTHON} has {module}: nothing would be proven"
+    bench = make_bench(traffic=TRAFFIC, rules=RULES, settings=SETTINGS)
+    bench.publish(wait=True)
+    run = submit(bench, cluster, package, tmp_path)
+    try:
+        run.await_condition(bench.is_drained, "all events to be committed, and none deferred", WORKING)
+        workers = cluster.workers()
+    finally:
+        run.process.kill_tree()
+    assert [worker["coresused"] for worker in workers] == [2, 2]
+    expected = fates(bench)
+    outputs = {source_of(arrival) for arrival in bench.outputs()}
+    errors = {source_of(arrival): json.loads(arrival.value)["error_type"] for arrival in bench.errors()}
+    assert outputs == {position for position, fate in expected.items() if fate.fate == "output"}
+    assert errors == {position: fate.reason for position, fate in expected.items() if fate.fate == "error"}
+
+
+def bare() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}

@@ -1,0 +1,102 @@
+import re
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.capacity.costs import Costs
+from pipeline.capacity.load import Load
+from pipeline.capacity.plan import plan
+from pipeline.errors import RefusedError
+from tests.unit.pipeline.capacity.asking import FREE, configured
+
+
+@given(
+    rate=st.floats(0.1, 20_000),
+    latency_s=st.floats(0.001, 30),
+    requests=st.integers(1, 4),
+    page_bytes=st.integers(0, 4_000_000),
+    slow_share=st.floats(0, 0.2),
+    slow_latency_s=st.floats(0, 100),
+    cores=st.integers(1, 32),
+    headroom=st.floats(1.05, 4),
+)
+def test_what_is_planned_reaches_the_rate(
+    rate: float,
+    latency_s: float,
+    requests: int,
+    page_bytes: int,
+    slow_share: float,
+    slow_latency_s: float,
+    cores: int,
+    headroom: float,
+) -> None:
+    load = Load(latency_s, requests, page_bytes, slow_share, slow_latency_s)
+    found = plan(rate, load, configured(), Costs(), cores=cores, slots=cores, headroom=headroom)
+    assert found.forecast.rate >= rate
+    assert found.place.all_slots >= found.sizes.slots
+    assert found.forecast.workers == found.place.partitions == found.sizes.workers
+
+
+def test_it_has_the_incidents_400_in_flight_for_40_calls_of_10_seconds() -> None:
+    found = plan(40, Load(10, requests=1), configured(), FREE)
+    assert found.sizes.requests == pytest.approx(400)
+    assert found.config.fetch.concurrency == 600, "half as many again, as a batch fills and drains"
+    assert found.sizes.workers == 6, "100 in each"
+
+
+def test_usual_pages_are_not_deferred_by_it() -> None:
+    found = plan(40, Load(40, requests=1), configured(), FREE)
+    config = found.config
+    assert config.deferral.inline_allowance == timedelta(seconds=80)
+    assert config.fetch.request_timeout == config.fetch.deadline == timedelta(seconds=80)
+    assert found.settings["deferral"] == {"inline_allowance": timedelta(seconds=80)}
+    assert config.stop_timeout >= config.deferral.inline_allowance
+
+
+def test_what_is_enough_already_is_not_written() -> None:
+    found = plan(10, Load(0.04), configured(), Costs())
+    assert {section: set(keys) for section, keys in found.settings.items()} == {
+        "fetch": {"concurrency"},
+        "batch": {"max_offsets"},
+    }
+
+
+def test_slow_pages_get_rounds_and_room_in_the_ledger() -> None:
+    load = Load(0.04, slow_share=0.01, slow_latency_s=40)
+    found = plan(1000, load, configured(), Costs())
+    lane = found.config.deferral.slow_lane
+    assert lane.rounds * lane.pages / 41 >= 10, "a hundredth of 1000 events a second, in rounds of 40 s and a little"
+    assert found.config.deferral.max_entries >= 1000 * 0.01 * 40
+    assert found.sizes.slots == found.sizes.workers + lane.rounds
+
+
+def test_what_slots_or_processors_need_makes_the_executors() -> None:
+    waiting = plan(400, Load(10), configured(), Costs(), cores=4, slots=4).sizes
+    assert waiting.executors == waiting.executors_by["slots"] > waiting.executors_by["processors"]
+    assert plan(400, Load(10), configured(), Costs(), cores=4, slots=8).sizes.executors < waiting.executors
+    busy = plan(4000, Load(0.01, page_bytes=1_000_000), configured(), Costs(), cores=1, slots=4).sizes
+    assert busy.executors == busy.executors_by["processors"] > busy.executors_by["slots"]
+
+
+def test_slow_pages_beyond_the_slow_lanes_deadline_are_refused() -> None:
+    with pytest.raises(RefusedError, match=re.escape("never end within deferral.slow_lane.deadline 120 s")) as refused:
+        plan(10, Load(1, slow_share=0.1, slow_latency_s=121), configured(), Costs())
+    assert refused.value.hint
+
+
+def test_what_contradicts_the_configuration_is_refused() -> None:
+    with pytest.raises(RefusedError, match="stop_timeout") as refused:
+        plan(10, Load(60), configured(stop_timeout="30s"), Costs())
+    assert refused.value.hint == "change that in the file of --config"
+
+
+def test_a_trigger_that_is_too_slow_is_refused_with_what_binds() -> None:
+    with pytest.raises(RefusedError, match="batches allows"):
+        plan(1000, Load(0.04), configured(batch={"trigger": "10m"}), Costs())
+
+
+def test_without_headroom_nothing_is_left_for_a_batch() -> None:
+    with pytest.raises(RefusedError, match="headroom 1 is not above 1"):
+        plan(1, Load(1), configured(), Costs(), headroom=1)

@@ -1,0 +1,54 @@
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from pipeline import log
+from pipeline.config import PipelineConfig
+from pipeline.deferral.entry import Entry
+from pipeline.deferral.lanes import Lanes
+from pipeline.fetch.breaker import Answer, Ask
+from tests.unit.pipeline.deferral.lanes_bench import HANG_S, NOW_MS, Driver, MakeDriver, Rounds
+from tests.unit.pipeline.deferral.memory_topic import Log, MemoryTopic
+
+
+@pytest.fixture
+def driver(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeDriver]:
+    drivers: list[Driver] = []
+
+    def make(*entries: Entry, log_of: Log | None = None, replays: bool = False, **deferral: Any) -> Driver:
+        topic = MemoryTopic(log_of or Log())
+        topic.log.put(*entries, epoch=0)
+        rounds, now = Rounds(), [100.0]
+        config = make_config(batch={"max_offsets": 100}, deferral=deferral)
+        answers: list[Answer | None] = []
+        asked: list[tuple[str, str]] = []
+
+        def probe(_config: PipelineConfig, wiki_id: str, ask: Ask, _stopped: Callable[[], bool]) -> Answer | None:
+            asked.append((wiki_id, ask.path))
+            return answers.pop(0)
+
+        lanes = Lanes(
+            config,
+            topic.as_topic(),
+            rounds,
+            replays=lambda: replays,
+            clock=lambda: now[0],
+            now_ms=lambda: NOW_MS,
+            probe=probe,
+        )
+        said: list[dict[str, Any]] = []
+        monkeypatch.setattr(log, "say", lambda event, **fields: said.append({"event": event} | fields))
+        lanes.take_over()
+        drivers.append(Driver(lanes, topic, rounds, said, now, answers, asked))
+        return drivers[-1]
+
+    before = set(threading.enumerate())
+    yield make
+    for made in drivers:
+        made.lanes.stop()
+        made.rounds.go.set()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(HANG_S)
+        assert not thread.is_alive()

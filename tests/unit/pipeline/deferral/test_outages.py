@@ -1,0 +1,198 @@
+"""What the driver knows of wikis that are open, with a clock that the test moves."""
+
+from typing import Any
+
+import orjson
+import pytest
+
+from pipeline import log
+from pipeline.config import Breaker
+from pipeline.deferral.outages import Outages, wiki_in
+from pipeline.fetch.breaker import Answer, Ask, Opened
+from tests.unit.pipeline.deferral.making import entry
+
+SETTINGS = Breaker.model_validate({"open_for": "10s", "open_for_cap": "40s"})
+WELL, SICK = Answer(failed=False, why="status 200"), Answer(failed=True, why="status 503")
+
+
+def ask(number: int) -> Ask:
+    return Ask(f"/{number}", f"event {number}")
+
+
+def opened(wiki: str = "enwiki", *asks: Ask, well: Ask | None = None, retry_after_s: float = 0) -> Opened:
+    return Opened(wiki, 20, 15, "status 503", asks or (ask(1), ask(2)), well, retry_after_s)
+
+
+class Driver:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1000.0
+        self.said: list[dict[str, Any]] = []
+        self.outages = Outages(SETTINGS, lambda: self.now)
+        monkeypatch.setattr(log, "say", lambda event, **fields: self.said.append({"event": event} | fields))
+
+    def probe(self, answer: Answer) -> str:
+        """The one probe that is due, answered; what it asked for."""
+        ((wiki, asked),) = self.outages.due()
+        self.outages.probed(wiki, asked, answer)
+        return asked.path
+
+    def rests(self, wiki: str) -> bool:
+        resting = self.outages.resting()
+        return resting is not None and resting([entry(ord(wiki[0]), value=orjson.dumps({"wiki_id": wiki}))])
+
+
+@pytest.fixture
+def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
+    return Driver(monkeypatch)
+
+
+def test_probes_go_out_at_growing_intervals_until_one_goes_well(driver: Driver) -> None:
+    driver.outages.reported("main", [opened()])
+    assert driver.outages.waits == ("enwiki",)
+    for rest_s in (10, 20, 40, 40):
+        driver.now += rest_s - 0.1
+        assert driver.outages.due() == []
+        driver.now += 0.1
+        driver.probe(SICK)
+        assert driver.outages.due() == []
+    driver.now += 40
+    driver.probe(WELL)
+    assert (driver.outages.waits, driver.outages.due()) == ((), [])
+    assert [line["event"] for line in driver.said] == ["breaker_open"] + ["breaker_probe"] * 5 + ["breaker_closed"]
+    assert driver.said[0] == {
+        "event": "breaker_open",
+        "wiki": "enwiki",
+        "lane": "main",
+        "requests": 20,
+        "failed": 15,
+        "why": "status 503",
+        "rest_s": 10.0,
+    }
+    assert driver.said[1] == {
+        "event": "breaker_probe",
+        "wiki": "enwiki",
+        "path": "/1",
+        "answer": "status 503",
+        "well": False,
+        "next_s": 20.0,
+    }
+    assert driver.said[-1] == {"event": "breaker_closed", "wiki": "enwiki", "seconds": 150.0, "probes": 5}
+
+
+def test_a_revision_that_fails_for_its_own_sake_keeps_no_wiki_closed(driver: Driver) -> None:
+    """Probes ask in turn for what failed, and at last for what did not."""
+    driver.outages.reported("main", [opened("enwiki", ask(3), ask(2), well=ask(1))])
+    asked = []
+    for _ in range(4):
+        driver.now += 40
+        asked.append(driver.probe(SICK))
+    assert asked == ["/3", "/2", "/1", "/3"]
+
+
+@pytest.mark.parametrize(("asked_s", "rest_s"), [(5.0, 10.0), (25.0, 25.0), (1e9, 40.0)])
+def test_retry_after_is_obeyed_as_far_as_the_cap_goes(driver: Driver, asked_s: float, rest_s: float) -> None:
+    driver.outages.reported("main", [opened(retry_after_s=asked_s)])
+    for _ in range(2):
+        driver.now += rest_s - 0.1
+        assert driver.outages.due() == []
+        driver.now += 0.1
+        driver.probe(Answer(failed=True, why="status 429", retry_after_s=asked_s))
+        rest_s = max(rest_s, 20.0)
+
+
+def test_a_wiki_that_opens_again_at_once_rests_longer_and_one_that_was_well_does_not(driver: Driver) -> None:
+    driver.outages.reported("main", [opened()])
+    driver.now += 10
+    driver.probe(WELL)
+    driver.outages.reported("main", [opened()])
+    assert driver.said[-1]["rest_s"] == 20
+    driver.now += 20
+    driver.probe(WELL)
+    driver.outages.reported("main", [])
+    driver.outages.reported("main", [opened()])
+    assert driver.said[-1]["rest_s"] == 10
+
+
+def test_what_several_workers_say_of_a_wiki_is_one_thing(driver: Driver) -> None:
+    told = [opened("enwiki", ask(1), ask(2)), opened("dewiki"), opened("enwiki", ask(3), ask(1), well=ask(4))]
+    driver.outages.reported("main", told)
+    assert driver.outages.waits == ("enwiki", "dewiki")
+    assert [(line["wiki"], line["requests"], line["failed"]) for line in driver.said] == [
+        ("enwiki", 40, 30),
+        ("dewiki", 20, 15),
+    ]
+    driver.now += 10
+    assert driver.outages.due() == [("enwiki", ask(1)), ("dewiki", ask(1))]
+    asked = []
+    for _ in range(4):
+        driver.now += 40
+        (_, one), _other = driver.outages.due()
+        asked.append(one.path)
+        driver.outages.probed("enwiki", one, SICK)
+    assert asked == ["/1", "/3", "/2", "/4"]
+
+
+def test_pages_of_an_open_wiki_are_not_due(driver: Driver) -> None:
+    assert driver.outages.resting() is None
+    driver.outages.reported("main", [opened()])
+    assert (driver.rests("enwiki"), driver.rests("dewiki")) == (True, False)
+    driver.now += 1000
+    assert driver.rests("enwiki"), "until a probe has gone well"
+    driver.probe(WELL)
+    assert not driver.rests("enwiki")
+
+
+def test_what_the_slow_lane_reports_rests_for_a_time_and_nobody_waits_for_it(driver: Driver) -> None:
+    driver.outages.reported("slow", [opened()])
+    assert (driver.outages.waits, driver.outages.due()) == ((), [])
+    for rest_s in (10, 20):
+        driver.now += rest_s - 0.1
+        assert driver.rests("enwiki")
+        driver.now += 0.1
+        assert not driver.rests("enwiki"), "the next round is the probe"
+        driver.outages.reported("slow", [opened()])
+    driver.now += 40
+    driver.outages.reported("slow", [])
+    driver.outages.reported("slow", [opened()])
+    assert driver.said[-1]["rest_s"] == 10
+
+
+def test_a_round_of_other_wikis_says_nothing_of_one_that_rests(driver: Driver) -> None:
+    driver.outages.reported("slow", [opened()])
+    driver.outages.reported("slow", [])
+    driver.now += 10
+    driver.outages.reported("slow", [opened()])
+    assert driver.said[-1]["rest_s"] == 20
+
+
+def test_a_probe_that_went_well_ends_the_rest_of_both_lanes(driver: Driver) -> None:
+    driver.outages.reported("main", [opened()])
+    driver.outages.reported("slow", [opened(retry_after_s=40)])
+    driver.now += 10
+    driver.probe(WELL)
+    assert not driver.rests("enwiki")
+
+
+def test_what_has_opened_is_known_when_it_is_closed_again(driver: Driver) -> None:
+    driver.outages.reported("main", [opened()])
+    driver.outages.reported("slow", [opened("dewiki")])
+    assert driver.outages.standing == {("main", "enwiki"): True, ("slow", "dewiki"): True}
+    driver.now += 10
+    driver.probe(WELL)
+    driver.outages.reported("main", [])
+    assert driver.outages.standing == {("main", "enwiki"): False, ("slow", "dewiki"): False}
+
+
+@pytest.mark.parametrize(
+    ("value", "wiki"),
+    [
+        (b'{"wiki_id": "enwiki", "page": {}}', "enwiki"),
+        (b'{"wiki_id": 5}', None),
+        (b'["wiki_id"]', None),
+        (b"{", None),
+        (b"", None),
+        (None, None),
+    ],
+)
+def test_the_wiki_in_a_source_event(value: bytes | None, wiki: str | None) -> None:
+    assert wiki_in(value) == wiki

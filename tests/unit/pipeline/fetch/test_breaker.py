@@ -1,0 +1,239 @@
+"""When a wiki's breaker opens and closes, with a clock that the test moves."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.config import Breaker
+from pipeline.fetch.breaker import Answer, Ask, Pass, WikiBreaker
+
+WELL = Answer(failed=False)
+SICK = Answer(failed=True, why="status 503")
+
+
+def settings(**changed: Any) -> Breaker:
+    least = {"window": "10s", "minimum_requests": 4, "trial_requests": 3, "open_for": "5s", "open_for_cap": "15s"}
+    return Breaker.model_validate(least | changed)
+
+
+@dataclass
+class Worker:
+    """A breaker and its clock."""
+
+    now: float = 100.0
+    settings: Breaker = field(default_factory=settings)
+    asked: int = 0
+
+    def __post_init__(self) -> None:
+        self.breaker = WikiBreaker("enwiki", self.settings, lambda: self.now)
+
+    def begin(self) -> Pass | None:
+        self.asked += 1
+        return self.breaker.begin(ask(self.asked))
+
+    def ask(self, *answers: Answer) -> None:
+        """Requests one after the other."""
+        for answer in answers:
+            passed = self.begin()
+            assert passed is not None
+            self.breaker.end(passed, answer)
+
+
+def ask(number: int) -> Ask:
+    return Ask(f"/{number}", f"event {number}")
+
+
+def opened() -> Worker:
+    worker = Worker()
+    worker.ask(*[SICK] * 4)
+    assert worker.breaker.state == "open"
+    return worker
+
+
+def test_it_opens_at_the_rate_and_not_before_there_are_enough_requests() -> None:
+    worker = Worker()
+    worker.ask(SICK, SICK, SICK)
+    assert worker.breaker.state == "closed"
+    worker.ask(WELL)
+    assert worker.breaker.state == "open"
+    worker = Worker()
+    worker.ask(WELL, WELL, SICK, WELL, SICK)
+    assert worker.breaker.state == "closed"
+    worker.ask(SICK)
+    assert worker.breaker.state == "open"
+    assert worker.begin() is None
+
+
+def test_what_is_older_than_the_window_does_not_count() -> None:
+    worker = Worker()
+    worker.ask(SICK, SICK, SICK)
+    worker.now += 10.1
+    worker.ask(SICK)
+    assert worker.breaker.state == "closed"
+    worker.ask(SICK, SICK, SICK)
+    assert worker.breaker.state == "open"
+
+
+@pytest.mark.parametrize("by_time", [True, False], ids=["time", "next task"])
+def test_trials_alone_go_out_and_decide(*, by_time: bool) -> None:
+    worker = opened()
+    if by_time:
+        worker.now += 4.9
+        assert worker.begin() is None
+        worker.now += 0.1
+    else:
+        worker.breaker.new_task()
+    trials = [worker.begin() for _ in range(5)]
+    assert [passed is not None for passed in trials] == [True, True, True, False, False]
+    for passed in trials[:2]:
+        assert passed
+        worker.breaker.end(passed, WELL)
+    assert worker.breaker.state == "closed", "most of three went well"
+    worker.ask(SICK, SICK, SICK)
+    assert worker.breaker.state == "closed", "what was before it closed is forgotten"
+
+
+def test_it_stays_open_for_longer_each_time_up_to_the_cap() -> None:
+    worker = opened()
+    for rest_s in (5, 10, 15, 15):
+        worker.now += rest_s - 0.1
+        assert worker.breaker.state == "open"
+        worker.now += 0.1
+        worker.ask(SICK, SICK)
+        assert worker.breaker.state == "open"
+    worker.breaker.new_task()
+    worker.ask(WELL, WELL)
+    worker.ask(*[SICK] * 4)
+    worker.now += 5
+    assert worker.breaker.state == "half-open", "it begins anew when it was well"
+
+
+def test_a_trial_that_says_nothing_leaves_its_place_to_another() -> None:
+    worker = opened()
+    worker.breaker.new_task()
+    trials = [worker.begin() for _ in range(3)]
+    assert not worker.breaker.may_begin
+    assert trials[0]
+    worker.breaker.abandon(trials[0])
+    assert worker.begin() is not None
+
+
+def test_what_began_before_it_opened_is_no_trial() -> None:
+    worker = Worker()
+    late = [worker.begin() for _ in range(6)]
+    for passed in late[:4]:
+        assert passed
+        worker.breaker.end(passed, SICK)
+    worker.breaker.new_task()
+    for passed in late[4:]:
+        assert passed
+        worker.breaker.end(passed, SICK)
+    assert worker.breaker.state == "half-open"
+    old = worker.begin()
+    worker.ask(SICK, SICK)
+    assert worker.breaker.state == "open"
+    worker.breaker.new_task()
+    assert old
+    worker.breaker.end(old, SICK)
+    worker.ask(SICK)
+    assert worker.breaker.state == "half-open", "one of this time, not two"
+
+
+def test_what_the_upstream_asks_for_is_obeyed_as_far_as_the_cap_goes() -> None:
+    for asked_s, rest_s in ((8.0, 8.0), (2.0, 5.0), (1e6, 15.0)):
+        worker = Worker()
+        worker.ask(SICK, SICK, Answer(failed=True, retry_after_s=asked_s), SICK)
+        told = worker.breaker.opened()
+        assert told is not None
+        assert told.retry_after_s == min(asked_s, 15.0)
+        worker.now += rest_s - 0.1
+        assert worker.breaker.state == "open"
+        worker.now += 0.1
+        assert worker.breaker.state == "half-open"
+
+
+def test_the_driver_is_told_what_failed_last_and_what_went_well() -> None:
+    worker = Worker(settings=settings(minimum_requests=6))
+    worker.ask(WELL, SICK, SICK, SICK, SICK)
+    assert worker.breaker.opened() is None
+    worker.ask(Answer(failed=True, why="no answer"))
+    told = worker.breaker.opened()
+    assert told is not None
+    assert (told.wiki_id, told.requests, told.failed, told.why) == ("enwiki", 6, 5, "no answer")
+    assert (told.asks, told.well) == ((ask(6), ask(5), ask(4)), ask(1))
+
+
+def test_the_driver_is_told_once_and_not_of_what_went_well_since() -> None:
+    worker = opened()
+    worker.now += 60
+    assert worker.breaker.opened() is not None, "its time is over, and nothing has gone well"
+    worker.breaker.new_task()
+    assert worker.breaker.opened() is None
+    worker.ask(SICK, SICK)
+    assert worker.breaker.opened() is not None
+    worker.now += 60
+    worker.ask(WELL)
+    assert worker.breaker.opened() is None
+
+
+STEPS = st.lists(st.tuples(st.sampled_from([0.0, 0.3, 2.0, 9.9, 11.0]), st.booleans()), max_size=60)
+
+
+@given(STEPS, st.integers(1, 8), st.sampled_from([0.1, 0.5, 0.9, 1.0]))
+def test_the_window_is_that_of_its_definition(steps: Sequence[tuple[float, bool]], minimum: int, rate: float) -> None:
+    """Against a list of all requests: it is open as soon as the last 10 s say so, and never sooner."""
+    worker = Worker(settings=settings(minimum_requests=minimum, failure_rate=rate))
+    ended: list[tuple[float, bool]] = []
+    for seconds, failed in steps:
+        worker.now += seconds
+        worker.ask(SICK if failed else WELL)
+        ended.append((worker.now, failed))
+        recent = [was for at, was in ended if at >= worker.now - 10]
+        over = len(recent) >= minimum and sum(recent) >= rate * len(recent)
+        assert (worker.breaker.state == "open") == over
+        if over:
+            break
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.floats(0, 20),
+            st.sampled_from(["begin", "task"]),
+            st.tuples(st.integers(0, 9), st.sampled_from(["well", "sick", "nothing"])),
+        ),
+        max_size=120,
+    )
+)
+def test_an_open_wiki_gets_no_request_and_a_half_open_one_its_trials(steps: list[Any]) -> None:
+    """Whatever begins and ends in whatever order. Each time of being open is followed by no more than three."""
+    worker = Worker()
+    under_way: list[Pass] = []
+    trials = 0
+    for step in steps:
+        before = worker.breaker.state
+        if isinstance(step, float):
+            worker.now += step
+        elif step == "task":
+            worker.breaker.new_task()
+        elif step == "begin":
+            passed = worker.begin()
+            assert (passed is not None) <= (before != "open")
+            if passed:
+                under_way.append(passed)
+                trials += before == "half-open"
+        elif under_way:
+            index, how = step
+            passed = under_way.pop(index % len(under_way))
+            if how == "nothing":
+                worker.breaker.abandon(passed)
+                trials -= passed.trial is not None and trials > 0
+            else:
+                worker.breaker.end(passed, WELL if how == "well" else SICK)
+        if worker.breaker.state != "half-open":
+            trials = 0
+        assert trials <= 3

@@ -1,0 +1,139 @@
+"""What the client makes of a wiki that is unwell: how many requests still arrive, and what becomes of the others."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from pipeline.fetch.client import FetchFailedError
+from pipeline.records.error_event import Failure
+
+BREAKER = {"minimum_requests": 4, "trial_requests": 1}
+ONCE = {"total_requests": 1}
+
+
+def answering(status: int, **headers: str) -> Callable[..., Any]:
+    async def handler(_request: web.Request, _number: int) -> web.Response:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return web.Response(status=status, text="<p>", headers=named)
+
+    return handler
+
+
+async def never(_request: web.Request, _number: int) -> web.Response:
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+async def many(client: Any) -> list[Any]:
+    return list(await asyncio.gather(*(client.outcome(number) for number in range(30))))
+
+
+def kinds(outcomes: list[Any]) -> Counter[str]:
+    return Counter(outcome.error_type if isinstance(outcome, Failure) else "well" for outcome in outcomes)
+
+
+@pytest.mark.parametrize("status", [500, 503, 504, 429])
+def test_a_sick_wiki_gets_what_is_in_flight_and_no_more(fetching: Any, status: int) -> None:
+    exchange = fetching(answering(status), many, concurrency=3, breaker=BREAKER, fetch=ONCE)
+    assert 4 <= len(exchange.requests) <= 4 + 2
+    found = kinds(exchange.outcomes)
+    assert found["breaker_open"] == 30 - len(exchange.requests)
+    assert all("enwiki" in outcome.message for outcome in exchange.outcomes if outcome.error_type == "breaker_open")
+
+
+def test_a_wiki_that_does_not_answer_is_sick(fetching: Any) -> None:
+    fetch = ONCE | {"request_timeout": "50ms"}
+    exchange = fetching(never, many, concurrency=3, breaker=BREAKER, fetch=fetch)
+    assert 4 <= len(exchange.requests) <= 4 + 2
+
+
+def test_a_deadline_that_passes_without_an_answer_counts_too(fetching: Any) -> None:
+    exchange = fetching(never, many, concurrency=3, breaker=BREAKER, fetch=ONCE | {"deadline": "50ms"})
+    assert 4 <= len(exchange.requests) <= 4 + 2
+    assert kinds(exchange.outcomes)["deadline_exceeded"] == len(exchange.requests)
+
+
+def test_a_wiki_that_nobody_reaches_is_sick(with_client: Any) -> None:
+    from tests.unit.pipeline.fetch.conftest import CountingJitter
+
+    run = with_client("http://127.0.0.1:1", many, jitter=CountingJitter(), breaker=BREAKER, fetch=ONCE, concurrency=3)
+    assert 4 <= 30 - kinds(asyncio.run(run))["breaker_open"] <= 6
+
+
+@pytest.mark.parametrize("status", [404, 403, 400])
+def test_what_does_not_exist_is_an_answer_as_good_as_any(fetching: Any, status: int) -> None:
+    exchange = fetching(answering(status), many, breaker=BREAKER)
+    assert len(exchange.requests) == 30
+
+
+def test_a_status_that_is_tried_again_by_choice_is_not_the_upstreams_fault(fetching: Any) -> None:
+    exchange = fetching(answering(404), many, breaker=BREAKER, fetch=ONCE | {"retried_statuses": [404]})
+    assert len(exchange.requests) == 30
+
+
+def test_an_answer_that_asks_to_come_later_is_a_failure_though_its_status_is_well(fetching: Any) -> None:
+    """So does MediaWiki when its replicas lag."""
+    exchange = fetching(answering(200, Retry_After="5"), many, concurrency=3, breaker=BREAKER, fetch=ONCE)
+    assert len(exchange.requests) <= 4 + 2
+    assert kinds(exchange.outcomes)["breaker_open"] >= 30 - 6
+
+
+def test_a_sick_wiki_takes_nothing_from_the_others(fetching: Any) -> None:
+    async def handler(request: web.Request, _number: int) -> web.Response:
+        return web.Response(status=503 if request.headers["Host"] == "de.example" else 200, text="<p>")
+
+    async def steps(client: Any) -> list[Any]:
+        wikis = ("enwiki", "dewiki")
+        return list(await asyncio.gather(*(client.outcome(n, wiki=wikis[n % 2]) for n in range(60))))
+
+    wikis = {"wikis": {"enwiki": "en.example", "dewiki": "de.example"}}
+    exchange = fetching(handler, steps, concurrency=3, breaker=BREAKER, fetch=ONCE, mediawiki=wikis)
+    assert kinds(exchange.outcomes[::2]) == {"well": 30}
+    assert Counter(request.headers["Host"] for request in exchange.requests)["de.example"] <= 6
+
+
+def test_a_record_under_way_is_not_tried_again_when_its_wiki_has_opened(fetching: Any) -> None:
+    """Its failure is that of its last request: it was tried."""
+    exchange = fetching(answering(503), breaker={"minimum_requests": 2}, fetch={"total_requests": 4})
+    assert len(exchange.requests) == 2
+    assert exchange.failure.error_type == "fetch_failed"
+    assert "status 503" in exchange.failure.message
+
+
+def failing(**fields: Any) -> tuple[Any, list[FetchFailedError]]:
+    errors: list[FetchFailedError] = []
+
+    async def steps(client: Any) -> list[Any]:
+        for _ in range(fields.get("times", 1)):
+            try:
+                await client.html.fetch("enwiki", 5, request_id="r", deadline=client.html.deadline(client.limit_s))
+            except FetchFailedError as error:
+                errors.append(error)
+        return []
+
+    return steps, errors
+
+
+@pytest.mark.parametrize(
+    ("status", "header", "asked_s"),
+    [(503, "120", 120.0), (429, "Mon, 02 Mar 2026 09:02:00 GMT", 120.0), (504, "120", 120.0), (503, None, None)],
+)
+def test_what_the_upstream_asked_for_is_told_where_the_deadline_ends_before(
+    fetching: Any, status: int, header: str | None, asked_s: float | None
+) -> None:
+    steps, errors = failing()
+    handler = answering(status, **({"Retry_After": header} if header else {}))
+    exchange = fetching(handler, steps, fetch={"deadline": "10s"})
+    (error,) = errors
+    assert (error.transient, error.tried, error.retry_after_s) == (True, True, asked_s)
+    assert len(exchange.requests) == (4 if (status, header) == (503, None) else 1)
+
+
+def test_what_was_not_asked_for_was_not_tried(fetching: Any) -> None:
+    steps, errors = failing(times=5)
+    fetching(answering(503), steps, breaker=BREAKER, fetch=ONCE)
+    assert [(error.tried, error.transient) for error in errors] == [(True, True)] * 4 + [(False, True)]

@@ -1,0 +1,149 @@
+"""Whatever stands in a message, it leaves as one record that is valid and fits, or is filtered; nothing is raised."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from pipeline.config import JobName, PipelineConfig
+from pipeline.deferral.lane import OPEN_FENCE, MainLane
+from pipeline.deferral.task import LedgerTarget, MainTask
+from pipeline.fetch.client import FetchFailedError
+from pipeline.jobs.enrichment import MOST_KEY_BYTES
+from pipeline.jobs.message import Outcome, SourceMessage
+from pipeline.records.error_event import Failure
+from pipeline.records.record import Position, Record
+from pipeline.records.size import serialized_size
+from pipeline.schemas import error_validator, page_change_validator
+from tests.unit.pipeline.conftest import event
+from tests.unit.pipeline.jobs.broken_events import EDGES, ENVELOPES, broken_values, full_event, paths, with_edge
+
+MakeBench = Callable[..., Any]
+
+MOST_ERROR_BYTES = 4_096
+MAX_REQUEST, LEDGER_LIMIT = 100_000, 50_000
+TEN_MB = 10_000_000
+JOBS: tuple[JobName, ...] = ("html-enrichment", "content-enrichment")
+KINDS = ("create", "edit", "move", "delete", "undelete", "visibility_change")
+VALUES = st.one_of([broken_values(event(kind)) for kind in KINDS])
+LENGTHS = st.sampled_from([None, 0, 1, 20, 2_000, MOST_KEY_BYTES, MOST_KEY_BYTES + 1, LEDGER_LIMIT, 2 * MAX_REQUEST])
+SLOW = FetchFailedError(Failure("deadline_exceeded", "it takes long"), transient=True)
+
+
+class Answers(dict[int, str | FetchFailedError]):
+    """The right one for each revision there is."""
+
+    def __init__(self, job: JobName, failure: FetchFailedError | None = None) -> None:
+        super().__init__({0: ""})
+        self._job, self._failure = job, failure
+
+    def __missing__(self, rev_id: int) -> str | FetchFailedError:
+        if self._failure is not None:
+            return self._failure
+        if self._job == "html-enrichment":
+            return f"<p>{rev_id}</p>\n"
+        revision = {"revid": rev_id, "slots": {"main": {"content": "text"}}}
+        return json.dumps({"query": {"pages": [{"revisions": [revision]}]}})
+
+
+def one_record_or_none(config: PipelineConfig, outcome: Outcome) -> None:
+    if outcome is None:
+        return
+    assert isinstance(outcome, Record), outcome
+    size = serialized_size(outcome.key, outcome.value, outcome.headers)
+    said = orjson.loads(outcome.value)
+    if outcome.topic == config.sink.topic:
+        assert size <= config.sink.max_request_size
+        said.pop("html_diff", None)  # the one addition to the schema
+        page_change_validator().validate(said)
+    else:
+        assert outcome.topic == config.sink.error_topic
+        assert size <= MOST_ERROR_BYTES
+        error_validator().validate(said)
+
+
+def message(value: bytes | None, key: bytes | None = b"page") -> SourceMessage:
+    return SourceMessage(Position("source", 0, 5), key, value, datetime(2026, 3, 2, 9, tzinfo=UTC))
+
+
+def outcomes(made: Any, values: list[bytes | None]) -> list[Outcome]:
+    job = made.job()
+
+    async def go() -> list[Outcome]:
+        return [await job.process(message(value), limit_s=5) for value in values]
+
+    return asyncio.run(go())
+
+
+@pytest.mark.parametrize("job", JOBS)
+@given(value=VALUES, length=LENGTHS)
+def test_a_broken_event_ends_as_one_record(
+    bench: MakeBench, job: JobName, value: bytes | None, length: int | None
+) -> None:
+    key = None if length is None else bytes(length)
+    made = bench(Answers(job), job=job, sink={"max.request.size": MAX_REQUEST})
+    one_record_or_none(made.config, made.process(value, key=key))
+
+
+@pytest.mark.parametrize("edge", EDGES, ids=lambda edge: ascii(edge[:20]))
+def test_every_edge_at_every_place(bench: MakeBench, edge: bytes) -> None:
+    """The same without chance."""
+    made = bench(Answers("html-enrichment"), sink={"max.request.size": MAX_REQUEST})
+    whole = full_event(event())
+    for outcome in outcomes(made, [with_edge(whole, place, edge) for place in paths(whole)]):
+        one_record_or_none(made.config, outcome)
+
+
+def test_what_is_around_an_event(bench: MakeBench) -> None:
+    made = bench(Answers("html-enrichment"))
+    for outcome in outcomes(made, [envelope(orjson.dumps(event())) for envelope in ENVELOPES]):
+        one_record_or_none(made.config, outcome)
+
+
+@pytest.mark.parametrize("character", ["x", "\N{GRINNING FACE}", "\0"])
+@pytest.mark.parametrize(
+    ("place", "error_type"),
+    [
+        (("page", "page_title"), "source_event_too_large"),
+        (("wiki_id",), "source_event_too_large"),
+        (("dt",), "schema_violation"),
+    ],
+    ids=["title", "wiki", "time"],
+)
+def test_ten_megabytes_in_one_field(bench: MakeBench, place: tuple[str, ...], error_type: str, character: str) -> None:
+    text = character * (TEN_MB // (len(orjson.dumps(character)) - 2))
+    made = bench(Answers("html-enrichment"), sink={"max.request.size": "1MiB"})
+    record, error = made.error(with_edge(full_event(event()), place, orjson.dumps(text)))
+    assert error["error_type"] == error_type
+    one_record_or_none(made.config, record)
+
+
+@given(value=VALUES, length=LENGTHS, slow=st.booleans())
+@example(value=orjson.dumps(event()), length=2 * MAX_REQUEST, slow=True)
+def test_a_broken_event_leaves_the_main_lane_as_one_record(
+    bench: MakeBench, value: bytes | None, length: int | None, *, slow: bool
+) -> None:
+    """Also when it is put aside: what is written then is within the ledger's limit."""
+    key = None if length is None else bytes(length)
+    made = bench(Answers("html-enrichment", SLOW if slow else None), sink={"max.request.size": MAX_REQUEST})
+    task = MainTask(
+        job=made.job(),
+        lane=MainLane(OPEN_FENCE),
+        target=LedgerTarget("ledger", epoch=1, limit_bytes=LEDGER_LIMIT, batch=1),
+        error_topic=made.config.sink.error_topic,
+        limit_s=5,
+        rest_ms=lambda _: 1_000,
+        now_ms=lambda: 1_000_000,
+    )
+    record = task.settle(message(value, key), asyncio.run(task.process(message(value, key))))
+    if record is not None and record.topic == "ledger":
+        assert slow
+        assert serialized_size(record.key, record.value, record.headers) <= LEDGER_LIMIT
+    else:
+        one_record_or_none(made.config, record)

@@ -1,0 +1,136 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from pipeline.config import MIB, PipelineConfig
+from pipeline.errors import RefusedError
+from pipeline.memory.plan import (
+    BODIES,
+    COST_AT_WORK,
+    COST_IN_FLIGHT,
+    WORKER,
+    MemoryPlan,
+    Place,
+    applied,
+    derive,
+)
+
+GIB = 1024 * MIB
+SIZES = st.integers(1, 512 * MIB)
+SECTIONS = st.fixed_dictionaries(
+    {},
+    optional={
+        "fetch": st.fixed_dictionaries({}, optional={"max_in_flight_bytes": SIZES}),
+        "claim_check": st.fixed_dictionaries({}, optional={"max_bytes": SIZES}),
+        "result_buffer": SIZES,
+        "deferral": st.fixed_dictionaries(
+            {},
+            optional={
+                "policy": st.sampled_from(["defer", "none"]),
+                "max_bytes": SIZES,
+                "slow_lane": st.fixed_dictionaries(
+                    {}, optional={"rounds": st.integers(1, 8), "max_in_flight_bytes": SIZES}
+                ),
+            },
+        ),
+        "sink": st.fixed_dictionaries({}, optional={"max.request.size": st.integers(1024, 256 * MIB)}),
+    },
+)
+PLACES = st.sampled_from(["local", "executor"])
+
+
+def plan_or_refusal(
+    limit: int, slots: int, config: PipelineConfig, place: Place = "local"
+) -> MemoryPlan | RefusedError:
+    try:
+        return derive(limit, slots, config, place=place)
+    except RefusedError as error:
+        return error
+
+
+def least_of(error: RefusedError) -> int:
+    """What the refusal says that works."""
+    return int(str(error.hint).split("give it ")[1].split("MiB")[0]) * MIB
+
+
+@given(limit=st.integers(1, 64 * GIB), slots=st.integers(1, 64), sections=SECTIONS, place=PLACES)
+@example(limit=4 * GIB, slots=4, sections={}, place="local")
+def test_the_sum_is_never_more_than_the_limit(
+    make_config: Callable[..., PipelineConfig], limit: int, slots: int, sections: dict[str, Any], place: Place
+) -> None:
+    plan = plan_or_refusal(limit, slots, make_config(**sections), place)
+    if isinstance(plan, MemoryPlan):
+        assert plan.total <= limit
+        assert sum(part.size for part in plan.parts) == plan.total
+        assert all(part.size >= 0 for part in plan.parts)
+
+
+@given(slots=st.integers(1, 64), sections=SECTIONS, place=PLACES)
+def test_what_a_refusal_names_works_and_a_mebibyte_less_does_not(
+    make_config: Callable[..., PipelineConfig], slots: int, sections: dict[str, Any], place: Place
+) -> None:
+    config = make_config(**sections)
+    refused = plan_or_refusal(1, slots, config, place)
+    assert isinstance(refused, RefusedError)
+    least = least_of(refused)
+    assert isinstance(plan_or_refusal(least, slots, config, place), MemoryPlan)
+    assert isinstance(plan_or_refusal(least - MIB, slots, config, place), RefusedError)
+
+
+@given(limit=st.integers(8 * GIB, 64 * GIB), more=st.integers(0, 8 * GIB), slots=st.integers(1, 8))
+def test_more_memory_never_makes_a_setting_smaller(
+    make_config: Callable[..., PipelineConfig], limit: int, more: int, slots: int
+) -> None:
+    smaller, larger = (derive(size, slots, make_config()) for size in (limit, limit + more))
+    assert all(larger.settings[key] >= value for key, value in smaller.settings.items())
+    assert larger.heap >= smaller.heap
+
+
+@given(sections=SECTIONS, limit=st.integers(16 * GIB, 64 * GIB))
+def test_what_the_configuration_says_itself_stands(
+    make_config: Callable[..., PipelineConfig], sections: dict[str, Any], limit: int
+) -> None:
+    config = make_config(**sections)
+    plan = plan_or_refusal(limit, 2, config)
+    if isinstance(plan, RefusedError):
+        return
+    made = applied(config, plan)
+    for section, key in (("fetch", "max_in_flight_bytes"), ("claim_check", "max_bytes")):
+        said = sections.get(section, {}).get(key)
+        if said is not None:
+            assert getattr(getattr(made, section), key) == said
+    assert made.result_buffer == sections.get("result_buffer", plan.results)
+    assert made.model_copy(update={"fetch": config.fetch}).source == config.source
+
+
+def test_the_documented_example(make_config: Callable[..., PipelineConfig]) -> None:
+    """A page of 17 MiB, the incident's, and more than what 128 requests for usual pages have in flight."""
+    plan = derive(4 * GIB, 4, make_config())
+    assert plan.body > 17_300_219
+    assert plan.in_flight > 128 * 2 * 100 * 1024
+    assert plan.total > 0.95 * 4 * GIB, "nothing much is left unused"
+    assert plan.workers == 4 * (WORKER + COST_AT_WORK * BODIES * plan.body + plan.results) + COST_IN_FLIGHT * (
+        plan.in_flight + plan.slow_round
+    )
+
+
+def test_a_limit_that_is_too_small_says_what_is_enough(make_config: Callable[..., PipelineConfig]) -> None:
+    with pytest.raises(RefusedError, match=r"--memory-limit 1024MiB is too small for 4 slots: they take at least \d+"):
+        derive(GIB, 4, make_config())
+
+
+def test_a_setting_that_does_not_fit_is_named(make_config: Callable[..., PipelineConfig]) -> None:
+    config = make_config(fetch={"max_in_flight_bytes": "1GiB"})
+    with pytest.raises(RefusedError, match=r"no room for fetch.max_in_flight_bytes 1024MiB: with that") as caught:
+        derive(4 * GIB, 4, config)
+    assert "to have it derived" in str(caught.value.hint)
+
+
+def test_no_slow_rounds_take_no_memory(make_config: Callable[..., PipelineConfig]) -> None:
+    plan = derive(4 * GIB, 4, make_config(deferral={"policy": "none"}))
+    assert plan.rounds == 0
+    assert "slow rounds" not in [part.what for part in plan.parts]
+    assert plan.in_flight > derive(4 * GIB, 4, make_config()).in_flight

@@ -1,0 +1,73 @@
+from collections.abc import Callable
+
+import pytest
+
+from pipeline.config import MIB, PipelineConfig
+from pipeline.errors import RefusedError
+from pipeline.memory.plan import derive
+from pipeline.memory.spark import place_of, require_agreement, slots_of, spark_settings, spark_size
+from pipeline.spark_given import Given
+
+GIB = 1024 * MIB
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("1g", GIB), ("512m", 512 * MIB), ("512", 512 * MIB), ("2048k", 2 * MIB), ("1GB", GIB), ("7b", 7)],
+)
+def test_sizes_as_spark_writes_them(text: str, size: int) -> None:
+    assert spark_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "much", "1.5g", "-1g", "1gib"])
+def test_what_spark_does_not_read_is_no_size(text: str) -> None:
+    assert spark_size(text) is None
+
+
+@pytest.mark.parametrize(
+    ("master", "slots"),
+    [("local", 1), ("local[4]", 4), ("local[4,2]", 4), ("local[*]", None), ("spark://a:7077", None), ("yarn", None)],
+)
+def test_slots_of_a_master(master: str, slots: int | None) -> None:
+    assert slots_of(master) == slots
+    assert place_of(master) == ("local" if master.startswith("local") else "executor")
+
+
+def test_a_local_spark_gets_its_heap_and_its_slots(make_config: Callable[..., PipelineConfig]) -> None:
+    plan = derive(4 * GIB, 4, make_config())
+    assert spark_settings(plan, make_config()) == {
+        "spark.master": "local[4]",
+        "spark.driver.memory": f"{plan.heap // MIB}m",
+    }
+
+
+def test_an_executors_parts_are_together_within_the_limit(make_config: Callable[..., PipelineConfig]) -> None:
+    """Python's share is in the overhead, which is what a cluster's manager adds to the heap."""
+    plan = derive(4 * GIB, 4, make_config(), place="executor")
+    settings = spark_settings(plan, make_config())
+    assert settings["spark.executor.cores"] == "4"
+    sizes = [spark_size(settings[f"spark.executor.{name}"]) or 0 for name in ("memory", "memoryOverhead")]
+    assert 0.95 * 4 * GIB < sum(sizes) <= 4 * GIB
+    assert "spark.executor.pyspark.memory" not in settings
+
+
+def test_what_is_told_elsewhere_must_not_take_more(make_config: Callable[..., PipelineConfig]) -> None:
+    config = make_config()
+    plan = derive(4 * GIB, 4, config)
+    require_agreement(plan, {"spark.driver.memory": Given(f"{plan.heap // MIB}m", "x")}, config)
+    require_agreement(plan, {"spark.driver.memory": Given("300m", "x"), "spark.ui.port": Given("1", "x")}, config)
+    for value, said in (
+        ("3g", f"is 3g (conf:3), and the limit leaves {plan.heap // MIB}m"),
+        ("lots", "'lots' (conf:3)"),
+    ):
+        with pytest.raises(RefusedError) as caught:
+            require_agreement(plan, {"spark.driver.memory": Given(value, "conf:3")}, config)
+        assert said in str(caught.value)
+
+
+def test_an_executor_has_the_slots_that_are_said(make_config: Callable[..., PipelineConfig]) -> None:
+    config = make_config()
+    plan = derive(4 * GIB, 4, config, place="executor")
+    require_agreement(plan, {"spark.executor.cores": Given("4", "x")}, config)
+    with pytest.raises(RefusedError, match=r"spark.executor.cores is 8 \(conf:2\), and --slots 4"):
+        require_agreement(plan, {"spark.executor.cores": Given("8", "conf:2")}, config)
