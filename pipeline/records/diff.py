@@ -12,8 +12,7 @@ It does not release the GIL, so what it is asked is bounded: where nothing is in
 
 import re
 from collections import defaultdict
-from functools import partial
-from itertools import count
+from itertools import chain, count
 
 from pygit2 import Patch
 from pygit2.enums import DiffOption
@@ -29,7 +28,9 @@ _NO_NEWLINE = b"\n\\ No newline at end of file"
 _AROUND_LINES = CONTEXT_LINES + 5
 _STEP_BYTES = 1 << 16
 # Lines of text begin with a mark, so these are headers.
-_HEADER = re.compile(rb"^@@ -(\d+)((?:,\d+)?) \+(\d+)((?:,\d+)?) @@$", re.MULTILINE)
+_HEADER = re.compile(rb"@@ -(\d+)((?:,\d+)?) \+(\d+)((?:,\d+)?) @@")
+# What git is given for the lines of most pages, made once.
+_TOKENS = tuple(b"%d\n" % number for number in range(4096))
 
 
 def unified_diff(before: str, after: str, *, before_name: str, after_name: str) -> str:
@@ -68,11 +69,12 @@ def _differing(before: Text, after: Text) -> tuple[int, int, int]:
 def _matched(before: Text, after: Text, start: int, old_end: int, new_end: int) -> bytes:
     first = _lines_back(before, start, _AROUND_LINES)
     rest = _lines_on(before, old_end, _AROUND_LINES) - old_end
-    hunks = _hunks(_part(before, first, old_end + rest), _part(after, first, new_end + rest))
+    lines_before = before.count(b"\n", 0, first)
+    hunks = _hunks(_part(before, first, old_end + rest), _part(after, first, new_end + rest), lines_before)
     if old_end + rest < len(before) and not _ends_with_context(hunks):
         # Among equal lines git moves a change down, here as far as it saw.
-        hunks = _hunks(_part(before, first), _part(after, first))
-    return _HEADER.sub(partial(_moved, before.count(b"\n", 0, first)), hunks)
+        hunks = _hunks(_part(before, first), _part(after, first), lines_before)
+    return hunks
 
 
 def _part(text: Text, start: int, end: int | None = None) -> bytes:
@@ -80,18 +82,15 @@ def _part(text: Text, start: int, end: int | None = None) -> bytes:
         return bytes(all_of_it[start:end])
 
 
-def _hunks(before: bytes, after: bytes) -> bytes:
-    numbers: defaultdict[bytes, int] = defaultdict(count().__next__)
-    old, new = (_in_numbers(_lines(text), numbers) for text in (before, after))
+def _hunks(before: bytes, after: bytes, lines_before: int) -> bytes:
+    tokens = defaultdict[bytes, bytes](chain(_TOKENS, map(b"%d\n".__mod__, count(len(_TOKENS)))).__next__)
+    old, new = (b"".join(map(tokens.__getitem__, _lines(text))) for text in (before, after))
     patch = Patch.create_from(old, new, flag=DiffOption.FORCE_TEXT, context_lines=CONTEXT_LINES).data
-    lines = list(numbers)
+    lines = list(tokens)
     # Before the first hunk stand git's own names.
-    hunks = patch[patch.index(b"\n@@ ") + 1 : -1].split(b"\n")
-    return b"\n".join([row if row[:1] == b"@" else row[:1] + lines[int(row[1:])] for row in hunks]) + b"\n"
-
-
-def _in_numbers(lines: list[bytes], numbers: defaultdict[bytes, int]) -> bytes:
-    return "".join([f"{numbers[line]}\n" for line in lines]).encode()
+    rows = patch[patch.index(b"\n@@ ") + 1 : -1].split(b"\n")
+    text = [_moved(row, lines_before) if row[:1] == b"@" else row[:1] + lines[int(row[1:])] for row in rows]
+    return b"\n".join(text) + b"\n"
 
 
 def _lines(text: bytes) -> list[bytes]:
@@ -100,8 +99,10 @@ def _lines(text: bytes) -> list[bytes]:
     return [*lines, last + _NO_NEWLINE] if last else lines
 
 
-def _moved(lines: int, header: re.Match[bytes]) -> bytes:
-    old, old_length, new, new_length = header.groups()
+def _moved(header: bytes, lines: int) -> bytes:
+    match = _HEADER.fullmatch(header)
+    assert match is not None
+    old, old_length, new, new_length = match.groups()
     return b"@@ -%d%b +%d%b @@" % (int(old) + lines, old_length, int(new) + lines, new_length)
 
 
