@@ -78,11 +78,11 @@ class RetryBudget(_Section):
 
 
 class Fetch(_Section):
-    """One deadline for a record, shared by all its requests; `concurrency` bounds the requests of one executor, and
-    `concurrency_per_wiki` those of one wiki.
+    """One deadline for a record, shared by all its requests; `concurrency` bounds the requests of the main lane, and
+    `concurrency_per_wiki` those of one wiki; its Python workers share them.
 
     Of a body `inline_limit` bytes are read into memory and the rest into a spool file. `max_in_flight_bytes` bounds
-    what records that have not left hold in memory in one executor; while as much lies in spool files, no request for
+    what records that have not left hold in memory, likewise shared; while as much lies in spool files, no request for
     another record begins. One record may always exceed it, or a large one could never leave.
 
     `retry_budget` is shared by all records of a Python worker; `none` is unsafe: a sick upstream gets every retry.

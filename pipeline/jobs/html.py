@@ -12,6 +12,8 @@ from pipeline.records.output import HtmlContent, html_value
 from pipeline.records.page_change import PageChange
 
 _WITH_PARENT = ("edit", "move")
+# Both pages; up to here a diff takes a few milliseconds at most.
+_LARGE_BYTES = 1024 * 1024
 
 
 class HtmlJob:
@@ -38,9 +40,13 @@ class HtmlJob:
             return_exceptions=True,
         )
         latest, parent = _both_fetched(*outcomes)
-        diff = unified_diff_of_bytes(
-            parent.utf8, latest.utf8, before_name=f"revision/{parent_id}", after_name=f"revision/{latest_id}"
-        )
+        names = {"before_name": f"revision/{parent_id}", "after_name": f"revision/{latest_id}"}
+        old, new = parent.utf8, latest.utf8
+        if len(old) + len(new) > _LARGE_BYTES:
+            # Deadlines of others must not wait for it.
+            diff = await asyncio.to_thread(unified_diff_of_bytes, old, new, **names)
+        else:
+            diff = unified_diff_of_bytes(old, new, **names)
         return _content(latest, parent_id, diff.decode())
 
     def value(self, event: PageChange, fetched: HtmlContent | None, *, stream: str) -> bytes:
