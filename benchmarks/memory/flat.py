@@ -9,6 +9,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+# A driver keeps a little of every batch for a while; what fills a container in days is more than that.
+_MATTERS = 0.01
 # Of Student's t, two-sided 95 %, by degrees of freedom; beyond the last the normal distribution's.
 _T95 = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 8: 2.31, 10: 2.23, 15: 2.13, 20: 2.09, 30: 2.04}
 
@@ -23,8 +25,8 @@ class Slope:
 
     @property
     def is_flat(self) -> bool:
-        """Whether no growth is seen: zero is in the interval, or memory falls."""
-        return self.slope - self.half_width <= 0
+        """Whether no growth is seen that matters: the interval reaches below a hundredth of the level an hour."""
+        return self.slope - self.half_width <= _MATTERS * self.level
 
 
 def slope(at_s: Sequence[float], values: Sequence[float], *, warm_up_s: float, stretches: int = 20) -> Slope | None:

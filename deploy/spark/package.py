@@ -30,6 +30,7 @@ PACKAGES = (
     "pydantic",
     "pygit2",
     "ruamel.yaml",
+    "uvloop",
 )
 _LEFT_OUT = {"__pycache__", "tests", "include"}
 

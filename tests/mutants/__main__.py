@@ -51,7 +51,7 @@ def main(rules: Sequence[int], *, only_list: bool, baseline: bool, keep: bool) -
 
 def passes(tree: Tree, mutants: Sequence[Mutant]) -> None:
     """Run the mutants' tests in the plain tree; exits when not all of them pass."""
-    tests = list(dict.fromkeys(mutant.test for mutant in mutants))
+    tests = sorted({mutant.test for mutant in mutants})
     trial = run_tests(tree.root, tests, tree.environment(), timeout_s=3600)
     failed = [test for test in tests if trial.of(test)[0] != "passed"]
     if failed:

@@ -41,6 +41,8 @@ MEMORY_LIMIT = "8GiB"
 
 GATEWAY, DRAGGING, BUSY, HANGING = "Gateway", "Dragging", "Busy", "Hanging"
 HEAVY, TOO_LARGE = "Heavy", "Too large"
+# Over the content limit, and as a record below the other: the diff is short.
+HEAVY_BODY = {"size": "40KiB", "changed_bytes": "4KiB", "encoding": "gzip"}
 # Records of these sizes lie around the limit, closer to each other than a record's headers are long.
 EDGES = {f"Edge {number:02}": 50_300 + 40 * number for number in range(12)}
 CROWD = [f"Crowd {number:02}" for number in range(12)]
@@ -96,7 +98,7 @@ def rules(hanging_revision: int) -> list[dict[str, Any]]:
     """The mock's. A request that drags and one that hangs are what no allowance covers."""
     return [
         {"name": "small", "when": {}, "do": {"body": {"size": "6KiB"}}},
-        {"name": "heavy", "when": {"page": HEAVY}, "do": {"body": {"size": "40KiB", "encoding": "gzip"}}},
+        {"name": "heavy", "when": {"page": HEAVY}, "do": {"body": HEAVY_BODY}},
         {"name": "gateway", "when": {"page": GATEWAY, "attempt": {"at_most": 2}}, "do": {"status": 504}},
         {
             "name": "dragging",
@@ -172,6 +174,9 @@ def play(guardian: Guardian, stack: Stack, directory: Path, name: str = "rules")
     try:
         bench.publish(wait=True)
         any_event = next(record for record in generated.records if _title(record.value) == CROWD[0])
+        # What is said is not derived from the memory limit, so the defaults are left out.
+        told = bench.config.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        bench.config_file.write_bytes(orjson.dumps(told))
         odd = _Odd(bench)
         odd.send(MALFORMED, None, b"{" * MALFORMED_BYTES)
         for name, wiki_id in ((FOREIGN, FOREIGN_WIKI), (BORROWED, "enwiki")):

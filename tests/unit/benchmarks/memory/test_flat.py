@@ -5,10 +5,10 @@ from benchmarks.memory.flat import slope
 
 def test_a_line_is_found_without_what_was_before_it() -> None:
     at_s = [float(second) for second in range(0, 3600, 10)]
-    values = [5000.0 if at < 600 else 100 + at / 3600 for at in at_s]
+    values = [5000.0 if at < 600 else 100 + 5 * at / 3600 for at in at_s]
     found = slope(at_s, values, warm_up_s=600)
     assert found
-    assert abs(found.slope - 1) < 1e-6
+    assert abs(found.slope - 5) < 1e-6
     assert found.half_width < 1e-6
     assert not found.is_flat
 
@@ -46,3 +46,11 @@ def test_memory_that_falls_is_flat() -> None:
     found = slope(at_s, [1000 - at for at in at_s], warm_up_s=60)
     assert found
     assert found.is_flat
+
+
+def test_a_growth_of_less_than_a_hundredth_an_hour_does_not_matter() -> None:
+    at_s = [float(second) for second in range(1800)]
+    for mib_an_hour, flat in ((4, True), (6, False)):
+        found = slope(at_s, [500 + mib_an_hour * at / 3600 for at in at_s], warm_up_s=0)
+        assert found
+        assert found.is_flat is flat
