@@ -12,6 +12,7 @@ from benchmarks.engine.contestant import Contestant
 from benchmarks.engine.live import live
 from benchmarks.engine.pyflink_peer import ASYNC, SYNC
 from benchmarks.engine.pyflink_peer import REFERENCE as PYFLINK_REFERENCE
+from benchmarks.engine.slow_pages import SETTINGS as SLOW_SETTINGS
 from benchmarks.engine.slow_pages import slow_pages
 from benchmarks.engine.spark_engine import SETTINGS, Engine, read_settings
 from benchmarks.engine.workload import Workload
@@ -91,7 +92,7 @@ def pyflink_(events: int, rounds: int, only: str, settings: Path, *, profile: bo
 @click.option("--only", default="engine", show_default=True, help="Contestants, with commas: engine, asyncio, …")
 @click.option("--pace", default=50.0, show_default=True, help="Events a second where latencies are measured.")
 @click.option("--seconds", default=60.0, show_default=True, help="How long at that pace.")
-@click.option("--settings", type=click.Path(path_type=Path), default=SETTINGS, help="The engine's, another file.")
+@click.option("--settings", type=click.Path(path_type=Path), default=SLOW_SETTINGS, help="The engine's, another file.")
 @click.option("--name", default="slow-pages", show_default=True, help="Of the result.")
 def slow_pages_(events: int, rounds: int, only: str, pace: float, seconds: float, settings: Path, name: str) -> None:
     """Bench 3: one page in a hundred takes 40 s; rate and latency of the others."""

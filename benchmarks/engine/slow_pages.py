@@ -18,6 +18,7 @@ from benchmarks.engine.versions import PACKAGES
 from benchmarks.engine.workload import Workload
 from benchmarks.results import keep
 
+SETTINGS = Path(__file__).with_name("slow-pages.yaml")
 SOURCE = "bench.source"
 SHARE = 0.01
 SLOW = "40s"

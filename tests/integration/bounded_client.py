@@ -18,6 +18,7 @@ from pipeline.fetch.client import FetchFailedError, WikiClient
 from pipeline.fetch.in_flight import InFlightBytes
 
 WARM_UP = 28673
+_COMES_S = 0.1
 
 
 def most_memory_bytes() -> int:
@@ -49,10 +50,15 @@ async def main(port: int, max_bytes: int, in_flight_bytes: int, revisions: list[
     async def one(revision: int) -> str:
         with in_flight.record():
             try:
-                await client.fetch("enwiki", revision, request_id=f"{revision}", deadline=client.deadline(60))
+                page = await client.fetch("enwiki", revision, request_id=f"{revision}", deadline=client.deadline(60))
             except FetchFailedError as error:
                 return error.failure.error_type
-            return "fetched"
+            # As long as others come into memory beside it: so all would be there at once if nothing held them back.
+            held = -1
+            while held != in_flight.memory_bytes:
+                held = in_flight.memory_bytes
+                await asyncio.sleep(_COMES_S)
+            return "fetched" if page.text else "empty"
 
     before = [await one(WARM_UP), most_memory_bytes()]
     outcomes = await asyncio.gather(*map(one, revisions))

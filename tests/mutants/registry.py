@@ -190,6 +190,11 @@ MUTANTS: tuple[Mutant, ...] = (
         what="bytes in memory are counted and not bounded",
         replacements=(
             Replacement("pipeline/fetch/in_flight.py", "self.memory_bytes + count > self._limit_bytes", "False"),
+            Replacement(
+                "pipeline/fetch/in_flight.py",
+                "memory_is_open and self.memory_bytes + claim_bytes <= self._limit_bytes",
+                "True",
+            ),
         ),
         test="tests/integration/test_fetch_bounds.py::test_large_pages_at_once_are_in_memory_within_the_bound",
         says="more in memory than the bound allows",
