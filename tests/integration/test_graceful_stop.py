@@ -51,6 +51,7 @@ def test_the_batch_at_work_is_finished_and_none_follows(make_bench: MakeBench) -
     bench.assert_clean(restarted=False)
 
 
+@pytest.mark.slow
 def test_a_page_that_takes_longer_is_in_the_ledger_when_the_process_has_ended(make_bench: MakeBench) -> None:
     # It rests for longer than the test, else its slow round would be waited for.
     deferral = {"inline_allowance": "2s", "slow_lane": {"backoff": "10m"}}
@@ -69,6 +70,7 @@ def test_a_page_that_takes_longer_is_in_the_ledger_when_the_process_has_ended(ma
     assert_nothing_is_left(run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signals", [1, 2])
 def test_when_the_time_is_over_the_process_says_so_and_the_batch_comes_again(
     make_bench: MakeBench, signals: int
