@@ -11,7 +11,7 @@ from pipeline.errors import RefusedError
 
 def main_slots(slots: int, config: PipelineConfig) -> int:
     """How many tasks of a batch may run at once, at least one."""
-    return max(1, slots - _of_rounds(config))
+    return max(1, slots - slow_rounds(config))
 
 
 def require_slots(master: str, slots: int, config: PipelineConfig) -> None:
@@ -19,7 +19,7 @@ def require_slots(master: str, slots: int, config: PipelineConfig) -> None:
 
     A cluster's executors come when the job is under way, so how many slots it has is not known at the start.
     """
-    rounds = _of_rounds(config)
+    rounds = slow_rounds(config)
     if master.startswith("local") and slots <= rounds:
         raise RefusedError(
             f"Spark has {slots} {'slot' if slots == 1 else 'slots'} (spark.master {master}), all of which "
@@ -29,5 +29,6 @@ def require_slots(master: str, slots: int, config: PipelineConfig) -> None:
         )
 
 
-def _of_rounds(config: PipelineConfig) -> int:
+def slow_rounds(config: PipelineConfig) -> int:
+    """How many slots slow rounds may take at once."""
     return config.deferral.slow_lane.rounds if config.deferral.policy == "defer" else 0

@@ -2,7 +2,9 @@
 
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
@@ -20,6 +22,20 @@ from benchmarks.growth.bench import growth
 from benchmarks.memory.bench import memory
 from devkit.errors import DevkitError, UsageError
 
+F = TypeVar("F", bound=Callable[..., Any])
+_EVENTS = click.option("--events", default=20_000, show_default=True)
+_ROUNDS = click.option("--rounds", default=3, show_default=True)
+
+
+def _settings(default: Path) -> Callable[[F], F]:
+    return click.option(
+        "--settings", type=click.Path(path_type=Path), default=default, help="The engine's, another file."
+    )
+
+
+def _directory() -> Path:
+    return Path(tempfile.mkdtemp(prefix="bench-"))
+
 
 @click.group()
 def main() -> None:
@@ -31,11 +47,11 @@ main.add_command(growth)
 
 
 @main.command("backfill")
-@click.option("--events", default=20_000, show_default=True)
-@click.option("--rounds", default=3, show_default=True)
+@_EVENTS
+@_ROUNDS
 @click.option("--only", default="bare aiohttp,bare fastest,asyncio,engine", show_default=True, help="With commas.")
 @click.option("--coding", type=click.Choice(["gzip", "identity"]), default="gzip", show_default=True)
-@click.option("--settings", type=click.Path(path_type=Path), default=SETTINGS, help="The engine's, another file.")
+@_settings(SETTINGS)
 @click.option("--profile", is_flag=True, help="Also the processor seconds of each process's threads, by name.")
 @click.option("--client", default="raw", show_default=True, help="Of the asyncio program: raw, httptools, aiohttp.")
 @click.option("--in-flight", default=128, show_default=True, help="Of the asyncio program, in each process.")
@@ -59,7 +75,7 @@ def backfill_(
         _chosen(",".join(others), settings, AsyncioPeer(client=client, in_flight=in_flight)) if others else [],
         Workload(events, coding="identity" if coding == "identity" else "gzip"),
         rounds=rounds,
-        directory=Path(tempfile.mkdtemp(prefix="bench-")),
+        directory=_directory(),
         bare=bare,
         profile=profile,
         name=name,
@@ -67,10 +83,10 @@ def backfill_(
 
 
 @main.command("pyflink")
-@click.option("--events", default=20_000, show_default=True)
-@click.option("--rounds", default=3, show_default=True)
+@_EVENTS
+@_ROUNDS
 @click.option("--only", default="engine,pyflink async,pyflink sync", show_default=True, help="With commas.")
-@click.option("--settings", type=click.Path(path_type=Path), default=SETTINGS, help="The engine's, another file.")
+@_settings(SETTINGS)
 @click.option("--profile", is_flag=True, help="Also the processor seconds of each process's threads, by name.")
 def pyflink_(events: int, rounds: int, only: str, settings: Path, *, profile: bool) -> None:
     """Bench 2: the same backlog, beside PyFlink."""
@@ -78,7 +94,7 @@ def pyflink_(events: int, rounds: int, only: str, settings: Path, *, profile: bo
         _chosen(only, settings),
         Workload(events),
         rounds=rounds,
-        directory=Path(tempfile.mkdtemp(prefix="bench-")),
+        directory=_directory(),
         bare=[],
         profile=profile,
         name="pyflink",
@@ -87,12 +103,12 @@ def pyflink_(events: int, rounds: int, only: str, settings: Path, *, profile: bo
 
 
 @main.command("slow-pages")
-@click.option("--events", default=20_000, show_default=True)
-@click.option("--rounds", default=3, show_default=True)
+@_EVENTS
+@_ROUNDS
 @click.option("--only", default="engine", show_default=True, help="Contestants, with commas: engine, asyncio, …")
 @click.option("--pace", default=50.0, show_default=True, help="Events a second where latencies are measured.")
 @click.option("--seconds", default=60.0, show_default=True, help="How long at that pace.")
-@click.option("--settings", type=click.Path(path_type=Path), default=SLOW_SETTINGS, help="The engine's, another file.")
+@_settings(SLOW_SETTINGS)
 @click.option("--name", default="slow-pages", show_default=True, help="Of the result.")
 def slow_pages_(events: int, rounds: int, only: str, pace: float, seconds: float, settings: Path, name: str) -> None:
     """Bench 3: one page in a hundred takes 40 s; rate and latency of the others."""
@@ -100,7 +116,7 @@ def slow_pages_(events: int, rounds: int, only: str, pace: float, seconds: float
         _chosen(only, settings),
         Workload(events),
         rounds=rounds,
-        directory=Path(tempfile.mkdtemp(prefix="bench-")),
+        directory=_directory(),
         per_second=pace,
         seconds=seconds,
         name=name,
@@ -108,15 +124,14 @@ def slow_pages_(events: int, rounds: int, only: str, pace: float, seconds: float
 
 
 @main.command("live")
-@click.option("--rounds", default=3, show_default=True)
+@_ROUNDS
 @click.option("--seconds", default=60.0, show_default=True)
 @click.option("--only", default="engine,engine s3a", show_default=True, help="Contestants, with commas.")
-@click.option("--settings", type=click.Path(path_type=Path), default=SETTINGS, help="The engine's, another file.")
+@_settings(SETTINGS)
 @click.option("--name", default="live", show_default=True, help="Of the result.")
 def live_(rounds: int, seconds: float, only: str, settings: Path, name: str) -> None:
     """Bench 4: 20 events a second; the time from an event's append to its output's."""
-    directory = Path(tempfile.mkdtemp(prefix="bench-"))
-    live(_chosen(only, settings), rounds=rounds, seconds=seconds, directory=directory, name=name)
+    live(_chosen(only, settings), rounds=rounds, seconds=seconds, directory=_directory(), name=name)
 
 
 def _parts(only: str) -> list[str]:

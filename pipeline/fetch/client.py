@@ -131,7 +131,7 @@ class WikiClient:
         self._session = aiohttp.ClientSession(
             base_url=config.mediawiki.endpoint,
             connector=aiohttp.TCPConnector(limit=config.fetch.concurrency, keepalive_timeout=_KEEPALIVE_S),
-            headers={"User-Agent": f"{USER_AGENT} ({config.job})", "Accept-Encoding": "gzip"},
+            headers=common_headers(config),
             auto_decompress=False,
             # All wikis answer at one address, and must not get each other's cookies.
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -290,6 +290,11 @@ class WikiClient:
 
     def _retry_after_s(self, response: aiohttp.ClientResponse) -> float | None:
         return retry_after_s(response.headers.get("Retry-After"), self._now)
+
+
+def common_headers(config: PipelineConfig) -> dict[str, str]:
+    """Those of every request, a probe's too."""
+    return {"User-Agent": f"{USER_AGENT} ({config.job})", "Accept-Encoding": "gzip"}
 
 
 def _said(outcome: _Answer | _Retry | BaseException) -> Answer | None:

@@ -13,7 +13,7 @@ import aiohttp
 from pipeline.config import PipelineConfig
 from pipeline.fetch.answers import retry_after_s, speaks_of_the_moment
 from pipeline.fetch.breaker import Answer, Ask
-from pipeline.fetch.client import USER_AGENT
+from pipeline.fetch.client import common_headers
 
 _LOOK_S = 0.1
 
@@ -45,20 +45,16 @@ async def _unless(stopped: Callable[[], bool], request: Coroutine[Any, Any, Answ
 
 async def _request(config: PipelineConfig, wiki_id: str, ask: Ask, now: Callable[[], datetime]) -> Answer:
     limit_s = config.fetch.request_timeout.total_seconds()
-    headers = {
-        "Host": config.mediawiki.wikis[wiki_id],
-        "X-Request-Id": ask.request_id,
-        "User-Agent": f"{USER_AGENT} ({config.job})",
-        "Accept-Encoding": "gzip",
-    }
+    own = {"Host": config.mediawiki.wikis[wiki_id], "X-Request-Id": ask.request_id}
     try:
         async with (
             aiohttp.ClientSession(
                 base_url=config.mediawiki.endpoint,
+                headers=common_headers(config),
                 timeout=aiohttp.ClientTimeout(total=limit_s),
                 cookie_jar=aiohttp.DummyCookieJar(),
             ) as session,
-            session.get(ask.path, headers=headers, allow_redirects=False) as response,
+            session.get(ask.path, headers=own, allow_redirects=False) as response,
         ):
             after_s = retry_after_s(response.headers.get("Retry-After"), now)
             failed = speaks_of_the_moment(response.status) or after_s is not None

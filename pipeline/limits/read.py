@@ -5,6 +5,7 @@ reach a broker at all will hear of it from Spark.
 """
 
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import asdict
 
 from kafka import KafkaAdminClient
@@ -18,6 +19,7 @@ from pipeline.limits.judge import Limits, disagreements
 from pipeline.sink import producer_sizes
 
 _ANSWER_MS = 10_000
+_NO_ANSWER = (KafkaError, OSError, ValueError, TypeError)
 _TOPIC_LIMIT = "max.message.bytes"
 _MESSAGE_LIMIT = "message.max.bytes"
 _REQUEST_LIMIT = "socket.request.max.bytes"
@@ -61,16 +63,9 @@ def read_limits(config: PipelineConfig) -> Limits:
 def source_cluster(config: PipelineConfig) -> str | None:
     """The id of the cluster that the source is in; None when nobody says."""
     try:
-        admin = KafkaAdminClient(
-            bootstrap_servers=config.source.bootstrap_servers,
-            bootstrap_timeout_ms=_ANSWER_MS,
-            request_timeout_ms=_ANSWER_MS,
-        )
-        try:
+        with closing(_connected(config.source.bootstrap_servers)) as admin:
             found = admin.describe_cluster().get("cluster_id")
-        finally:
-            admin.close()
-    except (KafkaError, OSError, ValueError, TypeError):
+    except _NO_ANSWER:
         return None  # it has been said of the limits, too
     return str(found) if found else None
 
@@ -78,25 +73,20 @@ def source_cluster(config: PipelineConfig) -> str | None:
 def _ask_or_say(bootstrap: str, topics: Iterable[str]) -> tuple[dict[str, int], dict[str, int]]:
     try:
         return _ask(bootstrap, topics)
-    except (KafkaError, OSError, ValueError, TypeError) as error:
+    except _NO_ANSWER as error:
         log.say("limits_unknown", at=bootstrap, reason=f"{type(error).__name__}: {error}")
         return {}, {}
 
 
 def _ask(bootstrap: str, topics: Iterable[str]) -> tuple[dict[str, int], dict[str, int]]:
     """What each topic that is there takes, and the lowest of the brokers' own limits."""
-    admin = KafkaAdminClient(
-        bootstrap_servers=bootstrap, bootstrap_timeout_ms=_ANSWER_MS, request_timeout_ms=_ANSWER_MS
-    )
-    try:
+    with closing(_connected(bootstrap)) as admin:
         brokers = [str(broker["broker_id"]) for broker in admin.describe_cluster()["brokers"]]
         wanted = [ConfigResource(ConfigResourceType.TOPIC, topic, [_TOPIC_LIMIT]) for topic in topics]
         wanted += [
             ConfigResource(ConfigResourceType.BROKER, broker, [_MESSAGE_LIMIT, _REQUEST_LIMIT]) for broker in brokers
         ]
         described = admin.describe_configs(wanted, config_filter=ConfigFilterType.ALL)
-    finally:
-        admin.close()
     of_topics = {
         topic: int(settings[_TOPIC_LIMIT]["value"])
         for topic, settings in described.get("topic", {}).items()
@@ -108,3 +98,7 @@ def _ask(bootstrap: str, topics: Iterable[str]) -> tuple[dict[str, int], dict[st
             value = int(setting["value"])
             of_brokers[name] = min(of_brokers.get(name, value), value)
     return of_topics, of_brokers
+
+
+def _connected(bootstrap: str) -> KafkaAdminClient:
+    return KafkaAdminClient(bootstrap_servers=bootstrap, bootstrap_timeout_ms=_ANSWER_MS, request_timeout_ms=_ANSWER_MS)

@@ -16,6 +16,7 @@ from typing import Literal
 from pipeline.config import MIB, PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.sink import producer_sizes
+from pipeline.slots import slow_rounds
 
 Place = Literal["local", "executor"]
 
@@ -130,7 +131,7 @@ def derive(limit: int, slots: int, config: PipelineConfig, *, place: Place = "lo
 
     Raises RefusedError that says the least that works.
     """
-    rounds = config.deferral.slow_lane.rounds if config.deferral.policy == "defer" else 0
+    rounds = slow_rounds(config)
     settings = _settings(config, slots, rounds)
     driver = DRIVER + (COST_LEDGER * config.deferral.max_bytes if rounds else 0) if place == "local" else 0
     heap, besides = _heap(config, slots), _besides_heap(config, slots)
