@@ -20,6 +20,7 @@ PACKAGES = (
     "aiohttp",
     "boto3",
     "click",
+    "isal",
     "jsonschema-rs",
     "kafka-python",
     "orjson",

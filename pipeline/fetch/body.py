@@ -2,16 +2,19 @@
 
 Decompressed here and not by the HTTP client, which takes a gzip stream that was cut off for a whole one: a page that
 lost its second half would be published as the page. It comes in pieces: a kilobyte of a bomb becomes a megabyte.
+
+igzip decodes: the same stream interface as Python's zlib in 0.4 of its time, which was a sixth of what a page costs.
 """
 
 import asyncio
-import zlib
 from collections.abc import AsyncIterator, Iterator
 from typing import Protocol
 
+from isal import isal_zlib
+
 # What is read at once, and what a piece is at most.
 PIECE_BYTES = 256 * 1024
-_GZIP = 16 + zlib.MAX_WBITS
+_GZIP = 16 + isal_zlib.MAX_WBITS
 
 
 class ByteStream(Protocol):
@@ -36,7 +39,7 @@ async def pieces(stream: ByteStream, limit_bytes: int, *, encoding: str = "ident
     """
     if encoding not in ("gzip", "x-gzip", "identity"):
         raise BodyBrokenError(f"Content-Encoding {encoding[:40]!r} was not asked for")
-    decoder = None if encoding == "identity" else zlib.decompressobj(_GZIP)
+    decoder = None if encoding == "identity" else isal_zlib.decompressobj(_GZIP)
     length = 0
     while chunk := await stream.read(PIECE_BYTES):
         for number, piece in enumerate([chunk] if decoder is None else _inflated(decoder, chunk)):
@@ -50,11 +53,11 @@ async def pieces(stream: ByteStream, limit_bytes: int, *, encoding: str = "ident
         raise BodyBrokenError("gzip stream was cut off")
 
 
-def _inflated(decoder: "zlib._Decompress", chunk: bytes) -> Iterator[bytes]:
+def _inflated(decoder: isal_zlib.Decompress, chunk: bytes) -> Iterator[bytes]:
     while chunk:
         try:
             piece = decoder.decompress(chunk, PIECE_BYTES)
-        except zlib.error as error:
+        except isal_zlib.error as error:  # type: ignore[misc] # its stub takes the class for an instance
             raise BodyBrokenError(f"not gzip: {error}") from error
         if decoder.unused_data:
             raise BodyBrokenError("gzip stream ends before the body does")

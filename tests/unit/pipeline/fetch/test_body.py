@@ -1,4 +1,5 @@
 import asyncio
+import contextlib
 import gzip
 import tracemalloc
 from itertools import pairwise
@@ -76,6 +77,14 @@ def test_a_second_stream_after_the_first_is_not_dropped_in_silence() -> None:
 def test_what_cannot_be_decoded_is_broken(encoding: str, body: bytes) -> None:
     with pytest.raises(BodyBrokenError):
         asyncio.run(joined(Chunks([body]), 1000, encoding=encoding))
+
+
+@given(st.binary(max_size=500), st.data())
+def test_a_damaged_gzip_stream_never_becomes_another_body(body: bytes, data: st.DataObject) -> None:
+    sent = bytearray(gzip.compress(body))
+    sent[data.draw(st.integers(0, len(sent) - 1))] ^= data.draw(st.integers(1, 255))
+    with contextlib.suppress(BodyBrokenError):
+        assert asyncio.run(joined(Chunks([bytes(sent)]), 1000, encoding="gzip")) == body, "its header's date, at most"
 
 
 @settings(max_examples=20)
