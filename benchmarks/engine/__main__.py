@@ -12,7 +12,7 @@ from benchmarks.engine.asyncio_peer import AsyncioPeer
 from benchmarks.engine.backfill import BARE, backfill
 from benchmarks.engine.contestant import Contestant
 from benchmarks.engine.live import live
-from benchmarks.engine.pyflink_peer import ASYNC, SYNC
+from benchmarks.engine.pyflink_peer import AS_IT_COMES, ASYNC, SYNC
 from benchmarks.engine.pyflink_peer import REFERENCE as PYFLINK_REFERENCE
 from benchmarks.engine.slow_pages import SETTINGS as SLOW_SETTINGS
 from benchmarks.engine.slow_pages import slow_pages
@@ -85,10 +85,16 @@ def backfill_(
 @main.command("pyflink")
 @_EVENTS
 @_ROUNDS
-@click.option("--only", default="engine,pyflink async,pyflink sync", show_default=True, help="With commas.")
+@click.option(
+    "--only",
+    default="engine,pyflink async,pyflink as it comes,pyflink sync",
+    show_default=True,
+    help="With commas.",
+)
 @_settings(SETTINGS)
 @click.option("--profile", is_flag=True, help="Also the processor seconds of each process's threads, by name.")
-def pyflink_(events: int, rounds: int, only: str, settings: Path, *, profile: bool) -> None:
+@click.option("--name", default="pyflink", show_default=True, help="Of the result.")
+def pyflink_(events: int, rounds: int, only: str, settings: Path, *, profile: bool, name: str) -> None:
     """Bench 2: the same backlog, beside PyFlink."""
     backfill(
         _chosen(only, settings),
@@ -97,7 +103,7 @@ def pyflink_(events: int, rounds: int, only: str, settings: Path, *, profile: bo
         directory=_directory(),
         bare=[],
         profile=profile,
-        name="pyflink",
+        name=name,
         reference=PYFLINK_REFERENCE,
     )
 
@@ -141,7 +147,14 @@ def _parts(only: str) -> list[str]:
 def _chosen(only: str, settings: Path, *instead: Contestant) -> list[Contestant]:
     """By their names; `instead` of those that are known by the same."""
     read = read_settings(settings)
-    all_: list[Contestant] = [Engine(read), Engine(read, name="engine s3a", s3a=True), AsyncioPeer(), ASYNC, SYNC]
+    all_: list[Contestant] = [
+        Engine(read),
+        Engine(read, name="engine s3a", s3a=True),
+        AsyncioPeer(),
+        ASYNC,
+        AS_IT_COMES,
+        SYNC,
+    ]
     known = {contestant.name: contestant for contestant in [*all_, *instead]}
     names = _parts(only)
     if unknown := [name for name in names if name not in known]:

@@ -17,6 +17,7 @@ from devkit.jvm.runtime import java_home
 Mode = Literal["async", "sync"]
 REFERENCE = {
     "engine of pyflink async": "more than 2; prototypes without a diff had 502 events/s against the engine's 1,074",
+    "engine of pyflink as it comes": "the prototypes' setting, so the figure to hold against theirs",
     "engine of pyflink sync": "more than 9; 113 events/s",
 }
 
@@ -26,7 +27,8 @@ class PyFlinkPeer:
     """`parallelism` subtasks with `capacity` events in flight in each (async), or one (sync).
 
     What crosses to Python goes in bundles; a bundle ends when all of its events have. `workers` says whether a subtask
-    has a Python process or a thread of one process. `timeout_s` is Flink's own for an event, 0 for none.
+    has a Python process or a thread of one process. `timeout_s` is Flink's own for an event, 0 for none. `plain` is
+    without uvloop and igzip.
     """
 
     mode: Mode
@@ -36,15 +38,18 @@ class PyFlinkPeer:
     bundle_time_ms: int = 1000
     timeout_s: int = 0
     workers: Literal["process", "thread"] = "process"
+    plain: bool = False
 
     @property
     def name(self) -> str:
-        return f"pyflink {self.mode}"
+        return "pyflink as it comes" if self.plain else f"pyflink {self.mode}"
 
     @property
     def settings(self) -> dict[str, object]:
         own: dict[str, object] = (
-            {"capacity": self.capacity, "timeout_s": self.timeout_s} if self.mode == "async" else {}
+            {"capacity": self.capacity, "timeout_s": self.timeout_s, "uvloop and igzip": not self.plain}
+            if self.mode == "async"
+            else {}
         )
         return {
             "parallelism": self.parallelism,
@@ -52,7 +57,7 @@ class PyFlinkPeer:
             "python.fn-execution.bundle.time": f"{self.bundle_time_ms} ms",
             "a Python worker is a": self.workers,
             "checkpointing": "10 s, to a local directory",
-            **(own if self.mode == "async" else {}),
+            **own,
         }
 
     def prepare(self) -> None:
@@ -72,6 +77,7 @@ class PyFlinkPeer:
             *("--parallelism", str(self.parallelism), "--capacity", str(self.capacity)),
             *("--bundle-size", str(self.bundle_size), "--bundle-time-ms", str(self.bundle_time_ms)),
             *("--timeout-s", str(self.timeout_s)),
+            *(["--plain"] if self.plain else []),
         ]
         environment = {"JAVA_HOME": str(java_home()), "FLINK_LOG_DIR": str(place.directory)}
         name = self.name.replace(" ", "-")
@@ -83,6 +89,8 @@ def _connector() -> Path:
     return jar
 
 
-# The incident's setting, and the best that was found for this machine (benchmarks/peers/README.md has the others).
+# The incident's setting, what one gets who sets nothing but the capacity, and the best that was found for this machine
+# (benchmarks/peers/README.md has the others).
+AS_IT_COMES = PyFlinkPeer("async", parallelism=2, bundle_size=100_000, timeout_s=240, workers="thread", plain=True)
 ASYNC = PyFlinkPeer("async", parallelism=2, bundle_size=1000)
 SYNC = PyFlinkPeer("sync", parallelism=16, bundle_size=1)

@@ -76,6 +76,7 @@ class Settings:
     bundle_time_ms: int
     workers: str
     linger_ms: int
+    plain: bool
 
 
 def main() -> None:
@@ -141,7 +142,7 @@ def _sink(settings: Settings) -> KafkaSink:
 
 
 def _enriched_async(events: DataStream, settings: Settings) -> DataStream:
-    function = FetchAsync(settings.endpoint, settings.host, settings.output, settings.capacity)
+    function = FetchAsync(settings)
     return AsyncDataStream.unordered_wait(
         events, function, Time.seconds(settings.timeout_s), settings.capacity, output_type=RECORD
     )
@@ -155,11 +156,14 @@ def _enriched_sync(events: DataStream, settings: Settings) -> DataStream:
 class FetchAsync(AsyncFunction):
     """Both revisions of an event at once, many events side by side; see the module."""
 
-    def __init__(self, endpoint: str, host: str, stream: str, capacity: int) -> None:
-        self._endpoint, self._host, self._stream, self._capacity = endpoint, host, stream, capacity
+    def __init__(self, settings: Settings) -> None:
+        self._endpoint, self._host, self._stream = settings.endpoint, settings.host, settings.output
+        self._capacity, self._plain = settings.capacity, settings.plain
         self._session: aiohttp.ClientSession | None = None
 
     def open(self, runtime_context: RuntimeContext) -> None:  # noqa: ARG002 - Flink's signature
+        if self._plain:
+            return
         # Flink makes its loop next, by what is set here.
         asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
         aiohttp.set_zlib_backend(isal_zlib)
@@ -298,6 +302,7 @@ def _settings() -> Settings:
     parser.add_argument(
         "--workers", choices=("process", "thread"), default="process", help="a Python process a subtask, or a thread"
     )
+    parser.add_argument("--plain", action="store_true", help="async: asyncio's own loop and zlib, no uvloop, no igzip")
     given = vars(parser.parse_args())
     parallelism, bundle_size = _USUAL[given["mode"]]
     given["parallelism"] = given["parallelism"] or parallelism
