@@ -145,8 +145,9 @@ def main() -> None:
         for text in TEXTS:
             told = f"{text:<9} pages of {size / MIB:.0f} MiB"
             grown = {}
-            for bound in (2 * size, 8 * size):
-                found = measure(text, size, bound, pages=24)
+            most = max(8 * size, 64 * MIB)
+            for bound in (2 * size, most):
+                found = measure(text, size, bound, pages=3 * most // size)
                 assert found["errors"] == 0
                 grown[bound] = found["peak"] - found["warm"]
                 print(f"{told}, bound {bound / MIB:.0f} MiB: grown by {grown[bound] / MIB:.0f} MiB", flush=True)

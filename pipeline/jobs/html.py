@@ -4,6 +4,8 @@ Edits and moves carry the diff to the parent's HTML; creates, undeletes and page
 """
 
 import asyncio
+import functools
+from concurrent.futures import ThreadPoolExecutor
 
 from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
 from pipeline.fetch.deadline import Deadline
@@ -14,6 +16,8 @@ from pipeline.records.page_change import PageChange
 _WITH_PARENT = ("edit", "move")
 # Both pages; up to here a diff takes a few milliseconds at most.
 _LARGE_BYTES = 1024 * 1024
+# The diff keeps the interpreter for itself: a second one at the same time would only take its memory.
+_DIFFS = ThreadPoolExecutor(1, thread_name_prefix="large-diff")
 
 
 class HtmlJob:
@@ -44,7 +48,8 @@ class HtmlJob:
         old, new = parent.utf8, latest.utf8
         if len(old) + len(new) > _LARGE_BYTES:
             # Deadlines of others must not wait for it.
-            diff = await asyncio.to_thread(unified_diff_of_bytes, old, new, **names)
+            in_thread = functools.partial(unified_diff_of_bytes, old, new, **names)
+            diff = await asyncio.get_running_loop().run_in_executor(_DIFFS, in_thread)
         else:
             diff = unified_diff_of_bytes(old, new, **names)
         return _content(latest, parent_id, diff.decode())

@@ -20,10 +20,11 @@ from pipeline.slots import slow_rounds
 
 Place = Literal["local", "executor"]
 
-# A worker that has imported everything and worked: 170 to 210 MiB resident, some of it shared with its siblings.
+# A worker that has imported everything and worked: 170 to 210 MiB resident, some of it shared with its siblings. Up to
+# 300 while many pages of 1 MiB come at once; what is kept for a record at work, of the largest size, is free then.
 WORKER = 224 * MIB
 # Text of a page that waits for its other revision is held as Python's string: of an ASCII page with one emoji that is
-# four bytes a character. Measured between 1 (15 MiB of ASCII) and 5.7 (1 MiB pages with an emoji) a byte in flight.
+# four bytes a character. Measured between 1.7 (ASCII) and 5.3 (1 MiB pages with an emoji) a byte in flight.
 COST_IN_FLIGHT = 6
 # Besides, the record at work is there as bodies, texts, lines, diff, JSON and Arrow at once: 4.9 times its two bodies.
 COST_AT_WORK = 5
