@@ -11,8 +11,10 @@ from devkit.checks.exception import EXCEPTION
 from devkit.checks.failure import FAILURE
 from devkit.checks.flat_commit import FLAT_COMMIT, IDLE_CPU
 from devkit.checks.latency import LATENCY
+from devkit.checks.metric import METRIC_EXISTS, METRIC_MISSING
 from devkit.checks.past_failed_batch import PAST_FAILED_BATCH
 from devkit.checks.peak_queue import PEAK_QUEUE
+from devkit.checks.refused import REFUSED
 from devkit.checks.replays import REPLAYED_OFFSETS, REPLAYS
 from devkit.checks.restarts import RESTARTS
 from devkit.checks.success_rate import SUCCESS_RATE
@@ -23,6 +25,7 @@ _ALL: tuple[Check, ...] = (
     REPLAYED_OFFSETS,
     EXCEPTION,
     FAILURE,
+    REFUSED,
     PAST_FAILED_BATCH,
     FLAT_COMMIT,
     IDLE_CPU,
@@ -35,5 +38,7 @@ _ALL: tuple[Check, ...] = (
     DEFERRED,
     LATENCY,
     CLAIM_CHECKS,
+    METRIC_EXISTS,
+    METRIC_MISSING,
 )
 CHECKS: dict[str, Check] = {check.name: check for check in _ALL}

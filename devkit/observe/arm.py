@@ -10,6 +10,7 @@ from devkit.observe.departed import Left
 from devkit.observe.figures import Figures
 from devkit.observe.latency import Latencies
 from devkit.observe.logs import LoggedException
+from devkit.observe.metrics import NOTHING_SCRAPED, Scraped
 from devkit.observe.sight import Sight
 
 
@@ -81,12 +82,20 @@ class Evidence(BaseModel):
 
 
 @dataclass(frozen=True)
+class FirstTry:
+    """The start that was tried before the arm's own: `refusal` is what the pipeline said, None when it started."""
+
+    refusal: str | None
+
+
+@dataclass(frozen=True)
 class ArmObservation:
     """`past_failed_batch` is None where no batch failed; the checks explain `replays` and `replayed_offsets`.
 
     `failures` are the texts with which pipeline processes said that they failed, in order. `unseen` is what a pipeline
     of one's own did not show; without offsets, `left` stands in for them. `caveats` say what somebody did to the arm,
-    so that it shows nothing of the scenario.
+    so that it shows nothing of the scenario. `metrics` is what the pipeline's own endpoint showed, and `tried_first` is
+    None where no start was tried.
     """
 
     duration_s: float
@@ -106,3 +115,5 @@ class ArmObservation:
     unseen: frozenset[Sight] = frozenset()
     left: Left | None = None
     caveats: tuple[str, ...] = ()
+    metrics: Scraped = NOTHING_SCRAPED
+    tried_first: FirstTry | None = None

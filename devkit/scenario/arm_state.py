@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from devkit.observe.arm import Sample
+from devkit.observe.arm import FirstTry, Sample
 from devkit.observe.checkpoint import Offsets
 from devkit.observe.departed import Left
 from devkit.scenario.batches import PlannedBatches
@@ -11,7 +11,7 @@ from devkit.stack.parts.mock_api import JournalCounts
 
 @dataclass
 class ArmState:
-    """`process` is the number of the pipeline process whose query runs."""
+    """`process` is the number of the pipeline process whose query runs; the newest serves metrics at `metrics_url`."""
 
     batches: PlannedBatches = field(default_factory=PlannedBatches)
     committed: Offsets = field(default_factory=dict)
@@ -28,3 +28,5 @@ class ArmState:
     left: Left | None = None
     has_words: bool = False
     caveats: list[str] = field(default_factory=list)
+    metrics_url: str | None = None
+    tried_first: FirstTry | None = None

@@ -1,7 +1,7 @@
 """From a scenario's overlays to the pipeline configuration of an arm, and to the difference between the arms."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -65,6 +65,15 @@ def raw_configuration(scenario: Scenario, arm: ArmName, places: Places) -> dict[
 def configuration(scenario: Scenario, arm: ArmName, places: Places) -> PipelineConfig:
     """The configuration of an arm. Raises pydantic's ValidationError."""
     return CONFIG.validate_python(raw_configuration(scenario, arm, places))
+
+
+def tried_configuration(scenario: Scenario, arm: ArmName, places: Places) -> PipelineConfig | None:
+    """What is tried first in an arm, with a checkpoint of its own; None where nothing is. Raises ValidationError."""
+    overlay = scenario.tried_first.of(arm)
+    if overlay is None:
+        return None
+    apart = replace(places, checkpoint=f"{places.checkpoint}-tried-first")
+    return CONFIG.validate_python(merge(raw_configuration(scenario, arm, apart), overlay))
 
 
 def topics_made_afresh(scenario: Scenario, arms: Iterable[ArmName]) -> tuple[str, ...]:

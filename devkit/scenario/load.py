@@ -12,11 +12,11 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 from ruamel.yaml.comments import CommentedMap
 
-from devkit.checks.success_rate import SuccessRate
 from devkit.errors import InvalidFileError, Problem, UsageError
-from devkit.scenario.configure import GIVEN_BY_STACK, NOWHERE, configuration
+from devkit.scenario.configure import GIVEN_BY_STACK, NOWHERE, configuration, tried_configuration
 from devkit.scenario.marks import Location, position, reaches, read_yaml
 from devkit.scenario.model import ARMS, Scenario
+from devkit.scenario.unanswerable import unanswerable
 from pipeline.config import PipelineConfig
 
 SUFFIX = ".yaml"
@@ -36,6 +36,8 @@ _REMEDIES = {
 }
 
 
+# Keys with a configuration for each arm.
+_OVERLAYS = ("arms", "tried_first")
 _KAFKA_DEFAULT_MESSAGE_BYTES = 1_048_588
 # Key, headers and the batch around a record count towards the topic's limit as well.
 _BATCH_OVERHEAD_BYTES = 256
@@ -92,11 +94,10 @@ def _strangers(document: CommentedMap, scenario: Scenario) -> Iterator[Problem]:
             yield Problem(*position(document, here), f"{_dotted(here)}: {text}; {hint}")
     for arm in ARMS:
         for number, expectation in enumerate(scenario.expect.of(arm)):
-            argument = expectation.argument
-            if isinstance(argument, SuccessRate) and argument.of == "after fault" and not scenario.mock.fault_over:
-                location: Location = ("expect", arm, number, expectation.check, "of")
-                text = "no fault ends: give a rule of mock.rules a window with `for`, or measure `all`"
-                yield Problem(*position(document, location), f"{_dotted(location)}: {text}")
+            location: Location = ("expect", arm, number, expectation.check)
+            for key, text in unanswerable(scenario, arm, expectation):
+                place = (*location, key) if key else location
+                yield Problem(*position(document, place), f"{_dotted(place)}: {text}")
     limit = scenario.kafka.topics.source.max_message_bytes or _KAFKA_DEFAULT_MESSAGE_BYTES
     for title, page in scenario.traffic.pages.items():
         if page.event_bytes is not None and page.event_bytes + _BATCH_OVERHEAD_BYTES > limit:
@@ -109,7 +110,7 @@ def _strangers(document: CommentedMap, scenario: Scenario) -> Iterator[Problem]:
 
 
 def _stack_keys(document: CommentedMap) -> Iterator[Problem]:
-    for base in (("pipeline",), *(("arms", arm) for arm in ARMS)):
+    for base in (("pipeline",), *((top, arm) for top in _OVERLAYS for arm in ARMS)):
         for key in GIVEN_BY_STACK:
             location = (*base, *key)
             if reaches(document, location) == len(location):
@@ -120,18 +121,21 @@ def _stack_keys(document: CommentedMap) -> Iterator[Problem]:
 
 def _configurations(document: CommentedMap, scenario: Scenario) -> Iterator[Problem]:
     for arm in ARMS:
-        try:
-            configuration(scenario, arm, NOWHERE)
-        except ValidationError as error:
-            for detail in error.errors():
-                # An arm lies on top of what both share, so a value that is in both comes from the arm.
-                bases: tuple[Location, ...] = (("arms", arm), ("pipeline",))
-                location = max(((*base, *detail["loc"]) for base in bases), key=lambda place: _depth(document, place))
-                yield _problem(document, location, detail, PipelineConfig)
+        # An arm lies on top of what both share, and what is tried first on top of that: the topmost value counts.
+        bases: tuple[Location, ...] = (("arms", arm), ("pipeline",))
+        for configure, above in ((configuration, ()), (tried_configuration, (("tried_first", arm),))):
+            try:
+                configure(scenario, arm, NOWHERE)
+            except ValidationError as error:
+                for detail in error.errors():
+                    places = [(*base, *detail["loc"]) for base in (*above, *bases)]
+                    location = max(places, key=lambda place: _depth(document, place))
+                    yield _problem(document, location, detail, PipelineConfig)
+                break
 
 
 def _depth(document: CommentedMap, location: Location) -> int:
-    base = 2 if location[0] == "arms" else 1
+    base = 2 if location[0] in _OVERLAYS else 1
     return reaches(document, location) - base
 
 

@@ -124,6 +124,19 @@ class Arms(_Model):
     fixed: Overlay
 
 
+class TriedFirst(_Model):
+    """What the operator tries before an arm's own start, on top of the arm's configuration.
+
+    The pipeline is started with it once; the arm begins when that was refused, or has begun and was ended again.
+    """
+
+    incident: Overlay | None = None
+    fixed: Overlay | None = None
+
+    def of(self, arm: ArmName) -> dict[str, Any] | None:
+        return self.incident if arm == "incident" else self.fixed
+
+
 class Expectations(_Model):
     """What must hold in each arm for the verdict "reproduced and fixed"."""
 
@@ -160,6 +173,7 @@ class Scenario(_Model):
     restart_delay: Duration = timedelta(seconds=1)
     until: Until
     arms: Arms
+    tried_first: TriedFirst = TriedFirst()
     expect: Expectations
 
     def overlay(self, arm: ArmName) -> dict[str, Any]:

@@ -21,13 +21,15 @@ from devkit.observe.checkpoint import Checkpoint, Range
 from devkit.observe.deferrals import Deferrals, DeferralTopic, NoDeferrals
 from devkit.observe.evidence import rule_evidence
 from devkit.observe.measure import measure
+from devkit.observe.metrics import Scraper
 from devkit.observe.sampler import Sampler, Topics
 from devkit.observe.timeline import Timeline
 from devkit.observe.usage import TreeUsage
 from devkit.report.progress import Progress
 from devkit.scenario.aftermath import Account, Ended, account, pages_met
 from devkit.scenario.arm_state import ArmState
-from devkit.scenario.configure import Places, configuration
+from devkit.scenario.configure import Places, configuration, tried_configuration
+from devkit.scenario.first_try import try_start
 from devkit.scenario.model import ArmName, Scenario
 from devkit.scenario.own_pipeline import OwnPipeline, own_environment
 from devkit.scenario.supervisor import Supervisor
@@ -79,12 +81,14 @@ class ArmPlay:
             claim_prefix=prefix if stack.prefix else None,
         )
         self._config: PipelineConfig = configuration(scenario, arm, places)
+        self._tried_first = tried_configuration(scenario, arm, places)
         if venue.debugger is not None:
             self._config = self._config.model_copy(update={"stall_timeout": PATIENCE})
         self._client = stack.object_store.client()
         self._checkpoint = Checkpoint(self._client, CHECKPOINTS, prefix, self._config.source.topic)
         self._paused_before_traffic_s = 0.0
         self._state = ArmState()
+        self._scraper = Scraper()
         self._view = self._view_of(venue.own)
         self._started = time.monotonic()
 
@@ -93,6 +97,7 @@ class ArmPlay:
         self._started, began_ms = time.monotonic(), _now_ms()
         self._say("arm", "topics, traffic and pipeline")
         self._prepare()
+        self._try_first()
         supervisor = self._supervisor()
         stop = threading.Event()
         bootstrap = self._config.source.bootstrap_servers
@@ -115,6 +120,7 @@ class ArmPlay:
         self._sample(sampler, publisher, last=True)
         sampler.ends.close()
         deferrals.close()
+        self._scraper.write(self._directory)
         self._say("arm ends", ended_by)
         duration_s = self._now_s()
         failed = self._checkpoint.failed_range() if supervisor.exit_codes else None
@@ -156,6 +162,8 @@ class ArmPlay:
             unseen=unseen,
             left=state.left if "offsets" in unseen else None,
             caveats=(*state.caveats, *self._caveats(state.counts)),
+            metrics=self._scraper.scraped(),
+            tried_first=state.tried_first,
         )
 
     def _caveats(self, counts: JournalCounts) -> tuple[str, ...]:
@@ -168,6 +176,18 @@ class ArmPlay:
             seed=scenario.traffic.seed, catalog=self._traffic.catalog(), rules=scenario.mock.rules
         )
         recreate_topics(config.source.bootstrap_servers, topics_of_arm(scenario.kafka.topics, config))
+
+    def _try_first(self) -> None:
+        """Only the kit's own pipeline says that it refuses, and why."""
+        venue, config = self._venue, self._tried_first
+        if config is None or venue.own is not None:
+            return
+        directory = self._directory / "tried-first"
+        directory.mkdir()
+        launch = prepare_launch(config, venue.stack, self._place(), directory)
+        tried = try_start(venue.guardian, launch, self._directory / "logs", require_stack=venue.stack.require_running)
+        self._state.tried_first = tried
+        self._say("pipeline", "tried first, and " + (f"refused: {tried.refusal}" if tried.refusal else "it started"))
 
     def _deferrals(self) -> Deferrals:
         config = self._config
@@ -210,16 +230,19 @@ class ArmPlay:
         )
 
     def _launch(self) -> Launch:
-        stack, debugger = self._venue.stack, self._venue.debugger
-        place = SparkPlace(
-            stack.object_store.endpoint,
+        debugger = self._venue.debugger
+        launch = prepare_launch(self._config, self._venue.stack, self._place(), self._directory)
+        return debugger.around(launch) if debugger else launch
+
+    def _place(self) -> SparkPlace:
+        debugger = self._venue.debugger
+        return SparkPlace(
+            self._venue.stack.object_store.endpoint,
             self._venue.guardian.directory,
             slots=slots_of_arm(self._scenario.kafka.topics, self._config),
             ui=self._venue.spark_ui,
             settings=debugger.spark_settings() if debugger else {},
         )
-        launch = prepare_launch(self._config, stack, place, self._directory)
-        return debugger.around(launch) if debugger else launch
 
     def _launch_of(self, own: OwnPipeline) -> Launch:
         config_file = write_config(self._config, self._directory)
@@ -303,6 +326,8 @@ class ArmPlay:
                 self._say("pipeline", f"running, from {line.get('start')}{ui}")
             case "batch_started" if again and isinstance(batch_number, int):
                 self._say("replay", f"batch {batch_number} again{self._offsets_of(batch_number)}")
+            case "metrics" if isinstance(line.get("url"), str):
+                state.metrics_url = line["url"]
             case "waiting":
                 self._say("pipeline", f"waits before the next batch: {line.get('reason')}")
             case "resumed":
@@ -311,7 +336,7 @@ class ArmPlay:
                 state.failures.append(str(line.get("error")))
                 self._say("pipeline", str(line.get("error")))
             case "process_ended":
-                state.process = None
+                state.process, state.metrics_url = None, None
                 self._say("pipeline", f"process {line['process']} ended with exit code {line['exit_code']}")
             case "process_restarted":
                 state.processes = int(line["process"])
@@ -333,6 +358,8 @@ class ArmPlay:
         state.source_ends = look.source_ends
         if not last:
             state.samples.append(sample)
+            if state.metrics_url is not None:
+                self._scraper.look(state.processes, state.metrics_url)
         if published_all and state.traffic_over_s is None:
             state.traffic_over_s = sample.at_s
         # A topic that shows no partitions yet has not drained.

@@ -15,7 +15,7 @@ from tests.integration.cli_run import CliRun
 from tests.integration.conftest import REPOSITORY
 from tests.integration.test_scenario_verdict import result_of
 
-SCENARIOS = ("oversized-message", "retry-storm", "stalled-progress")
+SCENARIOS = ("oversized-message", "retry-storm", "stalled-progress", "vanished-metric")
 Cli = Callable[..., CliRun]
 Changed = Callable[[str, Callable[[Any], None]], str]
 
@@ -45,7 +45,7 @@ def assert_outcome(run: CliRun, code: int, expected: str) -> None:
     assert outcome(run) == (code, expected), run.output()
 
 
-# The third has a test of its own, which looks into its figures as well.
+# The first has a test of its own, which looks into its figures as well.
 @pytest.mark.parametrize("name", SCENARIOS[1:])
 def test_as_shipped(devkit_cli: Cli, name: str) -> None:
     assert_outcome(devkit_cli("scenario", "run", name), 0, "reproduced and fixed")
@@ -86,6 +86,7 @@ def test_the_incident_in_both_arms_is_no_fix(devkit_cli: Cli, changed: Changed, 
         ("oversized-message", "huge page", {"path": "/nowhere"}),
         ("retry-storm", "slow parsing", {"window": {"from": "10m", "for": "1s"}}),
         ("stalled-progress", "slow page", {"path": "/nowhere"}),
+        ("vanished-metric", "slow pages", {"path": "/nowhere"}),
     ],
 )
 def test_without_its_fault_a_run_is_inconclusive(

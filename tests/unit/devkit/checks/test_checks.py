@@ -7,10 +7,11 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from devkit.checks import CHECKS, Bound, Expectation, Finding
-from devkit.observe.arm import ArmObservation
+from devkit.observe.arm import ArmObservation, FirstTry
 from devkit.observe.figures import Answers, FlatCommit
 from devkit.observe.latency import EventLatency, Latencies
 from devkit.observe.logs import LoggedException
+from devkit.observe.metrics import Scraped
 from tests.unit.devkit.observed import A_SAMPLE, an_audit, an_observation, some_figures, some_latencies
 
 TOO_LARGE = LoggedException(1, "RecordTooLargeException", "The message is 23048294 bytes when serialized")
@@ -33,6 +34,9 @@ STORM = some_figures(
         duration_s=18.523, from_s=8.1, committed=50, source_end=161, median_cpu_cores=0.12, mean_cpu_cores=0.41
     ),
 )
+LAG = ("lag_seconds", frozenset({("partition", "0")}))
+SCRAPED = {"metrics": Scraped(pages=9, standing=frozenset({LAG}), highest={LAG: 2.5})}
+COLLISION = "two metrics of one name: a and b"
 NEVER_RAN = STORM.flat_commit and STORM.flat_commit.model_copy(update={"median_cpu_cores": None})
 
 
@@ -298,6 +302,31 @@ def judge(expectation: dict[str, Any], observation: ArmObservation) -> Finding:
             False,
         ),
         ({"audit": "clean"}, {"audit": an_audit(duplicated=3)}, "clean", "duplicated 3", False),
+        ({"refused": {"message": "one name"}}, {"tried_first": FirstTry(COLLISION)}, "…one name…", COLLISION, True),
+        ({"refused": {"message": "a port"}}, {"tried_first": FirstTry(COLLISION)}, "…a port…", COLLISION, False),
+        ({"refused": {"message": "one name"}}, {"tried_first": FirstTry(None)}, "…one name…", "it started", False),
+        (
+            {"metric_exists": {"name": "lag_seconds", "above": 2}},
+            SCRAPED,
+            "lag_seconds above 2",
+            'lag_seconds{partition="0"}, at most 2.5 on 9 pages',
+            True,
+        ),
+        (
+            {"metric_exists": {"name": "lag_second"}},
+            SCRAPED,
+            "lag_second",
+            "not on any of 9 pages; next to it is lag_seconds",
+            False,
+        ),
+        ({"metric_missing": {"name": "up"}}, SCRAPED, "no up", "not on any of 9 pages", True),
+        (
+            {"metric_missing": {"name": "lag_seconds"}},
+            SCRAPED,
+            "no lag_seconds",
+            'lag_seconds{partition="0"}, at most 2.5 on 9 pages',
+            False,
+        ),
         (
             {"audit": "clean"},
             {"audit": an_audit(duplicated=3), "restarts": 1},
@@ -370,6 +399,10 @@ def test_a_bound_that_says_nothing_is_refused(value: object, message: str) -> No
         ({"exception": {"message": "x"}}, "Field required"),
         ({"failure": {}}, "Field required"),
         ({"failure": {"message": ""}}, "at least 1 character"),
+        ({"refused": {"message": ""}}, "at least 1 character"),
+        ({"metric_exists": {"name": "lag seconds"}}, "should match pattern"),
+        ({"metric_exists": {"name": "x", "above": float("nan")}}, "finite number"),
+        ({"metric_missing": {"name": "x", "above": 1}}, "Extra inputs are not permitted"),
         ({"success_rate": {}}, "write at_least, at_most or a share such as 50%"),
         ({"success_rate": {"of": "most", "at_most": "1%"}}, "'all' or 'after fault'"),
         ({"latency": {"at_most": "5s"}}, "Field required"),

@@ -1,10 +1,11 @@
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
+from tests.unit.devkit.scenario.stage import Stage, set_up
 
 TEXT = (Path(__file__).parent / "incident.yaml").read_text()
 
@@ -36,3 +37,10 @@ def scenario(tmp_path: Path) -> Scenario:
     path = tmp_path / "an-incident.yaml"
     path.write_text(TEXT)
     return load_scenario(path)
+
+
+@pytest.fixture
+def stage(scenario: Scenario, tmp_path: Path) -> Iterator[Stage]:
+    """The scenario's incident arm on a stack of values."""
+    with set_up(scenario, tmp_path) as stage:
+        yield stage

@@ -14,8 +14,9 @@ from devkit.scenario.configure import (
     configuration,
     merge,
     raw_configuration,
+    tried_configuration,
 )
-from devkit.scenario.model import Arms, Scenario
+from devkit.scenario.model import Arms, Scenario, TriedFirst
 
 PLACES = Places("127.0.0.1:9092", "http://127.0.0.1:8080", "http://127.0.0.1:9000", "s3a://checkpoints/x", "claims")
 
@@ -88,6 +89,26 @@ class TestConfiguration:
     def test_reads_back_as_it_is_written_for_the_pipeline(self, scenario: Scenario) -> None:
         config = configuration(scenario, "fixed", PLACES)
         assert CONFIG.validate_python(CONFIG.dump_python(config, mode="json", by_alias=True)) == config
+
+
+class TestTriedFirst:
+    def test_is_on_top_of_the_arm_and_has_a_checkpoint_of_its_own(self, scenario: Scenario) -> None:
+        tried = TriedFirst(incident={"batch": {"max_offsets": 7}})
+        config = tried_configuration(scenario.model_copy(update={"tried_first": tried}), "incident", PLACES)
+        arm = configuration(scenario, "incident", PLACES)
+        assert config is not None
+        assert config.checkpoint == f"{arm.checkpoint}-tried-first"
+        assert config.batch.max_offsets == 7
+        assert config.model_copy(update={"batch": arm.batch, "checkpoint": arm.checkpoint}) == arm
+
+    def test_is_of_one_arm_only(self, scenario: Scenario) -> None:
+        tried = scenario.model_copy(update={"tried_first": TriedFirst(fixed={})})
+        assert tried_configuration(tried, "incident", PLACES) is None
+        assert tried_configuration(tried, "fixed", PLACES) is not None
+
+    def test_says_nothing_of_the_difference(self, scenario: Scenario) -> None:
+        tried = TriedFirst(fixed={"batch": {"max_offsets": 7}})
+        assert config_difference(scenario.model_copy(update={"tried_first": tried})) == config_difference(scenario)
 
 
 class TestDifference:

@@ -22,7 +22,7 @@ BAD = {
         ("time_scale: 60", "zzz: 60"),
         [
             "5:1: zzz: unknown key; there are: name, title, incident, time_scale, preserves, traffic, mock, kafka, "
-            "pipeline, traffic_begins, restart_delay, until, arms, expect"
+            "pipeline, traffic_begins, restart_delay, until, arms, tried_first, expect"
         ],
     ),
     "unknown key in incident": (
@@ -211,6 +211,25 @@ BAD = {
     "a key that the stack gives, in an arm": (
         ("    record_limit: { policy: serialized }", "    checkpoint: s3a://mine"),
         ["35:5: arms.fixed.checkpoint: is given by the stack; leave it out"],
+    ),
+    "a key that the stack gives, in what is tried first": (
+        ("expect:\n", "tried_first: { fixed: { checkpoint: s3a://mine } }\nexpect:\n"),
+        ["36:25: tried_first.fixed.checkpoint: is given by the stack; leave it out"],
+    ),
+    "an unknown key in what is tried first": (
+        ("expect:\n", "tried_first: { fixed: { metrics: { prot: 0 } } }\nexpect:\n"),
+        ["36:36: tried_first.fixed.metrics.prot: unknown key; did you mean 'port'?"],
+    ),
+    "an arm that is not there, tried first": (
+        ("expect:\n", "tried_first: { fixd: {} }\nexpect:\n"),
+        ["36:16: tried_first.fixd: unknown key; did you mean 'fixed'?"],
+    ),
+    "an arm's own mistake is not told again by what is tried first on top of it": (
+        (
+            "record_limit: { policy: serialized }\nexpect:\n",
+            "record_limit: { polcy: none }\ntried_first: { fixed: { batch: { max_offsets: 7 } } }\nexpect:\n",
+        ),
+        ["35:21: arms.fixed.record_limit.polcy: unknown key; did you mean 'policy'?"],
     ),
     "two checks in one expectation": (
         ("- restarts: { at_least: 2 }", "- { restarts: 2, replays: 1 }"),

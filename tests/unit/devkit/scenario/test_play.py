@@ -1,9 +1,8 @@
 """What an arm makes of what it sees: conditions, notes, samples. The stack is made of values; nothing is started."""
 
-import io
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -13,96 +12,26 @@ import pytest
 from devkit.debug.debugger import PATIENCE, Debugger
 from devkit.debug.pause import PausePoint, Pauses
 from devkit.guardian import Guardian
-from devkit.observe.audit.arrivals import Arrival, Position
+from devkit.observe.audit.arrivals import Arrival
 from devkit.observe.checkpoint import Range
 from devkit.observe.deferrals import Deferrals
 from devkit.observe.departed import Departed
 from devkit.observe.latency import EventLatency, Latencies
 from devkit.observe.sampler import Sampler, Topics
-from devkit.observe.timeline import Timeline
 from devkit.observe.usage import TreeUsage
-from devkit.report.progress import Progress
 from devkit.scenario.aftermath import Account
 from devkit.scenario.model import Condition, Scenario, Until
 from devkit.scenario.own_pipeline import OwnPipeline
-from devkit.scenario.play import ArmPlay, Venue, _describe
+from devkit.scenario.play import ArmPlay, _describe
 from devkit.scenario.supervisor import Supervisor
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.scenario.view import OwnView
 from devkit.stack import spark
 from devkit.stack.launch import Launch
-from devkit.stack.parts.mock_api import JournalCounts, RuleCounts
 from devkit.stack.stack import Stack
 from devkit.stack.topics import TopicEnds
 from devkit.traffic.publish import Publisher
-from tests.unit.devkit.observe.fake_s3 import FakeS3
-
-COUNTED = RuleCounts(
-    requests=3, completed=2, max_real_bytes=20, max_wire_bytes=10, max_content_length=10, max_duration_s=0.5
-)
-NEVER: Position = ("nowhere", 0, 0)
-SOURCE, OUTPUT = "mediawiki.page_change.v1", "mediawiki.page_html_content_change.v1"
-ERROR = "mw_page_html_content_change_enrich.error"
-
-
-@dataclass
-class Stage:
-    """An arm on a stack of values."""
-
-    play: ArmPlay
-    store: FakeS3
-    output: io.StringIO
-    directory: Path
-    counts: JournalCounts
-    ends: dict[str, dict[int, int]] = field(default_factory=dict)
-    published: int = 0
-    done: bool = False
-    deferred: int = 0
-    due: tuple[Position, ...] = ()
-
-    def timeline(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in (self.directory / "events.jsonl").read_text().splitlines()]
-
-    def plan(self, batch: int, **ends: int) -> None:
-        by_topic = {"mediawiki.page_change.v1": {name.removeprefix("p"): end for name, end in ends.items()}}
-        self.store.put("checkpoints", f"incident/an-incident/offsets/{batch}", f"v1\n{{}}\n{json.dumps(by_topic)}")
-
-    def commit(self, batch: int) -> None:
-        self.store.put("checkpoints", f"incident/an-incident/commits/{batch}", "v1\n{}")
-
-    def sample(self, *, last: bool = False) -> None:
-        sampler = Sampler(
-            counts=lambda: self.counts,
-            topics=Topics(SOURCE, OUTPUT, ERROR),
-            ends=cast(TopicEnds, SimpleNamespace(of=lambda topic: self.ends.get(topic, {}))),
-            checkpoint=self.play._checkpoint,
-            deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: self.deferred)),
-            usage=TreeUsage(list),
-            clock=lambda: 4.0,
-        )
-        fate = SimpleNamespace(fate="output")
-        entries = [SimpleNamespace(topic=t, partition=p, offset=o, expected=fate) for t, p, o in self.due or (NEVER,)]
-        manifest = SimpleNamespace(entries=entries)
-        publisher = cast(
-            Publisher, SimpleNamespace(done=self.done, published=self.published, manifest=lambda: manifest)
-        )
-        self.play._sample(sampler, publisher, last=last)
-
-
-@pytest.fixture
-def stage(scenario: Scenario, tmp_path: Path) -> Iterator[Stage]:
-    store, output = FakeS3(), io.StringIO()
-    counts = JournalCounts(requests=9, in_flight=1, by_status={}, rules={"huge page": COUNTED})
-    stack = SimpleNamespace(
-        kafka=SimpleNamespace(bootstrap="127.0.0.1:1"),
-        object_store=SimpleNamespace(endpoint="http://127.0.0.1:1", client=lambda: store),
-        mock_api=SimpleNamespace(endpoint="http://127.0.0.1:1", counts=lambda: counts),
-        prefix="",
-    )
-    with Timeline(tmp_path / "events.jsonl") as timeline:
-        venue = Venue(cast(Guardian, None), cast(Stack, stack), timeline, Progress(output), tmp_path)
-        play = ArmPlay(venue, scenario, "incident", cast(ScenarioTraffic, SimpleNamespace(count=161)))
-        yield Stage(play, store, output, tmp_path, counts)
+from tests.unit.devkit.scenario.stage import COUNTED, ERROR, OUTPUT, SOURCE, Stage
 
 
 @pytest.mark.parametrize(

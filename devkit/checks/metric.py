@@ -1,0 +1,92 @@
+"""Whether the pipeline's metrics endpoint shows a metric: what a dashboard that asks for it would get, or its blank.
+
+One exists that is on the last page of some process: one that was there and has gone has vanished. One is missing that
+was on no page of the arm. Without a page that could be read nobody can tell.
+"""
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from devkit.checks.base import Finding
+from devkit.observe.arm import ArmObservation
+from devkit.observe.metrics import Labels, Scraped, Series
+
+_SHOWN = 3
+
+
+class MetricPattern(BaseModel):
+    """`name` as a query asks for it, a counter's with its `_total`; each of `labels` has that value."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_:][a-zA-Z0-9_:]*$")]
+    labels: dict[str, str] = {}
+
+    def __str__(self) -> str:
+        return _shown(self.name, frozenset(self.labels.items()))
+
+    def matches(self, series: Series) -> bool:
+        name, labels = series
+        return name == self.name and self.labels.items() <= labels
+
+
+class RisingMetric(MetricPattern):
+    """`above`: some page shows more than that."""
+
+    above: Annotated[float, Field(allow_inf_nan=False)] | None = None
+
+    def __str__(self) -> str:
+        return super().__str__() + ("" if self.above is None else f" above {self.above:g}")
+
+
+@dataclass(frozen=True)
+class _Metric:
+    name: Literal["metric_exists", "metric_missing"]
+    argument: Any
+
+    def judge(self, argument: MetricPattern, observation: ArmObservation) -> Finding:
+        scraped = observation.metrics
+        expected = f"no {argument}" if self.name == "metric_missing" else str(argument)
+        if not scraped.pages:
+            why = scraped.failed or "the pipeline said of none"
+            return Finding(self.name, expected, f"n/a: no page of metrics was read ({why})", holds=None)
+        seen = [series for series in scraped.highest if argument.matches(series)]
+        measured = _told(seen, scraped) if seen else f"not on any of {_pages(scraped)}{_nearest(argument, scraped)}"
+        if self.name == "metric_missing":
+            return Finding(self.name, expected, measured, not seen)
+        above = argument.above if isinstance(argument, RisingMetric) else None
+        stands = [series for series in seen if series in scraped.standing]
+        holds = any(above is None or scraped.highest[series] > above for series in stands)
+        return Finding(self.name, expected, measured, holds)
+
+
+def _told(seen: list[Series], scraped: Scraped) -> str:
+    highest = max(seen, key=lambda series: (scraped.highest[series], series[0], sorted(series[1])))
+    gone = "" if any(series in scraped.standing for series in seen) else ", and gone from the last"
+    more = f" and {len(seen) - 1} more" if len(seen) > 1 else ""
+    return f"{_shown(*highest)}{more}, at most {scraped.highest[highest]:g} on {_pages(scraped)}{gone}"
+
+
+def _pages(scraped: Scraped) -> str:
+    return "1 page" if scraped.pages == 1 else f"{scraped.pages} pages"
+
+
+def _nearest(argument: MetricPattern, scraped: Scraped) -> str:
+    """What the endpoint has instead: the name with other labels, or a name that is nearly the same."""
+    others = sorted(_shown(*series) for series in scraped.highest if series[0] == argument.name)
+    if others:
+        return f"; there is {', '.join(others[:_SHOWN])}{', …' if len(others) > _SHOWN else ''}"
+    near = get_close_matches(argument.name, sorted({name for name, _labels in scraped.highest}), n=1)
+    return f"; next to it is {near[0]}" if near else ""
+
+
+def _shown(name: str, labels: Labels) -> str:
+    inside = ", ".join(f'{label}="{value}"' for label, value in sorted(labels))
+    return f"{name}{{{inside}}}" if inside else name
+
+
+METRIC_EXISTS = _Metric("metric_exists", RisingMetric)
+METRIC_MISSING = _Metric("metric_missing", MetricPattern)

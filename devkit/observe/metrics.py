@@ -1,0 +1,90 @@
+"""What the pipeline's own metrics endpoint showed during an arm, scraped as Prometheus would.
+
+A process says where it serves with a line `metrics` and its `url`. A series is a sample's name, as a query asks for it,
+with its labels. The last page of each process is kept beside its configuration, as evidence.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import requests
+from prometheus_client.parser import text_string_to_metric_families
+
+_TIMEOUT_S = 2.0
+_SHOWN = 200
+
+Labels = frozenset[tuple[str, str]]
+Series = tuple[str, Labels]
+Page = Mapping[Series, float]
+
+
+@dataclass(frozen=True)
+class Scraped:
+    """`pages` were read. `standing` is on the last page of some process; `highest` is of all pages, -inf of a series
+    that never was a number. `failed` says why the last scrape that failed did, empty when none has.
+    """
+
+    pages: int = 0
+    standing: frozenset[Series] = frozenset()
+    highest: Page = field(default_factory=dict)
+    failed: str = ""
+
+
+NOTHING_SCRAPED = Scraped()
+
+
+def read_page(text: str) -> Page:
+    """Raises ValueError for what is no page of metrics."""
+    return {
+        (sample.name, frozenset(sample.labels.items())): sample.value
+        for metric in text_string_to_metric_families(text)
+        for sample in metric.samples
+    }
+
+
+def fetch(url: str) -> str:
+    """Raises requests.RequestException."""
+    with requests.Session() as session:
+        session.trust_env = False  # a proxy of the user's environment must not see loopback traffic
+        answer = session.get(url, timeout=_TIMEOUT_S)
+        answer.raise_for_status()
+        return answer.text
+
+
+class Scraper:
+    """Scrapes whenever it is told to; a scrape that fails is noted, and no more."""
+
+    def __init__(self, get: Callable[[str], str] = fetch) -> None:
+        self._get = get
+        self._last: dict[int, tuple[str, Page]] = {}
+        self._highest: dict[Series, float] = {}
+        self._pages = 0
+        self._failed = ""
+
+    def look(self, process: int, url: str) -> None:
+        """Read the page that pipeline process `process` serves now."""
+        try:
+            text = self._get(url)
+            page = read_page(text)
+        except (requests.RequestException, ValueError) as error:
+            self._failed = f"{type(error).__name__}: {error}"[:_SHOWN]
+            return
+        self._pages += 1
+        self._last[process] = (text, page)
+        for series, value in page.items():
+            number = -math.inf if math.isnan(value) else value
+            self._highest[series] = max(number, self._highest.get(series, -math.inf))
+
+    def scraped(self) -> Scraped:
+        return Scraped(self._pages, frozenset(self._standing()), dict(self._highest), self._failed)
+
+    def write(self, directory: Path) -> None:
+        """The last page of each process as `metrics-<process>.txt`."""
+        for process, (text, _page) in self._last.items():
+            (directory / f"metrics-{process}.txt").write_text(text, encoding="utf-8")
+
+    def _standing(self) -> Iterator[Series]:
+        for _text, page in self._last.values():
+            yield from page

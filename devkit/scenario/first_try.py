@@ -1,0 +1,46 @@
+"""What the operator tries first: one start of the pipeline with a configuration that it may refuse.
+
+It comes before the arm's traffic and has a checkpoint of its own, so a start that is not refused leaves nothing that
+the arm could meet; its process is then ended as soon as its query runs.
+"""
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+from devkit.errors import StackError
+from devkit.guardian import Guardian
+from devkit.observe.arm import FirstTry
+from devkit.observe.logs import LineTail
+from devkit.stack.launch import Launch
+from devkit.waiting import wait_until
+
+_PATIENCE = timedelta(seconds=90)
+
+
+def try_start(guardian: Guardian, launch: Launch, logs: Path, *, require_stack: Callable[[], None]) -> FirstTry:
+    """Start and see. Raises StackError when the process ends for another reason than that it refused."""
+    argv = [*launch.argv, "--new", "earliest", "--allow-unsafe"]
+    process = guardian.spawn("pipeline-tried-first", argv, logs=logs, env=launch.environment, split=True)
+    tail = LineTail(process.stdout)
+
+    def outcome() -> FirstTry | None:
+        require_stack()
+        code = process.exit_code  # asked first: what it wrote before its end is then all there
+        for line in tail.new_lines():
+            if line["event"] == "started":
+                return FirstTry(None)
+            if line["event"] == "failed" and line.get("refused"):
+                return FirstTry(str(line.get("error")))
+        if code is not None:
+            raise StackError(
+                f"the start that was tried first ended with exit code {code}, and did not say that it refused: "
+                f"{process.last_words(6)}",
+                hint=f"its whole log is {process.stderr}",
+            )
+        return None
+
+    try:
+        return wait_until(outcome, what="the pipeline to refuse its start or to begin", deadline=_PATIENCE)
+    finally:
+        process.kill_tree()

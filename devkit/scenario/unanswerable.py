@@ -1,0 +1,44 @@
+"""Expectations that nothing in the scenario's own file can ever meet or break, whatever happens in the run."""
+
+from collections.abc import Iterator
+
+from pydantic import ValidationError
+
+from devkit.checks import Expectation
+from devkit.checks.metric import MetricPattern
+from devkit.checks.refused import RefusalPattern
+from devkit.checks.success_rate import SuccessRate
+from devkit.scenario.configure import NOWHERE, configuration
+from devkit.scenario.model import ARMS, ArmName, Scenario
+
+
+def unanswerable(scenario: Scenario, arm: ArmName, expectation: Expectation) -> Iterator[tuple[str, str]]:
+    """What is wrong, behind the key of the expectation's argument where it stands; "" is the expectation itself."""
+    argument = expectation.argument
+    if isinstance(argument, SuccessRate) and argument.of == "after fault" and not scenario.mock.fault_over:
+        yield "of", "no fault ends: give a rule of mock.rules a window with `for`, or measure `all`"
+    if isinstance(argument, RefusalPattern) and scenario.tried_first.of(arm) is None:
+        yield "", f"no start is tried first in this arm: say in tried_first.{arm} what is"
+    if isinstance(argument, MetricPattern):
+        if not _serves_metrics(scenario, arm):
+            yield "", "this arm serves no metrics: set metrics.port (0 takes a free one) in `pipeline`"
+        elif expectation.check == "metric_missing" and argument.name not in _shown_elsewhere(scenario, arm):
+            yield "name", "no metric_exists of the other arm asks for it, so it could be misspelt and nobody would see"
+
+
+def _serves_metrics(scenario: Scenario, arm: ArmName) -> bool:
+    try:
+        return configuration(scenario, arm, NOWHERE).metrics.port is not None
+    except ValidationError:
+        return True  # which is told by itself
+
+
+def _shown_elsewhere(scenario: Scenario, arm: ArmName) -> set[str]:
+    arguments = (
+        expectation.argument
+        for other in ARMS
+        if other != arm
+        for expectation in scenario.expect.of(other)
+        if expectation.check == "metric_exists"
+    )
+    return {argument.name for argument in arguments if isinstance(argument, MetricPattern)}

@@ -1,0 +1,110 @@
+"""Pages of metrics as a scraper reads them: what stands on the last of each process, what was highest, what failed."""
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+from hypothesis import given
+from hypothesis import strategies as st
+from prometheus_client import CollectorRegistry, Counter, Gauge, start_http_server
+
+from devkit.observe.metrics import NOTHING_SCRAPED, Scraper, fetch, read_page
+
+LAG_0 = ("lag", frozenset({("partition", "0")}))
+UP = ("up", frozenset[tuple[str, str]]())
+
+
+class Pages:
+    """What an endpoint answers, one after the other; an exception is raised."""
+
+    def __init__(self, *answers: str | Exception) -> None:
+        self._answers = iter(answers)
+
+    def __call__(self, url: str) -> str:
+        assert url == "http://here/metrics"
+        answer = next(self._answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def scraper(*answers: str | Exception, processes: tuple[int, ...] | None = None) -> Scraper:
+    made = Scraper(Pages(*answers))
+    for process in processes or (1,) * len(answers):
+        made.look(process, "http://here/metrics")
+    return made
+
+
+@pytest.fixture
+def endpoint() -> Iterator[tuple[str, CollectorRegistry]]:
+    registry = CollectorRegistry()
+    server, thread = start_http_server(0, addr="127.0.0.1", registry=registry)
+    yield f"http://127.0.0.1:{server.server_port}/metrics", registry
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_a_page_of_a_real_endpoint(endpoint: tuple[str, CollectorRegistry]) -> None:
+    url, registry = endpoint
+    Gauge("lag", "Lag.", ["partition"], registry=registry).labels("0").set(3)
+    Counter("events", "Events.", registry=registry).inc(5)
+    page = read_page(fetch(url))
+    assert page[LAG_0] == 3
+    assert page["events_total", frozenset()] == 5
+
+
+def test_a_page_that_is_not_there_raises(endpoint: tuple[str, CollectorRegistry]) -> None:
+    url, _registry = endpoint
+    with pytest.raises(requests.RequestException):
+        fetch("http://127.0.0.1:1/metrics")
+    assert fetch(url) == ""
+
+
+@given(st.text(alphabet='ab{}=",\\ \n#1.eTYPHLN+-Inf', max_size=30))
+def test_whatever_a_server_answers_is_a_page_or_none(text: str) -> None:
+    assert scraper(text).scraped().pages in (0, 1)
+
+
+def test_nothing_was_scraped() -> None:
+    assert Scraper().scraped() == NOTHING_SCRAPED
+
+
+def test_the_highest_of_all_pages_and_what_stands_on_the_last() -> None:
+    scraped = scraper('lag{partition="0"} 2\nup 1\n', 'lag{partition="0"} 7\nup 1\n', "up 1\n").scraped()
+    assert scraped.pages == 3
+    assert scraped.highest == {LAG_0: 7, UP: 1}
+    assert scraped.standing == {UP}
+
+
+def test_each_process_has_a_last_page() -> None:
+    scraped = scraper('lag{partition="0"} 2\n', "up 1\n", processes=(1, 2)).scraped()
+    assert scraped.standing == {LAG_0, UP}
+
+
+def test_what_never_was_a_number_is_known_all_the_same() -> None:
+    assert scraper("up NaN\n").scraped().highest == {UP: -math.inf}
+    assert scraper("up NaN\n", "up 2\n", "up NaN\n").scraped().highest == {UP: 2}
+
+
+@pytest.mark.parametrize(
+    ("failure", "said"),
+    [
+        (requests.ConnectionError("nobody listens"), "ConnectionError: nobody listens"),
+        ("<html>", "ValueError"),
+    ],
+)
+def test_a_scrape_that_fails_counts_as_none(failure: str | Exception, said: str) -> None:
+    scraped = scraper("up 1\n", failure).scraped()
+    assert (scraped.pages, scraped.standing) == (1, {UP})
+    assert scraped.failed.startswith(said)
+
+
+def test_the_last_pages_are_kept_as_they_were(tmp_path: Path) -> None:
+    scraper("up 1\n", "up 2\n", "up 3\n", processes=(1, 1, 2)).write(tmp_path)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        "metrics-1.txt": "up 2\n",
+        "metrics-2.txt": "up 3\n",
+    }
