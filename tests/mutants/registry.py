@@ -21,6 +21,7 @@ RULES: Mapping[int, str] = {
 
 _DAY = "tests/integration/rules/test_rules.py"
 _PROCESS = "tests/integration/test_pipeline_process.py"
+_OUTAGE = "tests/integration/test_breaker.py::test_an_outage_is_a_wait_and_not_a_copy_of_the_source"
 _WORKER: frozenset[Process] = frozenset({"worker"})
 _DRIVER: frozenset[Process] = frozenset({"driver"})
 
@@ -150,6 +151,40 @@ MUTANTS: tuple[Mutant, ...] = (
         test=f"{_DAY}::test_a_page_that_hangs_holds_no_batch",
         says="the batch waited for the page that hangs",
         where=_WORKER,
+    ),
+    Mutant(
+        rule=5,
+        what="a breaker never opens",
+        replacements=(
+            Replacement(
+                "pipeline/fetch/breaker.py",
+                "            and self._failed >= self._settings.failure_rate * requests",
+                "            and False",
+            ),
+        ),
+        test=_OUTAGE,
+        says="a wiki that is down was asked on and on",
+        where=_WORKER,
+    ),
+    Mutant(
+        rule=5,
+        what="the main lane does not wait for a breaker that is open",
+        replacements=(Replacement("pipeline/deferral/outages.py", 'return tuple(self._open["main"])', "return ()"),),
+        test=_OUTAGE,
+        says="a batch was begun while the breaker was open",
+        where=_DRIVER,
+    ),
+    Mutant(
+        rule=5,
+        what="a wiki that answers its probe stays open",
+        replacements=(
+            Replacement(
+                "pipeline/deferral/outages.py", "            if not answer.failed:\n", "            if False:\n"
+            ),
+        ),
+        test=_OUTAGE,
+        says="a wiki that is well was probed on and on",
+        where=_DRIVER,
     ),
     Mutant(
         rule=6,
