@@ -31,6 +31,7 @@ from pipeline.deferral.wire import Command
 from pipeline.errors import PipelineError, root_cause
 from pipeline.fetch.breaker import Answer, Ask, Opened
 from pipeline.fetch.probe import probe
+from pipeline.records.record import Position
 
 _LOOK_S = 0.1
 _IDLE_S = 1.0
@@ -291,18 +292,26 @@ class Lanes:
         self._carry_out(folded.commands)
 
     def _carry_out(self, commands: Iterable[Command] = ()) -> None:
-        """What is there of operators' wishes, but for those at whose page a lane is at work."""
+        """What is there of operators' wishes, but for those at whose page a lane is at work.
+
+        Two writes, whatever their number, as the lock is held meanwhile. All effects are acked before the first command
+        is noted as done: a crash in between leaves commands to be carried out again, which changes nothing more, and
+        never one that had no effect. Of several for one position only the last state is written: a write promises no
+        order among its records.
+        """
         self._commands |= {command.id: command for command in commands}
-        for command in list(self._commands.values()):
-            if self._ledger.busy(command.position):
-                continue
+        ready = [command for command in self._commands.values() if not self._ledger.busy(command.position)]
+        changes: dict[Position, Entry] = {}
+        for command in ready:
             changed = self._ledger.command(command.position, command.action)
-            # One after the other: a command that is done must have had its effect.
             if changed is not None:
-                self._log.put(changed)
-            self._log.done(command.id)
+                changes[command.position] = changed
+        self._log.put(changes.values())
+        self._log.done(command.id for command in ready)
+        for command in ready:
             del self._commands[command.id]
-            log.say("command", action=command.action, position=str(command.position), found=changed is not None)
+            found = command.position in changes
+            log.say("command", action=command.action, position=str(command.position), found=found)
 
     def _say_ledger(self) -> None:
         figures = (self._ledger.entries, self._ledger.bytes, self._ledger.pages)

@@ -48,17 +48,17 @@ class LedgerLog:
         """Write tombstones."""
         self._topic.write([self._tombstone(position) for position in positions])
 
-    def put(self, entry: Entry) -> None:
-        """Write the entry as the driver knows it."""
-        self._topic.write([self._record(entry)])
+    def put(self, entries: Iterable[Entry]) -> None:
+        """Write entries as the driver knows them."""
+        self._topic.write([self._record(entry) for entry in entries])
 
     def repair(self, states: Iterable[tuple[Position, Entry | None]]) -> None:
         """Write the ledger's state of each position over what is void there."""
         self._topic.write([self._record(entry) if entry else self._tombstone(position) for position, entry in states])
 
-    def done(self, command_id: str) -> None:
-        """Note that an operator's command is carried out."""
-        self._topic.write([command_done(command_id, topic=self._topic.topic, epoch=self.epoch)])
+    def done(self, command_ids: Iterable[str]) -> None:
+        """Note that operators' commands are carried out."""
+        self._topic.write([command_done(one, topic=self._topic.topic, epoch=self.epoch) for one in command_ids])
 
     def _checked(self, folded: Folded) -> Folded:
         check_epoch(folded, own=self.epoch)

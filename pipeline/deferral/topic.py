@@ -13,15 +13,19 @@ from dataclasses import dataclass, field
 
 from kafka import KafkaConsumer, KafkaProducer
 from kafka.errors import KafkaError
+from kafka.producer.future import FutureRecordMetadata
 from kafka.structs import TopicPartition
 
 from pipeline.deferral.topic_settings import require_topic
 from pipeline.deferral.wire import Item, NullRecord, parse
 from pipeline.errors import PipelineError
 from pipeline.records.record import Headers, Record
+from pipeline.records.size import serialized_size
 
 _FETCH_BYTES = 64 * 1024 * 1024
 _ACK_S = 60.0
+# The client keeps what is sent in memory without a bound, and each record's time begins when it is sent.
+_UNACKED_BYTES = 8 * 1024 * 1024
 _POLL_MS = 200
 # The broker answers one request of a connection at a time: the next look must not wait long behind an empty fetch.
 _FETCH_WAIT_MS = 50
@@ -138,18 +142,25 @@ class LedgerTopic:
     def write(self, records: Sequence[Record | NullRecord], *, partitions: Sequence[int | None] = (None,)) -> None:
         """Write, and wait until all are acknowledged: to the key's partition, or each record to all `partitions`.
 
-        Raises PipelineError.
+        Not all of them may have left when one fails. Raises PipelineError.
         """
+        acks: list[FutureRecordMetadata] = []
+        unacked = 0
         try:
-            acks = [
-                self._producer.send(
-                    self.topic, key=record.key, value=record.value, headers=list(record.headers), partition=partition
-                )
-                for record in records
-                for partition in partitions
-            ]
-            for ack in acks:
-                ack.get(timeout=_ACK_S)
+            for record in records:
+                size = serialized_size(record.key, record.value or b"", record.headers) * len(partitions)
+                unacked += size
+                if unacked > _UNACKED_BYTES:
+                    _await_all(acks)
+                    acks, unacked = [], size
+                headers = list(record.headers)
+                acks += [
+                    self._producer.send(
+                        self.topic, key=record.key, value=record.value, headers=headers, partition=partition
+                    )
+                    for partition in partitions
+                ]
+            _await_all(acks)
         except KafkaError as error:
             raise PipelineError(f"ledger topic {self.topic} could not be written: {error}") from error
 
@@ -172,3 +183,8 @@ class LedgerTopic:
         """Where the next read begins; None while the broker has not said yet where the log begins."""
         position = self._consumer.position(place, timeout_ms=_POLL_MS)
         return None if position is None else int(position)
+
+
+def _await_all(acks: Iterable[FutureRecordMetadata]) -> None:
+    for ack in acks:
+        ack.get(timeout=_ACK_S)

@@ -41,9 +41,9 @@ def topic(stack: tuple[Guardian, Stack]) -> Iterator[Topic]:
 def test_a_driver_makes_the_topic_and_the_next_takes_it_over(topic: Topic) -> None:
     first, second = LedgerLog(topic("made-by-driver")), LedgerLog(topic("made-by-driver"))
     assert first.begin().entries == {}
-    first.put(entry(1, value=b"v" * MIB))
-    first.put(entry(2))
-    first.resolve([entry(2).position])
+    # More than is on its way at once.
+    first.put([entry(1, value=b"v" * MIB), *(entry(offset, value=b"v" * (2 * MIB - 1000)) for offset in range(2, 7))])
+    first.resolve(entry(offset).position for offset in range(2, 7))
     folded = second.begin()
     assert (second.epoch, second.limit_bytes) == (2, 2 * MIB)
     assert list(folded.entries.values()) == [entry(1, value=b"v" * MIB)]
@@ -58,7 +58,7 @@ def test_the_topics_own_limit_is_known(stack: tuple[Guardian, Stack], topic: Top
     ledger_log = LedgerLog(topic("small-records"))
     ledger_log.begin()
     assert ledger_log.limit_bytes == 100_000
-    ledger_log.put(entry(1, value=b"v" * 200_000))
+    ledger_log.put([entry(1, value=b"v" * 200_000)])
     (put,) = LedgerLog(topic("small-records")).begin().entries.values()
     assert (put.dropped, put.value) == (True, None)
 
@@ -72,7 +72,7 @@ def test_a_topic_that_forgets_is_refused(stack: tuple[Guardian, Stack], topic: T
 def test_a_topic_that_is_being_deleted_is_made_again(stack: tuple[Guardian, Stack], topic: Topic) -> None:
     first = LedgerLog(topic("deleted"))
     first.begin()
-    first.put(entry(1))
+    first.put([entry(1)])
     with closing(KafkaAdminClient(bootstrap_servers=stack[1].kafka.bootstrap)) as admin:
         admin.delete_topics(["deleted"])
     second = LedgerLog(topic("deleted"))

@@ -399,17 +399,23 @@ class Driver:
         return writes
 
     def _obey(self, commands: Iterable[Command] = ()) -> list[Write]:
-        """One command after the other: its effect first, then that it is done."""
+        """All that can be carried out: first the effects, one write for a position, then that they are done."""
         self.commands |= {command.id: command for command in commands}
-        command = next((c for c in self.commands.values() if not self.ledger.busy(c.position)), None)
-        if command is None:
-            return []
-        del self.commands[command.id]
-        changed = self.ledger.command(command.position, command.action)
-        record = command_done(command.id, topic=D, epoch=self.epoch)
-        done = self.world.to_ledger(record, command.place.partition)
-        self._chain += [lambda: self.world.send([done]), self._obey]
-        return self.world.send([self._entry(changed, None)] if changed else [])
+        ready = [command for command in self.commands.values() if not self.ledger.busy(command.position)]
+        changes: dict[Position, Entry] = {}
+        for command in ready:
+            del self.commands[command.id]
+            changed = self.ledger.command(command.position, command.action)
+            if changed is not None:
+                changes[command.position] = changed
+        self._chain.append(lambda: self._done(ready))
+        return self.world.send(self._entry(entry, None) for entry in changes.values())
+
+    def _done(self, commands: Iterable[Command]) -> list[Write]:
+        return self.world.send(
+            self.world.to_ledger(command_done(command.id, topic=D, epoch=self.epoch), command.place.partition)
+            for command in commands
+        )
 
 
 def _destination(outcome: Outcome) -> Destination:

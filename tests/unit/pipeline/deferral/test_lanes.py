@@ -10,7 +10,7 @@ from pipeline.config import PipelineConfig
 from pipeline.deferral.facts import Resolved, Rewritten
 from pipeline.deferral.fold import FencedError
 from pipeline.deferral.lanes import Lanes
-from pipeline.deferral.wire import NullRecord, command_record
+from pipeline.deferral.wire import NullRecord, command_record, key_of
 from pipeline.errors import PipelineError
 from pipeline.records.record import Position
 from tests.unit.pipeline.deferral.lanes_bench import HANG_S, NOW_MS, MakeDriver, Rounds, until, waiting_batch
@@ -367,3 +367,46 @@ def test_a_command_whose_effect_fails_is_not_noted_as_done(driver: MakeDriver) -
     with pytest.raises(PipelineError, match="the broker is gone"):
         ours.look(after_s=1)
     assert [command.id for command in ours.log.folded().commands] == ["drop 1"]
+
+
+def test_many_commands_are_two_writes_and_no_effect_comes_behind_a_done(driver: MakeDriver) -> None:
+    ours = driver(*(entry(offset, stuck=True, not_before_ms=NOW_MS + 1) for offset in range(1, 51)))
+    for offset in range(1, 51):
+        ours.wish("retry", offset)
+    ours.wish("drop", 7)
+    ours.wish("retry", 99)
+    before = len(ours.topic.writes)
+    ours.look(after_s=1)
+    effects, dones = ours.topic.writes[before:]
+    assert sorted(record.key for record in effects) == sorted(key_of(entry(offset).position) for offset in range(1, 51))
+    assert all(isinstance(record, NullRecord) and record.key.startswith(b"command/") for record in dones)
+    folded = ours.log.folded()
+    assert folded.commands == ()
+    assert {found.not_before_ms for found in folded.entries.values()} == {0}
+    assert [position.offset for position, found in folded.entries.items() if found.dropped] == [7]
+    assert [line["position"] for line in ours.events("command") if not line["found"]] == ["source/0/99"]
+    assert len(ours.events("command")) == 52
+
+
+def test_a_crash_before_commands_are_noted_as_done_has_them_carried_out_again(driver: MakeDriver) -> None:
+    ours = driver(entry(1, stuck=True, not_before_ms=NOW_MS + 1), entry(2, "q", stuck=True, not_before_ms=NOW_MS + 1))
+    ours.wish("drop", 1)
+    ours.wish("retry", 2)
+    write = ours.topic.write
+
+    def broken_from_the_second_on(records: Any) -> None:
+        write(records)
+        if records:
+            ours.topic.broken = "the broker is gone"
+
+    ours.topic.write = broken_from_the_second_on  # type: ignore[method-assign]
+    with pytest.raises(PipelineError, match="the broker is gone"):
+        ours.look(after_s=1)
+    assert ours.events("command") == []
+    after_crash = ours.log.folded()
+    assert [command.id for command in after_crash.commands] == ["drop 1", "retry 2"]
+    next_one = driver(log_of=ours.log)
+    assert [line["position"] for line in next_one.events("command")] == ["source/0/1", "source/0/2"]
+    assert ours.log.folded().commands == ()
+    assert ours.log.folded().entries == after_crash.entries, "once more changes nothing"
+    assert after_crash.entries[entry(1).position].dropped

@@ -92,11 +92,11 @@ def test_what_it_writes_is_what_is_folded_later() -> None:
     log = Log()
     log.append([command_record("wish", "drop", entry(1).position, topic=TOPIC)])
     ledger_log = begun(log)
-    ledger_log.put(entry(1, attempt=4))
+    ledger_log.put([entry(1, attempt=4)])
     ledger_log.repair([(entry(2).position, entry(2, stuck=True)), (entry(3).position, None)])
     assert list(log.folded().entries.values()) == [entry(1, attempt=4), entry(2, stuck=True)]
     assert [command.id for command in log.folded().commands] == ["wish"]
-    ledger_log.done("wish")
+    ledger_log.done(["wish"])
     ledger_log.resolve([entry(1).position])
     folded = log.folded()
     assert (list(folded.entries.values()), folded.commands) == ([entry(2, stuck=True)], ())
@@ -108,7 +108,7 @@ def test_no_record_is_larger_than_the_topic_takes() -> None:
     log = Log()
     ledger_log = LedgerLog(MemoryTopic(log, limit_bytes=1000).as_topic())
     ledger_log.begin()
-    ledger_log.put(entry(1, value=bytes(2000)))
+    ledger_log.put([entry(1, value=bytes(2000))])
     (put,) = log.folded().entries.values()
     assert (put.value, put.dropped, put.reason) == (None, True, TOO_LARGE)
     assert ledger_log.limit_bytes == 1000

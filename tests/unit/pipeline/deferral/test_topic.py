@@ -188,6 +188,29 @@ def test_every_write_is_awaited() -> None:
     assert all(ack.waited_for for ack in producer.acks)
 
 
+def test_what_is_on_its_way_at_once_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client would hold all of it, and its last records would be too late before they are sent."""
+    monkeypatch.setattr(module, "_UNACKED_BYTES", 1000)
+    unacked: list[list[int]] = []
+
+    class Watched(Producer):
+        def send(self, topic: str, **fields: Any) -> Ack:
+            waiting = [len(one["value"]) for one, ack in zip(self.sent, self.acks, strict=True) if not ack.waited_for]
+            unacked.append([*waiting, len(fields["value"])])
+            return super().send(topic, **fields)
+
+    producer = Watched()
+    writing(producer).write([Record(TOPIC, b"k", bytes(size), ()) for size in (300, 300, 300, 2000, 300, 300)])
+    # The record's 90 bytes come on top of its value.
+    assert unacked == [[300], [300, 300], [300], [2000], [300], [300, 300]]
+    assert all(ack.waited_for for ack in producer.acks)
+    producer.sent.clear()
+    producer.acks.clear()
+    unacked.clear()
+    writing(producer).write([Record(TOPIC, b"k", bytes(300), ())] * 2, partitions=[0, 1])
+    assert unacked == [[300], [300, 300], [300], [300, 300]], "each copy counts"
+
+
 def test_a_record_can_go_to_every_partition() -> None:
     producer = Producer()
     writing(producer).write(RECORDS[:1], partitions=[0, 1, 2])
