@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from pipeline import log
+from pipeline.checkpoint import will_replay
 from pipeline.config import PipelineConfig
 from pipeline.deferral.lanes import Lanes
 from pipeline.deferral.rounds import SparkRounds, accumulator_of_facts
@@ -18,7 +19,6 @@ from pipeline.fetch.breakers import reporting_breakers
 from pipeline.fetch.share import bounds
 from pipeline.metrics.in_worker import reporting
 from pipeline.progress import Progress
-from pipeline.session import will_replay
 from pipeline.sink import write
 from pipeline.slots import main_slots
 from pipeline.stall import StallWatch

@@ -13,24 +13,14 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from pipeline import log
+from pipeline.checkpoint import committed_offsets, look, write_text
 from pipeline.config import PipelineConfig
 from pipeline.errors import PipelineError, root_cause
 from pipeline.identity import FILE, Identity, require_checkpoint, require_own
 from pipeline.in_force import spark_in_force
 from pipeline.memory.budget import Budget, require_heap
 from pipeline.metrics.registry import names_of
-from pipeline.session import (
-    checkpoint_entries,
-    checkpoint_exists,
-    checkpoint_topics,
-    committed_offsets,
-    heap_bytes,
-    jvm_pid,
-    known_keys,
-    read_text,
-    start_session,
-    write_text,
-)
+from pipeline.session import heap_bytes, jvm_pid, known_keys, start_session
 from pipeline.sink import producer_options
 from pipeline.slots import require_slots
 from pipeline.spark_keys import require_known
@@ -152,9 +142,10 @@ def _begin(told: Budget, new: NewStart | None, *, allow_unsafe: bool) -> Running
     config = told.config
     names_of(config.metrics)  # a name used twice is known without Spark
     # A Kafka client, which only a job that starts needs.
-    from pipeline.limits.read import require_limits
+    from pipeline.limits.read import ask_brokers, require_limits
 
-    require_limits(config)
+    brokers = ask_brokers(config)
+    require_limits(brokers.limits, config)
     spark = start_session(config.job, told.spark, meanwhile=("pipeline.batch", "pandas"))
     _check_spark(spark, told, new)
     from pipeline.batch import BatchWriter  # imported while the JVM started
@@ -162,7 +153,7 @@ def _begin(told: Budget, new: NewStart | None, *, allow_unsafe: bool) -> Running
 
     if not allow_unsafe:
         require_slots(spark.sparkContext.master or "", spark.sparkContext.defaultParallelism, config)
-    _take_checkpoint(spark, config, new)
+    _take_checkpoint(spark, config, new, cluster=brokers.source_cluster)
     watch = StallWatch(config.stall_timeout.total_seconds(), time.monotonic)
     metrics = _metrics(spark, config)
     writer = BatchWriter(spark, config, watch, metrics)
@@ -199,22 +190,20 @@ def _check_spark(spark: "SparkSession", told: Budget, new: NewStart | None) -> N
     )
 
 
-def _take_checkpoint(spark: "SparkSession", config: PipelineConfig, new: NewStart | None) -> None:
+def _take_checkpoint(
+    spark: "SparkSession", config: PipelineConfig, new: NewStart | None, *, cluster: str | None
+) -> None:
     """See that the checkpoint is this job's, and mark one that is not marked yet. Raises RefusedError."""
     place = config.checkpoint
-    require_checkpoint(checkpoint_entries(spark, place), place)
-    exists = checkpoint_exists(spark, place)
-    text = read_text(spark, place, FILE)
-    found = Identity.read(text, place) if text is not None else None
-    from pipeline.limits.read import source_cluster
-
-    own = Identity.of(config, source_cluster(config))
-    if exists or found is not None:
-        require_own(found, own, checkpoint=place, topics=checkpoint_topics(spark, place) if exists else ())
-    check(new, checkpoint=place, exists=exists)
-    if found is None:
+    found = look(spark, place)
+    require_checkpoint(found.names, place)
+    maker = Identity.read(found.identity, place) if found.identity is not None else None
+    own = Identity.of(config, cluster)
+    require_own(maker, own, checkpoint=place, topics=found.topics())
+    check(new, checkpoint=place, exists=found.has_position)
+    if maker is None:
         write_text(spark, place, FILE, own.model_dump_json())
-    log.say("checkpoint", place=place, made_by=(found or own).model_dump(), adopted=exists and found is None)
+    log.say("checkpoint", place=place, made_by=(maker or own).model_dump(), adopted=found.has_position and not maker)
 
 
 def _metrics(spark: "SparkSession", config: PipelineConfig) -> "JobMetrics | None":

@@ -4,9 +4,9 @@ A broker that does not say is no reason not to begin: the job may lack the right
 reach a broker at all will hear of it from Spark.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field, replace
 
 from kafka import KafkaAdminClient
 from kafka.admin import ConfigFilterType, ConfigResource, ConfigResourceType
@@ -25,9 +25,25 @@ _MESSAGE_LIMIT = "message.max.bytes"
 _REQUEST_LIMIT = "socket.request.max.bytes"
 
 
-def require_limits(config: PipelineConfig) -> None:
+@dataclass(frozen=True, slots=True)
+class Brokers:
+    """What the brokers say, each cluster asked once; `source_cluster` is its id, None when nobody says."""
+
+    limits: Limits
+    source_cluster: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Cluster:
+    """`topics`: what each that is there takes. `brokers`: the lowest of their own limits, by name."""
+
+    cluster_id: str | None = None
+    topics: Mapping[str, int] = field(default_factory=dict)
+    brokers: Mapping[str, int] = field(default_factory=dict)
+
+
+def require_limits(limits: Limits, config: PipelineConfig) -> None:
     """Say what is in force and what disagrees. Raises RefusedError when the job cannot work with it."""
-    limits = read_limits(config)
     log.say("limits", **asdict(limits))
     found = disagreements(limits, config)
     fatal = [one for one in found if one.fatal]
@@ -37,56 +53,46 @@ def require_limits(config: PipelineConfig) -> None:
         log.say("limits_disagree", problem=one.text, hint=one.hint)
 
 
-def read_limits(config: PipelineConfig) -> Limits:
-    """The producer's own limits, and what the brokers say of theirs."""
+def ask_brokers(config: PipelineConfig) -> Brokers:
+    """The producer's own limits, and what the brokers say of theirs. What they do not say is reported."""
     sink, source = config.sink, config.source
     producer = producer_sizes(sink)
     topics = (sink.topic, sink.error_topic, config.deferral.topic)
     if source.bootstrap_servers == sink.bootstrap_servers:
-        there, broker = _ask_or_say(sink.bootstrap_servers, (*topics, source.topic))
-        at_source = there
+        at_source = at_sink = _ask(sink.bootstrap_servers, (*topics, source.topic))
     else:
-        there, broker = _ask_or_say(sink.bootstrap_servers, topics)
-        at_source, _ = _ask_or_say(source.bootstrap_servers, (source.topic,))
-    return Limits(
+        at_sink = _ask(sink.bootstrap_servers, topics)
+        at_source = _ask(source.bootstrap_servers, (source.topic,))
+    limits = Limits(
         max_request_size=sink.max_request_size,
         buffer_memory=producer["buffer.memory"],
-        source_topic=at_source.get(source.topic),
-        output_topic=there.get(sink.topic),
-        error_topic=there.get(sink.error_topic),
-        ledger_topic=there.get(config.deferral.topic),
-        broker_message=broker.get(_MESSAGE_LIMIT),
-        broker_request=broker.get(_REQUEST_LIMIT),
+        source_topic=at_source.topics.get(source.topic),
+        output_topic=at_sink.topics.get(sink.topic),
+        error_topic=at_sink.topics.get(sink.error_topic),
+        ledger_topic=at_sink.topics.get(config.deferral.topic),
+        broker_message=at_sink.brokers.get(_MESSAGE_LIMIT),
+        broker_request=at_sink.brokers.get(_REQUEST_LIMIT),
     )
+    return Brokers(limits, at_source.cluster_id)
 
 
-def source_cluster(config: PipelineConfig) -> str | None:
-    """The id of the cluster that the source is in; None when nobody says."""
+def _ask(bootstrap: str, topics: Iterable[str]) -> _Cluster:
+    found = _Cluster()
     try:
-        with closing(_connected(config.source.bootstrap_servers)) as admin:
-            found = admin.describe_cluster().get("cluster_id")
-    except _NO_ANSWER:
-        return None  # it has been said of the limits, too
-    return str(found) if found else None
-
-
-def _ask_or_say(bootstrap: str, topics: Iterable[str]) -> tuple[dict[str, int], dict[str, int]]:
-    try:
-        return _ask(bootstrap, topics)
+        with closing(_connected(bootstrap)) as admin:
+            described = admin.describe_cluster()
+            # Known also to a job that may not ask for the limits.
+            found = _Cluster(described.get("cluster_id") or None)
+            return _with_limits(found, admin, [str(one["broker_id"]) for one in described["brokers"]], topics)
     except _NO_ANSWER as error:
         log.say("limits_unknown", at=bootstrap, reason=f"{type(error).__name__}: {error}")
-        return {}, {}
+        return found
 
 
-def _ask(bootstrap: str, topics: Iterable[str]) -> tuple[dict[str, int], dict[str, int]]:
-    """What each topic that is there takes, and the lowest of the brokers' own limits."""
-    with closing(_connected(bootstrap)) as admin:
-        brokers = [str(broker["broker_id"]) for broker in admin.describe_cluster()["brokers"]]
-        wanted = [ConfigResource(ConfigResourceType.TOPIC, topic, [_TOPIC_LIMIT]) for topic in topics]
-        wanted += [
-            ConfigResource(ConfigResourceType.BROKER, broker, [_MESSAGE_LIMIT, _REQUEST_LIMIT]) for broker in brokers
-        ]
-        described = admin.describe_configs(wanted, config_filter=ConfigFilterType.ALL)
+def _with_limits(cluster: _Cluster, admin: KafkaAdminClient, brokers: Iterable[str], topics: Iterable[str]) -> _Cluster:
+    wanted = [ConfigResource(ConfigResourceType.TOPIC, topic, [_TOPIC_LIMIT]) for topic in topics]
+    wanted += [ConfigResource(ConfigResourceType.BROKER, one, [_MESSAGE_LIMIT, _REQUEST_LIMIT]) for one in brokers]
+    described = admin.describe_configs(wanted, config_filter=ConfigFilterType.ALL)
     of_topics = {
         topic: int(settings[_TOPIC_LIMIT]["value"])
         for topic, settings in described.get("topic", {}).items()
@@ -97,7 +103,7 @@ def _ask(bootstrap: str, topics: Iterable[str]) -> tuple[dict[str, int], dict[st
         for name, setting in settings.items():
             value = int(setting["value"])
             of_brokers[name] = min(of_brokers.get(name, value), value)
-    return of_topics, of_brokers
+    return replace(cluster, topics=of_topics, brokers=of_brokers)
 
 
 def _connected(bootstrap: str) -> KafkaAdminClient:

@@ -11,7 +11,7 @@ from devkit.stack.stack import Stack
 from devkit.stack.topics import recreate_topics
 from pipeline.config import Deferral, MediaWiki, PipelineConfig, Sink, Source
 from pipeline.limits.judge import Limits, disagreements
-from pipeline.limits.read import read_limits
+from pipeline.limits.read import ask_brokers
 
 MIB = 1024 * 1024
 
@@ -37,7 +37,8 @@ def test_limits_in_force(stack: tuple[Guardian, Stack], tmp_path: Path) -> None:
         checkpoint=str(tmp_path),
         deferral=Deferral(topic="limits.nowhere"),
     )
-    limits = read_limits(config)
+    brokers = ask_brokers(config)
+    limits = brokers.limits
     # The kit's brokers take 64 MiB where a topic says nothing, and Kafka's requests are of up to 100 MiB.
     assert limits == Limits(
         max_request_size=3 * MIB,
@@ -49,6 +50,7 @@ def test_limits_in_force(stack: tuple[Guardian, Stack], tmp_path: Path) -> None:
         broker_message=64 * MIB,
         broker_request=100 * MIB,
     )
+    assert brokers.source_cluster
     found = disagreements(limits, config)
     assert [str(2 * MIB) in one.text for one in found] == [True, False]
     assert not any(one.fatal for one in found)

@@ -11,7 +11,7 @@ from pipeline import log
 from pipeline.config import PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.limits import read
-from pipeline.limits.read import read_limits, require_limits, source_cluster
+from pipeline.limits.read import ask_brokers, require_limits
 
 MakeConfig = Callable[..., PipelineConfig]
 SOURCE, SINK = "source:1", "sink:1"
@@ -26,15 +26,20 @@ class Admin:
     topics: dict[str, int]
     brokers: dict[str, dict[str, int]] = field(default_factory=dict)
     failure: Exception | None = None
+    failure_of_limits: Exception | None = None
+    asked: int = 0
     closed: int = 0
 
     def describe_cluster(self) -> dict[str, Any]:
+        self.asked += 1
         if self.failure:
             raise self.failure
         brokers = [{"broker_id": int(number)} for number in self.brokers]
         return {"brokers": brokers, "cluster_id": f"cluster-{len(brokers)}"}
 
     def describe_configs(self, wanted: list[Any], config_filter: Any) -> dict[str, Any]:
+        if self.failure_of_limits:
+            raise self.failure_of_limits
         names = [resource.name for resource in wanted]
         topics: dict[str, Any] = {name: {} for name in names if name not in self.brokers}
         for name in topics:
@@ -73,6 +78,10 @@ def clusters(monkeypatch: pytest.MonkeyPatch) -> dict[str, Admin]:
     return made
 
 
+def ask_and_require(config: PipelineConfig) -> None:
+    require_limits(ask_brokers(config).limits, config)
+
+
 def config(make_config: MakeConfig, size: int = 2 * MIB) -> PipelineConfig:
     return make_config(source={"bootstrap_servers": SOURCE}, sink={"bootstrap_servers": SINK, "max.request.size": size})
 
@@ -81,8 +90,9 @@ def test_each_limit_comes_from_where_it_counts(
     make_config: MakeConfig, clusters: dict[str, Admin], said: list[dict[str, Any]]
 ) -> None:
     """The source's topic from the source's brokers, the rest from the sink's; of several brokers the lowest."""
-    limits = read_limits(config(make_config))
-    assert limits == read.Limits(
+    brokers = ask_brokers(config(make_config))
+    assert brokers.source_cluster == "cluster-1"
+    assert brokers.limits == read.Limits(
         max_request_size=2 * MIB,
         buffer_memory=32 * MIB,
         source_topic=2 * MIB,
@@ -99,7 +109,7 @@ def test_each_limit_comes_from_where_it_counts(
 def test_what_is_in_force_is_said(
     make_config: MakeConfig, clusters: dict[str, Admin], said: list[dict[str, Any]]
 ) -> None:
-    require_limits(config(make_config))
+    ask_and_require(config(make_config))
     (line,) = said
     assert (line["event"], line["max_request_size"], line["output_topic"]) == ("limits", 2 * MIB, 3 * MIB)
 
@@ -107,7 +117,7 @@ def test_what_is_in_force_is_said(
 def test_a_disagreement_is_said_and_the_job_begins(
     make_config: MakeConfig, clusters: dict[str, Admin], said: list[dict[str, Any]]
 ) -> None:
-    require_limits(config(make_config, size=4 * MIB))
+    ask_and_require(config(make_config, size=4 * MIB))
     line = said[-1]
     assert line["event"] == "limits_disagree"
     assert f"{4 * MIB}" in line["problem"]
@@ -120,7 +130,7 @@ def test_what_can_never_work_is_refused(
 ) -> None:
     clusters[SINK].topics[ERROR] = 500
     with pytest.raises(RefusedError, match=f"error topic {ERROR} takes 500 bytes") as refused:
-        require_limits(config(make_config))
+        ask_and_require(config(make_config))
     assert "raise the topic's max.message.bytes" in str(refused.value.hint)
 
 
@@ -131,7 +141,7 @@ def test_brokers_that_say_nothing_do_not_keep_a_job_from_beginning(
     make_config: MakeConfig, clusters: dict[str, Admin], said: list[dict[str, Any]], failure: Exception
 ) -> None:
     clusters[SINK].failure = failure
-    require_limits(config(make_config))
+    ask_and_require(config(make_config))
     unknown, in_force = said
     assert (unknown["event"], unknown["at"]) == ("limits_unknown", SINK)
     assert type(failure).__name__ in unknown["reason"]
@@ -139,8 +149,18 @@ def test_brokers_that_say_nothing_do_not_keep_a_job_from_beginning(
     assert clusters[SINK].closed == 1
 
 
-def test_the_sources_cluster_says_who_it_is_or_nobody_does(make_config: MakeConfig, clusters: dict[str, Admin]) -> None:
-    assert source_cluster(config(make_config)) == "cluster-1"
-    clusters[SOURCE].failure = ClusterAuthorizationFailedError()
-    assert source_cluster(config(make_config)) is None
-    assert clusters[SOURCE].closed == 2
+@pytest.mark.parametrize(("failing", "known"), [("failure", None), ("failure_of_limits", "cluster-1")])
+def test_the_sources_cluster_says_who_it_is_also_to_a_job_that_may_not_ask_for_limits(
+    make_config: MakeConfig, clusters: dict[str, Admin], said: list[dict[str, Any]], failing: str, known: str | None
+) -> None:
+    setattr(clusters[SOURCE], failing, ClusterAuthorizationFailedError())
+    brokers = ask_brokers(config(make_config))
+    assert (brokers.source_cluster, brokers.limits.source_topic) == (known, None)
+    assert [(line["event"], line["at"]) for line in said] == [("limits_unknown", SOURCE)]
+
+
+def test_one_cluster_is_asked_once(make_config: MakeConfig, clusters: dict[str, Admin]) -> None:
+    clusters[SINK].topics["mediawiki.page_change.v1"] = 2 * MIB
+    brokers = ask_brokers(make_config(source={"bootstrap_servers": SINK}, sink={"bootstrap_servers": SINK}))
+    assert (brokers.source_cluster, brokers.limits.source_topic) == ("cluster-2", 2 * MIB)
+    assert [clusters[SOURCE].asked, clusters[SINK].asked] == [0, 1]
