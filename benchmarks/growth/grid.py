@@ -5,8 +5,8 @@ from pathlib import Path
 
 from benchmarks.engine.rounds import say
 from benchmarks.engine.stack import BenchStack
+from benchmarks.growth.beside import Beside
 from benchmarks.growth.costs import REQUESTS, cores
-from benchmarks.growth.fit import error
 from benchmarks.growth.points import LATENCY_S, Pages, Point, fill
 from pipeline.capacity.costs import Costs
 from pipeline.capacity.limits import forecast
@@ -42,22 +42,15 @@ def grid(
             said = forecast(asked.config(), load, asked.place(cores()), costs)
             batches = min(max(math.ceil(said.rate * seconds / OFFSETS), _BATCHES), _MOST_BATCHES)
             point = Point(asked.name, source, count, batches * OFFSETS, settings)
-            outcome = point.measure(stack, directory)
-            off = error(said.rate, outcome.steady)
-            say(
-                f"{count} partitions, {requests:3d} in flight: {outcome.steady:6.0f}/s; model {said.rate:6.0f}/s "
-                f"({off:+.0%}), {said.binding.name} binds"
-            )
+            beside = Beside(point.measure(stack, directory), said)
+            say(f"{count} partitions, {requests:3d} in flight: {beside.in_words()}, {said.binding.name} binds")
             rows.append(
                 {
                     "partitions": count,
                     "in_flight": requests,
                     "events": point.events,
-                    "measured": round(outcome.steady, 1),
-                    "model": round(said.rate, 1),
-                    "model_error": round(off, 3),
                     "binding": said.binding.name,
-                    "others_cpu_s": round(outcome.usage.others_cpu_s, 1),
+                    **beside.row(),
                 }
             )
     return rows

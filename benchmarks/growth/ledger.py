@@ -19,8 +19,9 @@ from benchmarks.engine.contestant import Place
 from benchmarks.engine.rounds import say
 from benchmarks.engine.spark_engine import Engine
 from benchmarks.engine.stack import BenchStack
+from benchmarks.growth.beside import Beside, by_size, say_size
 from benchmarks.growth.costs import IN_FLIGHT, PARTITIONS, REQUESTS, SMALL, cores
-from benchmarks.growth.fit import error, exponent
+from benchmarks.growth.fit import exponent
 from benchmarks.growth.points import LATENCY_S, Pages, Point, fill
 from devkit.guardian import ManagedProcess
 from devkit.stack.topics import recreate_topics, remove_topics
@@ -160,8 +161,7 @@ def with_engine(
     stack.set_pages(workload)
     fill(stack, SOURCE, workload, PARTITIONS)
     load = Load(LATENCY_S, REQUESTS, SMALL)
-    rows: list[dict[str, object]] = []
-    ms: dict[int, float] = {}
+    points: dict[int, Beside] = {}
     for size in sizes:
         settings = {
             "fetch": {"concurrency": IN_FLIGHT},
@@ -170,27 +170,9 @@ def with_engine(
         }
         point = Point(f"ledger-{size}", SOURCE, PARTITIONS, events, settings)
         outcome = point.measure(stack, directory, WithLedger, standing=size)
-        said = forecast(point.config(), load, point.place(cores()), costs)
-        ms[size], off = 1000 / outcome.steady, error(said.rate, outcome.steady)
-        say(
-            f"{size:7,} deferred: {ms[size]:.3f} ms an event, {outcome.steady:.0f}/s, first output after "
-            f"{outcome.first_output_s:.1f} s; model {said.rate:.0f}/s ({off:+.0%})"
-        )
-        rows.append(
-            {
-                "deferred": size,
-                "ms_an_event": round(ms[size], 4),
-                "measured": round(outcome.steady, 1),
-                "first_output_s": round(outcome.first_output_s, 1),
-                "model": round(said.rate, 1),
-                "model_error": round(off, 3),
-                "others_cpu_s": round(outcome.usage.others_cpu_s, 1),
-            }
-        )
-    growth = exponent(ms) if len(ms) > 1 else None
-    if growth is not None:
-        say(f"time an event grows with the ledger to the power of {growth:+.3f} (0 is flat)")
-    return {"points": rows, "growth_exponent": None if growth is None else round(growth, 4)}
+        points[size] = Beside(outcome, forecast(point.config(), load, point.place(cores()), costs))
+        say_size("deferred", size, points[size])
+    return by_size("deferred", points)
 
 
 def _table(title: str, rows: dict[int, dict[str, float]]) -> dict[str, object]:
