@@ -163,7 +163,7 @@ class BatchWriter:
                 )
         if self._facts is not None:
             self._facts.value = []
-            function = reporting_breakers(function, self._config.breaker, "main", self._facts)
+            function = reporting_breakers(function, self._config.breaker, self._facts)
         if self._metrics:
             function = reporting(function, self._metrics.figures["main"])
         write(rows.mapInArrow(function, RECORD_DDL), self._config.sink)

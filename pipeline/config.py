@@ -155,12 +155,13 @@ class Batch(_Section):
 class Breaker(_Section):
     """When a wiki that is unwell is left alone, by each Python worker; the model is that of resilience4j.
 
-    It opens when of the requests of the last `window`, at least `minimum_requests`, a share of `failure_rate` failed
-    by the upstream's fault: 5xx, 429, no answer in time, a broken connection, an answer with `Retry-After`. What had
-    not begun is then put aside, and the main lane plans no batch before a probe of its own went well: one request
-    after `open_for`, doubled each time up to `open_for_cap`, and not before the upstream's `Retry-After`, as far as
-    the cap goes. Then `trial_requests` of each worker go first, and most of them have to go well. It needs deferral:
-    without that, and with `none`, there is no breaker, and an outage fills the ledger up to its bound.
+    It opens when of the requests of the last `window` and those under way a share of `failure_rate` failed, and at
+    least `minimum_requests` have ended. What fails is the upstream's fault: 5xx, 429, no answer in time, a broken
+    connection, an answer with `Retry-After`. What had not begun is then put aside, and the main lane plans no batch
+    before a probe of its own went well: one request after `open_for`, doubled each time up to `open_for_cap`, and not
+    before the upstream's `Retry-After`, as far as the cap goes. Then `trial_requests` of each worker go first, and most
+    of them have to go well. It needs deferral: without that, and with `none`, there is no breaker, and an outage fills
+    the ledger up to its bound.
     """
 
     policy: Literal["wait", "none"] = "wait"

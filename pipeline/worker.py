@@ -97,13 +97,19 @@ def _job(config_json: str, lane: str) -> Enrichment[Any]:
             now=lambda: datetime.now(UTC),
             jitter=random.Random(),
             in_flight=_in_flight(config.fetch.max_in_flight_bytes, lane),
-            # Without deferral there is nowhere to put what is not asked for.
-            breakers=breakers.of_lane(config.breaker, lane) if config.deferral.policy == "defer" else None,
+            breakers=breakers.of_process(config.breaker) if _leaves_alone(config, lane) else None,
         )
         job = registry.JOBS[config.job](config, client)
         return Enrichment(config, job, client, ClaimStore(config.claim_check))
 
     return _loop_thread().call(make)
+
+
+def _leaves_alone(config: PipelineConfig, lane: str) -> bool:
+    """Whether wikis that are unwell are not asked. Without deferral there is nowhere to put what is not asked for; and
+    the slow lane asks for what failed: a few pages that always do would look like an outage, and stop the others.
+    """
+    return lane == "main" and config.deferral.policy == "defer"
 
 
 def _patient(config: PipelineConfig) -> PipelineConfig:

@@ -123,8 +123,8 @@ class Lanes:
             self._say_ledger()
 
     @property
-    def breakers(self) -> Mapping[tuple[str, str], bool]:
-        """Lane and wiki of every breaker that has opened, and whether it is open."""
+    def breakers(self) -> Mapping[str, bool]:
+        """Every wiki whose breaker has opened, and whether it is open."""
         return self._outages.standing
 
     def plan(self, number: int) -> Snapshot:
@@ -147,7 +147,7 @@ class Lanes:
         to be unwell. Raises PipelineError.
         """
         # Before the slow lane can take what the batch has put aside.
-        self._outages.reported("main", opened)
+        self._outages.reported(opened)
         with self._lock:
             folded = self._log.read()
             resolved = self._ledger.batch_done(snapshot, folded.written_by(number))
@@ -261,7 +261,6 @@ class Lanes:
         started = self._clock()
         facts = self._rounds.run(taken.entries, epoch=self.epoch, limit_bytes=self.limit_bytes)
         resolved, rewritten = entries_after(taken.entries, facts)
-        self._outages.reported("slow", [fact for fact in facts if isinstance(fact, Opened)])
         with self._lock:
             positions = self._ledger.round_done(taken, resolved=resolved, rewritten=rewritten)
             self._log.resolve(positions)

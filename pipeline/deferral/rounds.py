@@ -8,7 +8,6 @@ from pipeline.config import PipelineConfig
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.facts import Fact, FactsParam
 from pipeline.deferral.rows import entry_rows
-from pipeline.fetch.breakers import reporting_breakers
 from pipeline.metrics.figures import Figures
 from pipeline.metrics.in_worker import reporting
 from pipeline.sink import write
@@ -37,7 +36,6 @@ class SparkRounds:
         facts = self._accumulator()
         try:
             function = work_off(self._config, entries, facts, epoch=epoch, limit_bytes=limit_bytes)
-            function = reporting_breakers(function, self._config.breaker, "slow", facts)
             if self._figures is not None:
                 function = reporting(function, self._figures)
             # One task: the round's own bound on requests is for all of it.

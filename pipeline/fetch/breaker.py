@@ -1,12 +1,14 @@
 """The circuit breaker of one wiki, as one Python worker sees it: a sick upstream is left alone, and not asked by all.
 
-    closed     of the requests of the last `window`, at least `minimum_requests`, `failure_rate` failed ─▶ open
+    closed     of the requests of the last `window` and those under way, `failure_rate` failed ─▶ open, if at least
+               `minimum_requests` have ended
     open       its time is over, or a new task begins, as the driver's probe went well ─▶ half-open
     half-open  `trial_requests` go out alone, until the rest of them cannot matter ─▶ closed, or open for twice as long
 
-The model is resilience4j's, with a window of time: a wiki that is seldom asked keeps no old failures. What failed is
-what the upstream is to blame for (5xx, 429, no answer, a broken connection); that a revision does not exist is an
-answer as good as any. Nothing here waits, and nothing outlives the process: a new one finds out by itself.
+The model is resilience4j's, with a window of time: a wiki that is seldom asked keeps no old failures. Those under way
+count as not failed: when a batch begins the first answers are the fastest, and a refusal comes sooner than a page.
+What failed is what the upstream is to blame for (5xx, 429, no answer, a broken connection); that a revision does not
+exist is an answer as good as any. Nothing here waits, and nothing outlives the process: a new one finds out by itself.
 """
 
 from collections import deque
@@ -78,6 +80,7 @@ class WikiBreaker:
         self._state: State = "closed"
         self._ended: deque[tuple[float, bool]] = deque()
         self._failed = 0
+        self._under_way = 0
         self._openings = 0
         self._open_until = 0.0
         self._not_before = 0.0
@@ -105,6 +108,7 @@ class WikiBreaker:
         """Leave for a request, which `end` or `abandon` has to follow; None while it is open or its trials are out."""
         if not self.may_begin:
             return None
+        self._under_way += 1
         if self._state == "closed":
             return Pass(ask)
         self._trials_begun += 1
@@ -113,6 +117,7 @@ class WikiBreaker:
     def end(self, passed: Pass, answer: Answer) -> None:
         """The request of a pass has ended so."""
         now = self._clock()
+        self._under_way -= 1
         self._ended.append((now, answer.failed))
         self._failed += answer.failed
         self._forget_before(now - self._window_s)
@@ -133,6 +138,7 @@ class WikiBreaker:
 
     def abandon(self, passed: Pass) -> None:
         """The request of a pass has ended without saying anything of the upstream."""
+        self._under_way -= 1
         if self._state == "half-open" and passed.trial == self._trial:
             self._trials_begun -= 1
 
@@ -163,7 +169,7 @@ class WikiBreaker:
         if (
             self._state == "closed"
             and requests >= self._settings.minimum_requests
-            and self._failed >= self._settings.failure_rate * requests
+            and self._failed >= self._settings.failure_rate * (requests + self._under_way)
         ):
             self._open()
 

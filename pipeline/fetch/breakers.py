@@ -1,9 +1,9 @@
-"""The breakers of a lane in one Python worker, by wiki; and how their state gets to the driver and back.
+"""The main lane's breakers in one Python worker, by wiki; and how their state gets to the driver and back.
 
     request ─▶ leave (waits while a half-open wiki's trials are out) ─▶ begin ─▶ end
     task    ─▶ open ones become half-open ─▶ … ─▶ what opened in it is reported at its end
 
-The driver plans no batch while a wiki is open that its main lane reported, so a task that begins may try again.
+The driver plans no batch while a wiki is open that a task reported, so a task that begins may try again.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ class BreakerOpenError(Exception):
 
 
 class Breakers:
-    """One for each lane of a worker. `settings` None: every request has leave."""
+    """Of one worker. `settings` None: every request has leave."""
 
     def __init__(self, settings: Breaker | None, clock: Callable[[], float] = time.monotonic) -> None:
         """`clock` counts seconds and never goes back."""
@@ -68,7 +68,7 @@ class Breakers:
             waiting.set()
 
     def new_task(self) -> None:
-        """A task of the lane begins."""
+        """A task begins."""
         for breaker in list(self._wikis.values()):
             breaker.new_task()
 
@@ -78,26 +78,23 @@ class Breakers:
 
 
 @functools.cache
-def of_lane(settings: Breaker, lane: str) -> Breakers:  # noqa: ARG001 - each lane has its own
+def of_process(settings: Breaker) -> Breakers:
     """Those of this process, which outlive the micro-batch."""
     return Breakers(settings)
 
 
-def reporting_breakers(
-    function: "ArrowBatches", settings: Breaker, lane: str, facts: "Accumulator[list[Fact]]"
-) -> "ArrowBatches":
+def reporting_breakers(function: "ArrowBatches", settings: Breaker, facts: "Accumulator[list[Fact]]") -> "ArrowBatches":
     """The same function for `mapInArrow`; each task of it adds to `facts` what has opened in it."""
-    return functools.partial(_report, function, settings, lane, facts)
+    return functools.partial(_report, function, settings, facts)
 
 
 def _report(
     function: "ArrowBatches",
     settings: Breaker,
-    lane: str,
     facts: "Accumulator[list[Fact]]",
     batches: "Iterator[pa.RecordBatch]",
 ) -> "Iterator[pa.RecordBatch]":
-    breakers = of_lane(settings, lane)
+    breakers = of_process(settings)
     breakers.new_task()
     yield from function(batches)
     opened = breakers.opened()

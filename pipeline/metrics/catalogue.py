@@ -72,13 +72,7 @@ DEFERRED_BYTES = _driver("deferred_bytes", "gauge", "Bytes that they count there
 DEFERRED_PAGES = _driver("deferred_pages", "gauge", "Pages that they belong to.")
 MAX_DEFERRED = _driver("deferral_max_entries", "gauge", "Above so many the main lane waits.")
 MAX_DEFERRED_BYTES = _driver("deferral_max_bytes", "gauge", "Above so many bytes the main lane waits.")
-BREAKER_OPEN = _driver(
-    "breaker_open",
-    "gauge",
-    "1 while a wiki is left alone; main: no batch is planned, slow: its pages rest.",
-    "lane",
-    "wiki",
-)
+BREAKER_OPEN = _driver("breaker_open", "gauge", "1 while a wiki is left alone, and no batch is planned.", "wiki")
 LAG_EVENTS = _driver("lag_events", "gauge", "Events of a source partition that no committed batch read.", "partition")
 LAG_SECONDS = _driver("lag_seconds", "gauge", "Age of the oldest of them, by its record's time.", "partition")
 LAG_SEEN = _driver("lag_timestamp_seconds", "gauge", "When the lag was last found out; it is as old as that.")

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 Standing = tuple[int, int, int]
 """Entries, bytes and pages of the ledger."""
-Breakers = Mapping[tuple[str, str], bool]
-"""Lane and wiki of every breaker that has ever opened, and whether it is open."""
+Breakers = Mapping[str, bool]
+"""Every wiki whose breaker has ever opened, and whether it is open."""
 
 
 class JobMetrics(Collector):
@@ -114,8 +114,8 @@ class JobMetrics(Collector):
             levels.set(catalogue.DEFERRED_PAGES, pages)
             levels.set(catalogue.MAX_DEFERRED, self._config.deferral.max_entries)
             levels.set(catalogue.MAX_DEFERRED_BYTES, self._config.deferral.max_bytes)
-        for (lane, wiki_id), is_open in (self._breakers() if self._breakers else {}).items():
-            levels.set(catalogue.BREAKER_OPEN, is_open, lane, wiki_id)
+        for wiki_id, is_open in (self._breakers() if self._breakers else {}).items():
+            levels.set(catalogue.BREAKER_OPEN, is_open, wiki_id)
         lag = self._lag.lag
         if lag is not None:
             for partition, events in lag.events.items():

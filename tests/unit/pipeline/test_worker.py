@@ -19,7 +19,7 @@ from pipeline.config import PipelineConfig
 from pipeline.deferral.facts import Fact, Resolved
 from pipeline.deferral.snapshot import Claim, Fence
 from pipeline.engine import LoopThread
-from pipeline.fetch.breakers import of_lane
+from pipeline.fetch.breakers import of_process
 from pipeline.jobs.message import SourceMessage, Unfinished
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Position, Record
@@ -265,16 +265,24 @@ def test_a_job_and_its_connections_outlive_the_batch(make_config: MakeConfig, lo
         worker._job.cache_clear()
 
 
-@pytest.mark.parametrize(("policy", "left_alone"), [("defer", True), ("none", False)])
-def test_a_sick_wiki_is_left_alone_where_there_is_a_place_for_its_events(
-    make_config: MakeConfig, loop_thread: LoopThread, monkeypatch: pytest.MonkeyPatch, policy: str, *, left_alone: bool
+@pytest.mark.parametrize(
+    ("policy", "lane", "left_alone"), [("defer", "main", True), ("defer", "slow", False), ("none", "main", False)]
+)
+def test_the_main_lane_leaves_a_sick_wiki_alone_where_there_is_a_place_for_its_events(
+    make_config: MakeConfig,
+    loop_thread: LoopThread,
+    monkeypatch: pytest.MonkeyPatch,
+    policy: str,
+    lane: str,
+    *,
+    left_alone: bool,
 ) -> None:
-    """Else what is not asked for would have to become an error event."""
+    """Else what is not asked for would have to become an error event; and what the slow lane asks for always failed."""
     monkeypatch.setattr(worker, "_loop_thread", lambda: loop_thread)
     config = make_config(deferral={"policy": policy})
-    job = worker._job.__wrapped__(config.model_dump_json(by_alias=True), "main")
+    job = worker._job.__wrapped__(config.model_dump_json(by_alias=True), lane)
     try:
-        assert (job._client._breakers is of_lane(config.breaker, "main")) == left_alone
+        assert (job._client._breakers is of_process(config.breaker)) == left_alone
         assert (job._client._breakers._settings is not None) == left_alone
     finally:
         loop_thread.call(job.close)

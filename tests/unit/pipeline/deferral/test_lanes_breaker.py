@@ -26,7 +26,7 @@ def test_while_a_wiki_is_open_no_batch_is_planned_until_a_probe_goes_well(driver
     waiting = waiting_batch(ours, 7, plans)
     (said,) = ours.events("waiting")
     assert (said["batch"], said["reason"], said["wikis"]) == (7, "breaker open: enwiki", ["enwiki"])
-    assert ours.lanes.breakers == {("main", "enwiki"): True}
+    assert ours.lanes.breakers == {"enwiki": True}
     ours.lanes.probe()
     assert ours.asked == [], "not before its time"
     ours.now[0] += 10
@@ -38,14 +38,14 @@ def test_while_a_wiki_is_open_no_batch_is_planned_until_a_probe_goes_well(driver
     assert len(plans) == 1
     assert ours.asked == [("enwiki", "/1"), ("enwiki", "/2")]
     assert [line["batch"] for line in ours.events("resumed")] == [7]
-    assert ours.lanes.breakers == {("main", "enwiki"): False}
+    assert ours.lanes.breakers == {"enwiki": False}
 
 
 def test_the_wait_leaves_other_wikis_to_the_slow_lane(driver: MakeDriver) -> None:
     """It counts as idle there, and what is of the open wiki rests: that costs it no try."""
     ours = driver(of_wiki(1, "enwiki", stuck=True), of_wiki(2, "enwiki"), of_wiki(3, "dewiki"))
     ours.rounds.go.set()
-    ours.lanes._outages.reported("main", [opened()])
+    ours.lanes._outages.reported([opened()])
     plans: list[Any] = []
     waiting = waiting_batch(ours, 7, plans)
     ours.look()
@@ -56,22 +56,6 @@ def test_the_wait_leaves_other_wikis_to_the_slow_lane(driver: MakeDriver) -> Non
     ours.lanes.probe()
     waiting.join(HANG_S)
     assert offsets(plans[0].claimed) == [2]
-
-
-def test_what_the_slow_lane_finds_holds_up_no_batch(driver: MakeDriver) -> None:
-    ours = driver(of_wiki(1, "enwiki", stuck=True))
-    ours.rounds.go.set()
-    ours.rounds.facts.append([opened()])
-    ours.look()
-    until(lambda: ours.events("slow_round"))
-    assert ours.standing() == [1], "what was not tried stands as it was"
-    ours.look()
-    assert len(ours.rounds.began) == 1, "its page rests"
-    ours.lanes.written(ours.lanes.plan(7), 7)
-    assert ours.events("waiting") == []
-    ours.look(after_s=10)
-    until(lambda: len(ours.events("slow_round")) == 2)
-    assert ours.standing() == []
 
 
 def test_a_stop_ends_the_wait_for_a_wiki(driver: MakeDriver) -> None:
@@ -91,4 +75,4 @@ def test_a_probe_that_is_stopped_says_nothing(driver: MakeDriver) -> None:
     ours.now[0] += 10
     ours.lanes.probe()
     assert ours.events("breaker_probe") == []
-    assert ours.lanes.breakers == {("main", "enwiki"): True}
+    assert ours.lanes.breakers == {"enwiki": True}

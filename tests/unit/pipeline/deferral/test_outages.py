@@ -47,7 +47,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
 
 
 def test_probes_go_out_at_growing_intervals_until_one_goes_well(driver: Driver) -> None:
-    driver.outages.reported("main", [opened()])
+    driver.outages.reported([opened()])
     assert driver.outages.waits == ("enwiki",)
     for rest_s in (10, 20, 40, 40):
         driver.now += rest_s - 0.1
@@ -62,7 +62,6 @@ def test_probes_go_out_at_growing_intervals_until_one_goes_well(driver: Driver) 
     assert driver.said[0] == {
         "event": "breaker_open",
         "wiki": "enwiki",
-        "lane": "main",
         "requests": 20,
         "failed": 15,
         "why": "status 503",
@@ -81,7 +80,7 @@ def test_probes_go_out_at_growing_intervals_until_one_goes_well(driver: Driver) 
 
 def test_a_revision_that_fails_for_its_own_sake_keeps_no_wiki_closed(driver: Driver) -> None:
     """Probes ask in turn for what failed, and at last for what did not."""
-    driver.outages.reported("main", [opened("enwiki", ask(3), ask(2), well=ask(1))])
+    driver.outages.reported([opened("enwiki", ask(3), ask(2), well=ask(1))])
     asked = []
     for _ in range(4):
         driver.now += 40
@@ -91,7 +90,7 @@ def test_a_revision_that_fails_for_its_own_sake_keeps_no_wiki_closed(driver: Dri
 
 @pytest.mark.parametrize(("asked_s", "rest_s"), [(5.0, 10.0), (25.0, 25.0), (1e9, 40.0)])
 def test_retry_after_is_obeyed_as_far_as_the_cap_goes(driver: Driver, asked_s: float, rest_s: float) -> None:
-    driver.outages.reported("main", [opened(retry_after_s=asked_s)])
+    driver.outages.reported([opened(retry_after_s=asked_s)])
     for _ in range(2):
         driver.now += rest_s - 0.1
         assert driver.outages.due() == []
@@ -101,21 +100,21 @@ def test_retry_after_is_obeyed_as_far_as_the_cap_goes(driver: Driver, asked_s: f
 
 
 def test_a_wiki_that_opens_again_at_once_rests_longer_and_one_that_was_well_does_not(driver: Driver) -> None:
-    driver.outages.reported("main", [opened()])
+    driver.outages.reported([opened()])
     driver.now += 10
     driver.probe(WELL)
-    driver.outages.reported("main", [opened()])
+    driver.outages.reported([opened()])
     assert driver.said[-1]["rest_s"] == 20
     driver.now += 20
     driver.probe(WELL)
-    driver.outages.reported("main", [])
-    driver.outages.reported("main", [opened()])
+    driver.outages.reported([])
+    driver.outages.reported([opened()])
     assert driver.said[-1]["rest_s"] == 10
 
 
 def test_what_several_workers_say_of_a_wiki_is_one_thing(driver: Driver) -> None:
     told = [opened("enwiki", ask(1), ask(2)), opened("dewiki"), opened("enwiki", ask(3), ask(1), well=ask(4))]
-    driver.outages.reported("main", told)
+    driver.outages.reported(told)
     assert driver.outages.waits == ("enwiki", "dewiki")
     assert [(line["wiki"], line["requests"], line["failed"]) for line in driver.said] == [
         ("enwiki", 40, 30),
@@ -134,7 +133,7 @@ def test_what_several_workers_say_of_a_wiki_is_one_thing(driver: Driver) -> None
 
 def test_pages_of_an_open_wiki_are_not_due(driver: Driver) -> None:
     assert driver.outages.resting() is None
-    driver.outages.reported("main", [opened()])
+    driver.outages.reported([opened()])
     assert (driver.rests("enwiki"), driver.rests("dewiki")) == (True, False)
     driver.now += 1000
     assert driver.rests("enwiki"), "until a probe has gone well"
@@ -142,45 +141,13 @@ def test_pages_of_an_open_wiki_are_not_due(driver: Driver) -> None:
     assert not driver.rests("enwiki")
 
 
-def test_what_the_slow_lane_reports_rests_for_a_time_and_nobody_waits_for_it(driver: Driver) -> None:
-    driver.outages.reported("slow", [opened()])
-    assert (driver.outages.waits, driver.outages.due()) == ((), [])
-    for rest_s in (10, 20):
-        driver.now += rest_s - 0.1
-        assert driver.rests("enwiki")
-        driver.now += 0.1
-        assert not driver.rests("enwiki"), "the next round is the probe"
-        driver.outages.reported("slow", [opened()])
-    driver.now += 40
-    driver.outages.reported("slow", [])
-    driver.outages.reported("slow", [opened()])
-    assert driver.said[-1]["rest_s"] == 10
-
-
-def test_a_round_of_other_wikis_says_nothing_of_one_that_rests(driver: Driver) -> None:
-    driver.outages.reported("slow", [opened()])
-    driver.outages.reported("slow", [])
-    driver.now += 10
-    driver.outages.reported("slow", [opened()])
-    assert driver.said[-1]["rest_s"] == 20
-
-
-def test_a_probe_that_went_well_ends_the_rest_of_both_lanes(driver: Driver) -> None:
-    driver.outages.reported("main", [opened()])
-    driver.outages.reported("slow", [opened(retry_after_s=40)])
-    driver.now += 10
-    driver.probe(WELL)
-    assert not driver.rests("enwiki")
-
-
 def test_what_has_opened_is_known_when_it_is_closed_again(driver: Driver) -> None:
-    driver.outages.reported("main", [opened()])
-    driver.outages.reported("slow", [opened("dewiki")])
-    assert driver.outages.standing == {("main", "enwiki"): True, ("slow", "dewiki"): True}
+    driver.outages.reported([opened(), opened("dewiki")])
+    assert driver.outages.standing == {"enwiki": True, "dewiki": True}
     driver.now += 10
-    driver.probe(WELL)
-    driver.outages.reported("main", [])
-    assert driver.outages.standing == {("main", "enwiki"): False, ("slow", "dewiki"): False}
+    driver.outages.probed("enwiki", ask(1), WELL)
+    driver.outages.reported([])
+    assert driver.outages.standing == {"enwiki": False, "dewiki": True}
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,35 @@ def test_it_opens_at_the_rate_and_not_before_there_are_enough_requests() -> None
     assert worker.begin() is None
 
 
+def test_a_few_that_are_refused_at_once_do_not_look_like_all_of_them() -> None:
+    """A batch begins: many requests are under way, and only the quick refusals have been answered."""
+    worker = Worker()
+    passes = [worker.begin() for _ in range(12)]
+    for passed in passes[:5]:
+        assert passed
+        worker.breaker.end(passed, SICK)
+    assert worker.breaker.state == "closed", "5 of 12"
+    assert passes[5]
+    worker.breaker.end(passes[5], SICK)
+    assert worker.breaker.state == "open", "6 of 12"
+
+
+def test_what_is_given_up_is_not_under_way() -> None:
+    worker = Worker()
+    passes = [worker.begin() for _ in range(12)]
+    for passed in passes[:8]:
+        assert passed
+        worker.breaker.abandon(passed)
+    for passed in passes[8:10]:
+        assert passed
+        worker.breaker.end(passed, SICK)
+    worker.ask(WELL)
+    assert worker.breaker.state == "closed"
+    assert passes[10]
+    worker.breaker.end(passes[10], SICK)
+    assert worker.breaker.state == "open", "3 of 4, and one under way"
+
+
 def test_what_is_older_than_the_window_does_not_count() -> None:
     worker = Worker()
     worker.ask(SICK, SICK, SICK)

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from pipeline.config import Breaker
-from pipeline.fetch import breakers as module
 from pipeline.fetch.breaker import Answer, Ask, Opened, Pass
-from pipeline.fetch.breakers import BreakerOpenError, Breakers, of_lane, reporting_breakers
+from pipeline.fetch.breakers import BreakerOpenError, Breakers, of_process, reporting_breakers
 
 WELL = Answer(failed=False)
 SICK = Answer(failed=True, why="status 503")
@@ -92,7 +91,7 @@ class Facts:
 def test_a_task_begins_with_trials_and_tells_what_opened_in_it() -> None:
     facts: Any = Facts()
     settings = Breaker.model_validate({"minimum_requests": 2, "trial_requests": 1, "window": "77s"})
-    breakers = of_lane(settings, "main")
+    breakers = of_process(settings)
     states: list[bool] = []
 
     def task(batches: Iterator[Any]) -> Iterator[Any]:
@@ -105,16 +104,16 @@ def test_a_task_begins_with_trials_and_tells_what_opened_in_it() -> None:
             breakers.end("enwiki", begun(breakers), SICK)
         yield from ()
 
-    list(reporting_breakers(sick_task, settings, "main", facts)(iter([])))
+    list(reporting_breakers(sick_task, settings, facts)(iter([])))
     (told,) = facts.added
     assert [(type(one), one.wiki_id) for one in told] == [(Opened, "enwiki")]
     batch: Any = object()
-    assert list(reporting_breakers(task, settings, "main", facts)(iter([batch, batch]))) == [batch, batch]
+    assert list(reporting_breakers(task, settings, facts)(iter([batch, batch]))) == [batch, batch]
     assert states == [True, False], "one trial, of which nothing is known yet"
     assert len(facts.added) == 1
 
 
-def test_each_lane_of_a_process_has_its_own() -> None:
+def test_they_outlive_the_batch_by_their_settings() -> None:
     settings = Breaker.model_validate({"window": "78s"})
-    assert of_lane(settings, "main") is module.of_lane(Breaker.model_validate({"window": "78s"}), "main")
-    assert of_lane(settings, "main") is not of_lane(settings, "slow")
+    assert of_process(settings) is of_process(Breaker.model_validate({"window": "78s"}))
+    assert of_process(settings) is not of_process(Breaker.model_validate({"window": "79s"}))

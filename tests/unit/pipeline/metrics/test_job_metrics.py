@@ -89,12 +89,12 @@ def test_the_ledger_stands_beside_its_bounds(make_config: MakeConfig) -> None:
 
 def test_a_breaker_is_reported_from_the_first_time_that_it_opened(make_config: MakeConfig) -> None:
     metrics = metrics_of(make_config())
-    known: dict[tuple[str, str], bool] = {}
+    known: dict[str, bool] = {}
     metrics.watch_breakers(lambda: known)
     assert not [name for name in samples(metrics) if "breaker" in name]
     for is_open in (True, False):
-        known["main", "enwiki"] = is_open
-        assert samples(metrics)['enrichment_breaker_open{lane="main",wiki="enwiki"}'] == is_open
+        known["enwiki"] = is_open
+        assert samples(metrics)['enrichment_breaker_open{wiki="enwiki"}'] == is_open
 
 
 def test_the_lag_is_that_of_each_partition_with_its_age(make_config: MakeConfig) -> None:
