@@ -31,7 +31,7 @@ SETTINGS: dict[str, Any] = {
 # What the workers ask until they know: what opens each one's breaker, which answers of the last second that were well
 # delay, and what is in flight then. A batch that went on would ask for 200 revisions, and for some of them again.
 ASKED_UNTIL_OPEN = 100
-# A slow round that was under way when the main lane found out has to find out by itself, and its workers may be new.
+# A slow round that was under way when the main lane found out is made to its end.
 LOOKS = 3
 # Of a wiki that is well one is enough, and one more may have been on its way when the wiki was mended.
 PROBES_OF_A_WELL_WIKI = 4
@@ -84,7 +84,7 @@ def left_alone(bench: Bench, run: Run, asked_before: int = 0) -> None:
     assert waits or not begun_while_open(run), "a batch was begun while the breaker was open"
     assert waits, "a wiki that is down was asked on and on"
     assert waits[0]["reason"] == "breaker open: enwiki"
-    assert run.said("breaker_open", wiki="enwiki", lane="main")
+    assert run.said("breaker_open", wiki="enwiki")
     batches = len(run.said("batch_started"))
     others = len(bench.entries("down")) - asked_before - len(run.said("breaker_probe"))
     assert others <= ASKED_UNTIL_OPEN
@@ -98,7 +98,7 @@ def left_alone(bench: Bench, run: Run, asked_before: int = 0) -> None:
 
 def begun_while_open(run: Run) -> list[dict[str, Any]]:
     """The batches that the job began when it knew that the wiki is down."""
-    opened = run.said("breaker_open", wiki="enwiki", lane="main")
+    opened = run.said("breaker_open", wiki="enwiki")
     since = run.lines[run.lines.index(opened[0]) :] if opened else []
     return [line for line in since if line["event"] == "batch_started"]
 

@@ -158,7 +158,7 @@ MUTANTS: tuple[Mutant, ...] = (
         replacements=(
             Replacement(
                 "pipeline/fetch/breaker.py",
-                "            and self._failed >= self._settings.failure_rate * requests",
+                "            and self._failed >= self._settings.failure_rate * (requests + self._under_way)",
                 "            and False",
             ),
         ),
@@ -169,7 +169,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         rule=5,
         what="the main lane does not wait for a breaker that is open",
-        replacements=(Replacement("pipeline/deferral/outages.py", 'return tuple(self._open["main"])', "return ()"),),
+        replacements=(Replacement("pipeline/deferral/outages.py", "return tuple(self._open)", "return ()"),),
         test=_OUTAGE,
         says="a batch was begun while the breaker was open",
         where=_DRIVER,
