@@ -20,13 +20,13 @@ class Costs:
     `worker_requests`: how many requests one worker was measured with, and kept in flight.
     """
 
-    worker_s: float = 0.0006
-    worker_s_per_mib: float = 0.0073
-    jvm_s: float = 0.0006
-    jvm_s_per_mib: float = 0.0008
+    worker_s: float = 0.001
+    worker_s_per_mib: float = 0.0035
+    jvm_s: float = 0.00036
+    jvm_s_per_mib: float = 0.001
     elsewhere_s: float = 0.0
     elsewhere_s_per_mib: float = 0.0
-    batch_s: float = 0.45
+    batch_s: float = 0.55
     round_s: float = 1.0
     worker_requests: int = 512
 
