@@ -13,6 +13,7 @@ import requests
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from devkit.errors import StackError, UsageError
+from devkit.loopback import loopback_session
 from devkit.stack.parts.mock_api import JournalCounts, RuleCounts
 
 _TIMEOUT_S = 10.0
@@ -59,8 +60,7 @@ class FaultControl:
 
     def __init__(self, endpoint: str) -> None:
         self._endpoint = endpoint
-        self._session = requests.Session()
-        self._session.trust_env = False  # a proxy of the user's environment must not see loopback traffic
+        self._session = loopback_session()
 
     def listed(self) -> list[Fault]:
         """All rules in the order in which they apply, also those that are over."""

@@ -12,6 +12,8 @@ from pathlib import Path
 import requests
 from prometheus_client.parser import text_string_to_metric_families
 
+from devkit.loopback import loopback_session
+
 _TIMEOUT_S = 2.0
 _SHOWN = 200
 
@@ -46,8 +48,7 @@ def read_page(text: str) -> Page:
 
 def fetch(url: str) -> str:
     """Raises requests.RequestException."""
-    with requests.Session() as session:
-        session.trust_env = False  # a proxy of the user's environment must not see loopback traffic
+    with loopback_session() as session:
         answer = session.get(url, timeout=_TIMEOUT_S)
         answer.raise_for_status()
         return answer.text

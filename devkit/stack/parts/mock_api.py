@@ -12,6 +12,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from devkit.errors import StackError
 from devkit.guardian import Guardian
+from devkit.loopback import loopback_session
 from devkit.stack.parts.running import Life, require_running
 from devkit.stack.ports import LOOPBACK
 from devkit.waiting import wait_until
@@ -95,8 +96,7 @@ class MockApi:
     def __init__(self, process: Life, endpoint: str = "") -> None:
         self.process = process
         self.endpoint = endpoint
-        self._session = requests.Session()
-        self._session.trust_env = False  # a proxy of the user's environment must not see loopback traffic
+        self._session = loopback_session()
 
     def populate(self, *, seed: int, catalog: Sequence[CatalogPage], rules: Sequence[Rule]) -> None:
         """Replace pages and rules at once, and empty the journal."""
