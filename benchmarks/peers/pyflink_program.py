@@ -150,7 +150,7 @@ def _enriched_async(events: DataStream, settings: Settings) -> DataStream:
 
 def _enriched_sync(events: DataStream, settings: Settings) -> DataStream:
     # Else four partitions would keep four of the sixteen busy.
-    return events.rebalance().flat_map(FetchSync(settings.endpoint, settings.host, settings.output), output_type=RECORD)
+    return events.rebalance().flat_map(FetchSync(settings), output_type=RECORD)
 
 
 class FetchAsync(AsyncFunction):
@@ -204,8 +204,8 @@ class FetchAsync(AsyncFunction):
 class FetchSync(FlatMapFunction):
     """One revision after the other, as the synchronous job did; see the module."""
 
-    def __init__(self, endpoint: str, host: str, stream: str) -> None:
-        self._endpoint, self._host, self._stream = endpoint, host, stream
+    def __init__(self, settings: Settings) -> None:
+        self._endpoint, self._host, self._stream = settings.endpoint, settings.host, settings.output
 
     def open(self, runtime_context: RuntimeContext) -> None:  # noqa: ARG002 - Flink's signature
         self._session = requests.Session()
