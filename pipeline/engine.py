@@ -29,7 +29,8 @@ Process = Callable[[M], Awaitable[O]]
 Settle = Callable[[M, O], R | None]
 
 # The main thread is woken for so many finished messages, this long after the first of them, or for the last there is:
-# each time it is, the two threads fight for the interpreter.
+# each time it is, the two threads fight for the interpreter. Where few are under way it is woken for a quarter of them,
+# else most of them would have ended before others are begun.
 _NEWS = 16
 _NEWS_S = 0.02
 _STOP_S = 5.0
@@ -70,6 +71,7 @@ class ResultBuffer(Generic[R]):
         self._bytes = 0
         self._finished = 0
         self._untold = 0
+        self._news = _NEWS
         self._last: int | None = None
         self._error: BaseException | None = None
         self._changed = threading.Condition()
@@ -88,7 +90,7 @@ class ResultBuffer(Generic[R]):
                     self._untold += 1
                     if self._untold == 1:
                         asyncio.get_running_loop().call_later(_NEWS_S, self._tell)
-                    if self._untold % _NEWS == 0 or self._finished == self._last:
+                    if self._untold % self._news == 0 or self._finished == self._last:
                         self._changed.notify()
                     return
                 room = asyncio.Event()
@@ -101,6 +103,10 @@ class ResultBuffer(Generic[R]):
         with self._changed:
             self._error = self._error or error
             self._changed.notify()
+
+    def under_way(self, most: int) -> None:
+        """No more than so many messages will be under way at once."""
+        self._news = max(1, min(_NEWS, most // 4))
 
     def expect(self, messages: int) -> None:
         """There will be no more than so many messages in all."""
@@ -157,6 +163,7 @@ def run(
     source = iter(messages)
     started = finished = 0
     exhausted = False
+    buffer.under_way(max_started)
 
     async def one(message: M, before: asyncio.Event | None, done: asyncio.Event) -> None:
         try:

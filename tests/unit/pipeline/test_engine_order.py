@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pipeline import engine
 from pipeline.engine import LoopThread, ResultBuffer, run
 
 InTime = Callable[[Callable[[], list[int]]], list[int]]
@@ -240,6 +241,28 @@ def test_what_is_known_of_a_page_is_forgotten_when_its_events_have_left(
     assert len(in_time(lambda: list(results))) == 3000
     gc.collect()
     assert most <= 4 * 4
+
+
+@pytest.mark.parametrize("max_started", [1, 2, 4, 15, 64])
+def test_few_under_way_need_no_clock(
+    loop_thread: LoopThread, in_time: InTime, monkeypatch: pytest.MonkeyPatch, max_started: int
+) -> None:
+    """Nobody waits for more to be finished than there are."""
+    monkeypatch.setattr(engine, "_NEWS_S", 10_000)
+
+    async def process(message: int) -> int:
+        return message
+
+    results = run(
+        range(300),
+        process,
+        as_it_is,
+        thread=loop_thread,
+        key_of=lambda message: message,
+        max_started=max_started,
+        buffer=plain_buffer(),
+    )
+    assert sorted(in_time(lambda: list(results))) == list(range(300))
 
 
 def test_what_a_message_comes_to_may_depend_on_those_before_it(loop_thread: LoopThread, in_time: InTime) -> None:
