@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -58,8 +59,13 @@ def an_engine() -> Iterator[TestEngine]:
             if not _answers():
                 _install()
                 os.environ["DOCKER_HOST"] = stack.enter_context(_own_engine())
-            _provide_compose(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="devkit-docker-config-"))))
+            # What has to be built takes minutes: side by side.
+            builds = stack.enter_context(ThreadPoolExecutor())
+            plugin = None if _has_compose() else builds.submit(compose_plugin)
             stand_ins = provide(Docker())
+            if plugin is not None:
+                config = stack.enter_context(tempfile.TemporaryDirectory(prefix="devkit-docker-config-"))
+                _install_compose(plugin.result(), Path(config))
         except (BuildError, DevkitError) as error:
             raise EngineMissingError(str(error)) from error
         environment = {name: value for name, value in os.environ.items() if name.startswith("DOCKER_")}
@@ -136,13 +142,17 @@ def _is_ours(lock: IO[str]) -> bool:
     return True
 
 
-def _provide_compose(config: Path) -> None:
+def _has_compose() -> bool:
     try:
         check_compose(find_docker())
     except DevkitError:
-        plugin = compose_plugin()
-        plugin.chmod(0o755)
-        (config / "cli-plugins").mkdir()
-        (config / "cli-plugins" / "docker-compose").symlink_to(plugin)
-        os.environ["DOCKER_CONFIG"] = str(config)
-        check_compose(find_docker())
+        return False
+    return True
+
+
+def _install_compose(plugin: Path, config: Path) -> None:
+    plugin.chmod(0o755)
+    (config / "cli-plugins").mkdir()
+    (config / "cli-plugins" / "docker-compose").symlink_to(plugin)
+    os.environ["DOCKER_CONFIG"] = str(config)
+    check_compose(find_docker())
