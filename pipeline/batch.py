@@ -10,11 +10,10 @@ from pipeline import log
 from pipeline.checkpoint import will_replay
 from pipeline.config import PipelineConfig
 from pipeline.deferral.lanes import Lanes
-from pipeline.deferral.rounds import SparkRounds, accumulator_of_facts
+from pipeline.deferral.rounds import SparkRounds
 from pipeline.deferral.rows import entry_rows
 from pipeline.deferral.topic import LedgerTopic
 from pipeline.errors import PipelineError
-from pipeline.fetch.breaker import Opened
 from pipeline.fetch.breakers import reporting_breakers
 from pipeline.fetch.share import bounds
 from pipeline.metrics.in_worker import reporting
@@ -23,6 +22,7 @@ from pipeline.sink import write
 from pipeline.slots import main_slots
 from pipeline.stall import StallWatch
 from pipeline.stop import BatchGate, HeldError, hold
+from pipeline.told import accumulated_list
 from pipeline.worker import RECORD_DDL, SOURCE_COLUMNS, enrich, enrich_around
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class BatchWriter:
         self._watch = watch
         self._lanes = _lanes(spark, config, metrics) if config.deferral.policy == "defer" else None
         # For the life of the driver, and made before the slow lane's threads make any.
-        self._facts = accumulator_of_facts(spark) if self._lanes else None
+        self._opened = accumulated_list(spark) if self._lanes else None
         self._failure: PipelineError | None = None
         self._partitions = self._workers = 0
         self._gate = BatchGate()
@@ -161,15 +161,14 @@ class BatchWriter:
                     .repartition(workers, "topic", "partition", "key")
                     .sortWithinPartitions("topic", "partition", "offset")
                 )
-        if self._facts is not None:
-            self._facts.value = []
-            function = reporting_breakers(function, self._config.breaker, self._facts)
+        if self._opened is not None:
+            self._opened.value = []
+            function = reporting_breakers(function, self._config.breaker, self._opened)
         if self._metrics:
             function = reporting(function, self._metrics.figures["main"])
         write(rows.mapInArrow(function, RECORD_DDL), self._config.sink)
-        if self._lanes and snapshot and self._facts is not None:
-            opened = [fact for fact in self._facts.value if isinstance(fact, Opened)]
-            self._lanes.written(snapshot, number, opened)
+        if self._lanes and snapshot and self._opened is not None:
+            self._lanes.written(snapshot, number, self._opened.value)
         seconds = time.monotonic() - started
         if self._metrics:
             self._metrics.batch_written(seconds)

@@ -1,14 +1,10 @@
-"""What a task tells its driver: small facts through one of Spark's accumulators.
-
-The payloads go to Kafka; the driver needs to know only which entries are resolved and which were written again.
-"""
+"""What a slow round's task tells its driver: which entries are resolved, and which were written again."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.wire import TOO_LARGE
-from pipeline.fetch.breaker import Opened
 from pipeline.records.record import Position
 
 
@@ -31,21 +27,7 @@ class Rewritten:
     given_up: bool = False
 
 
-Fact = Resolved | Rewritten | Opened
-
-
-class FactsParam:
-    """Adds lists; a driver looks at them when the action has returned. What Spark calls an AccumulatorParam.
-
-    Not derived from Spark's: this module is imported while another thread imports PySpark itself.
-    """
-
-    def zero(self, value: list[Fact]) -> list[Fact]:  # noqa: ARG002 — the interface is Spark's
-        return []
-
-    def addInPlace(self, value1: list[Fact], value2: list[Fact]) -> list[Fact]:  # noqa: N802
-        value1 += value2  # a copy for each fact would grow with the square of a round
-        return value1
+Fact = Resolved | Rewritten
 
 
 def entries_after(entries: Sequence[Entry], facts: Iterable[Fact]) -> tuple[list[Position], list[Entry]]:
@@ -54,8 +36,6 @@ def entries_after(entries: Sequence[Entry], facts: Iterable[Fact]) -> tuple[list
     resolved: list[Position] = []
     rewritten: list[Entry] = []
     for fact in facts:
-        if isinstance(fact, Opened):
-            continue
         if isinstance(fact, Resolved):
             resolved.append(fact.position)
             continue

@@ -156,10 +156,6 @@ class SlowLane:
             self._standing.add(page)
         return allowed
 
-    def stand(self, page: Page) -> None:
-        """The entry whose turn it is was not tried, so it stays as it is, and so does the rest of its page."""
-        self._standing.add(page)
-
     def failed(self, entry: Entry, *, now_ms: int, reason: str, retry_after_s: float | None = None) -> Entry | None:
         """The entry to write after a try that may succeed later, and the rest of the page stands.
 

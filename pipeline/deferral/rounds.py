@@ -2,19 +2,20 @@
 
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from pipeline.config import PipelineConfig
 from pipeline.deferral.entry import Entry
-from pipeline.deferral.facts import Fact, FactsParam
+from pipeline.deferral.facts import Fact
 from pipeline.deferral.rows import entry_rows
 from pipeline.metrics.figures import Figures
 from pipeline.metrics.in_worker import reporting
 from pipeline.sink import write
+from pipeline.told import accumulated_list
 from pipeline.worker import RECORD_DDL, work_off
 
 if TYPE_CHECKING:
-    from pyspark.accumulators import Accumulator, AccumulatorParam
+    from pyspark.accumulators import Accumulator
     from pyspark.sql import SparkSession
 
 
@@ -46,17 +47,11 @@ class SparkRounds:
             self._forget(facts)
 
     def _accumulator(self) -> "Accumulator[list[Fact]]":
-        with self._lock:  # Spark numbers them without one
-            return accumulator_of_facts(self._spark)
+        with self._lock:
+            return accumulated_list(self._spark)
 
     def _forget(self, facts: "Accumulator[list[Fact]]") -> None:
         # Spark keeps every accumulator for the life of the driver, and offers no way to let one go.
         from pyspark import accumulators
 
         accumulators._accumulatorRegistry.pop(facts.aid, None)  # noqa: SLF001
-
-
-def accumulator_of_facts(spark: "SparkSession") -> "Accumulator[list[Fact]]":
-    """An empty one. To be made by one thread at a time."""
-    empty: list[Fact] = []
-    return spark.sparkContext.accumulator(empty, cast("AccumulatorParam[list[Fact]]", FactsParam()))

@@ -143,9 +143,6 @@ class SlowTask:
         if self.lane.admit(page) == "stand":
             return None
         if isinstance(outcome, Unfinished):
-            if not outcome.tried:
-                self.lane.stand(page)
-                return None
             again = self.lane.failed(
                 self._entry(message),
                 now_ms=self.now_ms(),

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.accumulators import Accumulator
 
-    from pipeline.deferral.facts import Fact
-
     ArrowBatches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
@@ -83,15 +81,17 @@ def of_process(settings: Breaker) -> Breakers:
     return Breakers(settings)
 
 
-def reporting_breakers(function: "ArrowBatches", settings: Breaker, facts: "Accumulator[list[Fact]]") -> "ArrowBatches":
-    """The same function for `mapInArrow`; each task of it adds to `facts` what has opened in it."""
-    return functools.partial(_report, function, settings, facts)
+def reporting_breakers(
+    function: "ArrowBatches", settings: Breaker, told: "Accumulator[list[Opened]]"
+) -> "ArrowBatches":
+    """The same function for `mapInArrow`; each task of it adds to `told` what has opened in it."""
+    return functools.partial(_report, function, settings, told)
 
 
 def _report(
     function: "ArrowBatches",
     settings: Breaker,
-    facts: "Accumulator[list[Fact]]",
+    told: "Accumulator[list[Opened]]",
     batches: "Iterator[pa.RecordBatch]",
 ) -> "Iterator[pa.RecordBatch]":
     breakers = of_process(settings)
@@ -99,4 +99,4 @@ def _report(
     yield from function(batches)
     opened = breakers.opened()
     if opened:
-        facts.add([*opened])
+        told.add(opened)

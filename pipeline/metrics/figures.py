@@ -59,7 +59,7 @@ class Figures:
 
 
 class FiguresParam:
-    """Adds figures; what Spark calls an AccumulatorParam, and not derived from it, as `deferral.facts` says why."""
+    """Adds figures; what Spark calls an AccumulatorParam, and not derived from it, as `pipeline.told` says why."""
 
     def zero(self, value: Figures) -> Figures:  # noqa: ARG002 — the interface is Spark's
         return Figures()

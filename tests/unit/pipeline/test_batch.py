@@ -12,7 +12,6 @@ from pipeline import worker
 from pipeline.batch import BatchWriter
 from pipeline.config import Breaker, PipelineConfig
 from pipeline.deferral.entry import Entry
-from pipeline.deferral.facts import Fact, Resolved
 from pipeline.deferral.ledger import ProtocolError
 from pipeline.deferral.snapshot import Fence, Snapshot
 from pipeline.errors import PipelineError
@@ -110,19 +109,19 @@ class Lanes:
         self.steps.append("lanes stopped")
 
 
-class Facts:
+class Accumulated:
     """An accumulator; what tasks add stands in `told`, once."""
 
-    def __init__(self, told: list[Fact]) -> None:
+    def __init__(self, told: list[Opened]) -> None:
         self.told = told
-        self._value: list[Fact] = []
+        self._value: list[Opened] = []
 
     @property
-    def value(self) -> list[Fact]:
+    def value(self) -> list[Opened]:
         return self._value + self.told
 
     @value.setter
-    def value(self, value: list[Fact]) -> None:
+    def value(self, value: list[Opened]) -> None:
         self._value = value
 
 
@@ -134,7 +133,7 @@ class Bench:
     steps: list[str]
     functions: list[Any]
     now: list[float]
-    told: list[Fact]
+    told: list[Opened]
 
 
 MakeBench = Callable[..., Bench]
@@ -146,7 +145,7 @@ def bench(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.Monkey
         steps: list[str] = []
         functions: list[Any] = []
         now = [0.0]
-        told: list[Fact] = []
+        told: list[Opened] = []
         watch = StallWatch(10, lambda: now[0])
         lanes = Lanes(steps, claims, watch=watch)
 
@@ -159,7 +158,7 @@ def bench(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.Monkey
 
         monkeypatch.setattr(module, "_lanes", lambda *_: lanes)
         monkeypatch.setattr(module, "write", write)
-        monkeypatch.setattr(module, "accumulator_of_facts", lambda _: Facts(told))
+        monkeypatch.setattr(module, "accumulated_list", lambda _: Accumulated(told))
         monkeypatch.setattr(module, "entry_rows", lambda _, entries: Rows(entries))
         config = make_config(deferral=deferral, fetch={"concurrency": 40})
         spark: Any = None
@@ -178,7 +177,7 @@ def write(made: Bench, number: int = 3, frame: Frame | None = None) -> Frame:
 def main_lane(function: Any) -> Any:
     """The lane's function in the one that reports breakers."""
     assert function.func is breakers._report
-    inner, settings, _facts = function.args
+    inner, settings, _told = function.args
     assert settings == Breaker()
     assert inner.func is worker._main_lane
     return inner
@@ -220,7 +219,7 @@ def test_tasks_at_once_share_the_bound_on_requests(bench: MakeBench, partitions:
 def test_what_the_tasks_found_to_be_unwell_is_settled_with_the_batch(bench: MakeBench) -> None:
     made = bench()
     opened = Opened("enwiki", 20, 12, "status 503", (Ask("/w/rest.php/v1/revision/1/html", "event:latest"),))
-    made.told += [Resolved(entry(1).position), opened]
+    made.told.append(opened)
     write(made)
     assert made.lanes.opened == [opened]
 

@@ -1,11 +1,9 @@
 """Facts from a slow round's task, and what the driver makes of them."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pyspark import cloudpickle
 
-from pipeline.deferral.facts import Fact, FactsParam, Resolved, Rewritten, entries_after
+from pipeline.deferral.facts import Fact, Resolved, Rewritten, entries_after
 from pipeline.deferral.lane import Policy, SlowLane
 from pipeline.deferral.wire import TOO_LARGE, EntryItem, bounded_record, parse
 from pipeline.records.record import Position
@@ -41,28 +39,6 @@ def test_the_driver_knows_an_entry_as_the_topic_has_it(limit_bytes: int) -> None
     assert entries_after([before], [fact]) == ([], [item.entry])
     assert item.entry.dropped == slim
     assert (item.entry.reason == TOO_LARGE) == slim
-
-
-@given(st.lists(st.lists(st.sampled_from(FACTS), max_size=3), max_size=4))
-def test_parts_add_up_in_any_grouping(parts: list[list[Fact]]) -> None:
-    """Spark adds a task's facts one by one, and then what each task brings."""
-    param = FactsParam()
-    one_by_one: list[Fact] = param.zero([])
-    for part in parts:
-        for fact in part:
-            one_by_one = param.addInPlace(one_by_one, [fact])
-    by_part = param.zero([GONE])
-    for part in parts:
-        by_part = param.addInPlace(by_part, part)
-    assert one_by_one == by_part == [fact for part in parts for fact in part]
-
-
-def test_a_task_begins_with_nothing_and_shares_nothing() -> None:
-    param = FactsParam()
-    before: list[Fact] = [GONE]
-    mine, other = param.zero(before), param.zero(before)
-    param.addInPlace(mine, [AGAIN])
-    assert (mine, other, before) == ([AGAIN], [], [GONE])
 
 
 def test_facts_travel_to_the_driver_and_back() -> None:

@@ -183,17 +183,6 @@ def test_a_stuck_event_rests_as_long_as_the_upstream_asked_for() -> None:
     assert entry_in(record).not_before_ms == NOW_MS + 30_700
 
 
-def test_in_the_slow_lane_an_entry_that_was_not_tried_stands_as_it_was() -> None:
-    """Whatever its attempts are: an outage costs none. Its page stands too, and others go on."""
-    facts: list[Fact] = []
-    claims = claims_of(0, attempt=POLICY.total_attempts - 1) | claims_of(1) | claims_of(2)
-    job = Job({0: REFUSED})
-    records = run(slow_task(job, claims, facts), [message(0), message(1), message(2, "q")])
-    assert topics(records) == [None, None, OUT]
-    assert facts == [Resolved(Position("source", 0, 2))]
-    assert [offset for offset, _ in job.asked] == [0, 2]
-
-
 def test_in_the_slow_lane_an_entry_rests_as_long_as_the_upstream_asked_for() -> None:
     facts: list[Fact] = []
     job = Job({0: Unfinished(SLOW.failure, retry_after_s=45.0)})
