@@ -170,6 +170,7 @@ def test_a_failing_query_ends_the_process_with_exit_1(job: Job) -> None:
     producer = KafkaProducer(bootstrap_servers=job.config["source"]["bootstrap_servers"])
     producer.send(job.config["source"]["topic"], value=b"not json").get(10)
     producer.close()
-    code, said = job.run_to_end("--new", "earliest")
-    assert code == 1
-    assert "query failed" in said
+    process = job.start("--new", "earliest")
+    wait_until(lambda: process.exit_code is not None, what="the pipeline to fail", deadline=2 * DEADLINE)
+    assert process.exit_code == 1
+    assert "query failed" in process.stderr.read_text()
