@@ -31,12 +31,13 @@ def read_settings(path: Path = SETTINGS) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Engine:
-    """`s3a` puts the checkpoint into the object store; `python` runs another checkout's engine."""
+    """`s3a` puts the checkpoint into the object store; `environment` is set for its process besides."""
 
     settings: dict[str, Any] = field(default_factory=read_settings)
     name: str = "engine"
     s3a: bool = False
     overrides: Mapping[str, Any] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     def prepare(self) -> None:
         """It runs in the project's own environment."""
@@ -58,7 +59,7 @@ class Engine:
 
         argv = [sys.executable, "-m", "pipeline", "run", config.job, "--config"]
         argv += [str(write_config(config, place.directory)), "--new", "earliest"]
-        environment = dict(spark_environment(conf_dir, store.credentials() if store else None))
+        environment = {**spark_environment(conf_dir, store.credentials() if store else None), **self.environment}
         environment["PYTHONPATH"] = str(_REPOSITORY)
         return [place.stack.guardian.spawn("engine", argv, logs=place.directory, env=environment, split=True)]
 

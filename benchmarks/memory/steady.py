@@ -8,6 +8,7 @@ from benchmarks.engine.rounds import say
 from benchmarks.engine.spark_engine import Engine, read_settings
 from benchmarks.engine.stack import BenchStack
 from benchmarks.memory.flat import slope
+from benchmarks.memory.live_heap import JVM_OPTION, LiveHeap
 from benchmarks.memory.watch import MIB, MemoryWatch, Sample
 from benchmarks.memory.work import MIX, MixedPages, populate
 from devkit.stack.parts.running import require_running
@@ -15,6 +16,8 @@ from devkit.stack.parts.running import require_running
 SOURCE = "memory.steady"
 RATE = 20.0
 WARM_UP = 0.25
+# Shares of the time at which the JVM is asked what it keeps.
+LOOKS = (0.25, 0.5, 0.75, 0.98)
 # As `pipeline memory` gives it for 4 GiB and the benches' slots. Theirs of 2 GiB is touched for the first time, bit by
 # bit, during the whole of half an hour, which looks like a leak and is none.
 HEAP = "768m"
@@ -32,16 +35,25 @@ def steady(stack: BenchStack, directory: Path, *, minutes: float, rate: float = 
     with stack.topics(SOURCE) as topics:
         out, errors = stack.log(topics.out), stack.log(topics.errors)
         read = read_settings()
-        engine = Engine(read | {"spark": read["spark"] | {"driver_memory": HEAP}}, overrides=settings)
+        engine = Engine(
+            read | {"spark": read["spark"] | {"driver_memory": HEAP}},
+            overrides=settings,
+            environment={"JAVA_TOOL_OPTIONS": JVM_OPTION},
+        )
         (process,) = engine.start(Place(stack, topics, workload.count, place_directory))
         try:
-            with MemoryWatch([process.pid], name="engine", interval_s=min(2.0, seconds / 200)) as watch:
+            with (
+                MemoryWatch([process.pid], name="engine", interval_s=min(2.0, seconds / 200)) as watch,
+                LiveHeap(process.pid, process.stdout, [seconds * share for share in LOOKS]) as live,
+            ):
                 stack.fill(SOURCE, workload.events(), per_second=rate)
             require_running(process)
         finally:
             process.kill_tree()
         counts = {"events": workload.count, "outputs": out.look(), "errors": errors.look()}
     say(f"{minutes:g} minutes of {rate:g} events/s: {counts}")
+    looks = ", ".join(f"{mib:g} MiB after {minute:g} min" for minute, mib in live.mib())
+    say(f"  the JVM keeps, by its own count after a full collection: {looks}")
     rows: dict[str, object] = {}
     for role in watch.roles():
         samples = [sample for sample in watch.samples if sample.role == role and sample.kind == "rss"]
@@ -71,6 +83,7 @@ def steady(stack: BenchStack, directory: Path, *, minutes: float, rate: float = 
         "warm_up_share": WARM_UP,
         "heap": HEAP,
         **counts,
+        "jvm_live_mib": live.mib(),
         "roles": rows,
         "peak_mib": watch.peaks(),
     }
