@@ -10,6 +10,7 @@
 import importlib
 import os
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
 
@@ -24,10 +25,10 @@ from pipeline.memory.options import SizeParam
 from pipeline.memory.show import fields
 from pipeline.session import submitted_settings
 from pipeline.spark_given import given_settings, is_submitted
-from pipeline.spark_keys import require_protocol
+from pipeline.spark_keys import require_of_spark, require_protocol
 from pipeline.stall import StalledError
 from pipeline.start import CHOICES, parse_new
-from pipeline.stop import StoppedHardError
+from pipeline.stop import StoppedEarlyError, StoppedHardError, on_signals, stop_early
 from pipeline.unsafe import unsafe_settings
 
 # Loaded when they are asked for: a job that starts need not wait for a Kafka client's modules.
@@ -80,6 +81,7 @@ def run(
     allow_unsafe: bool,
 ) -> None:
     """Run JOB until SIGTERM, continuing from its checkpoint unless --new says where to begin."""
+    on_signals(stop_early)
     try:
         config = load_config(config_file)
         if config.job != job:
@@ -89,8 +91,9 @@ def run(
             raise RefusedError(
                 f"unsafe: {', '.join(unsafe)}", hint="each reproduces an incident; --allow-unsafe accepts them"
             )
-        new = parse_new(new_start) if new_start else None
+        new = parse_new(new_start, datetime.now(UTC)) if new_start is not None else None
         given = submitted_settings() if is_submitted() else given_settings()
+        require_of_spark(given)
         require_protocol(given)
         told = budget(config, given, limit=memory_limit, slots=slots)
         config = told.config
@@ -100,12 +103,13 @@ def run(
         from pipeline import stream
 
         stream.run(told, new, allow_unsafe=allow_unsafe)
+    except (StoppedEarlyError, KeyboardInterrupt):
+        log.say("stopped", seconds=0, rounds_given_up=0)
     except PipelineError as error:
         log.say("failed", error=str(error), refused=isinstance(error, RefusedError))
-        click.echo(error.render(), err=True)
+        log.tell(error.render())
         if isinstance(error, StalledError | StoppedHardError):
             # What is still at work must not hold the process: Spark would wait for it.
-            sys.stderr.flush()
             os._exit(error.exit_code)
         sys.exit(error.exit_code)
 

@@ -83,10 +83,10 @@ def committed_offsets(spark: "SparkSession", checkpoint: str) -> dict[int, int] 
     return {int(number): int(offset) for offsets in _offsets(text).values() for number, offset in offsets.items()}
 
 
-def write_text(spark: "SparkSession", checkpoint: str, name: str, text: str) -> None:
-    """Add a small file to the checkpoint; what Hadoop raises when it is there already."""
+def write_text(spark: "SparkSession", checkpoint: str, name: str, text: str, *, over: bool = False) -> None:
+    """Add a small file to the checkpoint; unless it may be written `over`, what Hadoop raises when it is there."""
     files, path = _file_system(spark, checkpoint)
-    stream = files.create(path(name), False)
+    stream = files.create(path(name), over)
     try:
         stream.write(bytearray(text.encode()))
     finally:

@@ -7,15 +7,18 @@ durations `40ms`, `10s`. Counts of requests are totals, never "retries".
 
 from collections.abc import Mapping
 from datetime import timedelta
+from itertools import combinations
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, StringConstraints, model_validator
 
+from pipeline.address import require_servers, require_something, require_url
 from pipeline.quantity import Duration, Size
 
 MIB = 1024 * 1024
 Topic = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
-HttpUrl = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s]+$")]
+Servers = Annotated[str, AfterValidator(require_servers)]
+HttpUrl = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s]+$"), AfterValidator(require_url)]
 Host = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9.-]+(:[0-9]+)?$")]
 PositiveDuration = Annotated[Duration, Field(gt=timedelta(0))]
 JobName = Literal["html-enrichment", "content-enrichment"]
@@ -50,14 +53,14 @@ class _Section(BaseModel):
 class Source(_Section):
     """Where page change events come from."""
 
-    bootstrap_servers: str
+    bootstrap_servers: Servers
     topic: Topic = "mediawiki.page_change.v1"
 
 
 class Sink(_Section):
     """Where enriched events and error events go. `max.request.size` is the producer's own setting, in bytes."""
 
-    bootstrap_servers: str
+    bootstrap_servers: Servers
     topic: Topic = "mediawiki.page_html_content_change.v1"
     error_topic: Topic = "mw_page_html_content_change_enrich.error"
     max_request_size: Annotated[Size, Field(alias="max.request.size", gt=0)] = MIB
@@ -86,6 +89,8 @@ class Fetch(_Section):
     another record begins. One record may always exceed it, or a large one could never leave.
 
     `retry_budget` is shared by all records of a Python worker; `none` is unsafe: a sick upstream gets every retry.
+
+    A revision that a wiki does not know is final, unless its event is younger than `unknown_while`: replicas may lag.
     """
 
     concurrency: PositiveInt = 128
@@ -98,18 +103,17 @@ class Fetch(_Section):
     concurrency_per_wiki: PositiveInt | None = None
     max_in_flight_bytes: Annotated[Size, Field(gt=0)] = 256 * MIB
     inline_limit: Annotated[Size, Field(ge=0)] = MIB
+    unknown_while: Duration = timedelta(0)
 
 
 class Content(_Section):
     """What content-enrichment asks for. `models` are the content models it enriches, the others are filtered.
 
     With replicas further behind than `maxlag` (whole seconds) MediaWiki refuses, and is asked again when it says.
-    A revision that it does not know is final, unless its event is younger than `unknown_while`: replicas may lag.
     """
 
     models: Annotated[tuple[str, ...], Field(min_length=1)] | Literal["all"] = "all"
     maxlag: Annotated[Duration, AfterValidator(_whole_seconds)] = timedelta(seconds=5)
-    unknown_while: Duration = timedelta(0)
 
 
 class ContentLimit(_Section):
@@ -157,11 +161,11 @@ class Breaker(_Section):
 
     It opens when of the requests of the last `window` and those under way a share of `failure_rate` failed, and at
     least `minimum_requests` have ended. What fails is the upstream's fault: 5xx, 429, no answer in time, a broken
-    connection, an answer with `Retry-After`. What had not begun is then put aside, and the main lane plans no batch
-    before a probe of its own went well: one request after `open_for`, doubled each time up to `open_for_cap`, and not
-    before the upstream's `Retry-After`, as far as the cap goes. Then `trial_requests` of each worker go first, and most
-    of them have to go well. It needs deferral: without that, and with `none`, there is no breaker, and an outage fills
-    the ledger up to its bound.
+    connection, an answer with `Retry-After` or one that tells of an outage. What had not begun is put aside then,
+    and the main lane plans no batch before a probe of its own went well: one request after `open_for`, doubled each
+    time up to `open_for_cap`, and not before the upstream's `Retry-After`, as far as the cap goes. Then
+    `trial_requests` of each worker go first, and most of them have to go well. It needs deferral: without that, and
+    with `none`, there is no breaker, and an outage fills the ledger up to its bound.
     """
 
     policy: Literal["wait", "none"] = "wait"
@@ -195,7 +199,7 @@ class SlowLane(_Section):
     concurrency: PositiveInt = 16
     pages: PositiveInt = 64
     rounds: PositiveInt = 1
-    attempts: PositiveInt = 5
+    attempts: Annotated[int, Field(ge=2)] = 8
     backoff: Duration = timedelta(seconds=10)
     backoff_cap: Duration = timedelta(minutes=10)
     max_in_flight_bytes: Annotated[Size, Field(gt=0)] = 64 * MIB
@@ -252,7 +256,7 @@ class PipelineConfig(_Section):
     source: Source
     sink: Sink
     mediawiki: MediaWiki
-    checkpoint: str
+    checkpoint: Annotated[str, AfterValidator(require_something)]
     fetch: Fetch = Fetch()
     content: Content = Content()
     content_limit: ContentLimit = ContentLimit()
@@ -264,6 +268,8 @@ class PipelineConfig(_Section):
     metrics: Metrics = Metrics()
     # A batch that takes longer ends the process: whoever supervises it sees a failure, and not silence.
     stall_timeout: PositiveDuration = timedelta(minutes=10)
+    # What has begun and not ended after so long is put aside, a backstop; by default it follows stall_timeout.
+    batch_budget: PositiveDuration = Field(default_factory=timedelta)
     # After SIGTERM the batch at work and the slow rounds have so long to end; by default it follows the allowance.
     stop_timeout: PositiveDuration = Field(default_factory=timedelta)
     # Bytes of finished records that may wait for the sink in one Python worker before fetching pauses.
@@ -291,6 +297,34 @@ class PipelineConfig(_Section):
             raise ValueError(
                 f"deferral.inline_allowance {allowance.total_seconds():g} s is not below stall_timeout "
                 f"{self.stall_timeout.total_seconds():g} s: a slow record would end the process before it is deferred"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _topics_differ(self) -> Self:
+        """Else the job would feed on what it writes."""
+        topics = {
+            "source.topic": self.source.topic,
+            "sink.topic": self.sink.topic,
+            "sink.error_topic": self.sink.error_topic,
+            "deferral.topic": self.deferral.topic,
+        }
+        for (one, topic), (other, same) in combinations(topics.items(), 2):
+            elsewhere = one == "source.topic" and self.source.bootstrap_servers != self.sink.bootstrap_servers
+            if topic == same and not elsewhere:
+                raise ValueError(f"{one} and {other} are both {topic!r}: give each a topic of its own")
+        return self
+
+    @model_validator(mode="after")
+    def _budget_within_stall_timeout(self) -> Self:
+        allowance, stall = self.deferral.inline_allowance, self.stall_timeout
+        if "batch_budget" not in self.model_fields_set:
+            self.__dict__["batch_budget"] = (min(allowance, stall) + stall) / 2
+        elif self.deferral.policy == "defer" and not allowance < self.batch_budget < stall:
+            raise ValueError(
+                f"batch_budget {self.batch_budget.total_seconds():g} s is not between deferral.inline_allowance "
+                f"{allowance.total_seconds():g} s and stall_timeout {stall.total_seconds():g} s: leave it out, or "
+                f"write {(allowance + stall).total_seconds() / 2:g}s"
             )
         return self
 

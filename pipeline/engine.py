@@ -34,6 +34,7 @@ Settle = Callable[[M, O], R | None]
 _NEWS = 16
 _NEWS_S = 0.02
 _STOP_S = 5.0
+_QUIET_S = 0.1
 
 
 class LoopThread:
@@ -113,10 +114,14 @@ class ResultBuffer(Generic[R]):
         with self._changed:
             self._last = messages
 
-    def take(self, loop: asyncio.AbstractEventLoop, *, finished_before: int) -> tuple[list[R], int]:
-        """All results there are, and how many messages are finished by now; blocks until there is news."""
+    def take(
+        self, loop: asyncio.AbstractEventLoop, *, finished_before: int, patience_s: float | None = None
+    ) -> tuple[list[R], int]:
+        """All results there are, and how many messages are finished by now; blocks until there is news, or for
+        `patience_s`.
+        """
         with self._changed:
-            self._changed.wait_for(lambda: self._results or self._error or self._finished > finished_before)
+            self._changed.wait_for(lambda: self._results or self._error or self._finished > finished_before, patience_s)
             if self._error is not None:
                 raise self._error
             taken = list(self._results)
@@ -150,8 +155,9 @@ def run(
     buffer: ResultBuffer[R],
     ahead: bool = True,
     around: Callable[[], AbstractContextManager[object]] = nullcontext,
-) -> Iterator[R]:
-    """Yield the results of all messages; at most `max_started` are under way. What `process` raises is raised here.
+) -> Iterator[list[R]]:
+    """Yield the results of all messages, as they come; at most `max_started` are under way. What `process` raises is
+    raised here. An empty list says that for a moment there was nothing more: what was kept to go in a group may go now.
 
     `process` runs for messages of one key side by side, or with `ahead=False` one after the other; `settle` makes the
     result of its outcome, on the loop, in the order of the key. None is no result. Each message is `around` from its
@@ -162,7 +168,7 @@ def run(
     coming: deque[Coroutine[None, None, None]] = deque()
     source = iter(messages)
     started = finished = 0
-    exhausted = False
+    exhausted = quiet = False
     buffer.under_way(max_started)
 
     async def one(message: M, before: asyncio.Event | None, done: asyncio.Event) -> None:
@@ -210,9 +216,11 @@ def run(
                     thread.loop.call_soon_threadsafe(begin)
             if exhausted and finished == started:
                 return
-            results, finished = buffer.take(thread.loop, finished_before=finished)
+            patience_s = None if quiet else _QUIET_S
+            results, finished = buffer.take(thread.loop, finished_before=finished, patience_s=patience_s)
             if len(tails) > 2 * max_started:
                 tails = {key: done for key, done in tails.items() if not done.is_set()}
-            yield from results
+            quiet = not results
+            yield results
     finally:
         thread.loop.call_soon_threadsafe(cancel)

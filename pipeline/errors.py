@@ -8,6 +8,8 @@ import re
 from typing import ClassVar
 
 _RAISED = re.compile(r"(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception): \S")
+# It names no topic; what it is the cause of does.
+_NAMELESS = "UnknownTopicOrPartitionException: This server does not host this topic-partition"
 _GOES_ON = "Traceback (most recent call last):"
 
 
@@ -39,5 +41,7 @@ def root_cause(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     telling = [cause for cause in causes if ": " in cause and not cause.endswith(_GOES_ON)]
+    if len(telling) > 1 and _NAMELESS in telling[-1]:
+        telling.pop()
     raised = [line for line in lines if _RAISED.match(line)]
     return next((found[-1] for found in (telling, raised, causes, lines[:1]) if found), "no cause given")

@@ -1,9 +1,11 @@
 """Reading a configuration file: YAML into the model, with errors that name file, line, value and near miss."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -13,6 +15,8 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from pipeline.config import PipelineConfig
 from pipeline.errors import RefusedError
+
+_Steps = tuple[int | str, ...]
 
 
 def load_config(path: Path) -> PipelineConfig:
@@ -34,18 +38,75 @@ def load_config(path: Path) -> PipelineConfig:
     except RecursionError as error:
         raise RefusedError(f"{path}: nested too deeply for a configuration") from error
     except ValidationError as error:
-        problems = [f"{path}:{_line(document, detail['loc'])}: {_describe(detail)}" for detail in error.errors()]
-        raise RefusedError("\n".join(problems)) from error
+        raise RefusedError("\n".join(f"{path}:{problem}" for problem in _problems(document, error))) from error
 
 
-def _describe(detail: ErrorDetails) -> str:
-    place = ".".join(str(step) for step in detail["loc"]) or "(top)"
+def _problems(document: Any, error: ValidationError) -> Iterator[str]:
+    for detail in error.errors():
+        steps = _steps(detail["loc"])
+        # Who writes a section or a list means the other member of the union, which has an error of its own.
+        if detail["type"] == "literal_error" and steps != detail["loc"] and isinstance(detail["input"], Mapping | list):
+            continue
+        if detail["type"] == "value_error" and isinstance(detail["input"], Mapping):
+            steps = _named(document, detail["msg"]) or steps
+        yield f"{_line(document, steps)}: {_describe(detail, steps)}"
+
+
+def _describe(detail: ErrorDetails, steps: _Steps) -> str:
+    place = ".".join(str(step) for step in steps) or "(top)"
     if detail["type"] == "extra_forbidden":
-        return f"{place}: unknown key; {_remedy(str(detail['loc'][-1]), detail['loc'][:-1])}"
-    return f"{place}: {detail['msg']} (got {str(detail['input'])[:80]!r})"
+        return f"{place}: unknown key; {_remedy(str(steps[-1]), steps[:-1])}"
+    said = f"{place}: {detail['msg'].replace('datetime.timedelta(0)', '0s')}"
+    return said if isinstance(detail["input"], Mapping) else f"{said} (got {str(detail['input'])[:80]!r})"
 
 
-def _remedy(key: str, section: tuple[int | str, ...]) -> str:
+def _named(document: Any, message: str) -> _Steps:
+    """What a check of several keys is about: the first of those it names that stands in the document."""
+    every = {path for path, _ in _every_key(PipelineConfig)}
+    named = [tuple(word.split(".")) for word in re.findall(r"[a-z_]+(?:\.[a-z_]+)*", message) if word in every]
+    return next((steps for steps in named if _holds(document, steps)), named[0] if named else ())
+
+
+def _holds(document: Any, steps: _Steps) -> bool:
+    for step in steps:
+        if not isinstance(document, Mapping) or step not in document:
+            return False
+        document = document[step]
+    return True
+
+
+def _steps(location: _Steps) -> _Steps:
+    """A location in the document: without the names that pydantic gives the members of a union."""
+    found: list[int | str] = []
+    within: Any = PipelineConfig
+    for step in location:
+        members = _members(within)
+        if len(members) > 1:
+            within = next((member for member in members if getattr(member, "__name__", None) == step), None)
+            continue
+        found.append(step)
+        within = _field(_models(within), step)
+    return tuple(found)
+
+
+def _members(annotation: Any) -> tuple[Any, ...]:
+    """Those of a union but for None, or the type itself."""
+    if get_origin(annotation) in (Union, UnionType):
+        return tuple(member for member in get_args(annotation) if member is not NoneType)
+    return (annotation,)
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    return [one for one in _members(annotation) if isinstance(one, type) and issubclass(one, BaseModel)]
+
+
+def _field(models: list[type[BaseModel]], key: int | str) -> Any:
+    """The type of a key, None where no model knows it."""
+    fields = [(name, field) for model in models for name, field in model.model_fields.items()]
+    return next((field.annotation for name, field in fields if key in (name, field.alias)), None)
+
+
+def _remedy(key: str, section: _Steps) -> str:
     """The near miss in the same section; else where the key belongs; else what the section knows."""
     known = _keys_at(section)
     if near := get_close_matches(key, known, n=1):
@@ -64,20 +125,18 @@ def _every_key(model: type[BaseModel], path: str = "") -> Iterator[tuple[str, st
     for name, field in model.model_fields.items():
         key = field.alias or name
         yield f"{path}{key}", key
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            yield from _every_key(field.annotation, f"{path}{key}.")
+        for inner in _models(field.annotation):
+            yield from _every_key(inner, f"{path}{key}.")
 
 
-def _keys_at(location: tuple[int | str, ...]) -> list[str]:
-    model: type[BaseModel] = PipelineConfig
+def _keys_at(location: _Steps) -> list[str]:
+    models: list[type[BaseModel]] = [PipelineConfig]
     for step in location:
-        for name, field in model.model_fields.items():
-            if step in (name, field.alias) and isinstance(field.annotation, type):
-                model = field.annotation
-    return [field.alias or name for name, field in model.model_fields.items()]
+        models = _models(_field(models, step))
+    return [field.alias or name for model in models for name, field in model.model_fields.items()]
 
 
-def _line(document: Any, location: tuple[int | str, ...]) -> int:
+def _line(document: Any, location: _Steps) -> int:
     """The line, from 1, of the innermost part of the document that the location reaches."""
     line = 1
     for step in location:

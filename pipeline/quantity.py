@@ -50,7 +50,8 @@ def parse_size(value: object) -> int:
         raise ValueError(f"{value!r} is not a size, write 20MiB ({', '.join(_SIZE_UNITS)}) or a whole number of bytes")
     number, unit = match.groups()
     if unit not in _SIZE_UNITS:
-        near = next((known for known in _SIZE_UNITS if known.lower() == unit.lower()), "MiB")
+        near = next((known for known in _SIZE_UNITS if known.lower() == unit.lower()), None)
+        near = near or next((known for known in ("KiB", "GiB") if known[0].lower() == unit[0].lower()), "MiB")
         raise ValueError(f"unknown unit {unit!r}, write {number}{near} ({', '.join(_SIZE_UNITS)})")
     return round(Decimal(number) * _SIZE_UNITS[unit])
 

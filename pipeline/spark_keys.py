@@ -6,6 +6,7 @@ Spark's own modules register their settings when they are loaded, so a running S
 from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 
+from pipeline.config import PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.spark_given import Given
 
@@ -48,6 +49,17 @@ _UNREGISTERED = (
     "spark.sql.streaming.checkpointFileManagerClass",
 )
 _NEAR = 0.85
+
+
+def require_of_spark(given: Mapping[str, Given]) -> None:
+    """Raises RefusedError for a setting of the job's own, which Spark would pass over."""
+    wrong = [
+        f"{key} ({given[key].where}): it is the job's, and belongs into the job's YAML"
+        for key in given
+        if key.split(".")[0] in PipelineConfig.model_fields
+    ]
+    if wrong:
+        raise RefusedError("\n".join(wrong))
 
 
 def require_protocol(given: Mapping[str, Given]) -> None:

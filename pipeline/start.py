@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from pipeline.errors import RefusedError
+from pipeline.ops.moment import parse_moment
 
 CHOICES = "earliest, latest or timestamp=2026-01-31T00:00:00Z"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -22,18 +23,20 @@ class NewStart:
     options: dict[str, str]
 
 
-def parse_new(text: str) -> NewStart:
-    """The start position of `--new`. Raises RefusedError that lists the choices."""
+def parse_new(text: str, now: datetime) -> NewStart:
+    """The start position of `--new`. Raises RefusedError that lists the choices, for a time after `now` as well."""
     if text in ("earliest", "latest"):
         return NewStart(text, {"startingOffsets": text})
     kind, _, moment = text.partition("=")
     if kind == "timestamp":
         try:
-            when = datetime.fromisoformat(moment)
-        except ValueError:
-            raise RefusedError(f"--new {text}: {moment!r} is no ISO 8601 time", hint=f"write {CHOICES}") from None
-        when = when if when.tzinfo else when.replace(tzinfo=UTC)
-        return NewStart(text, {"startingTimestamp": str((when - _EPOCH) // timedelta(milliseconds=1))})
+            when = parse_moment(moment, now)
+        except RefusedError as error:
+            raise RefusedError(f"--new {text}: {error}", hint=f"write {CHOICES}") from None
+        timestamp = max(0, (when - _EPOCH) // timedelta(milliseconds=1))
+        # A partition without an event at or after that time begins at its end; by default the query would fail.
+        strategy = {"startingOffsetsByTimestampStrategy": "latest"}
+        return NewStart(text, {"startingTimestamp": str(timestamp)} | strategy)
     raise RefusedError(f"--new {text}: no such start position", hint=f"write {CHOICES}")
 
 

@@ -3,11 +3,14 @@
 SIGTERM ─▶ the batch at work ─▶ Spark's commit ─▶ the query is stopped ─▶ exit 0
 the next batch is held before it writes anything
 slow rounds end, or are given up with the time: their entries stand in the ledger
+a signal before the query runs ─▶ exit 0 at once: nothing has begun that could be finished
 stop_timeout is over, or a second signal ─▶ exit 3: the batch at work comes again after the next start
 """
 
+import signal
 import threading
 from collections.abc import Callable
+from types import FrameType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pipeline.errors import PipelineError
@@ -24,6 +27,22 @@ class StoppedHardError(PipelineError):
     """The process ends with a batch at work, as a stop may not take longer."""
 
     exit_code: ClassVar[int] = 3
+
+
+class StoppedEarlyError(BaseException):
+    """A signal came before the query runs. No `Exception`, so that nobody takes it for a failure of a part."""
+
+
+def stop_early(_number: int, _frame: FrameType | None) -> None:
+    """What a signal does until the query runs; the next one ends the process by itself. Raises StoppedEarlyError."""
+    on_signals(signal.SIG_DFL)
+    raise StoppedEarlyError
+
+
+def on_signals(handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> None:
+    """What the signals that ask for an end do from now on; in the main thread."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, handler)
 
 
 class HeldError(Exception):

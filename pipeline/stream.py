@@ -5,9 +5,10 @@ the batch commits when every record of it is acknowledged. A failure anywhere, i
 process: it is a crash, and the restart continues from the checkpoint.
 """
 
-import signal
+import os
 import threading
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -26,7 +27,7 @@ from pipeline.slots import require_slots
 from pipeline.spark_keys import require_known
 from pipeline.stall import StallWatch
 from pipeline.start import NewStart, check
-from pipeline.stop import StoppedHardError, StopRequest
+from pipeline.stop import StoppedHardError, StopRequest, on_signals, stop_early
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 _LOOK_S = 0.1
 _LAST_WORDS_S = 5.0
+_NO_JAVA = "JAVA_GATEWAY_EXITED"
 _NEEDS = (
     "Spark needs its Kafka connector and, for s3a://, Hadoop's S3A on the classpath (jars.lock names them), "
     "and the store's credentials in the environment"
@@ -57,7 +59,7 @@ class Running:
 
 def run(told: Budget, new: NewStart | None, *, allow_unsafe: bool = False) -> None:
     """Run the job until SIGTERM or SIGINT. Raises PipelineError when the query fails, RefusedError before it begins,
-    StoppedHardError when it does not end in time.
+    StoppedHardError when it does not end in time, StoppedEarlyError for a signal before it runs.
 
     `allow_unsafe` accepts a Spark with too few slots.
     """
@@ -67,14 +69,12 @@ def run(told: Budget, new: NewStart | None, *, allow_unsafe: bool = False) -> No
         stop.signal()
 
     try:
-        running = _begin(told, new, allow_unsafe=allow_unsafe)
+        running = _begin(told, new, lambda: on_signals(on_signal), allow_unsafe=allow_unsafe)
     except PipelineError:
         raise
     except Exception as error:
-        raise PipelineError(f"query could not begin: {root_cause(str(error))}", hint=_NEEDS) from error
-    # After the session is there, as it sets a handler of its own for SIGINT.
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, on_signal)
+        hint = _java_hint(os.environ) if _NO_JAVA in str(error) else _NEEDS
+        raise PipelineError(f"query could not begin: {root_cause(str(error))}", hint=hint) from error
     query, writer = running.query, running.writer
     log.say("started", start=new.name if new else "checkpoint", spark_ui=running.ui or "off")
     try:
@@ -138,15 +138,24 @@ def _end(running: Running, stop: StopRequest) -> None:
     log.say("stopped", seconds=round(stop.seconds, 3), rounds_given_up=rounds)
 
 
-def _begin(told: Budget, new: NewStart | None, *, allow_unsafe: bool) -> Running:
+def _java_hint(environment: Mapping[str, str]) -> str:
+    home = environment.get("JAVA_HOME")
+    which = f"JAVA_HOME is {home}" if home else "JAVA_HOME is not set, so it is the `java` of PATH"
+    return f"{which}: Spark needs a Java of 17 or later with the module jdk.incubator.vector; what it said is above"
+
+
+def _begin(told: Budget, new: NewStart | None, will_run: Callable[[], None], *, allow_unsafe: bool) -> Running:
+    """`will_run` is called when from then on something may be under way."""
     config = told.config
     names_of(config.metrics)  # a name used twice is known without Spark
     # A Kafka client, which only a job that starts needs.
-    from pipeline.limits.read import ask_brokers, require_limits
+    from pipeline.limits.read import ask_brokers, require_limits, require_topics
 
     brokers = ask_brokers(config)
     require_limits(brokers.limits, config)
+    require_topics(brokers.missing)
     spark = start_session(config.job, told.spark, meanwhile=("pipeline.batch", "pandas"))
+    on_signals(stop_early)  # once more: the session sets a handler of its own for SIGINT
     _check_spark(spark, told, new)
     from pipeline.batch import BatchWriter  # imported while the JVM started
     from pipeline.progress import ProgressListener
@@ -160,6 +169,7 @@ def _begin(told: Budget, new: NewStart | None, *, allow_unsafe: bool) -> Running
     writer.start()
     listener = ProgressListener(writer.committed)
     spark.streams.addListener(listener)
+    will_run()
     query = (
         spark.readStream.format("kafka")
         .options(**source_options(config, new))
@@ -197,12 +207,14 @@ def _take_checkpoint(
     place = config.checkpoint
     found = look(spark, place)
     require_checkpoint(found.names, place)
-    maker = Identity.read(found.identity, place) if found.identity is not None else None
+    # Where nobody has a position, a mark is what a start that failed has left, and no reason against a new one.
+    left_behind = new is not None and not found.has_position
+    maker = Identity.read(found.identity, place) if found.identity is not None and not left_behind else None
     own = Identity.of(config, cluster)
     require_own(maker, own, checkpoint=place, topics=found.topics())
     check(new, checkpoint=place, exists=found.has_position)
     if maker is None:
-        write_text(spark, place, FILE, own.model_dump_json())
+        write_text(spark, place, FILE, own.model_dump_json(), over=found.identity is not None)
     log.say("checkpoint", place=place, made_by=(maker or own).model_dump(), adopted=found.has_position and not maker)
 
 

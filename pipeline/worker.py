@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 
 from pipeline import engine
-from pipeline.config import PipelineConfig
+from pipeline.config import Fetch, PipelineConfig
+from pipeline.deferral.budget import BatchBudget
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.lane import MainLane, Policy, SlowLane
 from pipeline.deferral.snapshot import Claim, Fence
@@ -54,12 +55,16 @@ RECORD_SCHEMA = pa.schema(
 RECORD_DDL = "topic string, key binary, value binary, headers array<struct<key: string, value: binary>>"
 SOURCE_COLUMNS = ("topic", "partition", "offset", "key", "value", "timestamp")
 
-# One Arrow batch to the JVM: small enough to flow, large enough that its fixed cost does not count.
+# One Arrow batch to the JVM: small enough to flow, large enough that its fixed cost does not count. What is finished
+# does not wait for what is not: beside a slow page a batch goes when it is old, or when nothing else comes.
 _BATCH_BYTES = 4 * 1024 * 1024
 _BATCH_ROWS = 256
+_BATCH_AGE_S = 0.2
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+# Records that may be under way for each request that may be, when most may be waiting for a wiki's turn.
+_QUEUE_FOR_WIKIS = 16
 # A fetch makes hundreds of objects and few cycles: at Python's own 700 an eighth of the processor's time goes into
 # looking for them, through all that Spark and pandas have loaded.
 _GARBAGE_OBJECTS = 10_000
@@ -159,7 +164,7 @@ def work_off(
 def _direct(config_json: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     config = PipelineConfig.model_validate_json(config_json)
     task = DirectTask(_job(config_json, "main"), config.fetch.deadline.total_seconds())
-    return _run(config, task, batches, max_started=config.fetch.concurrency)
+    return _run(config, task, batches, max_started=_started_at_once(config.fetch))
 
 
 def _main_lane(
@@ -170,16 +175,18 @@ def _main_lane(
 ) -> Iterator[pa.RecordBatch]:
     config = PipelineConfig.model_validate_json(config_json)
     policy = _policy(config)
+    limit_s = min(policy.inline_allowance_s, config.fetch.deadline.total_seconds())
     task = MainTask(
         job=_job(config_json, "main"),
         lane=MainLane(fence),
         target=target,
         error_topic=config.sink.error_topic,
-        limit_s=min(policy.inline_allowance_s, config.fetch.deadline.total_seconds()),
+        limit_s=limit_s,
         rest_ms=functools.partial(policy.rest_ms, 1),
         now_ms=_now_ms,
+        budget=BatchBudget(config.batch_budget.total_seconds(), limit_s),
     )
-    return _run(config, task, batches, max_started=config.fetch.concurrency)
+    return _run(config, task, batches, max_started=_started_at_once(config.fetch))
 
 
 def _slow_lane(
@@ -203,6 +210,14 @@ def _slow_lane(
     )
     # All are started, as most only wait for their page: the client bounds the requests.
     return _run(config, task, batches, max_started=max(1, len(claims)), ahead=False, lane="slow")
+
+
+def _started_at_once(fetch: Fetch) -> int:
+    """How many records: where wikis have a bound of their own, those that wait for one must not keep others from
+    beginning.
+    """
+    is_shared_out = fetch.concurrency_per_wiki is not None and fetch.concurrency_per_wiki < fetch.concurrency
+    return fetch.concurrency * (_QUEUE_FOR_WIKIS if is_shared_out else 1)
 
 
 def _policy(config: PipelineConfig) -> Policy:
@@ -233,9 +248,9 @@ def _run(
     held = config if lane == "main" else _patient(config)
     in_flight = _in_flight(held.fetch.max_in_flight_bytes, lane)
     results = (
-        record
+        records
         for group in _groups(_once_each(_messages(batches)), config)
-        for record in engine.run(
+        for records in engine.run(
             group,
             measured.process,
             measured.settle,
@@ -247,12 +262,25 @@ def _run(
             around=in_flight.record,
         )
     )
+    yield from _arrow_batches(results)
+
+
+def _arrow_batches(
+    results: Iterable[Sequence[Record]], clock: Callable[[], float] = time.monotonic
+) -> Iterator[pa.RecordBatch]:
+    """Records as they come, in groups; an empty one says that nothing more comes for now."""
     pending: list[Record] = []
-    pending_bytes = 0
-    for record in results:
-        pending.append(record)
-        pending_bytes += _size(record)
-        if pending_bytes >= _BATCH_BYTES or len(pending) >= _BATCH_ROWS:
+    pending_bytes, since = 0, 0.0
+    for records in results:
+        for record in records:
+            if not pending:
+                since = clock()
+            pending.append(record)
+            pending_bytes += _size(record)
+            if pending_bytes >= _BATCH_BYTES or len(pending) >= _BATCH_ROWS:
+                yield _to_arrow(pending)
+                pending, pending_bytes = [], 0
+        if pending and (not records or clock() - since >= _BATCH_AGE_S):
             yield _to_arrow(pending)
             pending, pending_bytes = [], 0
     if pending:

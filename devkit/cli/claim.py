@@ -64,11 +64,14 @@ def get(
             raise UsageError(f"{reference} is an event, and no broker is named", hint="add --kafka HOST:PORT")
         return read_topic(bootstrap, topic or output)
 
-    client = s3_client(
-        endpoint,
-        access_key=os.environ.get("DEVKIT_S3_ACCESS_KEY", ACCESS_KEY),
-        secret_key=os.environ.get("DEVKIT_S3_SECRET_KEY", SECRET_KEY),
-    )
+    try:
+        client = s3_client(
+            endpoint,
+            access_key=os.environ.get("DEVKIT_S3_ACCESS_KEY", ACCESS_KEY),
+            secret_key=os.environ.get("DEVKIT_S3_SECRET_KEY", SECRET_KEY),
+        )
+    except ValueError as error:
+        raise UsageError(f"the store at {endpoint}: {error}", hint="an endpoint is written http://host:port") from error
     found = find_claim(reference, client, ClaimPlace(bucket or checks.bucket, checks.prefix), records)
     if out is None:
         click.echo(found.payload, nl=False)

@@ -20,6 +20,7 @@ from pipeline.config import PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.load import load_config
 from pipeline.ops.exit_codes import exit_codes
+from pipeline.ops.number import Number
 from pipeline.quantity import parse_duration, parse_size
 from pipeline.slots import main_slots
 
@@ -92,7 +93,9 @@ _SIZE, _SHARE = _Quantity("size", parse_size), _Quantity("share", _share)
 @click.option("--cores-per-executor", "cores", type=click.IntRange(1), default=4, show_default=True)
 @click.option("--slots-per-executor", "slots", type=click.IntRange(1), help="Spark's; as many as cores.")
 @click.option("--memory-limit", type=_SIZE, help="Of an executor, with --rate; else as much as it needs.")
-@click.option("--headroom", type=float, default=1.5, show_default=True, help="Steady work for each event of --rate.")
+@click.option(
+    "--headroom", type=Number(max=1000), default=1.5, show_default=True, help="Steady work for each event of --rate."
+)
 @click.option(
     "--cost", "costs", multiple=True, metavar="NAME=VALUE", help="Another cost than was measured; see --costs."
 )

@@ -173,7 +173,7 @@ def _deferral(steady: float, load: Load, config: PipelineConfig, costs: Costs) -
             hint="set the deadline above them in the file of --config",
         )
     pages, round_s = round_pages_s(_with(config, {"deferral": {"slow_lane": _ROUND}}), load, costs)
-    rounds = math.ceil(steady * load.slow_share * round_s / pages)
+    rounds = max(1, math.ceil(steady * load.slow_share * round_s / pages))
     stays_s = lane.backoff.total_seconds() + 1.5 * round_s
     return rounds, math.ceil(1.5 * steady * load.slow_share * stays_s)
 

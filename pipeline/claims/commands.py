@@ -17,11 +17,12 @@ from pipeline.config import PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.load import load_config
 from pipeline.ops.exit_codes import exit_codes
-from pipeline.ops.source import opened_topic
+from pipeline.ops.files import usable_store
+from pipeline.ops.source import OF_SINK, opened_topic
 from pipeline.quantity import format_duration, parse_duration
 from pipeline.records.claim_check import store_client
 
-_LEAST_AGE = timedelta(hours=1)
+_LEAST_AGE, _MOST_AGE = timedelta(hours=1), timedelta(days=36_500)
 
 
 @click.group()
@@ -51,6 +52,8 @@ def parse_age(text: str, config: PipelineConfig) -> timedelta:
         age = parse_duration(text)
     except ValueError as error:
         raise RefusedError(f"--older-than: {error}") from error
+    if age > _MOST_AGE:
+        raise RefusedError(f"--older-than {text} is longer than any store has been there", hint="30d is a good age")
     least = max(_LEAST_AGE, 2 * config.stall_timeout)
     if age < least:
         raise RefusedError(
@@ -64,7 +67,9 @@ def parse_age(text: str, config: PipelineConfig) -> timedelta:
 def sweep_job(config: PipelineConfig, *, age: timedelta, more_topics: Iterable[str], dry_run: bool) -> None:
     """Print what was looked at and what became of it. Raises PipelineError, RefusedError."""
     before = datetime.now(UTC) - age
-    shelf = ClaimShelf(store_client(config.claim_check), config.claim_check)
+    with usable_store(f"bucket {config.claim_check.bucket}"):
+        client = store_client(config.claim_check)
+    shelf = ClaimShelf(client, config.claim_check)
     found = shelf.look()
     old = [stored for stored in found.claims if stored.written < before]
     place = f"{config.claim_check.bucket}/{config.claim_check.prefix.strip('/')}"
@@ -77,8 +82,13 @@ def sweep_job(config: PipelineConfig, *, age: timedelta, more_topics: Iterable[s
         click.echo("nothing to remove")
         return
     with ExitStack() as stack:
-        names = dict.fromkeys((config.sink.topic, *more_topics))
-        topics = [stack.enter_context(opened_topic(config.sink.bootstrap_servers, name)) for name in names]
+        names = {config.sink.topic: OF_SINK}
+        for name in more_topics:
+            names.setdefault(name, "--also")
+        topics = [
+            stack.enter_context(opened_topic(config.sink.bootstrap_servers, name, named_by=named_by))
+            for name, named_by in names.items()
+        ]
         orphans, read = unnamed(old, topics, config.claim_check.bucket, say=click.echo)
     for topic in read:
         click.echo(f"{topic.topic}: {topic.records} records, of which {topic.naming} name a claim check")

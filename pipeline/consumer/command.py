@@ -17,7 +17,7 @@ from pipeline.consumer.delivery import Delivery, read
 from pipeline.consumer.remembered import Remembered
 from pipeline.load import load_config
 from pipeline.ops.exit_codes import exit_codes
-from pipeline.ops.source import SourceTopic, opened_topic
+from pipeline.ops.source import OF_SINK, SourceTopic, opened_topic
 
 _LOOK_S = 0.5
 
@@ -33,7 +33,7 @@ def consume(config_file: Path, remember: int, *, follow: bool) -> None:
     counts = Counts()
     with exit_codes():
         config = load_config(config_file)
-        with opened_topic(config.sink.bootstrap_servers, config.sink.topic) as topic:
+        with opened_topic(config.sink.bootstrap_servers, config.sink.topic, named_by=OF_SINK) as topic:
             try:
                 found = deliveries(topic, follow=follow)
                 for delivery, value in once(found, Remembered(remember), Claims(config.claim_check).resolve, counts):

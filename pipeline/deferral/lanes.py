@@ -182,7 +182,7 @@ class Lanes:
             self._look_for_commands()
         while self._free_rounds.acquire(blocking=False):
             with self._lock:
-                taken = None if self._stopped.is_set() else self._take()
+                taken = self._take()
             if taken is None:
                 self._free_rounds.release()
                 return
@@ -190,11 +190,12 @@ class Lanes:
             threading.Thread(target=self._round, args=[taken], name=name, daemon=True).start()
 
     def _take(self) -> Round | None:
+        if self._stopped.is_set() or self._outages.resting:
+            return None
         taken = self._ledger.take(
             now_ms=self._now_ms(),
             max_pages=self._config.deferral.slow_lane.pages,
             idle=self._is_idle(),
-            rests=self._outages.resting(),
         )
         self._rounds_at_work += taken is not None
         return taken

@@ -13,7 +13,7 @@ while what `command` and `repairs` return is written and acked. A write that fai
 must fail, and a new ledger be folded.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 
@@ -138,21 +138,18 @@ class Ledger:
             self._pages.remove(position)
         self._end_batch()
 
-    def take(
-        self, *, now_ms: int, max_pages: int, idle: bool, rests: Callable[[tuple[Entry, ...]], bool] | None = None
-    ) -> Round | None:
+    def take(self, *, now_ms: int, max_pages: int, idle: bool) -> Round | None:
         """Step 5: pages for a slow round, which holds them until `release`; None when there is nothing to do.
 
         Pages with a stuck entry and none that has to wait longer; when the main lane is `idle`, pages without a stuck
-        entry as well, after the others. Idle means: it waits for the bound or the breaker, or has not planned a batch
-        for max(1 s, twice the trigger). The gap between two batches is not idle: a busy page would never get back.
-        `rests` tells of a page, by its entries, that it is not due whatever they say.
+        entry as well, after the others. Idle means: it waits for the bound, or has not planned a batch for max(1 s,
+        twice the trigger). The gap between two batches is not idle: a busy page would never get back.
         """
         if self._replaying:
             return None
-        chosen = self._due(now_ms, max_pages, rests, stuck=True)
+        chosen = self._due(now_ms, max_pages, stuck=True)
         if idle and self._batch is None:
-            chosen += self._due(now_ms, max_pages - len(chosen), rests, stuck=False)
+            chosen += self._due(now_ms, max_pages - len(chosen), stuck=False)
         if not chosen:
             return None
         self._rounds += 1
@@ -231,14 +228,8 @@ class Ledger:
                 claimed.append(entry)
         return tuple(claimed)
 
-    def _due(
-        self, now_ms: int, max_pages: int, rests: Callable[[tuple[Entry, ...]], bool] | None, *, stuck: bool
-    ) -> list[Page]:
-        free = (
-            page
-            for page in self._pages.due(now_ms, stuck=stuck)
-            if self._is_free(page) and not (rests and rests(self._pages.entries(page)))
-        )
+    def _due(self, now_ms: int, max_pages: int, *, stuck: bool) -> list[Page]:
+        free = (page for page in self._pages.due(now_ms, stuck=stuck) if self._is_free(page))
         return list(islice(self._pages.by_rank(free), max_pages))
 
     def _end_batch(self) -> None:

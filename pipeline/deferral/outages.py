@@ -1,9 +1,10 @@
 """Which wikis are open, as the driver knows it from its tasks; and when a probe may ask whether one is well again.
 
     main lane   reports ─▶ open: no batch is planned ─▶ probes, at growing intervals ─▶ a good answer ─▶ closed
-    slow lane   leaves pages of an open wiki alone, so an outage costs no entry its tries
+    slow lane   rests while any wiki is open, so an outage costs no entry its tries
 
-The slow lane says nothing of a wiki: what it asks for was put aside because it failed, and a few pages that fail for
+All wikis may share an endpoint, and a small one never has requests enough to be found open, so all of them rest. The
+slow lane says nothing of a wiki: what it asks for was put aside because it failed, and a few pages that fail for
 their own sake would keep all others there from their turn. All of this is of one process: the first batch of the next
 finds out by itself.
 """
@@ -13,13 +14,9 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-import orjson
-
 from pipeline import log
 from pipeline.config import Breaker
-from pipeline.deferral.entry import Entry
-from pipeline.fetch.breaker import Answer, Ask, Opened
-from pipeline.records.record import Position
+from pipeline.fetch.breaker import KEPT_FAILURES, Answer, Ask, Opened
 
 
 @dataclass(slots=True)
@@ -41,7 +38,6 @@ class Outages:
         # How long the last rest was of a wiki that nobody has seen well since, but for a probe.
         self._rested_s: dict[str, float] = {}
         self._ever: set[str] = set()
-        self._wikis: dict[Position, str | None] = {}
 
     def reported(self, opened: Iterable[Opened]) -> None:
         """What the tasks of a batch have found, all of it."""
@@ -54,8 +50,7 @@ class Outages:
                 delay_s = self._longer(self._rested_s.get(wiki_id))
                 rest_s = max(delay_s, min(one.retry_after_s, self._cap_s))
                 now = self._clock()
-                asks = deque(one.asks if one.well is None else [*one.asks, one.well])
-                self._open[wiki_id] = _Open(now, delay_s, now + rest_s, asks)
+                self._open[wiki_id] = _Open(now, delay_s, now + rest_s, _in_turn(one))
                 self._rested_s[wiki_id] = delay_s
                 self._ever.add(wiki_id)
                 log.say(
@@ -94,7 +89,7 @@ class Outages:
             if not answer.failed:
                 del self._open[wiki_id]
             else:
-                one.asks.rotate(-1)  # one revision may fail for its own sake; the last of them did not fail
+                one.asks.rotate(-1)  # one revision may fail for its own sake
                 one.delay_s = self._rested_s[wiki_id] = self._longer(one.delay_s)
                 one.next_at = now + max(one.delay_s, min(answer.retry_after_s or 0.0, self._cap_s))
             said: dict[str, log.Value] = {"wiki": wiki_id, "path": ask.path, "answer": answer.why[:500]}
@@ -104,16 +99,11 @@ class Outages:
                 log.say("breaker_probe", **said, well=True)
                 log.say("breaker_closed", wiki=wiki_id, seconds=round(now - one.since, 3), probes=one.probes)
 
-    def resting(self) -> Callable[[Iterable[Entry]], bool] | None:
-        """Tells of a page of the ledger, by its entries, whether it is of a wiki that is not to be asked now; None
-        when there is no such wiki. For one thread at a time.
-        """
+    @property
+    def resting(self) -> bool:
+        """Whether the slow lane begins nothing."""
         with self._lock:
-            wikis = frozenset(self._open)
-        if not wikis:
-            self._wikis.clear()
-            return None
-        return lambda entries: any(self._wiki_of(entry) in wikis for entry in entries)
+            return bool(self._open)
 
     @property
     def _cap_s(self) -> float:
@@ -123,20 +113,11 @@ class Outages:
         first_s = self._settings.open_for.total_seconds()
         return first_s if delay_s is None else min(self._cap_s, max(first_s, 2 * delay_s))
 
-    def _wiki_of(self, entry: Entry) -> str | None:
-        if entry.position not in self._wikis:
-            self._wikis[entry.position] = wiki_in(entry.value)
-        return self._wikis[entry.position]
 
-
-def wiki_in(value: bytes | None) -> str | None:
-    """The wiki that a source event names; None when it names none."""
-    try:
-        document = orjson.loads(value or b"")
-    except orjson.JSONDecodeError:
-        return None
-    wiki_id = document.get("wiki_id") if isinstance(document, dict) else None
-    return wiki_id if isinstance(wiki_id, str) else None
+def _in_turn(one: Opened) -> deque[Ask]:
+    """What failed last comes first, then what went well: the others may all fail for their own sake."""
+    well = () if one.well is None else (one.well,)
+    return deque(dict.fromkeys((*one.asks[:1], *well, *one.asks[1:])))
 
 
 def _merged(opened: Iterable[Opened]) -> dict[str, Opened]:
@@ -154,8 +135,8 @@ def _both(one: Opened, other: Opened) -> Opened:
         one.requests + other.requests,
         one.failed + other.failed,
         one.why,
-        # Of each its newest come first.
-        tuple(dict.fromkeys((*one.asks[:1], *other.asks[:1], *one.asks[1:], *other.asks[1:]))),
+        # Of each its newest come first. However many workers say so, no more than one of them alone would name.
+        tuple(dict.fromkeys((*one.asks[:1], *other.asks[:1], *one.asks[1:], *other.asks[1:])))[:KEPT_FAILURES],
         one.well or other.well,
         max(one.retry_after_s, other.retry_after_s),
     )

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+from pipeline.deferral.budget import BatchBudget
 from pipeline.deferral.entry import Entry, Page
 from pipeline.deferral.facts import Fact, Resolved, Rewritten
 from pipeline.deferral.lane import WAITS, Destination, MainLane, SlowLane
@@ -64,6 +65,7 @@ class MainTask:
     limit_s: float
     rest_ms: Callable[[float | None], int]
     now_ms: Callable[[], int]
+    budget: BatchBudget
 
     async def process(self, message: SourceMessage) -> Outcome:
         """What the job makes of the message, or anything when its turn will not come in this batch."""
@@ -72,7 +74,7 @@ class MainTask:
             return _WAITS
         if self.lane.is_dropped(position):
             return self.job.error(message, given_up(self.lane.reason(position)))
-        return await self.job.process(message, limit_s=self.limit_s)
+        return await self.budget.within(lambda: self.job.process(message, limit_s=self.limit_s))
 
     def settle(self, message: SourceMessage, outcome: Outcome) -> Record | None:
         """The record that leaves for the message, one of the ledger's included; None when none does."""

@@ -98,7 +98,7 @@ class LedgerTopic:
             places = [TopicPartition(self.topic, number) for number in self.partitions()]
             self._consumer.assign(places)
             self._consumer.seek_to_beginning(*places)
-        except (KafkaError, OSError) as error:
+        except (KafkaError, OSError, ValueError) as error:  # the last is how its client says that an address is none
             raise PipelineError(f"ledger topic {self.topic} at {self.bootstrap} cannot be used: {error}") from error
 
     def partitions(self) -> list[int]:

@@ -7,30 +7,36 @@
 
 The model is resilience4j's, with a window of time: a wiki that is seldom asked keeps no old failures. Those under way
 count as not failed: when a batch begins the first answers are the fastest, and a refusal comes sooner than a page.
-What failed is what the upstream is to blame for (5xx, 429, no answer, a broken connection); that a revision does not
-exist is an answer as good as any. Nothing here waits, and nothing outlives the process: a new one finds out by itself.
+What failed is what the upstream is to blame for (5xx, 429, no answer, a broken connection, a body that says so); that
+a revision does not exist is an answer as good as any. Nothing here waits, and nothing outlives the process: a new one
+finds out by itself.
 """
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil
 from typing import Literal
 
 from pipeline.config import Breaker
+from pipeline.fetch.route import Route
 
 State = Literal["closed", "open", "half-open"]
 
 # Different fetches that failed, of which one may fail for its page's sake alone.
-_KEPT_FAILURES = 3
+KEPT_FAILURES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request that can be made again: path and query below the endpoint, and its `X-Request-Id`."""
+    """A request that can be made again: path and query below the endpoint, and its `X-Request-Id`. `route` reads the
+    answer's body; None when nothing is to be read in it.
+    """
 
     path: str
     request_id: str
+    rev_id: int = field(default=0, compare=False)
+    route: Route | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +131,7 @@ class WikiBreaker:
             self._why = answer.why
             self._failures.pop(passed.ask.path, None)
             self._failures[passed.ask.path] = passed.ask
-            if len(self._failures) > _KEPT_FAILURES:
+            if len(self._failures) > KEPT_FAILURES:
                 del self._failures[next(iter(self._failures))]
             # A sane bound: whoever says a year must not have it.
             self._not_before = max(self._not_before, now + min(answer.retry_after_s or 0.0, self._cap_s))

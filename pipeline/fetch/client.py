@@ -163,9 +163,10 @@ class WikiClient:
         total = self._config.fetch.total_requests
         kind, last = "deadline_exceeded", _Retry("no answer before the deadline")
         after_s: float | None = None
+        self._budget.earn()
         for request in range(1, total + 1):
             try:
-                answer = await self._attempt(asked)
+                outcome = await self._attempt(asked)
             except TimeoutError:
                 after_s = None
                 break
@@ -175,12 +176,9 @@ class WikiClient:
                     raise FetchFailedError(failure, transient=True, tried=False) from error
                 kind = "fetch_failed"
                 break
-            outcome = await self._read(asked, answer) if isinstance(answer, _Answer) else answer
             if isinstance(outcome, FetchedText):
                 return outcome
             last, after_s = outcome, outcome.after_s
-            if request == 1:
-                self._budget.earn()
             if request == total or not self._budget.spend():
                 kind = "fetch_failed"
                 break
@@ -192,8 +190,11 @@ class WikiClient:
         failure = Failure(kind, f"revision {asked.rev_id} of {asked.wiki_id}: {last.why}")
         raise FetchFailedError(failure, transient=True, retry_after_s=after_s)
 
-    async def _attempt(self, asked: _Asked) -> _Answer | _Retry:
-        """Raises TimeoutError when the deadline passes before there is an answer, and BreakerOpenError."""
+    async def _attempt(self, asked: _Asked) -> FetchedText | _Retry:
+        """One request, and what the route reads in its answer.
+
+        Raises TimeoutError when the deadline passes before there is one, BreakerOpenError and FetchFailedError.
+        """
         deadline = asked.deadline
         if not deadline.has_begun:
             await asked.holding.may_begin()
@@ -202,20 +203,36 @@ class WikiClient:
         else:
             async with asyncio.timeout(deadline.remaining_s()):
                 passed = await self._turn(asked)
+        outcome: FetchedText | _Answer | _Retry
         said: Answer | None = None
+        try:
+            outcome = await self._answer(asked)
+            said = _said(outcome)
+            if isinstance(outcome, _Answer) and outcome.body.at_hand:
+                # Here nothing waits. An outage that a body tells of takes few bytes, so it is among these.
+                outcome = await self._read(asked, outcome)
+                if isinstance(outcome, _Retry) and outcome.of_upstream:
+                    said = _said(outcome)
+        except BaseException as error:
+            said = said or _said(error)
+            raise
+        finally:
+            self._breakers.end(asked.wiki_id, passed, said)
+        # That memory has no room says nothing of the upstream: it has been judged by then.
+        return await self._read(asked, outcome) if isinstance(outcome, _Answer) else outcome
+
+    async def _answer(self, asked: _Asked) -> _Answer | _Retry:
+        """One request, whose slot is free again when it returns. Raises as `_attempt` does."""
         body = Spool(asked.holding, self._config.fetch.inline_limit)
         try:
-            remaining_s = deadline.remaining_s()
+            remaining_s = asked.deadline.remaining_s()
             async with asyncio.timeout(remaining_s):
                 answer = await self._request(asked, body, remaining_s)
-            said = _said(answer)
-        except BaseException as error:
+        except BaseException:
             body.discard()
-            said = _said(error)
             raise
         finally:
             self._slots.release(asked.wiki_id)
-            self._breakers.end(asked.wiki_id, passed, said)
         if isinstance(answer, _Retry):
             body.discard()
         return answer
@@ -226,16 +243,16 @@ class WikiClient:
             # Without a slot, as it may have to wait for the trials of others.
             await self._breakers.leave(asked.wiki_id)
             await self._slots.acquire(asked.wiki_id)
-            passed = self._breakers.begin(asked.wiki_id, Ask(asked.path, asked.request_id))
+            passed = self._breakers.begin(asked.wiki_id, Ask(asked.path, asked.request_id, asked.rev_id, asked.route))
             if passed is not None:
                 return passed
             self._slots.release(asked.wiki_id)
 
     def _pause(self, request: int, retry_after_s: float | None) -> float:
-        if retry_after_s is not None:
-            return retry_after_s
-        # Full jitter: clients that failed together must not come back together.
-        return self._jitter.uniform(0, self._config.fetch.backoff.total_seconds() * 2 ** (request - 1))
+        # Full jitter: clients that failed together must not come back together, nor those that were told one moment.
+        return (retry_after_s or 0.0) + self._jitter.uniform(
+            0, self._config.fetch.backoff.total_seconds() * 2 ** (request - 1)
+        )
 
     @measured_request(failed=_Retry)
     async def _request(self, asked: _Asked, body: Spool, remaining_s: float) -> _Answer | _Retry:
@@ -274,7 +291,7 @@ class WikiClient:
         except BaseException as error:
             answer.body.discard()
             if isinstance(error, TryAgainError):
-                return _Retry(str(error), answer.retry_after_s)
+                return _Retry(str(error), answer.retry_after_s, error.of_upstream)
             if isinstance(error, UnicodeDecodeError):
                 text = f"revision {asked.rev_id}: body is not UTF-8: {error}"
                 raise FetchFailedError(Failure("invalid_body", text)) from error

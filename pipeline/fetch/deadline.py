@@ -3,7 +3,29 @@
 The clock starts when the first request gets a connection slot: a record is not to blame for the queue before it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+
+class Begin:
+    """Whether a deadline has begun where somebody looks."""
+
+    noticed = False
+
+
+_begin: ContextVar[Begin | None] = ContextVar("pipeline_deadline_begin", default=None)
+
+
+@contextmanager
+def noticed_begin() -> Iterator[Begin]:
+    """Notices deadlines that begin within, in tasks that are started within too."""
+    begin = Begin()
+    token = _begin.set(begin)
+    try:
+        yield begin
+    finally:
+        _begin.reset(token)
 
 
 class Deadline:
@@ -18,6 +40,8 @@ class Deadline:
         """Start the clock; only the first call counts."""
         if self._ends is None:
             self._ends = self._clock() + self._limit_s
+            if (begin := _begin.get()) is not None:
+                begin.noticed = True
 
     def remaining_s(self) -> float:
         """Seconds that are left, at most 0 when it has passed; all of them before it has begun."""

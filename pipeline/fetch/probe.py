@@ -1,19 +1,23 @@
 """One request, to find out whether a wiki answers again; what it answers with is thrown away.
 
-It is one that a worker made and that failed, so it asks for what the wiki could not do; its body is not read.
+It is one that a worker made and that failed, so it asks for what the wiki could not do. It is judged as the main lane
+would judge it: a wiki that is too slow for that, or breaks its bodies off, would be opened again by the next batch.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Coroutine
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import aiohttp
 
 from pipeline.config import PipelineConfig
 from pipeline.fetch.answers import retry_after_s, speaks_of_the_moment
+from pipeline.fetch.body import BodyBrokenError, BodyTooLargeError, pieces
 from pipeline.fetch.breaker import Answer, Ask
-from pipeline.fetch.client import common_headers
+from pipeline.fetch.client import FetchFailedError, common_headers
+from pipeline.fetch.route import TryAgainError
 
 _LOOK_S = 0.1
 
@@ -22,12 +26,19 @@ def _utc() -> datetime:
     return datetime.now(UTC)
 
 
+def limit(config: PipelineConfig) -> timedelta:
+    """How long a probe may take: the least of what bounds a request of the main lane."""
+    return min(config.fetch.request_timeout, config.fetch.deadline, config.deferral.inline_allowance)
+
+
 def probe(
     config: PipelineConfig, wiki_id: str, ask: Ask, stopped: Callable[[], bool], *, now: Callable[[], datetime] = _utc
 ) -> Answer | None:
-    """How the wiki answered, within `fetch.request_timeout`; None as soon as it is `stopped`.
+    """How the wiki answered, its body to the end, within the time that a request of the main lane has at most; None as
+    soon as it is `stopped`.
 
-    Any answer is a good one that is not the upstream's failure and does not ask to come later.
+    Any answer is a good one that is not the upstream's failure and does not ask to come later; a body that is larger
+    than one may be, too.
     """
     return asyncio.run(_unless(stopped, _request(config, wiki_id, ask, now)))
 
@@ -44,7 +55,7 @@ async def _unless(stopped: Callable[[], bool], request: Coroutine[Any, Any, Answ
 
 
 async def _request(config: PipelineConfig, wiki_id: str, ask: Ask, now: Callable[[], datetime]) -> Answer:
-    limit_s = config.fetch.request_timeout.total_seconds()
+    limit_s = limit(config).total_seconds()
     own = {"Host": config.mediawiki.wikis[wiki_id], "X-Request-Id": ask.request_id}
     try:
         async with (
@@ -52,14 +63,46 @@ async def _request(config: PipelineConfig, wiki_id: str, ask: Ask, now: Callable
                 base_url=config.mediawiki.endpoint,
                 headers=common_headers(config),
                 timeout=aiohttp.ClientTimeout(total=limit_s),
+                auto_decompress=False,
                 cookie_jar=aiohttp.DummyCookieJar(),
             ) as session,
             session.get(ask.path, headers=own, allow_redirects=False) as response,
         ):
             after_s = retry_after_s(response.headers.get("Retry-After"), now)
             failed = speaks_of_the_moment(response.status) or after_s is not None
-            return Answer(failed, f"status {response.status}", after_s)
+            why = f"status {response.status}"
+            told = None
+            if response.status == 200:
+                told = _told(ask, await _body(response, config))
+                failed = failed or told is not None
+            return Answer(failed, why if told is None else f"{why}, {told}", after_s)
     except TimeoutError:
         return Answer(failed=True, why=f"no answer within {limit_s:g} s")
-    except aiohttp.ClientError as error:
+    except (aiohttp.ClientError, BodyBrokenError) as error:
         return Answer(failed=True, why=f"{type(error).__name__}: {error}")
+
+
+async def _body(response: aiohttp.ClientResponse, config: PipelineConfig) -> bytes | None:
+    """The body, read to its end; None when the main lane would not have kept it in memory. Raises as `pieces` does."""
+    kept = bytearray()
+    length = 0
+    encoding = response.headers.get("Content-Encoding", "identity").lower()
+    with contextlib.suppress(BodyTooLargeError):
+        async for piece in pieces(response.content, config.claim_check.max_bytes, encoding=encoding):
+            length += len(piece)
+            if length <= config.fetch.inline_limit:
+                kept += piece
+    return bytes(kept) if length <= config.fetch.inline_limit else None
+
+
+def _told(ask: Ask, body: bytes | None) -> TryAgainError | None:
+    """What a body says of an upstream that is unwell."""
+    if ask.route is None or body is None:
+        return None
+    try:
+        ask.route.read(ask.rev_id, body.decode())
+    except TryAgainError as error:
+        return error if error.of_upstream else None
+    except (FetchFailedError, UnicodeDecodeError):
+        return None
+    return None

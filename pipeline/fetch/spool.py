@@ -28,6 +28,11 @@ class Spool:
     def __len__(self) -> int:
         return len(self._head) + self._spooled
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether all of it is in memory, so that `whole` has nothing to wait for."""
+        return self._file is None
+
     def write(self, piece: bytes) -> None:
         """Append. Raises OSError when the file cannot be written."""
         if self._file is None:

@@ -14,10 +14,11 @@ from urllib.parse import urlencode
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from pipeline.config import Content
+from pipeline.config import PipelineConfig
 from pipeline.fetch.client import FetchFailedError, WikiClient
 from pipeline.fetch.deadline import Deadline
 from pipeline.fetch.route import TryAgainError
+from pipeline.jobs.young import is_young
 from pipeline.records.error_event import Failure
 from pipeline.records.output import SourceContent, source_value
 from pipeline.records.page_change import PageChange
@@ -29,11 +30,12 @@ _UNWELL = "internal_api_error"
 class ContentJob:
     """See `Job`. `now` is the time of day, in UTC."""
 
-    def __init__(self, config: Content, client: WikiClient, now: Callable[[], datetime]) -> None:
-        self._config = config
+    def __init__(self, config: PipelineConfig, client: WikiClient, now: Callable[[], datetime]) -> None:
+        self._config = config.content
+        self._unknown_while = config.fetch.unknown_while
         self._client = client
         self._now = now
-        maxlag_s = config.maxlag // timedelta(seconds=1)
+        maxlag_s = config.content.maxlag // timedelta(seconds=1)
         self._patient = ContentRoute(maxlag_s, unknown_is_final=False)
         self._final = ContentRoute(maxlag_s, unknown_is_final=True)
 
@@ -49,21 +51,12 @@ class ContentJob:
             event.rev_id,
             request_id=event.request_id("content"),
             deadline=deadline,
-            route=self._patient if self._is_young(event) else self._final,
+            route=self._patient if is_young(event, self._unknown_while, self._now()) else self._final,
         )
         return SourceContent(fetched.text, declared_bytes=fetched.content_length)
 
     def value(self, event: PageChange, fetched: SourceContent | None, *, stream: str) -> bytes:
         return source_value(event, fetched, stream=stream)
-
-    def _is_young(self, event: PageChange) -> bool:
-        # `meta.dt`, when it was received: an import's own time may be weeks old, and its revision new all the same.
-        received = event.raw["meta"].get("dt", event.raw["dt"])
-        try:
-            age = self._now() - datetime.fromisoformat(received)
-        except (ValueError, TypeError, OverflowError):
-            return False  # such as a leap second, which the schema allows
-        return age < self._config.unknown_while
 
 
 class ContentRoute:
@@ -97,7 +90,7 @@ class ContentRoute:
         if str(rev_id) in answer.query.badrevids:
             if self._unknown_is_final:
                 raise _failed("revision_not_found", f"revision {rev_id}: among badrevids")
-            raise TryAgainError("among badrevids, perhaps for a lagging replica")
+            raise TryAgainError("among badrevids, perhaps for a lagging replica", of_upstream=False)
         revisions = [one for page in answer.query.pages for one in page.revisions if one.revid == rev_id]
         if not revisions:
             # MediaWiki leaves a revision out that would make the answer larger than its own limit.
@@ -148,7 +141,7 @@ class _Answer(_Part):
 def _refused(rev_id: int, error: _Error) -> Exception:
     code = error.code[:100]
     if code in _OF_THE_MOMENT or code.startswith(_UNWELL):
-        return TryAgainError(f"API error {code}")
+        return TryAgainError(f"API error {code}", of_upstream=True)
     return _failed("upstream_error", f"revision {rev_id}: API error {code}: {error.info[:200]}")
 
 

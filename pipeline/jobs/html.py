@@ -1,19 +1,25 @@
 """html-enrichment: the HTML of wikitext pages, and how it differs from the parent revision's.
 
 Edits and moves carry the diff to the parent's HTML; creates, undeletes and pages made visible the latest HTML alone.
+A revision that the wiki does not know is final, unless it is so new that a lagging replica may not have it yet.
 """
 
 import asyncio
 import functools
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 
+from pipeline.config import Fetch
 from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
 from pipeline.fetch.deadline import Deadline
+from pipeline.jobs.young import is_young
 from pipeline.records.diff import unified_diff_of_bytes
 from pipeline.records.output import HtmlContent, html_value
 from pipeline.records.page_change import PageChange
 
 _WITH_PARENT = ("edit", "move")
+_UNKNOWN = "revision_not_found"
 # Both pages; up to here a diff takes a few milliseconds at most.
 _LARGE_BYTES = 1024 * 1024
 # The diff keeps the interpreter for itself: a second one at the same time would only take its memory.
@@ -21,10 +27,12 @@ _DIFFS = ThreadPoolExecutor(1, thread_name_prefix="large-diff")
 
 
 class HtmlJob:
-    """See `Job`."""
+    """See `Job`. `now` is the time of day, in UTC."""
 
-    def __init__(self, client: WikiClient) -> None:
+    def __init__(self, config: Fetch, client: WikiClient, now: Callable[[], datetime]) -> None:
+        self._unknown_while = config.unknown_while
         self._client = client
+        self._now = now
 
     def wants(self, event: PageChange) -> bool:
         """Wikitext. A delete may have no slots, and hidden content too."""
@@ -58,7 +66,12 @@ class HtmlJob:
         return html_value(event, fetched, stream=stream)
 
     async def _html(self, event: PageChange, rev_id: int, role: str, deadline: Deadline) -> FetchedText:
-        return await self._client.fetch(event.wiki_id, rev_id, request_id=event.request_id(role), deadline=deadline)
+        try:
+            return await self._client.fetch(event.wiki_id, rev_id, request_id=event.request_id(role), deadline=deadline)
+        except FetchFailedError as error:
+            if error.failure.error_type != _UNKNOWN or not is_young(event, self._unknown_while, self._now()):
+                raise
+            raise FetchFailedError(error.failure, transient=True, retry_after_s=error.retry_after_s) from error
 
 
 def _content(latest: FetchedText, parent_id: int | None = None, diff: str | None = None) -> HtmlContent:

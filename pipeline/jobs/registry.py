@@ -13,6 +13,6 @@ from pipeline.jobs.job import Job
 MakeJob = Callable[[PipelineConfig, WikiClient], Job[Any]]
 
 JOBS: Mapping[JobName, MakeJob] = {
-    "html-enrichment": lambda _, client: HtmlJob(client),
-    "content-enrichment": lambda config, client: ContentJob(config.content, client, lambda: datetime.now(UTC)),
+    "html-enrichment": lambda config, client: HtmlJob(config.fetch, client, lambda: datetime.now(UTC)),
+    "content-enrichment": lambda config, client: ContentJob(config, client, lambda: datetime.now(UTC)),
 }

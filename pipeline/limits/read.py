@@ -1,4 +1,4 @@
-"""Asks the brokers of source and sink for the limits in force, and reports where they disagree.
+"""Asks the brokers of source and sink for topics and limits, and reports what is missing and where they disagree.
 
 A broker that does not say is no reason not to begin: the job may lack the right to ask. It is said, and who cannot
 reach a broker at all will hear of it from Spark.
@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 from kafka import KafkaAdminClient
 from kafka.admin import ConfigFilterType, ConfigResource, ConfigResourceType
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, UnknownTopicOrPartitionError
 
 from pipeline import log
 from pipeline.config import PipelineConfig
@@ -23,6 +23,16 @@ _NO_ANSWER = (KafkaError, OSError, ValueError, TypeError)
 _TOPIC_LIMIT = "max.message.bytes"
 _MESSAGE_LIMIT = "message.max.bytes"
 _REQUEST_LIMIT = "socket.request.max.bytes"
+_MAKES_TOPICS = "auto.create.topics.enable"
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A topic that is not there, and that nobody makes by asking for it; `setting` is the one that names it."""
+
+    setting: str
+    topic: str
+    bootstrap: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +41,26 @@ class Brokers:
 
     limits: Limits
     source_cluster: str | None
+    missing: tuple[Missing, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Cluster:
-    """`topics`: what each that is there takes. `brokers`: the lowest of their own limits, by name."""
+    """`topics`: what each that is there takes. `brokers`: the lowest of their own limits, by name. `missing`: topics
+    that are not there and will not be, as the brokers make none by themselves.
+    """
 
     cluster_id: str | None = None
     topics: Mapping[str, int] = field(default_factory=dict)
     brokers: Mapping[str, int] = field(default_factory=dict)
+    missing: frozenset[str] = frozenset()
+
+
+def require_topics(missing: Iterable[Missing]) -> None:
+    """Raises RefusedError for a topic without which the job would fail with its first batch."""
+    found = [f"{one.setting}: there is no topic {one.topic} at {one.bootstrap}" for one in missing]
+    if found:
+        raise RefusedError("\n".join(found), hint="make it, or correct its name: these brokers make none by themselves")
 
 
 def require_limits(limits: Limits, config: PipelineConfig) -> None:
@@ -73,7 +94,14 @@ def ask_brokers(config: PipelineConfig) -> Brokers:
         broker_message=at_sink.brokers.get(_MESSAGE_LIMIT),
         broker_request=at_sink.brokers.get(_REQUEST_LIMIT),
     )
-    return Brokers(limits, at_source.cluster_id)
+    # Not the ledger's: the job makes it.
+    needed = (
+        (Missing("source.topic", source.topic, source.bootstrap_servers), at_source),
+        (Missing("sink.topic", sink.topic, sink.bootstrap_servers), at_sink),
+        (Missing("sink.error_topic", sink.error_topic, sink.bootstrap_servers), at_sink),
+    )
+    missing = tuple(one for one, cluster in needed if one.topic in cluster.missing)
+    return Brokers(limits, at_source.cluster_id, missing)
 
 
 def _ask(bootstrap: str, topics: Iterable[str]) -> _Cluster:
@@ -90,8 +118,9 @@ def _ask(bootstrap: str, topics: Iterable[str]) -> _Cluster:
 
 
 def _with_limits(cluster: _Cluster, admin: KafkaAdminClient, brokers: Iterable[str], topics: Iterable[str]) -> _Cluster:
+    of_broker = [_MESSAGE_LIMIT, _REQUEST_LIMIT, _MAKES_TOPICS]
     wanted = [ConfigResource(ConfigResourceType.TOPIC, topic, [_TOPIC_LIMIT]) for topic in topics]
-    wanted += [ConfigResource(ConfigResourceType.BROKER, one, [_MESSAGE_LIMIT, _REQUEST_LIMIT]) for one in brokers]
+    wanted += [ConfigResource(ConfigResourceType.BROKER, one, of_broker) for one in brokers]
     described = admin.describe_configs(wanted, config_filter=ConfigFilterType.ALL)
     of_topics = {
         topic: int(settings[_TOPIC_LIMIT]["value"])
@@ -99,11 +128,20 @@ def _with_limits(cluster: _Cluster, admin: KafkaAdminClient, brokers: Iterable[s
         if _TOPIC_LIMIT in settings
     }
     of_brokers: dict[str, int] = {}
+    makes_none = []
     for settings in described.get("broker", {}).values():
+        makes_none.append(settings.pop(_MAKES_TOPICS, {}).get("value") == "false")
         for name, setting in settings.items():
             value = int(setting["value"])
             of_brokers[name] = min(of_brokers.get(name, value), value)
-    return replace(cluster, topics=of_topics, brokers=of_brokers)
+    missing = _missing(admin, topics) if makes_none and all(makes_none) else frozenset()
+    return replace(cluster, topics=of_topics, brokers=of_brokers, missing=missing)
+
+
+def _missing(admin: KafkaAdminClient, topics: Iterable[str]) -> frozenset[str]:
+    """A topic that the job may not ask about answers with another error, and may be there."""
+    gone = UnknownTopicOrPartitionError.errno
+    return frozenset(one["name"] for one in admin.describe_topics(list(topics)) if one["error_code"] == gone)
 
 
 def _connected(bootstrap: str) -> KafkaAdminClient:

@@ -12,6 +12,7 @@ class SizeParam(click.ParamType[int]):
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
         try:
-            return parse_size(value)
+            # On a command line a number of bytes is text, too.
+            return parse_size(int(value) if isinstance(value, str) and value.isdecimal() else value)
         except ValueError as error:
             self.fail(str(error), param, ctx)

@@ -1,8 +1,9 @@
 """How an operator's command gets to the brokers."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
+from kafka import KafkaAdminClient
 from kafka.errors import KafkaError
 
 from pipeline.errors import PipelineError
@@ -20,3 +21,12 @@ def connecting(bootstrap: str) -> Iterator[None]:
         raise PipelineError(
             f"Kafka at {bootstrap} does not answer: {error}", hint="look at `bootstrap_servers` in the job's file"
         ) from error
+
+
+def cluster_id(bootstrap: str) -> str | None:
+    """The id of the cluster, None where it has none. Raises PipelineError."""
+    with (
+        connecting(bootstrap),
+        closing(KafkaAdminClient(bootstrap_servers=bootstrap, bootstrap_timeout_ms=CONNECT_MS)) as admin,
+    ):
+        return admin.describe_cluster().get("cluster_id") or None

@@ -160,7 +160,8 @@ def _unreadable(files: CheckpointFiles, name: str, why: object) -> RefusedError:
     reason = why.errors()[0]["msg"] if isinstance(why, ValidationError) else str(why)
     return RefusedError(
         f"checkpoint {files.place}: {name} is not in the form of Spark's Kafka checkpoints: {reason}",
-        hint="is it this job's? a file that a full disk cut off is gone: `checkpoint set-offsets` makes another",
+        hint="is it this job's? a file that a full disk cut off is gone: restore it from a copy, or begin again at "
+        "another checkpoint, with `run --new`",
     )
 
 

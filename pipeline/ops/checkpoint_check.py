@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pipeline.ops.checkpoint import Checkpoint
 from pipeline.ops.source import Bounds
 
+_AGAIN = "begin again at another checkpoint, with `run --new`"
+
 
 def problems(checkpoint: Checkpoint, topic: str, bounds: Bounds) -> list[str]:
     """Each reason why the job could not continue, with what there is to do."""
@@ -64,14 +66,14 @@ def _of_broker(checkpoint: Checkpoint, topic: str, bounds: Bounds) -> Iterator[s
     for partition in sorted({*wanted, *planned}):
         place = f"{topic}/{partition}"
         if partition not in bounds.end:
-            yield f"partition {place} is not there: the topic was made again with fewer; begin again with `run --new`"
+            yield f"partition {place} is not there: the topic was made again with fewer; {_AGAIN}"
             continue
         first, end = bounds.first[partition], bounds.end[partition]
         offset, furthest = wanted.get(partition, 0), max(wanted.get(partition, 0), planned.get(partition, 0))
         if furthest > end:
             yield (
                 f"{place}/{furthest} is behind the topic's end {end}: it is another cluster's, or the topic was made "
-                "again; begin again with `run --new`"
+                f"again; {_AGAIN}"
             )
         elif partition in wanted and offset < first:
             yield (

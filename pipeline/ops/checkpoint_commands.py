@@ -14,9 +14,10 @@ import click
 
 from pipeline.config import PipelineConfig
 from pipeline.errors import RefusedError
-from pipeline.identity import FILE, Identity
+from pipeline.identity import FILE, Identity, require_checkpoint, require_own
 from pipeline.load import load_config
 from pipeline.ops import checkpoint_write as write
+from pipeline.ops.broker import cluster_id
 from pipeline.ops.checkpoint import Checkpoint, lines, read_checkpoint
 from pipeline.ops.checkpoint_check import problems
 from pipeline.ops.exit_codes import exit_codes
@@ -61,9 +62,9 @@ def verify(config_file: Path, endpoint: str | None) -> None:
         files = _files(config, endpoint)
         found, identity = read_checkpoint(files), _identity(files)
         with _source(config) as source:
-            wrong = problems(found, source.topic, source.bounds())
+            wrong = [*_strange(files), *problems(found, source.topic, source.bounds())]
         # Of the topic the offsets have said it already.
-        own = Identity.of(config, None)
+        own = _own(config, identity)
         if identity is not None and not (wrong and identity.source != own.source):
             wrong += [f"another job has made it: {difference}" for difference in identity.differences(own)]
     for problem in wrong:
@@ -81,7 +82,9 @@ def fork(target: str, config_file: Path, endpoint: str | None) -> None:
     """Copy the checkpoint to TARGET, an empty path or s3a:// place, with a new query id."""
     with exit_codes():
         config = load_config(config_file)
-        made = write.fork(_files(config, endpoint), _files(config, endpoint, target), uuid.uuid4())
+        files = _files(config, endpoint)
+        _require_own(config, files, read_checkpoint(files), of_cluster=False)
+        made = write.fork(files, _files(config, endpoint, target), uuid.uuid4())
     click.echo(f"{target}: {made.files} files, query id {made.query_id}")
     click.echo("two jobs with one deferral.topic end each other: give the other one a topic of its own")
 
@@ -111,7 +114,8 @@ def set_offsets(
                 f"this would set checkpoint {found.place} itself", hint="--into PLACE makes another, --yes sets it"
             )
         if target is not None:
-            write.require_empty(_files(config, endpoint, target))
+            write.require_beside(_files(config, endpoint, target), files)
+        _require_own(config, files, found)
         with _source(config) as source:
             offsets = _offsets_at(source, at, yes=yes)
         if target is None:
@@ -130,7 +134,9 @@ def lag(config_file: Path, endpoint: str | None) -> None:
     """How far the job is behind, in events and seconds, over all partitions of its topic."""
     with exit_codes():
         config = load_config(config_file)
-        found = read_checkpoint(_files(config, endpoint))
+        files = _files(config, endpoint)
+        found = read_checkpoint(files)
+        _require_own(config, files, found)
         with _source(config) as source:
             lags = measure(found, source.topic, source.bounds(), source.first_record)
         for line in lag_lines(source.topic, lags, milliseconds(datetime.now(UTC))):
@@ -169,6 +175,30 @@ def _say_difference(found: Checkpoint, topic: str, offsets: dict[int, int]) -> N
 
 def _identity(files: CheckpointFiles) -> Identity | None:
     return Identity.read(files.read(FILE), files.place) if FILE in files.names() else None
+
+
+def _own(config: PipelineConfig, found: Identity | None) -> Identity:
+    """The job's, with the cluster of its source where `found` says one to compare it with. Raises PipelineError."""
+    asked = found is not None and found.cluster is not None
+    return Identity.of(config, cluster_id(config.source.bootstrap_servers) if asked else None)
+
+
+def _require_own(config: PipelineConfig, files: CheckpointFiles, found: Checkpoint, *, of_cluster: bool = True) -> None:
+    """As `run` does; the broker is asked only with `of_cluster`. Raises RefusedError, PipelineError."""
+    identity = _identity(files)
+    own = _own(config, identity) if of_cluster else Identity.of(config, None)
+    planned = found.last.ends if found.last else {}
+    try:
+        require_own(identity, own, checkpoint=found.place, topics={*found.committed(), *planned})
+    except RefusedError as error:
+        raise RefusedError(str(error), hint="--config is the file of the job whose checkpoint it is") from None
+
+
+def _strange(files: CheckpointFiles) -> Iterator[str]:
+    try:
+        require_checkpoint(files.entries(), files.place)
+    except RefusedError as error:
+        yield f"{error}; move that away"
 
 
 def _files(config: PipelineConfig, endpoint: str | None, place: str | None = None) -> CheckpointFiles:

@@ -46,7 +46,7 @@ def require_stopped(checkpoint: Checkpoint, now: datetime) -> None:
 def fork(source: CheckpointFiles, target: CheckpointFiles, new_id: uuid.UUID) -> Fork:
     """Copy a checkpoint, up to the batch that is planned now, to a place that holds nothing. Raises RefusedError."""
     checkpoint = read_checkpoint(source)
-    require_empty(target)
+    require_beside(target, source)
     # A driver that runs meanwhile plans more; a copy of that without its commits would be none.
     last = checkpoint.last.number if checkpoint.last else -1
     logs = ["sources/0/0"] if checkpoint.start is not None else []
@@ -86,6 +86,18 @@ def require_planned(checkpoint: Checkpoint) -> str:
             hint="give the job another checkpoint and begin with `run --new timestamp=…`",
         )
     return checkpoint.last.facts
+
+
+def require_beside(target: CheckpointFiles, source: CheckpointFiles) -> None:
+    """Raises RefusedError for a place that holds something, or that lies within the other: a checkpoint with a strange
+    directory in it is none any more.
+    """
+    if target.parts[: len(source.parts)] == source.parts and len(target.parts) > len(source.parts):
+        raise RefusedError(
+            f"{target.place} is inside checkpoint {source.place}: no job would begin there again",
+            hint="name a place outside of it that holds nothing",
+        )
+    require_empty(target)
 
 
 def require_empty(target: CheckpointFiles) -> None:

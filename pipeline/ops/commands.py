@@ -82,10 +82,17 @@ def _wish(topic: LedgerTopic, action: Action, texts: tuple[str, ...], wait_s: fl
     if not wanted:
         click.echo("nothing is deferred")
     outcomes = wish(topic, action, wanted, wait_s=wait_s)
+    gone = [outcome for outcome in outcomes if not outcome.known]
     for outcome in outcomes:
-        said = "carried out" if outcome.done else "recorded; the job carries it out when it runs"
-        click.echo(f"{outcome.position}: {said if outcome.known else 'is not deferred'}")
-    if any(not outcome.known for outcome in outcomes):
+        if outcome.known:
+            said = "carried out" if outcome.done else "recorded; the job carries it out when it runs"
+            click.echo(f"{outcome.position}: {said}")
+        elif not everything:
+            click.echo(f"{outcome.position}: is not deferred")
+    if everything and gone:
+        # Between the two looks at the ledger: the job works, and nobody named them.
+        click.echo(f"{len(gone)} left meanwhile")
+    elif gone:
         sys.exit(RefusedError.exit_code)
 
 

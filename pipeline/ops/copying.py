@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from kafka import KafkaProducer
 from kafka.errors import KafkaError
@@ -39,6 +39,16 @@ class Target(Protocol):
         """Returns when all is acknowledged."""
 
 
+class CopyStoppedError(PipelineError):
+    """Somebody pressed Ctrl-C; what was `sent` is acknowledged."""
+
+    exit_code: ClassVar[int] = 130
+
+    def __init__(self, sent: int, *, hint: str | None = None) -> None:
+        super().__init__(f"stopped, with {sent} records sent, all of them acknowledged", hint=hint)
+        self.sent = sent
+
+
 class Pace:
     """Lets at most `rate` pass a second, one after the other and none in advance."""
 
@@ -61,17 +71,26 @@ class Pace:
 
 
 def copy_all(copies: Iterable[Copy], target: Target, pace: Pace | None = None) -> int:
-    """How many were copied, all of them acknowledged. Raises PipelineError, which says how many were sent."""
-    sent = 0
+    """How many were copied, all of them acknowledged.
+
+    Raises PipelineError, which says how many were sent, and CopyStoppedError on Ctrl-C. A copy that is not sent is the
+    last that was taken from `copies`.
+    """
+    sent, stopped = 0, False
     try:
-        for copy in copies:
-            if pace:
-                pace.wait()
-            target.send(copy)
-            sent += 1
+        try:
+            for copy in copies:
+                if pace:
+                    pace.wait()
+                target.send(copy)
+                sent += 1
+        except KeyboardInterrupt:
+            stopped = True
         target.finish()
     except PipelineError as error:
         raise PipelineError(f"{error} (of {sent} records sent)", hint=error.hint) from error
+    if stopped:
+        raise CopyStoppedError(sent)
     return sent
 
 

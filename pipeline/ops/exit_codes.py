@@ -1,4 +1,6 @@
-"""How a command of an operator ends: 1 when something did not answer, 2 when it was refused."""
+"""How a command of an operator ends: 1 when something did not answer, 2 when it was refused, 130 for Ctrl-C while it
+copies.
+"""
 
 import sys
 from collections.abc import Iterator

@@ -4,10 +4,14 @@ The key becomes that of the page, whatever it was, and the page's events of one 
 Key, time and place of a copy are functions of the record, so a second run into a fresh topic makes the same one.
 """
 
+from collections.abc import Mapping
+from contextlib import closing
+from typing import Any
+
 import orjson
 from kafka import KafkaAdminClient
 from kafka.admin import ConfigFilterType, ConfigResource, ConfigResourceType, NewTopic
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, for_code
 
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops.copying import Copy
@@ -16,6 +20,7 @@ from pipeline.records.record import Position
 
 PLACE_HEADER = "copied-from"
 _DEADLINE_MS = 30_000
+_OF_TOPIC = "DYNAMIC_TOPIC_CONFIG"
 
 
 def page_key(record: SourceRecord) -> bytes | None:
@@ -55,18 +60,42 @@ def require_target(bounds: Bounds, topic: str, partitions: int) -> None:
 
 
 def make_target(bootstrap: str, source: str, target: str, partitions: int) -> None:
-    """Make the topic with the settings that the source has of its own, unless it is there. Raises PipelineError."""
+    """Make the topic with the settings that the source has of its own, unless it is there.
+
+    Raises RefusedError for one that the broker will not make, PipelineError.
+    """
     try:
-        admin = KafkaAdminClient(bootstrap_servers=bootstrap)
-        try:
+        with closing(KafkaAdminClient(bootstrap_servers=bootstrap)) as admin:
             if any(found["name"] == target and found["partitions"] for found in admin.describe_topics()):
                 return
-            wanted = ConfigResource(ConfigResourceType.TOPIC, source)
-            described = admin.describe_configs([wanted], config_filter=ConfigFilterType.DYNAMIC)
-            settings = {name: str(setting["value"]) for name, setting in described["topic"][source].items()}
+            settings = _own_settings(admin, source)
             new = NewTopic(target, num_partitions=partitions, replication_factor=-1, topic_configs=settings)
-            admin.create_topics([new], timeout_ms=_DEADLINE_MS, wait_for_metadata=True)
-        finally:
-            admin.close()
+            # Its own errors hold the whole request; the answer has the broker's sentence.
+            answer = admin.create_topics([new], timeout_ms=_DEADLINE_MS, raise_errors=False)
+            require_made(answer, f"topic {target} at {bootstrap}")
+            admin.wait_for_topics([target])
     except (KafkaError, OSError) as error:
         raise PipelineError(f"topic {target} at {bootstrap} could not be made: {error!r}") from error
+
+
+def require_made(answer: Mapping[str, Any], place: str) -> None:
+    """Raises RefusedError with what the broker says, PipelineError when it may do it later."""
+    for topic in answer["topics"]:
+        if not topic["error_code"]:
+            continue
+        error = for_code(topic["error_code"])
+        why = f"{place} could not be made: {topic['error_message'] or error.description}"
+        if error.retriable:
+            raise PipelineError(why)
+        raise RefusedError(why, hint="look at DST and --partitions, and at what the broker allows")
+
+
+def _own_settings(admin: KafkaAdminClient, topic: str) -> dict[str, str]:
+    """What is set for the topic; what it takes from the brokers, the copy takes from them too."""
+    wanted = ConfigResource(ConfigResourceType.TOPIC, topic)
+    described = admin.describe_configs([wanted], config_filter=ConfigFilterType.DYNAMIC)
+    return {
+        name: str(setting["value"])
+        for name, setting in described["topic"][topic].items()
+        if setting["config_source"] == _OF_TOPIC
+    }

@@ -5,6 +5,8 @@ and a driver that runs finds its next file taken and fails, instead of going on 
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Protocol
@@ -26,6 +28,13 @@ class CheckpointFiles(Protocol):
 
     place: str
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Where it is: a place within another has parts that begin with those of the other."""
+
+    def entries(self) -> set[str]:
+        """What stands at its top, directories too."""
+
     def names(self, directory: str = "") -> dict[str, datetime]:
         """All files below a directory, and when each was written; none when the directory is not there."""
 
@@ -40,7 +49,12 @@ def open_files(place: str, store: ClaimCheck, *, endpoint: str | None = None) ->
 
     An object store is reached at `endpoint`, else at that of the environment, else where claim checks go.
     """
-    parts = urlsplit(place)
+    try:
+        parts = urlsplit(place)
+    except ValueError as error:
+        raise RefusedError(
+            f"checkpoint {place} is no place: {error}", hint="write a path, or s3a://bucket/path"
+        ) from error
     if parts.scheme in ("s3a", "s3"):
         in_environment = any(name in os.environ for name in _ENDPOINTS)
         reached = endpoint or (None if in_environment else store.endpoint)
@@ -61,6 +75,16 @@ class LocalFiles:
     def __init__(self, place: str, root: Path) -> None:
         self.place = place
         self._root = root
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return self._root.resolve().parts
+
+    def entries(self) -> set[str]:
+        try:
+            return {path.name for path in self._root.iterdir()} if self._root.exists() else set()
+        except OSError as error:
+            raise PipelineError(f"checkpoint {self.place} cannot be listed: {error}") from error
 
     def names(self, directory: str = "") -> dict[str, datetime]:
         top = self._root / directory
@@ -106,17 +130,37 @@ class ObjectFiles:
         self.place = place
         self._bucket = bucket
         self._root = prefix
-        self._client: S3Client = boto3.client(
-            "s3",
-            endpoint_url=endpoint,
-            region_name=region,
-            config=Config(
-                s3={"addressing_style": "path"},
-                connect_timeout=5,
-                read_timeout=30,
-                retries={"mode": "standard", "total_max_attempts": 3},
-            ),
-        )
+        with usable_store(f"checkpoint {place}"):
+            self._client: S3Client = boto3.client(
+                "s3",
+                endpoint_url=endpoint,
+                region_name=region,
+                config=Config(
+                    s3={"addressing_style": "path"},
+                    connect_timeout=5,
+                    read_timeout=30,
+                    retries={"mode": "standard", "total_max_attempts": 3},
+                ),
+            )
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return ("s3", self._bucket, *filter(None, self._root.split("/")))
+
+    def entries(self) -> set[str]:
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        top = f"{self._root}/".lstrip("/")
+        try:
+            pages = list(
+                self._client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=top, Delimiter="/")
+            )
+        except (BotoCoreError, ClientError) as error:
+            raise self._failed("cannot be listed", error) from error
+        found = [item["Key"] for page in pages for item in page.get("Contents", [])]
+        found += [item["Prefix"] for page in pages for item in page.get("CommonPrefixes", [])]
+        # An object named like the directory itself marks it.
+        return {name for key in found if (name := key.removeprefix(top).rstrip("/"))}
 
     def names(self, directory: str = "") -> dict[str, datetime]:
         from botocore.exceptions import BotoCoreError, ClientError
@@ -167,6 +211,21 @@ class ObjectFiles:
             f"checkpoint {self.place}: {what}: {error}",
             hint="--s3-endpoint says where the store is; its credentials come from the environment",
         )
+
+
+@contextmanager
+def usable_store(what: str) -> Iterator[None]:
+    """Turns what a client of a store says of its own settings into RefusedError."""
+    from botocore.exceptions import BotoCoreError
+
+    try:
+        yield
+    except (BotoCoreError, ValueError) as error:
+        raise RefusedError(
+            f"{what}: its store cannot be asked: {error}",
+            hint="an endpoint is written http://host:port, where it is said: --s3-endpoint, AWS_ENDPOINT_URL, "
+            "claim_check.endpoint; the region is claim_check.region",
+        ) from error
 
 
 def _code(error: Exception) -> str:

@@ -20,7 +20,10 @@ def parse_moment(text: str, now: datetime) -> datetime:
         raise RefusedError(f"{text!r} has no time zone", hint=f"write {FORMS}")
     if moment > now:
         raise RefusedError(f"{text} is in the future: here it is {show(now)}", hint="no event can be that late yet")
-    return moment.astimezone(UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise RefusedError(f"{text} is before the year 1 of UTC", hint=f"write {FORMS}") from None
 
 
 def milliseconds(moment: datetime) -> int:

@@ -17,6 +17,8 @@ from pipeline.ops.broker import CLIENT_ID, CONNECT_MS, connecting
 from pipeline.ops.checkpoint import Offsets
 from pipeline.records.record import Headers
 
+OF_SOURCE = "`source` in the job's file"
+OF_SINK = "`sink` in the job's file"
 _ANSWER_S = 30.0
 _POLL_MS = 200
 _FETCH_BYTES = 64 * 1024 * 1024
@@ -46,9 +48,16 @@ class SourceTopic:
     """One topic. Its methods raise PipelineError when the broker does not answer."""
 
     def __init__(
-        self, consumer: KafkaConsumer, bootstrap: str, topic: str, clock: Callable[[], float] = time.monotonic
+        self,
+        consumer: KafkaConsumer,
+        bootstrap: str,
+        topic: str,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        named_by: str = OF_SOURCE,
     ) -> None:
         self.topic = topic
+        self._named_by = named_by
         self._consumer = consumer
         self._bootstrap = bootstrap
         self._clock = clock
@@ -115,9 +124,7 @@ class SourceTopic:
     def _places(self) -> list[TopicPartition]:
         found = self._consumer.partitions_for_topic(self.topic)
         if not found:
-            raise RefusedError(
-                f"there is no topic {self.topic} at {self._bootstrap}", hint="look at `source` in the job's file"
-            )
+            raise RefusedError(f"there is no topic {self.topic} at {self._bootstrap}", hint=f"look at {self._named_by}")
         return [TopicPartition(self.topic, number) for number in sorted(found)]
 
     @contextmanager
@@ -129,8 +136,8 @@ class SourceTopic:
 
 
 @contextmanager
-def opened_topic(bootstrap: str, topic: str) -> Iterator[SourceTopic]:
-    """Raises PipelineError when no broker answers."""
+def opened_topic(bootstrap: str, topic: str, *, named_by: str = OF_SOURCE) -> Iterator[SourceTopic]:
+    """`named_by` is who named the topic, for messages. Raises PipelineError when no broker answers."""
     with connecting(bootstrap):
         consumer = KafkaConsumer(
             bootstrap_servers=bootstrap,
@@ -143,7 +150,7 @@ def opened_topic(bootstrap: str, topic: str) -> Iterator[SourceTopic]:
             fetch_max_bytes=_FETCH_BYTES,
         )
     try:
-        yield SourceTopic(consumer, bootstrap, topic)
+        yield SourceTopic(consumer, bootstrap, topic, named_by=named_by)
     finally:
         consumer.close()
 

@@ -1,5 +1,9 @@
-"""`python -m pipeline replay` and `fan-out`: events of a topic once more. Exit 1 Kafka failed, 2 refused."""
+"""`python -m pipeline replay` and `fan-out`: events of a topic once more.
 
+Exit 1 Kafka failed, 2 refused, 130 stopped with Ctrl-C.
+"""
+
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -7,11 +11,13 @@ import click
 
 from pipeline.errors import RefusedError
 from pipeline.load import load_config
-from pipeline.ops.copying import Pace, copy_all, opened_target
+from pipeline.ops.checkpoint import Offsets
+from pipeline.ops.copying import CopyStoppedError, Pace, copy_all, opened_target
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.fan_out import copied, make_target, require_target
+from pipeline.ops.number import Number
 from pipeline.ops.replay import FORMS, parse_edge, part_between, replayed
-from pipeline.ops.source import Bounds, opened_topic, total
+from pipeline.ops.source import Bounds, SourceRecord, opened_topic, total
 
 _CONFIG = click.option(
     "--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file."
@@ -22,9 +28,7 @@ _CONFIG = click.option(
 @click.option("--from", "begin", required=True, metavar="WHERE", help=f"The first event: {FORMS}.")
 @click.option("--to", "end", required=True, metavar="WHERE", help="The same; that event is not replayed any more.")
 @click.option("--into", "target", required=True, metavar="TOPIC", help="May be the job's source topic itself.")
-@click.option(
-    "--rate", type=click.FloatRange(min=0, min_open=True), default=100, show_default=True, help="Events a second."
-)
+@click.option("--rate", type=Number(min=0.001, max=1_000_000), default=100, show_default=True, help="Events a second.")
 @click.option("--dry-run", is_flag=True, help="Say how many, and send nothing.")
 @_CONFIG
 def replay(begin: str, end: str, target: str, rate: float, config_file: Path, *, dry_run: bool) -> None:
@@ -34,7 +38,10 @@ def replay(begin: str, end: str, target: str, rate: float, config_file: Path, *,
         now = datetime.now(UTC)
         edges = parse_edge(begin, now), parse_edge(end, now)
         bootstrap = config.source.bootstrap_servers
-        with opened_topic(bootstrap, config.source.topic) as source, opened_topic(bootstrap, target) as there:
+        with (
+            opened_topic(bootstrap, config.source.topic) as source,
+            opened_topic(bootstrap, target, named_by="--into") as there,
+        ):
             bounds = source.bounds()
             part = part_between(source, bounds, *edges)
             keep_partition = len(there.bounds().end) == len(bounds.end)
@@ -44,12 +51,17 @@ def replay(begin: str, end: str, target: str, rate: float, config_file: Path, *,
             if dry_run:
                 click.echo(f"{count} events, {count / rate:.0f} s at {rate:g} a second; none is sent")
                 return
+            left = dict(part.first)
             with opened_target(bootstrap, target, config.sink.max_request_size) as producer:
                 copies = (
                     replayed(record, source.topic, keep_partition=keep_partition)
-                    for record in source.records(part.first, part.end)
+                    for record in _noted(source.records(part.first, part.end), left)
                 )
-                sent = copy_all(copies, producer, Pace(rate))
+                try:
+                    sent = copy_all(copies, producer, Pace(rate))
+                except CopyStoppedError as error:
+                    goes_on = f"--from {_written(left)} --to {_written(part.end)} --into {target} --rate {rate:g}"
+                    raise CopyStoppedError(error.sent, hint=f"it goes on with {goes_on}") from None
         click.echo(f"{sent} events replayed into {target}")
 
 
@@ -65,12 +77,27 @@ def fan_out(src: str, dst: str, partitions: int, config_file: Path) -> None:
             raise RefusedError(f"{src} cannot be copied into itself", hint="name a topic that is not there")
         config = load_config(config_file)
         bootstrap = config.source.bootstrap_servers
-        with opened_topic(bootstrap, src) as source:
+        with opened_topic(bootstrap, src, named_by="SRC") as source:
             bounds: Bounds = source.bounds()
             make_target(bootstrap, src, dst, partitions)
-            with opened_topic(bootstrap, dst) as there:
+            with opened_topic(bootstrap, dst, named_by="DST") as there:
                 require_target(there.bounds(), dst, partitions)
             with opened_target(bootstrap, dst, config.sink.max_request_size) as producer:
                 copies = (copied(record, src) for record in source.records(bounds.first, bounds.end))
-                sent = copy_all(copies, producer)
+                try:
+                    sent = copy_all(copies, producer)
+                except CopyStoppedError as error:
+                    raise CopyStoppedError(error.sent, hint=f"delete {dst}, and begin again") from None
         click.echo(f"{sent} events copied into {dst}, {partitions} partitions")
+
+
+def _noted(records: Iterable[SourceRecord], left: dict[int, int]) -> Iterator[SourceRecord]:
+    """The records; each is noted in `left`, the first offset of a partition that is left, when it is done with."""
+    for record in records:
+        yield record
+        left[record.partition] = record.offset + 1
+
+
+def _written(offsets: Offsets) -> str:
+    """As --from and --to read them."""
+    return ",".join(f"{partition}:{offset}" for partition, offset in offsets.items())

@@ -67,7 +67,8 @@ def enriched(event: PageChange, body: str | None, *, stream: str, namespace: uui
     """The event for another stream, its main slot with a body or, as all other slots, without. Ids are unique within a
     namespace: each job has its own. A body needs an event with a main slot.
 
-    A body that the source event already had is not passed on: it may be hidden, and it is not what the job fetched.
+    A body that the source event already had, of now or of before the change, is not passed on: it may be hidden, and it
+    is not what the job fetched.
     """
     meta = event.raw["meta"]
     output: dict[str, Any] = event.raw | {
@@ -78,14 +79,19 @@ def enriched(event: PageChange, body: str | None, *, stream: str, namespace: uui
             "dt": meta.get("dt", event.raw["dt"]),
         }
     }
-    revision = event.raw["revision"]
-    if "content_slots" in revision:
-        slots = {role: _without_body(slot) for role, slot in revision["content_slots"].items()}
-        if body is not None:
-            slots["main"]["content_body"] = body
-        output["revision"] = revision | {"content_slots": slots}
+    output["revision"] = revision = _without_bodies(event.raw["revision"])
+    if body is not None:
+        revision["content_slots"]["main"]["content_body"] = body
+    prior = event.raw.get("prior_state", {})
+    if "revision" in prior:
+        output["prior_state"] = prior | {"revision": _without_bodies(prior["revision"])}
     return output
 
 
-def _without_body(slot: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in slot.items() if name != "content_body"}
+def _without_bodies(revision: dict[str, Any]) -> dict[str, Any]:
+    """A copy, and so are its slots; one without slots stays without."""
+    if "content_slots" not in revision:
+        return dict(revision)
+    slots = revision["content_slots"].items()
+    bare = {role: {name: value for name, value in slot.items() if name != "content_body"} for role, slot in slots}
+    return revision | {"content_slots": bare}

@@ -11,6 +11,7 @@ import pytest
 
 from devkit.scenario.configure import merge
 from devkit.stack.stack import CHECKPOINTS
+from devkit.stack.topics import recreate_topics
 from tests.integration.crash.bench import Bench
 
 MakeBench = Callable[..., Bench]
@@ -38,6 +39,7 @@ def test_only_its_own_job_continues_a_checkpoint(make_bench: MakeBench) -> None:
     mark = store.get_object(Bucket=CHECKPOINTS, Key=f"{prefix}/job.json")["Body"].read()
     assert orjson.loads(mark) == made["made_by"]
 
+    recreate_topics(bench.config.sink.bootstrap_servers, {"somebody-elses": (1, {})})
     with_settings(bench, {"sink": {"topic": "somebody-elses"}})
     refused = bench.start()
     assert refused.await_end() == 2

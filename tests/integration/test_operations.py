@@ -8,6 +8,7 @@ moment on are processed again, and a job that was running all the same ends inst
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -214,8 +215,50 @@ def test_replay_and_fan_out(stack: tuple[Guardian, Stack], tmp_path: Path) -> No
     with closing(KafkaAdminClient(bootstrap_servers=bootstrap)) as admin:
         described = admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, "operations.wide")])
         assert described["topic"]["operations.wide"]["max.message.bytes"]["value"] == "2000000"
+        # The copy goes on following the broker's defaults.
+        of_topic = [
+            name
+            for name, setting in described["topic"]["operations.wide"].items()
+            if setting["config_source"] == "DYNAMIC_TOPIC_CONFIG"
+        ]
+        assert of_topic == ["max.message.bytes"]
+    for refused in (["operations bad"], ["operations.broad", "--partitions", "100000"]):
+        said = command("fan-out", "operations.src", *refused, fails=2)
+        assert "could not be made: " in said
+        assert len(said) < 400, said
     assert "holds 64 records" in command(*wide, fails=2)
     assert "with 3 partitions, not 32" in command("fan-out", "operations.src", "operations.replay", fails=2)
+
+
+def test_a_replay_that_is_stopped_goes_on_where_it_says(stack: tuple[Guardian, Stack], tmp_path: Path) -> None:
+    """Set-up: 40 events of 2 partitions. Steps: a slow replay, Ctrl-C, what its hint says. Checked: each once."""
+    bootstrap = stack[1].kafka.bootstrap
+    recreate_topics(bootstrap, {"stopped.src": (2, {}), "stopped.replay": (2, {})})
+    with closing(KafkaProducer(bootstrap_servers=bootstrap)) as producer:
+        for number in range(40):
+            producer.send("stopped.src", value=b"%d" % number, partition=number % 2)
+        producer.flush()
+    config = {
+        "source": {"bootstrap_servers": bootstrap, "topic": "stopped.src"},
+        "sink": {"bootstrap_servers": bootstrap},
+        "mediawiki": {"endpoint": "http://127.0.0.1:1"},
+        "checkpoint": str(tmp_path / "none"),
+    }
+    file = tmp_path / "pipeline.yaml"
+    file.write_bytes(orjson.dumps(config))
+    arguments = ["replay", "--from", "earliest", "--to", "latest", "--into", "stopped.replay"]
+    argv = [sys.executable, "-m", "pipeline", *arguments, "--rate", "1", "--config", str(file)]
+    with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True) as process:
+        while not read(bootstrap, "stopped.replay"):
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    sent = read(bootstrap, "stopped.replay")
+    assert f"stopped, with {len(sent)} records sent" in said
+    again = said.splitlines()[-1].removeprefix("hint: it goes on with ").split()
+    assert f"{40 - len(sent)} events replayed" in Commands(file)("replay", *again, "--rate", "1000")
+    assert sorted(int(one.value) for one in read(bootstrap, "stopped.replay")) == list(range(40))
 
 
 @pytest.mark.parametrize("arguments", [["checkpoint", "verify"], ["lag"]])

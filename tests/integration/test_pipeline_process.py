@@ -5,6 +5,7 @@ Set-up: a real stack, a topic of its own for each test. Checked: exit codes and 
 
 import json
 import signal
+import socket
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kafka import KafkaProducer
+from kafka import KafkaAdminClient, KafkaProducer
 
 from devkit.guardian import Guardian, ManagedProcess
 from devkit.observe.audit.arrivals import read_topic
@@ -116,6 +117,27 @@ def test_an_existing_checkpoint_refuses_a_new_start_and_graceful_stop_is_exit_0(
     assert "--new earliest would not be obeyed" in said
 
 
+def test_a_start_that_failed_does_not_stand_in_the_way_of_the_next(job: Job) -> None:
+    """A topic that is missing is said by its name, and what the metrics' port stopped has left no position."""
+    topic = job.config["source"]["topic"]
+    job.config["source"]["topic"] = "no.such"
+    code, said = job.run_to_end("--new", "earliest")
+    assert code == 2
+    assert f"source.topic: there is no topic no.such at {job.config['source']['bootstrap_servers']}" in said
+    job.config["source"]["topic"] = f"{topic[:-6]}out"
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        job.config["metrics"] = {"port": taken.getsockname()[1]}
+        code, said = job.run_to_end("--new", "earliest")
+    assert code == 2, said
+    job.config["source"]["topic"] = topic
+    del job.config["metrics"]
+    process = job.start("--new", "earliest")
+    await_line(process, "started")
+    process.signal(signal.SIGTERM)
+    wait_until(lambda: process.exit_code is not None, what="the pipeline to stop", deadline=DEADLINE)
+    assert process.exit_code == 0, process.last_words(20)
+
+
 def test_a_metrics_name_used_twice_is_refused(job: Job) -> None:
     job.config["metrics"] = {"rename": {"enrichment_fetch_retries": "enrichment_events"}}
     code, said = job.run_to_end("--new", "latest")
@@ -166,11 +188,16 @@ def test_messages_that_are_no_events_become_bounded_error_events_and_the_stream_
 # The producer looks for the topic for a minute. That a failed query is exit code 1 is in the crashes of deferral, too.
 @pytest.mark.slow
 def test_a_failing_query_ends_the_process_with_exit_1(job: Job) -> None:
-    job.config["sink"]["error_topic"] = "no-such-topic"
-    producer = KafkaProducer(bootstrap_servers=job.config["source"]["bootstrap_servers"])
+    bootstrap = job.config["source"]["bootstrap_servers"]
+    process = job.start("--new", "earliest")
+    await_line(process, "started")
+    # It was there when the job looked.
+    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+    admin.delete_topics([job.config["sink"]["error_topic"]])
+    admin.close()
+    producer = KafkaProducer(bootstrap_servers=bootstrap)
     producer.send(job.config["source"]["topic"], value=b"not json").get(10)
     producer.close()
-    process = job.start("--new", "earliest")
     wait_until(lambda: process.exit_code is not None, what="the pipeline to fail", deadline=2 * DEADLINE)
     assert process.exit_code == 1
     assert "query failed" in process.stderr.read_text()

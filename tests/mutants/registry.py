@@ -127,13 +127,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         rule=4,
         what="Retry-After is not obeyed",
-        replacements=(
-            Replacement(
-                "pipeline/fetch/client.py",
-                "        if retry_after_s is not None:\n            return",
-                "        if False:\n            return",
-            ),
-        ),
+        replacements=(Replacement("pipeline/fetch/client.py", "(retry_after_s or 0.0) + ", ""),),
         test=f"{_DAY}::test_a_pause_that_is_asked_for_is_kept",
         says="asked again after",
         where=_WORKER,
@@ -144,8 +138,8 @@ MUTANTS: tuple[Mutant, ...] = (
         replacements=(
             Replacement(
                 "pipeline/worker.py",
-                "limit_s=min(policy.inline_allowance_s, config.fetch.deadline.total_seconds())",
-                "limit_s=config.fetch.deadline.total_seconds()",
+                "limit_s = min(policy.inline_allowance_s, config.fetch.deadline.total_seconds())",
+                "limit_s = config.fetch.deadline.total_seconds()",
             ),
         ),
         test=f"{_DAY}::test_a_page_that_hangs_holds_no_batch",

@@ -116,6 +116,8 @@ def test_a_small_file_is_written_once(checkpoint: Path) -> None:
     assert look(spark(Files()), str(checkpoint)).identity == '{"ä": 1}'
     with pytest.raises(FileExistsError):
         write_text(spark(Files()), str(checkpoint), "job.json", "other")
+    write_text(spark(Files()), str(checkpoint), "job.json", "other", over=True)
+    assert look(spark(Files()), str(checkpoint)).identity == "other"
 
 
 def test_the_topics_are_those_of_the_last_plan_or_of_the_beginning(checkpoint: Path) -> None:

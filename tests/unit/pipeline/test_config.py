@@ -149,6 +149,35 @@ def test_a_stop_has_time_for_slow_records_and_the_sink(make_config: MakeConfig) 
     assert make_config(deferral={"policy": "none"}, stop_timeout="1s").stop_timeout.total_seconds() == 1
 
 
+@pytest.mark.parametrize(
+    ("sections", "said"),
+    [
+        ({"sink": {"topic": "mediawiki.page_change.v1"}}, "source.topic and sink.topic are both"),
+        ({"sink": {"topic": "t", "error_topic": "t"}}, "sink.topic and sink.error_topic are both 't'"),
+        ({"deferral": {"topic": "mediawiki.page_change.v1"}}, "source.topic and deferral.topic are both"),
+    ],
+)
+def test_no_topic_is_two_things(make_config: MakeConfig, sections: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        make_config(**sections)
+
+
+def test_the_same_name_on_another_cluster_is_another_topic(make_config: MakeConfig) -> None:
+    made = make_config(source={"bootstrap_servers": "far:9092"}, sink={"topic": "mediawiki.page_change.v1"})
+    assert made.source.topic == made.sink.topic
+
+
+def test_a_batchs_budget_lies_between_allowance_and_stall(make_config: MakeConfig) -> None:
+    made = make_config(deferral={"inline_allowance": "4s"}, stall_timeout="12s")
+    assert made.batch_budget.total_seconds() == 8
+    assert PipelineConfig.model_validate(made.model_dump(mode="json", by_alias=True)) == made
+    for budget in ("4s", "12s"):
+        with pytest.raises(ValidationError, match=r"batch_budget \d+ s is not between .* leave it out, or write 8s"):
+            make_config(deferral={"inline_allowance": "4s"}, stall_timeout="12s", batch_budget=budget)
+    # Without deferral there is nowhere to put what it cuts off.
+    assert make_config(deferral={"policy": "none"}, batch_budget="1h").batch_budget.total_seconds() == 3600
+
+
 def test_a_breaker_stays_open_no_longer_than_its_cap(make_config: MakeConfig) -> None:
     assert make_config(breaker={"open_for": "2m", "open_for_cap": "2m"}).breaker.policy == "wait"
     with pytest.raises(

@@ -3,15 +3,23 @@
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 import pytest
 
-from pipeline.engine import LoopThread, ResultBuffer, run
+from pipeline import engine as module
+from pipeline.engine import LoopThread, ResultBuffer
 
 InTime = Callable[[Callable[[], Any]], Any]
 Process = Callable[[int], Any]
+
+
+def run(*given: Any, **named: Any) -> Iterator[Any]:
+    """The results one by one, for what these tests are about."""
+    with closing(module.run(*given, **named)) as groups:
+        for results in groups:
+            yield from results
 
 
 @pytest.fixture

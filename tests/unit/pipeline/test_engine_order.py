@@ -5,6 +5,7 @@ import gc
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,10 +14,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline import engine
-from pipeline.engine import LoopThread, ResultBuffer, run
+from pipeline.engine import LoopThread, ResultBuffer
 
 InTime = Callable[[Callable[[], list[int]]], list[int]]
 shared_loop = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def run(*given: Any, **named: Any) -> Iterator[Any]:
+    """The results one by one, for what these tests are about."""
+    with closing(engine.run(*given, **named)) as groups:
+        for results in groups:
+            yield from results
 
 
 def as_it_is(_message: Any, outcome: Any) -> Any:
@@ -309,3 +317,33 @@ def test_without_running_ahead_a_page_has_one_message_under_way(loop_thread: Loo
         ahead=False,
     )
     assert sorted(in_time(lambda: list(results))) == list(range(40))
+
+
+def test_what_is_finished_is_handed_on_while_another_is_slow(loop_thread: LoopThread, in_time: InTime) -> None:
+    """And when nothing more comes for a moment that is said, once: whoever gathers results may let them go."""
+    slow = asyncio.Event()
+
+    async def process(message: int) -> int:
+        if message == 0:
+            await slow.wait()
+        return message
+
+    groups = engine.run(
+        range(40),
+        process,
+        as_it_is,
+        thread=loop_thread,
+        key_of=lambda message: message,
+        max_started=50,
+        buffer=plain_buffer(),
+    )
+
+    def until_quiet() -> list[int]:
+        found: list[int] = []
+        while group := next(groups):
+            found += group
+        return found
+
+    assert sorted(in_time(until_quiet)) == list(range(1, 40))
+    loop_thread.loop.call_soon_threadsafe(slow.set)
+    assert in_time(lambda: [one for group in groups for one in group]) == [0]

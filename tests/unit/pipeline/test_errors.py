@@ -23,6 +23,10 @@ botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint U
 	at py4j.Protocol.getReturnValue(Protocol.java:476)
 """
 BRIDGE = "Caused by: py4j.Py4JException: An exception was raised. Return Message: Traceback (most recent call last):\n"
+NAMELESS = (
+    "Caused by: org.apache.kafka.common.errors.UnknownTopicOrPartitionException: "
+    "This server does not host this topic-partition."
+)
 
 
 @pytest.mark.parametrize(
@@ -42,6 +46,11 @@ BRIDGE = "Caused by: py4j.Py4JException: An exception was raised. Return Message
             BRIDGE + TRACE,
             "org.apache.kafka.common.errors.RecordTooLargeException: The message is 23048382 bytes when serialized",
         ),
+        (
+            f"first\nCaused by: a.TimeoutException: Topic out not present in metadata after 60000 ms.\n{NAMELESS}",
+            "a.TimeoutException: Topic out not present in metadata after 60000 ms.",
+        ),
+        (NAMELESS, NAMELESS.removeprefix("Caused by: ")),
         ("first\nCaused by: java.io.EOFException\n", "java.io.EOFException"),
         ("\n  first line\nsecond line\n", "first line"),
         ("", "no cause given"),

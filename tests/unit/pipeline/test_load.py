@@ -58,6 +58,11 @@ def test_a_whole_file(file: Path) -> None:
         ("fetch:\n  retried_statuses:\n    - 503\n    - many", 9, "fetch.retried_statuses.1: "),
         ("claim_check:\n  bucket: {}", 7, "claim_check.bucket: "),
         ("fetch: 5", 6, "fetch: "),
+        (
+            "claim_check: {endpoint: 'http://127.0.0.1:99999'}",
+            6,
+            "claim_check.endpoint: Value error, Port out of range",
+        ),
     ],
 )
 def test_an_error_names_file_line_and_near_miss(file: Path, added: str, line: int, said: str) -> None:
@@ -114,3 +119,55 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_a_long_value_is_not_repeated_in_full(file: Path) -> None:
     assert len(refusal(file, LEAST + f"content_limit: {{measure: {'x' * 100_000}}}\n")) < 1000
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            'source: {bootstrap_servers: "127.0.0.1:1"}',
+            'source: {bootstrap_servers: ""}',
+            "1: source.bootstrap_servers",
+        ),
+        ('sink: {bootstrap_servers: "127.0.0.1:1"}', "sink: {bootstrap_servers: a:abc}", "2: sink.bootstrap_servers"),
+        ("http://127.0.0.1:1", "http://127.0.0.1:99999", "4: mediawiki.endpoint"),
+        ("checkpoint: unused", 'checkpoint: ""', "5: checkpoint"),
+    ],
+)
+def test_an_address_that_nobody_can_use_is_refused(file: Path, old: str, new: str, said: str) -> None:
+    assert refusal(file, LEAST.replace(old, new)).startswith(f"{file}:{said}: Value error, ")
+
+
+@pytest.mark.parametrize(
+    ("added", "said"),
+    [
+        ("fetch:\n  retry_budget: {shar: 0.5}", "7: fetch.retry_budget.shar: unknown key; did you mean 'share'?"),
+        (
+            "fetch:\n  retry_budget: {share: 7}",
+            "7: fetch.retry_budget.share: Input should be less than or equal to 1 (got '7')",
+        ),
+        ("content:\n  models:\n    - a\n    - 5", "9: content.models.1: Input should be a valid string (got '5')"),
+        ("metrics: {lag_interval: 0s}", "6: metrics.lag_interval: Input should be greater than 0s (got '0s')"),
+    ],
+)
+def test_what_may_be_of_two_kinds_has_one_error(file: Path, added: str, said: str) -> None:
+    assert refusal(file, LEAST + added + "\n") == f"{file}:{said}"
+
+
+@pytest.mark.parametrize(
+    ("added", "place"),
+    [
+        ("batch: {}\nstall_timeout: 3s", "7: stall_timeout: Value error, deferral.inline_allowance 5 s"),
+        (
+            "stall_timeout: 3s\ndeferral:\n  inline_allowance: 4s",
+            "8: deferral.inline_allowance: Value error, deferral.inline_allowance 4 s",
+        ),
+        ("breaker:\n  open_for_cap: 1s", "7: breaker.open_for_cap: Value error, breaker.open_for_cap 1 s"),
+    ],
+)
+def test_a_check_of_several_keys_has_the_line_of_one_and_repeats_no_document(
+    file: Path, added: str, place: str
+) -> None:
+    message = refusal(file, LEAST + added + "\n")
+    assert message.startswith(f"{file}:{place}")
+    assert "(got" not in message

@@ -1,4 +1,8 @@
+import io
 import json
+import os
+import subprocess
+import sys
 from datetime import datetime, timedelta
 
 import pytest
@@ -19,3 +23,47 @@ def test_one_json_object_a_line_with_the_time_in_utc(capsys: pytest.CaptureFixtu
         "note": "two\nlines, ä",
         "nothing": None,
     }
+
+
+@pytest.mark.parametrize(("encoding", "reason"), [("ascii", "ä"), ("utf-8", "half a character, \ud800")])
+def test_what_standard_output_has_no_letter_for_is_escaped(
+    monkeypatch: pytest.MonkeyPatch, encoding: str, reason: str
+) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding=encoding))
+    log.say("gave_up", reason=reason)
+    (line,) = raw.getvalue().splitlines()
+    assert json.loads(line)["reason"] == reason
+
+
+class Full(io.StringIO):
+    def flush(self) -> None:
+        raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize("stream", ["full", "closed", None])
+def test_a_line_that_cannot_be_written_is_lost_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch, stream: str | None
+) -> None:
+    to = None if stream is None else Full() if stream == "full" else io.StringIO()
+    if stream == "closed" and to is not None:
+        to.close()
+    monkeypatch.setattr(sys, "stdout", to)
+    monkeypatch.setattr(sys, "stderr", to)
+    log.say("batch_written", batch=3)
+    log.tell("error: it broke")
+
+
+def test_a_reader_that_went_away_changes_no_exit_code() -> None:
+    """Neither while the process runs nor when Python writes out what it still holds."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    program = "from pipeline import log; log.say('failed'); log.tell('error'); log.say('again'); raise SystemExit(3)"
+    try:
+        # Without a buffer nothing would be left to be written at the end.
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+        argv = [sys.executable, "-c", program]
+        ended = subprocess.run(argv, stdout=writer, stderr=writer, env=environment, check=False)
+    finally:
+        os.close(writer)
+    assert ended.returncode == 3

@@ -1,7 +1,9 @@
 import json
+import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,20 +28,27 @@ class Stream:
 
     started: list[tuple[PipelineConfig, NewStart | None]] = field(default_factory=list)
     failure: Exception | None = None
+    signal: int | None = None
     allow_unsafe: bool | None = None
 
     def run(self, told: Budget, new: NewStart | None, *, allow_unsafe: bool) -> None:
         self.allow_unsafe = allow_unsafe
         self.started.append((told.config, new))
+        if self.signal:
+            os.kill(os.getpid(), self.signal)
         if self.failure:
             raise self.failure
 
 
 @pytest.fixture
-def query(monkeypatch: pytest.MonkeyPatch) -> Stream:
+def query(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stream]:
+    """The handlers of this process's signals come back at the end."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     fake = Stream()
     monkeypatch.setattr(stream, "run", fake.run)
-    return fake
+    yield fake
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture
@@ -88,11 +97,12 @@ def test_a_first_start_says_where(start: Start, query: Stream) -> None:
             {"record_limit": {"policy": "none"}, "content_limit": {"measure": "content_length"}},
             "error: unsafe: content_limit.measure: content_length, record_limit.policy: none\nhint: ",
         ),
+        (["--new", ""], {}, "error: --new : no such start position\nhint: write earliest, latest or"),
         (["--new", "somewhere"], {}, "error: --new somewhere: no such start position\nhint: write earliest, latest or"),
         ([], {"fetch": {"concurency": 5}}, "did you mean 'concurrency'?"),
         ([], {"job": "content-enrichment"}, "is for job 'content-enrichment', not 'html-enrichment'"),
     ],
-    ids=["unsafe", "no such start", "bad file", "another job"],
+    ids=["unsafe", "empty start", "no such start", "bad file", "another job"],
 )
 def test_what_is_refused_does_not_begin(
     start: Start, query: Stream, arguments: list[str], sections: dict[str, Any], message: str
@@ -181,3 +191,24 @@ def test_a_stop_that_took_too_long_is_exit_3_whatever_still_runs(
     result = start()
     assert ended == [3]
     assert said(result)[-1]["error"] == "stopped with batch 7 at work, as stop_timeout 25 s is over"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_while_it_starts_ends_it_in_order(start: Start, query: Stream, number: signal.Signals) -> None:
+    query.signal = number
+    query.failure = PipelineError("it went on")
+    result = start()
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert said(result)[-1]["event"] == "stopped"
+    assert signal.getsignal(number) == signal.SIG_DFL, "a second one has nothing to wait for"
+
+
+def test_settings_of_the_job_are_not_sparks(
+    start: Start, query: Stream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "spark-defaults.conf").write_text("fetch.concurrency 5\n")
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    result = start()
+    assert result.exit_code == 2
+    assert f"fetch.concurrency ({tmp_path}/spark-defaults.conf:1): it is the job's" in result.stderr
+    assert not query.started

@@ -2,7 +2,7 @@ import pytest
 
 from pipeline.errors import RefusedError
 from pipeline.spark_given import Given
-from pipeline.spark_keys import PROTOCOL, require_known, require_protocol
+from pipeline.spark_keys import PROTOCOL, require_known, require_of_spark, require_protocol
 
 KNOWN = {"spark.executor.memoryOverhead", "spark.executor.memory", "spark.driver.memory", "spark.ui.enabled"}
 
@@ -55,3 +55,15 @@ def test_what_spark_reads_is_left_alone(key: str) -> None:
 def test_a_key_of_nobodys_is_told_and_not_refused() -> None:
     """A module that is not loaded yet may know it."""
     assert require_known(told(**{"spark.plugin.of.ours": "1"}), KNOWN) == ["spark.plugin.of.ours (conf:1)"]
+
+
+@pytest.mark.parametrize("key", ["fetch.concurrency", "fetch.concurency", "mediawiki.endpoint", "checkpoint"])
+def test_a_key_of_the_jobs_own_is_refused_with_its_place(key: str) -> None:
+    with pytest.raises(RefusedError) as caught:
+        require_of_spark(told(**{"spark.ui.enabled": "false", key: "5"}))
+    assert str(caught.value) == f"{key} (conf:1): it is the job's, and belongs into the job's YAML"
+
+
+@pytest.mark.parametrize("key", ["spark.metrics.conf", "spark.checkpoint.compress", "driver.memory"])
+def test_a_key_of_sparks_is_left_to_spark(key: str) -> None:
+    require_of_spark(told(**{key: "1"}))

@@ -4,16 +4,22 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from pipeline import log, stream
+from pipeline.checkpoint import Found
 from pipeline.config import PipelineConfig
-from pipeline.errors import PipelineError
+from pipeline.errors import PipelineError, RefusedError
+from pipeline.identity import Identity
+from pipeline.limits import read
+from pipeline.limits.judge import Limits
 from pipeline.memory.budget import Budget
-from pipeline.stop import StoppedHardError
+from pipeline.start import NewStart, parse_new
+from pipeline.stop import StoppedHardError, stop_early
 
 TRACE = "Query failed\nCaused by: a.b.RecordTooLargeException: The message is 23048294 bytes\n"
 PROXY = (
@@ -112,7 +118,12 @@ def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPa
         running = {"query": query, "writer": writer, "ui": None, "ended": ended}
         monkeypatch.setattr(stream, "time", SimpleNamespace(monotonic=lambda: clock[-1]))
         monkeypatch.setattr(log, "say", lambda event, **fields: said.append({"event": event} | fields))
-        monkeypatch.setattr(stream, "_begin", lambda *_, **__: SimpleNamespace(**running))
+
+        def begin(_told: Budget, _new: NewStart | None, will_run: Callable[[], None], **_: Any) -> SimpleNamespace:
+            will_run()
+            return SimpleNamespace(**running)
+
+        monkeypatch.setattr(stream, "_begin", begin)
         stream.run(Budget(make_config()), None)
         return said
 
@@ -250,3 +261,103 @@ def test_what_fails_before_the_query_runs_is_told_with_what_it_needs(
     ) as caught:
         stream.run(Budget(make_config()), None)
     assert "classpath" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("home", "said"),
+    [("/opt/java-8", "JAVA_HOME is /opt/java-8: "), (None, "JAVA_HOME is not set, so it is the `java`")],
+)
+def test_a_java_that_does_not_start_is_named(
+    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, home: str | None, said: str
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise RuntimeError("[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number.")
+
+    monkeypatch.setattr(stream, "_begin", fail)
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    if home:
+        monkeypatch.setenv("JAVA_HOME", home)
+    with pytest.raises(PipelineError, match="JAVA_GATEWAY_EXITED") as caught:
+        stream.run(Budget(make_config()), None)
+    assert str(caught.value.hint).startswith(said)
+    assert "jdk.incubator.vector" in str(caught.value.hint)
+
+
+NEW = parse_new("earliest", datetime(2026, 1, 1, tzinfo=UTC))
+ANOTHER = Identity(job="html-enrichment", source="no.such", cluster="c1", sink="html").model_dump_json()
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool]]:
+    texts: list[tuple[str, bool]] = []
+    monkeypatch.setattr(log, "say", lambda *_, **__: None)
+    monkeypatch.setattr(stream, "write_text", lambda *args, over: texts.append((args[-1], over)))
+    return texts
+
+
+@pytest.mark.parametrize("mark", [ANOTHER, "", None], ids=["another's", "half a mark", "none"])
+def test_a_mark_without_a_position_does_not_stop_a_new_start(
+    make_config: Callable[..., PipelineConfig],
+    monkeypatch: pytest.MonkeyPatch,
+    written: list[tuple[str, bool]],
+    mark: str | None,
+) -> None:
+    """A start that failed has left it."""
+    config = make_config()
+    monkeypatch.setattr(stream, "look", lambda *_: Found("unused", ("job.json",), mark))
+    stream._take_checkpoint(SimpleNamespace(), config, NEW, cluster="c1")  # type: ignore[arg-type]
+    assert written == [(Identity.of(config, "c1").model_dump_json(), mark is not None)]
+
+
+@pytest.mark.parametrize("new", [NEW, None])
+def test_a_mark_with_a_position_does(
+    make_config: Callable[..., PipelineConfig],
+    monkeypatch: pytest.MonkeyPatch,
+    written: list[tuple[str, bool]],
+    new: NewStart | None,
+) -> None:
+    last = ("sources/0/0", 'v1\n{"no.such":{"0":0}}')
+    monkeypatch.setattr(stream, "look", lambda *_: Found("unused", ("job.json", "sources"), ANOTHER, last))
+    with pytest.raises(RefusedError, match="is another job's: source topic no"):
+        stream._take_checkpoint(SimpleNamespace(), make_config(), new, cluster="c1")  # type: ignore[arg-type]
+    assert written == []
+
+
+def test_a_missing_topic_is_refused_before_spark_starts(
+    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, written: list[tuple[str, bool]]
+) -> None:
+    found = read.Brokers(Limits(2**20, 2**25), "c1", (read.Missing("source.topic", "no.such", "here:1"),))
+    monkeypatch.setattr(read, "ask_brokers", lambda _: found)
+    monkeypatch.setattr(stream, "start_session", lambda *_, **__: pytest.fail("Spark was started"))
+    with pytest.raises(RefusedError, match=r"^source\.topic: there is no topic no\.such at here:1$"):
+        stream.run(Budget(make_config()), NEW)
+
+
+class ReachedError(Exception):
+    """The step that a start was followed to."""
+
+
+@pytest.fixture
+def handlers() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("handlers", "written")
+def test_a_session_that_takes_the_signals_does_not_keep_them(
+    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def session(*_: Any, **__: Any) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def reached(*_: Any, **__: Any) -> None:
+        assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == [stop_early] * 2
+        raise ReachedError
+
+    monkeypatch.setattr(read, "ask_brokers", lambda _: read.Brokers(Limits(2**20, 2**25), "c1"))
+    monkeypatch.setattr(stream, "start_session", session)
+    monkeypatch.setattr(stream, "_check_spark", reached)
+    with pytest.raises(ReachedError):
+        stream._begin(Budget(make_config()), NEW, lambda: pytest.fail("nothing runs yet"), allow_unsafe=False)

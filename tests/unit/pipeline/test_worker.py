@@ -23,7 +23,16 @@ from pipeline.fetch.breakers import of_process
 from pipeline.jobs.message import SourceMessage, Unfinished
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Position, Record
-from pipeline.worker import SOURCE_COLUMNS, _groups, _messages, _once_each, _patient, _to_arrow, enrich, enrich_around
+from pipeline.worker import (
+    SOURCE_COLUMNS,
+    _groups,
+    _messages,
+    _once_each,
+    _patient,
+    _to_arrow,
+    enrich,
+    enrich_around,
+)
 from tests.unit.pipeline.deferral.making import entry
 
 MakeConfig = Callable[..., PipelineConfig]
@@ -83,6 +92,20 @@ def test_records_arrive_as_they_left(records: list[Record]) -> None:
     batch.validate(full=True)
     assert batch.schema == worker.RECORD_SCHEMA
     assert read([batch]) == records
+
+
+@pytest.mark.parametrize(
+    ("fetch", "started"),
+    [
+        ({"concurrency": 16}, 16),
+        ({"concurrency": 16, "concurrency_per_wiki": 16}, 16),
+        ({"concurrency": 16, "concurrency_per_wiki": 2}, 256),
+    ],
+)
+def test_records_that_wait_for_their_wiki_keep_no_other_from_beginning(
+    make_config: MakeConfig, fetch: dict[str, int], started: int
+) -> None:
+    assert worker._started_at_once(make_config(fetch=fetch).fetch) == started
 
 
 @given(st.lists(st.lists(MESSAGES, max_size=5), max_size=3))

@@ -94,6 +94,12 @@ def test_an_event_by_addresses_needs_a_broker(devkit: Devkit, world: World) -> N
     assert "hint: add --kafka HOST:PORT" in found.err
 
 
+def test_an_endpoint_that_is_none(devkit: Devkit) -> None:
+    found = devkit("claim", "get", SHA256, "--s3-endpoint", "foo")
+    assert found.code == 2
+    assert "the store at foo: Invalid endpoint: foo\nhint: an endpoint is written http://host:port" in found.err
+
+
 def test_a_damaged_payload_is_not_printed(devkit: Devkit, world: World, place: None) -> None:
     world.put("own-claims", "own", "enriched")
     world.store.put("own-claims", f"own/{SHA256[:2]}/{SHA256}", PAYLOAD[::-1])

@@ -67,6 +67,8 @@ def test_the_second_job_has_one_request_for_an_event(config_file: Path) -> None:
         (["--rate", "5/x"], "'5/x' is not a rate; write a number and a time"),
         (["--rate", "5", "--slow-share", "110%"], "'110%' is not a share; write for example 1%"),
         (["--rate", "5", "--slow-share", "some"], "'some' is not a share"),
+        *((["--rate", "5", "--headroom", number], "'--headroom'") for number in ("nan", "inf", "1e308", "wide")),
+        (["--rate", "5", "--headroom", "1"], "headroom 1 is not above 1"),
         (["--rate", "5", "--slow-share", "1%"], "--slow-share without a longer --slow-latency"),
         (["--rate", "5", "--page-size", "5 KB"], "unknown unit 'KB'"),
         (["--rate", "5", "--cost", "batch=3"], "--cost 'batch=3': no such cost"),

@@ -2,7 +2,7 @@ import re
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pipeline.capacity.costs import Costs
@@ -22,6 +22,8 @@ from tests.unit.pipeline.capacity.asking import FREE, configured
     cores=st.integers(1, 32),
     headroom=st.floats(1.05, 4),
 )
+# So few slow pages that their number is none.
+@example(rate=1, latency_s=1, requests=1, page_bytes=0, slow_share=5e-324, slow_latency_s=6, cores=1, headroom=2)
 def test_what_is_planned_reaches_the_rate(
     rate: float,
     latency_s: float,

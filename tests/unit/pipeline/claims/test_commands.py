@@ -11,6 +11,8 @@ from click.testing import CliRunner, Result
 
 from pipeline.__main__ import main
 from pipeline.claims import commands
+from pipeline.config import ClaimCheck
+from pipeline.records.claim_check import store_client
 from tests.unit.pipeline.claims.conftest import Bucket, Topic, naming
 
 OUTPUT = "mediawiki.page_html_content_change.v1"
@@ -25,8 +27,9 @@ def topics() -> dict[str, Topic]:
 @pytest.fixture
 def sweep(tmp_path: Path, bucket: Bucket, topics: dict[str, Topic], monkeypatch: pytest.MonkeyPatch) -> Sweep:
     @contextmanager
-    def opened(bootstrap: str, name: str) -> Iterator[Topic]:
+    def opened(bootstrap: str, name: str, *, named_by: str) -> Iterator[Topic]:
         assert bootstrap == "sink:1"
+        assert named_by == ("`sink` in the job's file" if name == OUTPUT else "--also")
         yield topics[name]
 
     monkeypatch.setattr(commands, "opened_topic", opened)
@@ -97,6 +100,7 @@ def test_nothing_is_read_where_nothing_is_old(sweep: Sweep, bucket: Bucket, topi
         ("30", "--older-than: no unit in '30'"),
         ("59m", "--older-than 59m is less than 3600s"),
         ("ages", "'ages' is not a duration"),
+        ("99999999d", "--older-than 99999999d is longer than any store has been there"),
     ],
 )
 def test_an_age_that_will_not_do_is_refused(sweep: Sweep, bucket: Bucket, age: str, said: str) -> None:
@@ -112,6 +116,21 @@ def test_an_empty_topic_is_refused(sweep: Sweep, bucket: Bucket, topics: dict[st
     done = sweep()
     assert (done.exit_code, list(bucket.objects)) == (2, [key])
     assert f"topic {OUTPUT} is empty" in done.stderr
+
+
+def test_a_topic_of_the_command_line_that_is_the_outputs_is_the_outputs(sweep: Sweep, bucket: Bucket) -> None:
+    bucket.put(b"12")
+    done = sweep("--also", OUTPUT)
+    assert (done.exit_code, done.output.count(f"reading {OUTPUT}")) == (0, 1)
+
+
+def test_a_store_that_cannot_be_asked(sweep: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    unusable = ClaimCheck(region="eu west")
+    monkeypatch.setattr(commands, "store_client", lambda _: store_client(unusable))
+    done = sweep()
+    assert done.exit_code == 2
+    assert "error: bucket claim-checks: its store cannot be asked: " in done.stderr
+    assert "'eu west'" in done.stderr
 
 
 def test_a_store_that_is_down(sweep: Sweep, bucket: Bucket) -> None:

@@ -53,7 +53,7 @@ def consume(make_config: MakeConfig, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     def run(topic: Topic, *options: str) -> Result:
         @contextmanager
-        def opened(*_: Any) -> Iterator[Topic]:
+        def opened(*_: Any, **__: Any) -> Iterator[Topic]:
             yield topic
 
         monkeypatch.setattr(command, "opened_topic", opened)

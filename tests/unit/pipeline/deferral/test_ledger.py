@@ -262,19 +262,6 @@ def test_a_page_rests_while_any_of_its_entries_has_to() -> None:
     assert offsets(taken(of, now_ms=100).entries) == [1, 2]
 
 
-@pytest.mark.parametrize("idle", [True, False])
-def test_a_page_that_rests_is_not_taken_and_takes_no_place(*, idle: bool) -> None:
-    made = ledger(entry(1, "ill", stuck=True), entry(2, "p", stuck=True), entry(3, "q"))
-    rests = [b"ill"]
-    first = made.take(now_ms=0, max_pages=1, idle=idle, rests=lambda entries: entries[0].key in rests)
-    assert first is not None
-    assert offsets(first.entries) == [2]
-    rests.clear()
-    again = made.take(now_ms=0, max_pages=1, idle=idle, rests=lambda entries: entries[0].key in rests)
-    assert again is not None
-    assert offsets(again.entries) == [1]
-
-
 def test_a_page_is_taken_once() -> None:
     of = ledger(entry(1, stuck=True))
     taken(of)

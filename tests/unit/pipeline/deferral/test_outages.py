@@ -2,14 +2,12 @@
 
 from typing import Any
 
-import orjson
 import pytest
 
 from pipeline import log
 from pipeline.config import Breaker
-from pipeline.deferral.outages import Outages, wiki_in
+from pipeline.deferral.outages import Outages
 from pipeline.fetch.breaker import Answer, Ask, Opened
-from tests.unit.pipeline.deferral.making import entry
 
 SETTINGS = Breaker.model_validate({"open_for": "10s", "open_for_cap": "40s"})
 WELL, SICK = Answer(failed=False, why="status 200"), Answer(failed=True, why="status 503")
@@ -35,10 +33,6 @@ class Driver:
         ((wiki, asked),) = self.outages.due()
         self.outages.probed(wiki, asked, answer)
         return asked.path
-
-    def rests(self, wiki: str) -> bool:
-        resting = self.outages.resting()
-        return resting is not None and resting([entry(ord(wiki[0]), value=orjson.dumps({"wiki_id": wiki}))])
 
 
 @pytest.fixture
@@ -78,14 +72,33 @@ def test_probes_go_out_at_growing_intervals_until_one_goes_well(driver: Driver) 
     assert driver.said[-1] == {"event": "breaker_closed", "wiki": "enwiki", "seconds": 150.0, "probes": 5}
 
 
-def test_a_revision_that_fails_for_its_own_sake_keeps_no_wiki_closed(driver: Driver) -> None:
-    """Probes ask in turn for what failed, and at last for what did not."""
-    driver.outages.reported([opened("enwiki", ask(3), ask(2), well=ask(1))])
-    asked = []
+@pytest.mark.parametrize(
+    ("failed", "well", "asked"),
+    [((3, 2), 1, [3, 1, 2, 3]), ((3,), 1, [3, 1, 3, 1]), ((3, 2), 3, [3, 2, 3, 2]), ((3, 2), None, [3, 2, 3, 2])],
+)
+def test_revisions_that_fail_for_their_own_sake_keep_no_wiki_closed(
+    driver: Driver, failed: tuple[int, ...], well: int | None, asked: list[int]
+) -> None:
+    """Probes ask in turn for what failed, and after the first for what did not."""
+    driver.outages.reported([opened("enwiki", *map(ask, failed), well=ask(well) if well else None)])
+    paths = []
     for _ in range(4):
         driver.now += 40
-        asked.append(driver.probe(SICK))
-    assert asked == ["/3", "/2", "/1", "/3"]
+        paths.append(driver.probe(SICK))
+    assert paths == [f"/{number}" for number in asked]
+
+
+def test_many_workers_do_not_make_the_wait_longer_than_one(driver: Driver) -> None:
+    """Each names three failures, which are merged to three: the newest of different workers."""
+    told = [opened("enwiki", *(ask(10 * worker + number) for number in range(3)), well=ask(9)) for worker in range(4)]
+    driver.outages.reported(told)
+    paths = []
+    for _ in range(5):
+        driver.now += 40
+        paths.append(driver.probe(SICK))
+    assert paths[1] == "/9"
+    assert paths[4] == paths[0]
+    assert len({path[1:-1] for path in paths if path != "/9"}) == 3, "of three workers"
 
 
 @pytest.mark.parametrize(("asked_s", "rest_s"), [(5.0, 10.0), (25.0, 25.0), (1e9, 40.0)])
@@ -128,17 +141,19 @@ def test_what_several_workers_say_of_a_wiki_is_one_thing(driver: Driver) -> None
         (_, one), _other = driver.outages.due()
         asked.append(one.path)
         driver.outages.probed("enwiki", one, SICK)
-    assert asked == ["/1", "/3", "/2", "/4"]
+    assert asked == ["/1", "/4", "/3", "/2"]
 
 
-def test_pages_of_an_open_wiki_are_not_due(driver: Driver) -> None:
-    assert driver.outages.resting() is None
-    driver.outages.reported([opened()])
-    assert (driver.rests("enwiki"), driver.rests("dewiki")) == (True, False)
+def test_the_slow_lane_rests_until_no_wiki_is_open(driver: Driver) -> None:
+    assert not driver.outages.resting
+    driver.outages.reported([opened(), opened("dewiki")])
+    assert driver.outages.resting
     driver.now += 1000
-    assert driver.rests("enwiki"), "until a probe has gone well"
-    driver.probe(WELL)
-    assert not driver.rests("enwiki")
+    assert driver.outages.resting, "until a probe has gone well"
+    driver.outages.probed("enwiki", ask(1), WELL)
+    assert driver.outages.resting, "the other is open"
+    driver.outages.probed("dewiki", ask(1), WELL)
+    assert not driver.outages.resting
 
 
 def test_what_has_opened_is_known_when_it_is_closed_again(driver: Driver) -> None:
@@ -148,18 +163,3 @@ def test_what_has_opened_is_known_when_it_is_closed_again(driver: Driver) -> Non
     driver.outages.probed("enwiki", ask(1), WELL)
     driver.outages.reported([])
     assert driver.outages.standing == {"enwiki": False, "dewiki": True}
-
-
-@pytest.mark.parametrize(
-    ("value", "wiki"),
-    [
-        (b'{"wiki_id": "enwiki", "page": {}}', "enwiki"),
-        (b'{"wiki_id": 5}', None),
-        (b'["wiki_id"]', None),
-        (b"{", None),
-        (b"", None),
-        (None, None),
-    ],
-)
-def test_the_wiki_in_a_source_event(value: bytes | None, wiki: str | None) -> None:
-    assert wiki_in(value) == wiki

@@ -11,12 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.deferral.budget import BatchBudget
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.facts import Fact, Resolved, Rewritten
 from pipeline.deferral.lane import OPEN_FENCE, WAITS, MainLane, Policy, SlowLane
 from pipeline.deferral.snapshot import Claim, Fence
 from pipeline.deferral.task import DirectTask, LedgerTarget, MainTask, SlowTask, appended_us
 from pipeline.deferral.wire import TOO_LARGE, EntryItem, parse
+from pipeline.fetch.deadline import Deadline
 from pipeline.jobs.message import Outcome, SourceMessage, Unfinished
 from pipeline.records.error_event import Failure, error_record
 from pipeline.records.record import Position, Record
@@ -67,7 +69,12 @@ def failed(offset: int) -> Record:
 
 
 def main_task(
-    job: Job, *, fence: Fence = OPEN_FENCE, target: LedgerTarget = TARGET, lane: MainLane | None = None
+    job: Job,
+    *,
+    fence: Fence = OPEN_FENCE,
+    target: LedgerTarget = TARGET,
+    lane: MainLane | None = None,
+    budget: BatchBudget | None = None,
 ) -> MainTask:
     return MainTask(
         job=job,
@@ -77,6 +84,7 @@ def main_task(
         limit_s=5,
         rest_ms=lambda asked_s: round(700 + 1000 * (asked_s or 0)),
         now_ms=lambda: NOW_MS,
+        budget=budget or BatchBudget(300, 5),
     )
 
 
@@ -176,6 +184,24 @@ def test_an_event_that_was_not_tried_waits_for_the_next_batch_and_its_page_behin
         ("waiting", 2, 0, "breaker_open: the breaker of enwiki is open"),
         ("waiting", 0, 0, WAITS),
     ]
+
+
+def test_what_outlasts_the_batchs_budget_is_stuck_and_its_page_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Endless(Job):
+        async def process(self, message: SourceMessage, *, limit_s: float) -> Any:
+            if message.position.offset == 0:
+                Deadline(5, lambda: 0.0).begin()
+                await asyncio.Event().wait()
+            return await super().process(message, limit_s=limit_s)
+
+    budget = BatchBudget(300, 5, lambda: 0.0)
+    monkeypatch.setattr(budget, "left_s", lambda: 0.001)
+    records = run_ahead(main_task(Endless(), budget=budget), [message(0), message(1), message(2, "q")])
+    assert topics(records) == [LEDGER, LEDGER, OUT]
+    stuck, waits = (entry_in(record) for record in records[:2])
+    assert (stuck.kind, stuck.attempt) == ("stuck", 1)
+    assert stuck.reason == "batch_budget: its batch was at work for 0.0 s"
+    assert (waits.kind, waits.attempt) == ("waiting", 0)
 
 
 def test_a_stuck_event_rests_as_long_as_the_upstream_asked_for() -> None:

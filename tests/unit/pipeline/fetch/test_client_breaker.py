@@ -1,6 +1,7 @@
 """What the client makes of a wiki that is unwell: how many requests still arrive, and what becomes of the others."""
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from aiohttp import web
 
 from pipeline.fetch.client import FetchFailedError
+from pipeline.jobs.content import ContentRoute
 from pipeline.records.error_event import Failure
 
 BREAKER = {"minimum_requests": 4, "trial_requests": 1}
@@ -80,6 +82,62 @@ def test_an_answer_that_asks_to_come_later_is_a_failure_though_its_status_is_wel
     exchange = fetching(answering(200, Retry_After="5"), many, concurrency=3, breaker=BREAKER, fetch=ONCE)
     assert len(exchange.requests) <= 4 + 2
     assert kinds(exchange.outcomes)["breaker_open"] >= 30 - 6
+
+
+def saying(body: str) -> Callable[..., Any]:
+    async def handler(_request: web.Request, _number: int) -> web.Response:
+        return web.Response(text=body, content_type="application/json")
+
+    return handler
+
+
+def by(route: ContentRoute) -> Callable[..., Any]:
+    async def steps(client: Any) -> list[Any]:
+        return list(await asyncio.gather(*(client.outcome(number, route=route) for number in range(30))))
+
+    return steps
+
+
+@pytest.mark.parametrize("code", ["internal_api_error_DBQueryError", "maxlag", "ratelimited"])
+def test_an_outage_that_a_body_of_status_200_tells_of_is_one(fetching: Any, code: str) -> None:
+    body = f'{{"error": {{"code": "{code}", "info": "unwell"}}}}'
+    steps = by(ContentRoute(5, unknown_is_final=True))
+    exchange = fetching(saying(body), steps, concurrency=3, breaker=BREAKER, fetch=ONCE)
+    assert 4 <= len(exchange.requests) <= 4 + 2
+    assert kinds(exchange.outcomes)["breaker_open"] == 30 - len(exchange.requests)
+
+
+@pytest.mark.parametrize("final", [True, False])
+@pytest.mark.parametrize(
+    "body",
+    [
+        json.dumps({"query": {"badrevids": {str(number): {} for number in range(30)}}}),
+        '{"error": {"code": "nosuchaction", "info": "no"}}',
+        "no JSON",
+    ],
+)
+def test_what_a_body_says_of_the_revision_alone_is_an_answer(fetching: Any, body: str, *, final: bool) -> None:
+    """Though an unknown revision is asked for again, where it may only be late."""
+    steps = by(ContentRoute(5, unknown_is_final=final))
+    exchange = fetching(saying(body), steps, breaker=BREAKER, fetch=ONCE)
+    assert len(exchange.requests) == 30
+
+
+@pytest.mark.parametrize("asks_to_wait", [True, False])
+def test_the_header_counts_whatever_the_body_says(fetching: Any, *, asks_to_wait: bool) -> None:
+    handler = answering(200, **({"Retry_After": "5"} if asks_to_wait else {}))
+    steps = by(ContentRoute(5, unknown_is_final=True))
+    exchange = fetching(handler, steps, concurrency=3, breaker=BREAKER, fetch=ONCE)
+    assert (len(exchange.requests) < 30) == asks_to_wait
+
+
+def test_a_body_that_is_not_at_hand_has_been_judged_before_it_is_waited_for(fetching: Any) -> None:
+    """What is read from a spool file may wait for memory, which says nothing of the upstream: it answered."""
+    body = '{"error": {"code": "internal_api_error_DBQueryError", "info": "unwell"}}'
+    steps = by(ContentRoute(5, unknown_is_final=True))
+    fetch = ONCE | {"inline_limit": 0}
+    exchange = fetching(saying(body), steps, concurrency=3, breaker=BREAKER, fetch=fetch)
+    assert len(exchange.requests) == 30
 
 
 def test_a_sick_wiki_takes_nothing_from_the_others(fetching: Any) -> None:

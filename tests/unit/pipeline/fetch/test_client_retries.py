@@ -91,10 +91,33 @@ def test_pauses_are_drawn_up_to_a_bound_that_doubles(fetching: Any) -> None:
 
 
 @pytest.mark.parametrize("value", ["0", " 0 ", "Mon, 02 Mar 2026 09:00:00 GMT", "Sun, 01 Mar 2026 09:00:00 GMT"])
-def test_retry_after_is_obeyed_instead_of_a_drawn_pause(fetching: Any, value: str) -> None:
-    exchange = fetching(answering(503, 200, Retry_After=value))
-    assert (exchange.html.text, len(exchange.requests)) == ("<p>", 2)
-    assert not exchange.jitter.asked
+def test_told_to_wait_no_time_it_pauses_as_it_would_by_itself(fetching: Any, value: str) -> None:
+    exchange = fetching(answering(503, 503, 200, Retry_After=value), fetch={"backoff": "200ms"})
+    assert (exchange.html.text, len(exchange.requests)) == ("<p>", 3)
+    assert exchange.jitter.asked == [(0, 0.2), (0, 0.4)]
+
+
+@pytest.mark.parametrize("value", [None, "0", "1", "7"])
+def test_a_drawn_pause_comes_on_top_of_what_was_asked_for(
+    fetching: Any, monkeypatch: pytest.MonkeyPatch, value: str | None
+) -> None:
+    """Those that were refused together were all told the same moment."""
+    pauses: list[float] = []
+    pause = asyncio.sleep
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        await pause(0)
+
+    async def steps(client: Any) -> list[Any]:
+        monkeypatch.setattr("pipeline.fetch.client.asyncio.sleep", sleep)
+        monkeypatch.setattr(client.jitter, "uniform", lambda _low, high: high / 2)
+        return [await client.outcome()]
+
+    named = {} if value is None else {"Retry_After": value}
+    fetching(answering(429, **named), steps, fetch={"backoff": "200ms", "total_requests": 3})
+    asked_s = float(value or 0)
+    assert [one for one in pauses if one] == [asked_s + 0.1, asked_s + 0.2]
 
 
 @pytest.mark.parametrize("value", ["3600", "9" * 400, "Mon, 02 Mar 2026 10:00:00 GMT"])
@@ -273,6 +296,24 @@ def test_the_retry_budget_is_shared_by_all_fetches_of_a_worker(fetching: Any) ->
     assert {failure.error_type for failure in exchange.outcomes} == {"fetch_failed"}
     without = fetching(answering(503), steps, fetch={"backoff": "0ms", "retry_budget": "none"})
     assert len(without.requests) == 80
+
+
+def test_every_first_request_earns_its_share_of_a_retry(fetching: Any) -> None:
+    """Every fifth record fails once: a share of 0.25 is enough, as those that go well earn theirs too."""
+
+    async def handler(request: web.Request, _number: int) -> web.Response:
+        rev_id = int(request.path.split("/")[-2])
+        failed.append(rev_id) if (first := rev_id % 5 == 0 and rev_id not in failed) else None
+        return web.Response(status=503 if first else 200, text="<p>")
+
+    async def steps(client: Any) -> list[Any]:
+        return [await client.outcome(number) for number in range(1, 51)]
+
+    failed: list[int] = []
+    budget = {"retry_budget": {"share": 0.25, "burst": 1}}
+    exchange = fetching(handler, steps, fetch={"backoff": "0ms"} | budget)
+    assert set(exchange.outcomes) == {FetchedText("<p>", 3)}
+    assert len(exchange.requests) == 60
 
 
 @pytest.mark.parametrize(

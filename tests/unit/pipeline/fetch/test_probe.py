@@ -1,7 +1,11 @@
 """One request to a real server, and what its answer says."""
 
+import contextlib
+import gzip
+import pickle
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -10,7 +14,9 @@ import pytest
 
 from pipeline.config import PipelineConfig
 from pipeline.fetch.breaker import Answer, Ask
-from pipeline.fetch.probe import probe
+from pipeline.fetch.probe import limit, probe
+from pipeline.fetch.route import HTML, Route
+from pipeline.jobs.content import ContentRoute
 
 NOW = datetime(2026, 3, 2, 9, 0, 0, tzinfo=UTC)
 ASK = Ask("/w/rest.php/v1/revision/5/html", "event:latest")
@@ -18,12 +24,12 @@ HANG_S = 20
 
 
 class Server(ThreadingHTTPServer):
-    """Answers with `status` and `fields`, when `go` is set."""
+    """Answers with `status`, `fields` and `body`, when `go` is set; a body that is not `ended` goes on until then."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.status, self.fields = 200, dict[str, str]()
-        self.go, self.asked = threading.Event(), threading.Event()
+        self.status, self.fields, self.body, self.ended = 200, dict[str, str](), b"", True
+        self.go, self.asked, self.closed = threading.Event(), threading.Event(), threading.Event()
         self.go.set()
         self.requests: list[tuple[str, Mapping[str, str]]] = []
 
@@ -38,8 +44,13 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(self.server.status)
         for name, value in self.server.fields.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", "0")
+        if "Content-Length" not in self.server.fields:
+            self.send_header("Content-Length", str(len(self.server.body)))
         self.end_headers()
+        with contextlib.suppress(ConnectionError):  # whoever asked has gone
+            self.wfile.write(self.server.body)
+        if not self.server.ended:
+            assert self.server.closed.wait(HANG_S)
 
     def log_message(self, *_: Any) -> None:
         pass
@@ -52,6 +63,7 @@ def server() -> Iterator[Server]:
     thread.start()
     yield made
     made.go.set()
+    made.closed.set()
     made.shutdown()
     made.server_close()
     thread.join(HANG_S)
@@ -61,10 +73,15 @@ MakeConfig = Callable[..., PipelineConfig]
 
 
 def ask(
-    make_config: MakeConfig, server: Server, stopped: Callable[[], bool] = lambda: False, **fetch: Any
+    make_config: MakeConfig,
+    server: Server,
+    stopped: Callable[[], bool] = lambda: False,
+    route: Route | None = None,
+    **sections: Any,
 ) -> Answer | None:
     mediawiki = {"endpoint": f"http://127.0.0.1:{server.server_port}", "wikis": {"dewiki": "de.example"}}
-    return probe(make_config(mediawiki=mediawiki, fetch=fetch), "dewiki", ASK, stopped, now=lambda: NOW)
+    config = make_config(mediawiki=mediawiki, **sections)
+    return probe(config, "dewiki", replace(ASK, rev_id=5, route=route), stopped, now=lambda: NOW)
 
 
 def test_it_asks_for_what_failed_as_the_worker_did(make_config: MakeConfig, server: Server) -> None:
@@ -96,8 +113,102 @@ def test_what_the_answer_says(
 
 def test_no_answer_is_a_failure(make_config: MakeConfig, server: Server) -> None:
     server.go.clear()
-    assert ask(make_config, server, request_timeout="50ms") == Answer(failed=True, why="no answer within 0.05 s")
+    answer = ask(make_config, server, fetch={"request_timeout": "50ms"})
+    assert answer == Answer(failed=True, why="no answer within 0.05 s")
     server.go.set()
+
+
+@pytest.mark.parametrize(
+    ("request_timeout", "deadline", "inline_allowance", "limit_s"),
+    [("1s", "3s", "2s", 1), ("3s", "1s", "2s", 1), ("3s", "2s", "1s", 1), ("20s", "60s", "5s", 5)],
+)
+def test_it_has_no_more_time_than_a_request_of_the_main_lane(
+    make_config: MakeConfig, request_timeout: str, deadline: str, inline_allowance: str, limit_s: int
+) -> None:
+    """A wiki that takes longer would be called well, and be opened again by the next batch."""
+    fetch = {"request_timeout": request_timeout, "deadline": deadline}
+    config = make_config(fetch=fetch, deferral={"inline_allowance": inline_allowance})
+    assert limit(config).total_seconds() == limit_s
+
+
+def test_its_limit_is_obeyed(make_config: MakeConfig, server: Server) -> None:
+    server.go.clear()
+    answer = ask(make_config, server, deferral={"inline_allowance": "50ms"})
+    assert answer == Answer(failed=True, why="no answer within 0.05 s")
+    server.go.set()
+
+
+def test_a_body_that_does_not_end_is_a_failure(make_config: MakeConfig, server: Server) -> None:
+    server.fields, server.body, server.ended = {"Content-Length": "1000"}, b"<p>", False
+    answer = ask(make_config, server, fetch={"request_timeout": "50ms"})
+    assert answer == Answer(failed=True, why="no answer within 0.05 s")
+
+
+def test_a_body_that_is_cut_off_is_a_failure(make_config: MakeConfig, server: Server) -> None:
+    server.fields, server.body = {"Content-Length": "1000"}, b"<p>"
+    answer = ask(make_config, server)
+    assert answer is not None
+    assert (answer.failed, answer.why.split(":")[0]) == (True, "ClientPayloadError")
+
+
+@pytest.mark.parametrize(
+    ("body", "failed", "why"),
+    [
+        (gzip.compress(b"<p>" * 1000), False, "status 200"),
+        (gzip.compress(b"<p>" * 1000)[:-9], True, "BodyBrokenError: gzip stream was cut off"),
+        (b"<p>" * 100, True, "BodyBrokenError: not gzip"),
+    ],
+)
+def test_what_is_inside_counts_and_not_its_wrapping(
+    make_config: MakeConfig, server: Server, body: bytes, *, failed: bool, why: str
+) -> None:
+    server.fields, server.body = {"Content-Encoding": "gzip"}, body
+    answer = ask(make_config, server)
+    assert answer is not None
+    assert answer.failed == failed
+    assert answer.why.startswith(why)
+
+
+def test_a_page_that_is_too_large_is_an_answer(make_config: MakeConfig, server: Server) -> None:
+    """The main lane does not blame the upstream for it either. It is not read on."""
+    server.fields, server.body, server.ended = {"Content-Length": "1000000"}, b"x" * 100_000, False
+    assert ask(make_config, server, claim_check={"max_bytes": 1000}) == Answer(failed=False, why="status 200")
+
+
+def test_the_body_of_a_refusal_is_not_waited_for(make_config: MakeConfig, server: Server) -> None:
+    server.status, server.fields, server.ended = 404, {"Content-Length": "1000"}, False
+    assert ask(make_config, server) == Answer(failed=False, why="status 404")
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b'{"error": {"code": "internal_api_error_DBQueryError"}}', "API error internal_api_error_DBQueryError"),
+        (b'{"error": {"code": "ratelimited"}}', "API error ratelimited"),
+        (b'{"error": {"code": "nosuchaction"}}', None),
+        (b'{"query": {"badrevids": {"5": {}}}}', None),
+        (b'{"query": {"pages": [{"revisions": [{"revid": 5, "slots": {"main": {"content": "x"}}}]}]}}', None),
+        (b"no JSON", None),
+        (b"\xff", None),
+    ],
+)
+def test_an_outage_that_a_body_tells_of_is_not_over(
+    make_config: MakeConfig, server: Server, body: bytes, told: str | None
+) -> None:
+    server.body = body
+    route = ContentRoute(5, unknown_is_final=False)
+    expected = Answer(told is not None, f"status 200, {told}" if told else "status 200")
+    assert ask(make_config, server, route=route) == expected
+    assert ask(make_config, server) == Answer(failed=False, why="status 200"), "nothing reads it"
+    unkept = ask(make_config, server, route=route, fetch={"inline_limit": 0})
+    assert unkept == Answer(failed=False, why="status 200"), "as in the main lane"
+
+
+@pytest.mark.parametrize("route", [HTML, ContentRoute(5, unknown_is_final=True)])
+def test_a_worker_can_tell_its_driver_what_to_ask_and_how_to_read_it(route: Route) -> None:
+    told = pickle.loads(pickle.dumps(replace(ASK, rev_id=5, route=route)))
+    assert told == ASK, "whoever reads it, it is one request"
+    assert told.route.path(5) == route.path(5)
 
 
 def test_nobody_there_is_a_failure(make_config: MakeConfig) -> None:

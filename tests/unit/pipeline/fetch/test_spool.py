@@ -32,6 +32,7 @@ def test_a_body_is_whole_wherever_its_parts_were(pieces: list[bytes], inline: in
                 spool.write(piece)
                 assert in_flight.memory_bytes <= min(inline, bound)
                 assert in_flight.memory_bytes + in_flight.spooled_bytes == len(spool)
+            assert spool.at_hand == (in_flight.spooled_bytes == 0)
             whole = bytes(await spool.whole())
             assert (in_flight.memory_bytes, in_flight.spooled_bytes) == (len(whole), 0)
             return whole

@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pipeline.config import JobName, PipelineConfig
+from pipeline.deferral.budget import BatchBudget
 from pipeline.deferral.lane import OPEN_FENCE, MainLane
 from pipeline.deferral.task import LedgerTarget, MainTask
 from pipeline.fetch.client import FetchFailedError
@@ -140,6 +141,7 @@ def test_a_broken_event_leaves_the_main_lane_as_one_record(
         limit_s=5,
         rest_ms=lambda _: 1_000,
         now_ms=lambda: 1_000_000,
+        budget=BatchBudget(300, 5),
     )
     record = task.settle(message(value, key), asyncio.run(task.process(message(value, key))))
     if record is not None and record.topic == "ledger":

@@ -155,33 +155,17 @@ def test_a_fetch_that_may_succeed_later_is_no_error_event_yet(bench: MakeBench, 
 NOW = datetime(2026, 3, 2, 9, 0, 30, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("meta", "unknown_while", "again"),
-    [
-        ({"dt": "2026-03-02T09:00:29Z"}, "0s", False),
-        ({"dt": "2026-03-02T09:00:29Z"}, "10s", True),
-        ({"dt": "2026-03-02T09:00:20.001Z"}, "10s", True),
-        ({"dt": "2026-03-02T09:00:20Z"}, "10s", False),
-        ({"dt": "2026-03-02T10:00:29+01:00"}, "10s", True),
-        ({"dt": "2026-03-01T00:00:00Z"}, "10s", False),
-        # Without it the event's own time counts, which is 09:00:00 here.
-        ({"dt": None}, "10s", False),
-        ({"dt": None}, "40s", True),
-        # A leap second: no datetime, but allowed by the schema.
-        ({"dt": "2016-12-31T23:59:60Z"}, "1000000h", False),
-    ],
-)
+@pytest.mark.parametrize(("unknown_while", "again"), [("0s", False), ("30s", True), ("29s", False)])
 def test_an_unknown_revision_is_asked_for_again_only_while_the_event_is_young(
-    bench: MakeBench, make_event: MakeEvent, meta: dict[str, Any], unknown_while: str, again: bool
+    bench: MakeBench, make_event: MakeEvent, unknown_while: str, again: bool
 ) -> None:
-    made = bench({LATEST: BAD}, **JOB)
-    config = Content.model_validate({"unknown_while": unknown_while})
-    made.make = lambda _, client: ContentJob(config, client, lambda: NOW)
+    made = bench({LATEST: BAD}, fetch={"unknown_while": unknown_while}, **JOB)
+    made.make = lambda config, client: ContentJob(config, client, lambda: NOW)
     if again:
         with pytest.raises(TryAgainError, match="badrevids"):
-            made.process(make_event(meta=meta))
+            made.process(make_event())
     else:
-        assert made.error(make_event(meta=meta))[1][CLASS] == "revision_not_found"
+        assert made.error(make_event())[1][CLASS] == "revision_not_found"
 
 
 def test_the_path_names_nothing_but_the_revision() -> None:

@@ -1,11 +1,13 @@
 import asyncio
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from devkit.observe.audit.patch import apply_patch
 from pipeline.fetch.client import FetchFailedError
+from pipeline.jobs.html import HtmlJob
 from pipeline.jobs.message import Unfinished
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Position
@@ -147,6 +149,40 @@ def test_a_failure_for_good_counts_before_one_that_may_pass(
     answers = {LATEST: passing, PARENT: passing} | {final: failed("revision_not_found")}
     _record, error = bench(answers, order=order).error(make_event())
     assert error["error_type"] == "revision_not_found"
+
+
+def young(bench: MakeBench, answers: dict[int, Any], *, unknown_while: str = "31s") -> Any:
+    """The job half a minute after the event was received."""
+    made = bench(answers, fetch={"unknown_while": unknown_while})
+    now = datetime(2026, 3, 2, 9, 0, 30, tzinfo=UTC)
+    made.make = lambda config, client: HtmlJob(config.fetch, client, lambda: now)
+    return made
+
+
+@pytest.mark.parametrize("unknown", [(LATEST,), (PARENT,), (LATEST, PARENT)])
+@pytest.mark.parametrize(("unknown_while", "again"), [("0s", False), ("29s", False), ("30s", True)])
+def test_an_unknown_revision_may_appear_only_while_the_event_is_young(
+    bench: MakeBench,
+    make_event: MakeEvent,
+    failed: MakeFailure,
+    unknown: tuple[int, ...],
+    unknown_while: str,
+    again: bool,
+) -> None:
+    gone = failed("revision_not_found", retry_after_s=7.0)
+    made = young(bench, BOTH | dict.fromkeys(unknown, gone), unknown_while=unknown_while)
+    if again:
+        assert made.process(make_event()) == Unfinished(gone.failure, retry_after_s=7.0)
+    else:
+        assert made.error(make_event())[1]["error_type"] == "revision_not_found"
+
+
+@pytest.mark.parametrize("error_type", ["access_denied", "content_refused_by_upstream", "body_too_large"])
+def test_any_other_failure_of_a_young_event_stays_final(
+    bench: MakeBench, make_event: MakeEvent, failed: MakeFailure, error_type: str
+) -> None:
+    made = young(bench, {LATEST: failed("revision_not_found"), PARENT: failed(error_type)})
+    assert made.error(make_event())[1]["error_type"] == error_type
 
 
 def test_what_may_succeed_later_is_no_error_event_yet(

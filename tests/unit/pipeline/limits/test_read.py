@@ -11,7 +11,7 @@ from pipeline import log
 from pipeline.config import PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.limits import read
-from pipeline.limits.read import ask_brokers, require_limits
+from pipeline.limits.read import Missing, ask_brokers, require_limits, require_topics
 
 MakeConfig = Callable[..., PipelineConfig]
 SOURCE, SINK = "source:1", "sink:1"
@@ -27,6 +27,9 @@ class Admin:
     brokers: dict[str, dict[str, int]] = field(default_factory=dict)
     failure: Exception | None = None
     failure_of_limits: Exception | None = None
+    makes_topics: str | None = None
+    # Those that the job may not ask about.
+    hidden: tuple[str, ...] = ()
     asked: int = 0
     closed: int = 0
 
@@ -49,7 +52,13 @@ class Admin:
             number: {name: {"value": str(value)} for name, value in settings.items()}
             for number, settings in self.brokers.items()
         }
+        if self.makes_topics is not None:
+            brokers["1"]["auto.create.topics.enable"] = {"value": self.makes_topics}
         return {"topic": topics, "broker": brokers}
+
+    def describe_topics(self, wanted: list[str]) -> list[dict[str, Any]]:
+        codes = dict.fromkeys(wanted, 3) | dict.fromkeys(self.topics, 0) | dict.fromkeys(self.hidden, 29)
+        return [{"name": name, "error_code": codes[name]} for name in wanted]
 
     def close(self) -> None:
         self.closed += 1
@@ -164,3 +173,49 @@ def test_one_cluster_is_asked_once(make_config: MakeConfig, clusters: dict[str, 
     brokers = ask_brokers(make_config(source={"bootstrap_servers": SINK}, sink={"bootstrap_servers": SINK}))
     assert (brokers.source_cluster, brokers.limits.source_topic) == ("cluster-2", 2 * MIB)
     assert [clusters[SOURCE].asked, clusters[SINK].asked] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("topics", "setting"),
+    [
+        ({"source": {"topic": "no.such"}}, "source.topic"),
+        ({"sink": {"topic": "no.such"}}, "sink.topic"),
+        ({"sink": {"error_topic": "no.such"}}, "sink.error_topic"),
+    ],
+)
+def test_a_missing_topic_is_refused_by_name(
+    make_config: MakeConfig, clusters: dict[str, Admin], topics: dict[str, dict[str, str]], setting: str
+) -> None:
+    """But not the ledger's, which the job makes."""
+    del clusters[SINK].brokers["2"]
+    for admin in clusters.values():
+        admin.makes_topics = "false"
+    at = {"source": {"bootstrap_servers": SOURCE}, "sink": {"bootstrap_servers": SINK}}
+    bootstrap = SOURCE if "source" in topics else SINK
+    found = ask_brokers(make_config(**{name: part | topics.get(name, {}) for name, part in at.items()})).missing
+    assert found == (Missing(setting, "no.such", bootstrap),)
+    with pytest.raises(RefusedError, match=f"^{setting}: there is no topic no.such at {bootstrap}$") as refused:
+        require_topics(found)
+    assert "make it" in str(refused.value.hint)
+    require_topics(())
+
+
+@pytest.mark.parametrize("says", ["true", None], ids=["makes topics", "does not say"])
+def test_a_topic_that_a_broker_may_make_is_not_missing(
+    make_config: MakeConfig, clusters: dict[str, Admin], says: str | None
+) -> None:
+    """One of two brokers that may make it is enough."""
+    clusters[SOURCE].makes_topics = says
+    clusters[SINK].makes_topics = "false"
+    clusters[SOURCE].topics.clear()
+    clusters[SINK].topics.clear()
+    assert ask_brokers(config(make_config)).missing == ()
+
+
+def test_a_topic_that_the_job_may_not_ask_about_is_not_missing(
+    make_config: MakeConfig, clusters: dict[str, Admin]
+) -> None:
+    clusters[SOURCE].makes_topics = "false"
+    clusters[SOURCE].topics.clear()
+    clusters[SOURCE].hidden = ("mediawiki.page_change.v1",)
+    assert ask_brokers(config(make_config)).missing == ()

@@ -42,6 +42,11 @@ def test_a_wrong_limit_is_exit_2(limit: str, said: str) -> None:
     assert said in result.stderr
 
 
+def test_a_limit_may_be_a_number_of_bytes() -> None:
+    result = CliRunner().invoke(main, ["memory", "--memory-limit", "4294967296", "--slots", "4"])
+    assert (result.exit_code, result.stdout.split(" for")[0]) == (0, "4096 MiB")
+
+
 @pytest.mark.parametrize("master", [[], ["--master", "spark://master:7077"]])
 def test_the_documents_show_what_it_prints(master: list[str]) -> None:
     result = CliRunner().invoke(main, ["memory", "--memory-limit", "4GiB", "--slots", "4", *master])

@@ -9,7 +9,7 @@ from kafka.structs import OffsetAndTimestamp, TopicPartition
 
 from pipeline.errors import PipelineError
 from pipeline.ops.copying import Copy
-from pipeline.ops.source import SourceTopic
+from pipeline.ops.source import OF_SOURCE, SourceTopic
 
 BOOTSTRAP = "broker:9092"
 
@@ -43,8 +43,8 @@ class FakeConsumer:
     _at: dict[TopicPartition, int] = field(default_factory=dict)
     _paused: set[TopicPartition] = field(default_factory=set)
 
-    def as_topic(self, clock: Any = None) -> SourceTopic:
-        return SourceTopic(self, BOOTSTRAP, self.topic, clock or (lambda: 0.0))
+    def as_topic(self, clock: Any = None, named_by: str = OF_SOURCE) -> SourceTopic:
+        return SourceTopic(self, BOOTSTRAP, self.topic, clock or (lambda: 0.0), named_by=named_by)
 
     def partitions_for_topic(self, topic: str) -> set[int] | None:
         self._fail()
@@ -105,15 +105,18 @@ class FakeConsumer:
 
 @dataclass
 class FakeTarget:
-    """Takes copies, until it has `room` for no more."""
+    """Takes copies, until it has `room` for no more, or somebody presses Ctrl-C."""
 
     room: int = 1_000_000
+    stopped_at: int | None = None
     sent: list[Copy] = field(default_factory=list)
     finished: int = 0
 
     def send(self, copy: Copy) -> None:
         if len(self.sent) == self.room:
             raise PipelineError("topic full", hint="make room")
+        if len(self.sent) == self.stopped_at:
+            raise KeyboardInterrupt
         self.sent.append(copy)
 
     def finish(self) -> None:

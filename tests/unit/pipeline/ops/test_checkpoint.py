@@ -99,8 +99,10 @@ def test_what_is_not_in_sparks_form_is_named(tmp_path: Path, name: str, old: str
 def test_an_empty_file_of_a_full_disk_is_named(tmp_path: Path) -> None:
     place = recorded(tmp_path)
     (place / "offsets" / "2").write_bytes(b"")
-    with pytest.raises(RefusedError, match="offsets/2 is not in the form"):
+    with pytest.raises(RefusedError, match="offsets/2 is not in the form") as caught:
         checkpoint_at(place)
+    # Nothing else that is done to this checkpoint comes further.
+    assert "at another checkpoint, with `run --new`" in str(caught.value.hint)
 
 
 @given(st.dictionaries(st.integers(0, 10_000), st.integers(0, 2**62)))

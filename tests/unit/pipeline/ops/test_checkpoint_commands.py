@@ -50,6 +50,7 @@ def go(tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> Go:
             yield (consumer or FakeConsumer(ROWS, partitions=2, topic=topic)).as_topic()
 
         monkeypatch.setattr(checkpoint_commands, "opened_topic", opened)
+        monkeypatch.setattr(checkpoint_commands, "cluster_id", {"broker:9092": "c1"}.__getitem__)
         config = {
             "source": {"bootstrap_servers": "broker:9092", "topic": topic},
             "sink": {"bootstrap_servers": "127.0.0.1:1"},
@@ -112,6 +113,75 @@ def test_a_fork_is_nobodys_until_a_job_takes_it(go: Go, place: Path, tmp_path: P
     mark(place)
     assert go("checkpoint", "fork", str(tmp_path / "fork")).exit_code == 0
     assert not (tmp_path / "fork" / "job.json").exists()
+
+
+OTHERS = [
+    ({"sink": "other"}, "sink topic other, not mediawiki.page_html_content_change.v1"),
+    ({"job": "content-enrichment"}, "job content-enrichment, not html-enrichment"),
+    ({"cluster": "c2"}, "source cluster c2, not c1"),
+]
+
+
+@pytest.mark.parametrize(("change", "why"), OTHERS, ids=["sink", "job", "cluster"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["checkpoint", "set-offsets", "--at", "2026-01-01T00:00:07Z", "--yes"],
+        ["checkpoint", "set-offsets", "--at", "2026-01-01T00:00:07Z", "--into", "beside"],
+        ["checkpoint", "fork", "beside"],
+        ["lag"],
+    ],
+    ids=["set", "set beside", "fork", "lag"],
+)
+def test_another_jobs_checkpoint_is_left_alone(
+    go: Go, place: Path, arguments: list[str], change: dict[str, str], why: str
+) -> None:
+    mark(place, **change)
+    age(place)
+    before = contents(place.parent)
+    result = go(*[str(place.parent / one) if one == "beside" else one for one in arguments])
+    if "fork" in arguments and "cluster" in change:
+        assert result.exit_code == 0, "it asks no broker"
+        return
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"checkpoint {place} is another job's: {why}\nhint: --config is the file of the job" in result.stderr
+    after = contents(place.parent)
+    del after["pipeline.yaml"]
+    assert after == before
+
+
+@pytest.mark.parametrize(
+    "arguments", [["checkpoint", "set-offsets", "--at", "1h ago", "--yes"], ["checkpoint", "fork", "no"], ["lag"]]
+)
+def test_so_is_one_whose_offsets_are_of_another_topic(go: Go, place: Path, arguments: list[str]) -> None:
+    before = contents(place)
+    result = go(*arguments, topic="other")
+    assert result.exit_code == 2
+    assert f"is another job's: offsets of topic {TOPIC}, not other" in result.stderr
+    assert contents(place) == before
+
+
+def test_verify_tells_another_cluster(go: Go, place: Path) -> None:
+    mark(place, cluster="c2")
+    result = go("checkpoint", "verify")
+    assert (result.exit_code, result.stdout) == (2, "another job has made it: source cluster c2, not c1\n")
+
+
+def test_verify_finds_what_is_strange_in_a_checkpoint(go: Go, place: Path) -> None:
+    (place / "sub").mkdir()
+    result = go("checkpoint", "verify")
+    said = f"{place} is no checkpoint of a job's: it holds sub; move that away\n"
+    assert (result.exit_code, result.stdout) == (2, said)
+
+
+@pytest.mark.parametrize("arguments", [["fork"], ["set-offsets", "--at", "2026-01-01T00:00:07Z", "--into"]])
+def test_nothing_is_made_within_a_checkpoint(go: Go, place: Path, arguments: list[str]) -> None:
+    before = contents(place)
+    result = go("checkpoint", *arguments, str(place / "sub"))
+    assert result.exit_code == 2
+    assert f"{place}/sub is inside checkpoint {place}" in result.stderr
+    assert contents(place) == before
+    assert go("checkpoint", "verify").exit_code == 0
 
 
 def test_lag_is_that_of_all_partitions(go: Go) -> None:

@@ -48,6 +48,16 @@ def test_a_place_that_holds_something_is_refused(tmp_path: Path) -> None:
     assert contents(place) == before
 
 
+def test_a_place_within_the_checkpoint_is_refused(tmp_path: Path) -> None:
+    place = recorded(tmp_path)
+    before = contents(place)
+    for inside in (place / "sub", place / "a" / "b", tmp_path / "x" / ".." / "checkpoint" / "sub"):
+        with pytest.raises(RefusedError, match="is inside checkpoint"):
+            fork(files_at(place), files_at(inside), NEW_ID)
+    assert contents(place) == before
+    fork(files_at(place), files_at(tmp_path / "checkpoint-2"), NEW_ID)
+
+
 @pytest.mark.parametrize("without", [(), ("commits/2",)])
 def test_a_position_is_set_without_changing_what_was(tmp_path: Path, without: tuple[str, ...]) -> None:
     place = recorded(tmp_path, without=without)

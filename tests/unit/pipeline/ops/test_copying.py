@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from kafka.errors import KafkaTimeoutError, MessageSizeTooLargeError
 
 from pipeline.errors import PipelineError
-from pipeline.ops.copying import Copy, KafkaTarget, Pace, copy_all
+from pipeline.ops.copying import Copy, CopyStoppedError, KafkaTarget, Pace, copy_all
 from tests.unit.pipeline.ops.fake_kafka import BOOTSTRAP, FakeTarget
 
 COPIES = [Copy(None, str(number).encode(), ()) for number in range(5)]
@@ -52,6 +52,24 @@ def test_a_failure_says_how_far_it_came() -> None:
     with pytest.raises(PipelineError, match=r"topic full \(of 3 records sent\)") as caught:
         copy_all(COPIES, FakeTarget(room=3))
     assert caught.value.hint == "make room"
+
+
+@pytest.mark.parametrize("sent", [0, 3])
+def test_what_was_sent_before_it_was_stopped_is_acknowledged(sent: int) -> None:
+    target = FakeTarget(stopped_at=sent)
+    with pytest.raises(CopyStoppedError) as caught:
+        copy_all(COPIES, target)
+    assert (caught.value.sent, caught.value.exit_code, target.finished) == (sent, 130, sent)
+
+
+def test_it_is_a_failure_when_that_cannot_be_acknowledged() -> None:
+    class Gone(FakeTarget):
+        def finish(self) -> None:
+            raise PipelineError("gone")
+
+    with pytest.raises(PipelineError, match=r"gone \(of 3 records sent\)") as caught:
+        copy_all(COPIES, Gone(stopped_at=3))
+    assert caught.value.exit_code == 1
 
 
 class FakeProducer:

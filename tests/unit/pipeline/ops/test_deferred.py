@@ -13,7 +13,7 @@ from hypothesis import given
 from pipeline.__main__ import main
 from pipeline.config import PipelineConfig
 from pipeline.deferral.ledger_log import LedgerLog
-from pipeline.deferral.topic import LedgerTopic
+from pipeline.deferral.topic import LedgerTopic, LogRecord
 from pipeline.deferral.wire import Command, command_done, key_of, parse, tombstone
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops import commands
@@ -202,12 +202,12 @@ def test_the_done_of_a_driver_that_was_given_up_does_not_count() -> None:
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """Runs `pipeline deferred …` on a log; a stopped job, so nobody carries anything out."""
 
-    def go(*arguments: str, on: Log | None = None, failure: PipelineError | None = None) -> Result:
+    def go(*arguments: str, on: Log | MemoryTopic | None = None, failure: PipelineError | None = None) -> Result:
         @contextmanager
         def opened(_config: PipelineConfig) -> Iterator[LedgerTopic]:
             if failure:
                 raise failure
-            yield MemoryTopic(on or Log()).as_topic()
+            yield (on if isinstance(on, MemoryTopic) else MemoryTopic(on or Log())).as_topic()
 
         monkeypatch.setattr(commands, "opened", opened)
         config = {
@@ -276,6 +276,36 @@ def test_one_unknown_position_does_not_keep_the_others(run: Callable[..., Result
     result = run("retry", "source/0/7", "source/0/1", "--wait", "0", on=log)
     assert result.exit_code == 2
     assert [one.position.offset for one in log.folded().commands] == [1]
+
+
+class Resolving(MemoryTopic):
+    """A job at work: some events have left by the operator's second look."""
+
+    def __init__(self, log: Log, *gone: Position) -> None:
+        super().__init__(log)
+        self._gone, self._looks = gone, 0
+
+    def read(self, *, from_beginning: bool = False) -> Iterator[LogRecord]:
+        self._looks += 1
+        if self._looks == 2:
+            self.log.append([tombstone(position, topic=TOPIC, epoch=1) for position in self._gone])
+        return super().read(from_beginning=from_beginning)
+
+
+@pytest.mark.parametrize(
+    ("gone", "said"),
+    [
+        ((1,), "source/0/2: recorded; the job carries it out when it runs\n1 left meanwhile\n"),
+        ((1, 2), "2 left meanwhile\n"),
+    ],
+)
+def test_what_leaves_while_all_is_retried_is_no_error(
+    run: Callable[..., Result], log: Log, gone: tuple[int, ...], said: str
+) -> None:
+    topic = Resolving(log, *(entry(offset).position for offset in gone))
+    result = run("retry", "--all", "--wait", "0", on=topic)
+    assert (result.exit_code, result.stdout) == (0, said)
+    assert [one.position.offset for one in log.folded().commands] == [at for at in (1, 2) if at not in gone]
 
 
 def test_a_topic_that_cannot_be_read_is_exit_1(run: Callable[..., Result]) -> None:

@@ -1,15 +1,17 @@
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kafka.admin import ConfigResource, NewTopic
 
-from pipeline.errors import RefusedError
+from pipeline.errors import PipelineError, RefusedError
+from pipeline.ops import fan_out
 from pipeline.ops.copying import Copy
-from pipeline.ops.fan_out import copied, page_key, require_target
+from pipeline.ops.fan_out import copied, make_target, page_key, require_target
 from pipeline.ops.source import Bounds, SourceRecord
 
 MakeEvent = Callable[..., dict[str, Any]]
@@ -80,6 +82,77 @@ def test_any_value_can_be_copied(value: dict[str, Any]) -> None:
 def test_a_topic_that_is_not_the_one_that_would_be_made(bounds: Bounds, why: str) -> None:
     with pytest.raises(RefusedError, match=why):
         require_target(bounds, "t", 2)
+
+
+class FakeAdmin:
+    """A cluster with the topic src; `refusal` is its answer to one that is to be made."""
+
+    SETTINGS: ClassVar = {
+        "max.message.bytes": ("2000000", "DYNAMIC_TOPIC_CONFIG"),
+        "retention.ms": ("86400000", "STATIC_BROKER_CONFIG"),
+        "segment.bytes": ("1073741824", "DEFAULT_CONFIG"),
+        "cleanup.policy": ("delete", "DYNAMIC_DEFAULT_BROKER_CONFIG"),
+    }
+
+    def __init__(self, refusal: tuple[int, str | None] = (0, None)) -> None:
+        self.refusal = refusal
+        self.made: list[NewTopic] = []
+        self.awaited: list[str] = []
+
+    def describe_topics(self) -> list[dict[str, Any]]:
+        return [{"name": "src", "partitions": [0]}]
+
+    def describe_configs(self, wanted: list[ConfigResource], **_: Any) -> dict[str, Any]:
+        found = {name: {"value": value, "config_source": of} for name, (value, of) in self.SETTINGS.items()}
+        return {"topic": {one.name: found for one in wanted}}
+
+    def create_topics(self, topics: list[NewTopic], timeout_ms: int, *, raise_errors: bool) -> dict[str, Any]:
+        assert not raise_errors
+        self.made += topics
+        code, message = self.refusal
+        return {"topics": [{"name": one.name, "error_code": code, "error_message": message} for one in topics]}
+
+    def wait_for_topics(self, names: list[str]) -> None:
+        self.awaited += names
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_copy_has_what_was_set_for_its_topic_and_no_default_of_the_brokers(monkeypatch: pytest.MonkeyPatch) -> None:
+    admin = FakeAdmin()
+    monkeypatch.setattr(fan_out, "KafkaAdminClient", lambda **_: admin)
+    make_target("broker:1", "src", "wide", 8)
+    (made,) = admin.made
+    assert (made.name, made.num_partitions) == ("wide", 8)
+    assert made.topic_configs == {"max.message.bytes": "2000000"}
+    assert admin.awaited == ["wide"]
+    make_target("broker:1", "other", "src", 8)
+    assert admin.made == [made], "it is there"
+
+
+@pytest.mark.parametrize(
+    ("refusal", "exit_code", "said"),
+    [
+        (
+            (17, "Topic name is invalid: 'a b'"),
+            2,
+            "topic a b at broker:1 could not be made: Topic name is invalid: 'a b'",
+        ),
+        ((37, None), 2, "topic a b at broker:1 could not be made: Number of partitions is invalid"),
+        ((7, "later"), 1, "topic a b at broker:1 could not be made: later"),
+    ],
+)
+def test_a_topic_that_the_broker_does_not_make(
+    refusal: tuple[int, str | None], exit_code: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    admin = FakeAdmin(refusal)
+    monkeypatch.setattr(fan_out, "KafkaAdminClient", lambda **_: admin)
+    with pytest.raises(PipelineError) as caught:
+        make_target("broker:1", "src", "a b", 8)
+    assert caught.value.exit_code == exit_code
+    assert str(caught.value).startswith(said)
+    assert not admin.awaited
 
 
 def test_an_empty_topic_will_do() -> None:

@@ -105,6 +105,48 @@ def test_which_store_is_asked(
     assert files._client.meta.endpoint_url == reached
 
 
+def test_what_stands_at_the_top(files: CheckpointFiles) -> None:
+    assert files.entries() == set()
+    for name in ("offsets/0", "offsets/10", "sub/offsets/0", "metadata"):
+        files.write(name, b"")
+    assert files.entries() == {"offsets", "sub", "metadata"}
+
+
+def test_an_empty_directory_stands_there_too(store: str, tmp_path: Path) -> None:
+    (tmp_path / "job" / "sub").mkdir(parents=True)
+    assert LocalFiles("here", tmp_path / "job").entries() == {"sub"}
+    for key in ("job/", "job/sub/"):
+        boto3.client("s3", region_name="us-east-1").put_object(Bucket=store, Key=key, Body=b"")
+    assert open_files(f"s3a://{store}/job", ClaimCheck()).entries() == {"sub"}
+
+
+def test_parts_say_which_place_lies_within_which(tmp_path: Path) -> None:
+    (tmp_path / "job").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "job")
+
+    def parts(place: str) -> tuple[str, ...]:
+        return open_files(place, ClaimCheck()).parts
+
+    job = parts(str(tmp_path / "job"))
+    assert parts(f"{tmp_path}/job/../job/") == parts((tmp_path / "job").as_uri()) == parts(f"{tmp_path}/link") == job
+    assert parts(f"{tmp_path}/link/sub") == (*job, "sub")
+    assert parts("s3a://b/a//job/") == parts("s3://b/a/job") == ("s3", "b", "a", "job")
+    assert parts("s3a://b/a/jobs")[:4] != parts("s3a://b/a/job")
+
+
+@pytest.mark.parametrize(
+    ("place", "endpoint", "region", "why"),
+    [
+        ("s3a://[x/y", None, "us-east-1", r"s3a://\[x/y is no place"),
+        ("s3a://b/job", "foo", "us-east-1", "its store cannot be asked: Invalid endpoint: foo"),
+        ("s3a://b/job", None, "eu west", "its store cannot be asked: .*'eu west'"),
+    ],
+)
+def test_a_place_that_cannot_be_asked_is_refused(place: str, endpoint: str | None, region: str, why: str) -> None:
+    with pytest.raises(RefusedError, match=why):
+        open_files(place, ClaimCheck(region=region), endpoint=endpoint)
+
+
 def test_a_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(PipelineError, match="offsets/0 cannot be written"):

@@ -34,6 +34,7 @@ def test_the_forms(text: str, moment: datetime) -> None:
         ("99999999h ago", "is no moment"),
         ("2026-03-02T11:00:00", "has no time zone"),
         ("2026-03-02", "has no time zone"),
+        ("0001-01-01T00:00:00+14:00", "is before the year 1"),
         ("2026-03-02T12:00:01Z", "is in the future: here it is 2026-03-02T12:00:00Z"),
     ],
 )
@@ -42,7 +43,8 @@ def test_anything_else_is_refused(text: str, why: str) -> None:
         parse_moment(text, NOW)
 
 
-@given(st.datetimes(datetime(1970, 1, 1), datetime(2026, 3, 1), timezones=st.timezones()))
+# From the second day on: in the east the first one begins before Kafka's time does.
+@given(st.datetimes(datetime(1970, 1, 2), datetime(2026, 3, 1), timezones=st.timezones()))
 def test_what_is_shown_is_read_again(moment: datetime) -> None:
     whole = moment.replace(microsecond=0)
     # By its number: to Python, times that a clock skips equal no other.

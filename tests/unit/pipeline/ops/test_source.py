@@ -73,8 +73,12 @@ def test_a_topic_that_is_not_there_is_refused() -> None:
     consumer = FakeConsumer([])
     topic = consumer.as_topic()
     consumer.topic = "another"
-    with pytest.raises(RefusedError, match=r"there is no topic mediawiki\.page_change\.v1 at broker:9092"):
+    with pytest.raises(RefusedError, match=r"there is no topic mediawiki\.page_change\.v1 at broker:9092") as caught:
         topic.bounds()
+    assert caught.value.hint == "look at `source` in the job's file"
+    with pytest.raises(RefusedError) as caught:
+        FakeConsumer([], partitions=0).as_topic(named_by="--into").bounds()
+    assert caught.value.hint == "look at --into"
 
 
 def test_a_broker_that_fails_is_named() -> None:

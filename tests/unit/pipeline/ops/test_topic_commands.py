@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from pipeline.__main__ import main
 from pipeline.ops import topic_commands
+from pipeline.ops.source import OF_SOURCE
 from tests.unit.pipeline.ops.fake_kafka import FakeConsumer, FakeTarget, Row, opening
 
 SRC = "mediawiki.page_change.v1"
@@ -38,9 +39,9 @@ def go(tmp_path: Path, target: FakeTarget, made: list[tuple[str, str, int]], mon
         "held": FakeConsumer(ROWS, partitions=2, topic="held"),
     }
 
-    def opened_topic(_bootstrap: str, topic: str) -> AbstractContextManager[Any]:
-        missing = FakeConsumer([], partitions=0, topic=topic)
-        return opening(topics[topic].as_topic() if topic in topics else missing.as_topic())
+    def opened_topic(_bootstrap: str, topic: str, *, named_by: str = OF_SOURCE) -> AbstractContextManager[Any]:
+        found = topics.get(topic, FakeConsumer([], partitions=0, topic=topic))
+        return opening(found.as_topic(named_by=named_by))
 
     def make_target(_bootstrap: str, source: str, name: str, partitions: int) -> None:
         made.append((source, name, partitions))
@@ -94,7 +95,10 @@ def test_a_dry_run_counts_and_sends_nothing(go: Go, target: FakeTarget) -> None:
         (["--from", "2h", "--to", "latest", "--into", SRC], "is no moment"),
         (["--from", "earliest", "--to", "latest", "--into", "missing"], "there is no topic"),
         (["--from", "earliest", "--to", "latest"], "Missing option '--into'"),
-        (["--from", "earliest", "--to", "latest", "--into", SRC, "--rate", "0"], "'--rate'"),
+        *(
+            (["--from", "earliest", "--to", "latest", "--into", SRC, "--rate", rate], "'--rate'")
+            for rate in ("0", "1e-12", "nan", "inf", "-inf", "fast")
+        ),
     ],
 )
 def test_what_is_refused_sends_nothing(go: Go, target: FakeTarget, arguments: list[str], why: str) -> None:
@@ -109,6 +113,40 @@ def test_a_replay_that_breaks_off_is_exit_1(go: Go, target: FakeTarget) -> None:
     result = go("replay", "--from", "earliest", "--to", "latest", "--into", SRC, "--rate", "10000")
     assert result.exit_code == 1
     assert "topic full (of 3 records sent)" in result.stderr
+
+
+def test_a_topic_that_is_not_there_is_looked_for_where_it_was_named(go: Go) -> None:
+    between = ["--from", "earliest", "--to", "latest"]
+    assert go("replay", *between, "--into", "missing").stderr.splitlines()[1] == "hint: look at --into"
+    assert go("fan-out", "missing", "wide").stderr.splitlines()[1] == "hint: look at SRC"
+
+
+@pytest.mark.parametrize("sent", [0, 1, 5, 11])
+def test_a_replay_that_was_stopped_says_where_it_goes_on(go: Go, target: FakeTarget, sent: int) -> None:
+    """What it says is what it takes, and both together have each event once."""
+    target.stopped_at = sent
+    stopped = go("replay", "--from", "0:7,1:2", "--to", "latest", "--into", "same", "--rate", "10000")
+    if sent == 11:
+        assert stopped.exit_code == 0
+    else:
+        assert stopped.exit_code == 130
+        said, hint = stopped.stderr.splitlines()
+        assert said == f"error: stopped, with {sent} records sent, all of them acknowledged"
+        assert target.finished == sent
+        target.stopped_at = None
+        again = hint.removeprefix("hint: it goes on with ").split()
+        assert go("replay", *again, "--rate", "10000").exit_code == 0
+    places = [dict(copy.headers)["replayed-from"].decode() for copy in target.sent]
+    assert sorted(places) == sorted(
+        f"{SRC}/{partition}/{offset}" for partition, first in ((0, 7), (1, 2)) for offset in range(first, 10)
+    )
+
+
+def test_a_fan_out_that_was_stopped_has_to_begin_again(go: Go, target: FakeTarget) -> None:
+    target.stopped_at = 3
+    result = go("fan-out", SRC, "wide", "--partitions", "8")
+    assert result.exit_code == 130
+    assert result.stderr.splitlines()[1] == "hint: delete wide, and begin again"
 
 
 def test_fan_out(go: Go, target: FakeTarget, made: list[tuple[str, str, int]]) -> None:

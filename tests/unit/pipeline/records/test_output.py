@@ -54,6 +54,26 @@ def test_a_body_of_the_source_event_is_not_passed_on(make_event: MakeEvent, cont
     )
 
 
+@pytest.mark.parametrize("kind", ["edit", "visibility_change"])
+def test_nor_is_one_of_the_state_before(make_event: MakeEvent, kind: str) -> None:
+    """What was to be seen then may be hidden since; all else of that state is passed on."""
+    slots = {role: {"content_model": "wikitext", "content_body": "''hidden''"} for role in ("main", "other")}
+    bare = {role: {"content_model": "wikitext"} for role in slots}
+    prior = {"page": {"page_title": "Alt"}, "revision": {"rev_id": 5, "content_slots": slots}, "new": 1}
+    event = make_event(kind, revision={"is_content_visible": False}, prior_state=prior)
+    parsed = parse(orjson.dumps(event), "t/0/1")
+    for value in (html_value(parsed, None, stream=STREAM), source_value(parsed, None, stream=STREAM)):
+        output = orjson.loads(value)
+        assert output["prior_state"] == prior | {"revision": {"rev_id": 5, "content_slots": bare}}
+        assert list(output) == list(event), "the source's order of fields"
+    assert parsed.raw["prior_state"] == prior
+
+
+@pytest.mark.parametrize("prior", [{}, {"page": {"page_title": "Alt"}}, {"revision": {"is_content_visible": True}}])
+def test_a_state_before_without_slots_stays_as_it_is(make_event: MakeEvent, prior: dict[str, Any]) -> None:
+    assert output_of(make_event(prior_state=prior), None)["prior_state"] == prior
+
+
 def test_a_delete_without_slots_stays_without(make_event: MakeEvent) -> None:
     output = output_of(make_event("delete", revision={"content_slots": None}), None)
     assert "content_slots" not in output["revision"]
