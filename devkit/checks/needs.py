@@ -20,6 +20,7 @@ NEEDS: Mapping[str, frozenset[Sight]] = MappingProxyType(
         "idle_cpu": frozenset({"offsets"}),
         "failure": frozenset({"words"}),
         "deferred": frozenset({"deferrals"}),
+        "batch_budget": frozenset({"deferrals"}),
         "latency": frozenset({"sources"}),
         "claim_checks": frozenset({"sources"}),
     }

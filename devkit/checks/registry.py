@@ -4,6 +4,7 @@ from devkit.checks.abandoned import ABANDONED
 from devkit.checks.amplification import AMPLIFICATION
 from devkit.checks.audit import AUDIT
 from devkit.checks.base import Check
+from devkit.checks.batch_budget import BATCH_BUDGET
 from devkit.checks.claim_checks import CLAIM_CHECKS
 from devkit.checks.deferred import DEFERRED
 from devkit.checks.drained import DRAINED
@@ -36,6 +37,7 @@ _ALL: tuple[Check, ...] = (
     AUDIT,
     DRAINED,
     DEFERRED,
+    BATCH_BUDGET,
     LATENCY,
     CLAIM_CHECKS,
     METRIC_EXISTS,

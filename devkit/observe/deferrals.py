@@ -16,21 +16,25 @@ from devkit.observe.audit.arrivals import Position
 from devkit.waiting import wait_until
 
 _NOTES = (b"epoch/", b"command/")
+_OVER_BUDGET = b"batch_budget: "
 _DEADLINE = timedelta(seconds=10)
 _AT_ONCE = timedelta(0)
 _POLL_MS = 50
 
 
 class Standing:
-    """The fold itself. `unreadable` are keys that name no source event."""
+    """The fold itself. `unreadable` are keys that name no source event; `over_budget` are events that were put aside as
+    their batch was over its budget.
+    """
 
     def __init__(self) -> None:
         self._now: set[Position] = set()
         self._ever: set[Position] = set()
+        self._over_budget: set[Position] = set()
         self._unreadable: dict[bytes, None] = {}
 
-    def take(self, key: bytes | None, value: bytes | None) -> None:
-        """The next record of a partition."""
+    def take(self, key: bytes | None, value: bytes | None, reason: bytes | None = None) -> None:
+        """The next record of a partition, and why it was put aside where it says so."""
         if key is not None and key.startswith(_NOTES):
             return
         position = _position(key)
@@ -41,6 +45,8 @@ class Standing:
         else:
             self._now.add(position)
             self._ever.add(position)
+            if reason is not None and reason.startswith(_OVER_BUDGET):
+                self._over_budget.add(position)
 
     @property
     def now(self) -> frozenset[Position]:
@@ -49,6 +55,10 @@ class Standing:
     @property
     def ever(self) -> frozenset[Position]:
         return frozenset(self._ever)
+
+    @property
+    def over_budget(self) -> frozenset[Position]:
+        return frozenset(self._over_budget)
 
     @property
     def unreadable(self) -> tuple[bytes, ...]:
@@ -132,7 +142,7 @@ class DeferralTopic:
             return True
         for records in self._consumer.poll(timeout_ms=_POLL_MS).values():
             for record in records:
-                self.standing.take(record.key, record.value)
+                self.standing.take(record.key, record.value, dict(record.headers).get("reason"))
         return False
 
 

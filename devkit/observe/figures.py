@@ -59,9 +59,10 @@ class Figures(_Model):
     """Everything is of the time in which the pipeline was kept running; None is what could not be measured.
 
     `amplification` is requests for each distinct fetch. `abandoned_share` is the share of the upstream's finished
-    parses whose answer nobody waited for any more. `answers_after_fault` are of the time from the end of the last
-    fault that has one to the end of the traffic. `deferred_ever` counts source events that ever stood in the deferral
-    topic. `healthy_latency` is of events whose page met no rule that picks pages.
+    parses whose answer nobody waited for any more. `answers_after_fault` are of the time from the end of the
+    last fault that has one to the end of the traffic. `deferred_ever` counts source events that ever stood in
+    the deferral topic, `over_budget` those among them whose batch was over its budget. `healthy_latency` is of
+    events whose page met no rule that picks pages.
     """
 
     requests: int
@@ -76,6 +77,7 @@ class Figures(_Model):
     peak_queue: int
     flat_commit: FlatCommit | None
     deferred_ever: int
+    over_budget: int = 0
     latency: LatencyFigures
     healthy_latency: LatencyFigures | None
     peak_memory_bytes: int

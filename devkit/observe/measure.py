@@ -24,6 +24,7 @@ def measure(
     traffic_over_s: float | None,
     peak_queue: int,
     deferred_ever: int,
+    over_budget: int = 0,
     latencies: Latencies,
 ) -> Figures:
     """`fault_over` counts from the arm's first request, `traffic_over_s` from the arm's start; None: not by its end.
@@ -45,6 +46,7 @@ def measure(
         peak_queue=peak_queue,
         flat_commit=flat_commit(samples),
         deferred_ever=deferred_ever,
+        over_budget=over_budget,
         latency=latencies.figures(),
         healthy_latency=healthy.figures() if healthy is not None else None,
         peak_memory_bytes=max(sample.memory_bytes for sample in samples),

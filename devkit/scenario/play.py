@@ -154,6 +154,7 @@ class ArmPlay:
                 traffic_over_s=state.traffic_over_s,
                 peak_queue=state.counts.upstream.max_queued,
                 deferred_ever=len(deferrals.standing.ever),
+                over_budget=len(deferrals.standing.over_budget),
                 latencies=found.latencies,
             ),
             latencies=found.latencies,

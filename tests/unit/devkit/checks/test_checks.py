@@ -186,6 +186,8 @@ def judge(expectation: dict[str, Any], observation: ArmObservation) -> Finding:
         ),
         ({"deferred": {"at_least": 5}}, storm(), "at least 5", "12", True),
         ({"deferred": 0}, storm(), "0", "12", False),
+        ({"batch_budget": 0}, storm(), "0", "0", True),
+        ({"batch_budget": 0}, storm(over_budget=3), "0", "3", False),
         (
             {"latency": {"percentile": 50, "at_most": "5s"}},
             {"latencies": some_latencies(0.4, 0.5, 9.0)},

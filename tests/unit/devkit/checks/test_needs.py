@@ -15,6 +15,7 @@ ARGUMENTS = {
     "idle_cpu": 1,
     "failure": {"message": "x"},
     "deferred": 0,
+    "batch_budget": 0,
     "latency": {"percentile": 50, "at_most": "1s"},
     "claim_checks": 0,
 }

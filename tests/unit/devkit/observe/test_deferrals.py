@@ -31,6 +31,14 @@ def test_the_last_value_decides() -> None:
     assert folded.ever == {("s", 0, 7), ("s", 0, 9)}
 
 
+def test_events_of_a_batch_over_its_budget_are_told_by_their_reason() -> None:
+    folded = standing((b"s/0/1", b"{}"))
+    for offset, reason in ((2, b"status 503"), (3, b"batch_budget: its batch was at work for 300.0 s"), (4, None)):
+        folded.take(b"s/0/%d" % offset, b"{}", reason)
+    folded.take(b"s/0/3", None)
+    assert folded.over_budget == {("s", 0, 3)}
+
+
 def test_what_is_resolved_may_come_again() -> None:
     assert standing((b"s/0/7", b"{}"), (b"s/0/7", None), (b"s/0/7", b"")).now == {("s", 0, 7)}
 
@@ -102,7 +110,9 @@ class Consumer:
             if not self.stuck and records[begin:]:
                 some = records[begin : begin + 2]
                 self.positions[number] += len(some)
-                found[TopicPartition("d", number)] = [SimpleNamespace(key=key, value=value) for key, value in some]
+                found[TopicPartition("d", number)] = [
+                    SimpleNamespace(key=key, value=value, headers=[]) for key, value in some
+                ]
         return found
 
     def close(self) -> None:
