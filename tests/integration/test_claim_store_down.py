@@ -2,19 +2,21 @@
 
 Set-up: claim checks go to the stack's store by a way of their own, an address where nobody listens yet; one page is
 too large for a record. Checked while the store is out of reach: the pipeline says so and runs on, the batch does not
-commit, and the large page has neither output nor error event. Then the way is opened, and the audit finds every event
-once, the large ones as claim checks that hold what they say.
+commit, and the large page has neither output nor error event; a batch that is over its budget goes on without it. Then
+the way is opened, and the audit finds every event once, the large ones as claim checks that hold what they say.
 """
 
 import contextlib
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from socketserver import BaseRequestHandler, ThreadingTCPServer
 from typing import Any
 from urllib.parse import urlsplit
 
 from devkit.stack.ports import LOOPBACK, free_port
+from devkit.waiting import wait_until
 from tests.integration.crash.bench import Bench
 
 TRAFFIC: dict[str, Any] = {
@@ -52,6 +54,37 @@ def test_the_lane_waits_and_nothing_is_dropped(make_bench: Callable[..., Bench])
         bench.await_drained(run)
     assert run.terminate() == 0
     assert '"claim_store_back"' in run.process.stderr.read_text(errors="replace")
+    assert not bench.errors()
+    assert len(claims_of(bench)) == 3
+    assert bench.assert_clean(restarted=False).duplicated == 0
+
+
+def test_a_batch_over_its_budget_goes_on_without_what_it_still_holds(make_bench: Callable[..., Bench]) -> None:
+    port = free_port()
+    settings = {
+        "claim_check": {"endpoint": f"http://{LOOPBACK}:{port}"},
+        "batch": {"max_offsets": 500},
+        "deferral": {"inline_allowance": "3s", "slow_lane": {"backoff": "1s", "backoff_cap": "1s"}},
+        "batch_budget": "6s",
+        "stall_timeout": "25s",
+    }
+    bench = make_bench(traffic=TRAFFIC, rules=RULES, settings=settings)
+    bench.publish(wait=True)
+    run = bench.start()
+    wait_until(
+        lambda: run.said("batch_written") or run.process.exit_code is not None,
+        what="the batch to be written, or the process to end",
+        deadline=timedelta(seconds=90),
+    )
+    assert run.said("batch_written"), "the batch waited for the store, beyond its budget"
+    run.await_condition(lambda: sum(bench.committed().values()) == bench.source_end(), "all events to be committed")
+    assert bench.deferred() == 3, "the large page's"
+    assert len(bench.over_budget()) == 1, "its first; the others wait for their page"
+    assert not claims_of(bench)
+
+    with way_to(bench.stack.object_store.endpoint, port):
+        bench.await_drained(run)
+    assert run.terminate() == 0
     assert not bench.errors()
     assert len(claims_of(bench)) == 3
     assert bench.assert_clean(restarted=False).duplicated == 0

@@ -22,6 +22,7 @@ RULES: Mapping[int, str] = {
 _DAY = "tests/integration/rules/test_rules.py"
 _PROCESS = "tests/integration/test_pipeline_process.py"
 _OUTAGE = "tests/integration/test_breaker.py::test_an_outage_is_a_wait_and_not_a_copy_of_the_source"
+_STORE_DOWN = "tests/integration/test_claim_store_down.py"
 _WORKER: frozenset[Process] = frozenset({"worker"})
 _DRIVER: frozenset[Process] = frozenset({"driver"})
 
@@ -179,6 +180,16 @@ MUTANTS: tuple[Mutant, ...] = (
         test=_OUTAGE,
         says="a wiki that is well was probed on and on",
         where=_DRIVER,
+    ),
+    Mutant(
+        rule=5,
+        what="a batch has no budget",
+        replacements=(
+            Replacement("pipeline/deferral/budget.py", "asyncio.timeout(self.left_s())", "asyncio.timeout(None)"),
+        ),
+        test=f"{_STORE_DOWN}::test_a_batch_over_its_budget_goes_on_without_what_it_still_holds",
+        says="beyond its budget",
+        where=_WORKER,
     ),
     Mutant(
         rule=6,

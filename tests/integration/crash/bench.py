@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 
 from devkit.guardian import Guardian, ManagedProcess
 from devkit.guardian.processes import TREE_VARIABLE, marked
-from devkit.observe.audit.arrivals import Arrival, read_topic
+from devkit.observe.audit.arrivals import Arrival, Position, read_topic
 from devkit.observe.audit.model import Audit
 from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.deferrals import DeferralTopic
@@ -215,6 +215,11 @@ class Bench:
     def deferred_ever(self) -> int:
         self._deferrals.catch_up()
         return len(self._deferrals.standing.ever)
+
+    def over_budget(self) -> frozenset[Position]:
+        """Source events that were put aside as their batch was over its budget."""
+        self._deferrals.catch_up()
+        return self._deferrals.standing.over_budget
 
     def is_drained(self) -> bool:
         if self._publisher.error is not None:
