@@ -40,7 +40,7 @@ def mock(shared_mock: Mock) -> Mock:
 
 
 class LeastJitter(random.Random):
-    def uniform(self, a: float, b: float) -> float:  # noqa: ARG002 — the interface is the library's
+    def uniform(self, a: float, b: float) -> float:
         return a
 
 
