@@ -52,7 +52,7 @@ def test_only_its_own_job_continues_a_checkpoint(make_bench: MakeBench) -> None:
 
     # Spark's own offsets tell, too, where nobody has left a mark.
     store.delete_object(Bucket=CHECKPOINTS, Key=f"{prefix}/job.json")
-    with_settings(bench, {"source": {"topic": bench.config.sink.topic}})
+    with_settings(bench, {"source": {"topic": "somebody-elses"}})
     refused = bench.start()
     assert refused.await_end() == 2
     assert f"is another job's: offsets of topic {bench.config.source.topic}" in refused.said("failed")[0]["error"]

@@ -83,6 +83,7 @@ def test_the_incident_is_reproduced_and_fixed(devkit_cli: Cli) -> None:
     assert "REPRODUCED AND FIXED" in run.output()
 
 
+@pytest.mark.slow
 def test_the_fix_in_the_incident_arm_is_not_reproduced(devkit_cli: Cli, changed: Callable[..., str]) -> None:
     def use_the_fix_everywhere(document: Any) -> None:
         document["arms"]["incident"] = document["arms"]["fixed"]
@@ -109,6 +110,7 @@ def test_the_incident_in_the_fixed_arm_is_no_fix(devkit_cli: Cli, changed: Calla
     assert result["arms"]["fixed"]["restarts"] == 2
 
 
+@pytest.mark.slow
 def test_without_the_huge_page_the_run_is_inconclusive(devkit_cli: Cli, changed: Callable[..., str]) -> None:
     def remove_the_rule(document: Any) -> None:
         document["mock"]["rules"] = []
@@ -120,6 +122,7 @@ def test_without_the_huge_page_the_run_is_inconclusive(devkit_cli: Cli, changed:
     assert any("no fault was injected" in reason for reason in result["reasons"])
 
 
+@pytest.mark.slow
 def test_two_runs_at_the_same_time_both_succeed(devkit_cli: Cli) -> None:
     # The second has settings of other work around it, which must not matter.
     foreign = {
