@@ -34,6 +34,7 @@ Settle = Callable[[M, O], R | None]
 _NEWS = 16
 _NEWS_S = 0.02
 _STOP_S = 5.0
+# Without news for so long, whoever gathers results has waited enough: what comes next may take its allowance.
 _QUIET_S = 0.1
 
 

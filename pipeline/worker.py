@@ -271,7 +271,7 @@ def _arrow_batches(
     """Records as they come, in groups; an empty one says that nothing more comes for now."""
     pending: list[Record] = []
     pending_bytes, since = 0, 0.0
-    for records in results:
+    for records in itertools.chain(results, ((),)):
         for record in records:
             if not pending:
                 since = clock()
@@ -283,8 +283,6 @@ def _arrow_batches(
         if pending and (not records or clock() - since >= _BATCH_AGE_S):
             yield _to_arrow(pending)
             pending, pending_bytes = [], 0
-    if pending:
-        yield _to_arrow(pending)
 
 
 def _groups(messages: Iterator[SourceMessage], config: PipelineConfig) -> Iterator[Iterable[SourceMessage]]:

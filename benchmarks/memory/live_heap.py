@@ -7,7 +7,6 @@ there, and with this traffic an hour passes before it is collected for the first
 import contextlib
 import re
 import signal
-import threading
 import time
 from collections.abc import Sequence
 from datetime import timedelta
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import psutil
 
+from benchmarks.memory.beside import Beside
 from benchmarks.memory.watch import MIB
 from devkit.errors import DevkitError
 from devkit.waiting import wait_until
@@ -40,24 +40,14 @@ def live_bytes(printed: str) -> list[int]:
     return found
 
 
-class LiveHeap:
+class LiveHeap(Beside):
     """Asks the JVM below `root` at moments, seconds from entering on; `output` is where it prints."""
 
     def __init__(self, root: int, output: Path, moments_s: Sequence[float]) -> None:
+        super().__init__("live-heap")
         self._root, self._output, self._moments_s = root, output, moments_s
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="live-heap", daemon=True)
         self.samples: list[tuple[float, int]] = []
         """Seconds, and bytes. A moment at which the JVM gave no answer is missing."""
-
-    def __enter__(self) -> "LiveHeap":
-        self._begun = time.monotonic()
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stopped.set()
-        self._thread.join()
 
     def mib(self) -> list[tuple[float, float]]:
         """Minutes, and MiB."""

@@ -5,7 +5,6 @@ walk over the process's memory, so it is looked at less often.
 """
 
 import contextlib
-import threading
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from typing import Literal
 import psutil
 
 from benchmarks.engine.usage import role_of
+from benchmarks.memory.beside import Beside
 
 MIB = 1024 * 1024
 Kind = Literal["rss", "pss"]
@@ -32,23 +32,13 @@ class Sample:
     largest: int
 
 
-class MemoryWatch:
+class MemoryWatch(Beside):
     """Looks at the trees below `roots` every `interval_s`, in a thread of its own, until it is left."""
 
     def __init__(self, roots: Sequence[int], *, name: str, interval_s: float) -> None:
+        super().__init__("memory")
         self._roots, self._name, self._interval_s = roots, name, interval_s
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="memory", daemon=True)
         self.samples: list[Sample] = []
-
-    def __enter__(self) -> "MemoryWatch":
-        self._begun = time.monotonic()
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stopped.set()
-        self._thread.join()
 
     def peaks(self) -> dict[str, dict[str, int]]:
         """By role: the most at one moment, in MiB, of all its processes and of the largest; and PSS of all."""

@@ -3,23 +3,16 @@
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
-from pipeline import engine as module
 from pipeline.engine import LoopThread, ResultBuffer
+from tests.unit.pipeline.one_by_one import run
 
 InTime = Callable[[Callable[[], Any]], Any]
 Process = Callable[[int], Any]
-
-
-def run(*given: Any, **named: Any) -> Iterator[Any]:
-    """The results one by one, for what these tests are about."""
-    with closing(module.run(*given, **named)) as groups:
-        for results in groups:
-            yield from results
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import gc
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,16 +14,10 @@ from hypothesis import strategies as st
 
 from pipeline import engine
 from pipeline.engine import LoopThread, ResultBuffer
+from tests.unit.pipeline.one_by_one import run
 
 InTime = Callable[[Callable[[], list[int]]], list[int]]
 shared_loop = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-
-
-def run(*given: Any, **named: Any) -> Iterator[Any]:
-    """The results one by one, for what these tests are about."""
-    with closing(engine.run(*given, **named)) as groups:
-        for results in groups:
-            yield from results
 
 
 def as_it_is(_message: Any, outcome: Any) -> Any:
