@@ -19,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from devkit.checks import Expectation
+from devkit.expectations import Expectation
 from devkit.quantity import Duration, Size
 from devkit.traffic.model import TrafficSpec
 from mockapi.rules.model import Rules

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from devkit.checks import Finding
+from devkit.expectations import Finding
 from devkit.observe.arm import ArmObservation, Evidence
 from devkit.report.result import ArmResult, ExpectationResult
 from devkit.scenario.model import ArmName, Scenario

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from pydantic import ValidationError
 
-from devkit.checks import Expectation
-from devkit.checks.metric import MetricPattern
-from devkit.checks.refused import RefusalPattern
-from devkit.checks.success_rate import SuccessRate
+from devkit.expectations import Expectation
+from devkit.expectations.metric import MetricPattern
+from devkit.expectations.refused import RefusalPattern
+from devkit.expectations.success_rate import SuccessRate
 from devkit.scenario.configure import NOWHERE, configuration
 from devkit.scenario.model import ARMS, ArmName, Scenario
 

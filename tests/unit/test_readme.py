@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 import pytest
 
-from devkit.checks import CHECKS
 from devkit.cli.main import cli
+from devkit.expectations import CHECKS
 from devkit.scenario.model import Condition, Scenario
 
 REPOSITORY = Path(__file__).parents[2]

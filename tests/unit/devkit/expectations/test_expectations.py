@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from devkit.checks import CHECKS, Bound, Expectation, Finding
+from devkit.expectations import CHECKS, Bound, Expectation, Finding
 from devkit.observe.arm import ArmObservation, FirstTry
 from devkit.observe.figures import Answers, FlatCommit
 from devkit.observe.latency import EventLatency, Latencies

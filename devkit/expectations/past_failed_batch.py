@@ -1,6 +1,6 @@
 """Whether anything left the pipeline from beyond the batch that failed: events at or after its end offset."""
 
-from devkit.checks.base import Measure
+from devkit.expectations.base import Measure
 
 PAST_FAILED_BATCH = Measure(
     "past_failed_batch", lambda observation: observation.past_failed_batch, absent="no batch failed"

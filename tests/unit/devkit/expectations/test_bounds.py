@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from devkit.checks.bounds import Bound, Count, DurationBound, NumberBound, ShareBound
+from devkit.expectations.bounds import Bound, Count, DurationBound, NumberBound, ShareBound
 
 
 @pytest.mark.parametrize(

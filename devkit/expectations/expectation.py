@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, ConfigDict, create_model, model_validator
 
-from devkit.checks.base import Finding
-from devkit.checks.needs import as_seen
-from devkit.checks.registry import CHECKS
+from devkit.expectations.base import Finding
+from devkit.expectations.needs import as_seen
+from devkit.expectations.registry import CHECKS
 from devkit.observe.arm import ArmObservation
 
 

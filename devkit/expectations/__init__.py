@@ -3,9 +3,9 @@
 An expectation is a mapping with one key, the name of the check: `{restarts: {at_least: 2}}`, `{audit: clean}`.
 """
 
-from devkit.checks.base import Check, Finding
-from devkit.checks.bounds import Bound
-from devkit.checks.expectation import Expectation
-from devkit.checks.registry import CHECKS
+from devkit.expectations.base import Check, Finding
+from devkit.expectations.bounds import Bound
+from devkit.expectations.expectation import Expectation
+from devkit.expectations.registry import CHECKS
 
 __all__ = ["CHECKS", "Bound", "Check", "Expectation", "Finding"]

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from devkit.checks.bounds import Bound, Range
+from devkit.expectations.bounds import Bound, Range
 from devkit.observe.arm import ArmObservation
 
 T = TypeVar("T")

@@ -1,5 +1,5 @@
 """How many requests waited for the upstream's parsers at once, at the worst."""
 
-from devkit.checks.base import Measure
+from devkit.expectations.base import Measure
 
 PEAK_QUEUE = Measure("peak_queue", lambda observation: observation.figures.peak_queue)

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from devkit.checks.base import Finding
+from devkit.expectations.base import Finding
 from devkit.observe.arm import ArmObservation
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from devkit.checks.base import Finding
+from devkit.expectations.base import Finding
 from devkit.observe.arm import ArmObservation
 from devkit.observe.sight import Sight, not_observable
 

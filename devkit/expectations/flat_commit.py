@@ -6,8 +6,8 @@ again costs CPU, so the idling is that of the middle sample (median) among those
 
 from datetime import timedelta
 
-from devkit.checks.base import Measure
-from devkit.checks.bounds import DurationBound, NumberBound
+from devkit.expectations.base import Measure
+from devkit.expectations.bounds import DurationBound, NumberBound
 from devkit.observe.arm import ArmObservation
 
 

@@ -6,7 +6,7 @@ Where no offsets are to be seen (a pipeline of one's own): every event that has 
 from dataclasses import dataclass
 from typing import Any
 
-from devkit.checks.base import Finding
+from devkit.expectations.base import Finding
 from devkit.observe.arm import ArmObservation
 
 

@@ -1,5 +1,5 @@
 """How often the supervisor restarted the pipeline."""
 
-from devkit.checks.base import Measure
+from devkit.expectations.base import Measure
 
 RESTARTS = Measure("restarts", lambda observation: observation.restarts)

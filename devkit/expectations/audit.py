@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from devkit.checks.base import Finding
+from devkit.expectations.base import Finding
 from devkit.observe.arm import ArmObservation
 from devkit.observe.sight import Sight, not_observable
 

@@ -1,7 +1,7 @@
 import pytest
 
-from devkit.checks import CHECKS, Expectation
-from devkit.checks.needs import NEEDS
+from devkit.expectations import CHECKS, Expectation
+from devkit.expectations.needs import NEEDS
 from devkit.observe.departed import Left
 from devkit.observe.sight import BECAUSE
 from tests.unit.devkit.observed import an_audit, an_observation

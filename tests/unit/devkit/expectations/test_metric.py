@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devkit.checks import Expectation, Finding
+from devkit.expectations import Expectation, Finding
 from devkit.observe.metrics import NOTHING_SCRAPED, Scraped, Series
 from tests.unit.devkit.observed import an_observation
 

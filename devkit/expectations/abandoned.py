@@ -1,7 +1,7 @@
 """Which share of the upstream's finished parses nobody waited for any more: load without use."""
 
-from devkit.checks.base import Measure
-from devkit.checks.bounds import ShareBound
+from devkit.expectations.base import Measure
+from devkit.expectations.bounds import ShareBound
 from devkit.observe.arm import ArmObservation
 
 

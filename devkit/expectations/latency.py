@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from devkit.checks.base import Finding
-from devkit.checks.bounds import Time
+from devkit.expectations.base import Finding
+from devkit.expectations.bounds import Time
 from devkit.observe.arm import ArmObservation
 from devkit.observe.latency import Latencies, Percentile
 

@@ -1,6 +1,6 @@
 """Whether the same offsets were read again after a restart."""
 
-from devkit.checks.base import Measure
+from devkit.expectations.base import Measure
 
 # How often the batch that was repeated most was planned again after its first time.
 REPLAYS = Measure("replays", lambda observation: observation.replays)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from devkit.checks.base import Finding
+from devkit.expectations.base import Finding
 from devkit.observe.arm import ArmObservation
 from devkit.observe.metrics import Labels, Scraped, Series
 

@@ -1,5 +1,5 @@
 """How many source events ever stood in the deferral topic."""
 
-from devkit.checks.base import Measure
+from devkit.expectations.base import Measure
 
 DEFERRED = Measure("deferred", lambda observation: observation.figures.deferred_ever)

@@ -8,8 +8,8 @@ load is the clients' own doing; high again, the upstream recovers.
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from devkit.checks.base import Finding
-from devkit.checks.bounds import Percentage
+from devkit.expectations.base import Finding
+from devkit.expectations.bounds import Percentage
 from devkit.observe.arm import ArmObservation
 
 

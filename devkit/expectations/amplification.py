@@ -1,7 +1,7 @@
 """How many requests the upstream got for each distinct fetch: 1 when every fetch is asked for once."""
 
-from devkit.checks.base import Measure
-from devkit.checks.bounds import NumberBound
+from devkit.expectations.base import Measure
+from devkit.expectations.bounds import NumberBound
 from devkit.observe.arm import ArmObservation
 
 

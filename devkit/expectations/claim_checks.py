@@ -1,5 +1,5 @@
 """How many records carry a claim check whose payload is in the store, with the length and hash they state."""
 
-from devkit.checks.base import Measure
+from devkit.expectations.base import Measure
 
 CLAIM_CHECKS = Measure("claim_checks", lambda observation: observation.audit.claim_checks)

@@ -1,5 +1,5 @@
 """How many source events were put aside because their batch was over its budget."""
 
-from devkit.checks.base import Measure
+from devkit.expectations.base import Measure
 
 BATCH_BUDGET = Measure("batch_budget", lambda observation: observation.figures.over_budget)

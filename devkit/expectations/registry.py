@@ -1,0 +1,46 @@
+"""All checks by name."""
+
+from devkit.expectations.abandoned import ABANDONED
+from devkit.expectations.amplification import AMPLIFICATION
+from devkit.expectations.audit import AUDIT
+from devkit.expectations.base import Check
+from devkit.expectations.batch_budget import BATCH_BUDGET
+from devkit.expectations.claim_checks import CLAIM_CHECKS
+from devkit.expectations.deferred import DEFERRED
+from devkit.expectations.drained import DRAINED
+from devkit.expectations.exception import EXCEPTION
+from devkit.expectations.failure import FAILURE
+from devkit.expectations.flat_commit import FLAT_COMMIT, IDLE_CPU
+from devkit.expectations.latency import LATENCY
+from devkit.expectations.metric import METRIC_EXISTS, METRIC_MISSING
+from devkit.expectations.past_failed_batch import PAST_FAILED_BATCH
+from devkit.expectations.peak_queue import PEAK_QUEUE
+from devkit.expectations.refused import REFUSED
+from devkit.expectations.replays import REPLAYED_OFFSETS, REPLAYS
+from devkit.expectations.restarts import RESTARTS
+from devkit.expectations.success_rate import SUCCESS_RATE
+
+_ALL: tuple[Check, ...] = (
+    RESTARTS,
+    REPLAYS,
+    REPLAYED_OFFSETS,
+    EXCEPTION,
+    FAILURE,
+    REFUSED,
+    PAST_FAILED_BATCH,
+    FLAT_COMMIT,
+    IDLE_CPU,
+    AMPLIFICATION,
+    ABANDONED,
+    SUCCESS_RATE,
+    PEAK_QUEUE,
+    AUDIT,
+    DRAINED,
+    DEFERRED,
+    BATCH_BUDGET,
+    LATENCY,
+    CLAIM_CHECKS,
+    METRIC_EXISTS,
+    METRIC_MISSING,
+)
+CHECKS: dict[str, Check] = {check.name: check for check in _ALL}
