@@ -1,0 +1,24 @@
+"""What a scenario's arm may give its programs: `container: {memory: 2GiB, disk: 1GiB}`."""
+
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from devkit.quantity import Size
+
+_Limit = Annotated[Size, Field(gt=0)]
+
+
+class Container(BaseModel):
+    """Limits in bytes of each program of an arm: `memory` of all its processes, `disk` of its scratch directory."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    memory: _Limit | None = None
+    disk: _Limit | None = None
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if self.memory is None and self.disk is None:
+            raise ValueError("write memory, disk or both, such as {memory: 2GiB}")
+        return self

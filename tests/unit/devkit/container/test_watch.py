@@ -1,0 +1,90 @@
+"""When a container's watch kills, and what it says then."""
+
+import threading
+
+import pytest
+from pydantic import ValidationError
+
+from devkit.container.limits import Container
+from devkit.container.memory import KindMemory, TreeMemory
+from devkit.container.watch import ContainerWatch, Peak
+
+MIB = 1 << 20
+
+
+class Program:
+    def __init__(self) -> None:
+        self.memory_mib = 100
+        self.disk_mib = 0
+        self.kills = 0
+        self.killed = threading.Event()
+
+    def memory(self) -> TreeMemory:
+        return TreeMemory((KindMemory(7, "driver", self.memory_mib * MIB),), "proportional")
+
+    def kill(self) -> None:
+        self.kills += 1
+        self.killed.set()
+
+    def watch(self, **limits: str) -> ContainerWatch:
+        return ContainerWatch(
+            Container.model_validate(limits),
+            memory=self.memory,
+            split=lambda memory: memory,
+            disk=lambda: self.disk_mib * MIB,
+            kill=self.kill,
+        )
+
+
+def test_at_its_limit_a_program_lives() -> None:
+    program = Program()
+    watch = program.watch(memory="100MiB")
+    assert watch.look(1) is None
+    assert (program.kills, watch.killed) == (0, None)
+
+
+def test_over_its_memory_it_is_killed_once_and_the_kinds_are_told() -> None:
+    program = Program()
+    watch = program.watch(memory="100MiB")
+    program.memory_mib = 101
+    killed = watch.look(3)
+    assert killed is not None
+    assert (killed.process, killed.limit, killed.allowed, killed.used) == (3, "memory", 100 * MIB, 101 * MIB)
+    assert killed.text == (
+        "over its container's memory limit of 100 MiB: proportional memory of 101 MiB (driver 101 MiB); "
+        "killed as 137, enforced by sampling every 200 ms"
+    )
+    assert watch.look(3) is None
+    assert (program.kills, watch.killed) == (1, killed)
+
+
+def test_over_its_disk_it_is_killed() -> None:
+    program = Program()
+    watch = program.watch(disk="10MiB")
+    program.disk_mib = 11
+    killed = watch.look(1)
+    assert killed is not None
+    assert killed.limit == "disk"
+    assert "disk limit of 10 MiB: scratch directory of 11 MiB (driver 100 MiB)" in killed.text
+
+
+def test_the_peak_is_the_most_of_any_look() -> None:
+    program = Program()
+    watch = program.watch(memory="1GiB")
+    for program.memory_mib in (300, 200):
+        watch.look(1)
+    assert watch.peak == Peak(memory=300 * MIB)
+
+
+def test_a_thread_of_its_own_looks_until_the_kill() -> None:
+    program = Program()
+    watch = program.watch(memory="50MiB")
+    watch.start(1)
+    assert program.killed.wait(10)
+    watch.stop()
+    assert watch.killed is not None
+
+
+def test_a_container_without_a_limit_is_none() -> None:
+    with pytest.raises(ValidationError, match="write memory, disk or both"):
+        Container.model_validate({})
