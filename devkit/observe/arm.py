@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict
 
+from devkit.observe.arm_end import ArmEnd
 from devkit.observe.audit.model import Audit
 from devkit.observe.departed import Left
 from devkit.observe.figures import Figures
@@ -99,7 +100,7 @@ class ArmObservation:
     """
 
     duration_s: float
-    ended_by: str
+    end: ArmEnd
     restarts: int
     replays: int
     replayed_offsets: int

@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from devkit.observe.arm_end import ArmEnd
+
 M = TypeVar("M", bound=BaseModel)
 
 _MERGE_GAP_S = 1.5
@@ -54,6 +56,15 @@ class LatencyLine(BaseModel):
     p50_s: float | None = None
     p95_s: float | None = None
     p99_s: float | None = None
+
+
+class ArmEndedLine(BaseModel):
+    """When the arm ended, and why."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    t_s: float
+    end: ArmEnd
 
 
 @dataclass(frozen=True)
@@ -132,14 +143,14 @@ def arm_record(arm: str, lines: Sequence[dict[str, Any]]) -> ArmRecord:
     """`lines` are the arm's own, in order, with `t_s` in seconds since the run began."""
     start = float(lines[0]["t_s"])
     of_arm = [line | {"t_s": round(float(line["t_s"]) - start, 3)} for line in lines]
-    end = next((line for line in of_arm if line["kind"] == "phase" and line.get("phase") == "arm ends"), None)
+    end = next(iter(_valid(ArmEndedLine, of_arm, "arm_ended")), None)
     samples = _valid(SampleLine, of_arm, "sample")
-    ended = float(end["t_s"]) if end else max(float(line["t_s"]) for line in of_arm)
+    ended = end.t_s if end else max(float(line["t_s"]) for line in of_arm)
     processes = _processes(of_arm, ended)
     return ArmRecord(
         arm=arm,
         duration_s=ended,
-        ended_by=str(end.get("text")) if end else None,
+        ended_by=end.end.text if end else None,
         samples=samples,
         latencies=_valid(LatencyLine, of_arm, "latency"),
         processes=processes,

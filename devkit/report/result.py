@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from devkit.observe.arm import Evidence
+from devkit.observe.arm_end import ArmEnd
 from devkit.observe.audit.model import Audit
 from devkit.observe.figures import Figures
 
@@ -40,13 +41,15 @@ class ExpectationResult(_Model):
 class ArmResult(_Model):
     """One arm. `holds`: all its expectations do; None when none is broken and of some nobody can tell.
 
-    `failures` are what pipeline processes said when they failed. `caveats` say what somebody did to the arm while it
-    was played (a debugger, a fault put in by hand), so that it shows nothing of the scenario.
+    `end` is why it ended, `ended_by` the same in words. `failures` are what pipeline processes said when they failed.
+    `caveats` say what somebody did to the arm while it was played (a debugger, a fault put in by hand), so that it
+    shows nothing of the scenario.
     """
 
     holds: bool | None
     expectations: tuple[ExpectationResult, ...]
     ended_by: str
+    end: ArmEnd
     restarts: int
     replays: int
     replayed_offsets: int

@@ -20,6 +20,7 @@ from pydantic import (
 )
 
 from devkit.expectations import Expectation
+from devkit.observe.arm_end import ConditionName
 from devkit.quantity import Duration, Size
 from devkit.traffic.model import TrafficSpec
 from mockapi.rules.model import Rules
@@ -97,9 +98,14 @@ class Condition(_Model):
         return self
 
     @property
-    def wanted(self) -> dict[str, int]:
+    def wanted(self) -> dict[ConditionName, int]:
         """What has to be reached, by name; true counts as 1."""
-        return {name: value for name in Condition.model_fields if (value := getattr(self, name)) is not None}
+        given: dict[ConditionName, int | None] = {
+            "drained": self.drained,
+            "restarts": self.restarts,
+            "replays": self.replays,
+        }
+        return {name: count for name, count in given.items() if count is not None}
 
 
 class Until(_Model):

@@ -17,7 +17,8 @@ from devkit.debug.pause import NO_PAUSES, Pauses, Phase
 from devkit.guardian import Guardian
 from devkit.guardian.processes import TREE_VARIABLE, marked
 from devkit.observe.arm import ArmObservation, Sample
-from devkit.observe.checkpoint import Checkpoint, Range
+from devkit.observe.arm_end import ArmEnd, ConditionName
+from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.deferrals import Deferrals, DeferralTopic, NoDeferrals
 from devkit.observe.evidence import rule_evidence
 from devkit.observe.measure import measure
@@ -27,14 +28,17 @@ from devkit.observe.timeline import Timeline
 from devkit.observe.usage import TreeUsage
 from devkit.report.progress import Progress
 from devkit.scenario.aftermath import Account, Ended, account, pages_met
+from devkit.scenario.arm_log import ArmLog
 from devkit.scenario.arm_state import ArmState
 from devkit.scenario.configure import Places, configuration, tried_configuration
 from devkit.scenario.first_try import try_start
 from devkit.scenario.model import ArmName, Scenario
 from devkit.scenario.own_pipeline import OwnPipeline, own_environment
+from devkit.scenario.pipeline_events import PipelineEvents
 from devkit.scenario.supervisor import Supervisor
 from devkit.scenario.topics import slots_of_arm, topics_of_arm
 from devkit.scenario.traffic import ScenarioTraffic
+from devkit.scenario.until import arm_end
 from devkit.scenario.view import KitView, OwnView, View
 from devkit.stack.launch import Launch, prepare_launch, write_config
 from devkit.stack.parts.mock_api import JournalCounts
@@ -90,12 +94,14 @@ class ArmPlay:
         self._state = ArmState()
         self._scraper = Scraper()
         self._view = self._view_of(venue.own)
+        self._log = ArmLog(arm, venue.timeline, venue.progress)
+        self._events = PipelineEvents(self._state, self._log, self._view, self._checkpoint)
         self._started = time.monotonic()
 
     def play(self) -> ArmObservation:
         """Raises StackError when a part of the stack fails; what the pipeline does is observed, not raised."""
         self._started, began_ms = time.monotonic(), _now_ms()
-        self._say("arm", "topics, traffic and pipeline")
+        self._log.say("arm", "topics, traffic and pipeline")
         self._prepare()
         self._try_first()
         supervisor = self._supervisor()
@@ -106,11 +112,12 @@ class ArmPlay:
         sampler = self._sampler(supervisor, deferrals)
         try:
             supervisor.start()
-            self._venue.timeline.add("process_started", arm=self._arm)
+            self._log.add("process_started")
             if not self._view.says_when_it_runs:
                 self._state.process = 1
-                self._say("pipeline", "somebody's own: committed offsets and batches are seen only if it shows them")
-            ended_by = self._watch(supervisor, publisher, sampler)
+                text = "somebody's own: committed offsets and batches are seen only if it shows them"
+                self._log.say("pipeline", text)
+            end = self._watch(supervisor, publisher, sampler)
             ended_ms = _now_ms()
         finally:
             stop.set()
@@ -121,25 +128,31 @@ class ArmPlay:
         sampler.ends.close()
         deferrals.close()
         self._scraper.write(self._directory)
-        self._say("arm ends", ended_by)
+        self._log.ended(end)
         duration_s = self._now_s()
         failed = self._checkpoint.failed_range() if supervisor.exit_codes else None
         found = self._account(publisher, Ended(self._view.committed(), deferrals.standing, failed, ended_ms))
         self._tell_latencies(found, began_ms + round(1000 * self._paused_before_traffic_s))
-        return self._observation(supervisor, found, deferrals, ended_by=ended_by, duration_s=duration_s)
+        return self._observation(supervisor, found, deferrals, end=end, duration_s=duration_s)
 
     def _observation(
-        self, supervisor: Supervisor, found: Account, deferrals: Deferrals, *, ended_by: str, duration_s: float
+        self,
+        supervisor: Supervisor,
+        found: Account,
+        deferrals: Deferrals,
+        *,
+        end: ArmEnd,
+        duration_s: float,
     ) -> ArmObservation:
         state = self._state
         assert state.counts is not None
         unseen = self._view.unseen(deferrals)
         if unseen:
-            self._venue.timeline.add("unseen", arm=self._arm, sights=sorted(unseen))
+            self._log.add("unseen", sights=sorted(unseen))
         has_batches = not unseen & {"batches", "offsets"}
         return ArmObservation(
             duration_s=duration_s,
-            ended_by=ended_by,
+            end=end,
             restarts=supervisor.restarts,
             replays=state.batches.replays,
             replayed_offsets=state.batches.replayed_offsets(self._checkpoint.range_of) if has_batches else 0,
@@ -188,7 +201,9 @@ class ArmPlay:
         launch = prepare_launch(config, venue.stack, self._place(), directory)
         tried = try_start(venue.guardian, launch, self._directory / "logs", require_stack=venue.stack.require_running)
         self._state.tried_first = tried
-        self._say("pipeline", "tried first, and " + (f"refused: {tried.refusal}" if tried.refusal else "it started"))
+        self._log.say(
+            "pipeline", "tried first, and " + (f"refused: {tried.refusal}" if tried.refusal else "it started")
+        )
 
     def _deferrals(self) -> Deferrals:
         config = self._config
@@ -258,17 +273,17 @@ class ArmPlay:
             self._paused_before_traffic_s = paused_s or 0
         return paused_s is not None
 
-    def _watch(self, supervisor: Supervisor, publisher: Publisher, sampler: Sampler) -> str:
+    def _watch(self, supervisor: Supervisor, publisher: Publisher, sampler: Sampler) -> ArmEnd:
         deadline_s = self._scenario.until.deadline.total_seconds()
         if self._venue.debugger is not None:
             deadline_s = math.inf
             self._state.caveats.append(CAVEAT)
-            self._say("debug", self._venue.debugger.invitation())
+            self._log.say("debug", self._venue.debugger.invitation())
         has_paused = False
         next_sample_s = 0.0
         while True:
             for line in supervisor.poll():
-                self._note(line)
+                self._events.take(line)
             if not has_paused and self._state.process is not None:
                 has_paused = True
                 if self._pause("pipeline"):
@@ -278,12 +293,9 @@ class ArmPlay:
             if self._now_s() >= next_sample_s:
                 self._sample(sampler, publisher)
                 next_sample_s = self._now_s() + _SAMPLE.total_seconds()
-            reason = self._condition(supervisor)
-            if reason is None and self._now_s() > deadline_s:
-                reason = f"deadline of {deadline_s:g} s"
-            if reason is not None:
+            if end := arm_end(self._scenario.until, self._seen(supervisor), self._now_s(), deadline_s=deadline_s):
                 self._sample(sampler, publisher)
-                return reason
+                return end
             time.sleep(_LOOK.total_seconds())
 
     def _begin_traffic(self, start: Callable[[], None]) -> None:
@@ -291,63 +303,17 @@ class ArmPlay:
         if not state.traffic_begun and (self._scenario.traffic_begins == "at once" or state.process is not None):
             state.traffic_begun = True
             self._pause("traffic")
-            self._venue.timeline.add("traffic_begins", arm=self._arm)
+            self._log.add("traffic_begins")
             start()
 
-    def _condition(self, supervisor: Supervisor) -> str | None:
-        reached = {
-            "drained": self._state.drained,
-            "restarts": supervisor.restarts,
-            "replays": self._state.batches.replays,
-        }
-        for condition in self._scenario.until.any:
-            wanted = condition.wanted
-            if all(reached[name] >= count for name, count in wanted.items()):
-                return " and ".join(name if name == "drained" else f"{name} {reached[name]}" for name in wanted)
-        return None
+    def _seen(self, supervisor: Supervisor) -> dict[ConditionName, int]:
+        state = self._state
+        return {"drained": state.drained, "restarts": supervisor.restarts, "replays": state.batches.replays}
 
     def _require_stack(self, publisher: Publisher) -> None:
         self._venue.stack.require_running()
         if publisher.error is not None:
             raise publisher.error
-
-    def _note(self, line: dict[str, Any]) -> None:
-        event, state = str(line.get("event")), self._state
-        details = {key: value for key, value in line.items() if key not in ("event", "at", "in_force")}
-        state.has_words |= event in ("started", "failed")
-        batch_number = line.get("batch")
-        again = event == "batch_started" and isinstance(batch_number, int) and state.batches.begin(batch_number)
-        if again:
-            details["replay"] = True
-        self._venue.timeline.add(event, arm=self._arm, **details)
-        match event:
-            case "started":
-                state.process = state.processes
-                ui = f", Spark UI {line['spark_ui']}" if line.get("spark_ui") not in (None, "off") else ""
-                self._say("pipeline", f"running, from {line.get('start')}{ui}")
-            case "batch_started" if again and isinstance(batch_number, int):
-                self._say("replay", f"batch {batch_number} again{self._offsets_of(batch_number)}")
-            case "metrics" if isinstance(line.get("url"), str):
-                state.metrics_url = line["url"]
-            case "waiting":
-                self._say("pipeline", f"waits before the next batch: {line.get('reason')}")
-            case "resumed":
-                self._say("pipeline", "goes on")
-            case "failed":
-                state.failures.append(str(line.get("error")))
-                self._say("pipeline", str(line.get("error")))
-            case "process_ended":
-                state.process, state.metrics_url = None, None
-                self._say("pipeline", f"process {line['process']} ended with exit code {line['exit_code']}")
-            case "process_restarted":
-                state.processes = int(line["process"])
-                state.process = None if self._view.says_when_it_runs else state.processes
-                self._say("restart", f"process {line['process']}, from the checkpoint")
-
-    def _offsets_of(self, batch: int) -> str:
-        if not self._view.shows_offsets:
-            return ""
-        return f": {_describe(self._checkpoint.range_of(batch))}"
 
     def _sample(self, sampler: Sampler, publisher: Publisher, *, last: bool = False) -> None:
         state = self._state
@@ -372,11 +338,11 @@ class ArmPlay:
         )
         self._view.look(publisher, sample, published_all=published_all, last=last)
         fired = {name: rule.requests for name, rule in look.counts.rules.items()}
-        self._venue.timeline.add("sample", arm=self._arm, **_as_dict(sample), lag=sample.lag, faults=fired)
+        self._log.add("sample", **_as_dict(sample), lag=sample.lag, faults=fired)
         self._venue.progress.sample(self._arm, sample, fired, last=last)
 
     def _account(self, publisher: Publisher, ended: Ended) -> Account:
-        self._say("audit", "every input against its fate")
+        self._log.say("audit", "every input against its fate")
         publisher.manifest().write(self._directory / "manifest.jsonl")
         mock, counts = self._venue.stack.mock_api, self._state.counts
         assert counts is not None
@@ -392,9 +358,8 @@ class ArmPlay:
     def _tell_latencies(self, found: Account, began_ms: int) -> None:
         for at_s, latencies in found.latencies.by_second(began_ms):
             figures = latencies.figures()
-            self._venue.timeline.add(
+            self._log.add(
                 "latency",
-                arm=self._arm,
                 at_s=at_s,
                 count=len(latencies.events),
                 waiting=figures.waiting,
@@ -405,19 +370,6 @@ class ArmPlay:
 
     def _now_s(self) -> float:
         return time.monotonic() - self._started
-
-    def _say(self, phase: str, text: str) -> None:
-        self._venue.timeline.add("phase", arm=self._arm, phase=phase, text=text)
-        self._venue.progress.phase(self._arm, phase, text)
-
-
-def _describe(batch: Range) -> str:
-    return ", ".join(
-        f"offsets {batch.start.get(partition, 0)} to {end - 1}"
-        + (f" of partition {partition}" if len(batch.end) > 1 else "")
-        for partition, end in sorted(batch.end.items())
-        if end > batch.start.get(partition, 0)
-    )
 
 
 def _as_dict(sample: Sample) -> dict[str, Any]:

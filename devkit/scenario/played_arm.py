@@ -27,7 +27,8 @@ class PlayedArm:
                 )
                 for finding in findings
             ),
-            ended_by=observation.ended_by,
+            ended_by=observation.end.text,
+            end=observation.end,
             restarts=observation.restarts,
             replays=observation.replays,
             replayed_offsets=observation.replayed_offsets,

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from devkit.errors import INCONCLUSIVE, REFUTED, REPRODUCED_AND_FIXED
 from devkit.observe.arm import Evidence
+from devkit.observe.arm_end import EndByDeadline
 from devkit.report.result import ArmResult, Outcome
 from devkit.scenario.model import ARMS, ArmName
 
@@ -46,7 +47,7 @@ def judge(arms: Mapping[ArmName, ArmResult], evidence: Mapping[ArmName, Sequence
     """The verdict over the arms that were played: both, or a single one."""
     unproven = [reason for arm in arms for reason in _unproven(arm, evidence.get(arm, ()))]
     unproven += _idle({arm: evidence.get(arm, ()) for arm in arms})
-    late = [f"{arm}: ended by its {result.ended_by}" for arm, result in arms.items() if _was_late(result)]
+    late = [f"{arm}: ended by its {result.end.text}" for arm, result in arms.items() if _was_late(result)]
     if unproven:
         return Verdict("inconclusive", (*unproven, *late))
     if meddled := [f"{arm}: {caveat}" for arm, result in arms.items() for caveat in result.caveats]:
@@ -90,7 +91,7 @@ def _idle(evidence: Mapping[ArmName, Sequence[Evidence]]) -> list[str]:
 
 
 def _was_late(result: ArmResult) -> bool:
-    return not result.holds and result.ended_by.startswith("deadline")
+    return not result.holds and isinstance(result.end, EndByDeadline)
 
 
 def _broken(arm: ArmName, result: ArmResult) -> list[str]:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from devkit.observe.arm import ArmObservation, Evidence, Sample
+from devkit.observe.arm_end import EndByCondition
 from devkit.observe.audit.model import Audit
 from devkit.observe.figures import Answers, Figures
 from devkit.observe.latency import EventLatency, Latencies
@@ -49,7 +50,7 @@ def some_figures(**changes: Any) -> Figures:
 def an_observation(**changes: Any) -> ArmObservation:
     values: dict[str, Any] = {
         "duration_s": 12.3456,
-        "ended_by": "drained",
+        "end": EndByCondition(reached={"drained": 1}),
         "restarts": 0,
         "replays": 0,
         "replayed_offsets": 0,

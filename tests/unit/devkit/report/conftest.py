@@ -4,9 +4,11 @@ from typing import Any
 import pytest
 
 from devkit.observe.arm import Evidence
+from devkit.observe.arm_end import EndByCondition
 from devkit.report.result import ArmResult, Difference, ExpectationResult, Result
 from tests.unit.devkit.observed import an_audit, some_figures
 
+DRAINED = EndByCondition(reached={"drained": 1})
 TOO_LARGE = (
     "RecordTooLargeException: The message is 23048294 bytes when serialized which is larger than 20971520, "
     "which is the value of the max.request.size configuration. (3 times)"
@@ -34,7 +36,7 @@ def an_arm(*expectations: tuple[str, str, str, bool], **changes: Any) -> ArmResu
             ExpectationResult(name=name, expected=expected, measured=measured, holds=holds)
             for name, expected, measured, holds in expectations
         ),
-        "ended_by": "drained",
+        "end": DRAINED,
         "restarts": 0,
         "replays": 0,
         "replayed_offsets": 0,
@@ -43,7 +45,8 @@ def an_arm(*expectations: tuple[str, str, str, bool], **changes: Any) -> ArmResu
         "exceptions": (),
         "duration_s": 14.26,
     }
-    return ArmResult.model_validate(values | changes)
+    values |= changes
+    return ArmResult.model_validate(values | {"ended_by": values["end"].text})
 
 
 def a_good_result() -> Result:
@@ -58,7 +61,7 @@ def a_good_result() -> Result:
             "incident": an_arm(
                 ("restarts", "at least 2", "2", True),
                 ("exception", "RecordTooLargeException: …23048294…", TOO_LARGE, True),
-                ended_by="replays 2",
+                end=EndByCondition(reached={"replays": 2}),
                 duration_s=31.04,
             ),
             "fixed": an_arm(

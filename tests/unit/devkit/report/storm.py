@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from devkit.observe.arm import Evidence
+from devkit.observe.arm_end import EndByCondition
 from devkit.observe.figures import Answers, Figures, LatencyFigures
 from devkit.report.about import About
 from devkit.report.result import ArmResult, Difference, ExpectationResult, Result
 from tests.unit.devkit.observed import an_audit
 
 STEP_S = 0.5
+ENDS = {"incident": EndByCondition(reached={"restarts": 2}), "fixed": EndByCondition(reached={"drained": 1})}
 LENGTH_S = {"incident": 44.0, "fixed": 36.0}
 PUBLISHED_S = 20.0
 RATE = 10
@@ -156,7 +158,7 @@ def _arm_lines(arm: str, length_s: float) -> list[dict[str, Any]]:
         add(12.6, "batch_started", batch=3)
         add(15.0, "batch_written", batch=3, seconds=2.4)
     found += [{"at_s_": n * STEP_S} | state.step(n * STEP_S) for n in range(1, int(length_s / STEP_S))]
-    add(length_s, "phase", phase="arm ends", text="drained" if arm == "fixed" else "restarts 2")
+    add(length_s, "arm_ended", end=ENDS[arm].model_dump())
     for second in range(int(PUBLISHED_S)):
         p50_s = 0.8 + second * (0.9 if arm == "incident" else 0.1)
         add(
@@ -185,7 +187,7 @@ def result() -> Result:
                 ("amplification", "at least 2.5", "3.6: 812 requests for 226 fetches"),
                 ("abandoned", "at least 50%", "71%: 412 of 580 parses"),
                 ("failure", "…no commit within…", f"{STALLED} (2 times)"),
-                ended_by="restarts 2",
+                end=ENDS["incident"],
                 restarts=2,
                 replays=1,
                 replayed_offsets=100,
@@ -197,7 +199,7 @@ def result() -> Result:
             "fixed": _arm(
                 ("drained", "true", "committed 200 of 200"),
                 ("audit", "clean", "clean: 200 in = 188 out + 4 errors + 8 filtered"),
-                ended_by="drained",
+                end=ENDS["fixed"],
                 audit=an_audit(inputs=200, outputs=188, errors=4, filtered=8),
                 duration_s=LENGTH_S["fixed"],
                 amplification=1.08,
@@ -237,7 +239,8 @@ def _arm(*expectations: tuple[str, str, str], **fields: Any) -> ArmResult:
     )
     values: dict[str, Any] = {"restarts": 0, "replays": 0, "replayed_offsets": 0, "exceptions": (), "holds": True}
     figures = _figures(amplification=fields.pop("amplification"), abandoned_share=fields.pop("abandoned_share"))
-    return ArmResult.model_validate(values | {"expectations": found, "figures": figures} | fields)
+    values |= {"expectations": found, "figures": figures, "ended_by": fields["end"].text}
+    return ArmResult.model_validate(values | fields)
 
 
 def _figures(**changes: float) -> Figures:

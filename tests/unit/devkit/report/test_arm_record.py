@@ -16,7 +16,7 @@ def sample(t_s: float, **fields: Any) -> dict[str, Any]:
 
 
 BEGIN = line(100.0, "phase", phase="arm", text="topics, traffic and pipeline")
-END = line(140.0, "phase", phase="arm ends", text="restarts 2")
+END = line(140.0, "arm_ended", end={"by": "condition", "reached": {"restarts": 2}})
 
 
 def record(*lines: dict[str, Any]) -> ArmRecord:

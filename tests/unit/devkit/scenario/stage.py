@@ -17,6 +17,7 @@ from devkit.observe.timeline import Timeline
 from devkit.observe.usage import TreeUsage
 from devkit.report.progress import Progress
 from devkit.scenario.model import Scenario
+from devkit.scenario.own_pipeline import OwnPipeline
 from devkit.scenario.play import ArmPlay, Venue
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.parts.mock_api import JournalCounts, RuleCounts
@@ -78,7 +79,7 @@ class Stage:
 
 
 @contextmanager
-def set_up(scenario: Scenario, directory: Path) -> Iterator[Stage]:
+def set_up(scenario: Scenario, directory: Path, *, own: OwnPipeline | None = None) -> Iterator[Stage]:
     """Its incident arm, with `directory` for the run's."""
     store, output = FakeS3(), io.StringIO()
     counts = JournalCounts(requests=9, in_flight=1, by_status={}, rules={"huge page": COUNTED})
@@ -89,6 +90,6 @@ def set_up(scenario: Scenario, directory: Path) -> Iterator[Stage]:
         prefix="",
     )
     with Timeline(directory / "events.jsonl") as timeline:
-        venue = Venue(cast(Guardian, None), cast(Stack, stack), timeline, Progress(output), directory)
+        venue = Venue(cast(Guardian, None), cast(Stack, stack), timeline, Progress(output), directory, own=own)
         play = ArmPlay(venue, scenario, "incident", cast(ScenarioTraffic, SimpleNamespace(count=161)))
         yield Stage(play, store, output, directory, counts)

@@ -1,11 +1,11 @@
 """What an arm makes of what it sees: conditions, notes, samples. The stack is made of values; nothing is started."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
@@ -13,17 +13,15 @@ from devkit.debug.debugger import PATIENCE, Debugger
 from devkit.debug.pause import PausePoint, Pauses
 from devkit.guardian import Guardian
 from devkit.observe.audit.arrivals import Arrival
-from devkit.observe.checkpoint import Range
 from devkit.observe.deferrals import Deferrals
 from devkit.observe.departed import Departed
 from devkit.observe.latency import EventLatency, Latencies
 from devkit.observe.sampler import Sampler, Topics
 from devkit.observe.usage import TreeUsage
 from devkit.scenario.aftermath import Account
-from devkit.scenario.model import Condition, Scenario, Until
+from devkit.scenario.model import Scenario
 from devkit.scenario.own_pipeline import OwnPipeline
-from devkit.scenario.play import ArmPlay, _describe
-from devkit.scenario.supervisor import Supervisor
+from devkit.scenario.play import ArmPlay
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.scenario.view import OwnView
 from devkit.stack import spark
@@ -31,115 +29,7 @@ from devkit.stack.launch import Launch
 from devkit.stack.stack import Stack
 from devkit.stack.topics import TopicEnds
 from devkit.traffic.publish import Publisher
-from tests.unit.devkit.scenario.stage import COUNTED, ERROR, OUTPUT, SOURCE, Stage
-
-
-@pytest.mark.parametrize(
-    ("batch", "text"),
-    [
-        (Range({0: 50}, {0: 100}), "offsets 50 to 99"),
-        (Range({}, {0: 1}), "offsets 0 to 0"),
-        (Range({0: 5, 1: 7}, {1: 9, 0: 6}), "offsets 5 to 5 of partition 0, offsets 7 to 8 of partition 1"),
-        (Range({0: 5, 1: 7}, {0: 6, 1: 7}), "offsets 5 to 5 of partition 0"),
-    ],
-)
-def test_a_batch_is_described_by_its_offsets(batch: Range, text: str) -> None:
-    assert _describe(batch) == text
-
-
-class TestConditions:
-    def ended_by(self, stage: Stage, until: list[dict[str, Any]], *, restarts: int = 0) -> str | None:
-        conditions = tuple(Condition.model_validate(condition) for condition in until)
-        changed = Until.model_construct(any=conditions, deadline=stage.play._scenario.until.deadline)
-        stage.play._scenario = stage.play._scenario.model_copy(update={"until": changed})
-        return stage.play._condition(cast(Supervisor, SimpleNamespace(restarts=restarts)))
-
-    def begin(self, stage: Stage, *batches: int) -> None:
-        for batch in batches:
-            stage.play._state.batches.begin(batch)
-
-    @pytest.mark.parametrize(("restarts", "reason"), [(0, None), (1, None), (2, "restarts 2"), (3, "restarts 3")])
-    def test_restarts(self, stage: Stage, restarts: int, reason: str | None) -> None:
-        assert self.ended_by(stage, [{"restarts": 2}], restarts=restarts) == reason
-
-    @pytest.mark.parametrize(
-        ("batches", "reason"), [((0, 1, 2, 3), None), ((0, 1, 1), None), ((0, 1, 1, 1), "replays 2")]
-    )
-    def test_replays(self, stage: Stage, batches: tuple[int, ...], reason: str | None) -> None:
-        self.begin(stage, *batches)
-        assert self.ended_by(stage, [{"replays": 2}]) == reason
-
-    @pytest.mark.parametrize("drained", [True, False])
-    def test_drained(self, stage: Stage, drained: bool) -> None:
-        stage.play._state.drained = drained
-        assert self.ended_by(stage, [{"drained": True}]) == ("drained" if drained else None)
-
-    def test_any_of_them_is_enough(self, stage: Stage) -> None:
-        self.begin(stage, 0, 0)
-        assert self.ended_by(stage, [{"drained": True}, {"restarts": 9}, {"replays": 1}]) == "replays 1"
-
-    def test_all_of_an_item_has_to_be_reached(self, stage: Stage) -> None:
-        both = [{"drained": True}, {"restarts": 2, "replays": 1}]
-        assert self.ended_by(stage, both, restarts=2) is None
-        stage.play._state.batches.begin(0)
-        stage.play._state.batches.begin(0)
-        assert self.ended_by(stage, both, restarts=1) is None
-        assert self.ended_by(stage, both, restarts=2) == "restarts 2 and replays 1"
-
-    def test_what_is_not_asked_for_does_not_end_it(self, stage: Stage) -> None:
-        self.begin(stage, 0, 0, 0)
-        assert self.ended_by(stage, [{"drained": True}], restarts=5) is None
-
-
-class TestNotes:
-    def test_a_line_of_the_pipeline_goes_into_the_timeline(self, stage: Stage) -> None:
-        stage.play._note({"at": "2026-11-21T10:00:00Z", "event": "batch_ended", "batch": 3, "rows": 50})
-        (line,) = stage.timeline()
-        assert line | {"t_s": 0} == {"t_s": 0, "kind": "batch_ended", "arm": "incident", "batch": 3, "rows": 50}
-
-    def test_the_configuration_in_force_is_left_to_its_own_file(self, stage: Stage) -> None:
-        stage.play._note({"event": "configuration", "unsafe": ["record_limit.policy"], "in_force": {"a": 1}})
-        assert stage.timeline()[0].keys() == {"t_s", "kind", "arm", "unsafe"}
-
-    def test_a_batch_that_begins_again_is_marked_and_told(self, stage: Stage) -> None:
-        stage.plan(0, p0=50)
-        stage.plan(1, p0=100)
-        for batch in (0, 1, 1):
-            stage.play._note({"event": "batch_started", "batch": batch})
-        begun = [line for line in stage.timeline() if line["kind"] == "batch_started"]
-        assert [line.get("replay", False) for line in begun] == [False, False, True]
-        assert stage.output.getvalue().endswith("incident replay: batch 1 again: offsets 50 to 99\n")
-        assert stage.play._state.batches.replays == 1
-
-    @pytest.mark.parametrize(
-        ("line", "said"),
-        [
-            ({"event": "started", "start": "earliest", "spark_ui": "off"}, "pipeline: running, from earliest"),
-            (
-                {"event": "started", "start": "checkpoint", "spark_ui": "http://127.0.0.1:4040"},
-                "pipeline: running, from checkpoint, Spark UI http://127.0.0.1:4040",
-            ),
-            ({"event": "failed", "error": "the query failed"}, "pipeline: the query failed"),
-            (
-                {"event": "waiting", "reason": "deferral is full", "entries": 40, "bytes": 9},
-                "pipeline: waits before the next batch: deferral is full",
-            ),
-            ({"event": "resumed"}, "pipeline: goes on"),
-            (
-                {"event": "process_ended", "process": 2, "exit_code": -9},
-                "pipeline: process 2 ended with exit code -9",
-            ),
-            ({"event": "process_restarted", "process": 3, "pid": 7}, "restart: process 3, from the checkpoint"),
-        ],
-    )
-    def test_what_a_person_wants_to_know_is_told(self, stage: Stage, line: dict[str, Any], said: str) -> None:
-        stage.play._note(line)
-        assert " ".join(stage.output.getvalue().split()).endswith(f"s incident {said}")
-
-    def test_anything_else_is_told_to_the_timeline_only(self, stage: Stage) -> None:
-        stage.play._note({"event": "something_new", "figure": 1})
-        assert [line["kind"] for line in stage.timeline()] == ["something_new"]
-        assert stage.output.getvalue() == ""
+from tests.unit.devkit.scenario.stage import COUNTED, ERROR, OUTPUT, SOURCE, Stage, set_up
 
 
 class TestSamples:
@@ -222,7 +112,7 @@ class TestSamples:
             {"event": "process_restarted", "process": 2, "pid": 7},
             {"event": "started", "start": "checkpoint", "spark_ui": "off"},
         ):
-            stage.play._note(line)
+            stage.play._events.take(line)
             stage.sample()
         assert [sample.process for sample in stage.play._state.samples] == [None, 1, None, None, 2]
         assert [line["process"] for line in stage.timeline() if line["kind"] == "sample"] == [None, 1, None, None, 2]
@@ -262,12 +152,6 @@ class TestTraffic:
         assert self.begun(stage, "when running") == [False, True, True, True, True]
 
 
-def test_what_processes_said_when_they_failed_is_kept(stage: Stage) -> None:
-    for text in ("no commit within 10 s: batch 3", "query failed"):
-        stage.play._note({"event": "failed", "error": text, "refused": False})
-    assert stage.play._state.failures == ["no commit within 10 s: batch 3", "query failed"]
-
-
 def test_latencies_are_told_by_the_second_of_publishing(stage: Stage) -> None:
     events = (
         EventLatency(None, 10_900, 0.5, has_left=True),
@@ -288,12 +172,13 @@ class TestOwnPipeline:
     """A pipeline that may show nothing of itself; what then counts is in the tests of the view."""
 
     @pytest.fixture
-    def own(self, stage: Stage) -> Stage:
-        stage.play._view = OwnView(stage.play._state, stage.play._config, requests=lambda: 0)
-        stage.play._view._departed = Departed(lambda: [Arrival(OUTPUT, 0, 0, b"", {}, (SOURCE, 0, 7), 0)])
-        stage.ends = {SOURCE: {0: 161}, OUTPUT: {0: 1}}
-        stage.published, stage.done, stage.due = 161, True, ((SOURCE, 0, 7),)
-        return stage
+    def own(self, scenario: Scenario, tmp_path: Path) -> Iterator[Stage]:
+        with set_up(scenario, tmp_path, own=OwnPipeline(("mine",), Path("/nowhere"))) as stage:
+            assert isinstance(stage.play._view, OwnView)
+            stage.play._view._departed = Departed(lambda: [Arrival(OUTPUT, 0, 0, b"", {}, (SOURCE, 0, 7), 0)])
+            stage.ends = {SOURCE: {0: 161}, OUTPUT: {0: 1}}
+            stage.published, stage.done, stage.due = 161, True, ((SOURCE, 0, 7),)
+            yield stage
 
     def test_it_has_drained_when_all_that_is_due_has_left(self, own: Stage) -> None:
         own.sample()
@@ -302,8 +187,8 @@ class TestOwnPipeline:
     def test_what_it_shows_is_seen(self, own: Stage) -> None:
         own.plan(0, p0=50)
         own.commit(0)
-        own.play._note({"event": "started"})
-        own.play._note({"event": "batch_started", "batch": 0})
+        own.play._events.take({"event": "started"})
+        own.play._events.take({"event": "batch_started", "batch": 0})
         own.sample()
         deferrals = SimpleNamespace(standing=SimpleNamespace(ever={"something"}))
         assert own.play._view.unseen(cast(Deferrals, deferrals)) == frozenset()
@@ -311,14 +196,14 @@ class TestOwnPipeline:
 
     def test_lines_that_are_not_as_the_kits(self, own: Stage) -> None:
         for line in ({"event": "batch_started"}, {"event": "batch_started", "batch": "x"}, {"event": "failed"}):
-            own.play._note(line)
-        own.play._note({"event": "batch_started", "batch": 3})
-        own.play._note({"event": "batch_started", "batch": 3})
+            own.play._events.take(line)
+        own.play._events.take({"event": "batch_started", "batch": 3})
+        own.play._events.take({"event": "batch_started", "batch": 3})
         assert own.play._state.batches.replays == 1
         assert own.output.getvalue().endswith("incident replay: batch 3 again\n"), "no offsets are known"
 
     def test_a_restarted_process_counts_as_running(self, own: Stage) -> None:
-        own.play._note({"event": "process_restarted", "process": 2})
+        own.play._events.take({"event": "process_restarted", "process": 2})
         assert own.play._state.process == 2
 
 

@@ -40,20 +40,20 @@ class TestMetrics:
 
     def test_at_each_sample_once_it_is_served(self, stage: Stage, asked: list[str]) -> None:
         stage.sample()
-        stage.play._note({"event": "metrics", "url": "http://here/metrics"})
+        stage.play._events.take({"event": "metrics", "url": "http://here/metrics"})
         stage.sample()
         stage.sample()
         assert asked == ["http://here/metrics"] * 2
         assert stage.play._scraper.scraped().pages == 2
 
     def test_not_of_a_process_that_has_ended(self, stage: Stage, asked: list[str]) -> None:
-        stage.play._note({"event": "metrics", "url": "http://here/metrics"})
+        stage.play._events.take({"event": "metrics", "url": "http://here/metrics"})
         stage.sample()
         stage.sample(last=True)
-        stage.play._note({"event": "process_ended", "process": 1, "exit_code": 1})
+        stage.play._events.take({"event": "process_ended", "process": 1, "exit_code": 1})
         stage.sample()
-        stage.play._note({"event": "process_restarted", "process": 2, "pid": 7})
-        stage.play._note({"event": "metrics", "url": "http://there/metrics"})
+        stage.play._events.take({"event": "process_restarted", "process": 2, "pid": 7})
+        stage.play._events.take({"event": "metrics", "url": "http://there/metrics"})
         stage.sample()
         assert asked == ["http://here/metrics", "http://there/metrics"]
         stage.play._scraper.write(stage.directory)
@@ -61,7 +61,7 @@ class TestMetrics:
         assert (stage.directory / "metrics-2.txt").read_text() == "up 2\n"
 
     def test_a_line_without_an_address_serves_nothing(self, stage: Stage, asked: list[str]) -> None:
-        stage.play._note({"event": "metrics", "url": 7})
+        stage.play._events.take({"event": "metrics", "url": 7})
         stage.sample()
         assert asked == []
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from devkit.observe.arm import ArmObservation
+from devkit.observe.arm_end import EndByCondition
 from devkit.observe.logs import LoggedException
 from devkit.report.result import Result
 from devkit.scenario.model import ArmName, Scenario
@@ -25,7 +26,7 @@ def result_of(scenario: Scenario, observations: dict[ArmName, ArmObservation]) -
 
 
 def both(**changes: Any) -> dict[ArmName, ArmObservation]:
-    incident = an_observation(ended_by="replays 2", restarts=2, exceptions=(LOOP,), drained=False)
+    incident = an_observation(end=EndByCondition(reached={"replays": 2}), restarts=2, exceptions=(LOOP,), drained=False)
     return {"incident": incident, "fixed": an_observation(**changes)}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from devkit.errors import StackError
+from devkit.observe.arm_end import EndByCondition
 from devkit.report.progress import Progress
 from devkit.report.run_record import read_run
 from devkit.scenario import run as run_module
@@ -16,6 +17,8 @@ from devkit.scenario.model import ARMS, Scenario
 from devkit.scenario.played_arm import PlayedArm
 from devkit.scenario.run import RunOptions, run_scenario
 from tests.unit.devkit.observed import an_observation
+
+RESTARTED = EndByCondition(reached={"restarts": 2})
 
 
 @pytest.fixture
@@ -31,7 +34,7 @@ def played(monkeypatch: pytest.MonkeyPatch, *, error: Exception | None = None) -
         if error is not None:
             raise error
         return {
-            "incident": PlayedArm.of(scenario, "incident", an_observation(ended_by="restarts 2", restarts=2)),
+            "incident": PlayedArm.of(scenario, "incident", an_observation(end=RESTARTED, restarts=2)),
             "fixed": PlayedArm.of(scenario, "fixed", an_observation()),
         }
 

@@ -7,6 +7,7 @@ import pytest
 
 from devkit.errors import INCONCLUSIVE, REFUTED, REPRODUCED_AND_FIXED
 from devkit.observe.arm import Evidence
+from devkit.observe.arm_end import ArmEnd, EndByCondition, EndByDeadline
 from devkit.report.result import ArmResult, ExpectationResult
 from devkit.scenario.model import ArmName
 from devkit.scenario.verdict import judge
@@ -14,14 +15,16 @@ from tests.unit.devkit.observed import an_audit, some_figures
 
 FIRED, SILENT, NONE = (True,), (True, False), ()
 """Evidence of an arm, a truth value for each fault."""
+DRAINED = EndByCondition(reached={"drained": 1})
 
 
-def an_arm(*, holds: bool | None, caveats: tuple[str, ...] = ()) -> ArmResult:
+def an_arm(*, holds: bool | None, caveats: tuple[str, ...] = (), end: ArmEnd = DRAINED) -> ArmResult:
     expectation = ExpectationResult(name="restarts", expected="at least 2", measured="0", holds=holds)
     return ArmResult(
         holds=holds,
         expectations=(expectation,),
-        ended_by="drained",
+        ended_by=end.text,
+        end=end,
         restarts=0,
         replays=0,
         replayed_offsets=0,
@@ -181,3 +184,37 @@ def test_an_arm_that_somebody_did_something_to_shows_nothing(holds: bool | None)
     }
     verdict = judge(arms, {"incident": evidence(FIRED), "fixed": evidence(FIRED)})
     assert (verdict.outcome, verdict.reasons) == ("inconclusive", ("fixed: debugged",))
+
+
+class TestAnArmThatMetItsDeadline:
+    """It says so beside whatever else is wrong; an arm that holds all the same says nothing."""
+
+    LATE = EndByDeadline(deadline_s=90)
+    REASON = "fixed: ended by its deadline of 90 s"
+
+    def reasons(self, *, holds: bool | None, fired: tuple[bool, ...] = FIRED, **fixed: Any) -> tuple[str, ...]:
+        arms: dict[ArmName, ArmResult] = {
+            "incident": an_arm(holds=True),
+            "fixed": an_arm(holds=holds, end=self.LATE, **fixed),
+        }
+        return judge(arms, {"incident": evidence(FIRED), "fixed": evidence(fired)}).reasons
+
+    def test_when_it_does_not_hold(self) -> None:
+        assert self.reasons(holds=False) == ("fixed: restarts expected at least 2, measured 0", self.REASON)
+
+    def test_when_nobody_can_judge_it(self) -> None:
+        assert self.reasons(holds=None) == ("fixed: restarts is 0", self.REASON)
+
+    def test_when_its_fault_never_fired(self) -> None:
+        assert self.reasons(holds=False, fired=(False,)) == ("fixed: fault 'fault 0' never fired", self.REASON)
+
+    def test_when_somebody_did_something_to_it(self) -> None:
+        assert self.reasons(holds=False, caveats=("debugged",)) == ("fixed: debugged", self.REASON)
+
+    def test_when_it_holds(self) -> None:
+        assert self.reasons(holds=True) == ()
+
+    def test_another_end_is_none(self) -> None:
+        arms: dict[ArmName, ArmResult] = {"incident": an_arm(holds=True), "fixed": an_arm(holds=False)}
+        reasons = judge(arms, {"incident": evidence(FIRED), "fixed": evidence(FIRED)}).reasons
+        assert reasons == ("fixed: restarts expected at least 2, measured 0",)
