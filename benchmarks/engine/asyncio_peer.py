@@ -6,6 +6,7 @@ from benchmarks.engine.contestant import Place
 from benchmarks.engine.peer_environment import KEEP_MEMORY, PEERS, peer_python
 from benchmarks.engine.workload import PARTITIONS
 from devkit.guardian import ManagedProcess
+from devkit.programs.launch import Launch
 
 _REPOSITORY = PEERS.parents[1]
 
@@ -29,9 +30,8 @@ class AsyncioPeer:
     def start(self, place: Place) -> list[ManagedProcess]:
         python = str(peer_python("asyncio"))
         return [
-            place.stack.guardian.spawn(
-                f"asyncio-{number}",
-                [
+            Launch(
+                (
                     python,
                     str(PEERS / "asyncio_program.py"),
                     *("--bootstrap", place.bootstrap),
@@ -40,9 +40,8 @@ class AsyncioPeer:
                     *("--partitions", ",".join(map(str, range(number, PARTITIONS, self.processes)))),
                     *("--in-flight", str(self.in_flight)),
                     *("--client", self.client),
-                ],
-                logs=place.directory,
-                env={"PYTHONPATH": f"{_REPOSITORY}:{PEERS}"} | KEEP_MEMORY,
-            )
+                ),
+                {"PYTHONPATH": f"{_REPOSITORY}:{PEERS}"} | KEEP_MEMORY,
+            ).spawn(place.stack.guardian, f"asyncio-{number}", logs=place.directory)
             for number in range(self.processes)
         ]

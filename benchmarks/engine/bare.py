@@ -14,6 +14,7 @@ from benchmarks.engine.stack import BenchStack
 from benchmarks.engine.usage import UsageWatch
 from benchmarks.engine.workload import Workload
 from devkit.errors import StackError
+from devkit.programs.launch import Launch
 from devkit.waiting import wait_until
 
 _WAYS = {"bare aiohttp": ("aiohttp", 1), "bare fastest": ("raw", 2)}
@@ -31,10 +32,10 @@ def bare_outcome(which: str, stack: BenchStack, workload: Workload, directory: P
     for number in range(processes):
         pairs = directory / f"pairs-{number}.json"
         pairs.write_text(json.dumps(events[: workload.count][number::processes]))
-        argv = [python, str(PEERS / "bare_client.py"), "--endpoint", stack.mock.endpoint, "--pairs", str(pairs)]
-        argv += ["--client", client, "--in-flight", str(_IN_FLIGHT // processes), "--coding", workload.coding]
+        argv = (python, str(PEERS / "bare_client.py"), "--endpoint", stack.mock.endpoint, "--pairs", str(pairs))
+        argv += ("--client", client, "--in-flight", str(_IN_FLIGHT // processes), "--coding", workload.coding)
         environment = {"PYTHONPATH": str(PEERS)} | (KEEP_MEMORY if client == "raw" else {})
-        spawned.append(stack.guardian.spawn(f"bare-{number}", argv, logs=directory, env=environment, split=True))
+        spawned.append(Launch(argv, environment).spawn(stack.guardian, f"bare-{number}", logs=directory))
     mock = stack.mock.process.pid
     assert mock
     watch = UsageWatch({mock: "mock"} | dict.fromkeys((p.pid for p in spawned), which))

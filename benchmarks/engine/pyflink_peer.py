@@ -13,6 +13,7 @@ from benchmarks.engine.peer_environment import PEERS, peer_python
 from devkit.guardian import ManagedProcess
 from devkit.jvm import jars
 from devkit.jvm.runtime import java_home
+from devkit.programs.launch import Launch
 
 Mode = Literal["async", "sync"]
 REFERENCE = {
@@ -67,7 +68,7 @@ class PyFlinkPeer:
     def start(self, place: Place) -> list[ManagedProcess]:
         checkpoints = place.directory / "checkpoint"
         checkpoints.mkdir(parents=True)
-        command = [
+        command = (
             str(peer_python("pyflink")),
             str(PEERS / "pyflink_program.py"),
             *("--mode", self.mode, "--workers", self.workers),
@@ -78,10 +79,10 @@ class PyFlinkPeer:
             *("--bundle-size", str(self.bundle_size), "--bundle-time-ms", str(self.bundle_time_ms)),
             *("--timeout-s", str(self.timeout_s)),
             *(["--plain"] if self.plain else []),
-        ]
+        )
         environment = {"JAVA_HOME": str(java_home()), "FLINK_LOG_DIR": str(place.directory)}
         name = self.name.replace(" ", "-")
-        return [place.stack.guardian.spawn(name, command, logs=place.directory, env=environment)]
+        return [Launch(command, environment).spawn(place.stack.guardian, name, logs=place.directory)]
 
 
 def _connector() -> Path:

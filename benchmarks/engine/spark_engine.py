@@ -4,7 +4,7 @@ What differs from the defaults stands in `settings.yaml`, and nowhere else.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,9 @@ from ruamel.yaml import YAML
 
 from benchmarks.engine.contestant import Place
 from devkit.guardian import ManagedProcess
+from devkit.programs.spark.launch import prepare_launch
+from devkit.programs.spark.place import SparkPlace
 from devkit.scenario.configure import merge
-from devkit.stack.launch import write_config
-from devkit.stack.spark import SparkPlace, spark_environment, write_spark_conf
 from devkit.stack.stack import CHECKPOINTS
 from pipeline.config import PipelineConfig
 
@@ -53,15 +53,11 @@ class Engine:
             driver_memory=spark["driver_memory"],
             settings={name: str(value) for name, value in spark.get("settings", {}).items()},
         )
-        conf_dir = (place.directory / "spark-conf").absolute()
-        write_spark_conf(spark_place, conf_dir)
-        import sys
-
-        argv = [sys.executable, "-m", "pipeline", "run", config.job, "--config"]
-        argv += [str(write_config(config, place.directory)), "--new", "earliest"]
-        environment = {**spark_environment(conf_dir, store.credentials() if store else None), **self.environment}
-        environment["PYTHONPATH"] = str(_REPOSITORY)
-        return [place.stack.guardian.spawn("engine", argv, logs=place.directory, env=environment, split=True)]
+        credentials = store.credentials() if store else None
+        launch = prepare_launch(config, spark_place, place.directory, credentials=credentials)
+        environment = {**launch.environment, **self.environment, "PYTHONPATH": str(_REPOSITORY)}
+        started = replace(launch, environment=environment).spawn(place.stack.guardian, "engine", logs=place.directory)
+        return [started]
 
     def _config(self, place: Place) -> PipelineConfig:
         topics, store = place.topics, place.stack.store

@@ -35,8 +35,8 @@ def up(
     """Bring up Kafka, object store, mock API and the pipeline, and leave them up."""
     from devkit.cli.kept import keep_stack
     from devkit.guardian import Guardian
+    from devkit.programs.spark.standalone import default_topics, start_pipeline
     from devkit.scenario.run_directory import make_run_directory
-    from devkit.stack.pipeline import default_topics, start_pipeline
     from devkit.stack.registry import start_stack
     from devkit.stack.stack import Ports, StackRequest
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from devkit.stack.ports import LOOPBACK, free_port
 
 if TYPE_CHECKING:
-    from devkit.stack.launch import Launch  # this module is loaded in Spark's Python workers, too
+    from devkit.programs.launch import Launch  # this module is loaded in Spark's Python workers, too
 
 Role = Literal["driver", "worker"]
 ROLES: tuple[Role, ...] = get_args(Role)

@@ -12,7 +12,7 @@ from devkit.errors import StackError
 from devkit.guardian import Guardian
 from devkit.observe.arm import FirstTry
 from devkit.observe.logs import LineTail
-from devkit.stack.launch import Launch
+from devkit.programs.launch import Launch
 from devkit.waiting import wait_until
 
 _PATIENCE = timedelta(seconds=90)
@@ -20,8 +20,7 @@ _PATIENCE = timedelta(seconds=90)
 
 def try_start(guardian: Guardian, launch: Launch, logs: Path, *, require_stack: Callable[[], None]) -> FirstTry:
     """Start and see. Raises StackError when the process ends for another reason than that it refused."""
-    argv = [*launch.argv, "--new", "earliest", "--allow-unsafe"]
-    process = guardian.spawn("pipeline-tried-first", argv, logs=logs, env=launch.environment, split=True)
+    process = launch.spawn(guardian, "pipeline-tried-first", logs=logs)
     tail = LineTail(process.stdout)
 
     def outcome() -> FirstTry | None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from devkit.errors import UsageError
+from devkit.programs.launch import Addition, Launch
 from devkit.scenario.model import ArmName
 from pipeline.config import PipelineConfig
 
@@ -49,6 +50,16 @@ class OwnPipeline:
                 hint="its path from here, or a name on PATH; for a shell's own words, --pipeline \"sh -c '…'\"",
             )
         return cls(argv, Path.cwd())
+
+
+def own_launch(own: OwnPipeline, environment: Mapping[str, str]) -> Launch:
+    """How the command is started; it is told in its environment whether there is a checkpoint to go on from."""
+    return Launch(
+        own.command,
+        environment,
+        first=Addition(environment={START: "new"}),
+        again=Addition(environment={START: "checkpoint"}),
+    )
 
 
 def own_environment(

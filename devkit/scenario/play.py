@@ -26,6 +26,9 @@ from devkit.observe.metrics import Scraper
 from devkit.observe.sampler import Sampler, Topics
 from devkit.observe.timeline import Timeline
 from devkit.observe.usage import TreeUsage
+from devkit.programs.launch import Launch
+from devkit.programs.spark.launch import prepare_launch, write_config
+from devkit.programs.spark.place import SparkPlace
 from devkit.report.progress import Progress
 from devkit.scenario.aftermath import Account, Ended, account, pages_met
 from devkit.scenario.arm_log import ArmLog
@@ -33,16 +36,14 @@ from devkit.scenario.arm_state import ArmState
 from devkit.scenario.configure import Places, configuration, tried_configuration
 from devkit.scenario.first_try import try_start
 from devkit.scenario.model import ArmName, Scenario
-from devkit.scenario.own_pipeline import OwnPipeline, own_environment
+from devkit.scenario.own_pipeline import OwnPipeline, own_environment, own_launch
 from devkit.scenario.pipeline_events import PipelineEvents
 from devkit.scenario.supervisor import Supervisor
 from devkit.scenario.topics import slots_of_arm, topics_of_arm
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.scenario.until import arm_end
 from devkit.scenario.view import KitView, OwnView, View
-from devkit.stack.launch import Launch, prepare_launch, write_config
 from devkit.stack.parts.mock_api import JournalCounts
-from devkit.stack.spark import SparkPlace
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack
 from devkit.stack.topics import TopicEnds, recreate_topics
 from devkit.traffic.publish import Publisher
@@ -198,7 +199,8 @@ class ArmPlay:
             return
         directory = self._directory / "tried-first"
         directory.mkdir()
-        launch = prepare_launch(config, venue.stack, self._place(), directory)
+        credentials = venue.stack.object_store.credentials()
+        launch = prepare_launch(config, self._place(), directory, credentials=credentials, options=("--allow-unsafe",))
         tried = try_start(venue.guardian, launch, self._directory / "logs", require_stack=venue.stack.require_running)
         self._state.tried_first = tried
         self._log.say(
@@ -247,7 +249,10 @@ class ArmPlay:
 
     def _launch(self) -> Launch:
         debugger = self._venue.debugger
-        launch = prepare_launch(self._config, self._venue.stack, self._place(), self._directory)
+        credentials = self._venue.stack.object_store.credentials()
+        launch = prepare_launch(
+            self._config, self._place(), self._directory, credentials=credentials, options=("--allow-unsafe",)
+        )
         return debugger.around(launch) if debugger else launch
 
     def _place(self) -> SparkPlace:
@@ -263,7 +268,8 @@ class ArmPlay:
     def _launch_of(self, own: OwnPipeline) -> Launch:
         config_file = write_config(self._config, self._directory)
         credentials = self._venue.stack.object_store.credentials()
-        return Launch(own.command, own_environment(self._config, config_file, self._arm, credentials, os.environ))
+        environment = own_environment(self._config, config_file, self._arm, credentials, os.environ)
+        return own_launch(own, environment)
 
     def _pause(self, phase: Phase) -> bool:
         """Whether it was a point to pause at; the arm's clock stood still meanwhile."""

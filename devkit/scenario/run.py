@@ -14,6 +14,7 @@ from devkit.debug.pause import PausePoint, Pauses, PersonGate
 from devkit.errors import INCONCLUSIVE, DevkitError, StackError
 from devkit.guardian import Guardian
 from devkit.observe.timeline import Timeline
+from devkit.programs.spark.training import is_trained, train
 from devkit.report.about import About
 from devkit.report.progress import Progress
 from devkit.report.result import Difference, Result
@@ -28,7 +29,6 @@ from devkit.scenario.traffic import ScenarioTraffic
 from devkit.scenario.verdict import judge
 from devkit.stack.registry import DEFAULT, start_stack
 from devkit.stack.stack import NO_WISHES, Stack, StackRequest
-from devkit.stack.training import is_trained, train
 
 OnKeep = Callable[[Stack, Guardian, Path], None]
 """Gets the stack, its guardian and the directory of the parts' logs, and releases the guardian."""

@@ -12,8 +12,7 @@ from typing import Any
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
 from devkit.observe.logs import LineTail, LoggedException, exceptions_in
-from devkit.scenario.own_pipeline import START
-from devkit.stack.launch import Launch
+from devkit.programs.launch import Launch
 
 _REFUSED = 2
 
@@ -63,7 +62,7 @@ class Supervisor:
 
     def start(self) -> None:
         """First start: a new checkpoint, from the beginning of the source."""
-        self._spawn("--new", "earliest")
+        self._spawn()
 
     def poll(self) -> Iterator[dict[str, Any]]:
         """Lines the pipeline wrote since the last look, and what happened to its process, as `event` mappings.
@@ -114,15 +113,8 @@ class Supervisor:
     def _beginning(self) -> str:
         return "it fetched or wrote anything" if self._own else "its query began"
 
-    def _spawn(self, *start: str) -> None:
-        command, environment = list(self._launch.argv), dict(self._launch.environment)
-        if self._own:
-            environment[START] = "new" if start else "checkpoint"
-        else:
-            # A scenario's incident arm is what the unsafe policies are there for.
-            command += [*start, "--allow-unsafe"]
-        process = self._guardian.spawn(
-            f"pipeline-{self.starts + 1}", command, logs=self._logs, env=environment, split=True
-        )
+    def _spawn(self) -> None:
+        name = f"pipeline-{self.starts + 1}"
+        process = self._launch.spawn(self._guardian, name, logs=self._logs, again=bool(self._processes))
         self._processes.append(process)
         self._tail = LineTail(process.stdout)

@@ -1,7 +1,7 @@
 """The topics of an arm, as the broker has to make them, and the slots that Spark needs to read them."""
 
+from devkit.programs.spark.place import SLOTS
 from devkit.scenario.model import Topics
-from devkit.stack.spark import SLOTS
 from pipeline.config import PipelineConfig, ledger_topic_settings
 
 _KAFKA_DEFAULT_MESSAGE_BYTES = 1_048_588

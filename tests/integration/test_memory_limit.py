@@ -11,7 +11,7 @@ import orjson
 import psutil
 import pytest
 
-from devkit.stack.spark import SparkPlace, write_spark_conf
+from devkit.programs.spark.place import SparkPlace, write_spark_conf
 from tests.integration.crash.bench import Bench
 
 MakeBench = Callable[..., Bench]

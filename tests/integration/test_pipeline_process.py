@@ -19,7 +19,7 @@ from kafka import KafkaAdminClient, KafkaProducer
 from devkit.guardian import Guardian, ManagedProcess
 from devkit.observe.audit.arrivals import read_topic
 from devkit.observe.logs import LineTail
-from devkit.stack.spark import SparkPlace, spark_environment, write_spark_conf
+from devkit.programs.spark.place import SparkPlace, spark_environment, write_spark_conf
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack
 from devkit.stack.topics import recreate_topics
 from devkit.waiting import wait_until

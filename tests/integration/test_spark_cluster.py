@@ -22,8 +22,8 @@ import requests
 from devkit.guardian import Guardian
 from devkit.jvm import jars
 from devkit.jvm.runtime import java_home
+from devkit.programs.spark.place import SparkPlace, spark_environment, write_spark_conf
 from devkit.stack.ports import LOOPBACK, free_port
-from devkit.stack.spark import SparkPlace, spark_environment, write_spark_conf
 from devkit.stack.stack import Stack
 from devkit.waiting import wait_until
 from tests.integration.conftest import REPOSITORY

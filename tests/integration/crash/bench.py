@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -23,12 +23,13 @@ from devkit.observe.audit.model import Audit
 from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.deferrals import DeferralTopic
 from devkit.observe.logs import LineTail
+from devkit.programs.spark.launch import CONF_DIR, CONFIG_FILE, prepare_launch
+from devkit.programs.spark.place import SparkPlace
 from devkit.scenario.aftermath import Ended, account
 from devkit.scenario.configure import merge
 from devkit.scenario.model import Topics
 from devkit.scenario.topics import topics_of_arm
 from devkit.scenario.traffic import ScenarioTraffic
-from devkit.stack.spark import SparkPlace, spark_environment, write_spark_conf
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack
 from devkit.stack.topics import TopicEnds, recreate_topics
 from devkit.traffic.model import TrafficSpec
@@ -140,10 +141,14 @@ class Bench:
         self._ends = TopicEnds(bootstrap)
         self._deferrals = DeferralTopic(bootstrap, self.config.deferral.topic)
         self._runs: list[Run] = []
-        self.config_file = directory / "pipeline.yaml"
-        self.config_file.write_bytes(orjson.dumps(self.config.model_dump(mode="json", by_alias=True)))
-        self.conf_dir = directory / "spark-conf"
-        write_spark_conf(SparkPlace(stack.object_store.endpoint, guardian.directory), self.conf_dir)
+        self.config_file, self.conf_dir = directory / CONFIG_FILE, directory / CONF_DIR
+        self._launch = prepare_launch(
+            self.config,
+            SparkPlace(stack.object_store.endpoint, guardian.directory),
+            directory,
+            credentials=stack.object_store.credentials(),
+            entry=(str(_LAUNCHER),),
+        )
 
     def publish(self, *, wait: bool = False) -> None:
         """Begin with the traffic, or publish all of it."""
@@ -163,22 +168,14 @@ class Bench:
         """
         if not beside:
             self.end()
-        first = not self._runs
-        options = ["--new", "earliest"] if first else []
-        argv = [sys.executable, str(_LAUNCHER), "run", self.config.job, "--config", str(self.config_file)]
-        environment = dict(spark_environment(self.conf_dir, self.stack.object_store.credentials()))
-        environment["PYTHONPATH"] = str(_REPOSITORY)
+        environment = {**self._launch.environment, "PYTHONPATH": str(_REPOSITORY)}
         if crash is not None:
             environment[CRASH_VARIABLE] = crash.model_dump_json()
         if constants:
             environment[CONSTANTS_VARIABLE] = orjson.dumps(constants).decode()
-        process = self.guardian.spawn(
-            f"pipeline-{len(self._runs) + 1}",
-            [*argv, *options, *arguments],
-            logs=self._directory / "logs",
-            env=environment,
-            split=True,
-        )
+        launch = replace(self._launch, argv=(*self._launch.argv, *arguments), environment=environment)
+        name = f"pipeline-{len(self._runs) + 1}"
+        process = launch.spawn(self.guardian, name, logs=self._directory / "logs", again=bool(self._runs))
         self._runs.append(Run(process, self.guardian.run_id))
         return self._runs[-1]
 

@@ -1,7 +1,7 @@
 import json
 
 from devkit.debug.debugger import Debugger
-from devkit.stack.launch import Launch
+from devkit.programs.launch import Launch
 
 PIPELINE = ("/python", "-m", "pipeline", "run", "html-enrichment", "--config", "c.yaml")
 LAUNCH = Launch(PIPELINE, {"AWS_REGION": "here"})

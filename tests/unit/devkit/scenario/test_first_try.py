@@ -11,8 +11,8 @@ import pytest
 from devkit.errors import StackError
 from devkit.guardian import Guardian
 from devkit.observe.arm import FirstTry
+from devkit.programs.launch import Addition, Launch
 from devkit.scenario.first_try import try_start
-from devkit.stack.launch import Launch
 
 REFUSED = {"event": "failed", "error": "two metrics of one name: a and b", "refused": True}
 FAILED = {"event": "failed", "error": "no broker", "refused": False}
@@ -55,7 +55,7 @@ class OneProcess:
         return process
 
     def try_start(self) -> FirstTry:
-        launch = Launch(("python", "-m", "pipeline"), {"SPARK": "x"})
+        launch = Launch(("python", "-m", "pipeline"), {"SPARK": "x"}, first=Addition(("--new", "earliest")))
         return try_start(cast(Guardian, self), launch, self.directory, require_stack=lambda: None)
 
 
@@ -76,7 +76,7 @@ def test_what_came_of_it(
     guardian = OneProcess(tmp_path, lines, exit_code)
     assert guardian.try_start() == expected
     ((argv, process),) = guardian.started
-    assert argv == ["python", "-m", "pipeline", "--new", "earliest", "--allow-unsafe"]
+    assert argv == ["python", "-m", "pipeline", "--new", "earliest"]
     assert process.killed == 1
 
 

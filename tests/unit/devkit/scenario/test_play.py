@@ -18,14 +18,14 @@ from devkit.observe.departed import Departed
 from devkit.observe.latency import EventLatency, Latencies
 from devkit.observe.sampler import Sampler, Topics
 from devkit.observe.usage import TreeUsage
+from devkit.programs.launch import Launch
+from devkit.programs.spark import place as place_module
 from devkit.scenario.aftermath import Account
 from devkit.scenario.model import Scenario
 from devkit.scenario.own_pipeline import OwnPipeline
 from devkit.scenario.play import ArmPlay
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.scenario.view import OwnView
-from devkit.stack import spark
-from devkit.stack.launch import Launch
 from devkit.stack.stack import Stack
 from devkit.stack.topics import TopicEnds
 from devkit.traffic.publish import Publisher
@@ -213,7 +213,7 @@ class TestLaunch:
     @pytest.fixture
     def launched(self, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Launch]:
         store = SimpleNamespace(endpoint="http://127.0.0.1:1", credentials=lambda: {"AWS_REGION": "here"})
-        monkeypatch.setattr(spark, "_classpath", lambda: "a.jar")
+        monkeypatch.setattr(place_module, "_classpath", lambda: "a.jar")
         venue = replace(
             stage.play._venue,
             stack=cast(Stack, SimpleNamespace(object_store=store)),
@@ -229,7 +229,9 @@ class TestLaunch:
     def test_the_kits_pipeline(self, stage: Stage, launched: Callable[..., Launch]) -> None:
         launch = launched()
         directory = stage.directory / "incident"
-        assert launch.argv[-2:] == ("--config", str(directory / "pipeline.yaml"))
+        # The incident arm is what the unsafe policies are there for.
+        assert launch.argv[-3:] == ("--config", str(directory / "pipeline.yaml"), "--allow-unsafe")
+        assert (launch.first.arguments, launch.again.arguments) == (("--new", "earliest"), ())
         assert "spark.master local[4]" in (directory / "spark-conf" / "spark-defaults.conf").read_text()
         assert launch.environment["AWS_REGION"] == "here"
 

@@ -12,13 +12,13 @@ import pytest
 from devkit.guardian import Guardian
 from devkit.observe.arm import FirstTry
 from devkit.observe.metrics import Scraper
+from devkit.programs.launch import Launch
+from devkit.programs.spark import place as place_module
 from devkit.scenario import play as play_module
 from devkit.scenario.model import Scenario, TriedFirst
 from devkit.scenario.own_pipeline import OwnPipeline
 from devkit.scenario.play import ArmPlay
 from devkit.scenario.traffic import ScenarioTraffic
-from devkit.stack import spark
-from devkit.stack.launch import Launch
 from devkit.stack.stack import Stack
 from tests.unit.devkit.observe.fake_s3 import FakeS3
 from tests.unit.devkit.scenario.stage import Stage
@@ -78,7 +78,7 @@ class TestFirstTry:
             return FirstTry("two metrics of one name")
 
         monkeypatch.setattr(play_module, "try_start", refuse)
-        monkeypatch.setattr(spark, "_classpath", lambda: "a.jar")
+        monkeypatch.setattr(place_module, "_classpath", lambda: "a.jar")
         store = SimpleNamespace(endpoint="http://127.0.0.1:1", credentials=dict, client=FakeS3)
         parts = {**vars(stage.play._venue.stack), "object_store": store, "require_running": lambda: None}
         guardian = SimpleNamespace(directory=stage.directory)
@@ -102,7 +102,7 @@ class TestFirstTry:
     def test_with_a_configuration_of_its_own(self, stage: Stage, tried: Callable[..., list[Launch]]) -> None:
         (launch,) = tried(TriedFirst(incident={"batch": {"max_offsets": 7}}))
         config_file = stage.directory / "tried" / "incident" / "tried-first" / "pipeline.yaml"
-        assert launch.argv[-1] == str(config_file)
+        assert launch.argv[-2:] == (str(config_file), "--allow-unsafe")
         config = json.loads(config_file.read_text())
         assert (config["batch"]["max_offsets"], config["checkpoint"][-12:]) == (7, "-tried-first")
         assert stage.play._state.tried_first == FirstTry("two metrics of one name")

@@ -12,8 +12,9 @@ import pytest
 from devkit.errors import StackError
 from devkit.guardian import Guardian
 from devkit.observe.logs import LoggedException
+from devkit.programs.launch import Addition, Launch
+from devkit.scenario.own_pipeline import OwnPipeline, own_launch
 from devkit.scenario.supervisor import Supervisor
-from devkit.stack.launch import Launch
 
 
 @dataclass
@@ -77,7 +78,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def supervisor(guardian: FileGuardian, clock: Clock, tmp_path: Path) -> Supervisor:
-    launch = Launch(("python", "-m", "pipeline"), {"SPARK": "x"})
+    launch = Launch(("python", "-m", "pipeline"), {"SPARK": "x"}, first=Addition(("--new", "earliest")))
     return Supervisor(
         cast(Guardian, guardian), launch, logs=tmp_path / "logs", restart_delay=timedelta(seconds=5), clock=clock
     )
@@ -103,7 +104,7 @@ def test_an_end_before_the_query_began_says_nothing_of_the_incident(
 def test_the_first_start_makes_the_checkpoint(supervisor: Supervisor, guardian: FileGuardian) -> None:
     supervisor.start()
     (process,) = guardian.started
-    assert process.argv == ["python", "-m", "pipeline", "--new", "earliest", "--allow-unsafe"]
+    assert process.argv == ["python", "-m", "pipeline", "--new", "earliest"]
     assert process.env == {"SPARK": "x"}
     assert (supervisor.starts, supervisor.restarts) == (1, 0)
 
@@ -162,8 +163,7 @@ def test_restarts_from_the_checkpoint_when_the_delay_is_over(
     assert len(guardian.started) == 1
     clock.now += 0.001
     assert list(supervisor.poll()) == [{"event": "process_restarted", "process": 2, "pid": 1002}]
-    assert "--new" not in guardian.started[1].argv
-    assert "--allow-unsafe" in guardian.started[1].argv
+    assert guardian.started[1].argv == ["python", "-m", "pipeline"]
     assert (supervisor.starts, supervisor.restarts) == (2, 1)
 
 
@@ -252,7 +252,7 @@ class TestOwnPipeline:
     ) -> Supervisor:
         supervisor = Supervisor(
             cast(Guardian, guardian),
-            Launch(("mine", "x"), {"A": "b"}),
+            own_launch(OwnPipeline(("mine", "x"), tmp_path), {"A": "b"}),
             logs=tmp_path / "logs",
             restart_delay=timedelta(seconds=5),
             own=True,
@@ -268,7 +268,7 @@ class TestOwnPipeline:
         list(supervisor.poll())
         clock.now += 5
         list(supervisor.poll())
-        assert [process.argv for process in guardian.started] == [["mine", "x"]] * 2
+        assert [process.argv[-2:] for process in guardian.started] == [["mine", "x"]] * 2
         assert [process.env["DEVKIT_START"] for process in guardian.started] == ["new", "checkpoint"]
         assert guardian.started[0].env["A"] == "b"
 

@@ -8,12 +8,13 @@ import pytest
 from ruamel.yaml import YAML
 
 from devkit.jvm.aot import ClassCache
-from devkit.stack import spark
-from devkit.stack.launch import prepare_launch, write_config
-from devkit.stack.spark import SparkPlace
+from devkit.programs.spark import place as place_module
+from devkit.programs.spark.launch import prepare_launch, write_config
+from devkit.programs.spark.place import SparkPlace
+from devkit.programs.spark.training import training_config
 from devkit.stack.stack import Stack
-from devkit.stack.training import training_config
 from pipeline.config import PipelineConfig
+from tests.unit.devkit.stack.fakes import FakeGuardian
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def stack() -> Stack:
 
 @pytest.fixture(autouse=True)
 def no_jars(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spark, "_classpath", lambda: "a.jar")
+    monkeypatch.setattr(place_module, "_classpath", lambda: "a.jar")
     monkeypatch.setattr(ClassCache, "use", lambda _: ("-XX:+Used",))
 
 
@@ -40,7 +41,8 @@ def launched_in(stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_command_wants_only_its_options(stack: Stack, launched_in: Path) -> None:
-    launch = prepare_launch(training_config(stack), stack, SparkPlace("http://127.0.0.1:1", launched_in), launched_in)
+    place = SparkPlace("http://127.0.0.1:1", launched_in)
+    launch = prepare_launch(training_config(stack), place, launched_in, credentials={"AWS_REGION": "here"})
     config_file = launched_in.absolute() / "pipeline.yaml"
     assert launch.argv[1:] == ("-m", "pipeline", "run", "html-enrichment", "--config", str(config_file))
     assert launch.environment["AWS_REGION"] == "here"
@@ -49,9 +51,22 @@ def test_the_command_wants_only_its_options(stack: Stack, launched_in: Path) -> 
     assert "-XX:+Used" in conf.read_text()
 
 
+@pytest.mark.parametrize(("again", "added"), [(False, ("--new", "earliest")), (True, ())])
+def test_only_the_first_start_makes_a_checkpoint(
+    launched_in: Path, stack: Stack, again: bool, added: tuple[str, ...]
+) -> None:
+    place = SparkPlace("http://127.0.0.1:1", launched_in)
+    launch = prepare_launch(training_config(stack), place, launched_in, options=("--allow-unsafe",))
+    guardian = FakeGuardian(launched_in)
+    launch.spawn(guardian.real(), "it", logs=launched_in, again=again)
+    ((_, argv, environment),) = guardian.started
+    assert argv[7:] == ["--allow-unsafe", *added]
+    assert environment == launch.environment
+
+
 def test_a_training_has_options_of_its_own_for_the_jvm(stack: Stack, launched_in: Path) -> None:
     place = SparkPlace("http://127.0.0.1:1", launched_in)
-    prepare_launch(training_config(stack), stack, place, launched_in, jvm_options=["-XX:+Trained"])
+    prepare_launch(training_config(stack), place, launched_in, jvm_options=["-XX:+Trained"])
     conf = (launched_in / "spark-conf" / "spark-defaults.conf").read_text()
     assert "-XX:+Trained" in conf
     assert "-XX:+Used" not in conf

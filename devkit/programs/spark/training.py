@@ -18,8 +18,8 @@ from devkit.guardian import Guardian, ManagedProcess
 from devkit.guardian.processes import TREE_VARIABLE, marked
 from devkit.jvm.aot import Training
 from devkit.observe.logs import LineTail
-from devkit.stack.launch import prepare_launch
-from devkit.stack.spark import SparkPlace, class_cache
+from devkit.programs.spark.launch import prepare_launch
+from devkit.programs.spark.place import SparkPlace, class_cache
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack
 from devkit.stack.topics import recreate_topics, remove_topics
 from devkit.waiting import wait_until
@@ -97,9 +97,9 @@ def _start(guardian: Guardian, stack: Stack, config: PipelineConfig, logs: Path,
     directory = guardian.directory / "training"
     directory.mkdir(exist_ok=True)
     place = SparkPlace(stack.object_store.endpoint, guardian.directory)
-    launch = prepare_launch(config, stack, place, directory, jvm_options=training.options())
-    argv = [*launch.argv, "--new", "earliest"]
-    return guardian.spawn("training", argv, logs=logs, env=launch.environment, split=True)
+    credentials = stack.object_store.credentials()
+    launch = prepare_launch(config, place, directory, credentials=credentials, jvm_options=training.options())
+    return launch.spawn(guardian, "training", logs=logs)
 
 
 def _has_written(process: ManagedProcess, tail: LineTail) -> bool:

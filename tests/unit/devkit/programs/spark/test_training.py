@@ -7,9 +7,9 @@ from typing import Any, cast
 import pytest
 
 from devkit.errors import StackError
-from devkit.stack import training
+from devkit.programs.spark import training
+from devkit.programs.spark.training import training_config
 from devkit.stack.stack import Stack
-from devkit.stack.training import training_config
 
 STACK = cast(
     Stack,

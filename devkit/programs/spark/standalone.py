@@ -7,9 +7,9 @@ from pathlib import Path
 from devkit.errors import StackError
 from devkit.guardian import Guardian
 from devkit.observe.logs import LineTail
-from devkit.stack.launch import prepare_launch
+from devkit.programs.spark.launch import prepare_launch
+from devkit.programs.spark.place import SparkPlace
 from devkit.stack.parts.running import require_running
-from devkit.stack.spark import SparkPlace
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack
 from devkit.stack.topics import recreate_topics
 from devkit.waiting import wait_until
@@ -38,9 +38,8 @@ def start_pipeline(guardian: Guardian, stack: Stack, logs: Path) -> str:
     )
     recreate_topics(stack.kafka.bootstrap, _topics(config.source, config.sink, config.deferral))
     place = SparkPlace(stack.object_store.endpoint, guardian.directory, ui=True)
-    launch = prepare_launch(config, stack, place, logs)
-    argv = [*launch.argv, "--new", "earliest"]
-    process = guardian.spawn("pipeline", argv, logs=logs, env=launch.environment, split=True)
+    launch = prepare_launch(config, place, logs, credentials=stack.object_store.credentials())
+    process = launch.spawn(guardian, "pipeline", logs=logs)
     tail = LineTail(process.stdout)
 
     def address() -> str | None:

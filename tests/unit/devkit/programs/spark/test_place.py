@@ -4,14 +4,14 @@ from pathlib import Path
 import pytest
 
 from devkit.jvm import jars
-from devkit.stack import spark
-from devkit.stack.spark import SparkPlace, spark_environment, write_spark_conf
+from devkit.programs.spark import place as place_module
+from devkit.programs.spark.place import SparkPlace, spark_environment, write_spark_conf
 
 
 @pytest.fixture(autouse=True)
 def no_downloads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jars, "ensure", lambda jar_set: [Path(f"/jars/{jar_set}/a.jar"), Path("/jars/b.jar")])
-    monkeypatch.setattr(spark, "java_home", lambda: Path("/java"))
+    monkeypatch.setattr(place_module, "java_home", lambda: Path("/java"))
 
 
 def written(place: SparkPlace, conf_dir: Path) -> dict[str, str]:

@@ -9,13 +9,13 @@ from typing import Any, cast
 import pytest
 
 from devkit.errors import StackError
-from devkit.stack import pipeline, spark
-from devkit.stack.pipeline import default_topics, start_pipeline
+from devkit.programs.spark import place, standalone
+from devkit.programs.spark.standalone import default_topics, start_pipeline
 from devkit.stack.stack import Stack
 from pipeline.config import PipelineConfig
 from pipeline.limits.judge import Limits, disagreements
+from tests.unit.devkit.programs.spark.test_training import named
 from tests.unit.devkit.stack.fakes import FakeGuardian, FakeProcess
-from tests.unit.devkit.stack.test_training import named
 
 Made = dict[str, tuple[int, dict[str, str]]]
 
@@ -50,8 +50,8 @@ class Starting(FakeGuardian):
 def made(monkeypatch: pytest.MonkeyPatch) -> Made:
     """The topics that were made."""
     topics: Made = {}
-    monkeypatch.setattr(pipeline, "recreate_topics", lambda _bootstrap, wanted: topics.update(wanted))
-    monkeypatch.setattr(spark, "_classpath", lambda: "a.jar")
+    monkeypatch.setattr(standalone, "recreate_topics", lambda _bootstrap, wanted: topics.update(wanted))
+    monkeypatch.setattr(place, "_classpath", lambda: "a.jar")
     return topics
 
 

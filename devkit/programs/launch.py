@@ -1,0 +1,39 @@
+"""How a program's process is started: what every start has, and what the first one and the later ones add."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from devkit.guardian import Guardian, ManagedProcess
+
+
+@dataclass(frozen=True)
+class Addition:
+    """What a start has on top of the others."""
+
+    arguments: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+NOTHING = Addition()
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A command line and its environment. `first` is for a start where nothing is there yet, `again` for later ones."""
+
+    argv: tuple[str, ...]
+    environment: Mapping[str, str]
+    first: Addition = NOTHING
+    again: Addition = NOTHING
+
+    def spawn(self, guardian: Guardian, name: str, *, logs: Path, again: bool = False) -> ManagedProcess:
+        """Start a process; its output and its errors go into files of their own. Raises StackError."""
+        addition = self.again if again else self.first
+        return guardian.spawn(
+            name,
+            [*self.argv, *addition.arguments],
+            logs=logs,
+            env={**self.environment, **addition.environment},
+            split=True,
+        )

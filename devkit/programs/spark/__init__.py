@@ -1,0 +1,1 @@
+"""The pipeline room on Spark: as a scenario, `devkit up`, the training of the class cache and tests start it."""
