@@ -25,9 +25,10 @@ from mockapi.patience import GivenUp, while_awaited
 from mockapi.plan import NOTHING, Plan
 from mockapi.reply import Reply
 from mockapi.request import BodyTooLarge, has_body, read_body, read_head
-from mockapi.routes.endpoint import Context, Endpoint, Target
+from mockapi.routes.endpoint import Context, Endpoint
 from mockapi.routes.table import find
 from mockapi.rules.matching import Subject
+from mockapi.rules.target import Target
 from mockapi.wire import wire_of
 from mockapi.world import World, Worlds
 

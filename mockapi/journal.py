@@ -10,14 +10,12 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from mockapi.entry import Asked, Begun, Entry, InFlight, Result
 from mockapi.journal_filter import ALL, JournalFilter
+from mockapi.rules.matching import Subject
 from mockapi.tally import Counts, Tally, Totals
-
-if TYPE_CHECKING:
-    from mockapi.rules.matching import Subject
 
 CAPACITY: Final = 10_000
 
@@ -26,7 +24,7 @@ CAPACITY: Final = 10_000
 class _Open:
     begun: Begun
     asked: Asked
-    subject: "Subject | None"
+    subject: Subject | None
     since: float
 
 
@@ -35,7 +33,7 @@ class Kept:
     """An entry, and what rules could see of its request, without the body; None where nobody told."""
 
     entry: Entry
-    subject: "Subject | None"
+    subject: Subject | None
 
 
 class Journal:
@@ -52,7 +50,7 @@ class Journal:
         self._last = 0
         self._tally = Tally()
 
-    def begin(self, asked: Asked, at_s: float, subject: "Subject | None" = None) -> int:
+    def begin(self, asked: Asked, at_s: float, subject: Subject | None = None) -> int:
         """Notes a request as in flight, `at_s` seconds after the first one; the number is for `finish`."""
         self._last += 1
         if subject is not None and subject.request.body:

@@ -11,21 +11,10 @@ from mockapi.faults.status import Status
 from mockapi.plan import Plan
 from mockapi.reply import Reply
 from mockapi.request import Request
+from mockapi.rules.target import Target
 
 if TYPE_CHECKING:
     from mockapi.world import World
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """One thing that a request is about; what it does not name, or what is not known, is None. `revision` is also
-    there for a revision that does not exist.
-    """
-
-    wiki: str | None = None
-    page: str | None = None
-    page_id: int | None = None
-    revision: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Final, Self
 from mockapi.faults.status import Status
 from mockapi.reply import Headers, Reply
 from mockapi.request import Request
-from mockapi.routes.endpoint import Context, Endpoint, Target
+from mockapi.routes.endpoint import Context, Endpoint
 from mockapi.routes.rest.find import find
 from mockapi.routes.rest.path import REST_ROOT
+from mockapi.rules.target import Target
 
 if TYPE_CHECKING:
     from mockapi.world import World

@@ -14,7 +14,8 @@ from mockapi.request import Request
 from mockapi.routes import status as statuses
 from mockapi.routes.action.form import Form, read_form
 from mockapi.routes.action.head import LONG_AGO, NO_SNIFF, PRIVATE, end_of_head, id_header
-from mockapi.routes.endpoint import Context, Target
+from mockapi.routes.endpoint import Context
+from mockapi.rules.target import Target
 
 if TYPE_CHECKING:
     from mockapi.world import World

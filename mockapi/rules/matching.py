@@ -10,16 +10,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from mockapi.draws import uniform
 from mockapi.request import Request
 from mockapi.rules.model import Rule
+from mockapi.rules.target import Target
 from mockapi.rules.when import Probability
 from mockapi.wiki.title import reads_same
-
-if TYPE_CHECKING:
-    from mockapi.routes.endpoint import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +27,7 @@ class Subject:
     """
 
     request: Request
-    targets: "tuple[Target, ...]"
+    targets: tuple[Target, ...]
     key: str
     attempt: int
     at_s: float
@@ -56,7 +54,7 @@ class Conditions:
 
 
 Fits = Callable[[Any, Subject, Conditions], bool]
-FitsTarget = Callable[[Any, "Target", Conditions], bool]
+FitsTarget = Callable[[Any, Target, Conditions], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +68,7 @@ class _Matcher:
 class _TargetMatcher:
     key: str
     fits: FitsTarget
-    got: Callable[["Target", Conditions], object]
+    got: Callable[[Target, Conditions], object]
 
 
 def _headers_fit(wanted: dict[str, str | bool], subject: Subject, _: Conditions) -> bool:
@@ -109,14 +107,14 @@ def _own_time_s(subject: Subject, given: Conditions) -> float:
     return subject.at_s - given.from_s
 
 
-def _page_share(target: "Target", given: Conditions) -> float | None:
+def _page_share(target: Target, given: Conditions) -> float | None:
     """Each page has one number under a rule's name, so a larger share takes in more pages and lets none go."""
     if target.page_id is None:
         return None
     return uniform(given.seed, given.rule.name, "share", target.wiki, target.page_id)
 
 
-def _revision_share(target: "Target", given: Conditions) -> float | None:
+def _revision_share(target: Target, given: Conditions) -> float | None:
     if target.revision is None:
         return None
     return uniform(given.seed, given.rule.name, "share of revisions", target.wiki, target.revision)

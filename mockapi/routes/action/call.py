@@ -10,7 +10,7 @@ from mockapi.request import Request
 from mockapi.routes.action.errors import ApiError, invalid_title
 from mockapi.routes.action.form import Form
 from mockapi.routes.action.result import Result
-from mockapi.routes.endpoint import Target
+from mockapi.rules.target import Target
 from mockapi.wiki.accounts import Accounts, Session, User
 from mockapi.wiki.people import Author
 from mockapi.wiki.title import InvalidTitle, Title

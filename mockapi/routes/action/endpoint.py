@@ -20,7 +20,8 @@ from mockapi.routes.action.main import play, requested
 from mockapi.routes.action.output import check_version, refusal, to_reply
 from mockapi.routes.action.registry import ACTIONS
 from mockapi.routes.action.subjects import subjects
-from mockapi.routes.endpoint import Context, Target
+from mockapi.routes.endpoint import Context
+from mockapi.rules.target import Target
 from mockapi.wiki.wiki import Wiki
 
 if TYPE_CHECKING:

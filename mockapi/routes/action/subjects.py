@@ -8,7 +8,7 @@ from typing import Final
 from mockapi.catalog import CatalogPage
 from mockapi.routes.action.form import Form
 from mockapi.routes.action.parameters import VALUES_OF_BOTS, split
-from mockapi.routes.endpoint import Target
+from mockapi.rules.target import Target
 from mockapi.wiki.title import InvalidTitle
 from mockapi.wiki.wiki import Wiki
 

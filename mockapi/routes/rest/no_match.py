@@ -7,11 +7,12 @@ from mockapi.faults.status import Status
 from mockapi.reply import Reply
 from mockapi.request import Request
 from mockapi.routes import status as statuses
-from mockapi.routes.endpoint import Context, Target
+from mockapi.routes.endpoint import Context
 from mockapi.routes.rest.envelope import coding_of
 from mockapi.routes.rest.errors import RestError, error_reply, no_match
 from mockapi.routes.rest.path import REST_ROOT, below_module, relative
 from mockapi.routes.rest.redirects import redirect_reply
+from mockapi.rules.target import Target
 
 if TYPE_CHECKING:
     from mockapi.world import World

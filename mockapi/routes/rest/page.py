@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, cast
 from mockapi.faults.status import Status
 from mockapi.reply import Reply
 from mockapi.request import Request
-from mockapi.routes.endpoint import Context, Target
+from mockapi.routes.endpoint import Context
 from mockapi.routes.rest.draft import Draft
 from mockapi.routes.rest.envelope import coding_of
 from mockapi.routes.rest.errors import (
@@ -25,6 +25,7 @@ from mockapi.routes.rest.errors import (
     nonexistent_title,
 )
 from mockapi.routes.rest.no_match import NoMatch
+from mockapi.routes.rest.page_asked import PageAsked
 from mockapi.routes.rest.page_html import rendered
 from mockapi.routes.rest.page_source import described
 from mockapi.routes.rest.parameters import (
@@ -33,13 +34,13 @@ from mockapi.routes.rest.parameters import (
     parse_query,
     redirect_parameter,
 )
-from mockapi.routes.rest.path import READING, RENDERED, Form, Module, segment
+from mockapi.routes.rest.path import READING, RENDERED, Form, segment
 from mockapi.routes.rest.preconditions import Validators, bare_reply, conditional, decide
 from mockapi.routes.rest.privacy import guarded
-from mockapi.routes.rest.redirects import Places
 from mockapi.routes.rest.status import status_reply
 from mockapi.routes.rest.visible import Visible, visible
 from mockapi.routes.rest.write import write
+from mockapi.rules.target import Target
 from mockapi.wiki.located import Located
 from mockapi.wiki.namespaces import FILE, MEDIA
 from mockapi.wiki.title import InvalidTitle, Title
@@ -55,16 +56,9 @@ _PATH: Final = re.compile(r"/w/rest\.php/(content/)?v1/page/([^/]*)(?:/(bare|htm
 
 @dataclass(frozen=True, slots=True)
 class PageRoute:
-    """The route as one request asks for it. `text` is the title as written, `title` what it means (None: no page can
-    have it), `page` what is there.
-    """
+    """The route as one request asks for it; `located` is what is there."""
 
-    request: Request
-    module: Module
-    form: Form
-    text: str
-    wiki: Wiki
-    title: Title | None
+    asked: PageAsked
     located: Located | None
     targets: tuple[Target, ...]
     key: str
@@ -90,63 +84,53 @@ class PageRoute:
             target = Target(wiki.name, located.page.title, located.page.page_id, located.revision.rev_id)
         key = f"title:{text if title is None else title.dbkey}"
         return cls(
-            request=request,
-            module="content/v1" if found[1] else "v1",
-            form=form,
-            text=text,
-            wiki=wiki,
-            title=title,
+            asked=PageAsked(request, "content/v1" if found[1] else "v1", form, text, wiki, title),
             located=located,
             targets=(target,),
             key=key if form in RENDERED else f"{form}:{key}",
             renders=located is not None and form in RENDERED and request.method in READING,
         )
 
-    @property
-    def places(self) -> Places:
-        """Where other pages are."""
-        return Places(self.module, self.form, self.request.query)
-
     def status_reply(self, status: Status, request_id: str) -> Reply:
         """As the REST API says it of a page."""
         return status_reply(
             status,
-            self.request,
+            self.asked.request,
             request_id,
-            missing=nonexistent_title(self.text),
-            denied=denied_title(self.text),
+            missing=nonexistent_title(self.asked.text),
+            denied=denied_title(self.asked.text),
         )
 
     async def reply(self, context: Context) -> Reply:
         """The page with its headers, the way to it, or the error."""
         try:
-            return guarded(await self._reply(context), context, self.wiki)
+            return guarded(await self._reply(context), context, self.asked.wiki)
         except RestError as error:
             return error_reply(error, context.request, context.request_id, coding=coding_of(context))
 
     async def _reply(self, context: Context) -> Reply:
         request = context.request
         if request.method not in READING:
-            if request.method == "PUT" and self.form == "source":
+            if request.method == "PUT" and self.asked.form == "source":
                 return await self._update(context)
-            allowed = METHODS_OF_SOURCE if self.form == "source" else READING
+            allowed = METHODS_OF_SOURCE if self.asked.form == "source" else READING
             return method_reply(request, context.request_id, allowed, coding=coding_of(context))
-        if not self.text:
+        if not self.asked.text:
             raise missing("title")
         parameters = parse_query(request.query) if request.query else {}
         follow = redirect_parameter(parameters)
-        if self.form in RENDERED:
+        if self.asked.form in RENDERED:
             flavor = flavor_parameter(parameters)
-            return await rendered(self, context, self._seen(context), flavor, follow=follow)
-        return await described(self, context, self._seen(context))
+            return await rendered(self.asked, context, self._seen(context), flavor, follow=follow)
+        return await described(self.asked, context, self._seen(context))
 
     async def _update(self, context: Context) -> Reply:
         draft = Draft.read(context.request, titled=False)
-        if not self.text:
+        if not self.asked.text:
             raise missing("title")
         if conditional(context.request) and (status := decide(context.request, Validators(None, None, exists=False))):
             return bare_reply(status, context.request_id)
-        return await write(context, self.wiki, self.text, draft)
+        return await write(context, self.asked.wiki, self.asked.text, draft)
 
     def _seen(self, context: Context) -> Visible | None:
         """The newest revision that is there for this request: rules may hide one and not the one before."""

@@ -1,7 +1,5 @@
 """A page as HTML: the spelling of its title comes before the question whether it is there."""
 
-from typing import TYPE_CHECKING
-
 from mockapi.pages.flavor import Flavor
 from mockapi.reply import Headers, Reply
 from mockapi.routes.endpoint import Context
@@ -10,18 +8,14 @@ from mockapi.routes.rest.envelope import JSON_TYPE, coding_of, json_text, sealed
 from mockapi.routes.rest.errors import denied_revision, denied_title, nonexistent_title, unavailable_revision
 from mockapi.routes.rest.message import Message
 from mockapi.routes.rest.metadata import page_members
+from mockapi.routes.rest.page_asked import PageAsked
 from mockapi.routes.rest.preconditions import Validators, bare_reply, conditional, decide
 from mockapi.routes.rest.redirects import LOCATION_CACHE, redirect_reply, target_of
 from mockapi.routes.rest.render import CACHE_CONTROL, Render
 from mockapi.routes.rest.visible import Visible
 
-if TYPE_CHECKING:
-    from mockapi.routes.rest.page import PageRoute
 
-
-async def rendered(
-    asked: "PageRoute", context: Context, seen: Visible | None, flavor: Flavor, *, follow: bool
-) -> Reply:
+async def rendered(asked: PageAsked, context: Context, seen: Visible | None, flavor: Flavor, *, follow: bool) -> Reply:
     """The page as HTML, or the way to it; `follow` says whether redirects of the wiki are. Raises RestError."""
     message = Message.of(asked.wiki, asked.title) if seen is None and asked.title is not None else None
     if message is not None:
@@ -36,7 +30,7 @@ async def rendered(
     return await _page(asked, context, render, follow=follow)
 
 
-async def _page(asked: "PageRoute", context: Context, render: Render | None, *, follow: bool) -> Reply:
+async def _page(asked: PageAsked, context: Context, render: Render | None, *, follow: bool) -> Reply:
     request, wiki = context.request, asked.wiki
     validators = Validators(None, None, exists=False)
     if render is not None:
@@ -61,7 +55,7 @@ async def _page(asked: "PageRoute", context: Context, render: Render | None, *, 
     return await documents.with_html_reply(context, render, own, members, after)
 
 
-def _message(asked: "PageRoute", context: Context, message: Message) -> Reply:
+def _message(asked: PageAsked, context: Context, message: Message) -> Reply:
     """The system message that stands where no page is."""
     request = context.request
     etag = message.etag(asked.form)

@@ -1,13 +1,12 @@
 """A page as its source or its metadata: that it is there comes before the spelling of its title."""
 
-from typing import TYPE_CHECKING
-
 from mockapi.reply import Reply
 from mockapi.routes.endpoint import Context
 from mockapi.routes.rest.envelope import JSON_TYPE, coding_of, compatible, json_text, sealed_long
 from mockapi.routes.rest.errors import denied_revision, invalid_title, nonexistent_title
 from mockapi.routes.rest.message import Message
 from mockapi.routes.rest.metadata import compatible_members, page_members
+from mockapi.routes.rest.page_asked import PageAsked
 from mockapi.routes.rest.path import page_path
 from mockapi.routes.rest.preconditions import Validators, bare_reply, conditional, decide
 from mockapi.routes.rest.redirects import redirect_reply, target_of, written_target
@@ -15,11 +14,8 @@ from mockapi.routes.rest.render import CACHE_CONTROL, source_etag, source_valida
 from mockapi.routes.rest.visible import Visible
 from mockapi.wiki.facts import facts
 
-if TYPE_CHECKING:
-    from mockapi.routes.rest.page import PageRoute
 
-
-async def described(asked: "PageRoute", context: Context, seen: Visible | None) -> Reply:
+async def described(asked: PageAsked, context: Context, seen: Visible | None) -> Reply:
     """The page's source or metadata, or the way to it. Raises RestError."""
     request, world, wiki = context.request, context.world, asked.wiki
     message = seen is None and asked.title is not None and Message.of(wiki, asked.title) is not None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, cast
 from mockapi.faults.status import Status
 from mockapi.reply import Reply
 from mockapi.request import Request
-from mockapi.routes.endpoint import Context, Target
+from mockapi.routes.endpoint import Context
 from mockapi.routes.rest import documents
 from mockapi.routes.rest.envelope import JSON_TYPE, coding_of, compatible, json_text, sealed_long
 from mockapi.routes.rest.errors import (
@@ -27,6 +27,7 @@ from mockapi.routes.rest.redirects import written_target
 from mockapi.routes.rest.render import CACHE_CONTROL, Render, source_etag, source_validators
 from mockapi.routes.rest.status import status_reply
 from mockapi.routes.rest.visible import Visible, visible
+from mockapi.rules.target import Target
 from mockapi.wiki.facts import facts
 from mockapi.wiki.located import Located
 from mockapi.wiki.wiki import Wiki

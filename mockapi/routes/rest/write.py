@@ -13,7 +13,7 @@ from mockapi.faults.status import Status
 from mockapi.reply import Headers, Reply
 from mockapi.request import Request
 from mockapi.routes import status as statuses
-from mockapi.routes.endpoint import Context, Target
+from mockapi.routes.endpoint import Context
 from mockapi.routes.rest.draft import Draft
 from mockapi.routes.rest.envelope import JSON_TYPE, coding_of, json_text, sealed_long
 from mockapi.routes.rest.errors import RestError, error_reply, method_reply, nonexistent_title
@@ -21,6 +21,7 @@ from mockapi.routes.rest.metadata import page_members
 from mockapi.routes.rest.path import REST_ROOT
 from mockapi.routes.rest.privacy import NOT_CACHED, PRIVATE, session_of
 from mockapi.routes.rest.visible import Visible
+from mockapi.rules.target import Target
 from mockapi.wiki.facts import facts
 from mockapi.wiki.people import Author
 from mockapi.wiki.title import InvalidTitle, Title

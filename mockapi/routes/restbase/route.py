@@ -15,7 +15,7 @@ from mockapi.faults.status import Status
 from mockapi.reply import Headers, Reply
 from mockapi.request import Request
 from mockapi.routes import status as statuses
-from mockapi.routes.endpoint import Context, Target
+from mockapi.routes.endpoint import Context
 from mockapi.routes.gateway import RESTBASE_PATH
 from mockapi.routes.rest.envelope import coding_of, json_text
 from mockapi.routes.rest.metadata import compatible_members
@@ -27,6 +27,7 @@ from mockapi.routes.rest.visible import Visible, visible
 from mockapi.routes.restbase.document import stored_body
 from mockapi.routes.restbase.problem import Problem, denied, not_found, problem_reply
 from mockapi.routes.restbase.sent import sent
+from mockapi.rules.target import Target
 from mockapi.wiki.located import Located
 from mockapi.wiki.namespaces import USER, USER_TALK
 from mockapi.wiki.title import InvalidTitle, Title

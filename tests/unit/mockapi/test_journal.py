@@ -7,8 +7,8 @@ from mockapi.entry import Asked, Begun, Entry, Result
 from mockapi.journal import Journal
 from mockapi.journal_filter import JournalFilter
 from mockapi.request import Request
-from mockapi.routes.endpoint import Target
 from mockapi.rules.matching import Subject
+from mockapi.rules.target import Target
 from mockapi.tally import RuleCounts
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

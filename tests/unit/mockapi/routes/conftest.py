@@ -13,8 +13,9 @@ from mockapi.catalog import CatalogPage
 from mockapi.clock.clock import Clock
 from mockapi.plan import NOTHING, Plan
 from mockapi.request import Request
-from mockapi.routes.endpoint import Context, Endpoint, Target
+from mockapi.routes.endpoint import Context, Endpoint
 from mockapi.routes.table import find
+from mockapi.rules.target import Target
 from mockapi.world import World
 
 AT = "2026-03-04T05:06:07Z"

@@ -5,10 +5,10 @@ import pytest
 
 from mockapi.clock.timer import Timer
 from mockapi.request import Request
-from mockapi.routes.endpoint import Target
 from mockapi.rules.book import RuleBook
 from mockapi.rules.matching import Subject
 from mockapi.rules.model import Rule
+from mockapi.rules.target import Target
 
 
 class Time:

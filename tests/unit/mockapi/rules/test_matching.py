@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mockapi.request import Request
-from mockapi.routes.endpoint import Target
 from mockapi.rules.matching import REQUEST, TARGET, Matching, Subject
 from mockapi.rules.model import Rule
+from mockapi.rules.target import Target
 from mockapi.rules.when import When
 
 PATH = "/w/rest.php/v1/revision/28674/html"

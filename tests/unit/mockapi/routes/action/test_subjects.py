@@ -5,7 +5,7 @@ import pytest
 from mockapi.request import Request
 from mockapi.routes.action.form import read_form
 from mockapi.routes.action.subjects import subjects
-from mockapi.routes.endpoint import Target
+from mockapi.rules.target import Target
 
 HARBOUR = {"wiki": "enwiki", "page": "Old harbour", "page_id": 1}
 

@@ -1,0 +1,26 @@
+"""What a request of a page asks for, as the answers in its forms need it."""
+
+from dataclasses import dataclass
+
+from mockapi.request import Request
+from mockapi.routes.rest.path import Form, Module
+from mockapi.routes.rest.redirects import Places
+from mockapi.wiki.title import Title
+from mockapi.wiki.wiki import Wiki
+
+
+@dataclass(frozen=True, slots=True)
+class PageAsked:
+    """A page in one form. `text` is the title as written, `title` what it means; None: no page can have it."""
+
+    request: Request
+    module: Module
+    form: Form
+    text: str
+    wiki: Wiki
+    title: Title | None
+
+    @property
+    def places(self) -> Places:
+        """Where other pages are."""
+        return Places(self.module, self.form, self.request.query)
