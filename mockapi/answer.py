@@ -14,9 +14,8 @@ from typing import Any
 from starlette.types import Receive
 
 from mockapi.faults import gateway_timeout
-from mockapi.faults.status import Status
 from mockapi.patience import GivenUp, while_awaited
-from mockapi.plan import Plan
+from mockapi.plan import Plan, StatusAnswer
 from mockapi.reply import Reply
 from mockapi.routes import status
 from mockapi.upstream.pool import Parse, QueueFull
@@ -68,7 +67,7 @@ def _limited(plan: Plan, upstream: Upstream, client: str, request_id: str) -> Re
         wait_s = upstream.buckets.take(rule, limit, client)
         if wait_s > 0:
             after = timedelta(seconds=math.ceil(wait_s))
-            return status.reply(Status(code=429, retry_after=after), request_id)
+            return status.reply(StatusAnswer(code=429, retry_after=after), request_id)
     return None
 
 

@@ -20,9 +20,8 @@ from mockapi.delivery.send import NOTHING_SENT, Sent, send_message
 from mockapi.delivery.unable import UNABLE, needs_wire
 from mockapi.entry import Asked, Result
 from mockapi.faults.registry import plan_for
-from mockapi.faults.status import Status
 from mockapi.patience import GivenUp, while_awaited
-from mockapi.plan import NOTHING, Plan
+from mockapi.plan import NOTHING, Plan, StatusAnswer
 from mockapi.reply import Reply
 from mockapi.request import BodyTooLarge, has_body, read_body, read_head
 from mockapi.routes.endpoint import Context, Endpoint
@@ -132,7 +131,7 @@ async def _reply(endpoint: Endpoint, context: Context, *, too_large: bool) -> Re
     if context.plan.status is not None:
         return endpoint.status_reply(context.plan.status, context.request_id)
     if too_large:
-        return endpoint.status_reply(Status(code=413), context.request_id)
+        return endpoint.status_reply(StatusAnswer(code=413), context.request_id)
     return await endpoint.reply(context)
 
 

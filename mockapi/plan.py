@@ -3,15 +3,37 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import Literal
 
 from mockapi.catalog import HiddenPart
 from mockapi.delivery.delivery import AS_IT_IS, Delivery
+from mockapi.pages.block import Block
+from mockapi.pages.bomb import Bomb
+from mockapi.pages.coding import Coding
+from mockapi.upstream.buckets import Limit
 
-if TYPE_CHECKING:
-    from mockapi.faults.body import Body
-    from mockapi.faults.rate_limit import RateLimit
-    from mockapi.faults.status import Status
+
+@dataclass(frozen=True, slots=True)
+class StatusAnswer:
+    """An answer that is not the page. `body` None is the words of the part that gives such an answer in production;
+    `retry_after` is sent in seconds, or as the date of then.
+    """
+
+    code: int
+    body: str | None = None
+    retry_after: timedelta | None = None
+    retry_after_as: Literal["seconds", "date"] = "seconds"
+
+
+@dataclass(frozen=True, slots=True)
+class OtherBody:
+    """What a revision has in place of its own `document`, None for none, and how it is encoded: as `coding` for who
+    accepts it, for any with `force`; None as without a rule.
+    """
+
+    document: Block | Bomb | None = None
+    coding: Coding | Literal["identity"] | None = None
+    force: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +68,10 @@ class Plan:
     """
 
     rules: tuple[str, ...] = ()
-    limits: "tuple[tuple[str, RateLimit], ...]" = ()
+    limits: tuple[tuple[str, Limit], ...] = ()
     latency: timedelta | None = timedelta(0)
-    status: "Status | None" = None
-    body: "Body | None" = None
+    status: StatusAnswer | None = None
+    body: OtherBody | None = None
     parse: timedelta | None = None
     parser_cache: bool = False
     capacity: str | None = None
@@ -57,6 +79,11 @@ class Plan:
     state: WikiState = AS_BUILT
     delivery: Delivery = AS_IT_IS
     draws: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def document(self) -> Block | Bomb | None:
+        """The document in place of a revision's own."""
+        return None if self.body is None else self.body.document
 
 
 NOTHING = Plan()

@@ -15,8 +15,8 @@ from mockapi.faults.fault import Fault
 from mockapi.pages.block import MAX_SIZE_BYTES, MIN_CHANGED_BYTES, Block, most_changed_bytes
 from mockapi.pages.bomb import Bomb
 from mockapi.pages.coding import Coding
-from mockapi.plan import Plan
-from mockapi.values.drawn_size import DocumentSize, DrawnSize, drawn_bytes
+from mockapi.plan import OtherBody, Plan
+from mockapi.values.drawn_size import DocumentSize, drawn_bytes
 from mockapi.values.size import Size
 from mockapi.values.strict import Strict
 
@@ -54,6 +54,14 @@ class Body(Strict):
             self._check_change(self.changed_bytes)
         return self
 
+    def document(self, size_bytes: int | None) -> Block | Bomb | None:
+        """What stands in place of the revision's document, of `size_bytes` unless it is a bomb; None for nothing."""
+        if self.bomb is not None:
+            return Bomb(self.bomb)
+        if size_bytes is None:
+            return None
+        return Block(size_bytes, min(self.changed_bytes or DEFAULT_CHANGED_BYTES, most_changed_bytes(size_bytes)))
+
     def _check_change(self, changed_bytes: int) -> None:
         if self.size is None:
             raise PydanticCustomError("body_form", "changed_bytes without size", {"hint": "give size, such as 20MiB"})
@@ -71,23 +79,12 @@ class Body(Strict):
 
 def apply(plan: Plan, body: Body, draw: Draw) -> Plan:
     """Sets the body, replacing that of an earlier rule as a whole; a drawn size is settled."""
-    if body.size is None or body.size.fixed is not None:
-        return replace(plan, body=body)
-    size_bytes = drawn_bytes(body.size, draw)
-    settled = body.model_copy(update={"size": DrawnSize(fixed=size_bytes)})
-    return replace(plan, body=settled, draws={**plan.draws, "size_bytes": size_bytes})
-
-
-def shape(body: Body | None) -> Block | Bomb | None:
-    """The document that the body of a plan asks for; None for the revision's own."""
-    if body is None:
-        return None
-    if body.bomb is not None:
-        return Bomb(body.bomb)
-    if body.size is None or body.size.fixed is None:
-        return None
-    size_bytes = body.size.fixed
-    return Block(size_bytes, min(body.changed_bytes or DEFAULT_CHANGED_BYTES, most_changed_bytes(size_bytes)))
+    size_bytes = None
+    if body.size is not None:
+        size_bytes = drawn_bytes(body.size, draw)
+        if body.size.fixed is None:
+            plan = replace(plan, draws={**plan.draws, "size_bytes": size_bytes})
+    return replace(plan, body=OtherBody(body.document(size_bytes), body.encoding, body.force))
 
 
 def coding(plan: Plan, accepts: Callable[[str], bool]) -> Coding | None:
@@ -95,11 +92,11 @@ def coding(plan: Plan, accepts: Callable[[str], bool]) -> Coding | None:
     if plan.delivery.plain:
         return None
     body = plan.body
-    if body is not None and body.encoding is not None:
-        if body.encoding == "identity":
+    if body is not None and body.coding is not None:
+        if body.coding == "identity":
             return None
-        if body.force or accepts(body.encoding):
-            return body.encoding
+        if body.force or accepts(body.coding):
+            return body.coding
     return "gzip" if accepts("gzip") else None
 
 

@@ -10,10 +10,9 @@ from datetime import timedelta
 
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
-from mockapi.faults.status import Status
-from mockapi.plan import Plan
+from mockapi.plan import Plan, StatusAnswer
 
-ANSWER = Status(code=504)
+ANSWER = StatusAnswer(code=504)
 
 
 def apply(plan: Plan, limit: timedelta, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn

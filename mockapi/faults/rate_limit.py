@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
+from mockapi.upstream.buckets import Limit
 from mockapi.values.strict import Strict
 
 _FORM = re.compile(r"(\d+(?:\.\d+)?)\s*/\s*(s|m|h)", re.ASCII)
@@ -34,16 +35,12 @@ class RateLimit(Strict):
     burst: int = Field(default=1, ge=1, strict=True)
     by: Literal["all", "client"] = "all"
 
-    @property
-    def rate_per_s(self) -> float:
-        """Tokens a second."""
-        count, unit = self.rate.split("/")
-        return float(count) / _SECONDS[unit.strip()]
-
 
 def apply(plan: Plan, limit: RateLimit, draw: Draw) -> Plan:
     """Adds the bucket to those that the request has to pass."""
-    return replace(plan, limits=(*plan.limits, (draw.rule, limit)))
+    count, unit = limit.rate.split("/")
+    bucket = Limit(float(count) / _SECONDS[unit.strip()], limit.burst, by_client=limit.by == "client")
+    return replace(plan, limits=(*plan.limits, (draw.rule, bucket)))
 
 
 FAULT = Fault(

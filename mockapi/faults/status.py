@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
-from mockapi.plan import Plan
+from mockapi.plan import Plan, StatusAnswer
 from mockapi.values.duration import Duration
 from mockapi.values.strict import Strict
 
@@ -39,7 +39,8 @@ class Status(Strict):
 
 def apply(plan: Plan, status: Status, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn
     """Sets the status, replacing that of an earlier rule."""
-    return replace(plan, status=status)
+    answer = StatusAnswer(status.code, status.body, status.retry_after, status.retry_after_as)
+    return replace(plan, status=answer)
 
 
 FAULT = Fault("status", "proxy", "answers with that status in the words of the part that would give it", 504, apply)

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from mockapi.faults.status import Status
-from mockapi.plan import Plan
+from mockapi.plan import Plan, StatusAnswer
 from mockapi.reply import Reply
 from mockapi.request import Request
 from mockapi.rules.target import Target
@@ -45,7 +44,7 @@ class Endpoint(Protocol):
     def renders(self) -> bool:
         """Whether the answer, if no fault is in its place, takes a parse of the wiki."""
 
-    def status_reply(self, status: Status, request_id: str) -> Reply:
+    def status_reply(self, status: StatusAnswer, request_id: str) -> Reply:
         """A status fault in the words of this part of the API."""
 
     async def reply(self, context: Context) -> Reply:

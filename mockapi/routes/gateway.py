@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Self
 
-from mockapi.faults.status import Status
+from mockapi.plan import StatusAnswer
 from mockapi.reply import Headers, Reply
 from mockapi.request import Request
 from mockapi.routes.endpoint import Context, Endpoint
@@ -86,7 +86,7 @@ class Gateway:
         """As the wiki's answer."""
         return self.endpoint.renders
 
-    def status_reply(self, status: Status, request_id: str) -> Reply:
+    def status_reply(self, status: StatusAnswer, request_id: str) -> Reply:
         """As the wiki or a proxy says it, through the gateway."""
         return self._through(self.endpoint.status_reply(status, request_id))
 

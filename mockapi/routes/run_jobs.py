@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 import orjson
 
-from mockapi.faults.status import Status
+from mockapi.plan import StatusAnswer
 from mockapi.reply import Reply
 from mockapi.request import Request
 from mockapi.routes import status as statuses
@@ -46,7 +46,7 @@ class RunJobs:
         wiki = world.wikis.serving(request.host)
         return cls(form, (Target(wiki=wiki.name if wiki else None),))
 
-    def status_reply(self, status: Status, request_id: str) -> Reply:
+    def status_reply(self, status: StatusAnswer, request_id: str) -> Reply:
         """As the REST API says it."""
         return statuses.reply(status, request_id)
 

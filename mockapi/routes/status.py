@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Final
 
-from mockapi.faults.status import Status
+from mockapi.plan import StatusAnswer
 from mockapi.reply import Reply
 from mockapi.routes.rest.errors import rest_error, rest_exception, rest_status
 
@@ -41,12 +41,12 @@ _MEDIAWIKI: Final[dict[int, Callable[[str], Reply]]] = {
 }
 
 
-def reply(status: Status, request_id: str, now: datetime | None = None) -> Reply:
+def reply(status: StatusAnswer, request_id: str, now: datetime | None = None) -> Reply:
     """The answer, whatever was asked. A date counts from `now` (default: now)."""
     return with_retry_after(_words(status, request_id), status, now)
 
 
-def with_retry_after(answer: Reply, status: Status, now: datetime | None = None) -> Reply:
+def with_retry_after(answer: Reply, status: StatusAnswer, now: datetime | None = None) -> Reply:
     """`answer` with the header that `status` asks for, or that the gateway's 429 always has."""
     pause = status.retry_after
     if pause is None and status.code == 429 and status.body is None:
@@ -63,12 +63,12 @@ def with_retry_after(answer: Reply, status: Status, now: datetime | None = None)
 def overflow(code: int, request_id: str) -> Reply:
     """The answer for a request that found the queue full: 503 of a proxy, or 429 of the gateway."""
     if code != 503:
-        return reply(Status(code=code), request_id)
+        return reply(StatusAnswer(code=code), request_id)
     answer = _plain(503, f"{_BEFORE_HEADERS} overflow", server=b"envoy")
     return replace(answer, headers=((b"x-envoy-overloaded", b"true"), *answer.headers))
 
 
-def _words(status: Status, request_id: str) -> Reply:
+def _words(status: StatusAnswer, request_id: str) -> Reply:
     if status.body is not None:
         server = b"envoy" if status.code in _ENVOY else None
         return _plain(status.code, status.body, server=server)

@@ -5,9 +5,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from mockapi.faults.rate_limit import RateLimit
-
 MOST_BUCKETS: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How many tokens a bucket gets a second and holds at most, and whether each client has one of its own."""
+
+    rate_per_s: float
+    burst: int = 1
+    by_client: bool = False
 
 
 @dataclass(slots=True)
@@ -27,9 +34,9 @@ class Buckets:
         self._limit = limit
         self._buckets: OrderedDict[tuple[str, str], _Bucket] = OrderedDict()
 
-    def take(self, rule: str, limit: RateLimit, client: str) -> float:
+    def take(self, rule: str, limit: Limit, client: str) -> float:
         """Takes a token and returns 0.0; without one, returns in how many seconds there will be one."""
-        key = (rule, client if limit.by == "client" else "")
+        key = (rule, client if limit.by_client else "")
         now_s = self._monotonic()
         most = float(limit.burst)
         bucket = self._buckets.pop(key, None) or _Bucket(most, now_s)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
 from mockapi.draws import digest
-from mockapi.faults.status import Status
+from mockapi.plan import StatusAnswer
 from mockapi.reply import Reply
 from mockapi.request import Request
 from mockapi.routes import status as statuses
@@ -56,7 +56,7 @@ class ActionApi:
         form = read_form(request)
         return cls(wiki, form, subjects(wiki, form) if wiki else (Target(),), key_of(form))
 
-    def status_reply(self, status: Status, request_id: str) -> Reply:
+    def status_reply(self, status: StatusAnswer, request_id: str) -> Reply:
         """As the part says it that gives such an answer: a proxy, the API, or the web server before it."""
         if status.code in _FROM_A_PROXY or status.body is not None:
             return statuses.reply(status, request_id)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
-from mockapi.faults.status import Status
+from mockapi.plan import StatusAnswer
 from mockapi.reply import Reply
 from mockapi.request import Request
 from mockapi.routes import status as statuses
@@ -35,7 +35,7 @@ class NoMatch:
         wiki = world.wikis.wiki_of_host(request.host)
         return cls((Target(wiki=wiki.name if wiki else None),), request.path)
 
-    def status_reply(self, status: Status, request_id: str) -> Reply:
+    def status_reply(self, status: StatusAnswer, request_id: str) -> Reply:
         """As the REST API says it."""
         return statuses.reply(status, request_id)
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 
 from mockapi.body import Body
 from mockapi.draws import digest
-from mockapi.faults import body as body_fault
 from mockapi.pages.coding import Coding
 from mockapi.pages.flavor import Flavor
 from mockapi.pages.frame import HTML_VERSION
@@ -88,7 +87,7 @@ class Render:
 
 async def html_body(world: "World", render: Render, plan: Plan, coding: Coding | None) -> Body:
     """The HTML as it leaves; that of a bomb or an exact size where the plan wants one."""
-    located, shape = render.seen.located, body_fault.shape(plan.body)
+    located, shape = render.seen.located, plan.document
     if coding is None:
         return await world.pages.plain(located, shape, flavor=render.flavor)
     return await world.pages.encoded(located, shape, coding, flavor=render.flavor)

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
-from mockapi.faults.status import Status
+from mockapi.plan import StatusAnswer
 from mockapi.reply import Reply
 from mockapi.request import Request
 from mockapi.routes.endpoint import Context
@@ -84,7 +84,7 @@ class RevisionRoute:
             renders=located is not None and form in RENDERED and request.method in READING,
         )
 
-    def status_reply(self, status: Status, request_id: str) -> Reply:
+    def status_reply(self, status: StatusAnswer, request_id: str) -> Reply:
         """As the REST API says it of a revision."""
         asked = self.text if self.rev_id is None else self.rev_id
         return status_reply(

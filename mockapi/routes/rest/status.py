@@ -1,13 +1,15 @@
 """A status that a rule wants, in the words of the REST API."""
 
-from mockapi.faults.status import Status
+from mockapi.plan import StatusAnswer
 from mockapi.reply import Reply
 from mockapi.request import Request
 from mockapi.routes import status as statuses
 from mockapi.routes.rest.errors import RestError, error_reply
 
 
-def status_reply(status: Status, request: Request, request_id: str, *, missing: RestError, denied: RestError) -> Reply:
+def status_reply(
+    status: StatusAnswer, request: Request, request_id: str, *, missing: RestError, denied: RestError
+) -> Reply:
     """404 and 403 as this route says them, the rest as everywhere."""
     error = {404: missing, 403: denied}.get(status.code) if status.body is None else None
     if error is None:

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from mockapi.body import Body
-from mockapi.faults import body as body_fault
 from mockapi.faults.registry import plan_for
 from mockapi.request import Request
 from mockapi.routes.rest.path import revision_path
@@ -25,4 +24,4 @@ async def truth(world: "World", located: Located) -> Body:
     at_s = world.clock.elapsed() or 0.0
     subject = Subject(request, endpoint.targets, key=endpoint.key, attempt=1, at_s=at_s)
     plan = plan_for(world.rulebook.peek(subject), seed=world.seed, key=endpoint.key, attempt=1)
-    return await world.pages.plain(located, body_fault.shape(plan.body))
+    return await world.pages.plain(located, plan.document)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import quote
 
-from mockapi.faults.status import Status
+from mockapi.plan import StatusAnswer
 from mockapi.reply import Headers, Reply
 from mockapi.request import Request
 from mockapi.routes import status as statuses
@@ -54,7 +54,7 @@ class CreateRoute:
         wiki = world.wikis.serving(request.host)
         return cls(wiki, (Target(wiki=wiki.name if wiki else None),))
 
-    def status_reply(self, status: Status, request_id: str) -> Reply:
+    def status_reply(self, status: StatusAnswer, request_id: str) -> Reply:
         """As the REST API says it."""
         return statuses.reply(status, request_id)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import quote
 
 from mockapi.body import Held
-from mockapi.faults.status import Status
+from mockapi.plan import StatusAnswer
 from mockapi.reply import Headers, Reply
 from mockapi.request import Request
 from mockapi.routes import status as statuses
@@ -78,7 +78,7 @@ class Restbase:
         renders = located is not None and kind == "html" and request.method in _METHODS
         return cls(request, kind, text, revision, wiki, title, located, (target,), key, renders)
 
-    def status_reply(self, status: Status, request_id: str) -> Reply:
+    def status_reply(self, status: StatusAnswer, request_id: str) -> Reply:
         """As the service says it, or a proxy."""
         if status.body is None and status.code in {403, 404}:
             problem = not_found() if status.code == 404 else denied(self.revision or self.text)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from mockapi.answer import answer
-from mockapi.faults.rate_limit import RateLimit
 from mockapi.plan import Plan
 from mockapi.reply import Reply
 from mockapi.rules.model import Rule
+from mockapi.upstream.buckets import Limit
 from mockapi.upstream.load import UpstreamCounts
 from mockapi.upstream.upstream import Upstream
 
@@ -209,7 +209,7 @@ def test_for_ever_lasts_until_the_client_leaves_or_the_proxy_gives_up() -> None:
 
 def test_who_finds_the_bucket_empty_is_told_when_to_come_again() -> None:
     async def story(behind: Behind) -> None:
-        plan = Plan(limits=(("r", RateLimit(rate="20/m", by="client")),), parse=SECOND)
+        plan = Plan(limits=(("r", Limit(20 / 60, by_client=True)),), parse=SECOND)
         first = behind.ask(plan)
         await behind.until(lambda: behind.counts.busy == 1)
         refused = await behind.ask(plan)

@@ -11,6 +11,7 @@ from mockapi.clock.clock import Clock
 from mockapi.control.metrics import Metrics
 from mockapi.entry import Asked, Result
 from mockapi.rules.model import Rule
+from mockapi.upstream.buckets import Limit
 from mockapi.world import World, Worlds
 
 NARROW = Rule.model_validate({"name": 'narrow "1" \\', "do": {"capacity": 1}})
@@ -106,8 +107,7 @@ def test_pool_and_queue_are_told_by_rule(worlds: Worlds) -> None:
 def test_tokens_that_are_left(worlds: Worlds) -> None:
     limit = Rule.model_validate({"name": "limit", "do": {"rate_limit": {"rate": "1/s", "burst": 5}}})
     worlds.current.rulebook.put(limit)
-    assert limit.do.rate_limit is not None
-    worlds.current.upstream.buckets.take("limit", limit.do.rate_limit, "127.0.0.1")
+    worlds.current.upstream.buckets.take("limit", Limit(1.0, burst=5), "127.0.0.1")
     assert value(worlds, "mockapi_rate_limit_tokens", rule="limit") == 4
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockapi.faults.body import coding, shape
+from mockapi.faults.body import coding
 from mockapi.pages.block import Block
 from mockapi.pages.bomb import Bomb
 from tests.unit.mockapi.faults.planned import plan, problem
@@ -18,7 +18,7 @@ def accepting(*codings: str) -> Callable[[str], bool]:
 
 
 def shape_of(**body: Any) -> Block | Bomb | None:
-    return shape(plan({"body": body}).body)
+    return plan({"body": body}).document
 
 
 def coding_of(*accepted: str, **body: Any) -> str | None:
@@ -26,7 +26,7 @@ def coding_of(*accepted: str, **body: Any) -> str | None:
 
 
 def test_only_a_size_or_a_bomb_replaces_the_document() -> None:
-    assert shape(None) is None
+    assert plan().document is None
     assert shape_of(encoding="gzip") is None
     assert shape_of(size="300KiB") == Block(307_200, 65_536)
     assert shape_of(size="300KiB", changed_bytes="1KiB") == Block(307_200, 1_024)
@@ -45,16 +45,16 @@ def test_any_size_up_to_a_gibibyte(size: object) -> None:
 def test_a_drawn_size_is_that_of_the_revision_whatever_the_attempt(seed: int, key: str, attempt: int) -> None:
     body = {"size": {"p50": "20KiB", "p99": "1MiB", "cap": "2MiB"}}
     made = plan({"body": body}, seed=seed, key=key, attempt=attempt)
-    drawn = shape(made.body)
+    drawn = made.document
     assert isinstance(drawn, Block)
     assert 0 < drawn.size_bytes <= 2 << 20
     assert made.draws == {"size_bytes": drawn.size_bytes}
-    assert drawn == shape(plan({"body": body}, seed=seed, key=key).body)
+    assert drawn == plan({"body": body}, seed=seed, key=key).document
 
 
 def test_sizes_are_spread_as_the_rule_says() -> None:
     def sizes(size: dict[str, object]) -> list[int]:
-        drawn = [shape(plan({"body": {"size": size}}, key=str(n)).body) for n in range(2_000)]
+        drawn = [plan({"body": {"size": size}}, key=str(n)).document for n in range(2_000)]
         return sorted(made.size_bytes for made in drawn if isinstance(made, Block))
 
     log_normal = sizes({"p50": "20KiB", "p99": "1MiB", "cap": "20MiB"})

@@ -44,7 +44,7 @@ def test_different_faults_add_up_and_the_last_of_a_kind_decides() -> None:
     assert made.status is not None
     assert made.status.code == 503
     assert made.body is not None
-    assert (made.body.size, made.body.encoding) == (None, "gzip")
+    assert (made.body.document, made.body.coding) == (None, "gzip")
     assert made.draws == {"latency_s": 2.0}
 
 

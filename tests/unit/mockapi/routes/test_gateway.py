@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from mockapi.faults.status import Status
+from mockapi.plan import StatusAnswer
 
 RESTBASE = "/api/rest_v1/page"
 
@@ -38,7 +38,7 @@ def test_an_error_has_restbases_members(wiki: Any) -> None:
 
 
 def test_a_status_of_a_rule_goes_through_the_gateway(wiki: Any) -> None:
-    reply = wiki.endpoint(f"{RESTBASE}/html/Old_harbour").status_reply(Status(code=504), "id")
+    reply = wiki.endpoint(f"{RESTBASE}/html/Old_harbour").status_reply(StatusAnswer(code=504), "id")
     assert (reply.status, reply.header(b"via"), reply.header(b"server")) == (504, "rest-gateway", "envoy")
 
 

@@ -4,10 +4,10 @@ from typing import Any
 import orjson
 import pytest
 
-from mockapi.faults.status import Status
+from mockapi.plan import StatusAnswer
 from mockapi.reply import Reply
 from mockapi.routes.status import overflow, reply
-from mockapi.rules.model import Do
+from tests.unit.mockapi.faults.planned import plan
 
 
 def data(reply: Reply) -> bytes:
@@ -15,9 +15,9 @@ def data(reply: Reply) -> bytes:
 
 
 def answer(status: int | dict[str, Any]) -> Reply:
-    fault = Do.model_validate({"status": status}).status
-    assert fault is not None
-    return reply(fault, "abc")
+    planned = plan({"status": status}).status
+    assert planned is not None
+    return reply(planned, "abc")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_full_queue_is_told_by_the_proxy_or_by_the_gateway() -> None:
 
 def test_retry_after_may_be_a_date() -> None:
     made = reply(
-        Status(code=429, retry_after=timedelta(seconds=90), retry_after_as="date"),
+        StatusAnswer(code=429, retry_after=timedelta(seconds=90), retry_after_as="date"),
         "abc",
         now=datetime(2026, 11, 21, 23, 59, 0, tzinfo=UTC),
     )

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from mockapi.faults.body import shape
 from mockapi.pages.block import Block, most_changed_bytes
 from mockapi.problems import problems
 from mockapi.rules.model import Rule, Rules
+from tests.unit.mockapi.faults.planned import plan
 
 RULES: TypeAdapter[tuple[Rule, ...]] = TypeAdapter(Rules)
 
@@ -43,7 +43,7 @@ def test_short_forms_mean_the_long_ones() -> None:
 def test_the_worked_example_of_a_huge_page() -> None:
     huge = rule({"body": {"size": 17_300_219, "changed": "one block", "encoding": "gzip"}}, when={"page": "Huge"})
     assert huge.do.body is not None
-    assert shape(huge.do.body) == Block(17_300_219, 65_536)
+    assert huge.do.body.document(17_300_219) == Block(17_300_219, 65_536)
 
 
 durations = st.timedeltas(min_value=timedelta(microseconds=1), max_value=timedelta(hours=1))
@@ -242,4 +242,4 @@ def test_all_problems_are_told_at_once() -> None:
 
 @given(st.integers(0, 200_000))
 def test_the_default_block_fits_every_document(size: int) -> None:
-    assert shape(rule({"body": {"size": size}}).do.body) == Block(size, min(65_536, most_changed_bytes(size)))
+    assert plan({"body": {"size": size}}).document == Block(size, min(65_536, most_changed_bytes(size)))

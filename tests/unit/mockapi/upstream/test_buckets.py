@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockapi.faults.rate_limit import RateLimit
-from mockapi.upstream.buckets import Buckets
+from mockapi.upstream.buckets import Buckets, Limit
 
 
 class Time:
@@ -16,7 +15,7 @@ class Time:
 
 def test_a_bucket_begins_full_and_fills_at_its_rate() -> None:
     time = Time()
-    buckets, limit = Buckets(time), RateLimit(rate="2/s", burst=3)
+    buckets, limit = Buckets(time), Limit(2.0, burst=3)
     assert [buckets.take("r", limit, "a") for _ in range(4)] == [0, 0, 0, 0.5]
     time.now += 0.5
     assert [buckets.take("r", limit, "b") for _ in range(2)] == [0, 0.5]
@@ -26,20 +25,20 @@ def test_a_bucket_begins_full_and_fills_at_its_rate() -> None:
 
 
 def test_each_client_and_each_rule_has_its_own() -> None:
-    buckets, limit = Buckets(Time()), RateLimit(rate="1/s", by="client")
+    buckets, limit = Buckets(Time()), Limit(1.0, by_client=True)
     assert [buckets.take("r", limit, client) for client in "aab"] == [0, 1, 0]
     assert buckets.take("s", limit, "a") == 0
 
 
 def test_the_bucket_used_longest_ago_is_forgotten_first() -> None:
-    buckets, limit = Buckets(Time(), limit=2), RateLimit(rate="1/s", by="client")
+    buckets, limit = Buckets(Time(), limit=2), Limit(1.0, by_client=True)
     assert [buckets.take("r", limit, client) for client in "abacab"] == [0, 0, 1, 0, 1, 0]
 
 
 @given(st.integers(1, 50), st.integers(1, 20), st.lists(st.floats(0, 2), min_size=1, max_size=60))
 def test_never_more_than_burst_and_rate_allow(rate: int, burst: int, gaps: list[float]) -> None:
     time = Time()
-    buckets, limit = Buckets(time), RateLimit(rate=f"{rate}/s", burst=burst)
+    buckets, limit = Buckets(time), Limit(float(rate), burst)
     begin, passed = time.now, 0
     for gap in gaps:
         time.now += gap
@@ -51,7 +50,7 @@ def test_never_more_than_burst_and_rate_allow(rate: int, burst: int, gaps: list[
 
 def test_who_waits_as_told_gets_through() -> None:
     time = Time()
-    buckets, limit = Buckets(time), RateLimit(rate="3/m", burst=1)
+    buckets, limit = Buckets(time), Limit(3 / 60)
     assert buckets.take("r", limit, "") == 0
     wait_s = buckets.take("r", limit, "")
     assert wait_s == pytest.approx(20)

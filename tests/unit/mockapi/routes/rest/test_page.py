@@ -3,8 +3,7 @@ from typing import Any
 
 import pytest
 
-from mockapi.faults.status import Status
-from mockapi.plan import Plan, WikiState
+from mockapi.plan import Plan, StatusAnswer, WikiState
 
 FORMS = ["", "/bare", "/html", "/with_html"]
 SOURCES, RENDERED = FORMS[:2], FORMS[2:]
@@ -204,7 +203,7 @@ def test_other_methods_are_405(wiki: Any, form: str, allowed: str) -> None:
 
 
 def test_a_status_of_a_rule_is_said_of_the_page(wiki: Any) -> None:
-    reply = wiki.endpoint("/w/rest.php/v1/page/Old_harbour/html").status_reply(Status(code=404), "id")
+    reply = wiki.endpoint("/w/rest.php/v1/page/Old_harbour/html").status_reply(StatusAnswer(code=404), "id")
     assert b"The specified page (Old_harbour) does not exist" in b"".join(reply.body.pieces())
 
 

@@ -1,12 +1,12 @@
 import gzip
 import hashlib
-from typing import Any
+from datetime import timedelta
+from typing import Any, Literal
 
 import pytest
 
-from mockapi.faults.body import Body
-from mockapi.faults.status import Status
-from mockapi.plan import Plan, WikiState
+from mockapi.pages.block import Block
+from mockapi.plan import OtherBody, Plan, StatusAnswer, WikiState
 
 SOURCE_HEADERS = ["content-type", "cache-control", "last-modified", "etag", "vary", "content-length"]
 HTML_TYPE = 'text/html; charset=utf-8; profile="https://www.mediawiki.org/wiki/Specs/HTML/{}"'
@@ -197,7 +197,7 @@ def test_a_rule_hides_more_than_the_catalog(wiki: Any) -> None:
 
 
 def test_a_body_of_another_size_is_that_of_html_and_with_html(wiki: Any) -> None:
-    wiki.plan = Plan(body=Body.model_validate({"size": "20KiB"}))
+    wiki.plan = Plan(body=OtherBody(Block(20_480, 1_024)))
     html = wiki.rest(f"revision/{SECOND}/html")
     assert len(html.body) == 20 * 1024
     assert wiki.rest(f"revision/{SECOND}/with_html").json["html"] == html.body.decode()
@@ -205,15 +205,15 @@ def test_a_body_of_another_size_is_that_of_html_and_with_html(wiki: Any) -> None
 
 
 @pytest.mark.parametrize("encoding", ["identity", "br"])
-def test_a_coding_of_a_rule_goes_before_gzip(wiki: Any, encoding: str) -> None:
-    wiki.plan = Plan(body=Body.model_validate({"encoding": encoding}))
+def test_a_coding_of_a_rule_goes_before_gzip(wiki: Any, encoding: Literal["identity", "br"]) -> None:
+    wiki.plan = Plan(body=OtherBody(coding=encoding))
     answer = wiki.rest(f"revision/{SECOND}/html", headers={"accept-encoding": "gzip, br"})
     assert answer["content-encoding"] == (None if encoding == "identity" else encoding)
     assert answer["content-length"] == str(len(answer.body))
 
 
 def test_a_long_document_streams_through_json(wiki: Any) -> None:
-    wiki.plan = Plan(body=Body.model_validate({"size": "5MiB"}))
+    wiki.plan = Plan(body=OtherBody(Block(5 << 20, 65_536)))
     answer = wiki.rest(f"revision/{SECOND}/with_html")
     assert answer["content-length"] is None
     assert len(answer.json["html"].encode()) == 5 * 1024 * 1024
@@ -225,7 +225,7 @@ def test_a_long_document_streams_through_json(wiki: Any) -> None:
 )
 def test_a_status_of_a_rule_is_said_of_the_revision(wiki: Any, code: int, key: str) -> None:
     endpoint = wiki.endpoint(f"/w/rest.php/v1/revision/{SECOND}/html")
-    reply = endpoint.status_reply(Status.model_validate({"code": code, "retry_after": "3s"}), "id")
+    reply = endpoint.status_reply(StatusAnswer(code, retry_after=timedelta(seconds=3)), "id")
     assert (reply.status, reply.header(b"retry-after")) == (code, "3")
     assert key.encode() in b"".join(reply.body.pieces())
 

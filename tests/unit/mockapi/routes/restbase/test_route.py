@@ -2,9 +2,8 @@ from typing import Any
 
 import pytest
 
-from mockapi.faults.body import Body
-from mockapi.faults.status import Status
-from mockapi.plan import Plan, WikiState
+from mockapi.pages.block import Block
+from mockapi.plan import OtherBody, Plan, StatusAnswer, WikiState
 
 HTML = "/api/rest_v1/page/html"
 ERRORS = "https://mediawiki.org/wiki/HyperSwitch/errors/"
@@ -97,12 +96,12 @@ def test_title_lists_the_revision_with_its_id(restbase: Any) -> None:
 def test_rules_change_what_is_there(restbase: Any) -> None:
     restbase.plan = Plan(state=WikiState(missing=True))
     assert restbase.ask(f"{HTML}/Old_harbour").status == 404
-    reply = restbase.endpoint(f"{HTML}/Old_harbour").status_reply(Status(code=404), "id")
+    reply = restbase.endpoint(f"{HTML}/Old_harbour").status_reply(StatusAnswer(code=404), "id")
     assert b"HyperSwitch/errors/not_found" in b"".join(reply.body.pieces())
 
 
 def test_a_long_document_is_marked_while_it_streams(restbase: Any) -> None:
-    restbase.plan = Plan(body=Body.model_validate({"size": "5MiB"}))
+    restbase.plan = Plan(body=OtherBody(Block(5 << 20, 65_536)))
     answer = restbase.ask(f"{HTML}/Old_harbour")
     assert answer["content-length"] is None
     assert answer.body.count(b"mw:TimeUuid") == 1
