@@ -5,6 +5,7 @@ import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,49 @@ def test_the_rule_itself(room: str, line: str, wrong: bool) -> None:
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_is_not_empty(room: str) -> None:
     assert [path for path in sources(room) if path.name != "__init__.py"]
+
+
+def depends(sources: dict[str, str]) -> dict[str, set[str]]:
+    """Which of the modules, given by name and text, each of them imports, for types only as well."""
+    found: dict[str, set[str]] = {}
+    for name, text in sources.items():
+        modules = (one.module for one in imports(text, Path(name), name.rpartition(".")[0]))
+        named = {module if module in sources else module.rpartition(".")[0] for module in modules}
+        found[name] = (named & sources.keys()) - {name}
+    return found
+
+
+def circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """The modules that cannot be put into an order, each circle in its own; empty when all can."""
+    try:
+        tuple(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        circle: list[str] = error.args[1]
+        left = {name: {one for one in needed if one not in circle} for name, needed in graph.items()}
+        return [circle, *circles(left)]
+    return []
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_modules_import_one_another_in_a_circle(room: str) -> None:
+    texts = {
+        ".".join(path.relative_to(TOP).with_suffix("").parts).removesuffix(".__init__"): path.read_text()
+        for path in sources(room)
+    }
+    graph = depends(texts)
+    assert any(graph.values()), f"nothing in {room} imports anything of it: nothing was checked"
+    assert circles(graph) == []
+
+
+def test_a_circle_is_seen_that_only_types_make() -> None:
+    texts = {
+        "room.a": "from room.b import B",
+        "room.b": "if TYPE_CHECKING:\n    from room import c",
+        "room.c": "def f():\n    import room.a",
+        "room.d": "from room.a import A",
+    }
+    (circle,) = circles(depends(texts))
+    assert set(circle) == {"room.a", "room.b", "room.c"}
 
 
 @pytest.mark.parametrize("room", [*ROOMS, "tests", "benchmarks"])
