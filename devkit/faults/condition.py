@@ -1,0 +1,194 @@
+"""When a fault begins: a condition on what is observed of an arm, as `lag > 500` or `batch 3 committed`.
+
+`parse_condition` reads text, or a mapping of one key, which is the same text with a colon.
+"""
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Annotated, Literal, get_args
+
+from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
+
+Figure = Literal["lag", "committed", "outputs", "errors", "requests", "deferred", "restarts"]
+FIGURES: tuple[Figure, ...] = get_args(Figure)
+_OPERATORS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
+    {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
+)
+_EXAMPLES = "`lag > 500`, `committed: 50%`, `batch 3 committed`, `program running`, `event: stalled`"
+_FIRST_WORDS = (*FIGURES, "batch", "program", "event")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What has been observed of an arm so far. `running` are the programs whose query runs, `events` what they said.
+
+    `batches` are the numbers that were committed. A figure that nobody can see is absent.
+    """
+
+    figures: Mapping[Figure, int] = field(default_factory=lambda: MappingProxyType({}))
+    running: frozenset[str] = frozenset()
+    batches: frozenset[int] = frozenset()
+    events: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What can be in a scenario: the number of `events` published; the names of programs and of what they log."""
+
+    events: int
+    programs: frozenset[str] = frozenset()
+    said: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A figure compared with a number."""
+
+    figure: Figure
+    comparison: str
+    value: float
+    is_share: bool = False
+    """Of all events that the scenario publishes; the number then is between 0 and 1."""
+
+    def holds(self, seen: Seen, events: int) -> bool:
+        now = seen.figures.get(self.figure)
+        return now is not None and _OPERATORS[self.comparison](now, self._count(events))
+
+    def never(self, bounds: Bounds) -> str | None:
+        count, holds = self._count(bounds.events), _OPERATORS[self.comparison]
+        if self.comparison == "<" and count <= 0:
+            return f"{self.figure} is never below 0"
+        most = bounds.events if self.figure in ("lag", "committed") else None
+        if most is not None and self.comparison in (">", ">=") and not holds(most, count):
+            return f"{self.figure} is never more than the {most} events of `traffic`"
+        return None
+
+    def _count(self, events: int) -> float:
+        return self.value * events if self.is_share else self.value
+
+    def __str__(self) -> str:
+        value = f"{self.value * 100:g}%" if self.is_share else f"{self.value:g}"
+        return f"{self.figure} {self.comparison} {value}"
+
+
+@dataclass(frozen=True)
+class BatchCommitted:
+    """A batch of that number was committed."""
+
+    number: int
+
+    def holds(self, seen: Seen, _events: int) -> bool:
+        return any(number >= self.number for number in seen.batches)
+
+    def never(self, _bounds: Bounds) -> str | None:
+        return None
+
+    def __str__(self) -> str:
+        return f"batch {self.number} committed"
+
+
+@dataclass(frozen=True)
+class ProgramRunning:
+    """The query of that program runs; without a name, that of any."""
+
+    program: str | None = None
+
+    def holds(self, seen: Seen, _events: int) -> bool:
+        return bool(seen.running) if self.program is None else self.program in seen.running
+
+    def never(self, bounds: Bounds) -> str | None:
+        if self.program is None or self.program in bounds.programs:
+            return None
+        near = get_close_matches(self.program, bounds.programs, n=1)
+        known = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(sorted(bounds.programs)) or 'none'}"
+        return f"there is no program {self.program!r}; {known}"
+
+    def __str__(self) -> str:
+        return "program running" if self.program is None else f"program {self.program} running"
+
+
+@dataclass(frozen=True)
+class EventSaid:
+    """A program logged that event."""
+
+    event: str
+
+    def holds(self, seen: Seen, _events: int) -> bool:
+        return self.event in seen.events
+
+    def never(self, bounds: Bounds) -> str | None:
+        if not bounds.said or self.event in bounds.said:
+            return None
+        near = get_close_matches(self.event, bounds.said, n=1)
+        known = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(sorted(bounds.said))}"
+        return f"no program logs an event {self.event!r}; {known}"
+
+    def __str__(self) -> str:
+        return f"event: {self.event}"
+
+
+Condition = Reached | BatchCommitted | ProgramRunning | EventSaid
+
+_REACHED = re.compile(r"(\w+)\s*(>=|<=|>|<|:)\s*(\d+(?:\.\d+)?)\s*(%?)", re.ASCII)
+_BATCH = re.compile(r"batch\s+(\d+)\s+committed", re.ASCII)
+_PROGRAM = re.compile(r"program(?:\s+([\w-]+))?\s+running", re.ASCII)
+_EVENT = re.compile(r"event\s*:?\s*(\w+)", re.ASCII)
+
+
+def parse_condition(value: object) -> Condition:
+    """Raises ValueError, which says how to write one."""
+    if isinstance(value, Condition):
+        return value
+    if isinstance(value, dict) and len(value) == 1:
+        ((key, of),) = value.items()
+        value = f"{key}: {of}"
+    if not isinstance(value, str):
+        raise ValueError(f"is no condition; write one of {_EXAMPLES}")  # noqa: TRY004 - pydantic's
+    text = value.strip()
+    if match := _BATCH.fullmatch(text):
+        return BatchCommitted(int(match[1]))
+    if match := _PROGRAM.fullmatch(text):
+        return ProgramRunning(match[1])
+    if match := _EVENT.fullmatch(text):
+        return EventSaid(match[1])
+    if (match := _REACHED.fullmatch(text)) and (figure := next((one for one in FIGURES if one == match[1]), None)):
+        return _reached(figure, match[2], match[3], is_share=bool(match[4]))
+    first = re.split(r"\W+", text, maxsplit=1)[0]
+    near = get_close_matches(first, _FIRST_WORDS, n=1)
+    meant = f"did you mean {near[0]!r}? " if near and near[0] != first else ""
+    raise ValueError(f"{value!r} is no condition; {meant}write one of {_EXAMPLES} (figures: {', '.join(FIGURES)})")
+
+
+def _reached(figure: Figure, comparison: str, number: str, *, is_share: bool) -> Reached:
+    value = float(number)
+    if is_share and figure != "committed":
+        raise ValueError(f"{figure} is counted, and not a share of something; write a number")
+    if is_share and value > 100:
+        raise ValueError(f"{number}% is more than the whole, at most 100%")
+    return Reached(figure, ">=" if comparison == ":" else comparison, value / 100 if is_share else value, is_share)
+
+
+When = Annotated[
+    Condition,
+    PlainValidator(parse_condition),
+    PlainSerializer(str, return_type=str),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string"},
+                {
+                    "type": "object",
+                    "minProperties": 1,
+                    "maxProperties": 1,
+                    "propertyNames": {"enum": ["committed", "event", *FIGURES]},
+                },
+            ],
+            "description": f"A condition on what is observed: {_EXAMPLES}",
+        }
+    ),
+]
+"""A condition as it is written."""

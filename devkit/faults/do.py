@@ -1,0 +1,78 @@
+"""`do:` of a fault on a part: one mapping with one key, the fault's name; behind it its parameters."""
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import GetJsonSchemaHandler, PlainSerializer, PlainValidator, ValidationError
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError
+
+from devkit.faults.fault import Fault
+from devkit.faults.registry import FAULTS, unknown_fault
+
+
+def parse_do(value: object) -> Fault:
+    """Raises ValueError, of which each problem knows where in the mapping it stands."""
+    if isinstance(value, Fault):
+        return value
+    if not isinstance(value, dict) or len(value) != 1:
+        raise ValueError("must be a mapping with one key, the fault's name: {pause: {part: kafka}}")
+    ((name, parameters),) = value.items()
+    fault = FAULTS.get(str(name))
+    if fault is None:
+        raise _located(name, value, unknown_fault(str(name)))
+    try:
+        return fault.model_validate({} if parameters is None else parameters)
+    except ValidationError as error:
+        raise ValidationError.from_exception_data(
+            name, [_detail(fault, str(name), detail) for detail in error.errors()]
+        ) from error
+
+
+def _located(name: object, value: object, text: str) -> ValidationError:
+    problem = PydanticCustomError("value_error", "{text}", {"text": text})
+    return ValidationError.from_exception_data("do", [InitErrorDetails(type=problem, loc=(str(name),), input=value)])
+
+
+def _detail(fault: type[Fault], name: str, detail: Any) -> InitErrorDetails:
+    """The same problem below the fault's name; of an unknown parameter, the near miss."""
+    loc = (name, *detail["loc"])
+    if detail["type"] == "extra_forbidden" and len(detail["loc"]) == 1:
+        known = [field.alias or key for key, field in fault.model_fields.items()]
+        near = get_close_matches(str(detail["loc"][0]), known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known)}"
+        text = f"unknown parameter of {name}; {hint}"
+    elif detail["type"] == "missing":
+        text = "is missing"
+    else:
+        text = str(detail["msg"]).removeprefix("Value error, ")
+    problem = PydanticCustomError("value_error", "{text}", {"text": text})
+    return InitErrorDetails(type=problem, loc=loc, input=detail["input"])
+
+
+class _Schema:
+    """For editors: one of the faults that are registered when the schema is written."""
+
+    def __get_pydantic_json_schema__(self, _core: CoreSchema, _handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        properties = {}
+        for name, fault in FAULTS.items():
+            parameters = fault.model_json_schema(by_alias=True, ref_template=f"#/$defs/{name}_{{model}}")
+            parameters.pop("$defs", None)
+            properties[name] = parameters | {"title": name, "description": fault.summary}
+        return {
+            "type": "object",
+            "minProperties": 1,
+            "maxProperties": 1,
+            "additionalProperties": False,
+            "properties": properties,
+        }
+
+
+def _as_written(fault: Fault) -> dict[str, Any]:
+    return {fault.name: fault.model_dump(mode="json", by_alias=True, exclude_unset=True)}
+
+
+if TYPE_CHECKING:
+    Do = Fault
+else:
+    Do = Annotated[Fault, PlainValidator(parse_do), PlainSerializer(_as_written), _Schema()]

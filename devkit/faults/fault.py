@@ -1,0 +1,129 @@
+"""What a fault on a part is: a parameter model that knows what it needs, how it begins, and how it is undone."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import ClassVar, Literal, Protocol
+
+import psutil
+from pydantic import BaseModel, ConfigDict
+
+from devkit.stack.parts.running import Life
+
+Lever = Literal["pause", "resume", "kill", "restart"]
+
+
+class Part(Protocol):
+    """A part of a stack as a fault sees it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def address(self) -> str:
+        """Where clients reach it."""
+
+    @property
+    def life(self) -> Life:
+        """Of its process now; a restarted part has a new one."""
+
+    @property
+    def levers(self) -> frozenset[Lever]:
+        """What this backend can do to it."""
+
+    def refusal(self, lever: Lever) -> str | None:
+        """Why a lever is not among them; None when it is."""
+
+    def pull(self, lever: Lever) -> None:
+        """Raises StackError."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """A part that a fault acts on, by a lever of its backend or (None) through the part's own interface."""
+
+    part: str
+    lever: Lever | None = None
+
+
+class Undo(BaseModel):
+    """What `Fault.undo` needs to end a fault when the process that began it is gone. It goes to disk.
+
+    `outlives_run` is False where the run's end ends it anyway, because the part ends with the run. What cannot be
+    undone says so in `irreversible`, and is then named and not tried.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    data: dict[str, str] = {}
+    outlives_run: bool = False
+    irreversible: str = ""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What the part did. `acted` is False where that was not to be seen, and then `did` says what was seen instead."""
+
+    acted: bool
+    did: str
+
+
+class Acting(Protocol):
+    """A fault that has begun."""
+
+    def end(self) -> Proof:
+        """End it, and say what it did, looked at before it ends where it shows only then. Called once.
+
+        Raises StackError when it cannot be ended.
+        """
+
+
+def _no_processes(_role: str) -> Sequence[psutil.Process]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a fault may use. `kafka` is the kit's own way to the broker, past every proxy.
+
+    `topics` are the arm's by role (source, output, error), empty outside an arm. `processes` gives those of the
+    programs under test by role (driver, executor, worker). `plan` writes how the fault is undone to the journal: call
+    it before acting, and again when there is more to undo. `is_guest` is whether the parts outlive the run.
+    """
+
+    parts: Mapping[str, Part]
+    kafka: str
+    plan: Callable[[Undo], None]
+    topics: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    processes: Callable[[str], Sequence[psutil.Process]] = _no_processes
+    is_guest: bool = False
+
+
+class Fault(BaseModel, ABC):
+    """One fault with its parameters. Subclasses set the class variables; `example` is YAML for its parameters."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    example: ClassVar[str]
+    lasts: ClassVar[bool] = True
+    """Whether it acts until it is ended; False where `begin` returns when all is done."""
+
+    @abstractmethod
+    def needs(self) -> tuple[Need, ...]:
+        """The parts that it acts on; they are excused while it does."""
+
+    @abstractmethod
+    def begin(self, context: Context) -> Acting:
+        """Begin it. Raises StackError when the part refuses."""
+
+    @classmethod
+    def undo(cls, undo: Undo) -> None:
+        """End it from what the journal says alone; harmless when it is ended. Raises StackError when it cannot be."""
+        raise NotImplementedError(f"{cls.name} planned {undo} and does not say how to undo it")
+
+    def __str__(self) -> str:
+        """As it is written: `pause: {part: kafka}`."""
+        given = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        return f"{self.name}: {{{', '.join(f'{key}: {value}' for key, value in given.items())}}}"

@@ -1,0 +1,51 @@
+"""One line of a scenario's `timeline:`: which fault, from when, for how long, in which arms."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from devkit.faults.condition import When
+from devkit.faults.do import Do
+from devkit.quantity import Duration, format_duration
+
+
+class TimelineItem(BaseModel):
+    """A fault and its time. `at` counts from the arm's start; without `for` it lasts until the arm ends."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=60)]
+    do: Do
+    at: Duration | None = None
+    when: When | None = None
+    for_: Annotated[Duration, Field(gt=timedelta(0))] | None = Field(default=None, alias="for")
+    arms: Annotated[tuple[Literal["incident", "fixed"], ...], Field(min_length=1)] = ("incident", "fixed")
+
+    @model_validator(mode="after")
+    def _one_beginning(self) -> Self:
+        if (self.at is None) == (self.when is None):
+            raise ValueError("says when it begins by one of `at` (a time) and `when` (a condition)")
+        if self.for_ is not None and not self.do.lasts:
+            raise ValueError(f"{self.do.name} lasts as long as it takes; leave `for` out")
+        return self
+
+    @property
+    def beginning(self) -> str:
+        return f"at {format_duration(self.at)}" if self.at is not None else f"when {self.when}"
+
+    def __str__(self) -> str:
+        lasts = "" if self.for_ is None else f", for {format_duration(self.for_)}"
+        return f"{self.do}, {self.beginning}{lasts}"
+
+
+def _distinct(items: Sequence[TimelineItem]) -> Sequence[TimelineItem]:
+    names = [item.name for item in items]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"each needs a name of its own; given twice: {', '.join(twice)}")
+    return items
+
+
+Timeline = Annotated[tuple[TimelineItem, ...], AfterValidator(_distinct)]
+"""The items of a scenario, each of its own name."""

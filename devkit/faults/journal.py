@@ -1,0 +1,115 @@
+"""What is to be undone, on disk before anything is done: a directory a run, in it a page a fault.
+
+It lies in the state directory and not in the run's own, which goes with the run: `devkit heal` reads it when both the
+run and its guardian were killed.
+"""
+
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from devkit.faults import lease
+from devkit.faults.fault import Fault, Undo
+from devkit.jvm.cache import cache_dir
+
+
+class Entry(BaseModel):
+    """One fault: its own name, the kind of fault, what was asked for, and how it is undone, in the order of acting."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    run_id: str
+    name: str
+    fault: str
+    asked: str
+    began: datetime
+    plans: tuple[Undo, ...] = ()
+    holder: int | None = None
+    """The process that renews the lease, where that is one for this fault alone."""
+    lasts_s: float | None = None
+
+    @property
+    def irreversible(self) -> tuple[str, ...]:
+        """What of it cannot be undone."""
+        return tuple(plan.irreversible for plan in self.plans if plan.irreversible)
+
+
+def journal_directory(run_id: str) -> Path:
+    return cache_dir() / "faults" / run_id
+
+
+@dataclass
+class Page:
+    """The page of one fault; it is there from before the fault begins until it is undone."""
+
+    path: Path
+    entry: Entry
+
+    def plan(self, undo: Undo) -> None:
+        """Write how something is undone that will be done next."""
+        self.entry = self.entry.model_copy(update={"plans": (*self.entry.plans, undo)})
+        self.write()
+
+    def renew(self) -> None:
+        lease.renew(self.path)
+
+    def write(self) -> None:
+        """Atomically; renews the lease."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        partial = self.path.with_suffix(".partial")
+        partial.write_text(self.entry.model_dump_json(indent=2))
+        partial.replace(self.path)
+
+    def close(self) -> None:
+        """It is undone. The last page takes the directory with it."""
+        self.path.unlink(missing_ok=True)
+        try:
+            self.path.parent.rmdir()
+        except OSError:
+            return  # other faults have pages there
+
+
+@dataclass(frozen=True)
+class Journal:
+    """The journal of a run."""
+
+    run_id: str
+    directory: Path = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "directory", journal_directory(self.run_id))
+
+    def open(self, name: str, fault: Fault, *, holder: int | None = None, lasts_s: float | None = None) -> Page:
+        """A page for a fault that is about to begin."""
+        entry = Entry(
+            run_id=self.run_id,
+            name=name,
+            fault=fault.name,
+            asked=str(fault),
+            began=datetime.now(UTC),
+            holder=holder,
+            lasts_s=lasts_s,
+        )
+        page = Page(self.directory / f"{secrets.token_hex(4)}.json", entry)
+        page.write()
+        return page
+
+    def pages(self) -> tuple[Page, ...]:
+        """The faults that have begun and are not undone, oldest first."""
+        return tuple(sorted(self._pages(), key=lambda page: page.entry.began))
+
+    def _pages(self) -> Iterator[Page]:
+        for path in self.directory.glob("*.json"):
+            try:
+                yield Page(path, Entry.model_validate_json(path.read_bytes()))
+            except (OSError, ValidationError):
+                continue  # undone meanwhile, or of another version of the kit
+
+
+def journals() -> tuple[Journal, ...]:
+    """Of all runs that have faults which are not undone."""
+    return tuple(Journal(path.name) for path in sorted(journal_directory("").glob("*")) if path.is_dir())

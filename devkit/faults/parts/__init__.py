@@ -1,0 +1,1 @@
+"""Faults by the levers of a part's backend."""

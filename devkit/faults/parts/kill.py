@@ -1,0 +1,43 @@
+"""`kill: {part: kafka}`: a part dies by SIGKILL, and is started again at the fault's end."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from devkit.faults.fault import Acting, Context, Fault, Need, Part, Proof, Undo
+from devkit.stack.parts.running import Life
+
+
+class Kill(Fault):
+    """What the part had not written to disk is gone; it is started again with the same data on the same port."""
+
+    name: ClassVar[str] = "kill"
+    summary: ClassVar[str] = "a part dies by SIGKILL; at the end it is started again with its data"
+    example: ClassVar[str] = "{part: kafka}"
+
+    part: str
+
+    def needs(self) -> tuple[Need, ...]:
+        return Need(self.part, "kill"), Need(self.part, "restart")
+
+    def begin(self, context: Context) -> Acting:
+        part, life = context.parts[self.part], context.parts[self.part].life
+        context.plan(Undo(data={"part": self.part}))
+        part.pull("kill")
+        return _Killed(part, life)
+
+
+@dataclass(frozen=True)
+class _Killed:
+    part: Part
+    life: Life
+
+    def end(self) -> Proof:
+        code = self.life.exit_code
+        self.part.pull("restart")
+        if code is None:
+            return Proof(acted=False, did="its process did not end")
+        return Proof(acted=True, did=f"it ended with {_ending(code)}, and was started again")
+
+
+def _ending(code: int) -> str:
+    return f"exit code {code}" if code >= 0 else f"signal {-code}"

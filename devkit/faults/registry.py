@@ -1,0 +1,27 @@
+"""All faults on parts by name."""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from types import MappingProxyType
+
+from devkit.faults.fault import Fault
+from devkit.faults.parts.kill import Kill
+from devkit.faults.parts.pause import Pause
+from devkit.faults.parts.restart import Restart
+
+_ALL: tuple[type[Fault], ...] = (Pause, Kill, Restart)
+_by_name: dict[str, type[Fault]] = {fault.name: fault for fault in _ALL}
+FAULTS: Mapping[str, type[Fault]] = MappingProxyType(_by_name)
+
+
+def register(fault: type[Fault]) -> type[Fault]:
+    """Add a fault of another package; usable as a decorator. Raises ValueError when the name is taken."""
+    if _by_name.setdefault(fault.name, fault) is not fault:
+        raise ValueError(f"there is a fault {fault.name!r} already: {_by_name[fault.name]}")
+    return fault
+
+
+def unknown_fault(name: str) -> str:
+    """What to say of a name that is no fault's."""
+    near = get_close_matches(name, FAULTS, n=1)
+    return f"unknown fault {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(FAULTS)}")

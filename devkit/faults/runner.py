@@ -1,0 +1,257 @@
+"""Plays the timeline of an arm: begins each fault at its time or condition, ends it in time, and heals at the end.
+
+A thread looks at the clock, so that a fault ends in time also while who observes the arm waits for a part that stands
+still; what is observed comes from there by `look`. Each fault begins and ends on a thread of its own, as a part may
+take its time, and no other fault should be late for that.
+"""
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Literal, Protocol
+
+from devkit.errors import DevkitError, StackError
+from devkit.faults.condition import Seen
+from devkit.faults.fault import Acting, Context, Fault, Proof, Undo
+from devkit.faults.item import TimelineItem
+from devkit.faults.journal import Journal, Page
+from devkit.faults.lease import RENEW_EVERY
+
+_TICK = timedelta(milliseconds=100)
+_HEALING = timedelta(seconds=150)
+
+Phase = Literal["waiting", "beginning", "acting", "ending", "over"]
+
+
+@dataclass(frozen=True)
+class Happened:
+    """What became of one item. Times count from the arm's start; `from_s` is None where it never began.
+
+    `acted` is whether the part showed it; `did` says what the part did, or what was seen instead.
+    """
+
+    name: str
+    asked: str
+    from_s: float | None = None
+    to_s: float | None = None
+    acted: bool = False
+    did: str = ""
+    irreversible: tuple[str, ...] = ()
+
+
+class MakeContext(Protocol):
+    """The context of a fault whose plans go to the given journal page."""
+
+    def __call__(self, plan: Callable[[Undo], None]) -> Context: ...
+
+
+Excuse = Callable[[str], AbstractContextManager[None]]
+Start = Callable[[Callable[[], None]], None]
+
+
+def on_a_thread(work: Callable[[], None]) -> None:
+    """Not a daemon thread: a fault that has begun is ended even when the run is about to end."""
+    threading.Thread(target=work, name="fault").start()
+
+
+@dataclass
+class _Playing:
+    """An item and how far it is."""
+
+    item: TimelineItem
+    phase: Phase = "waiting"
+    due_s: float | None = None
+    acting: Acting | None = None
+    page: Page | None = None
+    held: ExitStack = field(default_factory=ExitStack)
+    happened: Happened = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.happened = Happened(self.item.name, str(self.item))
+
+
+class Runner:
+    """One arm's timeline. `tell` gets each item when it begins and when it is over; `events` are published in all."""
+
+    def __init__(
+        self,
+        items: Sequence[TimelineItem],
+        *,
+        journal: Journal,
+        context: MakeContext,
+        excuse: Excuse,
+        clock: Callable[[], float],
+        tell: Callable[[Happened], None],
+        events: int = 0,
+        start: Start = on_a_thread,
+        renewal_clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._playing = [_Playing(item) for item in items]
+        self._journal, self._context, self._excuse, self._clock = journal, context, excuse, clock
+        self._tell, self._events, self._start, self._renewal_clock = tell, events, start, renewal_clock
+        self._seen = Seen()
+        self._lock = threading.Condition()
+        self._error: DevkitError | None = None
+        self._stopped = threading.Event()
+        self._renewed_at = renewal_clock()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Look at the clock from now on."""
+        if self._playing:
+            self._thread = threading.Thread(target=self._run, name="timeline", daemon=True)
+            self._thread.start()
+
+    def look(self, seen: Seen) -> None:
+        """What has been observed now. Raises StackError when a fault could not be ended."""
+        with self._lock:
+            self._seen = seen
+            if self._error is not None:
+                raise self._error
+
+    @property
+    def held(self) -> frozenset[str]:
+        """The parts that a fault holds now: what is not to be seen of them is the fault's doing."""
+        with self._lock:
+            return frozenset(
+                need.part
+                for one in self._playing
+                if one.phase in ("beginning", "acting", "ending")
+                for need in one.item.do.needs()
+            )
+
+    @property
+    def happened(self) -> tuple[Happened, ...]:
+        """Each item in its order."""
+        with self._lock:
+            return tuple(one.happened for one in self._playing)
+
+    def tick(self) -> None:
+        """Begin what is due, end what has lasted its time, renew the leases."""
+        now = self._clock()
+        for one in self._playing:
+            with self._lock:
+                if one.phase == "waiting" and not self._stopped.is_set() and self._is_due(one.item, now):
+                    one.phase = "beginning"
+                    work: Callable[[_Playing], None] = self._begin
+                elif one.phase == "acting" and one.due_s is not None and now >= one.due_s:
+                    one.phase = "ending"
+                    work = self._end
+                else:
+                    continue
+            self._start(_bound(work, one))
+        if self._renewal_clock() - self._renewed_at >= RENEW_EVERY.total_seconds():
+            self._renewed_at = self._renewal_clock()
+            self._renew()
+
+    def end(self) -> None:
+        """End all faults, begin no more, and wait until the parts are healed. Raises StackError when one is not."""
+        self._stopped.set()
+        if self._thread is not None:
+            self._thread.join()
+        self._await(lambda: not any(one.phase == "beginning" for one in self._playing))
+        for one in self._playing:
+            with self._lock:
+                if one.phase != "acting":
+                    continue
+                one.phase = "ending"
+            self._start(_bound(self._end, one))
+        self._await(lambda: not any(one.phase == "ending" for one in self._playing))
+        if self._error is not None:
+            raise self._error
+
+    def _run(self) -> None:
+        while not self._stopped.wait(_TICK.total_seconds()):
+            self.tick()
+
+    def _await(self, condition: Callable[[], bool]) -> None:
+        """The leases are renewed meanwhile, as a part may take longer than one to answer again."""
+        end = time.monotonic() + _HEALING.total_seconds()
+        with self._lock:
+            while not self._lock.wait_for(condition, RENEW_EVERY.total_seconds()):
+                self._renew()
+                if time.monotonic() > end:
+                    raise StackError(f"the faults of the timeline were not ended within {_HEALING.seconds} s")
+
+    def _is_due(self, item: TimelineItem, now: float) -> bool:
+        if item.at is not None:
+            return now >= item.at.total_seconds()
+        return item.when is not None and item.when.holds(self._seen, self._events)
+
+    def _begin(self, one: _Playing) -> None:
+        from_s = round(self._clock(), 3)
+        one.happened = Happened(one.item.name, one.happened.asked, from_s)
+        self._tell(one.happened)
+        try:
+            for part in {need.part for need in one.item.do.needs()}:
+                one.held.enter_context(self._excuse(part))
+            lasts_s = one.item.for_.total_seconds() if one.item.for_ else None
+            one.page = self._journal.open(one.item.name, one.item.do, lasts_s=lasts_s)
+            one.acting = one.item.do.begin(self._context(one.page.plan))
+        except DevkitError as error:
+            # That it did not begin is no defect of the run, but then it must leave nothing behind either.
+            self._over(one, Proof(acted=False, did=f"it could not begin: {error}"), begun=False)
+            return
+        except BaseException:
+            self._over(one, Proof(acted=False, did="it could not begin"), begun=False)
+            raise
+        if not one.item.do.lasts:
+            self._end(one)
+            return
+        with self._lock:
+            one.due_s = None if one.item.for_ is None else self._clock() + one.item.for_.total_seconds()
+            one.phase = "acting"
+            self._lock.notify_all()
+
+    def _end(self, one: _Playing) -> None:
+        assert one.acting is not None
+        try:
+            proof = one.acting.end()
+        except DevkitError as error:
+            self._over(one, Proof(acted=False, did=f"it could not be ended: {error}"), begun=False)
+            with self._lock:
+                self._error = StackError(f"fault {one.item.name!r} could not be ended: {error}", hint=error.hint)
+        except BaseException as error:
+            self._over(one, Proof(acted=False, did=f"it could not be ended: {error!r}"), begun=False)
+            raise
+        else:
+            self._over(one, proof, begun=True)
+
+    def _over(self, one: _Playing, proof: Proof, *, begun: bool) -> None:
+        """`begun` is whether it went its way; else the journal's plans are carried out."""
+        irreversible: tuple[str, ...] = ()
+        if one.page is not None:
+            irreversible = one.page.entry.irreversible
+            if begun or self._undone(one.item.do, one.page):
+                one.page.close()
+        one.held.close()
+        before = one.happened
+        to_s = round(self._clock(), 3)
+        one.happened = Happened(before.name, before.asked, before.from_s, to_s, proof.acted, proof.did, irreversible)
+        self._tell(one.happened)
+        with self._lock:
+            one.phase = "over"
+            self._lock.notify_all()
+
+    def _undone(self, fault: Fault, page: Page) -> bool:
+        """Whether the plans could be carried out; else the page stays, for the guardian and `devkit heal`."""
+        with contextlib.suppress(DevkitError, NotImplementedError):
+            for plan in reversed(page.entry.plans):
+                if not plan.irreversible:
+                    fault.undo(plan)
+            return True
+        return False
+
+    def _renew(self) -> None:
+        for one in self._playing:
+            if one.page is not None and one.phase in ("beginning", "acting", "ending"):
+                with contextlib.suppress(FileNotFoundError):  # it is over just now, or undone by the guardian
+                    one.page.renew()
+
+
+def _bound(work: Callable[[_Playing], None], one: _Playing) -> Callable[[], None]:
+    return lambda: work(one)

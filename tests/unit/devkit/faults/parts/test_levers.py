@@ -1,0 +1,136 @@
+"""`pause`, `kill` and `restart` on parts of values, and on a process that answers."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import timedelta
+
+import psutil
+import pytest
+
+from devkit.faults.fault import Fault, Undo
+from devkit.faults.parts.answering import answers
+from devkit.faults.parts.kill import Kill
+from devkit.faults.parts.pause import Pause
+from devkit.faults.parts.restart import Restart
+from devkit.waiting import wait_until
+from tests.unit.devkit.faults.fakes import FakeLife, FakePart, context
+
+HTTP = """
+import http.server, sys
+server = http.server.HTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
+print(server.server_port, flush=True)
+server.serve_forever()
+"""
+
+
+@pytest.fixture
+def server() -> Iterator[tuple[subprocess.Popen[str], str]]:
+    with subprocess.Popen([sys.executable, "-S", "-c", HTTP], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process, f"http://127.0.0.1:{process.stdout.readline().strip()}"
+        process.kill()
+
+
+class TestPause:
+    def test_a_process_that_stands_still_answers_nothing(self, server: tuple[subprocess.Popen[str], str]) -> None:
+        process, address = server
+        part = FakePart("store", address, FakeLife("store", pid=process.pid))
+        plans: list[Undo] = []
+        acting = Pause(part="store").begin(context(part, plan=plans.append))
+        process.send_signal(signal.SIGSTOP)
+        _, status = os.waitpid(process.pid, os.WUNTRACED)
+        assert os.WIFSTOPPED(status)
+        proof = acting.end()
+        assert proof.acted
+        assert proof.did == f"process {process.pid} was stopped, and it answered nothing"
+        assert part.pulled == ["pause", "resume"]
+        (plan,) = plans
+        assert not plan.outlives_run
+        Pause.undo(plan)
+        wait_until(lambda: answers(address), what="the process to go on", deadline=timedelta(seconds=20))
+
+    def test_one_that_goes_on_answering_was_not_paused(self, server: tuple[subprocess.Popen[str], str]) -> None:
+        process, address = server
+        part = FakePart("store", address, FakeLife("store", pid=process.pid))
+        proof = Pause(part="store").begin(context(part)).end()
+        assert not proof.acted
+        assert proof.did.endswith("and it answered requests all the same")
+
+    def test_the_undo_leaves_a_process_alone_that_got_the_same_id(
+        self, server: tuple[subprocess.Popen[str], str]
+    ) -> None:
+        process, _ = server
+        process.send_signal(signal.SIGSTOP)
+        os.waitpid(process.pid, os.WUNTRACED)
+        Pause.undo(Undo(data={"pid": str(process.pid), "created": "1.00"}))
+        assert psutil.Process(process.pid).status() == psutil.STATUS_STOPPED
+
+    def test_the_undo_of_a_process_that_is_gone_is_done(self) -> None:
+        process = subprocess.Popen([sys.executable, "-S", "-c", ""])
+        process.wait()
+        Pause.undo(Undo(data={"pid": str(process.pid), "created": "1.00"}))
+
+    def test_a_container_is_known_by_its_id(self) -> None:
+        part = FakePart(life=FakeLife(pid=None, container="c1"))
+        plans: list[Undo] = []
+        acting = Pause(part="kafka").begin(context(part, plan=plans.append, is_guest=True))
+        assert plans == [Undo(data={"container": "c1"}, outlives_run=True)]
+        assert acting.end().did.startswith("container c1 was paused")
+
+
+class TestKill:
+    def test_it_shows_how_the_process_ended_and_starts_it_again(self) -> None:
+        part = FakePart()
+        acting = Kill(part="kafka").begin(context(part))
+        assert part.pulled == ["kill"]
+        proof = acting.end()
+        assert (proof.acted, proof.did) == (True, "it ended with signal 9, and was started again")
+        assert part.pulled == ["kill", "restart"]
+
+    def test_a_process_that_did_not_end_proves_nothing(self) -> None:
+        part = FakePart()
+        acting = Kill(part="kafka").begin(context(part))
+        part.life.exit_code = None
+        assert not acting.end().acted
+
+
+class TestRestart:
+    def test_it_shows_a_new_process(self) -> None:
+        part = FakePart()
+        proof = Restart(part="kafka").begin(context(part)).end()
+        assert (proof.acted, proof.did) == (True, "the process of before ended with code 0, and a new one answers")
+
+    def test_the_same_process_proves_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(FakePart, "pull", lambda _self, _lever: None)
+        assert not Restart(part="kafka").begin(context(FakePart())).end().acted
+
+
+@pytest.mark.parametrize(
+    ("fault", "levers"),
+    [
+        (Pause(part="p"), {"pause", "resume"}),
+        (Kill(part="p"), {"kill", "restart"}),
+        (Restart(part="p"), {"restart"}),
+    ],
+)
+def test_each_asks_for_its_levers(fault: Fault, levers: set[str]) -> None:
+    assert {need.lever for need in fault.needs()} == levers
+    assert {need.part for need in fault.needs()} == {"p"}
+
+
+class TestAnswers:
+    def test_a_broker_is_asked_in_its_own_words(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            address = f"127.0.0.1:{listener.getsockname()[1]},127.0.0.1:1"
+            assert not answers(address, timedelta(milliseconds=50))
+            heard = listener.accept()[0].recv(100)
+            assert heard == bytes.fromhex("0000000a 0012 0000 00000001 ffff")
+
+    def test_nobody_there_is_no_answer(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            port = listener.getsockname()[1]
+        assert not answers(f"127.0.0.1:{port}")

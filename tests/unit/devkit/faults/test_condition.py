@@ -1,0 +1,118 @@
+import re
+
+import pytest
+from pydantic import TypeAdapter
+
+from devkit.faults.condition import (
+    BatchCommitted,
+    Bounds,
+    Condition,
+    EventSaid,
+    ProgramRunning,
+    Reached,
+    Seen,
+    When,
+    parse_condition,
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "condition", "shown"),
+    [
+        ("lag > 500", Reached("lag", ">", 500), "lag > 500"),
+        ("lag<=5", Reached("lag", "<=", 5), "lag <= 5"),
+        ({"committed": "50%"}, Reached("committed", ">=", 0.5, is_share=True), "committed >= 50%"),
+        ({"committed": 300}, Reached("committed", ">=", 300), "committed >= 300"),
+        ("committed > 12.5%", Reached("committed", ">", 0.125, is_share=True), "committed > 12.5%"),
+        (" batch 3 committed ", BatchCommitted(3), "batch 3 committed"),
+        ("program running", ProgramRunning(), "program running"),
+        ("program joiner running", ProgramRunning("joiner"), "program joiner running"),
+        ({"event": "stalled"}, EventSaid("stalled"), "event: stalled"),
+        ("event stalled", EventSaid("stalled"), "event: stalled"),
+    ],
+)
+def test_what_is_written_is_read_and_shown_so_that_it_is_read_again(
+    written: object, condition: Condition, shown: str
+) -> None:
+    assert parse_condition(written) == condition
+    assert str(condition) == shown
+    assert parse_condition(shown) == condition
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("lagg > 500", "did you mean 'lag'?"),
+        ("lag = 500", "'lag = 500' is no condition; write one of"),
+        ("batch three committed", "write one of"),
+        ("programm running", "did you mean 'program'?"),
+        ({"commited": "50%"}, "did you mean 'committed'?"),
+        ({"lag": "50%"}, "lag is counted"),
+        ("committed: 101%", "at most 100%"),
+        ({"lag": 1, "committed": 2}, "is no condition"),
+        (5, "is no condition"),
+        ("", "is no condition"),
+    ],
+)
+def test_what_is_none_is_refused_with_the_near_miss(written: object, said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        parse_condition(written)
+
+
+@pytest.mark.parametrize(
+    ("written", "seen", "holds"),
+    [
+        ("lag > 5", Seen({"lag": 5}), False),
+        ("lag > 5", Seen({"lag": 6}), True),
+        ("lag >= 5", Seen({"lag": 5}), True),
+        ("lag < 5", Seen({"lag": 4}), True),
+        ("lag <= 4", Seen({"lag": 5}), False),
+        ("lag < 5", Seen(), False),
+        ("committed: 50%", Seen({"committed": 49}), False),
+        ("committed: 50%", Seen({"committed": 50}), True),
+        ("batch 3 committed", Seen(batches=frozenset({2})), False),
+        ("batch 3 committed", Seen(batches=frozenset({4})), True),
+        ("program running", Seen(), False),
+        ("program running", Seen(running=frozenset({"a"})), True),
+        ("program b running", Seen(running=frozenset({"a"})), False),
+        ("program a running", Seen(running=frozenset({"a"})), True),
+        ("event: stalled", Seen(events=frozenset({"started"})), False),
+        ("event: stalled", Seen(events=frozenset({"started", "stalled"})), True),
+    ],
+)
+def test_when_one_holds_of_an_arm_with_100_events(written: object, seen: Seen, holds: bool) -> None:
+    assert parse_condition(written).holds(seen, 100) is holds
+
+
+BOUNDS = Bounds(100, frozenset({"enricher"}), frozenset({"started", "stalled"}))
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("lag > 100", "lag is never more than the 100 events of `traffic`"),
+        ("committed >= 101", "committed is never more"),
+        ("committed > 100%", "committed is never more"),
+        ("lag < 0", "lag is never below 0"),
+        ("program enricherr running", "there is no program 'enricherr'; did you mean 'enricher'?"),
+        ("event: stalld", "no program logs an event 'stalld'; did you mean 'stalled'?"),
+        ("event: xyz", "there are: stalled, started"),
+    ],
+)
+def test_a_condition_that_never_can_be_is_told(written: str, said: str) -> None:
+    assert said in (parse_condition(written).never(BOUNDS) or "")
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["lag > 99", "committed: 100%", "requests > 1000", "lag < 1", "program enricher running", "program running",
+     "event: stalled", "batch 9 committed"],
+)  # fmt: skip
+def test_others_may_be(written: str) -> None:
+    assert parse_condition(written).never(BOUNDS) is None
+
+
+def test_it_goes_through_a_model_and_its_schema() -> None:
+    adapter: TypeAdapter[Condition] = TypeAdapter(When)
+    assert adapter.dump_python(adapter.validate_python({"committed": "50%"})) == "committed >= 50%"
+    assert adapter.json_schema()["anyOf"][0] == {"type": "string"}

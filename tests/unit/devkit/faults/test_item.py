@@ -1,0 +1,74 @@
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from devkit.faults.item import Timeline, TimelineItem
+from devkit.faults.parts.pause import Pause
+
+PAUSE = {"pause": {"part": "kafka"}}
+
+
+def item(**keys: Any) -> TimelineItem:
+    return TimelineItem.model_validate({"name": "x", "do": PAUSE, "at": "8s"} | keys)
+
+
+def problems(**keys: Any) -> list[tuple[tuple[int | str, ...], str]]:
+    with pytest.raises(ValidationError) as caught:
+        item(**keys)
+    return [(error["loc"], error["msg"]) for error in caught.value.errors()]
+
+
+def test_an_item_is_a_fault_and_its_time() -> None:
+    found = item(**{"for": "5s", "arms": ["incident"]})
+    assert found.do == Pause(part="kafka")
+    assert (found.at, found.for_, found.arms) == (timedelta(seconds=8), timedelta(seconds=5), ("incident",))
+    assert str(found) == "pause: {part: kafka}, at 8s, for 5s"
+
+
+def test_it_may_begin_by_a_condition() -> None:
+    assert str(item(at=None, when={"committed": "50%"})) == "pause: {part: kafka}, when committed >= 50%"
+
+
+def test_it_is_written_as_it_was_read() -> None:
+    written = item(**{"for": "5s"}).model_dump(mode="json", by_alias=True, exclude_unset=True)
+    assert written == {"name": "x", "do": PAUSE, "at": "8s", "for": "5s"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "place", "said"),
+    [
+        ({"do": {"pauze": {}}}, ("do", "pauze"), "unknown fault 'pauze'; did you mean 'pause'?"),
+        ({"do": {"xyz": {}}}, ("do", "xyz"), "there are: pause, kill, restart"),
+        ({"do": {"pause": {"part": "kafka", "prt": 1}}}, ("do", "pause", "prt"), "did you mean 'part'?"),
+        ({"do": {"pause": {"part": "kafka", "q": 1}}}, ("do", "pause", "q"), "there are: part"),
+        ({"do": {"pause": {}}}, ("do", "pause", "part"), "is missing"),
+        ({"do": {"pause": None}}, ("do", "pause", "part"), "is missing"),
+        ({"do": {"pause": {"part": 5}}}, ("do", "pause", "part"), "valid string"),
+        ({"do": {**PAUSE, "kill": {"part": "kafka"}}}, ("do",), "one key, the fault's name"),
+        ({"do": "pause"}, ("do",), "one key, the fault's name"),
+        ({"when": "lag > 5"}, (), "one of `at` (a time) and `when` (a condition)"),
+        ({"at": None}, (), "one of `at` (a time) and `when` (a condition)"),
+        ({"for": "0s"}, ("for",), "greater than"),
+        ({"arms": []}, ("arms",), "at least 1"),
+        ({"do": {"restart": {"part": "kafka"}}, "for": "5s"}, (), "restart lasts as long as it takes"),
+    ],
+)
+def test_each_problem_knows_its_place(keys: dict[str, Any], place: tuple[int | str, ...], said: str) -> None:
+    ((found, text),) = problems(**keys)
+    assert found == place
+    assert said in text
+
+
+def test_two_items_of_one_name_are_refused() -> None:
+    twice = [{"name": "x", "do": PAUSE, "at": "1s"}, {"name": "x", "do": PAUSE, "at": "2s"}]
+    with pytest.raises(ValidationError, match="given twice: x"):
+        TypeAdapter(Timeline).validate_python(twice)
+
+
+def test_the_schema_knows_the_faults_and_their_parameters() -> None:
+    do = TimelineItem.model_json_schema()["properties"]["do"]
+    assert do["maxProperties"] == 1
+    assert set(do["properties"]["pause"]["properties"]) == {"part"}
+    assert do["properties"]["pause"]["additionalProperties"] is False

@@ -1,0 +1,66 @@
+import os
+import time
+
+import pytest
+
+from devkit.faults import lease
+from devkit.faults.fault import Undo
+from devkit.faults.journal import Journal, journals
+from tests.unit.devkit.faults.fakes import Noted
+
+
+def test_a_page_is_there_before_the_fault_begins_and_says_what_is_to_be_undone() -> None:
+    page = Journal("run1").open("x", Noted(part="store"), lasts_s=5)
+    page.plan(Undo(data={"setting": "old"}, outlives_run=True))
+    page.plan(Undo(irreversible="2 partitions were added"))
+    ((found,),) = [journal.pages() for journal in journals()]
+    assert (found.entry.run_id, found.entry.name, found.entry.fault) == ("run1", "x", "noted")
+    assert found.entry.asked == "noted: {part: store}"
+    assert found.entry.lasts_s == 5
+    assert found.entry.plans == (
+        Undo(data={"setting": "old"}, outlives_run=True),
+        Undo(irreversible="2 partitions were added"),
+    )
+    assert found.entry.irreversible == ("2 partitions were added",)
+
+
+def test_what_is_undone_leaves_nothing() -> None:
+    journal = Journal("run1")
+    one, two = journal.open("one", Noted()), journal.open("two", Noted())
+    one.close()
+    one.close()
+    assert [page.entry.name for page in journal.pages()] == ["two"]
+    two.close()
+    assert journals() == ()
+
+
+def test_pages_come_in_the_order_of_their_faults() -> None:
+    journal = Journal("run1")
+    names = [str(number) for number in range(5)]
+    for name in names:
+        journal.open(name, Noted())
+    assert [page.entry.name for page in journal.pages()] == names
+
+
+def test_a_page_that_cannot_be_read_is_left_out() -> None:
+    journal = Journal("run1")
+    journal.open("x", Noted()).path.write_text("{")
+    assert journal.pages() == ()
+
+
+def test_a_lease_lapses_unless_it_is_renewed() -> None:
+    page = Journal("run1").open("x", Noted())
+    assert not lease.has_lapsed(page.path)
+    long_ago = time.time() - lease.LEASE.total_seconds() - 1
+    os.utime(page.path, (long_ago, long_ago))
+    assert lease.has_lapsed(page.path)
+    page.renew()
+    assert not lease.has_lapsed(page.path)
+
+
+def test_a_fault_that_was_undone_has_no_lease() -> None:
+    page = Journal("run1").open("x", Noted())
+    page.close()
+    assert not lease.has_lapsed(page.path)
+    with pytest.raises(FileNotFoundError):
+        page.renew()

@@ -1,0 +1,162 @@
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from devkit.errors import StackError
+from devkit.faults import registry
+from devkit.faults.condition import Seen
+from devkit.faults.item import TimelineItem
+from devkit.faults.journal import Journal
+from devkit.faults.runner import Happened, Runner
+from tests.unit.devkit.faults.fakes import DONE, Brief, Clock, Excuses, FakePart, Noted, context
+
+
+@pytest.fixture(autouse=True)
+def noted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for fault in (Noted, Brief):
+        monkeypatch.setitem(registry._by_name, fault.name, fault)
+    DONE.clear()
+    yield
+    DONE.clear()
+
+
+class Arm:
+    """A runner whose work is done at once, on the caller's thread."""
+
+    def __init__(self, *items: dict[str, Any], start: Callable[[Callable[[], None]], None] | None = None) -> None:
+        self.clock, self.excuses, self.told = Clock(), Excuses(), list[Happened]()
+        self.journal = Journal("run1")
+        self.runner = Runner(
+            [TimelineItem.model_validate({"name": "x"} | item) for item in items],
+            journal=self.journal,
+            context=lambda plan: context(FakePart(), plan=plan),
+            excuse=self.excuses,
+            clock=self.clock,
+            tell=self.told.append,
+            events=100,
+            start=start or (lambda work: work()),
+            renewal_clock=self.clock,
+        )
+
+    def at(self, second: float) -> None:
+        self.clock.now = second
+        self.runner.tick()
+
+
+def test_a_fault_begins_at_its_time_and_ends_after_its_own() -> None:
+    arm = Arm({"do": {"noted": {}}, "at": "8s", "for": "5s"})
+    arm.at(7.9)
+    assert (DONE, arm.runner.held, arm.journal.pages()) == ([], frozenset(), ())
+    arm.at(8)
+    assert (DONE, arm.runner.held, arm.excuses.now) == (["began"], {"kafka"}, ["kafka"])
+    assert [page.entry.asked for page in arm.journal.pages()] == ["noted: {}"]
+    arm.at(12.9)
+    assert DONE == ["began"]
+    arm.at(13)
+    assert DONE == ["began", "ended"]
+    assert (arm.runner.held, arm.excuses.now, arm.journal.pages()) == (frozenset(), [], ())
+    arm.runner.end()
+    asked = "noted: {}, at 8s, for 5s"
+    assert arm.told == [Happened("x", asked, 8), Happened("x", asked, 8, 13, acted=True, did="it did")]
+    assert arm.runner.happened == (arm.told[-1],)
+
+
+def test_a_fault_begins_when_its_condition_holds_and_only_once() -> None:
+    arm = Arm({"do": {"noted": {}}, "when": {"committed": "50%"}, "for": "1s"})
+    for second, committed in enumerate((0, 49, 50, 60, 70, 80)):
+        arm.runner.look(Seen({"committed": committed}))
+        arm.at(second)
+    assert DONE == ["began", "ended"]
+    assert arm.runner.happened[0].from_s == 2
+
+
+def test_what_has_no_time_ends_with_the_arm() -> None:
+    arm = Arm({"do": {"noted": {}}, "at": "1s"})
+    arm.at(1)
+    arm.at(1000)
+    assert DONE == ["began"]
+    arm.runner.end()
+    assert DONE == ["began", "ended"]
+    assert arm.runner.happened[0].to_s == 1000
+
+
+def test_what_never_began_says_so() -> None:
+    arm = Arm({"do": {"noted": {}}, "at": "100s"})
+    arm.at(1)
+    arm.runner.end()
+    arm.at(200)
+    assert arm.runner.happened == (Happened("x", "noted: {}, at 100s"),)
+    assert (DONE, arm.told) == ([], [])
+
+
+def test_a_fault_that_takes_as_long_as_it_takes_is_over_when_it_is_done() -> None:
+    arm = Arm({"do": {"brief": {}}, "at": "1s"})
+    arm.at(1)
+    assert DONE == ["began", "ended"]
+    assert arm.runner.happened[0].to_s == 1
+
+
+def test_what_could_not_begin_is_undone_and_shows_nothing() -> None:
+    arm = Arm({"do": {"noted": {"fails": "begin"}}, "at": "1s"})
+    arm.at(1)
+    assert DONE == ["began", "undone kafka"]
+    (found,) = arm.runner.happened
+    assert (found.acted, found.did) == (False, "it could not begin: the part refused")
+    assert (arm.excuses.now, arm.journal.pages()) == ([], ())
+    arm.runner.look(Seen())  # the run goes on: the verdict says that nothing was shown
+
+
+def test_what_cannot_be_ended_stops_the_run_and_is_undone_another_way() -> None:
+    arm = Arm({"do": {"noted": {"fails": "end"}}, "at": "1s", "for": "1s"})
+    arm.at(1)
+    arm.at(2)
+    assert DONE == ["began", "ended", "undone kafka"]
+    assert arm.journal.pages() == ()
+    with pytest.raises(StackError, match="fault 'x' could not be ended: the part is silent"):
+        arm.runner.look(Seen())
+
+
+def test_what_cannot_be_undone_either_stays_in_the_journal() -> None:
+    arm = Arm({"do": {"noted": {"fails": "undo"}}, "at": "1s"})
+    arm.at(1)
+    with pytest.raises(StackError, match="the part is silent"):
+        arm.runner.end()
+    assert [page.entry.name for page in arm.journal.pages()] == ["x"]
+
+
+def test_what_cannot_be_undone_is_named() -> None:
+    arm = Arm({"do": {"noted": {"irreversible": "2 partitions more"}}, "at": "1s"})
+    arm.at(1)
+    arm.runner.end()
+    assert arm.runner.happened[0].irreversible == ("2 partitions more",)
+    assert arm.journal.pages() == ()
+
+
+def test_leases_are_renewed_while_a_fault_acts(monkeypatch: pytest.MonkeyPatch) -> None:
+    renewed = []
+    monkeypatch.setattr("devkit.faults.lease.renew", renewed.append)
+    arm = Arm({"do": {"noted": {}}, "at": "1s", "for": "10s"})
+    for second in range(20):
+        arm.at(second)
+    assert len(renewed) == 5
+
+
+def test_the_end_waits_for_what_is_just_beginning() -> None:
+    works: list[Callable[[], None]] = []
+    arm = Arm({"do": {"noted": {}}, "at": "1s"}, start=works.append)
+    arm.at(1)
+    assert arm.runner.held == {"kafka"}
+    works.pop()()
+    assert DONE == ["began"]
+    arm.runner._start = lambda work: work()
+    arm.runner.end()
+    assert DONE == ["began", "ended"]
+
+
+def test_its_own_thread_plays_it() -> None:
+    arm = Arm({"do": {"noted": {}}, "at": "0s"}, start=None)
+    arm.runner.start()
+    arm.runner._await(lambda: bool(DONE))
+    arm.runner.end()
+    assert DONE == ["began", "ended"]
