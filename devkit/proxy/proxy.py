@@ -1,0 +1,41 @@
+"""All listeners of the process, by name."""
+
+from devkit.proxy.errors import TakenError, UnknownNameError
+from devkit.proxy.listener import Listener
+from devkit.proxy.model import NewListener
+from devkit.proxy.tcp.listener import TcpListener
+
+
+class Proxy:
+    """What the control interface drives."""
+
+    def __init__(self) -> None:
+        self._listeners: dict[str, Listener] = {}
+
+    @property
+    def listeners(self) -> list[Listener]:
+        return list(self._listeners.values())
+
+    def listener(self, name: str) -> Listener:
+        if name not in self._listeners:
+            known = ", ".join(self._listeners) or "none"
+            raise UnknownNameError(f"no listener {name!r}, there are: {known}")
+        return self._listeners[name]
+
+    async def listen(self, new: NewListener) -> Listener:
+        """Accept connections for an upstream. Raises TakenError."""
+        if new.name in self._listeners:
+            raise TakenError(f"there is a listener {new.name!r} already")
+        listener = TcpListener(new)
+        self._listeners[new.name] = listener
+        await listener.port.listen(on=True)
+        return listener
+
+    async def close(self, name: str) -> None:
+        listener = self.listener(name)
+        del self._listeners[name]
+        await listener.close()
+
+    async def close_all(self) -> None:
+        for name in tuple(self._listeners):
+            await self.close(name)

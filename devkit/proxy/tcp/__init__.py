@@ -1,0 +1,1 @@
+"""Listeners that pass bytes on and know nothing of what they mean."""

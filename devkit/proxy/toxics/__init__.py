@@ -1,0 +1,1 @@
+"""The toxics, one a file; `registry` has them all."""

@@ -1,0 +1,39 @@
+"""All toxics by their keys. Adding one is a file and a line here."""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Annotated, Final
+
+from pydantic import PlainSerializer, PlainValidator
+
+from devkit.proxy.toxics.bandwidth import Bandwidth
+from devkit.proxy.toxics.blackhole import Blackhole
+from devkit.proxy.toxics.cut import Cut
+from devkit.proxy.toxics.half_open import HalfOpen
+from devkit.proxy.toxics.latency import Latency
+from devkit.proxy.toxics.reset import Reset
+from devkit.proxy.toxics.toxic import Toxic
+
+TOXICS: Final[Mapping[str, type[Toxic]]] = MappingProxyType(
+    {toxic.key: toxic for toxic in (Latency, Bandwidth, Cut, Blackhole, Reset, HalfOpen)}
+)
+
+
+def parse_do(value: object) -> Toxic:
+    """A toxic from `{latency: {time: 200ms}}`; raises ValueError."""
+    if isinstance(value, Toxic):
+        return value
+    if not isinstance(value, Mapping) or len(value) != 1:
+        raise ValueError("one toxic by its key is expected, such as {latency: {time: 200ms}}")
+    [(key, parameters)] = value.items()
+    if key not in TOXICS:
+        near = get_close_matches(str(key), TOXICS, n=1)
+        raise ValueError(
+            f"no toxic {key!r}, {f'did you mean {near[0]}?' if near else 'there are ' + ', '.join(TOXICS)}"
+        )
+    return TOXICS[key].model_validate(parameters)
+
+
+Do = Annotated[Toxic, PlainValidator(parse_do), PlainSerializer(lambda do: {do.key: do.model_dump(mode="json")})]
+"""A toxic, written as a mapping of its key to its parameters."""

@@ -1,0 +1,30 @@
+"""Reset: open connections end with RST on both sides, and new ones as soon as they are accepted.
+
+What either side had sent and the other had not read is lost, as when a middlebox forgets its connections and says so.
+"""
+
+from collections.abc import Collection
+from typing import ClassVar
+
+from devkit.proxy.toxics.toxic import Connection, Context, StreamEffect, StreamToxic
+
+
+class Reset(StreamToxic):
+    """Open connections and new ones end with RST."""
+
+    key: ClassVar[str] = "reset"
+
+    def effect(self, context: Context) -> StreamEffect:
+        return _Reset(context)
+
+
+class _Reset(StreamEffect):
+    def __init__(self, context: Context) -> None:
+        self._proof = context.proof
+
+    def begin(self, connections: Collection[Connection]) -> None:
+        for connection in connections:
+            self.accepted(connection)
+
+    def accepted(self, connection: Connection) -> None:
+        self._proof.dropped(connection.number, connection.reset())

@@ -1,0 +1,115 @@
+"""What a toxic is: parameters that a person gives, and the effect they have on a listener while the toxic is there.
+
+    Toxic (parameters, pydantic) ── effect(context) ──▶ StreamEffect   asked by listeners of layer `tcp`, chunk by chunk
+                                                    └─▶ StoreEffect    asked by listeners of layer `s3`, by request
+
+An effect may be asked at any time, also in the middle of a connection; when it has ended nothing asks it again.
+"""
+
+from abc import abstractmethod
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict
+
+from devkit.proxy.direction import Direction, Sense
+from devkit.proxy.proof import Proof
+
+Layer = Literal["tcp", "s3"]
+
+
+@dataclass(frozen=True)
+class Context:
+    """`name` is that of this use of the toxic, `now` the moment it begins on the loop's clock, in seconds."""
+
+    name: str
+    seed: int
+    sense: Sense
+    now: float
+    proof: Proof
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Bytes as they were read, or a piece of those; or the end of a stream in place of bytes.
+
+    `number` counts the reads of one direction of one connection; `arrived` is on the loop's clock, in seconds.
+    """
+
+    connection: int
+    direction: Direction
+    number: int
+    arrived: float
+    data: bytes = b""
+    end: Literal["fin", "rst"] | None = None
+
+    def split(self, at: int) -> tuple["Chunk", "Chunk"]:
+        return replace(self, data=self.data[:at]), replace(self, data=self.data[at:])
+
+
+class Connection(Protocol):
+    """What a toxic can do to an open connection as a whole."""
+
+    number: int
+
+    def close(self) -> int:
+        """End both sides with FIN; returns how many held bytes were lost with that."""
+
+    def reset(self) -> int:
+        """End both sides with RST; returns how many held bytes were lost with that."""
+
+    def sever(self, sense: Sense, proof: Proof) -> None:
+        """Close the receiver of that direction (of `both`: nobody) and swallow whatever comes from then on."""
+
+
+class StreamEffect:
+    """A toxic that acts on bytes; what is not overridden does nothing."""
+
+    listening: bool = True
+    """Whether the listener accepts connections."""
+    piece_bytes: int | None = None
+    """Chunks pass in pieces of at most that."""
+
+    def begin(self, connections: Collection[Connection]) -> None:
+        """The toxic begins; these are open."""
+
+    def accepted(self, connection: Connection) -> None:
+        """A client has connected."""
+
+    def took(self, chunk: Chunk) -> None:
+        """A chunk has come in, or was held when the toxic began. Called once for each, in order."""
+
+    def ready_at(self, chunk: Chunk) -> float:
+        """When the chunk at the head of its direction may go on, on the loop's clock; infinity while the toxic lasts.
+
+        May be asked again for the same chunk.
+        """
+        return chunk.arrived
+
+    def passed(self, chunk: Chunk) -> None:
+        """The chunk has gone on."""
+
+    def closed(self, connection: int) -> None:
+        """The connection is over."""
+
+    def end(self) -> None:
+        """The toxic is taken away."""
+
+
+class Toxic(BaseModel):
+    """The parameters of a toxic. The docstring of a subclass says what it does to the data."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    key: ClassVar[str]
+    layer: ClassVar[Layer]
+
+
+class StreamToxic(Toxic):
+    """A toxic for listeners of layer `tcp`."""
+
+    layer: ClassVar[Layer] = "tcp"
+
+    @abstractmethod
+    def effect(self, context: Context) -> StreamEffect: ...
