@@ -19,10 +19,11 @@ import click
 from pipeline import log
 from pipeline.config import JobName
 from pipeline.errors import PipelineError, RefusedError
+from pipeline.events import Configuration, Failed, Stopped
 from pipeline.load import load_config
 from pipeline.memory.budget import budget
 from pipeline.memory.options import SizeParam
-from pipeline.memory.show import fields
+from pipeline.memory.show import memory_event
 from pipeline.session import submitted_settings
 from pipeline.spark_given import given_settings, is_submitted
 from pipeline.spark_keys import require_of_spark, require_protocol
@@ -97,16 +98,17 @@ def run(
         require_protocol(given)
         told = budget(config, given, limit=memory_limit, slots=slots)
         config = told.config
-        log.say("configuration", unsafe=unsafe, in_force=config.model_dump(mode="json", by_alias=True))
+        in_force = config.model_dump(mode="json", by_alias=True)
+        log.say(Configuration(unsafe=tuple(unsafe), in_force=in_force))
         if told.plan is not None:
-            log.say("memory", **fields(told.plan))
+            log.say(memory_event(told.plan))
         from pipeline import stream
 
         stream.run(told, new, allow_unsafe=allow_unsafe)
     except (StoppedEarlyError, KeyboardInterrupt):
-        log.say("stopped", seconds=0, rounds_given_up=0)
+        log.say(Stopped(seconds=0, rounds_given_up=0))
     except PipelineError as error:
-        log.say("failed", error=str(error), refused=isinstance(error, RefusedError))
+        log.say(Failed(error=str(error), refused=isinstance(error, RefusedError)))
         log.tell(error.render())
         if isinstance(error, StalledError | StoppedHardError):
             # What is still at work must not hold the process: Spark would wait for it.

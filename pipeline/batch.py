@@ -14,6 +14,7 @@ from pipeline.deferral.rounds import SparkRounds
 from pipeline.deferral.rows import entry_rows
 from pipeline.deferral.topic import LedgerTopic
 from pipeline.errors import PipelineError
+from pipeline.events import BatchStarted, BatchWritten
 from pipeline.fetch.breakers import reporting_breakers
 from pipeline.fetch.share import bounds
 from pipeline.metrics.in_worker import reporting
@@ -137,11 +138,11 @@ class BatchWriter:
         rows = rows.coalesce(workers)
         if workers != self._workers:
             self._workers = workers
-            log.say("bounds", **bounds(self._config, workers))
+            log.say(bounds(self._config, workers))
         snapshot = self._lanes.plan(number) if self._lanes else None
         self._begin_to_write(number)
         self._watch.begin(number)
-        log.say("batch_started", batch=number, claimed=len(snapshot.claimed) if snapshot else 0)
+        log.say(BatchStarted(batch=number, claimed=len(snapshot.claimed) if snapshot else 0))
         started = time.monotonic()
         if self._lanes is None or snapshot is None:
             function = enrich(self._config, workers=workers)
@@ -172,7 +173,7 @@ class BatchWriter:
         seconds = time.monotonic() - started
         if self._metrics:
             self._metrics.batch_written(seconds)
-        log.say("batch_written", batch=number, seconds=round(seconds, 3))
+        log.say(BatchWritten(batch=number, seconds=round(seconds, 3)))
 
 
 def _own(error: Exception) -> PipelineError | None:

@@ -11,12 +11,12 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TextIO
 
-Value = str | int | float | bool | None | list[str] | dict[str, object]
+from pipeline.events import Event, fields_of
 
 
-def say(event: str, **fields: Value) -> None:
+def say(event: Event) -> None:
     """Print one line, with the time in UTC."""
-    line = {"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event} | fields
+    line = {"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event.event} | fields_of(event)
     try:
         _print(json.dumps(line, ensure_ascii=False), sys.stdout)
     except UnicodeEncodeError:

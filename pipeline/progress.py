@@ -18,6 +18,7 @@ from pyspark.sql.streaming.listener import (
 )
 
 from pipeline import log
+from pipeline.events import BatchCommitted
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +69,7 @@ class ProgressListener(StreamingQueryListener):
         progress = Progress.of(json.loads(event.progress.json))
         if progress is None:
             return
-        durations: dict[str, object] = dict(progress.durations_ms)
-        log.say("batch_committed", batch=progress.batch, rows=progress.rows, durations_ms=durations)
+        log.say(BatchCommitted(batch=progress.batch, rows=progress.rows, durations_ms=progress.durations_ms))
         if self._told is not None:
             self._told(progress)
 

@@ -17,6 +17,7 @@ from pipeline import log
 from pipeline.checkpoint import committed_offsets, look, write_text
 from pipeline.config import PipelineConfig
 from pipeline.errors import PipelineError, root_cause
+from pipeline.events import CheckpointTaken, InForce, MetricsServed, SettingsUnknown, Started, Stopped, Stopping
 from pipeline.identity import FILE, Identity, require_checkpoint, require_own
 from pipeline.in_force import spark_in_force
 from pipeline.memory.budget import Budget, require_heap
@@ -76,7 +77,7 @@ def run(told: Budget, new: NewStart | None, *, allow_unsafe: bool = False) -> No
         hint = _java_hint(os.environ) if _NO_JAVA in str(error) else _NEEDS
         raise PipelineError(f"query could not begin: {root_cause(str(error))}", hint=hint) from error
     query, writer = running.query, running.writer
-    log.say("started", start=new.name if new else "checkpoint", spark_ui=running.ui or "off")
+    log.say(Started(start=new.name if new else "checkpoint", spark_ui=running.ui or "off"))
     try:
         _watch(query, writer, stop)
         if stop.is_there and query.isActive:
@@ -100,7 +101,7 @@ def _watch(query: "StreamingQuery", writer: "BatchWriter", stop: StopRequest) ->
     while query.isActive:
         if stop.is_there and not draining:
             draining = True
-            log.say("stopping", batch=writer.writing, rounds=writer.rounds, within_s=stop.limit_s)
+            log.say(Stopping(batch=writer.writing, rounds=writer.rounds, within_s=stop.limit_s))
             writer.drain()
         if draining and _is_done(query, writer, stop):
             return
@@ -135,7 +136,7 @@ def _end(running: Running, stop: StopRequest) -> None:
     running.query.stop()
     running.ended.wait(_LAST_WORDS_S)
     running.writer.close()
-    log.say("stopped", seconds=round(stop.seconds, 3), rounds_given_up=rounds)
+    log.say(Stopped(seconds=round(stop.seconds, 3), rounds_given_up=rounds))
 
 
 def _java_hint(environment: Mapping[str, str]) -> str:
@@ -187,16 +188,17 @@ def _check_spark(spark: "SparkSession", told: Budget, new: NewStart | None) -> N
     """Say what is in force. Raises RefusedError when it is not what it should be."""
     unknown = require_known(told.given, known_keys(spark))
     if unknown:
-        log.say("settings_unknown", settings=unknown, hint="no module of Spark that is loaded knows them")
+        log.say(SettingsUnknown(settings=tuple(unknown), hint="no module of Spark that is loaded knows them"))
     heap = heap_bytes(spark)
     if told.plan is not None and told.plan.place == "local":
         require_heap(told.plan, heap)
     log.say(
-        "in_force",
-        heap_bytes=heap,
-        spark=spark_in_force(spark.sparkContext.getConf().getAll()),
-        source=dict(source_options(told.config, new)),
-        producer=dict(producer_options(told.config.sink)),
+        InForce(
+            heap_bytes=heap,
+            spark=spark_in_force(spark.sparkContext.getConf().getAll()),
+            source=source_options(told.config, new),
+            producer=producer_options(told.config.sink),
+        )
     )
 
 
@@ -215,7 +217,8 @@ def _take_checkpoint(
     check(new, checkpoint=place, exists=found.has_position)
     if maker is None:
         write_text(spark, place, FILE, own.model_dump_json(), over=found.identity is not None)
-    log.say("checkpoint", place=place, made_by=(maker or own).model_dump(), adopted=found.has_position and not maker)
+    adopted = found.has_position and not maker
+    log.say(CheckpointTaken(place=place, made_by=(maker or own).model_dump(), adopted=adopted))
 
 
 def _metrics(spark: "SparkSession", config: PipelineConfig) -> "JobMetrics | None":
@@ -230,7 +233,7 @@ def _metrics(spark: "SparkSession", config: PipelineConfig) -> "JobMetrics | Non
         jvm_pid=jvm_pid(spark),
         initial=lambda: committed_offsets(spark, config.checkpoint),
     )
-    log.say("metrics", url=metrics.start())
+    log.say(MetricsServed(url=metrics.start()))
     return metrics
 
 

@@ -14,7 +14,7 @@ import functools
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Protocol
 
 from pipeline import log
@@ -29,6 +29,7 @@ from pipeline.deferral.snapshot import Round, Snapshot
 from pipeline.deferral.topic import LedgerTopic
 from pipeline.deferral.wire import Command
 from pipeline.errors import PipelineError, root_cause
+from pipeline.events import CommandCarriedOut, DeferralStatus, GaveUp, Resumed, SlowRound, Waiting
 from pipeline.fetch.breaker import Answer, Ask, Opened
 from pipeline.fetch.probe import probe
 from pipeline.records.record import Position
@@ -42,14 +43,6 @@ class Rounds(Protocol):
     """What does the work of a slow round; see `pipeline.deferral.rounds`."""
 
     def run(self, entries: Sequence[Entry], *, epoch: int, limit_bytes: int) -> list[Fact]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class _Reason:
-    """Why no batch is planned now."""
-
-    text: str
-    fields: dict[str, log.Value]
 
 
 class Lanes:
@@ -200,34 +193,34 @@ class Lanes:
         self._rounds_at_work += taken is not None
         return taken
 
-    def _wait_while(self, blocked: Callable[[], _Reason | None], number: int) -> None:
+    def _wait_while(self, blocked: Callable[[], Waiting | None], number: int) -> None:
         """Until nothing blocks the batch; the lane is idle meanwhile."""
-        reason = blocked()
-        if reason is None:
+        waiting = blocked()
+        if waiting is None:
             return
-        log.say("waiting", batch=number, reason=reason.text, **reason.fields)
+        log.say(replace(waiting, batch=number))
         self._waiting = True
         try:
             while blocked() is not None:
                 self.check()
                 if self._stopped.wait(_LOOK_S):
-                    raise PipelineError(f"a wait was ended: {reason.text}")
+                    raise PipelineError(f"a wait was ended: {waiting.reason}")
         finally:
             self._waiting = False
-        log.say("resumed", batch=number)
+        log.say(Resumed(batch=number))
 
-    def _unwell(self) -> _Reason | None:
+    def _unwell(self) -> Waiting | None:
         wikis = self._outages.waits
-        return _Reason(f"breaker open: {', '.join(wikis)}", {"wikis": [*wikis]}) if wikis else None
+        return Waiting(reason=f"breaker open: {', '.join(wikis)}", wikis=wikis) if wikis else None
 
-    def _without_room(self) -> _Reason | None:
+    def _without_room(self) -> Waiting | None:
         with self._lock:
             if not self._ledger.must_wait:
                 return None
             entries, size = self._ledger.entries, self._ledger.bytes
         bounds = self._config.deferral
         text = f"{entries} deferred events of {size} bytes, bound {bounds.max_entries} and {bounds.max_bytes}"
-        return _Reason(text, {"entries": entries, "bytes": size})
+        return Waiting(reason=text, entries=entries, bytes=size)
 
     def probe(self) -> None:
         """Ask the wikis that are open and whose time has come. Raises what a probe raises that is no answer."""
@@ -272,14 +265,15 @@ class Lanes:
             self._say_ledger()
         for fact in facts:
             if isinstance(fact, Resolved) and fact.gave_up:
-                log.say("gave_up", position=str(fact.position), reason=fact.gave_up)
+                log.say(GaveUp(position=str(fact.position), reason=fact.gave_up))
         log.say(
-            "slow_round",
-            pages=len(taken.pages),
-            entries=len(taken.entries),
-            resolved=len(positions),
-            rewritten=len(rewritten),
-            seconds=round(self._clock() - started, 3),
+            SlowRound(
+                pages=len(taken.pages),
+                entries=len(taken.entries),
+                resolved=len(positions),
+                rewritten=len(rewritten),
+                seconds=round(self._clock() - started, 3),
+            )
         )
 
     def _look_for_commands(self) -> None:
@@ -311,10 +305,10 @@ class Lanes:
         for command in ready:
             del self._commands[command.id]
             found = command.position in changes
-            log.say("command", action=command.action, position=str(command.position), found=found)
+            log.say(CommandCarriedOut(action=command.action, position=str(command.position), found=found))
 
     def _say_ledger(self) -> None:
         figures = (self._ledger.entries, self._ledger.bytes, self._ledger.pages)
         if figures != self._said:
             self._said = figures
-            log.say("deferral", entries=figures[0], bytes=figures[1], pages=figures[2])
+            log.say(DeferralStatus(entries=figures[0], bytes=figures[1], pages=figures[2]))

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from pipeline import log
 from pipeline.config import Breaker
+from pipeline.events import BreakerClosed, BreakerOpen, BreakerProbe
 from pipeline.fetch.breaker import KEPT_FAILURES, Answer, Ask, Opened
 
 
@@ -54,12 +55,13 @@ class Outages:
                 self._rested_s[wiki_id] = delay_s
                 self._ever.add(wiki_id)
                 log.say(
-                    "breaker_open",
-                    wiki=wiki_id,
-                    requests=one.requests,
-                    failed=one.failed,
-                    why=one.why[:500],
-                    rest_s=round(rest_s, 3),
+                    BreakerOpen(
+                        wiki=wiki_id,
+                        requests=one.requests,
+                        failed=one.failed,
+                        why=one.why[:500],
+                        rest_s=round(rest_s, 3),
+                    )
                 )
 
     @property
@@ -92,12 +94,11 @@ class Outages:
                 one.asks.rotate(-1)  # one revision may fail for its own sake
                 one.delay_s = self._rested_s[wiki_id] = self._longer(one.delay_s)
                 one.next_at = now + max(one.delay_s, min(answer.retry_after_s or 0.0, self._cap_s))
-            said: dict[str, log.Value] = {"wiki": wiki_id, "path": ask.path, "answer": answer.why[:500]}
-            if answer.failed:
-                log.say("breaker_probe", **said, well=False, next_s=round(one.next_at - now, 3))
-            else:
-                log.say("breaker_probe", **said, well=True)
-                log.say("breaker_closed", wiki=wiki_id, seconds=round(now - one.since, 3), probes=one.probes)
+            next_s = round(one.next_at - now, 3) if answer.failed else None
+            well = not answer.failed
+            log.say(BreakerProbe(wiki=wiki_id, path=ask.path, answer=answer.why[:500], well=well, next_s=next_s))
+            if well:
+                log.say(BreakerClosed(wiki=wiki_id, seconds=round(now - one.since, 3), probes=one.probes))
 
     @property
     def resting(self) -> bool:

@@ -1,6 +1,7 @@
 """What one Python worker of the main lane may have under way, of what the configuration allows an executor."""
 
 from pipeline.config import PipelineConfig
+from pipeline.events import WorkBounds
 
 
 def of_worker(config: PipelineConfig, workers: int) -> PipelineConfig:
@@ -18,14 +19,14 @@ def of_worker(config: PipelineConfig, workers: int) -> PipelineConfig:
     return config.model_copy(update={"fetch": fetch.model_copy(update=bounds)})
 
 
-def bounds(config: PipelineConfig, workers: int) -> dict[str, int | None]:
+def bounds(config: PipelineConfig, workers: int) -> WorkBounds:
     """What bounds the work under way in each Python worker, as it is said at the start."""
     fetch, slow_lane = of_worker(config, workers).fetch, config.deferral.slow_lane
-    return {
-        "workers": workers,
-        "requests": fetch.concurrency,
-        "requests_per_wiki": fetch.concurrency_per_wiki,
-        "bytes": fetch.max_in_flight_bytes,
-        "slow_round_requests": slow_lane.concurrency,
-        "slow_round_bytes": slow_lane.max_in_flight_bytes,
-    }
+    return WorkBounds(
+        workers=workers,
+        requests=fetch.concurrency,
+        requests_per_wiki=fetch.concurrency_per_wiki,
+        bytes=fetch.max_in_flight_bytes,
+        slow_round_requests=slow_lane.concurrency,
+        slow_round_bytes=slow_lane.max_in_flight_bytes,
+    )

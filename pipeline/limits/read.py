@@ -15,6 +15,7 @@ from kafka.errors import KafkaError, UnknownTopicOrPartitionError
 from pipeline import log
 from pipeline.config import PipelineConfig
 from pipeline.errors import RefusedError
+from pipeline.events import BrokerLimits, LimitsDisagree, LimitsUnknown
 from pipeline.limits.judge import Limits, disagreements
 from pipeline.sink import producer_sizes
 
@@ -65,13 +66,13 @@ def require_topics(missing: Iterable[Missing]) -> None:
 
 def require_limits(limits: Limits, config: PipelineConfig) -> None:
     """Say what is in force and what disagrees. Raises RefusedError when the job cannot work with it."""
-    log.say("limits", **asdict(limits))
+    log.say(BrokerLimits(**asdict(limits)))
     found = disagreements(limits, config)
     fatal = [one for one in found if one.fatal]
     if fatal:
         raise RefusedError("\n".join(one.text for one in fatal), hint="; ".join(one.hint for one in fatal))
     for one in found:
-        log.say("limits_disagree", problem=one.text, hint=one.hint)
+        log.say(LimitsDisagree(problem=one.text, hint=one.hint))
 
 
 def ask_brokers(config: PipelineConfig) -> Brokers:
@@ -113,7 +114,7 @@ def _ask(bootstrap: str, topics: Iterable[str]) -> _Cluster:
             found = _Cluster(described.get("cluster_id") or None)
             return _with_limits(found, admin, [str(one["broker_id"]) for one in described["brokers"]], topics)
     except _NO_ANSWER as error:
-        log.say("limits_unknown", at=bootstrap, reason=f"{type(error).__name__}: {error}")
+        log.say(LimitsUnknown(bootstrap=bootstrap, reason=f"{type(error).__name__}: {error}"))
         return found
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from pipeline.config import MIB, PipelineConfig
+from pipeline.events import Memory
 from pipeline.memory.plan import MemoryPlan
 from pipeline.memory.spark import spark_settings
 
@@ -27,13 +28,13 @@ def lines(plan: MemoryPlan, config: PipelineConfig) -> Iterator[str]:
         yield f"  --conf {key}={told}"
 
 
-def fields(plan: MemoryPlan) -> dict[str, dict[str, object]]:
-    """For one line of the log, in bytes."""
-    return {
-        "limit": {"bytes": plan.limit, "slots": plan.slots, "place": plan.place},
-        "parts": {part.what: part.size for part in plan.parts},
-        "settings": dict(plan.settings),
-    }
+def memory_event(plan: MemoryPlan) -> Memory:
+    """For the log."""
+    return Memory(
+        limit={"bytes": plan.limit, "slots": plan.slots, "place": plan.place},
+        parts={part.what: part.size for part in plan.parts},
+        settings=plan.settings,
+    )
 
 
 def _mib(size: int) -> str:

@@ -16,6 +16,7 @@ from kafka import KafkaConsumer
 from kafka.structs import TopicPartition
 
 from pipeline import log
+from pipeline.events import LagUnknown
 
 _POLL_MS = 200
 _POLLS = 10
@@ -137,7 +138,7 @@ class LagWatch:
             self._failing = False
         except Exception as error:  # noqa: BLE001 — whatever it is, the job itself must not end by it
             if not self._failing and not self._stopped.is_set():
-                log.say("lag_unknown", error=f"{type(error).__name__}: {error}")
+                log.say(LagUnknown(error=f"{type(error).__name__}: {error}"))
             self._failing = True
             self._drop()
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from pipeline import log
 from pipeline.config import ClaimCheck
 from pipeline.errors import PipelineError
+from pipeline.events import ClaimStoreBack, ClaimStoreDown
 from pipeline.records.record import Headers
 
 if TYPE_CHECKING:
@@ -163,16 +164,18 @@ class ClaimStore:
             return
         self._said_at = now
         log.say(
-            "claim_store_down",
-            store=self._place(),
-            seconds=round(now - self._down_since, 1),
-            reason=str(error),
-            effect="records that need a claim check wait, and the lane with them",
+            ClaimStoreDown(
+                store=self._place(),
+                seconds=round(now - self._down_since, 1),
+                reason=str(error),
+                effect="records that need a claim check wait, and the lane with them",
+            )
         )
 
     def _say_back(self) -> None:
         if self._down_since is not None:
-            log.say("claim_store_back", store=self._place(), seconds=round(self._clock() - self._down_since, 1))
+            seconds = round(self._clock() - self._down_since, 1)
+            log.say(ClaimStoreBack(store=self._place(), seconds=seconds))
         self._down_since = None
 
     def _place(self) -> str:

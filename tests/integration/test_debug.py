@@ -42,7 +42,7 @@ def attached(port: int) -> DebugClient:
 @pytest.mark.parametrize(
     ("role", "file", "text", "expression", "value"),
     [
-        ("driver", "pipeline/stream.py", 'log.say("started"', "config.job", "'html-enrichment'"),
+        ("driver", "pipeline/stream.py", "log.say(Started(", "config.job", "'html-enrichment'"),
         ("worker", "pipeline/worker.py", "policy = _policy(config)", "concurrency > 0", "True"),
     ],
 )

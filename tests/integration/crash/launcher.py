@@ -12,11 +12,21 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from pipeline import __main__ as command
 from pipeline import log
 from tests.integration.crash.point import CONSTANTS_VARIABLE, CRASH_VARIABLE, CrashPoint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crashing:
+    """Said by no pipeline: the last line of one that is about to die."""
+
+    event: str = "crashing"
+    moment: str
+    target: str
 
 
 def main() -> None:
@@ -60,7 +70,7 @@ def _find(target: str) -> tuple[Any, str]:
 
 
 def _die(point: CrashPoint, kill: Callable[[int, int], None] = os.kill) -> None:
-    log.say("crashing", moment=point.moment, target=point.target)
+    log.say(Crashing(moment=point.moment, target=point.target))
     kill(os.getpid(), signal.SIGKILL)
 
 

@@ -8,21 +8,22 @@ from datetime import datetime, timedelta
 import pytest
 
 from pipeline import log
+from pipeline.events import BatchWritten, GaveUp, Stopping, Waiting
+
+IMPORTS = "from pipeline import log; from pipeline.events import Failed"
 
 
 def test_one_json_object_a_line_with_the_time_in_utc(capsys: pytest.CaptureFixture[str]) -> None:
-    log.say("batch_written", batch=3, seconds=0.25, unsafe=["a"], note="two\nlines, ä", nothing=None)
-    (line,) = capsys.readouterr().out.splitlines()
-    said = json.loads(line)
-    assert datetime.fromisoformat(said.pop("at")).utcoffset() == timedelta(0)
-    assert said == {
-        "event": "batch_written",
-        "batch": 3,
-        "seconds": 0.25,
-        "unsafe": ["a"],
-        "note": "two\nlines, ä",
-        "nothing": None,
-    }
+    reason = "two\nlines, ä"
+    log.say(Waiting(batch=3, reason=reason, wikis=("enwiki", "dewiki")))
+    log.say(Stopping(batch=None, rounds=0, within_s=0.25))
+    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [datetime.fromisoformat(line.pop("at")).utcoffset() for line in said] == [timedelta(0), timedelta(0)]
+    assert said == [
+        # Entries and bytes are not what it waits for.
+        {"event": "waiting", "batch": 3, "reason": reason, "wikis": ["enwiki", "dewiki"]},
+        {"event": "stopping", "batch": None, "rounds": 0, "within_s": 0.25},
+    ]
 
 
 @pytest.mark.parametrize(("encoding", "reason"), [("ascii", "ä"), ("utf-8", "half a character, \ud800")])
@@ -31,7 +32,7 @@ def test_what_standard_output_has_no_letter_for_is_escaped(
 ) -> None:
     raw = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding=encoding))
-    log.say("gave_up", reason=reason)
+    log.say(GaveUp(position="topic/0/7", reason=reason))
     (line,) = raw.getvalue().splitlines()
     assert json.loads(line)["reason"] == reason
 
@@ -50,7 +51,7 @@ def test_a_line_that_cannot_be_written_is_lost_and_nothing_else(
         to.close()
     monkeypatch.setattr(sys, "stdout", to)
     monkeypatch.setattr(sys, "stderr", to)
-    log.say("batch_written", batch=3)
+    log.say(BatchWritten(batch=3, seconds=0.25))
     log.tell("error: it broke")
 
 
@@ -58,7 +59,8 @@ def test_a_reader_that_went_away_changes_no_exit_code() -> None:
     """Neither while the process runs nor when Python writes out what it still holds."""
     reader, writer = os.pipe()
     os.close(reader)
-    program = "from pipeline import log; log.say('failed'); log.tell('error'); log.say('again'); raise SystemExit(3)"
+    says = "log.say(Failed(error='it broke'))"
+    program = f"{IMPORTS}; {says}; log.tell('error'); {says}; raise SystemExit(3)"
     try:
         # Without a buffer nothing would be left to be written at the end.
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}

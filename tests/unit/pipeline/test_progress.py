@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pipeline import log
+from pipeline.events import fields_of
 from pipeline.progress import Progress, ProgressListener
 
 # As Spark 4.2 writes it, but for what is not read.
@@ -49,7 +50,7 @@ def event(told: dict[str, Any]) -> Any:
 def test_it_is_said_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[dict[str, Any]] = []
     told: list[Progress] = []
-    monkeypatch.setattr(log, "say", lambda name, **fields: said.append({"event": name} | fields))
+    monkeypatch.setattr(log, "say", lambda event: said.append({"event": event.event} | fields_of(event)))
     listener = ProgressListener(told.append)
     listener.onQueryProgress(event(TOLD))
     listener.onQueryProgress(event(TOLD | {"durationMs": {}}))
@@ -59,6 +60,6 @@ def test_it_is_said_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_nobody_has_to_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
-    monkeypatch.setattr(log, "say", lambda name, **_: said.append(name))
+    monkeypatch.setattr(log, "say", lambda event: said.append(event.event))
     ProgressListener().onQueryProgress(event(TOLD))
     assert said == ["batch_committed"]

@@ -14,6 +14,7 @@ from pipeline import log, stream
 from pipeline.checkpoint import Found
 from pipeline.config import PipelineConfig
 from pipeline.errors import PipelineError, RefusedError
+from pipeline.events import fields_of
 from pipeline.identity import Identity
 from pipeline.limits import read
 from pipeline.limits.judge import Limits
@@ -117,7 +118,7 @@ def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPa
         ended = SimpleNamespace(wait=lambda _seconds: query.steps.append("awaited"))
         running = {"query": query, "writer": writer, "ui": None, "ended": ended}
         monkeypatch.setattr(stream, "time", SimpleNamespace(monotonic=lambda: clock[-1]))
-        monkeypatch.setattr(log, "say", lambda event, **fields: said.append({"event": event} | fields))
+        monkeypatch.setattr(log, "say", lambda event: said.append({"event": event.event} | fields_of(event)))
 
         def begin(_told: Budget, _new: NewStart | None, will_run: Callable[[], None], **_: Any) -> SimpleNamespace:
             will_run()
@@ -290,7 +291,7 @@ ANOTHER = Identity(job="html-enrichment", source="no.such", cluster="c1", sink="
 @pytest.fixture
 def written(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool]]:
     texts: list[tuple[str, bool]] = []
-    monkeypatch.setattr(log, "say", lambda *_, **__: None)
+    monkeypatch.setattr(log, "say", lambda _: None)
     monkeypatch.setattr(stream, "write_text", lambda *args, over: texts.append((args[-1], over)))
     return texts
 

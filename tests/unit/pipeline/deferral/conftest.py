@@ -8,6 +8,7 @@ from pipeline import log
 from pipeline.config import PipelineConfig
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.lanes import Lanes
+from pipeline.events import fields_of
 from pipeline.fetch.breaker import Answer, Ask
 from tests.unit.pipeline.deferral.lanes_bench import HANG_S, NOW_MS, Driver, MakeDriver, Rounds
 from tests.unit.pipeline.deferral.memory_topic import Log, MemoryTopic
@@ -39,7 +40,7 @@ def driver(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.Monke
             probe=probe,
         )
         said: list[dict[str, Any]] = []
-        monkeypatch.setattr(log, "say", lambda event, **fields: said.append({"event": event} | fields))
+        monkeypatch.setattr(log, "say", lambda event: said.append({"event": event.event} | fields_of(event)))
         lanes.take_over()
         drivers.append(Driver(lanes, topic, rounds, said, now, answers, asked))
         return drivers[-1]

@@ -25,7 +25,7 @@ def test_while_a_wiki_is_open_no_batch_is_planned_until_a_probe_goes_well(driver
     plans: list[Any] = []
     waiting = waiting_batch(ours, 7, plans)
     (said,) = ours.events("waiting")
-    assert (said["batch"], said["reason"], said["wikis"]) == (7, "breaker open: enwiki", ["enwiki"])
+    assert (said["batch"], said["reason"], said["wikis"]) == (7, "breaker open: enwiki", ("enwiki",))
     assert ours.lanes.breakers == {"enwiki": True}
     ours.lanes.probe()
     assert ours.asked == [], "not before its time"

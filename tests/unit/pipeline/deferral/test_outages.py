@@ -7,6 +7,7 @@ import pytest
 from pipeline import log
 from pipeline.config import Breaker
 from pipeline.deferral.outages import Outages
+from pipeline.events import fields_of
 from pipeline.fetch.breaker import Answer, Ask, Opened
 
 SETTINGS = Breaker.model_validate({"open_for": "10s", "open_for_cap": "40s"})
@@ -26,7 +27,7 @@ class Driver:
         self.now = 1000.0
         self.said: list[dict[str, Any]] = []
         self.outages = Outages(SETTINGS, lambda: self.now)
-        monkeypatch.setattr(log, "say", lambda event, **fields: self.said.append({"event": event} | fields))
+        monkeypatch.setattr(log, "say", lambda event: self.said.append({"event": event.event} | fields_of(event)))
 
     def probe(self, answer: Answer) -> str:
         """The one probe that is due, answered; what it asked for."""

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.config import PipelineConfig
+from pipeline.events import WorkBounds
 from pipeline.fetch.share import bounds, of_worker
 
 
@@ -27,11 +28,11 @@ def test_nothing_else_is_divided(make_config: Callable[..., PipelineConfig]) -> 
 
 
 def test_what_is_said_at_the_start(make_config: Callable[..., PipelineConfig]) -> None:
-    assert bounds(make_config(fetch={"concurrency_per_wiki": 9}), 2) == {
-        "workers": 2,
-        "requests": 64,
-        "requests_per_wiki": 4,
-        "bytes": 128 * 1024 * 1024,
-        "slow_round_requests": 16,
-        "slow_round_bytes": 64 * 1024 * 1024,
-    }
+    assert bounds(make_config(fetch={"concurrency_per_wiki": 9}), 2) == WorkBounds(
+        workers=2,
+        requests=64,
+        requests_per_wiki=4,
+        bytes=128 * 1024 * 1024,
+        slow_round_requests=16,
+        slow_round_bytes=64 * 1024 * 1024,
+    )

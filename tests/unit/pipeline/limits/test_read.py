@@ -10,6 +10,7 @@ from kafka.errors import ClusterAuthorizationFailedError, KafkaTimeoutError
 from pipeline import log
 from pipeline.config import PipelineConfig
 from pipeline.errors import RefusedError
+from pipeline.events import fields_of
 from pipeline.limits import read
 from pipeline.limits.read import Missing, ask_brokers, require_limits, require_topics
 
@@ -67,7 +68,7 @@ class Admin:
 @pytest.fixture
 def said(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     lines: list[dict[str, Any]] = []
-    monkeypatch.setattr(log, "say", lambda event, **fields: lines.append({"event": event} | fields))
+    monkeypatch.setattr(log, "say", lambda event: lines.append({"event": event.event} | fields_of(event)))
     return lines
 
 
@@ -152,7 +153,7 @@ def test_brokers_that_say_nothing_do_not_keep_a_job_from_beginning(
     clusters[SINK].failure = failure
     ask_and_require(config(make_config))
     unknown, in_force = said
-    assert (unknown["event"], unknown["at"]) == ("limits_unknown", SINK)
+    assert (unknown["event"], unknown["bootstrap"]) == ("limits_unknown", SINK)
     assert type(failure).__name__ in unknown["reason"]
     assert (in_force["source_topic"], in_force["output_topic"]) == (2 * MIB, None)
     assert clusters[SINK].closed == 1
@@ -165,7 +166,7 @@ def test_the_sources_cluster_says_who_it_is_also_to_a_job_that_may_not_ask_for_l
     setattr(clusters[SOURCE], failing, ClusterAuthorizationFailedError())
     brokers = ask_brokers(config(make_config))
     assert (brokers.source_cluster, brokers.limits.source_topic) == (known, None)
-    assert [(line["event"], line["at"]) for line in said] == [("limits_unknown", SOURCE)]
+    assert [(line["event"], line["bootstrap"]) for line in said] == [("limits_unknown", SOURCE)]
 
 
 def test_one_cluster_is_asked_once(make_config: MakeConfig, clusters: dict[str, Admin]) -> None:

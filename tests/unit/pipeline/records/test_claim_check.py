@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from pipeline import log
 from pipeline.config import ClaimCheck
+from pipeline.events import fields_of
 from pipeline.records.claim_check import Claim, ClaimStore, StoreDownError, StoreRefusedError
 
 
@@ -195,7 +196,7 @@ class Outage:
 @pytest.fixture
 def said(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     lines: list[dict[str, Any]] = []
-    monkeypatch.setattr(log, "say", lambda event, **fields: lines.append({"event": event} | fields))
+    monkeypatch.setattr(log, "say", lambda event: lines.append({"event": event.event} | fields_of(event)))
     return lines
 
 
