@@ -1,0 +1,178 @@
+"""Watches the probe while a run goes on: the calibration at its start, then a sample of the machine every second."""
+
+import contextlib
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from pydantic import ValidationError
+
+from devkit.errors import StackError
+from devkit.guardian import Guardian, ManagedProcess
+from devkit.headroom.calibration import Calibration, calibrate, pressure_between
+from devkit.headroom.kept_best import KeptBest, this_machine
+from devkit.headroom.others import OthersUsage, of_run
+from devkit.headroom.probe import CALIBRATION
+from devkit.headroom.reading import ProbeReading
+from devkit.headroom.window import HeadroomSample
+from devkit.jvm.cache import cache_dir
+from devkit.observe.timeline import Timeline
+from devkit.waiting import wait_until
+
+_TICK_S = 1.0
+_PATIENCE = timedelta(seconds=60)
+_NAME = "headroom-probe"
+
+
+class Monitor:
+    """A context manager; `calibrate` it once, before the stack starts, and the sampling begins."""
+
+    def __init__(self, guardian: Guardian, timeline: Timeline, logs: Path) -> None:
+        self._timeline = timeline
+        self._others = OthersUsage(of_run(guardian.run_id))
+        self._kept = KeptBest(cache_dir(), this_machine())
+        self._probe: ManagedProcess = guardian.spawn(
+            _NAME, [sys.executable, "-m", "devkit.headroom.probe"], logs=logs, split=True
+        )
+        self._readings = ReadingTail(self._probe.stdout)
+        self._samples: list[HeadroomSample] = []
+        self._last: ProbeReading | None = None
+        self._quantum_s = 0.0
+        self._arm: str | None = None
+        self._offset_s = time.monotonic() - timeline.now_s()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="headroom", daemon=True)
+
+    def calibrate(self) -> Calibration:
+        """Raises StackError when the probe does not work."""
+        readings: list[ProbeReading] = []
+
+        def enough() -> bool | None:
+            readings.extend(self._readings.new())
+            if self._probe.exit_code is not None:
+                raise StackError(f"the probe of the machine's speed ended: {self._probe.last_words()}")
+            return sum(reading.paced for reading in readings) >= CALIBRATION or None
+
+        wait_until(enough, what="the calibration of the machine's speed", deadline=_PATIENCE)
+        calibration = calibrate(readings, kept_s=self._kept.read(), others_cores=self._others.look())
+        self._kept.offer(calibration.measured_s)
+        self._quantum_s, self._last = calibration.quantum_s, readings[-1]
+        self._timeline.add("calibration", **calibration.model_dump(mode="json"))
+        self._thread.start()
+        return calibration
+
+    @contextlib.contextmanager
+    def arm(self, name: str) -> Iterator[None]:
+        """What is sampled meanwhile is of this arm."""
+        self._arm = name
+        try:
+            yield
+        finally:
+            self._arm = None
+
+    def samples(self, from_s: float, to_s: float) -> tuple[HeadroomSample, ...]:
+        """Those between two moments of the timeline; their times count from the first."""
+        found = [sample for sample in list(self._samples) if sample.to_s > from_s and sample.from_s < to_s]
+        return tuple(shifted(sample, from_s, to_s) for sample in found)
+
+    def _run(self) -> None:
+        while not self._stop.wait(_TICK_S):
+            self._tick()
+            if self._probe.exit_code is not None:
+                self._timeline.add("probe_ended", exit_code=self._probe.exit_code)
+                return
+
+    def _tick(self) -> None:
+        readings = list(self._readings.new())
+        if not readings or self._last is None:
+            return
+        sample = sample_of(
+            self._last, readings, self._quantum_s, offset_s=self._offset_s, others_cores=self._others.look()
+        )
+        self._last = readings[-1]
+        self._samples.append(sample)
+        self._timeline.add("headroom", arm=self._arm, **as_line(sample))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+
+class ReadingTail:
+    """Reads the lines that the probe's file has gained since the last look, whole ones only."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._offset = 0
+
+    def new(self) -> Iterator[ProbeReading]:
+        with contextlib.suppress(FileNotFoundError), self._path.open("rb") as file:
+            file.seek(self._offset)
+            data = file.read()
+            end = data.rfind(b"\n") + 1
+            self._offset += end
+            for line in data[:end].splitlines():
+                with contextlib.suppress(ValidationError):
+                    yield ProbeReading.model_validate_json(line)
+
+
+def sample_of(
+    before: ProbeReading,
+    readings: Sequence[ProbeReading],
+    quantum_s: float,
+    *,
+    offset_s: float,
+    others_cores: float | None = None,
+) -> HeadroomSample:
+    """Readings that follow `before`, as one sample. Each quantum stands for the time since the one before it."""
+    available_s, free_s, then_s = 0.0, 0.0, before.done_s
+    for reading in readings:
+        length_s = reading.done_s - then_s
+        available_s += length_s * min(1.0, quantum_s / reading.took_s)
+        free_s += length_s * min(1.0, quantum_s / reading.core_s)
+        then_s = reading.done_s
+    total_s = then_s - before.done_s
+    pressure = pressure_between(before, readings[-1])
+    return HeadroomSample(
+        from_s=round(before.done_s - offset_s, 3),
+        to_s=round(then_s - offset_s, 3),
+        slowdown=round(total_s / available_s, 3),
+        core=round(total_s / free_s, 3),
+        pressure=None if pressure is None else round(pressure, 3),
+        others_cores=None if others_cores is None else round(others_cores, 2),
+    )
+
+
+def shifted(sample: HeadroomSample, from_s: float, to_s: float) -> HeadroomSample:
+    """As much of a sample as lies between two moments, counted from the first."""
+    return HeadroomSample(
+        from_s=round(max(sample.from_s, from_s) - from_s, 3),
+        to_s=round(min(sample.to_s, to_s) - from_s, 3),
+        slowdown=sample.slowdown,
+        core=sample.core,
+        pressure=sample.pressure,
+        others_cores=sample.others_cores,
+    )
+
+
+def as_line(sample: HeadroomSample) -> dict[str, float | None]:
+    """The fields of a `headroom` line in the timeline."""
+    return {
+        "from_s": sample.from_s,
+        "to_s": sample.to_s,
+        "slowdown": sample.slowdown,
+        "core": sample.core,
+        "pressure": sample.pressure,
+        "others_cores": sample.others_cores,
+    }

@@ -1,0 +1,81 @@
+"""Whether a machine was short of time for a finding: the slowdown over its window against what the scenario leaves."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal
+
+from devkit.headroom.window import HeadroomSample, Slow, over, worst
+
+MARGIN = 5.0
+"""How many times more than an idle reference machine needs a scenario leaves, unless its file says otherwise."""
+
+_SLOW_CORE = 1.5
+_WORTH_SAYING = 0.05
+
+Window = timedelta | Literal["arm", "commit"]
+"""What a finding's time is: any part of an arm so long, all of the arm, or what a commit may take."""
+
+
+@dataclass(frozen=True)
+class Headroom:
+    """Of one arm. `samples` count from its beginning; `commit` is how long a commit may take before the program ends
+    itself, None where it does not. `margin` is the scenario's, and a run that is stretched leaves that much more.
+    """
+
+    samples: tuple[HeadroomSample, ...]
+    margin: float = MARGIN
+    stretch: int = 1
+    commit: timedelta | None = None
+
+    @property
+    def limit(self) -> float:
+        """The slowdown up to which a finding that depends on time is one."""
+        return self.margin * self.stretch
+
+    def slowest(self, window: Window) -> Slow | None:
+        """The slowest part of the arm that is as long as the window; None where nothing was sampled."""
+        length = self.commit if window == "commit" else window
+        if isinstance(length, timedelta):
+            return worst(self.samples, length.total_seconds())
+        return worst(self.samples, float("inf"))
+
+    def shortage(self, window: Window) -> str | None:
+        """What was short, when and by how much; None where nothing was."""
+        slow = self.slowest(window)
+        if slow is None or slow.slowdown <= self.limit:
+            return None
+        leaves = f"{self.margin:g}" if self.stretch == 1 else f"{self.margin:g} x {self.stretch} (the stretch)"
+        return (
+            f"the machine was short of time: {slow.slowdown:.1f} times slower than when it is free, "
+            f"from {slow.from_s:.0f} s to {slow.to_s:.0f} s of the arm; the scenario leaves {leaves}"
+            f"{cause(self.samples, slow)}"
+        )
+
+
+def cause(samples: Sequence[HeadroomSample], slow: Slow) -> str:
+    """What is known of why, as the end of a sentence."""
+    inside = [sample for sample in samples if sample.to_s > slow.from_s and sample.from_s < slow.to_s]
+    said = []
+    others, pressure = _mean(inside, "others_cores"), _mean(inside, "pressure")
+    if others is not None and others >= _WORTH_SAYING:
+        said.append(f"other processes used {others:.1f} of its {os.cpu_count() or 1} cores")
+    if pressure is not None and pressure >= _WORTH_SAYING:
+        said.append(f"tasks waited for a core in {pressure:.0%} of the time")
+    core = _core(inside, slow)
+    if core >= _SLOW_CORE:
+        said.append(f"its cores themselves were {core:.1f} times slower")
+    return f" ({', '.join(said)})" if said else ""
+
+
+def _core(samples: Sequence[HeadroomSample], slow: Slow) -> float:
+    by_core = [HeadroomSample(one.from_s, one.to_s, one.core) for one in samples]
+    return over(by_core, slow.from_s, slow.to_s) or 1.0
+
+
+def _mean(samples: Sequence[HeadroomSample], name: Literal["others_cores", "pressure"]) -> float | None:
+    """By the time that each sample stands for."""
+    found = [(sample.to_s - sample.from_s, value) for sample in samples if (value := getattr(sample, name)) is not None]
+    seconds = sum(length for length, _ in found)
+    return sum(length * value for length, value in found) / seconds if seconds > 0 else None

@@ -1,0 +1,96 @@
+"""Time that a machine had to give: samples of its slowdown, and the slowdown over any window of them."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+SHORTEST_S = 5.0
+"""A window shorter than this is judged as one of this length: a handful of quanta says nothing of a second."""
+
+
+@dataclass(frozen=True)
+class HeadroomSample:
+    """From `from_s` to `to_s` the machine was `slowdown` times slower than a free core of it, `core` of it by slow
+    cores. `pressure` is the share of the time in which tasks waited for a core, `others_cores` what processes used
+    that are not the run's; None is what could not be measured.
+    """
+
+    from_s: float
+    to_s: float
+    slowdown: float
+    core: float = 1.0
+    pressure: float | None = None
+    others_cores: float | None = None
+
+
+@dataclass(frozen=True)
+class Slow:
+    """The slowdown between two moments."""
+
+    from_s: float
+    to_s: float
+    slowdown: float
+
+
+def over(samples: Sequence[HeadroomSample], from_s: float, to_s: float) -> float | None:
+    """The slowdown between two moments; None where nothing was sampled there."""
+    found = [
+        (min(sample.to_s, to_s) - max(sample.from_s, from_s), sample)
+        for sample in samples
+        if sample.to_s > from_s and sample.from_s < to_s
+    ]
+    length_s = sum(seconds for seconds, _ in found)
+    return length_s / sum(seconds / max(1.0, sample.slowdown) for seconds, sample in found) if length_s > 0 else None
+
+
+def worst(samples: Sequence[HeadroomSample], length_s: float) -> Slow | None:
+    """The slowest window of a length; all of the samples where they are shorter, None where there are none."""
+    if not samples:
+        return None
+    begin_s, end_s = samples[0].from_s, samples[-1].to_s
+    length_s = max(length_s, SHORTEST_S)
+    if end_s - begin_s <= length_s:
+        whole = over(samples, begin_s, end_s)
+        return None if whole is None else Slow(begin_s, end_s, whole)
+    # What is available grows by pieces, so the window with the least begins or ends where a piece does.
+    edges = {edge for sample in samples for edge in (sample.from_s, sample.to_s)}
+    begins = {edge for edge in edges if edge + length_s <= end_s}
+    begins |= {edge - length_s for edge in edges if edge - length_s >= begin_s}
+    available = _Available(samples)
+    least = min(sorted(begins), key=lambda at_s: available.until(at_s + length_s) - available.until(at_s))
+    given_s = available.until(least + length_s) - available.until(least)
+    return Slow(least, least + length_s, length_s / given_s if given_s > 0 else float("inf"))
+
+
+class _Available:
+    """The time that a free core would have given until a moment; between samples it runs as if free."""
+
+    def __init__(self, samples: Sequence[HeadroomSample]) -> None:
+        self._at: list[float] = []
+        self._sum: list[float] = []
+        for at_s, total_s in _corners(samples):
+            self._at.append(at_s)
+            self._sum.append(total_s)
+
+    def until(self, at_s: float) -> float:
+        right = bisect_right(self._at, at_s)
+        if right == 0:
+            return self._sum[0] + at_s - self._at[0]
+        if right == len(self._at):
+            return self._sum[-1] + at_s - self._at[-1]
+        (begin, end), (before, after) = self._at[right - 1 : right + 1], self._sum[right - 1 : right + 1]
+        return before + (after - before) * (at_s - begin) / (end - begin)
+
+
+def _corners(samples: Sequence[HeadroomSample]) -> Iterable[tuple[float, float]]:
+    at_s, total_s = samples[0].from_s, 0.0
+    yield at_s, total_s
+    for sample in samples:
+        if sample.from_s > at_s:
+            total_s += sample.from_s - at_s
+            yield sample.from_s, total_s
+        if sample.to_s <= max(at_s, sample.from_s):
+            continue
+        total_s += (sample.to_s - max(at_s, sample.from_s)) / max(1.0, sample.slowdown)
+        at_s = sample.to_s
+        yield at_s, total_s

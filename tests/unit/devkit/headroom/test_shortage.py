@@ -1,0 +1,57 @@
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from devkit.headroom.shortage import Headroom
+from tests.unit.devkit.headroom.readings import samples
+
+SHORT_FOR_A_WHILE = samples(*[1.2] * 20, *[9] * 12, *[1.2] * 28)
+
+
+def test_a_machine_with_room_is_not_short() -> None:
+    assert Headroom(samples(*[4.9] * 60)).shortage("arm") is None
+
+
+def test_what_was_short_when_and_by_how_much() -> None:
+    reason = Headroom(SHORT_FOR_A_WHILE).shortage(timedelta(seconds=12))
+    assert reason == (
+        "the machine was short of time: 9.0 times slower than when it is free, from 20 s to 32 s of the arm; "
+        "the scenario leaves 5"
+    )
+
+
+def test_a_finding_of_the_whole_arm_bears_what_one_of_a_part_does_not() -> None:
+    assert Headroom(SHORT_FOR_A_WHILE).shortage("arm") is None
+    assert Headroom(SHORT_FOR_A_WHILE).shortage(timedelta(seconds=40)) is None
+
+
+def test_a_commit_has_the_time_that_it_may_take() -> None:
+    assert Headroom(SHORT_FOR_A_WHILE, commit=timedelta(seconds=12)).shortage("commit")
+    assert Headroom(SHORT_FOR_A_WHILE, commit=timedelta(seconds=45)).shortage("commit") is None
+    assert Headroom(SHORT_FOR_A_WHILE).shortage("commit") is None  # nothing ends itself, so the arm counts
+
+
+def test_a_scenario_may_leave_more_and_a_stretch_leaves_that_much_more() -> None:
+    twelve = timedelta(seconds=12)
+    assert Headroom(SHORT_FOR_A_WHILE, margin=10).shortage(twelve) is None
+    assert Headroom(SHORT_FOR_A_WHILE, stretch=2).shortage(twelve) is None
+    short = Headroom(samples(*[11] * 20), stretch=2).shortage(twelve)
+    assert short is not None
+    assert "the scenario leaves 5 x 2 (the stretch)" in short
+
+
+def test_without_samples_nothing_is_known_to_be_short() -> None:
+    assert Headroom(()).shortage("arm") is None
+
+
+def test_what_is_known_of_the_cause_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    busy = tuple(replace(one, others_cores=1.9, pressure=0.97) for one in samples(*[8] * 20))
+    reason = Headroom(busy).shortage("arm")
+    assert reason is not None
+    assert reason.endswith("(other processes used 1.9 of its 2 cores, tasks waited for a core in 97% of the time)")
+    slow = tuple(replace(one, core=8.0) for one in samples(*[8] * 20))
+    reason = Headroom(slow).shortage("arm")
+    assert reason is not None
+    assert reason.endswith("(its cores themselves were 8.0 times slower)")

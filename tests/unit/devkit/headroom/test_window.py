@@ -1,0 +1,74 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from devkit.headroom.window import SHORTEST_S, HeadroomSample, over, worst
+from tests.unit.devkit.headroom.readings import samples
+
+SLOWDOWNS = st.lists(st.floats(1, 50), min_size=1, max_size=40)
+
+
+def test_a_stall_inside_a_window_leaves_what_is_left_of_it() -> None:
+    # 2 of 12 seconds are free, and in the other 10 nothing can be done.
+    stalled = (HeadroomSample(0, 1, 1.0), HeadroomSample(1, 11, 1e9), HeadroomSample(11, 12, 1.0))
+    assert over(stalled, 0, 12) == pytest.approx(6)
+
+
+def test_over_takes_parts_of_samples() -> None:
+    assert over(samples(1, 4), 0.5, 1.5) == pytest.approx(1 / (0.5 + 0.125))
+
+
+def test_nothing_is_known_of_where_nothing_was_sampled() -> None:
+    assert over(samples(1, 4), 5, 6) is None
+    assert worst((), 10) is None
+
+
+def test_a_machine_faster_than_its_baseline_gives_no_time_back() -> None:
+    assert over(samples(0.5, 0.5), 0, 2) == pytest.approx(1)
+
+
+def test_the_worst_window_is_found_where_it_is() -> None:
+    slow = worst(samples(*[1] * 20, *[8] * 6, *[1] * 20), 6)
+    assert slow is not None
+    assert (slow.from_s, slow.to_s, slow.slowdown) == (20, 26, pytest.approx(8))
+
+
+def test_a_window_between_the_edges_of_samples_is_found() -> None:
+    slow = worst(samples(*[1] * 10, *[9] * 3, *[1] * 10), 6.5)
+    assert slow is not None
+    assert slow.slowdown == pytest.approx(6.5 / (3 / 9 + 3.5))
+
+
+def test_a_window_longer_than_the_samples_is_all_of_them() -> None:
+    slow = worst(samples(2, 2, 2), 60)
+    assert slow is not None
+    assert (slow.from_s, slow.to_s, slow.slowdown) == (0, 3, pytest.approx(2))
+
+
+def test_a_very_short_window_is_judged_as_a_longer_one() -> None:
+    slow = worst(samples(*[1] * 20, 50, *[1] * 20), 0.1)
+    assert slow is not None
+    assert slow.to_s - slow.from_s == pytest.approx(SHORTEST_S)
+
+
+@given(SLOWDOWNS, st.floats(5, 60))
+def test_no_window_is_slower_than_the_worst(slowdowns: list[float], length_s: float) -> None:
+    sampled = samples(*slowdowns)
+    slow = worst(sampled, length_s)
+    assert slow is not None
+    assert 1 - 1e-6 <= slow.slowdown <= max(slowdowns) + 1e-6
+    for tenth in range(0, max(1, round(10 * (len(slowdowns) - length_s))), 3):
+        found = over(sampled, tenth / 10, tenth / 10 + max(length_s, SHORTEST_S))
+        assert found is not None
+        if tenth / 10 + length_s <= len(slowdowns):
+            assert found <= slow.slowdown + 1e-6
+
+
+def test_a_gap_between_samples_counts_as_free() -> None:
+    slow = worst((HeadroomSample(0, 5, 10), HeadroomSample(15, 20, 10)), 20)
+    assert slow is not None
+    # `over` knows of the samples only, so the whole is judged by them.
+    assert slow.slowdown == pytest.approx(10)
+    part = worst((HeadroomSample(0, 5, 10), HeadroomSample(15, 20, 10)), 15)
+    assert part is not None
+    assert part.slowdown == pytest.approx(15 / 10.5)
