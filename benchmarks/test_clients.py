@@ -19,7 +19,7 @@ from benchmarks.engine.workload import DOMAIN, SEED, Workload
 from benchmarks.peers.client_names import CLIENTS
 from benchmarks.results import keep
 from devkit.guardian import Guardian
-from devkit.stack.parts.mock_api import await_mock_api, start_mock_api
+from devkit.stack.parts.mock_api import start_mock_api
 
 CODINGS = ("gzip", "identity")
 _DEADLINE_S = 120
@@ -29,8 +29,8 @@ def answers(directory: Path) -> dict[str, Path]:
     """By coding: a file with the mock's answer, head and body."""
     workload, files = Workload(1, pages=1), {}
     with Guardian() as guardian:
-        mock = start_mock_api(guardian, directory)
-        await_mock_api(mock)
+        mock, part = start_mock_api(guardian, directory)
+        part.await_ready()
         mock.populate(seed=SEED, catalog=workload.catalog(), rules=[])
         host, _, port = mock.endpoint.removeprefix("http://").partition(":")
         for coding in CODINGS:

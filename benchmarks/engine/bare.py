@@ -36,7 +36,7 @@ def bare_outcome(which: str, stack: BenchStack, workload: Workload, directory: P
         argv += ("--client", client, "--in-flight", str(_IN_FLIGHT // processes), "--coding", workload.coding)
         environment = {"PYTHONPATH": str(PEERS)} | (KEEP_MEMORY if client == "raw" else {})
         spawned.append(Launch(argv, environment).spawn(stack.guardian, f"bare-{number}", logs=directory))
-    mock = stack.mock.process.pid
+    mock = stack.mock_pid
     assert mock
     watch = UsageWatch({mock: "mock"} | dict.fromkeys((p.pid for p in spawned), which))
     watch.start(of_old=frozenset((mock,)))

@@ -89,7 +89,7 @@ def run(
     """
     directory.mkdir(parents=True, exist_ok=True)
     with stack.topics(source) as topics:
-        broker, mock = stack.kafka.process.pid, stack.mock.process.pid
+        broker, mock = stack.broker_pid, stack.mock_pid
         assert broker
         assert mock
         out, errors = stack.log(topics.out), stack.log(topics.errors)

@@ -18,9 +18,9 @@ from kafka import KafkaProducer
 from benchmarks.engine.topic_log import TopicLog
 from benchmarks.engine.workload import DOMAIN, PARTITIONS, SEED, SourceEvent, Workload
 from devkit.guardian import Guardian
-from devkit.stack.parts.kafka import KafkaBroker, await_kafka, start_kafka
-from devkit.stack.parts.mock_api import MockApi, await_mock_api, start_mock_api
-from devkit.stack.parts.object_store import ObjectStore, await_object_store, start_object_store
+from devkit.stack.parts.kafka import KafkaBroker, start_kafka
+from devkit.stack.parts.mock_api import MockApi, start_mock_api
+from devkit.stack.parts.object_store import ObjectStore, start_object_store
 from devkit.stack.stack import BUCKETS
 from devkit.stack.topics import recreate_topics, remove_topics
 from mockapi.rules.model import Rule
@@ -51,6 +51,8 @@ class BenchStack:
     mock: MockApi
     store: ObjectStore | None
     logs: Path
+    broker_pid: int
+    mock_pid: int
 
     def log(self, topic: str) -> TopicLog:
         (data,) = self.guardian.directory.glob("kafka-*/data")
@@ -107,14 +109,14 @@ class BenchStack:
 def bench_stack(logs: Path, *, store: bool = False) -> Iterator[BenchStack]:
     """Broker and mock, and an object store where it is wanted."""
     with Guardian() as guardian:
-        mock = start_mock_api(guardian, logs)
-        kafka = start_kafka(guardian, logs)
-        objects = start_object_store(guardian, logs) if store else None
-        await_mock_api(mock)
-        await_kafka(kafka)
-        if objects:
-            await_object_store(objects, BUCKETS)
-        yield BenchStack(guardian, kafka, mock, objects, logs)
+        mock, mock_part = start_mock_api(guardian, logs)
+        kafka, kafka_part = start_kafka(guardian, logs)
+        objects, store_part = start_object_store(guardian, logs, BUCKETS) if store else (None, None)
+        for part in filter(None, (mock_part, kafka_part, store_part)):
+            part.await_ready()
+        yield BenchStack(
+            guardian, kafka, mock, objects, logs, broker_pid=kafka_part.life.pid, mock_pid=mock_part.life.pid
+        )
 
 
 async def _warm(endpoint: str, workload: Workload) -> None:

@@ -143,8 +143,9 @@ class GuardianProcess:
             }
         )
         try:
-            for log in {command.stdout, command.stderr}:
-                Path(log).write_bytes(b"")  # a line of an earlier run must not pass for one of this process
+            if command.succeeds is None:
+                for log in {command.stdout, command.stderr}:
+                    Path(log).write_bytes(b"")  # a line of an earlier run must not pass for one of this process
             with Path(command.stdout).open("ab") as stdout, Path(command.stderr).open("ab") as stderr:
                 process = subprocess.Popen(
                     command.argv,
@@ -160,7 +161,15 @@ class GuardianProcess:
             return
         process.returncode = 0  # reaped below by waitpid, not by Popen
         self._requests[process.pid] = command.request
+        if command.succeeds is not None:
+            self._replace(command.succeeds, process.pid)
         self._tell(m.Spawned(request=command.request, pid=process.pid))
+
+    def _replace(self, before: int, pid: int) -> None:
+        self._parts = tuple(
+            part.model_copy(update={"pid": pid}) if part.pid == before else part for part in self._parts
+        )
+        self._save_state()
 
     def _kill_tree(self, request: int) -> None:
         def find() -> list[psutil.Process]:

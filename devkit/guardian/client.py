@@ -76,6 +76,7 @@ class Guardian:
         self.run_id = secrets.token_hex(4)
         self._requests = itertools.count(1)
         self._condition = threading.Condition()
+        self._sending = threading.Lock()
         self._answers: dict[tuple[str, int], m.Event] = {}
         self._exit_codes: dict[int, int] = {}
         self._gone = False
@@ -106,10 +107,18 @@ class Guardian:
             raise
 
     def spawn(
-        self, name: str, argv: Sequence[str], *, logs: Path, env: Mapping[str, str] | None = None, split: bool = False
+        self,
+        name: str,
+        argv: Sequence[str],
+        *,
+        logs: Path,
+        env: Mapping[str, str] | None = None,
+        split: bool = False,
+        succeeds: int | None = None,
     ) -> ManagedProcess:
         """Start a process that logs to `<logs>/<name>.log`, or with `split` its output to `<logs>/<name>.out`.
 
+        Logs begin afresh, unless it `succeeds` the process of that id, whose place it takes in the run's state.
         Raises StackError when it cannot be started.
         """
         logs.mkdir(parents=True, exist_ok=True)
@@ -124,6 +133,7 @@ class Guardian:
                 env=dict(env or {}),
                 stdout=str(stdout.absolute()),
                 stderr=str(stderr.absolute()),
+                succeeds=succeeds,
             )
         )
         answer = self._await("spawned", request)
@@ -197,7 +207,8 @@ class Guardian:
 
     def send(self, command: m.Command) -> None:
         try:
-            m.send(self._sock, command)
+            with self._sending:  # faults act from threads of their own
+                m.send(self._sock, command)
         except OSError as error:
             raise StackError(
                 "the run's guardian process has ended", hint="something killed it; `devkit clean` removes what is left"

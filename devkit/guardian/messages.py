@@ -18,7 +18,11 @@ class _Message(BaseModel):
 
 
 class Spawn(_Message):
-    """Start `argv` with the guardian's environment plus `env`; stdout and stderr replace the files named."""
+    """Start `argv` with the guardian's environment plus `env`; stdout and stderr replace the files named.
+
+    `succeeds` is the process id of one that has ended: this one writes to the end of its files instead, and takes its
+    place in the state file.
+    """
 
     op: Literal["spawn"] = "spawn"
     request: int
@@ -27,6 +31,7 @@ class Spawn(_Message):
     env: dict[str, str]
     stdout: str
     stderr: str
+    succeeds: int | None = None
 
 
 class Signal(_Message):

@@ -14,6 +14,7 @@ from devkit.docker.command import docker
 from devkit.docker.preflight import check_compose, check_engine
 from devkit.errors import StackError
 from devkit.guardian import Guardian
+from devkit.stack import container_stack as parts
 from devkit.stack.compose_file import (
     KAFKA,
     MOCK_API,
@@ -24,18 +25,16 @@ from devkit.stack.compose_file import (
     compose_path,
     read_compose,
 )
-from devkit.stack.container import ContainerLife, follow
-from devkit.stack.parts.kafka import KafkaBroker, await_kafka
-from devkit.stack.parts.mock_api import MockApi, await_answer
-from devkit.stack.parts.object_store import ObjectStore, await_object_store
-from devkit.stack.ports import LOOPBACK, claim_port
-from devkit.stack.stack import BUCKETS, NO_WISHES, Ports, Stack, StackRequest
+from devkit.stack.container_stack import container_stack
+from devkit.stack.ports import claim_port
+from devkit.stack.stack import NO_WISHES, Ports, Stack, StackRequest
 from devkit.waiting import wait_until
 
 _FETCHING = timedelta(minutes=15)
 _STARTING = timedelta(minutes=2)
 _PORT_RACES = 2
-_NAMES = {KAFKA: "kafka", OBJECT_STORE: "object-store", MOCK_API: "mock-api"}
+_PARTS = {KAFKA: parts.KAFKA, OBJECT_STORE: parts.OBJECT_STORE, MOCK_API: parts.MOCK_API}
+_PORTS = {KAFKA: "KAFKA_PORT", OBJECT_STORE: "S3_PORT", MOCK_API: "MOCK_PORT"}
 
 
 def start_compose(guardian: Guardian, logs: Path, request: StackRequest = NO_WISHES) -> Stack:
@@ -60,22 +59,16 @@ def start_compose(guardian: Guardian, logs: Path, request: StackRequest = NO_WIS
             project.down()
         else:
             break
-    lives = project.follow()
-    kafka = KafkaBroker(f"{LOOPBACK}:{ports['KAFKA_PORT']}", lives[KAFKA])
-    store = ObjectStore(f"http://{LOOPBACK}:{ports['S3_PORT']}", lives[OBJECT_STORE], "minio")
-    mock = MockApi(lives[MOCK_API], f"http://{LOOPBACK}:{ports['MOCK_PORT']}")
-    await_object_store(store, BUCKETS)
-    await_answer(mock)
-    await_kafka(kafka)
-    return Stack(kafka, store, mock)
+    published = {part: int(ports[_PORTS[service]]) for service, part in _PARTS.items()}
+    return container_stack(guardian, access, logs, containers=project.containers(), ports=published)
 
 
 def _claim(ports: Ports) -> dict[str, str]:
     """The ports under the file's names for them. Kafka has to know its own before it starts, as it advertises it."""
     return {
-        "KAFKA_PORT": str(claim_port(ports.kafka, "Kafka")),
-        "S3_PORT": str(claim_port(ports.object_store, "the object store")),
-        "MOCK_PORT": str(claim_port(ports.mock_api, "the mock API")),
+        _PORTS[KAFKA]: str(claim_port(ports.kafka, "Kafka")),
+        _PORTS[OBJECT_STORE]: str(claim_port(ports.object_store, "the object store")),
+        _PORTS[MOCK_API]: str(claim_port(ports.mock_api, "the mock API")),
     }
 
 
@@ -106,8 +99,8 @@ class _Project:
     def down(self) -> None:
         self._compose("down", ["down", "--volumes"], "removing the containers", _STARTING)
 
-    def follow(self) -> dict[str, ContainerLife]:
-        """The services' containers, each with its log in the run's directory."""
+    def containers(self) -> dict[str, str]:
+        """The services' containers, by the names of the parts."""
         listed = docker(
             self._access,
             [
@@ -119,10 +112,7 @@ class _Project:
         containers = dict(line.split() for line in listed.splitlines())
         if absent := [service for service in SERVICES if service not in containers]:
             raise StackError(f"Compose started no container for {', '.join(absent)}")
-        return {
-            service: follow(self._guardian, self._access, _NAMES[service], containers[service], self._logs)
-            for service in SERVICES
-        }
+        return {part: containers[service] for service, part in _PARTS.items()}
 
     def _has(self, image: str) -> bool:
         return bool(docker(self._access, ["image", "ls", "--quiet", image], what=f"asking for image {image}").strip())

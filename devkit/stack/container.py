@@ -46,13 +46,8 @@ class ContainerLife:
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._name, self._container, self._follower, self._inspect, self._clock = (
-            name,
-            container,
-            follower,
-            inspect,
-            clock,
-        )
+        self._name, self._container, self._inspect, self._clock = name, container, inspect, clock
+        self.follower = follower
         self._state = _State(running=True)
         self._asked_at: float | None = None
 
@@ -66,16 +61,16 @@ class ContainerLife:
 
     @property
     def stdout(self) -> Path:
-        return self._follower.stdout
+        return self.follower.stdout
 
     @property
     def stderr(self) -> Path:
-        return self._follower.stderr
+        return self.follower.stderr
 
     @property
     def exit_code(self) -> int | None:
         """That of the container; 255 when the engine that would know is gone, or the container was removed."""
-        if self._follower.exit_code is None:
+        if self.follower.exit_code is None:
             return None
         now = self._clock()
         if self._state.running and (self._asked_at is None or now - self._asked_at > _ASK_AGAIN.total_seconds()):
@@ -84,7 +79,7 @@ class ContainerLife:
         return None if self._state.running else self._state.code
 
     def require_guardian(self) -> None:
-        self._follower.require_guardian()
+        self.follower.require_guardian()
         if self._state.engine_error is not None:
             raise EngineError(
                 f"the Docker engine ended, and {self.name} with it: {self._state.engine_error}",
@@ -92,7 +87,7 @@ class ContainerLife:
             )
 
     def last_words(self, lines: int = 5) -> str:
-        return self._state.remark + self._follower.last_words(lines)
+        return self._state.remark + self.follower.last_words(lines)
 
     def _ask(self) -> _State:
         try:
@@ -105,9 +100,27 @@ class ContainerLife:
         return _State(running == "true", int(code), remark)
 
 
-def follow(guardian: Guardian, access: DockerAccess, name: str, container: str, logs: Path) -> ContainerLife:
-    """Copy the container's output to `<logs>/<name>.log` from its beginning, and watch over it."""
-    follower = guardian.spawn(name, [access.command, "logs", "--follow", container], logs=logs, env=access.environment)
+def follow(
+    guardian: Guardian,
+    access: DockerAccess,
+    name: str,
+    container: str,
+    logs: Path,
+    *,
+    succeeds: ContainerLife | None = None,
+    since: str = "0",
+) -> ContainerLife:
+    """Copy the container's output to `<logs>/<name>.log` from its beginning, and watch over it.
+
+    One that was started again `succeeds` its former life: its output `since` then goes to the end of the same log.
+    """
+    follower = guardian.spawn(
+        name,
+        [access.command, "logs", "--follow", "--since", since, container],
+        logs=logs,
+        env=access.environment,
+        succeeds=succeeds.follower.pid if succeeds else None,
+    )
 
     def inspect(one: str) -> str:
         fields = "{{.State.Running}} {{.State.ExitCode}} {{.State.OOMKilled}}"

@@ -21,7 +21,8 @@ from devkit.stack.addresses import Addresses, read_addresses
 from devkit.stack.parts.kafka import KafkaBroker
 from devkit.stack.parts.mock_api import MockApi
 from devkit.stack.parts.object_store import ObjectStore
-from devkit.stack.stack import BUCKETS, NO_WISHES, Ports, Stack, StackRequest
+from devkit.stack.parts.part import Lever, Part
+from devkit.stack.stack import BUCKETS, NO_WISHES, Ports, Stack, StackRequest, by_name
 from devkit.stack.visits import Visit, over
 
 _NOWHERE = Path("/dev/null")
@@ -47,28 +48,57 @@ class RemoteLife:
         return "(its log is not ours)"
 
 
+class RemotePart(Part):
+    """A part of somebody else's, with no lever."""
+
+    def __init__(self, name: str, address: str) -> None:
+        self._address, self._life = address, RemoteLife(name)
+
+    @property
+    def name(self) -> str:
+        return self._life.name
+
+    @property
+    def address(self) -> str:
+        return self._address
+
+    @property
+    def life(self) -> RemoteLife:
+        return self._life
+
+    def refusal(self, lever: Lever) -> str:  # noqa: ARG002 - all are refused
+        return f"{self._address} belongs to an external stack, which is not the kit's to pause or end"
+
+    def pull(self, lever: Lever) -> None:
+        self.require(lever)
+
+
 def start_external(guardian: Guardian, logs: Path, request: StackRequest = NO_WISHES) -> Stack:  # noqa: ARG001
     """The stack at the given addresses. Raises UsageError for what cannot work there, StackError for what is silent."""
     if request.ports != Ports():
         raise UsageError("the ports of an external stack are not ours to choose", hint="leave the port options out")
     addresses = read_addresses(request.addresses)
-    kafka = KafkaBroker(addresses.kafka, RemoteLife("kafka"))
+    kafka = KafkaBroker(addresses.kafka)
     store = ObjectStore(
         addresses.s3_endpoint,
-        RemoteLife("object-store"),
         "external",
         addresses.access_key,
         addresses.secret_key,
         addresses.s3_region,
     )
-    mock = MockApi(RemoteLife("mock-api"), addresses.mock_api)
+    mock = MockApi(addresses.mock_api)
     left = {topic for visit in over() if visit.addresses.kafka == addresses.kafka for topic in visit.topics}
     require_topics(addresses, request.topics, probe=f"devkit.probe.{guardian.run_id}", left=left)
     require_buckets(store, probe=f"{guardian.run_id}/probe")
     require_control(mock)
     visit = Visit(run_id=guardian.run_id, addresses=addresses, topics=request.topics)
     visit.note()
-    return Stack(kafka, store, mock, visit.prefix, leave=visit.leave)
+    parts = by_name(
+        RemotePart("kafka", kafka.bootstrap),
+        RemotePart("object-store", store.endpoint),
+        RemotePart("mock-api", mock.endpoint),
+    )
+    return Stack(kafka, store, mock, parts, visit.prefix, leave=visit.leave)
 
 
 def require_topics(addresses: Addresses, topics: Sequence[str], *, probe: str, left: Set[str] = frozenset()) -> None:

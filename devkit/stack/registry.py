@@ -37,5 +37,5 @@ BACKENDS: Mapping[str, Start] = MappingProxyType(
 def start_stack(backend: str, guardian: Guardian, logs: Path, request: StackRequest = NO_WISHES) -> Stack:
     """Start the stack called `backend`, and have the run's state say what it consists of. Raises StackError."""
     stack = BACKENDS[backend](guardian, logs, request)
-    guardian.announce(stack.addresses() | {LOGS: str(logs.absolute())}, stack.parts())
+    guardian.announce(stack.addresses() | {LOGS: str(logs.absolute())}, stack.places())
     return stack

@@ -1,21 +1,26 @@
 """A stack of parts, whoever runs them: local processes, containers, or somebody else.
 
-A part has an address and a life. What needs a part asks for the address; what waits for something asks the stack
-whether its parts still live, so that the error names the part that died and not whoever noticed first.
+A part has an address, a life and levers. What needs a part asks for the address; what waits for something asks the
+stack whether its parts still live, so that the error names the part that died and not whoever noticed first. A part
+that a fault holds is excused from that.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
+from difflib import get_close_matches
 from pathlib import Path
 
-from devkit.errors import StackError, WaitTimeoutError
+from devkit.errors import StackError, UsageError, WaitTimeoutError
 from devkit.guardian.state import PartPlace
 from devkit.stack.parts.kafka import KafkaBroker
 from devkit.stack.parts.mock_api import MockApi
 from devkit.stack.parts.object_store import ObjectStore
-from devkit.stack.parts.running import Life, require_running
+from devkit.stack.parts.part import Part
+from devkit.stack.parts.running import require_running
 from devkit.waiting import wait_until
 
 CHECKPOINTS = "checkpoints"
@@ -52,9 +57,36 @@ def _nothing() -> None:
     """A stack of the run's own ends with the run."""
 
 
+class _Excuses:
+    """How many faults hold each part now; they come and go on threads of their own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: Counter[str] = Counter()
+
+    def __contains__(self, name: str) -> bool:
+        with self._lock:
+            return self._held[name] > 0
+
+    @contextlib.contextmanager
+    def hold(self, name: str) -> Iterator[None]:
+        with self._lock:
+            self._held[name] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._held[name] -= 1
+
+
+def by_name(*parts: Part) -> Mapping[str, Part]:
+    """Parts as a stack has them."""
+    return {part.name: part for part in parts}
+
+
 @dataclass(frozen=True)
 class Stack:
-    """A running stack.
+    """A running stack: clients of what is there, and the `parts` that it runs as, by name.
 
     Where it is shared with others, a run keeps its objects below `prefix` (empty, or ending in a slash), and calls
     `leave` when it has done its work or cannot, to remove what it put there.
@@ -63,16 +95,31 @@ class Stack:
     kafka: KafkaBroker
     object_store: ObjectStore
     mock_api: MockApi
+    parts: Mapping[str, Part]
     prefix: str = ""
     leave: Callable[[], None] = _nothing
+    _excuses: _Excuses = field(default_factory=_Excuses, init=False, repr=False, compare=False)
 
-    def lives(self) -> tuple[Life, ...]:
-        return self.kafka.process, self.object_store.process, self.mock_api.process
+    def part(self, name: str) -> Part:
+        """Raises UsageError, with the near miss, when there is none of this name."""
+        if name in self.parts:
+            return self.parts[name]
+        near = get_close_matches(name, self.parts, n=1)
+        raise UsageError(
+            f"the stack has no part {name!r}",
+            hint=f"did you mean {near[0]}?" if near else f"there are: {', '.join(self.parts)}",
+        )
+
+    @contextlib.contextmanager
+    def excused(self, name: str) -> Iterator[None]:
+        """While a fault holds the part, its end is no news. Raises UsageError when there is none of this name."""
+        with self._excuses.hold(self.part(name).name):
+            yield
 
     def require_running(self) -> None:
-        """Raises StackError that names the part which has ended."""
-        for life in self.lives():
-            require_running(life)
+        """Raises StackError that names the part which has ended, and no fault ended it."""
+        for part in self._unexcused():
+            require_running(part.life)
 
     @contextlib.contextmanager
     def left_when_it_fails(self, say: Callable[[str], None]) -> Iterator[None]:
@@ -102,7 +149,10 @@ class Stack:
             raise
 
     def _has_died(self) -> bool:
-        return any(life.exit_code is not None for life in self.lives())
+        return any(part.life.exit_code is not None for part in self._unexcused())
+
+    def _unexcused(self) -> Iterable[Part]:
+        return (part for name, part in self.parts.items() if name not in self._excuses)
 
     def addresses(self) -> dict[str, str]:
         return {
@@ -111,9 +161,9 @@ class Stack:
             "mock API": self.mock_api.endpoint,
         }
 
-    def parts(self) -> tuple[PartPlace, ...]:
+    def places(self) -> tuple[PartPlace, ...]:
         """The parts as the run's state file knows them."""
         return tuple(
-            PartPlace(name=life.name, address=address, pid=life.pid, container=life.container)
-            for life, address in zip(self.lives(), self.addresses().values(), strict=True)
+            PartPlace(name=part.name, address=part.address, pid=part.life.pid, container=part.life.container)
+            for part in self.parts.values()
         )

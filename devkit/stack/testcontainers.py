@@ -19,13 +19,12 @@ from devkit.docker.preflight import check_engine
 from devkit.errors import UsageError
 from devkit.guardian import Guardian
 from devkit.stack.compose_file import REPOSITORY
-from devkit.stack.container import ContainerLife, follow
+from devkit.stack.container_stack import KAFKA, MOCK_API, OBJECT_STORE, container_stack
 from devkit.stack.images import MINIO, kafka_image
-from devkit.stack.parts.kafka import KafkaBroker, await_kafka, render_properties
-from devkit.stack.parts.mock_api import MockApi, await_answer
-from devkit.stack.parts.object_store import ACCESS_KEY, SECRET_KEY, ObjectStore, await_object_store
+from devkit.stack.parts.kafka import render_properties
+from devkit.stack.parts.object_store import ACCESS_KEY, SECRET_KEY
 from devkit.stack.ports import LOOPBACK, claim_port
-from devkit.stack.stack import BUCKETS, NO_WISHES, Stack, StackRequest
+from devkit.stack.stack import NO_WISHES, Stack, StackRequest
 from devkit.waiting import wait_until
 
 _MOCK_IMAGE = "enrichment-devkit/mock-api"
@@ -44,17 +43,18 @@ def start_testcontainers(guardian: Guardian, logs: Path, request: StackRequest =
     _build_mock(guardian, access, logs)
     testcontainers_config.ryuk_disabled = True
     ports = request.ports
-    kafka_port = claim_port(ports.kafka, "Kafka")
-    store_port = claim_port(ports.object_store, "the object store")
-    mock_port = claim_port(ports.mock_api, "the mock API")
-    make = _Maker(guardian, access, logs)
-    store = ObjectStore(f"http://{LOOPBACK}:{store_port}", make.minio(store_port), "minio")
-    mock = MockApi(make.mock_api(mock_port), f"http://{LOOPBACK}:{mock_port}")
-    kafka = KafkaBroker(f"{LOOPBACK}:{kafka_port}", make.kafka(kafka_port))
-    await_object_store(store, BUCKETS)
-    await_answer(mock)
-    await_kafka(kafka)
-    return Stack(kafka, store, mock)
+    published = {
+        KAFKA: claim_port(ports.kafka, "Kafka"),
+        OBJECT_STORE: claim_port(ports.object_store, "the object store"),
+        MOCK_API: claim_port(ports.mock_api, "the mock API"),
+    }
+    make = _Maker(guardian.run_id)
+    containers = {
+        OBJECT_STORE: make.minio(published[OBJECT_STORE]),
+        MOCK_API: make.mock_api(published[MOCK_API]),
+        KAFKA: make.kafka(published[KAFKA]),
+    }
+    return container_stack(guardian, access, logs, containers=containers, ports=published)
 
 
 def _build_mock(guardian: Guardian, access: DockerAccess, logs: Path) -> None:
@@ -72,12 +72,12 @@ def _build_mock(guardian: Guardian, access: DockerAccess, logs: Path) -> None:
 
 
 class _Maker:
-    """Makes the containers of one run."""
+    """Makes the containers of one run, and returns their ids."""
 
-    def __init__(self, guardian: Guardian, access: DockerAccess, logs: Path) -> None:
-        self._guardian, self._access, self._logs = guardian, access, logs
+    def __init__(self, run_id: str) -> None:
+        self._run_id = run_id
 
-    def kafka(self, port: int) -> ContainerLife:
+    def kafka(self, port: int) -> str:
         properties = render_properties(
             listeners="PLAINTEXT://0.0.0.0:9092",
             advertised=f"PLAINTEXT://{LOOPBACK}:{port}",
@@ -90,25 +90,25 @@ class _Maker:
             "KAFKA_HEAP_OPTS": "-Xmx512m",
             "KAFKA_LOG4J_ROOT_LOGLEVEL": "WARN",
         }
-        return self._start("kafka", kafka_image(), ["bash", "-c", start], {9092: port}, environment)
+        return self._start(KAFKA, kafka_image(), ["bash", "-c", start], {9092: port}, environment)
 
-    def minio(self, port: int) -> ContainerLife:
+    def minio(self, port: int) -> str:
         environment = {"MINIO_ROOT_USER": ACCESS_KEY, "MINIO_ROOT_PASSWORD": SECRET_KEY}
-        return self._start("object-store", MINIO, ["server", "/data", "--quiet"], {9000: port}, environment)
+        return self._start(OBJECT_STORE, MINIO, ["server", "/data", "--quiet"], {9000: port}, environment)
 
-    def mock_api(self, port: int) -> ContainerLife:
+    def mock_api(self, port: int) -> str:
         control = [word for network in _PRIVATE for word in ("--allow-control", network)]
         arguments = ["--host", "0.0.0.0", "--port", "8080", *control]
-        return self._start("mock-api", _MOCK_IMAGE, arguments, {8080: port}, {})
+        return self._start(MOCK_API, _MOCK_IMAGE, arguments, {8080: port}, {})
 
     def _start(
         self, name: str, image: str, command: list[str], ports: Mapping[int, int], environment: dict[str, str]
-    ) -> ContainerLife:
+    ) -> str:
         try:
             container = (
-                DockerContainer(image, name=f"devkit-{self._guardian.run_id}-{name}", env=environment)
+                DockerContainer(image, name=f"devkit-{self._run_id}-{name}", env=environment)
                 .with_command(command)
-                .with_kwargs(labels={RUN_LABEL: self._guardian.run_id}, mem_limit=_LIMIT_BYTES, init=True)
+                .with_kwargs(labels={RUN_LABEL: self._run_id}, mem_limit=_LIMIT_BYTES, init=True)
             )
             for inside, outside in ports.items():
                 # Docker's client takes an address with the port; the wrapper's own type knows only the port.
@@ -116,4 +116,4 @@ class _Maker:
             container.start()
         except (docker.errors.DockerException, requests.RequestException) as error:
             raise explain(f"starting {name}", str(error)) from error
-        return follow(self._guardian, self._access, name, container.get_container_id(), self._logs)
+        return str(container.get_container_id())

@@ -5,11 +5,9 @@ process is stopped while the slow page is being fetched, so results pile up unti
 while the broker is still stopped: the client gave the slow page up. Then the broker goes on, and all arrives.
 """
 
-import signal
 from collections.abc import Callable
 from typing import Any
 
-from devkit.guardian import ManagedProcess
 from tests.integration.crash.bench import Bench
 
 MakeBench = Callable[..., Bench]
@@ -38,19 +36,18 @@ CONSTANTS = {"pipeline.sink:_MIN_PRODUCER_BUFFER": 1024 * 1024}
 
 def test_deadlines_fire_while_results_wait_for_the_sink(make_bench: MakeBench) -> None:
     bench = make_bench(traffic=TRAFFIC, rules=RULES, settings=SETTINGS)
-    broker = bench.stack.kafka.process
-    assert isinstance(broker, ManagedProcess)
+    broker = bench.stack.part("kafka")
     bench.publish(wait=True)
     run = bench.start(constants=CONSTANTS)
     run.await_condition(lambda: bench.in_flight("slow"), "the slow page to be fetched")
-    broker.signal(signal.SIGSTOP)
+    broker.pull("pause")
     try:
         given_up = run.await_condition(lambda: bench.entries("slow"), "the slow page to be given up")
         run.await_condition(lambda: not bench.in_flight("large"), "no fetch to be under way")
         fetched_meanwhile = bench.fetches()
         assert not run.said("batch_written")
     finally:
-        broker.signal(signal.SIGCONT)
+        broker.pull("resume")
     # Nobody else ended these: the mock was to answer much later.
     assert {(request["completed"], request["status"]) for request in given_up} == {(False, None)}
     bench.remove_rule("slow")

@@ -1,6 +1,5 @@
 """The ledger's topic on a real broker: how it is made, what is refused, and that nobody waits for ever."""
 
-import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -8,7 +7,8 @@ from contextlib import closing, contextmanager
 import pytest
 from kafka import KafkaAdminClient
 
-from devkit.guardian import Guardian, ManagedProcess
+from devkit.guardian import Guardian
+from devkit.stack.parts.part import Part
 from devkit.stack.stack import Stack
 from devkit.stack.topics import recreate_topics
 from pipeline.deferral.ledger_log import LedgerLog
@@ -96,19 +96,18 @@ def test_looking_makes_no_topic(topic: Topic) -> None:
 
 
 @contextmanager
-def stopped(broker: ManagedProcess) -> Iterator[None]:
-    broker.signal(signal.SIGSTOP)
+def stopped(broker: Part) -> Iterator[None]:
+    broker.pull("pause")
     try:
         yield
     finally:
-        broker.signal(signal.SIGCONT)
+        broker.pull("resume")
 
 
 @pytest.mark.slow
 def test_a_broker_that_does_not_answer_is_an_error_in_the_end(stack: tuple[Guardian, Stack], topic: Topic) -> None:
     """Reads, writes and the opening: each gives up by itself."""
-    broker = stack[1].kafka.process
-    assert isinstance(broker, ManagedProcess)
+    broker = stack[1].part("kafka")
     reading, writing, opening = (topic("silent") for _ in range(3))
     reading.open()
     writing.open()

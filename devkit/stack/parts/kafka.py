@@ -14,6 +14,7 @@ from devkit.errors import StackError
 from devkit.guardian import Guardian
 from devkit.jvm import jars
 from devkit.jvm.runtime import java_command
+from devkit.stack.parts.process import ProcessPart
 from devkit.stack.parts.running import Life, require_running
 from devkit.stack.ports import LOOPBACK, claim_port
 from devkit.waiting import wait_until
@@ -36,11 +37,10 @@ class KafkaBroker:
     """A broker that accepts requests at `bootstrap`."""
 
     bootstrap: str
-    process: Life
 
 
-def start_kafka(guardian: Guardian, logs: Path, *, port: int | None = None) -> KafkaBroker:
-    """Format a data directory and start a broker; returns as soon as it has begun, see `await_kafka`."""
+def start_kafka(guardian: Guardian, logs: Path, *, port: int | None = None) -> tuple[KafkaBroker, ProcessPart]:
+    """Format a data directory and start a broker; returns as soon as it has begun."""
     directory = Path(tempfile.mkdtemp(prefix="kafka-", dir=guardian.directory))
     chosen = claim_port(port, "Kafka")
     properties = directory / "server.properties"
@@ -70,15 +70,22 @@ def start_kafka(guardian: Guardian, logs: Path, *, port: int | None = None) -> K
     wait_until(lambda: formatting.exit_code is not None, what="Kafka's data directory to be formatted", deadline=_READY)
     if formatting.exit_code != 0:
         raise StackError(f"Kafka's data directory could not be formatted: {formatting.last_words()}")
-    process = guardian.spawn("kafka", command("kafka.Kafka", str(properties)), logs=logs)
-    return KafkaBroker(f"{LOOPBACK}:{chosen}", process)
+    broker = KafkaBroker(f"{LOOPBACK}:{chosen}")
+    return broker, ProcessPart(
+        guardian,
+        "kafka",
+        command("kafka.Kafka", str(properties)),
+        address=broker.bootstrap,
+        ready=lambda life: await_kafka(broker, life),
+        logs=logs,
+    )
 
 
-def await_kafka(broker: KafkaBroker) -> None:
+def await_kafka(broker: KafkaBroker, life: Life) -> None:
     """Wait until the broker answers a request."""
 
     def answers() -> bool:
-        require_running(broker.process)
+        require_running(life)
         try:
             admin = KafkaAdminClient(bootstrap_servers=broker.bootstrap, bootstrap_timeout_ms=500)
         except (KafkaError, OSError, ValueError):
@@ -94,7 +101,7 @@ def await_kafka(broker: KafkaBroker) -> None:
         answers,
         what=f"Kafka to accept requests at {broker.bootstrap}",
         deadline=_READY,
-        hint=f"its log is {broker.process.stderr}",
+        hint=f"its log is {life.stderr}",
     )
 
 

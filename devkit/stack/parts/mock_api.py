@@ -1,6 +1,5 @@
 """The mock of MediaWiki's API as a process of its own, and the part of its control interface that the kit needs."""
 
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -13,14 +12,14 @@ from pydantic import BaseModel, TypeAdapter
 from devkit.errors import StackError
 from devkit.guardian import Guardian
 from devkit.loopback import loopback_session
+from devkit.stack.parts.process import ProcessPart
 from devkit.stack.parts.running import Life, require_running
-from devkit.stack.ports import LOOPBACK
+from devkit.stack.ports import LOOPBACK, claim_port
 from devkit.waiting import wait_until
 from mockapi.catalog import CatalogPage
 from mockapi.rules.model import Rule
 
 _READY = timedelta(seconds=30)
-_READY_LINE = re.compile(r"ready on (http://\S+)")
 _TIMEOUT_S = 60.0
 
 
@@ -93,10 +92,10 @@ class MockSilentError(StackError):
 class MockApi:
     """A running mock."""
 
-    def __init__(self, process: Life, endpoint: str = "") -> None:
-        self.process = process
+    def __init__(self, endpoint: str) -> None:
         self.endpoint = endpoint
         self._session = loopback_session()
+        self._state: Mapping[str, Any] | None = None
 
     def populate(self, *, seed: int, catalog: Sequence[CatalogPage], rules: Sequence[Rule]) -> None:
         """Replace pages and rules at once, and empty the journal."""
@@ -106,6 +105,12 @@ class MockApi:
             "rules": TypeAdapter(list[Rule]).dump_python(list(rules), mode="json", exclude_unset=True, by_alias=True),
         }
         self._call("PUT", "/__mock/state", json=body)
+        self._state = body
+
+    def populate_again(self) -> None:
+        """Give a mock that was started again the pages and rules it had; its journal and attempts begin afresh."""
+        if self._state is not None:
+            self._call("PUT", "/__mock/state", json=self._state)
 
     def counts(self) -> JournalCounts:
         return JournalCounts.model_validate_json(self._call("GET", "/__mock/journal/counts"))
@@ -125,37 +130,51 @@ class MockApi:
         try:
             answer = self._session.request(method, self.endpoint + path, json=json, params=params, timeout=_TIMEOUT_S)
         except requests.RequestException as error:
-            require_running(self.process)
             raise MockSilentError(f"mock API did not answer {method} {path}: {error}") from error
         if not answer.ok:
             raise StackError(f"mock API answered {answer.status_code} to {method} {path}: {answer.text[:500]}")
         return answer.content
 
 
-def start_mock_api(guardian: Guardian, logs: Path, *, seed: int = 0, port: int | None = None) -> MockApi:
-    """Start the mock; returns as soon as it has begun, see `await_mock_api`."""
-    argv = [sys.executable, "-m", "mockapi", "--host", LOOPBACK, "--port", str(port or 0), "--seed", str(seed)]
-    return MockApi(guardian.spawn("mock-api", argv, logs=logs, split=True))
+def start_mock_api(
+    guardian: Guardian, logs: Path, *, seed: int = 0, port: int | None = None
+) -> tuple[MockApi, ProcessPart]:
+    """Start the mock; returns as soon as it has begun."""
+    chosen = claim_port(port, "the mock API")
+    mock = MockApi(f"http://{LOOPBACK}:{chosen}")
+    argv = [sys.executable, "-m", "mockapi", "--host", LOOPBACK, "--port", str(chosen), "--seed", str(seed)]
 
+    def ready(life: Life) -> None:
+        await_mock_api(mock, life)
+        await_answer(mock, life)
 
-def await_mock_api(mock: MockApi) -> None:
-    """Wait until the mock says at which address it is ready."""
-
-    def address() -> str | None:
-        require_running(mock.process)
-        match = _READY_LINE.search(mock.process.stdout.read_text())
-        return match[1] if match else None
-
-    mock.endpoint = wait_until(
-        address, what="the mock API to say that it is ready", deadline=_READY, hint=f"its log is {mock.process.stderr}"
+    return mock, ProcessPart(
+        guardian,
+        "mock-api",
+        argv,
+        address=mock.endpoint,
+        ready=ready,
+        restore=mock.populate_again,
+        logs=logs,
+        split=True,
     )
 
 
-def await_answer(mock: MockApi) -> None:
-    """Wait until a mock whose address is known answers, and lets us control it. Raises StackError when it does not."""
+def await_mock_api(mock: MockApi, life: Life) -> None:
+    """Wait until the process has said that it is ready: until then somebody else may answer at its address."""
+
+    def said() -> bool:
+        require_running(life)
+        return f"ready on {mock.endpoint}\n" in life.stdout.read_text()
+
+    wait_until(said, what="the mock API to say that it is ready", deadline=_READY, hint=f"its log is {life.stderr}")
+
+
+def await_answer(mock: MockApi, life: Life) -> None:
+    """Wait until the mock answers, and lets us control it. Raises StackError when it does not."""
 
     def answers() -> bool:
-        require_running(mock.process)
+        require_running(life)
         try:
             mock.counts()
         except MockSilentError:
@@ -166,5 +185,5 @@ def await_answer(mock: MockApi) -> None:
         answers,
         what=f"the mock API to answer at {mock.endpoint}",
         deadline=_READY,
-        hint=f"its log is {mock.process.stderr}",
+        hint=f"its log is {life.stderr}",
     )

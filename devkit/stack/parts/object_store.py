@@ -13,6 +13,8 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from devkit.guardian import Guardian
+from devkit.stack.parts.part import Lever
+from devkit.stack.parts.process import ProcessPart
 from devkit.stack.parts.running import Life, require_running
 from devkit.stack.ports import LOOPBACK, claim_port
 from devkit.waiting import wait_until
@@ -24,6 +26,7 @@ REGION = "us-east-1"
 # The store listens on loopback and dies with the run; this is a name, not a secret.
 ACCESS_KEY = SECRET_KEY = "devkit-local"
 _READY = timedelta(seconds=30)
+_FORGETS = "moto's server keeps objects in memory, and a checkpoint would be lost; put MinIO's binary on PATH"
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,6 @@ class ObjectStore:
     """A store that answers at `endpoint`."""
 
     endpoint: str
-    process: Life
     kind: str
     access_key: str = ACCESS_KEY
     secret_key: str = field(default=SECRET_KEY, repr=False)
@@ -73,28 +75,44 @@ def s3_client(
     )
 
 
-def start_object_store(guardian: Guardian, logs: Path, *, port: int | None = None) -> ObjectStore:
-    """Start a store; returns as soon as it has begun, see `await_object_store`."""
+def start_object_store(
+    guardian: Guardian, logs: Path, buckets: tuple[str, ...], *, port: int | None = None
+) -> tuple[ObjectStore, ProcessPart]:
+    """Start a store that will have these buckets; returns as soon as it has begun."""
     chosen = claim_port(port, "the object store")
     endpoint = f"http://{LOOPBACK}:{chosen}"
-    if minio := shutil.which("minio"):
+    minio = shutil.which("minio")
+    store = ObjectStore(endpoint, "minio" if minio else "moto")
+    refused: dict[Lever, str] = {}
+    env: dict[str, str] = {}
+    if minio:
         data = guardian.directory / "minio"
-        data.mkdir()
+        data.mkdir(exist_ok=True)
         # The console would otherwise listen on every interface.
         argv = [minio, "server", str(data), "--quiet", "--address", f"{LOOPBACK}:{chosen}"]
         argv += ["--console-address", f"{LOOPBACK}:{claim_port(None, 'MinIO')}"]
         env = {"MINIO_ROOT_USER": ACCESS_KEY, "MINIO_ROOT_PASSWORD": SECRET_KEY}
-        return ObjectStore(endpoint, guardian.spawn("object-store", argv, logs=logs, env=env), "minio")
-    argv = [sys.executable, "-m", "moto.server", "-H", LOOPBACK, "-p", str(chosen)]
-    return ObjectStore(endpoint, guardian.spawn("object-store", argv, logs=logs), "moto")
+    else:
+        argv = [sys.executable, "-m", "moto.server", "-H", LOOPBACK, "-p", str(chosen)]
+        refused = {"kill": _FORGETS, "restart": _FORGETS}
+    return store, ProcessPart(
+        guardian,
+        "object-store",
+        argv,
+        address=endpoint,
+        ready=lambda life: await_object_store(store, life, buckets),
+        logs=logs,
+        env=env,
+        refused=refused,
+    )
 
 
-def await_object_store(store: ObjectStore, buckets: tuple[str, ...]) -> None:
+def await_object_store(store: ObjectStore, life: Life, buckets: tuple[str, ...]) -> None:
     """Wait until the store answers, and make the buckets."""
     client = store.client()
 
     def answers() -> bool:
-        require_running(store.process)
+        require_running(life)
         try:
             client.list_buckets()
         except (BotoCoreError, ClientError):
@@ -105,7 +123,7 @@ def await_object_store(store: ObjectStore, buckets: tuple[str, ...]) -> None:
         answers,
         what=f"the object store to answer at {store.endpoint}",
         deadline=_READY,
-        hint=f"its log is {store.process.stderr}",
+        hint=f"its log is {life.stderr}",
     )
     for bucket in buckets:
         # A store that comes with the buckets says so.

@@ -20,7 +20,7 @@ from devkit.observe.audit.audit import DeliveryAudit
 from devkit.observe.audit.claims import resolve_claim
 from devkit.scenario.load import load_scenario
 from devkit.scenario.traffic import ScenarioTraffic
-from devkit.stack.external import RemoteLife
+from devkit.stack.external import RemotePart
 from devkit.stack.parts.mock_api import MockApi, await_answer
 from devkit.stack.parts.object_store import s3_client
 from devkit.stack.ports import free_port
@@ -62,8 +62,8 @@ def ports(docker_engine: TestEngine, docker: Docker) -> Iterator[dict[str, int]]
 @pytest.mark.slow
 def test_the_pipeline_runs_on_a_cluster_of_two_workers(ports: dict[str, int]) -> None:
     bootstrap = f"127.0.0.1:{ports['KAFKA_PORT']}"
-    mock = MockApi(RemoteLife("mock-api"), f"http://127.0.0.1:{ports['MOCK_PORT']}")
-    await_answer(mock)
+    mock = MockApi(f"http://127.0.0.1:{ports['MOCK_PORT']}")
+    await_answer(mock, RemotePart("mock-api", mock.endpoint).life)
     scenario = load_scenario(REPOSITORY / "scenarios" / "oversized-message.yaml")
     # Without the page that is the incident: the pipeline has its default configuration here.
     traffic = ScenarioTraffic(scenario.traffic.model_copy(update={"pages": {}}))

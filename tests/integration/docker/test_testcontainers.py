@@ -32,7 +32,7 @@ def test_an_object_is_kept(object_store):
 def test_the_mock_can_be_controlled(mock_api, stack):
     mock_api.populate(seed=3, catalog=[], rules=[])
     assert mock_api.counts().requests == 0
-    assert all(part.container for part in stack.parts())
+    assert all(place.container for place in stack.places())
 """
 
 

@@ -15,7 +15,7 @@ from devkit.guardian import Guardian, ManagedProcess
 from devkit.guardian import messages as m
 from devkit.guardian.end import Healed, end_run, heal
 from devkit.guardian.processes import RUN_VARIABLE, TREE_VARIABLE, is_alive
-from devkit.guardian.state import known_runs, state_path, unreadable_states
+from devkit.guardian.state import PartPlace, known_runs, state_path, unreadable_states
 from tests.unit.devkit.guardian.conftest import SLEEP, await_daemon, await_gone, await_value, daemon, of_run
 
 TOP = Path(__file__).parents[4]
@@ -58,6 +58,19 @@ class TestStarting:
         (tmp_path / "x.log").write_text("ready on an old port\n")
         assert exit_code(running.spawn("x", python("print('new')"), logs=tmp_path)) == 0
         assert (tmp_path / "x.log").read_text() == "new\n"
+
+    def test_a_successor_goes_on_with_the_log_and_takes_the_place(self, tmp_path: Path) -> None:
+        with Guardian() as guardian:
+            first = guardian.spawn("x", python("print('one')"), logs=tmp_path)
+            other = PartPlace(name="other", address="127.0.0.1:2", pid=1)
+            place = PartPlace(name="x", address="127.0.0.1:1", pid=first.pid)
+            guardian.announce({}, [place, other])
+            assert exit_code(first) == 0
+            second = guardian.spawn("x", python("print('two')"), logs=tmp_path, succeeds=first.pid)
+            assert exit_code(second) == 0
+            (run,) = known_runs()
+            assert run.parts == (place.model_copy(update={"pid": second.pid}), other)
+        assert (tmp_path / "x.log").read_text() == "one\ntwo\n"
 
     @pytest.mark.parametrize(
         ("argv", "reason"),

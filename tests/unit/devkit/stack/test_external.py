@@ -11,8 +11,9 @@ from kafka.errors import KafkaTimeoutError, TopicAuthorizationFailedError
 from devkit.errors import StackError, UsageError
 from devkit.stack import external
 from devkit.stack.addresses import Addresses
-from devkit.stack.external import RemoteLife, require_control, require_topics, start_external
+from devkit.stack.external import RemotePart, require_control, require_topics, start_external
 from devkit.stack.parts.mock_api import MockApi
+from devkit.stack.parts.part import LEVERS, Lever
 from devkit.stack.parts.running import require_running
 from devkit.stack.stack import Ports, StackRequest
 from tests.unit.devkit.stack.fakes import FakeGuardian
@@ -101,7 +102,7 @@ class TestTopics:
 
 class TestControl:
     def mock_that(self, error: StackError) -> MockApi:
-        mock = MockApi(RemoteLife("mock-api"), "http://m")
+        mock = MockApi("http://m")
         mock.counts = lambda: (_ for _ in ()).throw(error)  # type: ignore[method-assign]
         return mock
 
@@ -124,4 +125,12 @@ def test_ports_are_not_ours_to_choose(tmp_path: Path) -> None:
 
 
 def test_a_part_of_somebody_else_has_no_end_that_we_see() -> None:
-    require_running(RemoteLife("kafka"))
+    require_running(RemotePart("kafka", "k:9092").life)
+
+
+@pytest.mark.parametrize("lever", LEVERS)
+def test_a_part_of_somebody_else_has_no_levers(lever: Lever) -> None:
+    part = RemotePart("kafka", "k:9092")
+    with pytest.raises(UsageError, match=f"^`{lever}` cannot be done to kafka: k:9092 belongs to an external stack"):
+        part.pull(lever)
+    assert part.levers == frozenset()

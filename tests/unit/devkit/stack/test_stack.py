@@ -3,13 +3,15 @@ from dataclasses import replace
 
 import pytest
 
-from devkit.errors import StackError
+from devkit.errors import StackError, UsageError
+from devkit.guardian.state import PartPlace
 from devkit.stack import stack as stack_module
 from devkit.stack.parts.kafka import KafkaBroker
-from devkit.stack.parts.mock_api import MockApi
+from devkit.stack.parts.mock_api import MockApi, MockSilentError
 from devkit.stack.parts.object_store import ObjectStore
-from devkit.stack.stack import Stack
-from tests.unit.devkit.stack.fakes import FakeProcess
+from devkit.stack.ports import free_port
+from devkit.stack.stack import Stack, by_name
+from tests.unit.devkit.stack.fakes import FakePart, FakeProcess
 
 
 @pytest.fixture
@@ -19,10 +21,12 @@ def processes() -> list[FakeProcess]:
 
 @pytest.fixture
 def stack(processes: list[FakeProcess]) -> Stack:
-    kafka, store, mock = (process.managed() for process in processes)
-    api = MockApi(mock)
-    api.endpoint = "http://127.0.0.1:3"
-    return Stack(KafkaBroker("127.0.0.1:1", kafka), ObjectStore("http://127.0.0.1:2", store, "moto"), api)
+    return Stack(
+        KafkaBroker("127.0.0.1:1"),
+        ObjectStore("http://127.0.0.1:2", "moto"),
+        MockApi("http://127.0.0.1:3"),
+        by_name(*(FakePart(process, f"127.0.0.1:{number}") for number, process in enumerate(processes, 1))),
+    )
 
 
 def test_addresses_are_those_of_the_parts(stack: Stack) -> None:
@@ -43,6 +47,63 @@ def test_the_part_that_has_ended_is_named(stack: Stack, processes: list[FakeProc
     name = processes[number].name
     with pytest.raises(StackError, match=f"^{name} ended with exit code 1: it said this at last$"):
         stack.require_running()
+
+
+def test_a_part_is_found_by_its_name(stack: Stack) -> None:
+    assert stack.part("object-store") is stack.parts["object-store"]
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"), [("kakfa", "did you mean kafka?"), ("x", "there are: kafka, object-store, mock-api")]
+)
+def test_a_part_that_is_not_there_is_answered_with_the_near_miss(stack: Stack, name: str, hint: str) -> None:
+    with pytest.raises(UsageError, match=f"^the stack has no part '{name}'$") as caught:
+        stack.part(name)
+    assert caught.value.hint == hint
+
+
+def test_places_are_those_of_what_runs_now(stack: Stack, processes: list[FakeProcess]) -> None:
+    processes[0].pid = 7
+    assert stack.places()[0] == PartPlace(name="kafka", address="127.0.0.1:1", pid=7)
+    processes[0].pid = 8
+    assert stack.places()[0].pid == 8
+
+
+class TestExcused:
+    """A part that a fault holds may end."""
+
+    def test_its_end_is_no_news_while_it_is_held(self, stack: Stack, processes: list[FakeProcess]) -> None:
+        processes[0].exit_code = -9
+        with stack.excused("kafka"):
+            stack.require_running()
+        with pytest.raises(StackError, match=r"^kafka ended by signal 9"):
+            stack.require_running()
+
+    def test_two_faults_may_hold_the_same(self, stack: Stack, processes: list[FakeProcess]) -> None:
+        processes[0].exit_code = -9
+        with stack.excused("kafka"):
+            with stack.excused("kafka"):
+                pass
+            stack.require_running()
+
+    def test_nobody_else_is_excused(self, stack: Stack, processes: list[FakeProcess]) -> None:
+        processes[1].exit_code = 1
+        with stack.excused("kafka"), pytest.raises(StackError, match=r"^object-store ended"):
+            stack.require_running()
+
+    def test_what_failed_meanwhile_keeps_its_own_error(
+        self, stack: Stack, processes: list[FakeProcess], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(stack_module, "_NEWS", stack_module._NEWS * 0)
+        processes[0].exit_code = -9
+        error = StackError("Kafka did not say")
+        with pytest.raises(StackError) as caught, stack.excused("kafka"), stack.named_failures():
+            raise error
+        assert caught.value is error
+
+    def test_there_must_be_such_a_part(self, stack: Stack) -> None:
+        with pytest.raises(UsageError, match="no part 'kakfa'"), stack.excused("kakfa"):
+            pass
 
 
 class TestGuest:
@@ -99,6 +160,16 @@ class TestNamedFailures:
 
         monkeypatch.setattr(stack_module, "wait_until", wait)
         assert str(self.fail(stack, StackError("Kafka did not say"))).startswith("kafka ended with exit code 3")
+
+    def test_a_mock_that_has_ended_is_named_with_its_last_words(
+        self, stack: Stack, processes: list[FakeProcess]
+    ) -> None:
+        processes[2].exit_code = 1
+        silent = replace(stack, mock_api=MockApi(f"http://127.0.0.1:{free_port()}"))
+        last_words = r"^mock-api ended with exit code 1: it said this at last$"
+        with pytest.raises(StackError, match=last_words) as caught, silent.named_failures():
+            silent.mock_api.counts()
+        assert isinstance(caught.value.__cause__, MockSilentError)
 
     def test_an_error_while_all_parts_run_stays_what_it_is(self, stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(stack_module, "_NEWS", stack_module._NEWS * 0)

@@ -53,6 +53,5 @@ def test_the_brokers_own_limit_is_above_those_of_topics() -> None:
 
 
 def test_a_broker_that_ended_is_not_waited_for() -> None:
-    broker = KafkaBroker("127.0.0.1:1", FakeProcess(exit_code=1).managed())
     with pytest.raises(StackError, match=r"^kafka ended with exit code 1"):
-        await_kafka(broker)
+        await_kafka(KafkaBroker("127.0.0.1:1"), FakeProcess(exit_code=1))

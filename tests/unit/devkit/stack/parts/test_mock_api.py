@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from devkit.errors import StackError
+from devkit.errors import StackError, WaitTimeoutError
+from devkit.stack.parts import mock_api
 from devkit.stack.parts.mock_api import JournalCounts, JournalEntry, MockApi, await_mock_api, start_mock_api
 from devkit.stack.ports import free_port
 from mockapi.catalog import CatalogPage, CatalogRevision
 from mockapi.rules.model import Rule
-from tests.unit.devkit.stack.fakes import FakeGuardian, FakeProcess
+from tests.unit.devkit.stack.fakes import FakeGuardian
 
 COUNTS = {
     "requests": 7,
@@ -74,8 +75,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def mock(server: Server) -> Iterator[MockApi]:
-    api = MockApi(FakeProcess("mock-api").managed())
-    api.endpoint = server.endpoint
+    api = MockApi(server.endpoint)
     yield api
     api._session.close()
 
@@ -124,13 +124,6 @@ def test_a_mock_that_does_not_answer(mock: MockApi) -> None:
         mock.counts()
 
 
-def test_a_mock_that_has_ended_is_named_with_its_last_words(mock: MockApi) -> None:
-    mock.endpoint = f"http://127.0.0.1:{free_port()}"
-    mock.process.exit_code = 1  # type: ignore[misc]
-    with pytest.raises(StackError, match=r"^mock-api ended with exit code 1: it said this at last$"):
-        mock.counts()
-
-
 def test_a_proxy_of_the_environment_is_not_asked(
     server: Server, mock: MockApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,20 +136,43 @@ def test_a_proxy_of_the_environment_is_not_asked(
 
 def test_it_is_started_on_loopback_and_says_where(tmp_path: Path) -> None:
     guardian = FakeGuardian(tmp_path)
-    mock = start_mock_api(guardian.real(), tmp_path, seed=3)
+    port = free_port()
+    mock, part = start_mock_api(guardian.real(), tmp_path, seed=3, port=port)
     ((_, argv, _),) = guardian.started
-    assert argv[1:] == ["-m", "mockapi", "--host", "127.0.0.1", "--port", "0", "--seed", "3"]
-    (tmp_path / "mock-api.out").write_text("loading\nready on http://127.0.0.1:40123\n")
-    await_mock_api(mock)
-    assert mock.endpoint == "http://127.0.0.1:40123"
+    assert argv[1:] == ["-m", "mockapi", "--host", "127.0.0.1", "--port", str(port), "--seed", "3"]
+    (tmp_path / "mock-api.out").write_text(f"loading\nready on http://127.0.0.1:{port}\n")
+    await_mock_api(mock, part.life)
+    assert mock.endpoint == part.address == f"http://127.0.0.1:{port}"
+
+
+def test_an_answer_before_it_has_said_so_is_somebody_elses(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.answers["/__mock/journal/counts"] = 200, json.dumps(COUNTS)
+    monkeypatch.setattr(mock_api, "_READY", mock_api._READY * 0)
+    monkeypatch.setattr(mock_api, "claim_port", lambda port, part: int(server.endpoint.rpartition(":")[2]))
+    _, part = start_mock_api(FakeGuardian(tmp_path).real(), tmp_path)
+    (tmp_path / "mock-api.out").write_text("loading\n")
+    with pytest.raises(WaitTimeoutError, match="for the mock API to say that it is ready"):
+        part.await_ready()
+
+
+def test_one_that_was_started_again_gets_the_pages_and_rules_it_had(server: Server, mock: MockApi) -> None:
+    server.answers["/__mock/state"] = 200, "{}"
+    mock.populate_again()
+    assert server.asked == []
+    mock.populate(seed=7, catalog=[], rules=[Rule.model_validate({"name": "slow", "do": {"latency": "1s"}})])
+    mock.populate_again()
+    assert server.asked[1] == server.asked[0]
 
 
 def test_a_mock_that_ends_while_it_starts_is_not_waited_for(tmp_path: Path) -> None:
-    mock = start_mock_api(FakeGuardian(tmp_path).real(), tmp_path)
+    guardian = FakeGuardian(tmp_path)
+    _, part = start_mock_api(guardian.real(), tmp_path)
     (tmp_path / "mock-api.out").write_text("loading\n")
-    mock.process.exit_code = 2  # type: ignore[misc]
+    guardian.processes[0].exit_code = 2
     with pytest.raises(StackError, match=r"^mock-api ended with exit code 2"):
-        await_mock_api(mock)
+        part.await_ready()
 
 
 def test_entries_of_a_rule_say_which_revisions_met_it(server: Server, mock: MockApi) -> None:

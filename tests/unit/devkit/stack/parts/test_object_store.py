@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from devkit.errors import StackError
-from devkit.stack.parts.object_store import await_object_store, credentials, s3_client, start_object_store
+from devkit.errors import StackError, UsageError
+from devkit.stack.parts.object_store import credentials, s3_client, start_object_store
+from devkit.stack.parts.part import LEVERS
 from devkit.stack.ports import free_port
 from tests.unit.devkit.stack.fakes import FakeGuardian
 
@@ -14,17 +15,20 @@ from tests.unit.devkit.stack.fakes import FakeGuardian
 def test_moto_where_there_is_no_minio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda _name: None)
     guardian, port = FakeGuardian(tmp_path), free_port()
-    store = start_object_store(guardian.real(), tmp_path, port=port)
+    store, part = start_object_store(guardian.real(), tmp_path, (), port=port)
     assert (store.kind, store.endpoint) == ("moto", f"http://127.0.0.1:{port}")
     assert guardian.started == [
         ("object-store", [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)], {})
     ]
+    assert part.levers == {"pause", "resume"}
+    with pytest.raises(UsageError, match=r"^`kill` cannot be done to object-store: moto's server keeps objects in mem"):
+        part.pull("kill")
 
 
 def test_minio_where_there_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}")
     guardian = FakeGuardian(tmp_path)
-    store = start_object_store(guardian.real(), tmp_path)
+    store, part = start_object_store(guardian.real(), tmp_path, ())
     ((name, argv, env),) = guardian.started
     assert (store.kind, name, argv[:3]) == ("minio", "object-store", ["/bin/minio", "server", str(tmp_path / "minio")])
     assert (tmp_path / "minio").is_dir()
@@ -34,6 +38,7 @@ def test_minio_where_there_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert len(set(addresses)) == 2
     assert store.endpoint == f"http://{addresses[0]}"
     assert [env["MINIO_ROOT_USER"], env["MINIO_ROOT_PASSWORD"]] == list(credentials().values())[:2]
+    assert part.levers == set(LEVERS)
 
 
 def test_the_client_asks_this_store_and_gives_up_soon() -> None:
@@ -46,7 +51,8 @@ def test_the_client_asks_this_store_and_gives_up_soon() -> None:
 
 
 def test_a_store_that_ended_is_not_waited_for(tmp_path: Path) -> None:
-    store = start_object_store(FakeGuardian(tmp_path).real(), tmp_path)
-    store.process.exit_code = 1  # type: ignore[misc]
+    guardian = FakeGuardian(tmp_path)
+    _, part = start_object_store(guardian.real(), tmp_path, ("claims",))
+    guardian.processes[0].exit_code = 1
     with pytest.raises(StackError, match=r"^object-store ended with exit code 1"):
-        await_object_store(store, ("claims",))
+        part.await_ready()

@@ -1,0 +1,124 @@
+"""A part that runs in a container, and its levers: those of the engine."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+from devkit.docker.access import DockerAccess
+from devkit.docker.command import docker
+from devkit.guardian import Guardian
+from devkit.stack.container import ContainerLife, follow
+from devkit.stack.parts.part import Lever, Part
+from devkit.stack.parts.running import Life, require_running
+from devkit.waiting import wait_until
+
+_ENDING_S = 60
+_ORDER = timedelta(seconds=_ENDING_S + 30)
+_NOTICE = timedelta(seconds=15)
+
+Order = Callable[[list[str]], str]
+"""Has the engine do something with the container, and returns what it printed."""
+
+
+def _keeps_all() -> None:
+    """Most parts have on disk what they need."""
+
+
+class ContainerPart(Part):
+    """`ready` waits until what this life runs answers; `restore` gives a container that was started again what the one
+    before had in memory.
+    """
+
+    def __init__(
+        self,
+        life: ContainerLife,
+        *,
+        address: str,
+        ready: Callable[[Life], None],
+        restore: Callable[[], None] = _keeps_all,
+        order: Order,
+        succeed: Callable[[ContainerLife, str], ContainerLife],
+    ) -> None:
+        self._life, self._address, self._ready, self._restore = life, address, ready, restore
+        self._order, self._succeed = order, succeed
+
+    @property
+    def name(self) -> str:
+        return self._life.name
+
+    @property
+    def address(self) -> str:
+        return self._address
+
+    @property
+    def life(self) -> ContainerLife:
+        return self._life
+
+    def await_ready(self) -> None:
+        """Wait until it answers. Raises StackError, with its last words when it has ended."""
+        self._ready(self._life)
+
+    def refusal(self, lever: Lever) -> None:  # noqa: ARG002 - an engine can do all
+        return None
+
+    def pull(self, lever: Lever) -> None:
+        match lever:
+            case "pause":
+                require_running(self._life)
+                if not self._is_paused():
+                    self._tell("pause")
+            case "resume":
+                require_running(self._life)
+                self._unpause()
+                self.await_ready()
+            case "kill":
+                self._end("kill")
+            case "restart":
+                self._end("stop", "--time", str(_ENDING_S))
+                self._tell("start")
+                began = self._tell("inspect", "--format", "{{.State.StartedAt}}").strip()
+                self._life = self._succeed(self._life, began)
+                self.await_ready()
+                self._restore()
+
+    def _end(self, *order: str) -> None:
+        life = self._life
+        if life.exit_code is not None:
+            life.require_guardian()
+            return
+        self._unpause()  # an engine does not end a container that is paused
+        self._tell(*order)
+        wait_until(lambda: life.exit_code is not None, what=f"{self.name}'s container to end", deadline=_NOTICE)
+
+    def _unpause(self) -> None:
+        if self._is_paused():
+            self._tell("unpause")
+
+    def _is_paused(self) -> bool:
+        return self._tell("inspect", "--format", "{{.State.Paused}}").strip() == "true"
+
+    def _tell(self, *order: str) -> str:
+        return self._order(["container", *order, self._life.container])
+
+
+def container_part(
+    guardian: Guardian,
+    access: DockerAccess,
+    name: str,
+    container: str,
+    *,
+    address: str,
+    ready: Callable[[Life], None],
+    restore: Callable[[], None] = _keeps_all,
+    logs: Path,
+) -> ContainerPart:
+    """The part that this container runs; its output goes to `<logs>/<name>.log`, from its beginning."""
+
+    def order(words: list[str]) -> str:
+        return docker(access, words, what=f"having {name}'s container {words[1]}", deadline=_ORDER)
+
+    def succeed(before: ContainerLife, began: str) -> ContainerLife:
+        return follow(guardian, access, name, container, logs, succeeds=before, since=began)
+
+    life = follow(guardian, access, name, container, logs)
+    return ContainerPart(life, address=address, ready=ready, restore=restore, order=order, succeed=succeed)

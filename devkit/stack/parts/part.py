@@ -1,0 +1,51 @@
+"""A part of a stack as something that can be acted on: where it answers, what runs it, and its levers.
+
+A lever does one thing and returns when that is done: a paused part has stopped, a killed one is gone, a resumed or
+restarted one answers again. What a backend cannot do to a part it says before anybody tries (`refusal`).
+"""
+
+from abc import abstractmethod
+from typing import Literal, Protocol, get_args
+
+from devkit.errors import UsageError
+from devkit.stack.parts.running import Life
+
+Lever = Literal["pause", "resume", "kill", "restart"]
+LEVERS: tuple[Lever, ...] = get_args(Lever)
+
+
+class Part(Protocol):
+    """`address` is where clients reach it.
+
+    `restart` ends a part that lives by SIGTERM, and starts one that is dead.
+    """
+
+    @property
+    @abstractmethod
+    def name(self) -> str: ...
+    @property
+    @abstractmethod
+    def address(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def life(self) -> Life:
+        """Of what runs it now; a restarted part has a new one."""
+
+    @abstractmethod
+    def refusal(self, lever: Lever) -> str | None:
+        """Why this lever cannot be pulled here, None when it can; asking does nothing."""
+
+    @abstractmethod
+    def pull(self, lever: Lever) -> None:
+        """Raises UsageError for a lever that is refused, StackError when the part does not do it."""
+
+    @property
+    def levers(self) -> frozenset[Lever]:
+        """What can be done to it."""
+        return frozenset(lever for lever in LEVERS if self.refusal(lever) is None)
+
+    def require(self, lever: Lever) -> None:
+        """Raises UsageError with the reason when the lever is refused."""
+        if reason := self.refusal(lever):
+            raise UsageError(f"`{lever}` cannot be done to {self.name}: {reason}")

@@ -1,0 +1,125 @@
+"""The levers of a part that is a process, with processes that do what the test says."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from devkit.errors import StackError, UsageError, WaitTimeoutError
+from devkit.stack.parts import process
+from devkit.stack.parts.part import LEVERS, Lever
+from devkit.stack.parts.process import ProcessPart
+from devkit.stack.parts.running import Life, require_running
+from tests.unit.devkit.stack.fakes import FakeGuardian
+
+ARGV = ["store", "--port", "1"]
+
+
+class Desk:
+    """A part of which the test decides everything; `asked` are the process ids that were waited for."""
+
+    def __init__(self, directory: Path, **refused: str) -> None:
+        self.guardian = FakeGuardian(directory)
+        self.stopped = True
+        self.asked: list[int | None] = []
+        self.restored = 0
+        self.part = ProcessPart(
+            self.guardian.real(),
+            "store",
+            ARGV,
+            address="http://127.0.0.1:1",
+            ready=self.ready,
+            restore=self.restore,
+            logs=directory,
+            env={"KEY": "1"},
+            split=True,
+            refused=refused,  # type: ignore[arg-type]
+            is_stopped=lambda _: self.stopped,
+        )
+        self.process = self.guardian.processes[0]
+
+    def ready(self, life: Life) -> None:
+        require_running(life)
+        self.asked.append(life.pid)
+
+    def restore(self) -> None:
+        self.restored += 1
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+def test_a_paused_part_has_stopped(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.part.pull("pause")
+    assert desk.process.signals == [signal.SIGSTOP]
+    monkeypatch.setattr(process, "_STOPPING", process._STOPPING * 0)
+    desk.stopped = False
+    with pytest.raises(WaitTimeoutError, match="for store to stop"):
+        desk.part.pull("pause")
+
+
+def test_a_resumed_part_answers(desk: Desk) -> None:
+    desk.part.pull("resume")
+    assert desk.process.signals == [signal.SIGCONT]
+    assert desk.asked == [desk.process.pid]
+    assert desk.restored == 0
+
+
+@pytest.mark.parametrize("lever", ["pause", "resume"])
+def test_a_dead_part_can_be_neither_paused_nor_resumed(desk: Desk, lever: Lever) -> None:
+    desk.process.exit_code = 1
+    with pytest.raises(StackError, match=r"^store ended with exit code 1"):
+        desk.part.pull(lever)
+
+
+def test_a_killed_part_is_gone_and_stays_so(desk: Desk) -> None:
+    desk.process.ends_by = signal.SIGKILL
+    desk.part.pull("kill")
+    assert desk.part.life.exit_code == -signal.SIGKILL
+    assert len(desk.guardian.started) == 1
+    desk.part.pull("kill")
+
+
+def test_a_restarted_part_is_ended_in_order_and_started_the_same_way(desk: Desk) -> None:
+    desk.process.ends_by = signal.SIGTERM
+    before = desk.part.life
+    desk.part.pull("restart")
+    assert before.exit_code == -signal.SIGTERM
+    assert desk.guardian.started == [("store", ARGV, {"KEY": "1"})] * 2
+    assert desk.guardian.succeeded == [before.pid]
+    assert desk.part.life.pid != before.pid
+    assert desk.asked == [desk.part.life.pid]
+    assert desk.restored == 1
+
+
+def test_a_paused_part_can_be_restarted(desk: Desk) -> None:
+    """A stopped process takes a SIGTERM when it goes on."""
+    desk.process.ends_by = signal.SIGCONT
+    desk.part.pull("restart")
+    assert desk.process.signals == [signal.SIGTERM, signal.SIGCONT]
+
+
+def test_a_dead_part_is_started_again(desk: Desk) -> None:
+    desk.process.exit_code = -9
+    desk.part.pull("restart")
+    assert desk.process.signals == []
+    assert desk.part.life.exit_code is None
+
+
+def test_one_that_will_not_end_is_named(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "_ENDING", process._ENDING * 0)
+    with pytest.raises(WaitTimeoutError, match="for store to end by SIGTERM"):
+        desk.part.pull("restart")
+    assert len(desk.guardian.started) == 1
+
+
+def test_what_is_refused_is_said_without_doing_anything(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, kill="it would forget")
+    assert desk.part.refusal("kill") == "it would forget"
+    assert desk.part.refusal("pause") is None
+    assert desk.part.levers == set(LEVERS) - {"kill"}
+    with pytest.raises(UsageError, match=r"^`kill` cannot be done to store: it would forget$"):
+        desk.part.pull("kill")
+    assert desk.process.signals == []

@@ -1,0 +1,130 @@
+"""The levers of a part in a container, with an engine that does what it is told."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from devkit.errors import StackError
+from devkit.stack.container import ContainerLife
+from devkit.stack.container_part import ContainerPart
+from devkit.stack.parts.part import LEVERS, Lever
+from devkit.stack.parts.running import Life, require_running
+from tests.unit.devkit.stack.fakes import FakeProcess
+
+
+@dataclass
+class Engine:
+    """One container, and the part that it runs."""
+
+    status: str = "running"
+    told: list[str] = field(default_factory=list)
+    follower: FakeProcess = field(default_factory=FakeProcess)
+    ready: list[Life] = field(default_factory=list)
+    restored: int = 0
+    succeeded: list[tuple[ContainerLife, str]] = field(default_factory=list)
+
+    def order(self, words: list[str]) -> str:
+        assert (words[0], words[-1]) == ("container", "abc")
+        match words[1:-1]:
+            case ["inspect", _, "{{.State.Paused}}"]:
+                return f"{self.status == 'paused'}\n".lower()
+            case ["inspect", _, "{{.State.StartedAt}}"]:
+                return "2026-11-22T10:00:00Z\n"
+            case [verb, *_]:
+                self._obey(verb)
+        return ""
+
+    def _obey(self, verb: str) -> None:
+        self.told.append(verb)
+        if verb in ("kill", "stop", "pause") and self.status != "running":
+            raise StackError(f"container is {self.status}")
+        self.status = {"pause": "paused", "kill": "exited", "stop": "exited"}.get(verb, "running")
+        self.follower.exit_code = 0 if self.status == "exited" else None
+
+    def life(self) -> ContainerLife:
+        return ContainerLife(
+            "kafka",
+            "abc",
+            self.follower.managed(),
+            lambda _: "true 0 false" if self.status == "running" else "false 137 false",
+        )
+
+    def succeed(self, before: ContainerLife, began: str) -> ContainerLife:
+        self.succeeded.append((before, began))
+        return self.life()
+
+    def restore(self) -> None:
+        self.restored += 1
+
+    def await_ready(self, life: Life) -> None:
+        require_running(life)
+        self.ready.append(life)
+
+    def part(self) -> ContainerPart:
+        return ContainerPart(
+            self.life(),
+            address="127.0.0.1:1",
+            ready=self.await_ready,
+            restore=self.restore,
+            order=self.order,
+            succeed=self.succeed,
+        )
+
+
+@pytest.fixture
+def engine() -> Engine:
+    return Engine()
+
+
+def test_an_engine_can_do_all(engine: Engine) -> None:
+    assert engine.part().levers == set(LEVERS)
+
+
+def test_it_is_paused_and_resumed(engine: Engine) -> None:
+    part = engine.part()
+    for lever in ("pause", "pause", "resume", "resume"):
+        part.pull(lever)  # type: ignore[arg-type]
+    assert engine.told == ["pause", "unpause"], "the engine refuses both when they are so already"
+    assert engine.ready == [part.life] * 2
+    assert engine.restored == 0
+
+
+@pytest.mark.parametrize("lever", ["pause", "resume"])
+def test_one_that_has_ended_can_be_neither_paused_nor_resumed(engine: Engine, lever: Lever) -> None:
+    engine.status, engine.follower.exit_code = "exited", 0
+    with pytest.raises(StackError, match=r"^kafka ended with exit code 137"):
+        engine.part().pull(lever)
+
+
+def test_it_is_killed_once(engine: Engine) -> None:
+    part = engine.part()
+    part.pull("kill")
+    assert part.life.exit_code == 137
+    part.pull("kill")
+    assert engine.told == ["kill"]
+
+
+def test_a_paused_one_is_let_go_before_it_is_ended(engine: Engine) -> None:
+    part = engine.part()
+    part.pull("pause")
+    part.pull("kill")
+    assert engine.told == ["pause", "unpause", "kill"]
+
+
+def test_a_restarted_one_has_a_new_life_whose_log_goes_on(engine: Engine) -> None:
+    part = engine.part()
+    before = part.life
+    part.pull("restart")
+    assert engine.told == ["stop", "start"]
+    assert engine.succeeded == [(before, "2026-11-22T10:00:00Z")]
+    assert part.life is not before
+    assert engine.ready == [part.life]
+    assert engine.restored == 1
+
+
+def test_a_dead_one_is_started(engine: Engine) -> None:
+    part = engine.part()
+    part.pull("kill")
+    part.pull("restart")
+    assert engine.told == ["kill", "start"]
+    require_running(part.life)
