@@ -19,7 +19,7 @@ from mockapi.delivery.message import Message, as_it_is, message
 from mockapi.delivery.send import NOTHING_SENT, Sent, send_message
 from mockapi.delivery.unable import UNABLE, needs_wire
 from mockapi.entry import Asked, Result
-from mockapi.faults.registry import plan_for
+from mockapi.faults.hang import FAULT as HANG
 from mockapi.patience import GivenUp, while_awaited
 from mockapi.plan import NOTHING, Plan, StatusAnswer
 from mockapi.reply import Reply
@@ -27,6 +27,7 @@ from mockapi.request import BodyTooLarge, has_body, read_body, read_head
 from mockapi.routes.endpoint import Context, Endpoint
 from mockapi.routes.table import find
 from mockapi.rules.matching import Subject
+from mockapi.rules.planning import plan_for
 from mockapi.rules.target import Target
 from mockapi.wire import wire_of
 from mockapi.world import World, Worlds
@@ -96,7 +97,7 @@ class Exchange:
     def _hangs(self, world: World, rule: str) -> bool:
         """Whether a rule that held a request still does. One that has fired as often as it may goes on holding it."""
         return self._worlds.current is world and any(
-            standing.rule.name == rule and standing.rule.do.hang and standing.phase in {"in force", "spent"}
+            standing.rule.name == rule and standing.rule.do.has(HANG) and standing.phase in {"in force", "spent"}
             for standing in world.rulebook.standings()
         )
 

@@ -87,11 +87,9 @@ def _strangers(document: CommentedMap, scenario: Scenario) -> Iterator[Problem]:
         if rule.when.wiki is not None and rule.when.wiki not in scenario.traffic.wikis:
             text = f"no such wiki in traffic.wikis ({', '.join(scenario.traffic.wikis)})"
             yield Problem(*position(document, (*base, "wiki")), f"{_dotted((*base, 'wiki'))}: {text}")
-        if rule.do.refuse is not None:
-            here: Location = ("mock", "rules", number, "do", "refuse")
-            text = "nobody can show that it fired, as a refused connection leaves no trace"
-            hint = "`reset: before headers` is next to it"
-            yield Problem(*position(document, here), f"{_dotted(here)}: {text}; {hint}")
+        for fault, why in rule.do.unseen().items():
+            here: Location = ("mock", "rules", number, "do", fault)
+            yield Problem(*position(document, here), f"{_dotted(here)}: nobody can show that it fired, as {why}")
     for arm in ARMS:
         for number, expectation in enumerate(scenario.expect.of(arm)):
             location: Location = ("expect", arm, number, expectation.check)

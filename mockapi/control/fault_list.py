@@ -54,7 +54,7 @@ def described() -> tuple[FaultDescription, ...]:
     return tuple(_description(fault, schema) for fault in faults)
 
 
-def _description(fault: Fault, schema: Schema) -> FaultDescription:
+def _description(fault: Fault[Any], schema: Schema) -> FaultDescription:
     definitions: Schema = schema.get("$defs", {})
     forms = list(_forms(schema["properties"][fault.name], definitions))
     models = [form for form in forms if "properties" in form]

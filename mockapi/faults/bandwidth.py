@@ -5,13 +5,17 @@ The limit is that of one answer. Many at once each have theirs.
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Final
+from typing import Annotated, Final
+
+from pydantic import Field
 
 from mockapi.body import PIECE_BYTES
 from mockapi.delivery.delivery import Pace
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
+from mockapi.faults.slots import PACE
 from mockapi.plan import Plan
+from mockapi.values.size import Size
 
 _STEPS_A_SECOND: Final = 4
 
@@ -23,4 +27,13 @@ def apply(plan: Plan, bytes_a_second: int, draw: Draw) -> Plan:  # noqa: ARG001 
     return replace(plan, delivery=replace(plan.delivery, pace=pace, through_body=timedelta(0)))
 
 
-FAULT = Fault("bandwidth", "body", "the body comes at so many bytes a second", "64KiB", apply)
+FAULT = Fault(
+    name="bandwidth",
+    group="body",
+    summary="the body comes at so many bytes a second",
+    docs="the body comes at so many bytes a second",
+    takes=Annotated[Size, Field(ge=1)],
+    example="64KiB",
+    apply=apply,
+    claims=(PACE,),
+)

@@ -54,6 +54,11 @@ class Body(Strict):
             self._check_change(self.changed_bytes)
         return self
 
+    @property
+    def encoded(self) -> bool:
+        """Whether it asks for a content coding."""
+        return self.encoding not in {None, "identity"}
+
     def document(self, size_bytes: int | None) -> Block | Bomb | None:
         """What stands in place of the revision's document, of `size_bytes` unless it is a bomb; None for nothing."""
         if self.bomb is not None:
@@ -101,9 +106,15 @@ def coding(plan: Plan, accepts: Callable[[str], bool]) -> Coding | None:
 
 
 FAULT = Fault(
-    "body",
-    "body",
-    "a document of an exact or drawn size, one that compresses to nothing, or another content coding",
-    {"size": "20MiB", "encoding": "br"},
-    apply,
+    name="body",
+    group="body",
+    summary="a document of an exact or drawn size, one that compresses to nothing, or another content coding",
+    docs=(
+        "a document of exactly that size, 0 to 1 GiB, or of a drawn one (`{p50: 20KiB, p99: 1MiB}`); it differs from "
+        "its parent in `changed_bytes`. `bomb: 1GiB` compresses to next to nothing. `encoding`: `gzip`, `br`, `zstd`, "
+        "`deflate`, `identity`, where the client accepts it or by `force`"
+    ),
+    takes=Body,
+    example={"size": "20MiB", "encoding": "br"},
+    apply=apply,
 )

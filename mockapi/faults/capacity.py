@@ -5,13 +5,15 @@ beyond that waits. Which request waits how long depends on the clients' timing a
 """
 
 from dataclasses import replace
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
+from mockapi.rules.proof import Met
+from mockapi.values.short_form import spelled_out
 from mockapi.values.strict import Strict
 
 
@@ -31,11 +33,21 @@ def apply(plan: Plan, capacity: Capacity, draw: Draw) -> Plan:  # noqa: ARG001 -
     return replace(plan, capacity=draw.rule)
 
 
+def inaction(capacity: Capacity, met: Met) -> str:
+    """Nothing once a request queued or was turned away; the queues of all rules count together, so with several
+    capacities one that queued proves them all.
+    """
+    return "" if met.max_queued or met.by_status.get(str(capacity.overflow)) else "no request had to queue"
+
+
 FAULT = Fault(
-    "capacity",
-    "upstream",
-    "so many parses at once, the others queue; overflow 503 or 429",
-    {"parses": 4, "queue": 100},
-    apply,
+    name="capacity",
+    group="upstream",
+    summary="so many parses at once, the others queue; overflow 503 or 429",
+    docs="so many parses at once for all requests that meet the rule, the others queue; so latency comes of load",
+    takes=Annotated[Capacity, spelled_out("parses", int | Capacity)],
+    example={"parses": 4, "queue": 100},
+    apply=apply,
     promised=False,
+    inaction=inaction,
 )

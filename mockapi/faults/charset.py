@@ -1,12 +1,14 @@
 """Charset: Content-Type names another character encoding, or none, while the bytes stay UTF-8."""
 
 from dataclasses import replace
+from typing import Annotated
 
 from pydantic import Field
 
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
+from mockapi.values.short_form import spelled_out
 from mockapi.values.strict import Strict
 
 
@@ -22,4 +24,12 @@ def apply(plan: Plan, charset: Charset, draw: Draw) -> Plan:  # noqa: ARG001 - n
     return replace(plan, delivery=replace(plan.delivery, charset=says))
 
 
-FAULT = Fault("charset", "body", "Content-Type names another charset; the bytes stay UTF-8", "iso-8859-1", apply)
+FAULT = Fault(
+    name="charset",
+    group="body",
+    summary="Content-Type names another charset; the bytes stay UTF-8",
+    docs="the header names a charset that the bytes do not have",
+    takes=Annotated[Charset, spelled_out("says", str | Charset)],
+    example="iso-8859-1",
+    apply=apply,
+)

@@ -1,9 +1,13 @@
 """Close: the connection ends early but in order, with FIN, as when a server restarts or a worker gives up."""
 
+from typing import Annotated
+
 from mockapi.draws import Draw
 from mockapi.faults.cut import Cut, cut_off
 from mockapi.faults.fault import Fault
+from mockapi.faults.slots import ENDING
 from mockapi.plan import Plan
+from mockapi.values.short_form import spelled_out
 
 
 def apply(plan: Plan, cut: Cut, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn
@@ -11,4 +15,13 @@ def apply(plan: Plan, cut: Cut, draw: Draw) -> Plan:  # noqa: ARG001 - nothing i
     return cut_off(plan, cut, reset=False)
 
 
-FAULT = Fault("close", "connection", "FIN under the answer", "before headers", apply)
+FAULT = Fault(
+    name="close",
+    group="connection",
+    summary="FIN under the answer",
+    docs="FIN at the same places",
+    takes=Annotated[Cut, spelled_out("at", str | Cut)],
+    example="before headers",
+    apply=apply,
+    claims=(ENDING,),
+)

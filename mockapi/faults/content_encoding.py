@@ -1,12 +1,14 @@
 """Content encoding: the header names another coding than that of the bytes; `identity` takes the header away."""
 
 from dataclasses import replace
+from typing import Annotated
 
 from pydantic import Field
 
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
+from mockapi.values.short_form import spelled_out
 from mockapi.values.strict import Strict
 
 
@@ -22,4 +24,12 @@ def apply(plan: Plan, encoding: ContentEncoding, draw: Draw) -> Plan:  # noqa: A
     return replace(plan, delivery=replace(plan.delivery, coding=says))
 
 
-FAULT = Fault("content_encoding", "body", "Content-Encoding names another coding than that of the bytes", "gzip", apply)
+FAULT = Fault(
+    name="content_encoding",
+    group="body",
+    summary="Content-Encoding names another coding than that of the bytes",
+    docs="the header names a coding that the bytes do not have",
+    takes=Annotated[ContentEncoding, spelled_out("says", str | ContentEncoding)],
+    example="gzip",
+    apply=apply,
+)

@@ -6,16 +6,20 @@ length was a lie the connection ends (FIN), for nobody could tell where the next
 in chunks and is no lie.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from mockapi.delivery.delivery import Length
 from mockapi.draws import Draw
-from mockapi.faults.fault import Fault
+from mockapi.faults.body import Body
+from mockapi.faults.fault import Clash, Fault
+from mockapi.faults.slots import LENGTH
 from mockapi.plan import Plan
+from mockapi.values.short_form import spelled_out
 from mockapi.values.strict import Strict
 
 
@@ -42,4 +46,22 @@ def apply(plan: Plan, length: ContentLength, draw: Draw) -> Plan:  # noqa: ARG00
     return replace(plan, delivery=replace(plan.delivery, length=wrong))
 
 
-FAULT = Fault("content_length", "body", "Content-Length says something else", "compressed", apply)
+def clash(length: ContentLength, given: Mapping[str, object]) -> Clash | None:
+    """A coding of the body, if the length is to be that of one."""
+    body = given.get("body")
+    if length.says == "compressed" and isinstance(body, Body) and body.encoded:
+        return Clash("body.encoding", "`compressed` means that the body is plain: leave it out")
+    return None
+
+
+FAULT = Fault(
+    name="content_length",
+    group="body",
+    summary="Content-Length says something else",
+    docs="the header says something else: `compressed`, `decoded`, `absent`, `negative`, `{off_by: +10}`",
+    takes=Annotated[ContentLength, spelled_out("says", str | ContentLength)],
+    example="compressed",
+    apply=apply,
+    claims=(LENGTH,),
+    clash=clash,
+)

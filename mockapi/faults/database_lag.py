@@ -9,7 +9,7 @@ from dataclasses import replace
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
-from mockapi.values.drawn_time import DrawnTime, drawn_end, noted
+from mockapi.values.drawn_time import DrawnTime, FiniteTime, drawn_end, noted
 
 
 def apply(plan: Plan, time: DrawnTime, draw: Draw) -> Plan:
@@ -19,4 +19,12 @@ def apply(plan: Plan, time: DrawnTime, draw: Draw) -> Plan:
     return replace(plan, state=state, draws={**plan.draws, **noted("database_lag_s", lag)})
 
 
-FAULT = Fault("database_lag", "wiki", "the lag that maxlag of the Action API is compared with", "7s", apply)
+FAULT = Fault(
+    name="database_lag",
+    group="wiki",
+    summary="the lag that maxlag of the Action API is compared with",
+    docs="what `maxlag` of the Action API is compared with",
+    takes=FiniteTime,
+    example="7s",
+    apply=apply,
+)

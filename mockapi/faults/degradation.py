@@ -33,10 +33,12 @@ def apply(plan: Plan, ramp: Degradation, draw: Draw) -> Plan:
 
 
 FAULT = Fault(
-    "degradation",
-    "latency",
-    "adds a wait that grows with time",
-    {"adds": "5s", "over": "60s"},
-    apply,
+    name="degradation",
+    group="latency",
+    summary="adds a wait that grows with time",
+    docs="a wait on top, growing evenly from when a window would begin; `after` begins later",
+    takes=Degradation,
+    example={"adds": "5s", "over": "60s"},
+    apply=apply,
     promised=False,
 )

@@ -8,6 +8,7 @@ from pydantic import Field
 from mockapi.delivery.delivery import Pace
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
+from mockapi.faults.slots import PACE
 from mockapi.plan import Plan
 from mockapi.values.duration import PositiveDuration
 from mockapi.values.size import Size
@@ -27,4 +28,13 @@ def apply(plan: Plan, dribble: Dribble, draw: Draw) -> Plan:  # noqa: ARG001 - n
     return replace(plan, delivery=replace(plan.delivery, pace=pace, through_body=timedelta(0)))
 
 
-FAULT = Fault("dribble", "body", "the body comes a few bytes at a time", {"bytes": 100, "every": "1s"}, apply)
+FAULT = Fault(
+    name="dribble",
+    group="body",
+    summary="the body comes a few bytes at a time",
+    docs="the body comes a few bytes at a time",
+    takes=Dribble,
+    example={"bytes": 100, "every": "1s"},
+    apply=apply,
+    claims=(PACE,),
+)

@@ -2,14 +2,16 @@
 
 import random
 from dataclasses import replace
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from mockapi.delivery.delivery import Ending, Place
 from mockapi.draws import Draw, digest
 from mockapi.faults.fault import Fault
+from mockapi.faults.slots import ENDING
 from mockapi.plan import Plan
+from mockapi.values.short_form import spelled_out
 from mockapi.values.size import Size
 from mockapi.values.strict import Strict
 
@@ -30,4 +32,13 @@ def apply(plan: Plan, garbage: Garbage, draw: Draw) -> Plan:
     return replace(plan, delivery=replace(plan.delivery, ending=Ending(place, then=then), hang=None))
 
 
-FAULT = Fault("garbage", "connection", "random bytes in place of the answer, then FIN", {"bytes": 512}, apply)
+FAULT = Fault(
+    name="garbage",
+    group="connection",
+    summary="random bytes in place of the answer, then FIN",
+    docs="random bytes in place of the answer, then FIN",
+    takes=Annotated[Garbage, spelled_out("at", str | Garbage)],
+    example={"bytes": 512},
+    apply=apply,
+    claims=(ENDING,),
+)

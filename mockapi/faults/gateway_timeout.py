@@ -11,6 +11,8 @@ from datetime import timedelta
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan, StatusAnswer
+from mockapi.rules.proof import Met
+from mockapi.values.duration import PositiveDuration
 
 ANSWER = StatusAnswer(code=504)
 
@@ -20,11 +22,22 @@ def apply(plan: Plan, limit: timedelta, draw: Draw) -> Plan:  # noqa: ARG001 - n
     return replace(plan, gateway_timeout=limit)
 
 
+def inaction(limit: timedelta, met: Met) -> str:  # noqa: ARG001 - whatever the time is
+    """Nothing once a client got the 504."""
+    return "" if met.by_status.get(str(ANSWER.code)) else f"no answer was {ANSWER.code}"
+
+
 FAULT = Fault(
-    "gateway_timeout",
-    "proxy",
-    "a proxy in front answers 504 after that time, while the parse behind goes on",
-    "1s",
-    apply,
+    name="gateway_timeout",
+    group="proxy",
+    summary="a proxy in front answers 504 after that time, while the parse behind goes on",
+    docs=(
+        "a proxy in front: 504 in envoy's words after that time, while the parse behind keeps its place and takes its "
+        "slot"
+    ),
+    takes=PositiveDuration,
+    example="1s",
+    apply=apply,
     promised=False,
+    inaction=inaction,
 )

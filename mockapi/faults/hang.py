@@ -17,4 +17,13 @@ def apply(plan: Plan, hang: Literal[True], draw: Draw) -> Plan:  # noqa: ARG001 
     return replace(plan, delivery=replace(plan.delivery, hang=draw.rule, ending=None))
 
 
-FAULT = Fault("hang", "connection", "the request is never answered and its connection no longer read", True, apply)
+FAULT = Fault(
+    name="hang",
+    group="connection",
+    summary="the request is never answered and its connection no longer read",
+    docs="the request is never answered and its connection no longer read",
+    takes=Literal[True],
+    example=True,
+    apply=apply,
+    alone=True,
+)

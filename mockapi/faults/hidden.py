@@ -41,4 +41,12 @@ def apply(plan: Plan, hidden: Hidden, draw: Draw) -> Plan:  # noqa: ARG001 - not
     return replace(plan, state=state)
 
 
-FAULT = Fault("hidden", "wiki", "revision-deleted text, user or comment", {"parts": ["text"]}, apply)
+FAULT = Fault(
+    name="hidden",
+    group="wiki",
+    summary="revision-deleted text, user or comment",
+    docs="revision-deleted parts, `suppressed: true` for everybody",
+    takes=Hidden,
+    example={"parts": ["text"]},
+    apply=apply,
+)

@@ -3,15 +3,19 @@
 They replace what was there, so that a document of exact size keeps it. The answer goes out without a content coding.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Annotated
 
 from pydantic import Field
 
 from mockapi.delivery.delivery import HALF, BrokenText
 from mockapi.draws import Draw
-from mockapi.faults.fault import Fault
+from mockapi.faults.body import Body
+from mockapi.faults.fault import Clash, Fault
 from mockapi.plan import Plan
 from mockapi.values.offset import After
+from mockapi.values.short_form import spelled_out
 from mockapi.values.strict import Strict
 
 
@@ -27,4 +31,21 @@ def apply(plan: Plan, invalid: InvalidUtf8, draw: Draw) -> Plan:  # noqa: ARG001
     return replace(plan, delivery=replace(plan.delivery, broken=BrokenText(invalid.bytes, invalid.at)))
 
 
-FAULT = Fault("invalid_utf8", "body", "so many bytes of the document are no UTF-8", {"bytes": 3, "at": "50%"}, apply)
+def clash(invalid: InvalidUtf8, given: Mapping[str, object]) -> Clash | None:  # noqa: ARG001 - whatever is broken
+    """A coding of the body."""
+    body = given.get("body")
+    if isinstance(body, Body) and body.encoded:
+        return Clash("body.encoding", "a broken document goes out without a coding: leave it out")
+    return None
+
+
+FAULT = Fault(
+    name="invalid_utf8",
+    group="body",
+    summary="so many bytes of the document are no UTF-8",
+    docs="so many bytes are no UTF-8; the length stays",
+    takes=Annotated[InvalidUtf8, spelled_out("bytes", int | InvalidUtf8)],
+    example={"bytes": 3, "at": "50%"},
+    apply=apply,
+    clash=clash,
+)

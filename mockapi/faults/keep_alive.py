@@ -5,6 +5,7 @@ request is the n-th of a connection is up to the client, so it is no function of
 """
 
 from dataclasses import replace
+from typing import Annotated
 
 from pydantic import Field
 
@@ -12,6 +13,7 @@ from mockapi.delivery.delivery import KeepAlive
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
+from mockapi.values.short_form import spelled_out
 from mockapi.values.strict import Strict
 
 
@@ -31,5 +33,12 @@ def apply(plan: Plan, end: KeepAliveEnd, draw: Draw) -> Plan:  # noqa: ARG001 - 
 
 
 FAULT = Fault(
-    "keep_alive", "connection", "FIN after the n-th answer of a connection", {"requests": 5}, apply, promised=False
+    name="keep_alive",
+    group="connection",
+    summary="FIN after the n-th answer of a connection",
+    docs="FIN after the fifth answer of a connection, unannounced or with `announce: true`",
+    takes=Annotated[KeepAliveEnd, spelled_out("requests", int | KeepAliveEnd)],
+    example={"requests": 5},
+    apply=apply,
+    promised=False,
 )

@@ -9,7 +9,7 @@ from dataclasses import replace
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
-from mockapi.values.drawn_time import DrawnTime, drawn, noted
+from mockapi.values.drawn_time import DrawnTime, Time, drawn, noted
 
 
 def apply(plan: Plan, time: DrawnTime, draw: Draw) -> Plan:
@@ -18,4 +18,12 @@ def apply(plan: Plan, time: DrawnTime, draw: Draw) -> Plan:
     return replace(plan, latency=wait, draws={**plan.draws, **noted("latency_s", wait)})
 
 
-FAULT = Fault("latency", "latency", "waits before the first byte of the answer, or for ever", "10s", apply)
+FAULT = Fault(
+    name="latency",
+    group="latency",
+    summary="waits before the first byte of the answer, or for ever",
+    docs="a time that passes before the headers; `never` waits until the client leaves",
+    takes=Time,
+    example="10s",
+    apply=apply,
+)

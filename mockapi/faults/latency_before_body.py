@@ -8,7 +8,7 @@ from dataclasses import replace
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
-from mockapi.values.drawn_time import DrawnTime, drawn, noted
+from mockapi.values.drawn_time import DrawnTime, Time, drawn, noted
 
 
 def apply(plan: Plan, time: DrawnTime, draw: Draw) -> Plan:
@@ -19,9 +19,11 @@ def apply(plan: Plan, time: DrawnTime, draw: Draw) -> Plan:
 
 
 FAULT = Fault(
-    "latency_before_body",
-    "latency",
-    "waits between headers and body, or for ever",
-    "5s",
-    apply,
+    name="latency_before_body",
+    group="latency",
+    summary="waits between headers and body, or for ever",
+    docs="a time between the headers and the body",
+    takes=Time,
+    example="5s",
+    apply=apply,
 )

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
+from mockapi.faults.slots import PACE
 from mockapi.plan import Plan
-from mockapi.values.drawn_time import DrawnTime, drawn, noted
+from mockapi.values.drawn_time import DrawnTime, Time, drawn, noted
 
 
 def apply(plan: Plan, time: DrawnTime, draw: Draw) -> Plan:
@@ -18,4 +19,13 @@ def apply(plan: Plan, time: DrawnTime, draw: Draw) -> Plan:
     return replace(plan, delivery=delivery, draws={**plan.draws, **noted("latency_through_body_s", length)})
 
 
-FAULT = Fault("latency_through_body", "latency", "spreads the body over that time, or for ever", "5s", apply)
+FAULT = Fault(
+    name="latency_through_body",
+    group="latency",
+    summary="spreads the body over that time, or for ever",
+    docs="the body is spread over that time",
+    takes=Time,
+    example="5s",
+    apply=apply,
+    claims=(PACE,),
+)

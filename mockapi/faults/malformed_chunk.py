@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 from mockapi.delivery.delivery import HALF, Ending, Place
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
+from mockapi.faults.slots import ENDING, LENGTH
 from mockapi.plan import Plan
 from mockapi.values.offset import After
+from mockapi.values.short_form import spelled_out
 from mockapi.values.strict import Strict
 
 _CHUNKS: Final[Mapping[str, bytes]] = MappingProxyType(
@@ -38,4 +40,13 @@ def apply(plan: Plan, chunk: MalformedChunk, draw: Draw) -> Plan:  # noqa: ARG00
     return replace(plan, delivery=replace(plan.delivery, ending=ending, hang=None))
 
 
-FAULT = Fault("malformed_chunk", "connection", "a chunk breaks the framing of the body", "not hex", apply)
+FAULT = Fault(
+    name="malformed_chunk",
+    group="connection",
+    summary="a chunk breaks the framing of the body",
+    docs="a chunk that breaks the framing",
+    takes=Annotated[MalformedChunk, spelled_out("how", str | MalformedChunk)],
+    example="not hex",
+    apply=apply,
+    claims=(ENDING, LENGTH),
+)

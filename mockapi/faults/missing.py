@@ -17,9 +17,11 @@ def apply(plan: Plan, on: Literal[True], draw: Draw) -> Plan:  # noqa: ARG001 - 
 
 
 FAULT = Fault(
-    "missing",
-    "wiki",
-    "a deleted revision: 404, or badrevids",
-    True,
-    apply,
+    name="missing",
+    group="wiki",
+    summary="a deleted revision: 404, or badrevids",
+    docs="a deleted revision: 404, or among `badrevids`",
+    takes=Literal[True],
+    example=True,
+    apply=apply,
 )

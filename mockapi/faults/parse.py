@@ -10,7 +10,7 @@ from dataclasses import replace
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
-from mockapi.values.drawn_time import DrawnTime, drawn_end, noted
+from mockapi.values.drawn_time import DrawnTime, FiniteTime, drawn_end, noted
 
 
 def apply(plan: Plan, time: DrawnTime, draw: Draw) -> Plan:
@@ -19,4 +19,12 @@ def apply(plan: Plan, time: DrawnTime, draw: Draw) -> Plan:
     return replace(plan, parse=length, draws={**plan.draws, **noted("parse_s", length)})
 
 
-FAULT = Fault("parse", "upstream", "how long a render holds the wiki's parser", {"p50": "40ms", "p99": "10s"}, apply)
+FAULT = Fault(
+    name="parse",
+    group="upstream",
+    summary="how long a render holds the wiki's parser",
+    docs="a time for which a render holds the parser. Errors do not parse; a parse goes on when its client leaves",
+    takes=FiniteTime,
+    example={"p50": "40ms", "p99": "10s"},
+    apply=apply,
+)

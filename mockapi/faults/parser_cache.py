@@ -18,10 +18,12 @@ def apply(plan: Plan, on: Literal[True], draw: Draw) -> Plan:  # noqa: ARG001 - 
 
 
 FAULT = Fault(
-    "parser_cache",
-    "wiki",
-    "a revision is parsed on its first fetch only",
-    True,
-    apply,
+    name="parser_cache",
+    group="wiki",
+    summary="a revision is parsed on its first fetch only",
+    docs="a revision is parsed on its first fetch only",
+    takes=Literal[True],
+    example=True,
+    apply=apply,
     promised=False,
 )

@@ -14,10 +14,12 @@ from pydantic_core import PydanticCustomError
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
+from mockapi.rules.proof import Met
 from mockapi.upstream.buckets import Limit
 from mockapi.values.strict import Strict
 
 _FORM = re.compile(r"(\d+(?:\.\d+)?)\s*/\s*(s|m|h)", re.ASCII)
+TOO_MANY = 429
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -43,11 +45,19 @@ def apply(plan: Plan, limit: RateLimit, draw: Draw) -> Plan:
     return replace(plan, limits=(*plan.limits, (draw.rule, bucket)))
 
 
+def inaction(limit: RateLimit, met: Met) -> str:  # noqa: ARG001 - whatever the rate is
+    """Nothing once somebody was turned away."""
+    return "" if met.by_status.get(str(TOO_MANY)) else f"no answer was {TOO_MANY}"
+
+
 FAULT = Fault(
-    "rate_limit",
-    "proxy",
-    "a token bucket; who finds it empty gets 429 with Retry-After",
-    {"rate": "20/s", "burst": 40, "by": "client"},
-    apply,
+    name="rate_limit",
+    group="proxy",
+    summary="a token bucket; who finds it empty gets 429 with Retry-After",
+    docs="a token bucket for `all` or each `client`; who finds it empty gets 429 and a `Retry-After` of the true wait",
+    takes=RateLimit,
+    example={"rate": "20/s", "burst": 40, "by": "client"},
+    apply=apply,
     promised=False,
+    inaction=inaction,
 )

@@ -5,12 +5,16 @@ Connections that are open live on, and the control can be reached through them. 
 A refused connection is no request: no journal shows it, only the client can.
 """
 
+from typing import Annotated
+
 from pydantic import Field
+from pydantic_core import PydanticCustomError
 
 from mockapi.draws import Draw
-from mockapi.faults.fault import Fault
+from mockapi.faults.fault import Fault, Terms
 from mockapi.plan import Plan
-from mockapi.values.duration import PositiveDuration
+from mockapi.values.duration import Duration, PositiveDuration
+from mockapi.values.short_form import spelled_out
 from mockapi.values.strict import Strict
 
 
@@ -25,4 +29,29 @@ def apply(plan: Plan, refuse: Refuse, draw: Draw) -> Plan:  # noqa: ARG001 - a r
     return plan
 
 
-FAULT = Fault("refuse", "connection", "the server does not listen", "10s", apply, promised=False)
+def suits(refuse: Refuse, terms: Terms) -> None:
+    """Raises PydanticCustomError where the rule chooses among requests, or would refuse for ever."""
+    if terms.chooses:
+        raise PydanticCustomError(
+            "refuse_some",
+            "refuse cannot choose among requests",
+            {"hint": "a refused connection has none: leave out when and times; reset can choose"},
+        )
+    if refuse.for_ is None and terms.ttl is None:
+        hint = "give it a time, such as refuse: 10s, or the rule a ttl"
+        raise PydanticCustomError("refuse_ever", "refuse without an end", {"hint": hint})
+
+
+FAULT = Fault(
+    name="refuse",
+    group="connection",
+    summary="the server does not listen",
+    docs="the server does not listen, for all; open connections live on. Needs `for` or a `ttl`",
+    takes=Annotated[Refuse, spelled_out("for", Duration | Refuse)],
+    example="10s",
+    apply=apply,
+    promised=False,
+    alone=True,
+    suits=suits,
+    unseen="a refused connection leaves no trace; `reset: before headers` is next to it",
+)

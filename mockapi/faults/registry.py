@@ -1,11 +1,9 @@
-"""All faults, by their keys in a rule's `do`; and the plan that rules make of them."""
+"""All faults, by their keys in a rule's `do`, in the order in which a request meets them."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
-from mockapi.draws import Draw
 from mockapi.faults import (
     bandwidth,
     body,
@@ -38,60 +36,59 @@ from mockapi.faults import (
     truncate,
 )
 from mockapi.faults.fault import Fault
-from mockapi.plan import NOTHING, Plan
-from mockapi.rules.model import Rule
 
-FAULTS: Final[Mapping[str, Fault]] = MappingProxyType(
-    {
-        fault.name: fault
-        for fault in (
-            rate_limit.FAULT,
-            latency.FAULT,
-            degradation.FAULT,
-            latency_before_body.FAULT,
-            latency_through_body.FAULT,
-            parse.FAULT,
-            capacity.FAULT,
-            gateway_timeout.FAULT,
-            status.FAULT,
-            missing.FAULT,
-            hidden.FAULT,
-            replica_lag.FAULT,
-            database_lag.FAULT,
-            parser_cache.FAULT,
-            body.FAULT,
-            content_length.FAULT,
-            content_encoding.FAULT,
-            charset.FAULT,
-            invalid_utf8.FAULT,
-            truncate.FAULT,
-            dribble.FAULT,
-            bandwidth.FAULT,
-            refuse.FAULT,
-            hang.FAULT,
-            reset.FAULT,
-            close.FAULT,
-            malformed_chunk.FAULT,
-            garbage.FAULT,
-            keep_alive.FAULT,
-        )
-    }
-)
+_FAULTS: Final[dict[str, Fault[Any]]] = {
+    fault.name: fault
+    for fault in (
+        rate_limit.FAULT,
+        latency.FAULT,
+        degradation.FAULT,
+        latency_before_body.FAULT,
+        latency_through_body.FAULT,
+        parse.FAULT,
+        capacity.FAULT,
+        gateway_timeout.FAULT,
+        status.FAULT,
+        missing.FAULT,
+        hidden.FAULT,
+        replica_lag.FAULT,
+        database_lag.FAULT,
+        parser_cache.FAULT,
+        body.FAULT,
+        content_length.FAULT,
+        content_encoding.FAULT,
+        charset.FAULT,
+        invalid_utf8.FAULT,
+        truncate.FAULT,
+        dribble.FAULT,
+        bandwidth.FAULT,
+        refuse.FAULT,
+        hang.FAULT,
+        reset.FAULT,
+        close.FAULT,
+        malformed_chunk.FAULT,
+        garbage.FAULT,
+        keep_alive.FAULT,
+    )
+}
+FAULTS: Final[Mapping[str, Fault[Any]]] = MappingProxyType(_FAULTS)
+
+_followers: Final[list[Callable[..., None]]] = []
 
 
-def plan_for(
-    rules: Sequence[Rule], *, seed: int, key: str, attempt: int, age_s: Callable[[str], float] = lambda _: 0.0
-) -> Plan:
-    """The plan that `rules`, all of which match, make in their order; draws are a function of the arguments.
+def register(fault: Fault[Any]) -> None:
+    """Adds a fault of another package after all others: from now on it is a key of `do`, and listed as they are.
 
-    `age_s` says how long a rule, by its name, has been in force: for what depends on time.
+    Raises ValueError for a name that is taken.
     """
-    if not rules:
-        return NOTHING
-    plan = replace(NOTHING, rules=tuple(rule.name for rule in rules))
-    for rule in rules:
-        draw = Draw(seed, rule.name, key, attempt, age_s(rule.name))
-        for name, parameters in rule.do:
-            if parameters is not None:
-                plan = FAULTS[name].apply(plan, parameters, draw)
-    return plan
+    if fault.name in _FAULTS:
+        raise ValueError(f"there is a fault {fault.name!r} already: give this one another name")
+    _FAULTS[fault.name] = fault
+    for follower in _followers:
+        follower(fault)
+
+
+def follow(take: Callable[..., None]) -> None:
+    """Calls `take` with all faults now, and with each that is registered later."""
+    take(*FAULTS.values())
+    _followers.append(take)

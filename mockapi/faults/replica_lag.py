@@ -40,4 +40,12 @@ def apply(plan: Plan, lag: ReplicaLag, draw: Draw) -> Plan:
     return replace(plan, state=state)
 
 
-FAULT = Fault("replica_lag", "wiki", "a revision is unknown at first, then known", {"attempts": 2}, apply)
+FAULT = Fault(
+    name="replica_lag",
+    group="wiki",
+    summary="a revision is unknown at first, then known",
+    docs="a new revision, unknown at first, then known; or `{for: 3s}` after the first request for it (*)",
+    takes=ReplicaLag,
+    example={"attempts": 2},
+    apply=apply,
+)

@@ -3,10 +3,14 @@
 What was sent before it has arrived by then; a client reads that first and then gets ECONNRESET.
 """
 
+from typing import Annotated
+
 from mockapi.draws import Draw
 from mockapi.faults.cut import Cut, cut_off
 from mockapi.faults.fault import Fault
+from mockapi.faults.slots import ENDING
 from mockapi.plan import Plan
+from mockapi.values.short_form import spelled_out
 
 
 def apply(plan: Plan, cut: Cut, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn
@@ -14,4 +18,13 @@ def apply(plan: Plan, cut: Cut, draw: Draw) -> Plan:  # noqa: ARG001 - nothing i
     return cut_off(plan, cut, reset=True)
 
 
-FAULT = Fault("reset", "connection", "RST under the answer", {"at": "in body", "after": "10KiB"}, apply)
+FAULT = Fault(
+    name="reset",
+    group="connection",
+    summary="RST under the answer",
+    docs="RST `before headers`, `in headers`, `before body` or `in body`",
+    takes=Annotated[Cut, spelled_out("at", str | Cut)],
+    example={"at": "in body", "after": "10KiB"},
+    apply=apply,
+    claims=(ENDING,),
+)

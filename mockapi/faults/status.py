@@ -5,7 +5,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -14,6 +14,7 @@ from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan, StatusAnswer
 from mockapi.values.duration import Duration
+from mockapi.values.short_form import spelled_out
 from mockapi.values.strict import Strict
 
 
@@ -43,4 +44,15 @@ def apply(plan: Plan, status: Status, draw: Draw) -> Plan:  # noqa: ARG001 - not
     return replace(plan, status=answer)
 
 
-FAULT = Fault("status", "proxy", "answers with that status in the words of the part that would give it", 504, apply)
+FAULT = Fault(
+    name="status",
+    group="proxy",
+    summary="answers with that status in the words of the part that would give it",
+    docs=(
+        "an error instead of the page, in the words of the part that gives it in production; or `{code: 503, "
+        "retry_after: 5s, body: …}`, with `retry_after_as: date` for an HTTP date"
+    ),
+    takes=Annotated[Status, spelled_out("code", int | Status)],
+    example=504,
+    apply=apply,
+)

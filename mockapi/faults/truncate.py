@@ -5,13 +5,15 @@ The connection ends with FIN, as from a server that believes it is done, or with
 """
 
 from dataclasses import replace
-from typing import Literal
+from typing import Annotated, Literal
 
 from mockapi.delivery.delivery import Ending, Place
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
+from mockapi.faults.slots import ENDING
 from mockapi.plan import Plan
 from mockapi.values.offset import After
+from mockapi.values.short_form import spelled_out
 from mockapi.values.strict import Strict
 
 
@@ -29,4 +31,13 @@ def apply(plan: Plan, truncate: Truncate, draw: Draw) -> Plan:  # noqa: ARG001 -
     return replace(plan, delivery=replace(plan.delivery, ending=ending, hang=None))
 
 
-FAULT = Fault("truncate", "body", "the body stops early", {"after": "50%", "length": "chunked"}, apply)
+FAULT = Fault(
+    name="truncate",
+    group="body",
+    summary="the body stops early",
+    docs="the body stops early, with FIN or RST; `length: chunked` for a body without a length",
+    takes=Annotated[Truncate, spelled_out("after", int | float | str | Truncate)],
+    example={"after": "50%", "length": "chunked"},
+    apply=apply,
+    claims=(ENDING,),
+)

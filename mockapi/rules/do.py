@@ -1,34 +1,20 @@
-"""The half of a rule that says what happens."""
+"""The half of a rule that says what happens: a key for each fault of the registry."""
 
-from typing import Annotated, Literal, Self
+from collections.abc import Iterator
+from typing import Annotated, Any, Self, TypeVar, cast
 
-from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from mockapi.faults.body import Body
-from mockapi.faults.capacity import Capacity
-from mockapi.faults.charset import Charset
 from mockapi.faults.clashes import check_clashes
-from mockapi.faults.content_encoding import ContentEncoding
-from mockapi.faults.content_length import ContentLength
-from mockapi.faults.cut import Cut
-from mockapi.faults.degradation import Degradation
-from mockapi.faults.dribble import Dribble
-from mockapi.faults.garbage import Garbage
-from mockapi.faults.hidden import Hidden
-from mockapi.faults.invalid_utf8 import InvalidUtf8
-from mockapi.faults.keep_alive import KeepAliveEnd
-from mockapi.faults.malformed_chunk import MalformedChunk
-from mockapi.faults.rate_limit import RateLimit
-from mockapi.faults.refuse import Refuse
-from mockapi.faults.replica_lag import ReplicaLag
-from mockapi.faults.status import Status
-from mockapi.faults.truncate import Truncate
-from mockapi.values.drawn_time import FiniteTime, Time
-from mockapi.values.duration import Duration, PositiveDuration
-from mockapi.values.short_form import spelled_out
-from mockapi.values.size import Size
+from mockapi.faults.fault import Fault, Terms
+from mockapi.faults.registry import FAULTS, follow
+from mockapi.rules.proof import Met
 from mockapi.values.strict import Strict
+
+P = TypeVar("P")
 
 
 class Do(Strict):
@@ -37,35 +23,34 @@ class Do(Strict):
     They are applied in this order, in which a request meets them.
     """
 
-    rate_limit: RateLimit | None = None
-    latency: Time | None = None
-    degradation: Degradation | None = None
-    latency_before_body: Time | None = None
-    latency_through_body: Time | None = None
-    parse: FiniteTime | None = None
-    capacity: Annotated[Capacity | None, spelled_out("parses", int | Capacity | None)] = None
-    gateway_timeout: PositiveDuration | None = None
-    status: Annotated[Status | None, spelled_out("code", int | Status | None)] = None
-    missing: Literal[True] | None = None
-    hidden: Hidden | None = None
-    replica_lag: ReplicaLag | None = None
-    database_lag: FiniteTime | None = None
-    parser_cache: Literal[True] | None = None
-    body: Body | None = None
-    content_length: Annotated[ContentLength | None, spelled_out("says", str | ContentLength | None)] = None
-    content_encoding: Annotated[ContentEncoding | None, spelled_out("says", str | ContentEncoding | None)] = None
-    charset: Annotated[Charset | None, spelled_out("says", str | Charset | None)] = None
-    invalid_utf8: Annotated[InvalidUtf8 | None, spelled_out("bytes", int | InvalidUtf8 | None)] = None
-    truncate: Annotated[Truncate | None, spelled_out("after", int | float | str | Truncate | None)] = None
-    dribble: Dribble | None = None
-    bandwidth: Size | None = Field(default=None, ge=1)
-    refuse: Annotated[Refuse | None, spelled_out("for", Duration | Refuse | None)] = None
-    hang: Literal[True] | None = None
-    reset: Annotated[Cut | None, spelled_out("at", str | Cut | None)] = None
-    close: Annotated[Cut | None, spelled_out("at", str | Cut | None)] = None
-    malformed_chunk: Annotated[MalformedChunk | None, spelled_out("how", str | MalformedChunk | None)] = None
-    garbage: Annotated[Garbage | None, spelled_out("at", str | Garbage | None)] = None
-    keep_alive: Annotated[KeepAliveEnd | None, spelled_out("requests", int | KeepAliveEnd | None)] = None
+    def of(self, fault: Fault[P]) -> P | None:
+        """The parameters of `fault`; None where the rule does not have it."""
+        return cast(P | None, getattr(self, fault.name))
+
+    def has(self, fault: Fault[Any]) -> bool:
+        """Whether `fault` is one of the rule's."""
+        return getattr(self, fault.name) is not None
+
+    def given(self) -> Iterator[tuple[Fault[Any], Any]]:
+        """The faults of the rule with their parameters, in the order in which they are applied."""
+        return ((FAULTS[name], parameters) for name, parameters in self if parameters is not None)
+
+    def inactions(self, met: Met) -> tuple[str, ...] | None:
+        """Why the journal does not show that the faults acted; None if all of them act on each request they meet."""
+        asked = [(fault.inaction, parameters) for fault, parameters in self.given() if fault.inaction is not None]
+        if not asked:
+            return None
+        return tuple(inaction for why, parameters in asked if (inaction := why(parameters, met)))
+
+    def unseen(self) -> dict[str, str]:
+        """The faults of which no journal can show that they acted, each with the reason."""
+        return {fault.name: fault.unseen for fault, _ in self.given() if fault.unseen}
+
+    def check_terms(self, terms: Terms) -> None:
+        """Raises PydanticCustomError where what a rule says besides does not go with one of its faults."""
+        for fault, parameters in self.given():
+            if fault.suits is not None:
+                fault.suits(parameters, terms)
 
     @model_validator(mode="after")
     def _something(self) -> Self:
@@ -75,5 +60,31 @@ class Do(Strict):
 
     @model_validator(mode="after")
     def _compatible(self) -> Self:
-        check_clashes({name: fault for name, fault in self if fault is not None})
+        given = {fault.name: parameters for fault, parameters in self.given()}
+        check_clashes([FAULTS[name] for name in given], given)
         return self
+
+
+class _AsRegistered:
+    """Looks at `Do` when a value is checked or a schema written, not when a model is made that has one; so a fault
+    that is registered later is a key of every model.
+    """
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(Do.model_validate)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return handler(Do.__pydantic_core_schema__)
+
+
+Faults = Annotated[Do, _AsRegistered()]
+"""`Do` as a part of another model."""
+
+
+def _take(*faults: Fault[Any]) -> None:
+    for fault in faults:
+        Do.__pydantic_fields__[fault.name] = FieldInfo.from_annotated_attribute(fault.takes | None, None)
+    Do.model_rebuild(force=True)
+
+
+follow(_take)

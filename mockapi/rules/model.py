@@ -12,7 +12,8 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from mockapi.rules.do import Do
+from mockapi.faults.fault import Terms
+from mockapi.rules.do import Faults
 from mockapi.rules.when import When
 from mockapi.values.duration import PositiveDuration
 from mockapi.values.strict import Strict
@@ -34,24 +35,14 @@ class Rule(Strict):
 
     name: Annotated[str, Field(min_length=1), AfterValidator(_in_a_path)]
     when: When = When()
-    do: Do
+    do: Faults
     ttl: PositiveDuration | None = None
     times: int | None = Field(default=None, ge=1, strict=True)
     enabled: bool = True
 
     @model_validator(mode="after")
-    def _refuses_all_and_ends(self) -> Self:
-        if self.do.refuse is None:
-            return self
-        if self.when != When() or self.times is not None:
-            raise PydanticCustomError(
-                "refuse_some",
-                "refuse cannot choose among requests",
-                {"hint": "a refused connection has none: leave out when and times; reset can choose"},
-            )
-        if self.do.refuse.for_ is None and self.ttl is None:
-            hint = "give it a time, such as refuse: 10s, or the rule a ttl"
-            raise PydanticCustomError("refuse_ever", "refuse without an end", {"hint": hint})
+    def _on_terms(self) -> Self:
+        self.do.check_terms(Terms(chooses=self.when != When() or self.times is not None, ttl=self.ttl))
         return self
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from mockapi.faults.refuse import FAULT
 from mockapi.rules.model import Rule
 
 
@@ -18,7 +19,7 @@ class RefusalWatch:
 
     def refuses(self) -> bool:
         """To be asked often: what a rule's time is depends on when it was first seen."""
-        rules = [rule for rule in self._in_force() if rule.do.refuse is not None]
+        rules = [rule for rule in self._in_force() if rule.do.has(FAULT)]
         if not rules:
             self._since.clear()
             return False
@@ -32,5 +33,5 @@ class RefusalWatch:
 
 
 def _lasts(rule: Rule, seconds: float) -> bool:
-    limit = None if rule.do.refuse is None else rule.do.refuse.for_
-    return limit is None or seconds < limit.total_seconds()
+    refuse = rule.do.of(FAULT)
+    return refuse is None or refuse.for_ is None or seconds < refuse.for_.total_seconds()

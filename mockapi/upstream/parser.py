@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from mockapi.clock.timer import Later
-from mockapi.faults.capacity import Capacity
+from mockapi.faults.capacity import FAULT, Capacity
 from mockapi.rules.model import Rule
 from mockapi.upstream.load import Load, UpstreamCounts
 from mockapi.upstream.pool import Parse, Pool
@@ -21,7 +21,7 @@ class Parser:
 
     def follow(self, rules: Sequence[Rule]) -> None:
         """Takes over the capacities of `rules`. Without its rule a pool has no bound: what queued there begins now."""
-        capacities = {rule.name: rule.do.capacity for rule in rules if rule.do.capacity is not None}
+        capacities = {rule.name: given for rule in rules if (given := rule.do.of(FAULT)) is not None}
         for name, pool in self._pools.items():
             pool.resize(capacities.get(name))
         # A pool keeps what is under way while its rule is away, and counts it again when a rule of that name returns.

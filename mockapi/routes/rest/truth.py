@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING
 
 from mockapi.body import Body
-from mockapi.faults.registry import plan_for
 from mockapi.request import Request
 from mockapi.routes.rest.path import revision_path
 from mockapi.routes.rest.revision import RevisionRoute
 from mockapi.rules.matching import Subject
+from mockapi.rules.planning import plan_for
 from mockapi.wiki.located import Located
 
 if TYPE_CHECKING:

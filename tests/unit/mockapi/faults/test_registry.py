@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockapi.faults.registry import FAULTS, plan_for
+from mockapi.faults.registry import FAULTS
 from mockapi.plan import NOTHING, Plan
-from mockapi.rules.model import Do, Rule
+from mockapi.rules.do import Do
+from mockapi.rules.model import Rule
+from mockapi.rules.planning import plan_for
 
 SLOW = {"latency": {"p50": "40ms", "p99": "2s", "cap": "10s"}}
 

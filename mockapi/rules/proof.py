@@ -1,0 +1,20 @@
+"""What the journal counted of the requests that a rule met: by it a fault says whether it acted.
+
+A fault that acts on each request it meets (latency, status, body) acted when it met one. What acts under load only, or
+on some of the requests, says itself what shows that it did.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """Counts of the requests that met a rule: those that ended, those of them that were answered in full, and how many
+    got which status, `none` for no status. `max_queued` is the longest that the queues of all capacities were together.
+    """
+
+    requests: int
+    completed: int
+    by_status: Mapping[str, int]
+    max_queued: int
