@@ -130,14 +130,15 @@ def _range(form: Schema) -> str:
 def rule_example(fault: FaultDescription) -> str:
     """The fault in a rule, as YAML on one line."""
     ttl = ", ttl: 30s" if fault.group == "connection" else ""
-    return f"{{name: {fault.name}, do: {{{fault.name}: {_flow(fault.example)}}}{ttl}}}"
+    return f"{{name: {fault.name}, do: {{{fault.name}: {flow(fault.example)}}}{ttl}}}"
 
 
-def _flow(value: object) -> str:
+def flow(value: object) -> str:
+    """A value as YAML on one line."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {_flow(inner)}" for key, inner in value.items()) + "}"
+        return "{" + ", ".join(f"{key}: {flow(inner)}" for key, inner in value.items()) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_flow, value)) + "]"
-    if isinstance(value, str) and re.fullmatch(r"[\w.%+ -]+", value) and not value.startswith("-"):
+        return "[" + ", ".join(map(flow, value)) + "]"
+    if isinstance(value, str) and re.fullmatch(r"[\w.%+/ -]+", value) and not value.startswith("-"):
         return value
     return json.dumps(value, ensure_ascii=False)

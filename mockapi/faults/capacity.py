@@ -44,7 +44,10 @@ FAULT = Fault(
     name="capacity",
     group="upstream",
     summary="so many parses at once, the others queue; overflow 503 or 429",
-    docs="so many parses at once for all requests that meet the rule, the others queue; so latency comes of load",
+    docs=(
+        "so many parses at once for all requests that meet the rule, the others queue; so latency comes of load. Who "
+        "finds the queue full gets `overflow`, 503 or 429"
+    ),
     takes=Annotated[Capacity, spelled_out("parses", int | Capacity)],
     example={"parses": 4, "queue": 100},
     apply=apply,
