@@ -82,6 +82,29 @@ class Evidence(BaseModel):
     by_client: bool = False
 
 
+class TimelineEvidence(BaseModel):
+    """What became of one fault of the scenario's `timeline` in one arm. Times count from the arm's start.
+
+    `fired` is whether it began. `acted` is whether its part showed it, and `did` what the part did or what was seen
+    instead. `irreversible` is what of it could not be undone.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    fault: str
+    fired: bool
+    asked: str
+    acted: bool
+    did: str
+    from_s: float | None = None
+    to_s: float | None = None
+    irreversible: tuple[str, ...] = ()
+
+
+AnyEvidence = Evidence | TimelineEvidence
+"""Of a rule of the mock, or of a fault of the timeline."""
+
+
 @dataclass(frozen=True)
 class FirstTry:
     """The start that was tried before the arm's own: `refusal` is what the pipeline said, None when it started."""
@@ -112,7 +135,7 @@ class ArmObservation:
     figures: Figures
     latencies: Latencies
     audit: Audit
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[AnyEvidence, ...]
     unseen: frozenset[Sight] = frozenset()
     left: Left | None = None
     caveats: tuple[str, ...] = ()
