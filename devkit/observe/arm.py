@@ -116,10 +116,10 @@ class FirstTry:
 class ArmObservation:
     """`past_failed_batch` is None where no batch failed; the checks explain `replays` and `replayed_offsets`.
 
-    `failures` are the texts with which pipeline processes said that they failed, in order. `unseen` is what a pipeline
-    of one's own did not show; without offsets, `left` stands in for them. `caveats` say what somebody did to the arm,
-    so that it shows nothing of the scenario. `metrics` is what the pipeline's own endpoint showed, and `tried_first` is
-    None where no start was tried.
+    `failures` are the texts with which pipeline processes said that they failed, in order; `stalls` are those of them
+    that say that no commit came in its time. `unseen` is what a pipeline of one's own did not show; without offsets,
+    `left` stands in for them. `caveats` say what somebody did to the arm, so that it shows nothing of the scenario.
+    `metrics` is what the pipeline's own endpoint showed, and `tried_first` is None where no start was tried.
     """
 
     duration_s: float
@@ -141,3 +141,4 @@ class ArmObservation:
     caveats: tuple[str, ...] = ()
     metrics: Scraped = NOTHING_SCRAPED
     tried_first: FirstTry | None = None
+    stalls: tuple[str, ...] = ()
