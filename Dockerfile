@@ -7,6 +7,7 @@ FROM ${PYTHON} AS mock-api
 WORKDIR /app
 COPY requirements-mockapi.lock .
 RUN pip install --no-cache-dir --require-hashes --requirement requirements-mockapi.lock
+COPY located_config located_config
 COPY mockapi mockapi
 RUN useradd --uid 1000 --no-create-home app
 USER app
@@ -29,6 +30,7 @@ places = {"/opt/java": runtime.java_home(), **{f"/opt/jars/{jar.name}": jar for 
 Path("/opt/jars").mkdir(); [Path(link).symlink_to(place) for link, place in places.items()]' \
  && ln -s "$(python -c 'import os, pyspark; print(os.path.dirname(pyspark.__file__))')" /opt/spark
 ENV JAVA_HOME=/opt/java SPARK_HOME=/opt/spark SPARK_CONF_DIR=/app/spark PYSPARK_PYTHON=python3 PATH=/opt/spark/bin:$PATH
+COPY located_config located_config
 COPY pipeline pipeline
 COPY deploy/spark spark
 RUN useradd --uid 1000 --create-home app && mkdir /opt/work && chown app /opt/work

@@ -81,7 +81,7 @@ def _problem(details: ErrorDetails, root: object, prefix: str) -> Problem:
             return Problem(path, f"input should be a list (got {_shown(details['input'])})")
         case "model_type" | "model_attributes_type" | "dict_type":
             return Problem(path, f"input should be an object (got {_shown(details['input'])})")
-    message = details["msg"].removeprefix("Value error, ")
+    message = context.get("problem") or details["msg"].removeprefix("Value error, ")
     message = message[:1].lower() + message[1:]
     hint = context.get("hint")
     return Problem(path, f"{message} (got {_shown(details['input'])})", str(hint) if hint else None)

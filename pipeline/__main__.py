@@ -108,8 +108,7 @@ def run(
     except (StoppedEarlyError, KeyboardInterrupt):
         log.say(Stopped(seconds=0, rounds_given_up=0))
     except PipelineError as error:
-        refused, stalled = isinstance(error, RefusedError), isinstance(error, StalledError)
-        log.say(Failed(error=str(error), refused=refused, stalled=stalled))
+        log.say(Failed(error=str(error), refused=isinstance(error, RefusedError)))
         log.tell(error.render())
         if isinstance(error, StalledError | StoppedHardError):
             # What is still at work must not hold the process: Spark would wait for it.

@@ -1,8 +1,8 @@
 """The configuration of a pipeline process: what it does, not where Spark runs it.
 
 What belongs to the place (master, memory, jars, S3A's endpoint) stands in Spark's own `spark-defaults.conf`, and
-credentials in the environment; so the same file serves a laptop and a cluster. Sizes are written `20MiB` or as bytes,
-durations `40ms`, `10s`. Counts of requests are totals, never "retries".
+credentials in the environment; so the same file serves a laptop and a cluster. Quantities are written as
+everywhere in this project: `20MiB`, `40ms`, `5%`. Counts of requests are totals, never "retries".
 """
 
 from collections.abc import Mapping
@@ -12,15 +12,16 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, StringConstraints, model_validator
 
+from located_config.duration import Duration, PositiveDuration
+from located_config.share import PositiveShare, Share
+from located_config.size import Size
 from pipeline.address import require_servers, require_something, require_url
-from pipeline.quantity import Duration, Size
 
 MIB = 1024 * 1024
 Topic = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
 Servers = Annotated[str, AfterValidator(require_servers)]
 HttpUrl = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s]+$"), AfterValidator(require_url)]
 Host = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9.-]+(:[0-9]+)?$")]
-PositiveDuration = Annotated[Duration, Field(gt=timedelta(0))]
 JobName = Literal["html-enrichment", "content-enrichment"]
 
 _MIN_COMPACTION_LAG = timedelta(hours=24)
@@ -76,7 +77,7 @@ class MediaWiki(_Section):
 class RetryBudget(_Section):
     """How many requests may be retries: a `share` of the first requests, and `burst` before there were any."""
 
-    share: Annotated[float, Field(ge=0, le=1)] = 0.1
+    share: Share = 0.1
     burst: Annotated[int, Field(ge=0)] = 10
 
 
@@ -171,7 +172,7 @@ class Breaker(_Section):
     policy: Literal["wait", "none"] = "wait"
     window: PositiveDuration = timedelta(seconds=30)
     minimum_requests: PositiveInt = 20
-    failure_rate: Annotated[float, Field(gt=0, le=1)] = 0.5
+    failure_rate: PositiveShare = 0.5
     trial_requests: PositiveInt = 5
     open_for: PositiveDuration = timedelta(seconds=10)
     open_for_cap: PositiveDuration = timedelta(minutes=2)

@@ -56,8 +56,12 @@ def _describe(detail: ErrorDetails, steps: _Steps) -> str:
     place = ".".join(str(step) for step in steps) or "(top)"
     if detail["type"] == "extra_forbidden":
         return f"{place}: unknown key; {_remedy(str(steps[-1]), steps[:-1])}"
-    said = f"{place}: {detail['msg'].replace('datetime.timedelta(0)', '0s')}"
-    return said if isinstance(detail["input"], Mapping) else f"{said} (got {str(detail['input'])[:80]!r})"
+    context = detail.get("ctx") or {}
+    said = f"{place}: {context.get('problem', detail['msg'])}"
+    if isinstance(detail["input"], Mapping):
+        return said
+    hint = context.get("hint")
+    return f"{said} (got {repr(detail['input'])[:80]})" + (f"; {hint}" if hint else "")
 
 
 def _named(document: Any, message: str) -> _Steps:

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-PIPELINE = Path(__file__).parents[2] / "pipeline"
+# The job, and what it shares with the kit.
+SOURCES = tuple(Path(__file__).parents[2] / room for room in ("pipeline", "located_config"))
 # What the job imports; what these need in turn comes along.
 PACKAGES = (
     "aiohttp",
@@ -38,7 +39,7 @@ _LEFT_OUT = {"__pycache__", "tests", "include"}
 
 def main(directory: Path) -> None:
     directory.mkdir(parents=True, exist_ok=True)
-    _write(directory / "pipeline.zip", ((path, f"pipeline/{path.relative_to(PIPELINE)}") for path in _files(PIPELINE)))
+    _write(directory / "pipeline.zip", _job())
     _write(directory / "packages.zip", (file for package in needed(PACKAGES) for file in _installed(package)))
 
 
@@ -56,8 +57,10 @@ def needed(names: tuple[str, ...]) -> list[Distribution]:
     return list(found.values())
 
 
-def _files(directory: Path) -> Iterator[Path]:
-    return (path for path in sorted(directory.rglob("*")) if path.is_file())
+def _job() -> Iterator[tuple[Path, str]]:
+    for source in SOURCES:
+        for path in sorted(source.rglob("*")):
+            yield path, str(path.relative_to(source.parent))
 
 
 def _installed(package: Distribution) -> Iterator[tuple[Path, str]]:

@@ -158,7 +158,7 @@ def run(
 
 
 def _duration(option: str, text: str) -> timedelta:
-    from devkit.quantity import parse_duration
+    from located_config.duration import parse_duration
 
     try:
         return parse_duration(text)

@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from devkit.quantity import Size
+from located_config.size import Size
 
 _Limit = Annotated[Size, Field(gt=0)]
 

@@ -11,7 +11,8 @@ from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
-from devkit.quantity import Duration, Share, format_duration, format_share
+from located_config.duration import Duration, format_duration
+from located_config.share import Share, format_share
 
 T = TypeVar("T", int, float, timedelta)
 
@@ -93,8 +94,8 @@ class Time(Range[Duration]):
         return format_duration(value)
 
 
-def _or_exactly(model: type[Range[Any]], *alone: type) -> BeforeValidator:
-    """Lets a value stand alone for a range that admits nothing else."""
+def _or_exactly(model: type[Range[Any]], written: Any, *alone: type) -> BeforeValidator:
+    """Lets a value stand alone, of a type in `alone`, for a range that admits nothing else; `written` is its form."""
 
     def spell_out(value: object) -> object:
         if isinstance(value, alone) and not isinstance(value, bool):
@@ -105,13 +106,10 @@ def _or_exactly(model: type[Range[Any]], *alone: type) -> BeforeValidator:
             )
         return value
 
-    forms: Any = model
-    for form in alone:
-        forms = forms | form
-    return BeforeValidator(spell_out, json_schema_input_type=forms)
+    return BeforeValidator(spell_out, json_schema_input_type=model | written)
 
 
-Bound = Annotated[Count, _or_exactly(Count, int)]
-NumberBound = Annotated[Number, _or_exactly(Number, int, float)]
-ShareBound = Annotated[Percentage, _or_exactly(Percentage, str)]
-DurationBound = Annotated[Time, _or_exactly(Time, str)]
+Bound = Annotated[Count, _or_exactly(Count, int, int)]
+NumberBound = Annotated[Number, _or_exactly(Number, float, int, float)]
+ShareBound = Annotated[Percentage, _or_exactly(Percentage, Share, int, float, str)]
+DurationBound = Annotated[Time, _or_exactly(Time, Duration, str)]

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from devkit.faults.condition import When
 from devkit.faults.do import Do
-from devkit.quantity import Duration, format_duration
+from located_config.duration import Duration, format_duration
 
 
 class TimelineItem(BaseModel):

@@ -10,7 +10,7 @@ from devkit.proxy.direction import Sense
 from devkit.proxy.proof import Counts
 from devkit.proxy.toxics.registry import Do
 from devkit.proxy.toxics.toxic import Layer
-from devkit.quantity import Duration
+from located_config.duration import Duration
 
 _ADDRESS = re.compile(r"(127\.\d+\.\d+\.\d+|localhost):(\d{1,5})", re.ASCII)
 

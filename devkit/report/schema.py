@@ -6,18 +6,15 @@ several keys at once only `devkit scenario check` knows.
 """
 
 import json
-from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import click
 from pydantic import BaseModel
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
-from pydantic_core import core_schema
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
-from devkit.quantity import format_duration
 from devkit.report.result import Result
 from devkit.scenario.model import Scenario
+from located_config.schema import AsWritten
 from pipeline.config import PipelineConfig
 
 _TOP = Path(__file__).parents[2]
@@ -28,22 +25,12 @@ _SCHEMAS: dict[Path, tuple[type[BaseModel], JsonSchemaMode]] = {
 }
 
 
-class _AsWritten(GenerateJsonSchema):
-    """Durations as people write them: pydantic would ask for ISO 8601."""
-
-    def timedelta_schema(self, schema: core_schema.TimedeltaSchema) -> JsonSchemaValue:  # noqa: ARG002
-        return {"type": "string", "pattern": r"^\s*\d+(\.\d+)?\s*(us|ms|s|m|h)\s*$"}
-
-    def encode_default(self, dft: Any) -> Any:
-        return format_duration(dft) if isinstance(dft, timedelta) else super().encode_default(dft)
-
-
 def schemas() -> dict[Path, str]:
     """The text of each schema file."""
     return {
         path: json.dumps(
             {"$schema": GenerateJsonSchema.schema_dialect}
-            | model.model_json_schema(by_alias=True, mode=mode, schema_generator=_AsWritten),
+            | model.model_json_schema(by_alias=True, mode=mode, schema_generator=AsWritten),
             indent=2,
             ensure_ascii=False,
         )

@@ -3,7 +3,6 @@
 import re
 import types
 from collections.abc import Iterator
-from datetime import timedelta
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin
@@ -14,7 +13,6 @@ from ruamel.yaml.comments import CommentedMap
 
 from devkit.errors import InvalidFileError, Problem, UsageError
 from devkit.scenario.configure import GIVEN_BY_STACK, NOWHERE, configuration, tried_configuration
-from devkit.scenario.impossible import impossible
 from devkit.scenario.marks import Location, position, reaches, read_yaml
 from devkit.scenario.model import ARMS, Scenario
 from devkit.scenario.unanswerable import unanswerable
@@ -54,12 +52,7 @@ def load_scenario(path: Path) -> Scenario:
             _problem(document, detail["loc"], detail, Scenario) for detail in error.errors() if not _is_echo(detail)
         ]
         raise InvalidFileError(path, _distinct(problems)) from error
-    problems = [
-        *_stack_keys(document),
-        *_configurations(document, scenario),
-        *_strangers(document, scenario),
-        *_impossible(document, scenario),
-    ]
+    problems = [*_stack_keys(document), *_configurations(document, scenario), *_strangers(document, scenario)]
     if problems:
         raise InvalidFileError(path, _distinct(problems))
     return scenario
@@ -113,11 +106,6 @@ def _strangers(document: CommentedMap, scenario: Scenario) -> Iterator[Problem]:
             )
 
 
-def _impossible(document: CommentedMap, scenario: Scenario) -> Iterator[Problem]:
-    for location, text in impossible(scenario):
-        yield Problem(*position(document, location), f"{_dotted(location)}: {text}")
-
-
 def _stack_keys(document: CommentedMap) -> Iterator[Problem]:
     for base in (("pipeline",), *((top, arm) for top in _OVERLAYS for arm in ARMS)):
         for key in GIVEN_BY_STACK:
@@ -164,8 +152,7 @@ def _text(detail: ErrorDetails, model: type[BaseModel]) -> str:
         case "value_error":
             return detail["msg"].removeprefix("Value error, ")
     context = detail.get("ctx") or {}
-    message = _PLAIN.get(detail["type"]) or detail["msg"][:1].lower() + detail["msg"][1:]
-    message = message.replace(repr(timedelta(0)), "0s")
+    message = context.get("problem") or _PLAIN.get(detail["type"]) or detail["msg"][:1].lower() + detail["msg"][1:]
     hint = context.get("hint") or _REMEDIES.get(detail["type"]) or _near_literal(detail, context)
     return message + _got(detail["input"]) + (f"; {hint}" if hint else "")
 

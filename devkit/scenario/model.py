@@ -20,10 +20,10 @@ from pydantic import (
 )
 
 from devkit.expectations import Expectation
-from devkit.faults.item import Timeline
 from devkit.observe.arm_end import ConditionName
-from devkit.quantity import Duration, Size
 from devkit.traffic.model import TrafficSpec
+from located_config.duration import Duration, PositiveDuration
+from located_config.size import Size
 from mockapi.rules.model import Rules
 
 ArmName = Literal["incident", "fixed"]
@@ -113,7 +113,7 @@ class Until(_Model):
     """When an arm ends: any of the conditions, or the deadline, counted from the arm's start."""
 
     any: Annotated[tuple[Condition, ...], Field(min_length=1)]
-    deadline: Annotated[Duration, Field(gt=timedelta(0))]
+    deadline: PositiveDuration
 
 
 def _empty_mapping(value: object) -> object:
@@ -163,8 +163,6 @@ def _not_taken(name: str) -> str:
 class Scenario(_Model):
     """One incident, as a file describes it.
 
-    `timeline` has the faults on parts of the stack, each in the arms that it names.
-
     `traffic_begins`: at once, so that a backlog waits for the pipeline's first query, or when that query runs, so that
     the incident happens to live traffic (and latencies do not count the start).
     """
@@ -176,7 +174,6 @@ class Scenario(_Model):
     preserves: str = ""
     traffic: TrafficSpec
     mock: Mock = Mock()
-    timeline: Timeline = ()
     kafka: Kafka = Kafka()
     pipeline: Overlay = {}
     traffic_begins: Literal["at once", "when running"] = "at once"

@@ -6,12 +6,14 @@
 top. The seed decides contents and order, never a count: two seeds give as many deletions and as many broken events.
 """
 
-from datetime import timedelta
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
-from devkit.quantity import Duration, Rate, Size, format_duration, format_rate
+from located_config.duration import PositiveDuration, format_duration
+from located_config.rate import Rate, format_rate
+from located_config.share import Share
+from located_config.size import Size
 
 MAX_EVENTS = 200_000
 """A Traffic is held in memory; an event of usual size takes 2 to 3 KB."""
@@ -23,7 +25,6 @@ _ILLEGAL_IN_TITLES = frozenset('#<>[]|{}"\\')
 
 WikiId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
 Domain = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$")]
-Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class _Model(BaseModel):
@@ -31,7 +32,7 @@ class _Model(BaseModel):
 
 
 class Mix(_Model):
-    """Shares of the drawn events, 0 to 1; what they leave of 1 are plain edits.
+    """Shares of the drawn events; what they leave of 100% are plain edits.
 
     Shares are kept exactly, up to rounding to whole events.
     """
@@ -70,7 +71,7 @@ class NamedPage(_Model):
     error: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")] | None = None
     """The error type in which its events are to end, for a page whose right outcome is an error event."""
     at: tuple[Share, ...] | None = None
-    """When each edit happens, as fractions of the traffic's length; spread evenly by default."""
+    """When each edit happens, as shares of the traffic's length; spread evenly by default."""
 
     @model_validator(mode="after")
     def _as_many_moments_as_edits(self) -> Self:
@@ -89,7 +90,7 @@ class TrafficSpec(_Model):
     generator: Literal["page_change"] = "page_change"
     seed: Annotated[int, Field(ge=0)]
     rate: Rate
-    for_: Duration = Field(alias="for")
+    for_: PositiveDuration = Field(alias="for")
     wikis: Annotated[dict[WikiId, Domain], Field(min_length=1)] = {"enwiki": "en.wikipedia.org"}
     """Database name to host; named pages live in the first."""
     population: int = Field(default=100, ge=1, le=100_000)
@@ -97,13 +98,6 @@ class TrafficSpec(_Model):
     mix: Mix = Mix()
     pages: dict[str, NamedPage] = {}
     """By title, in the main namespace."""
-
-    @field_validator("for_")
-    @classmethod
-    def _some_time(cls, length: timedelta) -> timedelta:
-        if not length:
-            raise ValueError("traffic takes some time, write for example 10s")
-        return length
 
     @field_validator("wikis")
     @classmethod

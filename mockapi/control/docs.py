@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any, Final
 
+from located_config.duration import DURATION_PATTERN
 from mockapi.control.fault_list import GROUPS, described, rule_example
-from mockapi.control.given import DURATION
 
 _METHODS: Final = ("get", "put", "post", "patch", "delete")
 
@@ -97,7 +97,7 @@ def _form(schema: Document) -> str:
         return " or ".join(f"<code>{escape(json.dumps(one))}</code>" for one in schema["enum"])
     if schema.get("type") == "array":
         return f"list of {_form(schema.get('items', {}))}"
-    if schema.get("pattern") == DURATION:
+    if schema.get("pattern") == DURATION_PATTERN:
         return "time, such as <code>40ms</code>"
     return escape(str(schema.get("type", "anything")))
 

@@ -6,6 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from located_config.duration import DURATION_PATTERN
+from located_config.rate import RATE_PATTERN
+from located_config.schema import AsWritten
+from located_config.share import SHARE_PATTERN
+from located_config.size import SIZE_PATTERN
 from mockapi.faults.fault import Fault
 from mockapi.faults.registry import FAULTS
 from mockapi.rules.do import Do
@@ -18,6 +23,8 @@ GROUPS: Final = {
     "body": "The body on the wire",
     "connection": "The connection",
 }
+
+_QUANTITIES: Final = {DURATION_PATTERN: "time", RATE_PATTERN: "rate", SHARE_PATTERN: "share", SIZE_PATTERN: "size"}
 
 Schema = Mapping[str, Any]
 
@@ -48,7 +55,7 @@ class FaultDescription:
 
 def described() -> tuple[FaultDescription, ...]:
     """All faults, group by group."""
-    schema = Do.model_json_schema(by_alias=True)
+    schema = Do.model_json_schema(by_alias=True, schema_generator=AsWritten)
     order = list(GROUPS)
     faults = sorted(FAULTS.values(), key=lambda fault: order.index(fault.group))
     return tuple(_description(fault, schema) for fault in faults)
@@ -99,7 +106,7 @@ def _form_words(form: Schema, definitions: Schema) -> str:
         return "{" + ", ".join(form["properties"]) + "}"
     match form.get("type"):
         case "string":
-            return "time" if form.get("format") == "duration" else "text"
+            return _QUANTITIES.get(form.get("pattern", ""), "text")
         case "integer":
             return f"whole number{_range(form)}"
         case "number":

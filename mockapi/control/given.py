@@ -7,11 +7,11 @@ from fastapi import Request
 from pydantic import TypeAdapter, ValidationError
 from starlette.requests import ClientDisconnect
 
+from located_config.schema import AsWritten
 from mockapi.control.refusal import Refusal
 from mockapi.problems import Problem, problems
 
 MOST_BODY_BYTES: Final = 256 * 1024 * 1024
-DURATION: Final = r"^[0-9]+(\.[0-9]+)?(us|ms|s|m|h)$"
 _MODEL_REF: Final = "#/components/schemas/{model}-Input"
 
 T = TypeVar("T")
@@ -48,21 +48,9 @@ class Given(Generic[T]):
         return {f"{name}-Input": schema for name, schema in self._schema()[1].items()}
 
     def _schema(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        schema = _as_written(self._adapter.json_schema(ref_template=_MODEL_REF))
+        schema = self._adapter.json_schema(ref_template=_MODEL_REF, schema_generator=AsWritten)
         definitions = schema.pop("$defs", {})
         return schema, definitions
-
-
-def _as_written(schema: Any) -> Any:
-    """Lengths of time are written `40ms` here, not as ISO 8601 has them."""
-    if isinstance(schema, list):
-        return [_as_written(one) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if schema.get("format") == "duration":
-        schema = {**{key: value for key, value in schema.items() if key != "format"}, "pattern": DURATION}
-        schema.pop("default", None)
-    return {key: _as_written(value) for key, value in schema.items()}
 
 
 def _require_json(content_type: str | None) -> None:

@@ -9,13 +9,13 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
+from located_config.size import Size
 from mockapi.body import PIECE_BYTES
 from mockapi.delivery.delivery import Pace
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.faults.slots import PACE
 from mockapi.plan import Plan
-from mockapi.values.size import Size
 
 _STEPS_A_SECOND: Final = 4
 

@@ -10,6 +10,7 @@ from typing import Final, Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from located_config.size import Size
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.pages.block import MAX_SIZE_BYTES, MIN_CHANGED_BYTES, Block, most_changed_bytes
@@ -17,7 +18,6 @@ from mockapi.pages.bomb import Bomb
 from mockapi.pages.coding import Coding
 from mockapi.plan import OtherBody, Plan
 from mockapi.values.drawn_size import DocumentSize, drawn_bytes
-from mockapi.values.size import Size
 from mockapi.values.strict import Strict
 
 DEFAULT_CHANGED_BYTES: Final = 64 * 1024

@@ -8,10 +8,10 @@ latency, and depends on time.
 from dataclasses import replace
 from datetime import timedelta
 
+from located_config.duration import Duration, PositiveDuration
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
-from mockapi.values.duration import Duration, PositiveDuration
 from mockapi.values.strict import Strict
 
 

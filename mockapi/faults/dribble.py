@@ -5,13 +5,13 @@ from datetime import timedelta
 
 from pydantic import Field
 
+from located_config.duration import PositiveDuration
+from located_config.size import Size
 from mockapi.delivery.delivery import Pace
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.faults.slots import PACE
 from mockapi.plan import Plan
-from mockapi.values.duration import PositiveDuration
-from mockapi.values.size import Size
 from mockapi.values.strict import Strict
 
 

@@ -6,13 +6,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from located_config.size import Size
 from mockapi.delivery.delivery import Ending, Place
 from mockapi.draws import Draw, digest
 from mockapi.faults.fault import Fault
 from mockapi.faults.slots import ENDING
 from mockapi.plan import Plan
 from mockapi.values.short_form import spelled_out
-from mockapi.values.size import Size
 from mockapi.values.strict import Strict
 
 

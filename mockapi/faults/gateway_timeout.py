@@ -8,11 +8,11 @@ queue and takes its slot for the full time. Whether a request is overtaken so de
 from dataclasses import replace
 from datetime import timedelta
 
+from located_config.duration import PositiveDuration
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan, StatusAnswer
 from mockapi.rules.proof import Met
-from mockapi.values.duration import PositiveDuration
 
 ANSWER = StatusAnswer(code=504)
 

@@ -4,13 +4,12 @@ The bucket holds `burst` tokens and gets `rate` more a second; a request takes o
 next token, in whole seconds, rounded up. Which request finds the bucket empty depends on when they come.
 """
 
-import re
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, Field
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
+from located_config.rate import Rate
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
@@ -18,30 +17,20 @@ from mockapi.rules.proof import Met
 from mockapi.upstream.buckets import Limit
 from mockapi.values.strict import Strict
 
-_FORM = re.compile(r"(\d+(?:\.\d+)?)\s*/\s*(s|m|h)", re.ASCII)
 TOO_MANY = 429
-_SECONDS = {"s": 1, "m": 60, "h": 3600}
-
-
-def _rate(text: str) -> str:
-    match = _FORM.fullmatch(text.strip())
-    if match is None or not float(match[1]):
-        raise PydanticCustomError("rate", "not a rate", {"hint": "requests a time above 0, such as 20/s or 200/m"})
-    return text
 
 
 class RateLimit(Strict):
     """`rate` as requests a time (`20/s`, `200/m`, `1000/h`); by `client` each address has a bucket of its own."""
 
-    rate: Annotated[str, AfterValidator(_rate)]
+    rate: Rate
     burst: int = Field(default=1, ge=1, strict=True)
     by: Literal["all", "client"] = "all"
 
 
 def apply(plan: Plan, limit: RateLimit, draw: Draw) -> Plan:
     """Adds the bucket to those that the request has to pass."""
-    count, unit = limit.rate.split("/")
-    bucket = Limit(float(count) / _SECONDS[unit.strip()], limit.burst, by_client=limit.by == "client")
+    bucket = Limit(limit.rate, limit.burst, by_client=limit.by == "client")
     return replace(plan, limits=(*plan.limits, (draw.rule, bucket)))
 
 

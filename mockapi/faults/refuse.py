@@ -10,10 +10,10 @@ from typing import Annotated
 from pydantic import Field
 from pydantic_core import PydanticCustomError
 
+from located_config.duration import Duration, PositiveDuration
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault, Terms
 from mockapi.plan import Plan
-from mockapi.values.duration import Duration, PositiveDuration
 from mockapi.values.short_form import spelled_out
 from mockapi.values.strict import Strict
 

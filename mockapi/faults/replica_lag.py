@@ -10,10 +10,10 @@ from typing import Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from located_config.duration import PositiveDuration
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan
-from mockapi.values.duration import PositiveDuration
 from mockapi.values.strict import Strict
 
 

@@ -10,10 +10,10 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from located_config.duration import Duration
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.plan import Plan, StatusAnswer
-from mockapi.values.duration import Duration
 from mockapi.values.short_form import spelled_out
 from mockapi.values.strict import Strict
 

@@ -12,10 +12,10 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from located_config.duration import PositiveDuration
 from mockapi.faults.fault import Terms
 from mockapi.rules.do import Faults
 from mockapi.rules.when import When
-from mockapi.values.duration import PositiveDuration
 from mockapi.values.strict import Strict
 
 

@@ -7,8 +7,8 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from mockapi.values.duration import Duration, PositiveDuration
-from mockapi.values.share import Share, ShareOrNone
+from located_config.duration import Duration, PositiveDuration
+from located_config.share import PositiveShare, Share
 from mockapi.values.short_form import spelled_out
 from mockapi.values.strict import Strict
 
@@ -74,8 +74,8 @@ class Probability(Strict):
     `over`, counted from when a window would begin, or from where the rule's window does.
     """
 
-    from_: ShareOrNone | None = Field(default=None, alias="from")
-    to: ShareOrNone
+    from_: Share | None = Field(default=None, alias="from")
+    to: Share
     over: PositiveDuration | None = None
 
     @model_validator(mode="after")
@@ -141,7 +141,7 @@ class When(Strict):
     client: Annotated[str, AfterValidator(_network)] | None = None
     attempt: Annotated[Numbers | None, spelled_out("exactly", int | Numbers | None)] = None
     nth: Annotated[Numbers | None, spelled_out("exactly", int | Numbers | None)] = None
-    probability: Annotated[Probability | None, spelled_out("to", float | str | Probability | None)] = None
-    share: Share | None = None
-    share_of_revisions: Share | None = None
+    probability: Annotated[Probability | None, spelled_out("to", Share | Probability | None)] = None
+    share: PositiveShare | None = None
+    share_of_revisions: PositiveShare | None = None
     window: Window | None = None

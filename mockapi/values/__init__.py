@@ -1,4 +1,5 @@
-"""What people write into a rule as one value: a time, a size, a share, a place; and what all models are built on.
+"""What people write into a rule as one value beyond the plain quantities: a time or a size that is drawn, a place; and
+what all models are built on.
 
 They know nothing of faults or rules. The flow is values <── faults <── rules.
 """

@@ -8,10 +8,10 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from located_config.size import Size
 from mockapi.draws import Draw, log_normal, uniform
 from mockapi.pages.block import MAX_SIZE_BYTES, MIN_SIZE_BYTES
 from mockapi.values.short_form import spelled_out
-from mockapi.values.size import Size
 from mockapi.values.strict import Strict
 
 _BOUNDS = Field(ge=MIN_SIZE_BYTES, le=MAX_SIZE_BYTES)
@@ -55,7 +55,7 @@ class DrawnSize(Strict):
         return self
 
 
-DocumentSize = Annotated[DrawnSize, spelled_out("fixed", int | str | DrawnSize)]
+DocumentSize = Annotated[DrawnSize, spelled_out("fixed", Size | DrawnSize)]
 """Also written as a bare size."""
 
 

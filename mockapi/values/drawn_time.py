@@ -7,8 +7,8 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from located_config.duration import Duration, PositiveDuration
 from mockapi.draws import Draw, empirical, log_normal, normal
-from mockapi.values.duration import Duration, PositiveDuration
 from mockapi.values.strict import Strict
 
 

@@ -5,27 +5,28 @@ from typing import Annotated
 from pydantic import PlainSerializer, PlainValidator
 from pydantic_core import PydanticCustomError
 
+from located_config.quantity import QuantityError
+from located_config.share import Share, parse_share
+from located_config.size import Size, parse_size
 from mockapi.delivery.delivery import Offset
-from mockapi.values import share, size
 
 
 def parse(value: object) -> Offset:
-    """A share or a number of bytes. Raises PydanticCustomError for all else."""
+    """A number of bytes, which is what a whole number is, or a share. Raises PydanticCustomError for all else."""
     if isinstance(value, Offset):
         return value
     try:
-        if isinstance(value, float) or (isinstance(value, str) and value.strip().endswith("%")):
-            return Offset(share=share.parse(value))
-        count = size.parse(value)
-    except PydanticCustomError:
-        count = -1
-    if count < 0:
+        return Offset(count=parse_size(value))
+    except QuantityError:
+        pass
+    try:
+        return Offset(share=parse_share(value))
+    except QuantityError:
         raise PydanticCustomError(
             "offset",
             "not a place in an answer",
             {"hint": "after so many bytes, such as 10KiB, or a share, such as 50%"},
-        )
-    return Offset(count=count)
+        ) from None
 
 
 def text(offset: Offset) -> int | float:
@@ -35,6 +36,6 @@ def text(offset: Offset) -> int | float:
 
 After = Annotated[
     Offset,
-    PlainValidator(parse, json_schema_input_type=int | float | str),
+    PlainValidator(parse, json_schema_input_type=Size | Share),
     PlainSerializer(text, return_type=int | float, when_used="json"),
 ]

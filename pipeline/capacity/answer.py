@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
+from located_config.duration import format_duration
 from pipeline.capacity.costs import MIB, Costs
 from pipeline.capacity.limits import Forecast
 from pipeline.capacity.load import Load, Place
 from pipeline.capacity.plan import Plan, Sizes
-from pipeline.quantity import format_duration
 
 _SIZES = ("max_in_flight_bytes", "max_bytes")
 

@@ -11,17 +11,20 @@ from typing import Any
 
 import click
 
+from located_config.duration import parse_duration
+from located_config.rate import parse_rate
+from located_config.share import parse_share
+from located_config.size import parse_size
 from pipeline.capacity.answer import of_forecast, of_plan
 from pipeline.capacity.costs import MEASURED, Costs
 from pipeline.capacity.limits import forecast
-from pipeline.capacity.load import Load, Place, parse_rate
+from pipeline.capacity.load import Load, Place
 from pipeline.capacity.plan import plan as plan_for
 from pipeline.config import PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.load import load_config
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.number import Number
-from pipeline.quantity import parse_duration, parse_size
 from pipeline.slots import main_slots
 
 _NUMBER = re.compile(r"\d+(\.\d+)?")
@@ -54,12 +57,9 @@ def _seconds(text: str) -> float:
     return parse_duration(text).total_seconds()
 
 
-def _share(text: str) -> float:
-    bare = text.removesuffix("%")
-    number = float(bare) / (100 if bare != text else 1) if _NUMBER.fullmatch(bare) else -1
-    if not 0 <= number <= 1:
-        raise ValueError(f"{text!r} is not a share; write for example 1%")
-    return number
+def _rate(text: str) -> float:
+    """A bare number is a second's, as it has always been here."""
+    return parse_rate(f"{text}/s" if _NUMBER.fullmatch(text) else text)
 
 
 def _show(context: click.Context, _option: click.Parameter, value: bool) -> None:
@@ -72,8 +72,8 @@ def _show(context: click.Context, _option: click.Parameter, value: bool) -> None
     context.exit()
 
 
-_RATE, _DURATION = _Quantity("rate", parse_rate), _Quantity("duration", _seconds)
-_SIZE, _SHARE = _Quantity("size", parse_size), _Quantity("share", _share)
+_RATE, _DURATION = _Quantity("rate", _rate), _Quantity("duration", _seconds)
+_SIZE, _SHARE = _Quantity("size", parse_size), _Quantity("share", parse_share)
 
 
 @click.command()

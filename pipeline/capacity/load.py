@@ -1,10 +1,6 @@
 """What the model is asked about: the work an event makes, and the place that does it."""
 
-import re
 from dataclasses import dataclass
-
-_RATE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:/\s*(s|min|h))?")
-_SECONDS = {None: 1, "s": 1, "min": 60, "h": 3600}
 
 
 @dataclass(frozen=True)
@@ -47,11 +43,3 @@ class Place:
     @property
     def all_cores(self) -> float:
         return self.executors * self.cores
-
-
-def parse_rate(text: str) -> float:
-    """Events a second from `400/s`, `24000/min`, `1000000/h`, or a bare number; raises ValueError."""
-    match = _RATE.fullmatch(text.strip())
-    if match is None or float(match[1]) == 0:
-        raise ValueError(f"{text!r} is not a rate; write a number and a time, for example 400/s (also /min, /h)")
-    return float(match[1]) / _SECONDS[match[2]]

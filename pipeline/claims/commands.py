@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from located_config.duration import format_duration, parse_duration
 from pipeline.claims.orphans import ClaimShelf, Stored, unnamed
 from pipeline.config import PipelineConfig
 from pipeline.errors import RefusedError
@@ -19,7 +20,6 @@ from pipeline.load import load_config
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.files import usable_store
 from pipeline.ops.source import OF_SINK, opened_topic
-from pipeline.quantity import format_duration, parse_duration
 from pipeline.records.claim_check import store_client
 
 _LEAST_AGE, _MOST_AGE = timedelta(hours=1), timedelta(days=36_500)

@@ -2,7 +2,7 @@
 
 import click
 
-from pipeline.quantity import parse_size
+from located_config.size import parse_size
 
 
 class SizeParam(click.ParamType[int]):
@@ -12,7 +12,6 @@ class SizeParam(click.ParamType[int]):
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
         try:
-            # On a command line a number of bytes is text, too.
-            return parse_size(int(value) if isinstance(value, str) and value.isdecimal() else value)
+            return parse_size(value)
         except ValueError as error:
             self.fail(str(error), param, ctx)

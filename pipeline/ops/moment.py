@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
+from located_config.duration import parse_duration
 from pipeline.errors import RefusedError
-from pipeline.quantity import parse_duration
 
 FORMS = "2026-01-31T12:00:00Z, with its zone, or 2h ago"
 _AGO = " ago"

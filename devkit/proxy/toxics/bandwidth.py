@@ -10,7 +10,7 @@ from pydantic import Field
 
 from devkit.proxy.direction import DIRECTIONS, Direction
 from devkit.proxy.toxics.toxic import Chunk, Context, StreamEffect, StreamToxic
-from devkit.quantity import Size
+from located_config.size import Size
 
 _TURN_S = 0.05
 

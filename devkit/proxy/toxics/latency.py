@@ -10,7 +10,7 @@ from typing import ClassVar
 from devkit.proxy.direction import Direction
 from devkit.proxy.draws import uniform
 from devkit.proxy.toxics.toxic import Chunk, Context, StreamEffect, StreamToxic
-from devkit.quantity import Duration
+from located_config.duration import Duration
 
 
 class Latency(StreamToxic):

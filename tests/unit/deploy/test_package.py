@@ -29,12 +29,14 @@ def test_the_dependencies_of_what_is_named_come_along(packing: dict[str, object]
 
 def test_all_that_the_job_imports_is_named(packing: dict[str, object]) -> None:
     """Left out: what the cluster's Spark brings, and stubs."""
-    needed, packages, pipeline = packing["needed"], packing["PACKAGES"], packing["PIPELINE"]
+    needed, packages, sources = packing["needed"], packing["PACKAGES"], packing["SOURCES"]
     assert callable(needed)
-    assert isinstance(pipeline, Path)
+    assert isinstance(sources, tuple)
+    assert isinstance(packages, tuple)
     shipped = {found.name.lower().replace("_", "-") for found in needed(packages)}
     owners = packages_distributions()
-    others = {name for path in pipeline.rglob("*.py") for name in imported(path)} - {"pipeline", "pyspark", "py4j"}
+    brought = {*(source.name for source in sources), "pyspark", "py4j"}
+    others = {name for source in sources for path in source.rglob("*.py") for name in imported(path)} - brought
     missing = {
         name
         for name in others - sys.stdlib_module_names
@@ -54,17 +56,17 @@ def imported(path: Path) -> Iterator[str]:
 
 def test_the_job_can_be_imported_from_its_archive(packing: dict[str, object], tmp_path: Path) -> None:
     """Its schemas are read from there too."""
-    write, files, pipeline = packing["_write"], packing["_files"], packing["PIPELINE"]
+    write, job = packing["_write"], packing["_job"]
     assert callable(write)
-    assert callable(files)
-    assert isinstance(pipeline, Path)
+    assert callable(job)
     archive = tmp_path / "pipeline.zip"
-    write(archive, ((path, f"pipeline/{path.relative_to(pipeline)}") for path in files(pipeline)))
+    write(archive, job())
     with zipfile.ZipFile(archive) as written:
         assert not [name for name in written.namelist() if "__pycache__" in name]
     code = (
-        f"import sys; sys.path.insert(0, {str(archive)!r}); import pipeline.worker; print(pipeline.worker.__file__);"
+        f"import sys; sys.path.insert(0, {str(archive)!r}); import pipeline.worker, located_config;"
+        "print(pipeline.worker.__file__); print(located_config.__file__);"
         "from pipeline import schemas; schemas.page_change_validator(); schemas.error_validator()"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == f"{archive}/pipeline/worker.py"
+    assert done.stdout.splitlines() == [f"{archive}/pipeline/worker.py", f"{archive}/located_config/__init__.py"]

@@ -53,7 +53,7 @@ def test_a_whole_file(file: Path) -> None:
             6,
             "spark.executor.memory: unknown key; it is Spark's, and belongs into spark-defaults.conf",
         ),
-        ("fetch:\n  deadline: 10", 7, "fetch.deadline: Value error, no unit in 10; write for example 10s"),
+        ("fetch:\n  deadline: 10", 7, "fetch.deadline: not a duration (got 10); write 10s (us, ms, s, m, h, d)"),
         ("content_limit:\n  max_bytes: 18\n  measure: header", 8, "content_limit.measure: "),
         ("fetch:\n  retried_statuses:\n    - 503\n    - many", 9, "fetch.retried_statuses.1: "),
         ("claim_check:\n  bucket: {}", 7, "claim_check.bucket: "),
@@ -144,10 +144,13 @@ def test_an_address_that_nobody_can_use_is_refused(file: Path, old: str, new: st
         ("fetch:\n  retry_budget: {shar: 0.5}", "7: fetch.retry_budget.shar: unknown key; did you mean 'share'?"),
         (
             "fetch:\n  retry_budget: {share: 7}",
-            "7: fetch.retry_budget.share: Input should be less than or equal to 1 (got '7')",
+            "7: fetch.retry_budget.share: more than the whole (got 7); write 5% or 0.05, up to 100%",
         ),
-        ("content:\n  models:\n    - a\n    - 5", "9: content.models.1: Input should be a valid string (got '5')"),
-        ("metrics: {lag_interval: 0s}", "6: metrics.lag_interval: Input should be greater than 0s (got '0s')"),
+        ("content:\n  models:\n    - a\n    - 5", "9: content.models.1: Input should be a valid string (got 5)"),
+        (
+            "metrics: {lag_interval: 0s}",
+            "6: metrics.lag_interval: must be above 0 (got '0s'); write for example 10s (us, ms, s, m, h, d)",
+        ),
     ],
 )
 def test_what_may_be_of_two_kinds_has_one_error(file: Path, added: str, said: str) -> None:

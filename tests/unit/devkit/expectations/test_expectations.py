@@ -347,8 +347,7 @@ def judge(expectation: dict[str, Any], observation: ArmObservation) -> Finding:
 )
 def test_check(expectation: dict[str, Any], changes: dict[str, Any], expected: str, measured: str, holds: bool) -> None:
     (name,) = expectation
-    found = judge(expectation, an_observation(**changes))
-    assert (found.name, found.expected, found.measured, found.holds) == (name, expected, measured, holds)
+    assert judge(expectation, an_observation(**changes)) == Finding(name, expected, measured, holds)
 
 
 def test_every_check_is_tried_both_ways() -> None:
@@ -412,11 +411,10 @@ def test_a_bound_that_says_nothing_is_refused(value: object, message: str) -> No
         ({"latency": {"percentile": 0, "at_most": "5s"}}, "greater than 0"),
         ({"latency": {"percentile": 101, "at_most": "5s"}}, "less than or equal to 100"),
         ({"latency": {"percentile": 50}}, "write at_least, at_most or a duration such as 8s"),
-        ({"flat_commit": {"at_least": 8}}, "8 is not a duration, write 8s"),
-        ({"abandoned": {"at_least": 50}}, "50 is not a share, write 50%"),
-        ({"abandoned": {"at_least": 0.5}}, "0.5 is not a share, write 50%"),
+        ({"flat_commit": {"at_least": 8}}, "not a duration"),
+        ({"abandoned": {"at_least": 50}}, "more than the whole"),
         ({"abandoned": {"at_least": "150%"}}, "more than the whole"),
-        ({"abandoned": 0.5}, "0.5 is no bound; write a share such as 50%"),
+        ({"abandoned": True}, "True is no bound; write a share such as 50%"),
         ({"amplification": "2.5"}, "'2.5' is no bound; write a number"),
     ],
 )

@@ -91,7 +91,7 @@ def test_a_toxic_is_read_by_its_key_and_written_back() -> None:
         ({"latencies": {}}, "did you mean latency"),
         ({"cut": {}, "reset": {}}, "one toxic by its key"),
         ("cut", "one toxic by its key"),
-        ({"latency": {"time": 200}}, "is not a duration, write 200s"),
+        ({"latency": {"time": 200}}, "not a duration; write 200s"),
         ({"latency": {}}, "Field required"),
         ({"cut": {"hard": True}}, "Extra inputs"),
         ({"bandwidth": {"rate": 0}}, "greater than or equal to 1"),

@@ -21,8 +21,8 @@ BAD = {
     "unknown key with nothing like it": (
         ("time_scale: 60", "zzz: 60"),
         [
-            "5:1: zzz: unknown key; there are: name, title, incident, time_scale, preserves, traffic, mock, timeline, "
-            "kafka, pipeline, traffic_begins, restart_delay, until, arms, tried_first, expect"
+            "5:1: zzz: unknown key; there are: name, title, incident, time_scale, preserves, traffic, mock, kafka, "
+            "pipeline, traffic_begins, restart_delay, until, arms, tried_first, expect"
         ],
     ),
     "unknown key in incident": (
@@ -99,44 +99,47 @@ BAD = {
     ),
     "wrong unit of a duration": (
         ("for: 8s", "for: 10 sec"),
-        ["11:3: traffic.for: unknown unit 'sec', write 10s (ms, s, m, h)"],
+        ["11:3: traffic.for: unknown unit 'sec' (got '10 sec'); write 10s (us, ms, s, m, h, d)"],
     ),
     "duration without a unit": (
         ("deadline: 90s", "deadline: 90"),
-        ["29:3: until.deadline: 90 is not a duration, write 90s (ms, s, m, h)"],
+        ["29:3: until.deadline: not a duration (got 90); write 90s (us, ms, s, m, h, d)"],
     ),
     "no time at all": (
         ("deadline: 90s", "deadline: 0s"),
-        ["29:3: until.deadline: input should be greater than 0s (got '0s')"],
+        ["29:3: until.deadline: must be above 0 (got '0s'); write for example 10s (us, ms, s, m, h, d)"],
     ),
     "wrong unit of a size": (
         ("size: 2MiB", "size: 2 MiX"),
         [
-            "18:21: mock.rules.0.do.body.size.fixed: not a size (got '2 MiX'); "
-            "a number with its unit B, KiB, MiB, GiB, kB, MB, GB, such as 20MiB, or bytes"
+            "18:21: mock.rules.0.do.body.size.fixed: unknown unit 'MiX' (got '2 MiX'); "
+            "write 2MiB (B, KiB, MiB, GiB, kB, MB, GB)"
         ],
     ),
     "a unit in the wrong case": (
         ("source: { max.message.bytes: 8MiB", "source: { max.message.bytes: 8 Mib"),
-        ["21:15: kafka.topics.source.max.message.bytes: unknown unit 'Mib', write 8MiB (B, KiB, MiB, GiB, kB, MB, GB)"],
+        [
+            "21:15: kafka.topics.source.max.message.bytes: unknown unit 'Mib' (got '8 Mib'); "
+            "write 8MiB (B, KiB, MiB, GiB, kB, MB, GB)"
+        ],
     ),
     "a size with a comma": (
         ("source: { max.message.bytes: 8MiB", "source: { max.message.bytes: '8,5MiB'"),
         [
-            "21:15: kafka.topics.source.max.message.bytes: '8,5MiB' is not a size, "
+            "21:15: kafka.topics.source.max.message.bytes: not a size (got '8,5MiB'); "
             "write 20MiB (B, KiB, MiB, GiB, kB, MB, GB) or a whole number of bytes"
         ],
     ),
     "a size in words": (
         ("source: { max.message.bytes: 8MiB", "source: { max.message.bytes: plenty"),
         [
-            "21:15: kafka.topics.source.max.message.bytes: 'plenty' is not a size, "
+            "21:15: kafka.topics.source.max.message.bytes: not a size (got 'plenty'); "
             "write 20MiB (B, KiB, MiB, GiB, kB, MB, GB) or a whole number of bytes"
         ],
     ),
     "a rate without its unit": (
         ("rate: 20/s", "rate: 20"),
-        ["10:3: traffic.rate: 20 is not a rate, write 20/s (s, m, h)"],
+        ["10:3: traffic.rate: not a rate (got 20); write 20/s (s, m, h, d)"],
     ),
     "a mapping is wanted": (
         ("sink: { max.request.size: 20971520 }", "sink: 20971520"),
@@ -257,7 +260,7 @@ BAD = {
     ),
     "no share": (
         ("restarts: { at_least: 2 }", "abandoned: { at_least: 0.5 of all }"),
-        ["38:20: expect.incident.0.abandoned.at_least: '0.5 of all' is not a share, write 50%"],
+        ["38:20: expect.incident.0.abandoned.at_least: not a share (got '0.5 of all'); write 5% or 0.05, up to 100%"],
     ),
     "no duration": (
         ("restarts: { at_least: 2 }", "flat_commit: 8"),
@@ -323,7 +326,7 @@ BAD = {
     ),
     "the traffic's own rules: no events": (
         ("for: 8s", "for: 0s"),
-        ["11:3: traffic.for: traffic takes some time, write for example 10s"],
+        ["11:3: traffic.for: must be above 0 (got '0s'); write for example 10s (us, ms, s, m, h, d)"],
     ),
     "a merged key": (
         (

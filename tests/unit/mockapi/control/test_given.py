@@ -7,12 +7,11 @@ import pytest
 from fastapi import Request
 
 from mockapi.control import given as given_module
-from mockapi.control.given import DURATION, Given
+from mockapi.control.given import Given
 from mockapi.control.refusal import Refusal
 from mockapi.control.rules import RULE, RULES, SWITCH
 from mockapi.control.state import NEW_STATE
 from mockapi.rules.model import Rule
-from mockapi.values.duration import parse
 
 GIVEN = {"rule": RULE, "rules": RULES, "switch": SWITCH, "state": NEW_STATE}
 
@@ -76,7 +75,6 @@ def test_its_examples_are_what_it_takes(name: str) -> None:
 
 @pytest.mark.parametrize("text", ["40ms", "1.5s", "0s", "2m", "1h", "10us"])
 def test_a_time_is_described_as_it_is_written(text: str) -> None:
-    assert parse(text) is not None
-    assert re.fullmatch(DURATION, text)
-    assert not re.fullmatch(DURATION, "PT2S")
-    assert RULES.definitions["Rule-Input"]["properties"]["ttl"]["anyOf"][0]["pattern"] == DURATION
+    pattern = RULES.definitions["Rule-Input"]["properties"]["ttl"]["anyOf"][0]["pattern"]
+    assert re.search(pattern, text)
+    assert not re.search(pattern, "PT2S")

@@ -15,5 +15,5 @@ def test_the_last_pace_decides() -> None:
 
 def test_what_cannot_be_is_refused() -> None:
     assert "greater than or equal to 1" in problem({"dribble": {"bytes": 0, "every": "1s"}})
-    assert "a duration of 0" in problem({"dribble": {"bytes": 1, "every": "0s"}})
+    assert "must be above 0" in problem({"dribble": {"bytes": 1, "every": "0s"}})
     assert "a body has one pace" in problem({"dribble": {"bytes": 1, "every": "1s"}, "bandwidth": "1KiB"})

@@ -64,9 +64,9 @@ def test_the_second_job_has_one_request_for_an_event(config_file: Path) -> None:
     ("arguments", "said"),
     [
         ([], "neither --rate nor --config"),
-        (["--rate", "5/x"], "'5/x' is not a rate; write a number and a time"),
-        (["--rate", "5", "--slow-share", "110%"], "'110%' is not a share; write for example 1%"),
-        (["--rate", "5", "--slow-share", "some"], "'some' is not a share"),
+        (["--rate", "5/x"], "unknown unit 'x' (got '5/x'); write 5/s"),
+        (["--rate", "5", "--slow-share", "110%"], "more than the whole (got '110%'); write 5% or 0.05"),
+        (["--rate", "5", "--slow-share", "some"], "not a share (got 'some')"),
         *((["--rate", "5", "--headroom", number], "'--headroom'") for number in ("nan", "inf", "1e308", "wide")),
         (["--rate", "5", "--headroom", "1"], "headroom 1 is not above 1"),
         (["--rate", "5", "--slow-share", "1%"], "--slow-share without a longer --slow-latency"),

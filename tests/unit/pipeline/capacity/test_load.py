@@ -2,20 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.capacity.load import Load, Place, parse_rate
-
-
-@pytest.mark.parametrize(
-    ("text", "rate"), [("400/s", 400), ("12", 12), ("90/min", 1.5), (" 7200 / h ", 2), ("0.5/s", 0.5)]
-)
-def test_a_rate_is_read_with_its_time(text: str, rate: float) -> None:
-    assert parse_rate(text) == rate
-
-
-@pytest.mark.parametrize("text", ["", "fast", "400/day", "-3/s", "0/s", "1e3/s", "/s"])
-def test_what_is_no_rate_says_how_to_write_one(text: str) -> None:
-    with pytest.raises(ValueError, match="write a number and a time, for example 400/s"):
-        parse_rate(text)
+from pipeline.capacity.load import Load, Place
 
 
 def test_an_event_fetches_all_its_pages() -> None:

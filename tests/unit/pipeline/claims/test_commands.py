@@ -97,9 +97,9 @@ def test_nothing_is_read_where_nothing_is_old(sweep: Sweep, bucket: Bucket, topi
 @pytest.mark.parametrize(
     ("age", "said"),
     [
-        ("30", "--older-than: no unit in '30'"),
-        ("59m", "--older-than 59m is less than 3600s"),
-        ("ages", "'ages' is not a duration"),
+        ("30", "--older-than: no unit (got '30'); write 30s"),
+        ("59m", "--older-than 59m is less than 1h"),
+        ("ages", "not a duration (got 'ages')"),
         ("99999999d", "--older-than 99999999d is longer than any store has been there"),
     ],
 )

@@ -1,0 +1,7 @@
+"""What every room reads from people in the same way: quantities in one dialect, and errors with the place they are at.
+
+    duration, size, rate, share    quantities as text: parser, formatter, type for a model, pattern for a JSON schema
+    schema                         the JSON schema of a model with quantities
+
+It imports none of the other rooms, and travels with each of them that is deployed alone.
+"""
