@@ -19,7 +19,7 @@ from devkit.guardian import Guardian
 from devkit.guardian.state import known_runs
 from devkit.stack.embedded import start_embedded
 from devkit.stack.parts.part import Part
-from devkit.stack.stack import Stack
+from devkit.stack.stack import CHECKPOINTS, Stack
 from devkit.stack.topics import recreate_topics
 from devkit.waiting import wait_until
 from mockapi.rules.model import Rule
@@ -123,8 +123,19 @@ def test_a_mock_that_was_started_again_has_its_rules(running: tuple[Guardian, St
     assert mock.counts().requests == 1, "its journal begins afresh"
 
 
-def test_an_object_store_that_forgets_is_not_ended(running: tuple[Guardian, Stack]) -> None:
-    part = running[1].part("object-store")
-    if running[1].object_store.kind == "minio":
-        pytest.skip("MinIO keeps what it has")
-    assert part.levers == {"pause", "resume"}
+@pytest.mark.parametrize("first", ["kill", "restart"])
+def test_an_object_store_that_was_started_again_has_its_objects(running: tuple[Guardian, Stack], first: str) -> None:
+    _, stack = running
+    part, client = stack.part("object-store"), stack.object_store.client()
+    client.put_object(Bucket=CHECKPOINTS, Key=f"{first}/gone", Body=b"")
+    client.delete_object(Bucket=CHECKPOINTS, Key=f"{first}/gone")
+    client.put_object(Bucket=CHECKPOINTS, Key=f"{first}/0", Body=b"v1\n{}", Metadata={"sha": "1"})
+    if first == "kill":
+        part.pull("kill")
+        assert refused(part)
+    part.pull("restart")
+    stack.require_running()
+    listed = client.list_objects_v2(Bucket=CHECKPOINTS, Prefix=f"{first}/")
+    assert [one["Key"] for one in listed["Contents"]] == [f"{first}/0"]
+    found = client.get_object(Bucket=CHECKPOINTS, Key=f"{first}/0")
+    assert (found["Body"].read(), found["Metadata"]) == (b"v1\n{}", {"sha": "1"})

@@ -1,4 +1,4 @@
-"""An S3 store: MinIO when its binary is on PATH, else moto's server, which keeps objects in memory."""
+"""An S3 store: MinIO when its binary is on PATH, else moto's server. Both have their objects on disk."""
 
 import contextlib
 import shutil
@@ -13,7 +13,6 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from devkit.guardian import Guardian
-from devkit.stack.parts.part import Lever
 from devkit.stack.parts.process import ProcessPart
 from devkit.stack.parts.running import Life, require_running
 from devkit.stack.ports import LOOPBACK, claim_port
@@ -26,7 +25,6 @@ REGION = "us-east-1"
 # The store listens on loopback and dies with the run; this is a name, not a secret.
 ACCESS_KEY = SECRET_KEY = "devkit-local"
 _READY = timedelta(seconds=30)
-_FORGETS = "moto's server keeps objects in memory, and a checkpoint would be lost; put MinIO's binary on PATH"
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,6 @@ def start_object_store(
     endpoint = f"http://{LOOPBACK}:{chosen}"
     minio = shutil.which("minio")
     store = ObjectStore(endpoint, "minio" if minio else "moto")
-    refused: dict[Lever, str] = {}
     env: dict[str, str] = {}
     if minio:
         data = guardian.directory / "minio"
@@ -93,8 +90,8 @@ def start_object_store(
         argv += ["--console-address", f"{LOOPBACK}:{claim_port(None, 'MinIO')}"]
         env = {"MINIO_ROOT_USER": ACCESS_KEY, "MINIO_ROOT_PASSWORD": SECRET_KEY}
     else:
-        argv = [sys.executable, "-m", "moto.server", "-H", LOOPBACK, "-p", str(chosen)]
-        refused = {"kill": _FORGETS, "restart": _FORGETS}
+        data = guardian.directory / "moto"
+        argv = [sys.executable, "-m", "devkit.stack.parts.moto_store", "--port", str(chosen), "--data", str(data)]
     return store, ProcessPart(
         guardian,
         "object-store",
@@ -103,7 +100,6 @@ def start_object_store(
         ready=lambda life: await_object_store(store, life, buckets),
         logs=logs,
         env=env,
-        refused=refused,
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from devkit.errors import StackError, UsageError
+from devkit.errors import StackError
 from devkit.stack.parts.object_store import credentials, s3_client, start_object_store
 from devkit.stack.parts.part import LEVERS
 from devkit.stack.ports import free_port
@@ -17,12 +17,11 @@ def test_moto_where_there_is_no_minio(tmp_path: Path, monkeypatch: pytest.Monkey
     guardian, port = FakeGuardian(tmp_path), free_port()
     store, part = start_object_store(guardian.real(), tmp_path, (), port=port)
     assert (store.kind, store.endpoint) == ("moto", f"http://127.0.0.1:{port}")
+    module = ["-m", "devkit.stack.parts.moto_store"]
     assert guardian.started == [
-        ("object-store", [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)], {})
+        ("object-store", [sys.executable, *module, "--port", str(port), "--data", str(tmp_path / "moto")], {})
     ]
-    assert part.levers == {"pause", "resume"}
-    with pytest.raises(UsageError, match=r"^`kill` cannot be done to object-store: moto's server keeps objects in mem"):
-        part.pull("kill")
+    assert part.levers == set(LEVERS)
 
 
 def test_minio_where_there_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,142 @@
+"""moto's objects on disk: what a second process with the same directory has, without starting one."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from moto import mock_aws
+from moto.core.models import DEFAULT_ACCOUNT_ID
+from moto.s3.models import S3Backend, s3_backends
+
+from devkit.stack.parts.moto_store import REGION, KeptObjects, keeping
+
+BUCKET = "checkpoints"
+LONG = "é/" + "x" * 900
+
+
+class Store:
+    """A process of the store, and the next one with the same directory."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.client: Any = boto3.client("s3", region_name=REGION)
+        self.start()
+
+    @property
+    def backend(self) -> S3Backend:
+        return s3_backends[DEFAULT_ACCOUNT_ID]["aws"]
+
+    def start(self) -> None:
+        self.kept = KeptObjects(self.backend, self.directory)
+        self.kept.load()
+
+    def start_again(self) -> None:
+        self.backend.reset()
+        assert not self.backend.buckets
+        self.start()
+
+    def body(self, key: str) -> bytes:
+        return self.client.get_object(Bucket=BUCKET, Key=key)["Body"].read()
+
+    def names(self) -> list[str]:
+        return [one["Key"] for one in self.client.list_objects_v2(Bucket=BUCKET).get("Contents", ())]
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    with mock_aws():
+        started = Store(tmp_path)
+        started.client.create_bucket(Bucket=BUCKET)
+        yield started
+
+
+def test_objects_are_there_again(store: Store) -> None:
+    store.client.put_object(Bucket=BUCKET, Key=LONG, Body=b"one", ContentType="text/x", Metadata={"sha": "1"})
+    store.client.copy_object(Bucket=BUCKET, Key="copy", CopySource={"Bucket": BUCKET, "Key": LONG})
+    before = store.client.head_object(Bucket=BUCKET, Key=LONG)
+    store.kept.keep(BUCKET)
+    store.start_again()
+    assert (store.body(LONG), store.body("copy")) == (b"one", b"one")
+    after = store.client.head_object(Bucket=BUCKET, Key=LONG)
+    for name in ("ETag", "LastModified", "ContentType", "Metadata", "ContentLength"):
+        assert after[name] == before[name]
+
+
+def test_what_was_deleted_or_written_anew_is_so_again(store: Store) -> None:
+    for key in "abcd":
+        store.client.put_object(Bucket=BUCKET, Key=key, Body=b"old")
+    store.kept.keep(BUCKET)
+    store.start_again()
+    store.client.put_object(Bucket=BUCKET, Key="a", Body=b"new")
+    store.client.delete_object(Bucket=BUCKET, Key="b")
+    store.client.delete_objects(Bucket=BUCKET, Delete={"Objects": [{"Key": "c"}]})
+    store.kept.keep(BUCKET)
+    store.start_again()
+    assert {key: store.body(key) for key in store.names()} == {"a": b"new", "d": b"old"}
+
+
+def test_an_upload_in_parts_is_there_when_it_was_completed(store: Store) -> None:
+    sent = b"x" * (5 << 20), b"end"
+    upload = store.client.create_multipart_upload(Bucket=BUCKET, Key="large")["UploadId"]
+    place = {"Bucket": BUCKET, "Key": "large", "UploadId": upload}
+    tags = [store.client.upload_part(**place, PartNumber=n, Body=body)["ETag"] for n, body in enumerate(sent, 1)]
+    store.kept.keep(BUCKET)
+    assert store.names() == []
+    parts = [{"PartNumber": n, "ETag": tag} for n, tag in enumerate(tags, 1)]
+    store.client.complete_multipart_upload(**place, MultipartUpload={"Parts": parts})
+    store.kept.keep(BUCKET)
+    store.start_again()
+    assert store.body("large") == b"".join(sent)
+
+
+def test_a_bucket_that_is_gone_stays_so(store: Store) -> None:
+    store.client.put_object(Bucket=BUCKET, Key="a", Body=b"old")
+    store.kept.keep(BUCKET)
+    store.client.delete_object(Bucket=BUCKET, Key="a")
+    store.client.delete_bucket(Bucket=BUCKET)
+    store.kept.keep(BUCKET)
+    store.start_again()
+    with pytest.raises(ClientError, match="NoSuchBucket"):
+        store.client.list_objects_v2(Bucket=BUCKET)
+
+
+def test_a_file_that_was_being_written_is_no_object(store: Store) -> None:
+    store.client.put_object(Bucket=BUCKET, Key="a", Body=b"old")
+    store.kept.keep(BUCKET)
+    (store.directory / BUCKET / "0123.partial").write_bytes(b"half of")
+    store.start_again()
+    assert store.names() == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "kept"),
+    [
+        ("PUT", "/checkpoints/a/b", ["checkpoints"]),
+        ("POST", "/checkpoints", ["checkpoints"]),
+        ("DELETE", "/checkpoints/a", ["checkpoints"]),
+        ("GET", "/checkpoints/a", []),
+        ("HEAD", "/checkpoints/a", []),
+        ("POST", "/", []),
+    ],
+)
+def test_what_may_have_changed_is_kept_before_it_is_answered(method: str, path: str, kept: list[str]) -> None:
+    happened: list[str] = []
+
+    class Kept(KeptObjects):
+        def __init__(self) -> None:
+            """Keeps nothing."""
+
+        def keep(self, name: str) -> None:
+            happened.append(name)
+
+    def application(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        happened.append("changed")
+        return [b"ok"]
+
+    answer = keeping(application, Kept())({"REQUEST_METHOD": method, "PATH_INFO": path}, lambda *_: None)
+    assert (list(answer), happened) == ([b"ok"], ["changed", *kept])
