@@ -5,11 +5,14 @@ from difflib import get_close_matches
 from types import MappingProxyType
 
 from devkit.faults.fault import Fault
+from devkit.faults.machine.cpu_load import CpuLoad
 from devkit.faults.parts.kill import Kill
 from devkit.faults.parts.pause import Pause
 from devkit.faults.parts.restart import Restart
+from devkit.faults.programs.kill_process import KillProcess
+from devkit.faults.programs.stop_process import StopProcess
 
-_ALL: tuple[type[Fault], ...] = (Pause, Kill, Restart)
+_ALL: tuple[type[Fault], ...] = (Pause, Kill, Restart, KillProcess, StopProcess, CpuLoad)
 _by_name: dict[str, type[Fault]] = {fault.name: fault for fault in _ALL}
 FAULTS: Mapping[str, type[Fault]] = MappingProxyType(_by_name)
 

@@ -1,8 +1,6 @@
 """`pause: {part: kafka}`: a part stands still. Its connections stay open, and nobody answers on them."""
 
 import contextlib
-import os
-import signal
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,6 +8,7 @@ import psutil
 
 from devkit.faults.fault import Acting, Context, Fault, Need, Part, Proof, Undo
 from devkit.faults.parts.answering import answers
+from devkit.faults.stopped import as_data, go_on
 
 
 class Pause(Fault):
@@ -38,11 +37,7 @@ class Pause(Fault):
 
             docker(find_docker(), ["unpause", undo.data["container"]], what="resuming a container")
             return
-        with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError):
-            pid = int(undo.data["pid"])
-            # A process that got the same id later is none of ours.
-            if f"{psutil.Process(pid).create_time():.2f}" == undo.data["created"]:
-                os.kill(pid, signal.SIGCONT)
+        go_on(undo.data)
 
 
 @dataclass(frozen=True)
@@ -70,5 +65,4 @@ def _undo(part: Part, *, outlives_run: bool) -> Undo:
     if life.container is not None:
         return Undo(data={"container": life.container}, outlives_run=outlives_run)
     assert life.pid is not None, "a part that can be paused is a process or a container"
-    created = f"{psutil.Process(life.pid).create_time():.2f}"
-    return Undo(data={"pid": str(life.pid), "created": created}, outlives_run=outlives_run)
+    return Undo(data=as_data(psutil.Process(life.pid)), outlives_run=outlives_run)

@@ -1,0 +1,1 @@
+"""Faults on the machine that everything runs on."""

@@ -1,0 +1,1 @@
+"""Faults on the processes of the programs under test."""

@@ -1,0 +1,56 @@
+"""`stop_process: {process: driver}`: a process of the program under test stands still, and goes on at the end."""
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import psutil
+
+from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
+from devkit.faults.programs.target import Role, of_role
+from devkit.faults.stopped import as_data, go_on
+
+
+class StopProcess(Fault):
+    """It gets SIGSTOP, as a debugger or a suspended machine would stop it; at the end SIGCONT."""
+
+    name: ClassVar[str] = "stop_process"
+    summary: ClassVar[str] = "a driver, executor or Python worker of the program stands still"
+    example: ClassVar[str] = "{process: driver}"
+
+    process: Role
+    every: bool = False
+
+    def needs(self) -> tuple[Need, ...]:
+        return ()
+
+    def begin(self, context: Context) -> Acting:
+        stopped = []
+        for process in of_role(context, self.process, every=self.every):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                context.plan(Undo(data=as_data(process)))
+                process.suspend()
+                stopped.append(process)
+        return _Stopped(stopped)
+
+    @classmethod
+    def undo(cls, undo: Undo) -> None:
+        go_on(undo.data)
+
+
+@dataclass(frozen=True)
+class _Stopped:
+    processes: Sequence[psutil.Process]
+
+    def end(self) -> Proof:
+        """What is stopped shows it until it goes on; one that ended meanwhile was killed by somebody else."""
+        found = []
+        for process in self.processes:
+            state = "gone"
+            with contextlib.suppress(psutil.NoSuchProcess):
+                state = process.status()
+                process.resume()
+            found.append((process.pid, state))
+        did = ", ".join(f"process {pid} was {state}" for pid, state in found) or "there was no process any more"
+        return Proof(acted=any(state == psutil.STATUS_STOPPED for _pid, state in found), did=did)

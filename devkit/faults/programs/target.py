@@ -1,0 +1,22 @@
+"""Which processes of the programs under test a fault acts on."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import psutil
+
+from devkit.errors import StackError
+from devkit.faults.fault import Context
+
+Role = Literal["driver", "executor", "worker"]
+
+
+def of_role(context: Context, role: Role, *, every: bool) -> Sequence[psutil.Process]:
+    """The oldest process of the role, or `every` one of it. Raises StackError when there is none."""
+    found = sorted(context.processes(role), key=lambda process: (process.create_time(), process.pid))
+    if not found:
+        raise StackError(
+            f"no {role} process of a program under test runs",
+            hint="let the fault begin `when` it does: {program: running}",
+        )
+    return found if every else found[:1]

@@ -1,0 +1,115 @@
+"""Faults on processes of a program under test: real ones, started for the test."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import psutil
+import pytest
+
+from devkit.errors import StackError
+from devkit.faults.fault import Context, Fault, Undo
+from devkit.faults.programs.kill_process import KillProcess
+from devkit.faults.programs.stop_process import StopProcess
+from devkit.guardian.processes import is_alive
+from devkit.waiting import wait_until
+from tests.unit.devkit.faults.fakes import context
+
+Spawn = Callable[..., psutil.Process]
+WAITS = "import sys; print('up', flush=True); sys.stdin.read()"
+IGNORES_TERM = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + WAITS
+
+
+@pytest.fixture
+def spawn() -> Iterator[Spawn]:
+    started: list[subprocess.Popen[str]] = []
+
+    def start(program: str = WAITS) -> psutil.Process:
+        argv = [sys.executable, "-c", program]
+        started.append(subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+        assert started[-1].stdout is not None
+        assert started[-1].stdout.readline() == "up\n"
+        return psutil.Process(started[-1].pid)
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def of(processes: Sequence[psutil.Process], *, plans: list[Undo] | None = None) -> Context:
+    def by_role(role: str) -> Sequence[psutil.Process]:
+        return processes if role == "worker" else ()
+
+    plan = plans.append if plans is not None else lambda _undo: None
+    return replace(context(plan=plan), processes=by_role)
+
+
+def status(process: psutil.Process) -> str:
+    return str(process.status())
+
+
+def test_the_oldest_of_the_role_is_killed(spawn: Spawn) -> None:
+    first, second = spawn(), spawn()
+    proof = KillProcess(process="worker").begin(of([second, first])).end()
+    assert proof.acted
+    assert proof.did == f"SIGKILL to worker {first.pid}: ended"
+    assert (is_alive(first), is_alive(second)) == (False, True)
+
+
+def test_every_one_of_the_role_is_killed(spawn: Spawn) -> None:
+    both = [spawn(), spawn()]
+    proof = KillProcess(process="worker", every=True, signal="TERM").begin(of(both)).end()
+    assert (proof.acted, [is_alive(process) for process in both]) == (True, [False, False])
+    assert proof.did.startswith("SIGTERM to worker ")
+
+
+def test_one_that_takes_its_time_after_sigterm_is_no_failure_of_the_fault(
+    spawn: Spawn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("devkit.faults.programs.kill_process._DYING", timedelta(milliseconds=50))
+    process = spawn(IGNORES_TERM)
+    proof = KillProcess(process="worker", signal="TERM").begin(of([process])).end()
+    assert proof.acted
+    assert "1 of 1 still ran" in proof.did
+
+
+@pytest.mark.parametrize("fault", [KillProcess(process="driver"), StopProcess(process="driver")])
+def test_without_such_a_process_the_fault_does_not_begin(fault: Fault, spawn: Spawn) -> None:
+    with pytest.raises(StackError, match="no driver process") as error:
+        fault.begin(of([spawn()]))
+    assert "when" in (error.value.hint or "")
+
+
+def test_a_stopped_process_goes_on_at_the_end(spawn: Spawn) -> None:
+    process, plans = spawn(), list[Undo]()
+    acting = StopProcess(process="worker").begin(of([process], plans=plans))
+    wait_until(lambda: status(process) == psutil.STATUS_STOPPED, what="the stop", deadline=timedelta(seconds=5))
+    assert [plan.data["pid"] for plan in plans] == [str(process.pid)]
+    proof = acting.end()
+    assert proof.acted
+    assert proof.did == f"process {process.pid} was stopped"
+    wait_until(lambda: status(process) != psutil.STATUS_STOPPED, what="the end", deadline=timedelta(seconds=5))
+
+
+def test_what_the_journal_says_is_enough_to_have_it_go_on(spawn: Spawn) -> None:
+    process, plans = spawn(), list[Undo]()
+    StopProcess(process="worker").begin(of([process], plans=plans))
+    wait_until(lambda: status(process) == psutil.STATUS_STOPPED, what="the stop", deadline=timedelta(seconds=5))
+    other = plans[0].model_copy(update={"data": {**plans[0].data, "created": "1.00"}})
+    StopProcess.undo(other)
+    assert status(process) == psutil.STATUS_STOPPED, "a process of another time with the same id is left alone"
+    StopProcess.undo(plans[0])
+    wait_until(lambda: status(process) != psutil.STATUS_STOPPED, what="the end", deadline=timedelta(seconds=5))
+
+
+def test_one_that_was_killed_meanwhile_shows_no_stop(spawn: Spawn) -> None:
+    process = spawn()
+    acting = StopProcess(process="worker").begin(of([process]))
+    process.kill()
+    process.wait(5)
+    proof = acting.end()
+    assert not proof.acted
+    assert proof.did == f"process {process.pid} was gone"
