@@ -3,6 +3,7 @@
 from devkit.proxy.errors import TakenError, UnknownNameError
 from devkit.proxy.listener import Listener
 from devkit.proxy.model import NewListener
+from devkit.proxy.s3.listener import S3Listener
 from devkit.proxy.tcp.listener import TcpListener
 
 
@@ -26,7 +27,7 @@ class Proxy:
         """Accept connections for an upstream. Raises TakenError."""
         if new.name in self._listeners:
             raise TakenError(f"there is a listener {new.name!r} already")
-        listener = TcpListener(new)
+        listener = TcpListener(new) if new.layer == "tcp" else S3Listener(new)
         self._listeners[new.name] = listener
         await listener.port.listen(on=True)
         return listener

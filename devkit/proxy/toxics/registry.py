@@ -13,10 +13,16 @@ from devkit.proxy.toxics.cut import Cut
 from devkit.proxy.toxics.half_open import HalfOpen
 from devkit.proxy.toxics.latency import Latency
 from devkit.proxy.toxics.reset import Reset
+from devkit.proxy.toxics.store_error import StoreError
+from devkit.proxy.toxics.store_slow import StoreSlow
+from devkit.proxy.toxics.store_truncate import StoreTruncate
 from devkit.proxy.toxics.toxic import Toxic
 
 TOXICS: Final[Mapping[str, type[Toxic]]] = MappingProxyType(
-    {toxic.key: toxic for toxic in (Latency, Bandwidth, Cut, Blackhole, Reset, HalfOpen)}
+    {
+        toxic.key: toxic
+        for toxic in (Latency, Bandwidth, Cut, Blackhole, Reset, HalfOpen, StoreError, StoreSlow, StoreTruncate)
+    }
 )
 
 

@@ -1,0 +1,137 @@
+"""What the toxics of an object store share: which requests they are for, and what they make of one.
+
+A request is known by its method, its bucket and its key (path style: `/bucket/key`); a listing's key is the prefix that
+it asks for. Whether it is among the `share` is a function of (seed, toxic, method, key, attempt), and an attempt is
+counted for each method and key from when the toxic began.
+"""
+
+import asyncio
+from abc import abstractmethod
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from devkit.proxy.draws import uniform
+from devkit.proxy.proof import Proof
+from devkit.proxy.toxics.toxic import Context, Layer, Toxic
+from located_config.share import Share
+
+Method = Literal["GET", "HEAD", "PUT", "POST", "DELETE"]
+
+
+@dataclass(frozen=True)
+class StoreRequest:
+    """A request as toxics see it. `connection` is its client's, `target` is as it was sent."""
+
+    connection: int
+    method: str
+    target: str
+
+    @property
+    def bucket(self) -> str:
+        return self._path[0]
+
+    @property
+    def key(self) -> str:
+        if key := self._path[1]:
+            return key
+        return parse_qs(urlsplit(self.target).query).get("prefix", [""])[0]
+
+    @property
+    def _path(self) -> tuple[str, str]:
+        bucket, _, key = unquote(urlsplit(self.target).path).lstrip("/").partition("/")
+        return bucket, key
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Answer with an error instead of passing the request on."""
+
+    status: int
+    code: str
+    message: str
+    proof: Proof
+
+
+@dataclass(frozen=True)
+class Slowness:
+    """Wait before the request goes on, and spread its body over a time. `ended` is set when the toxic is over."""
+
+    before_s: float
+    through_s: float
+    ended: asyncio.Event
+    proof: Proof
+
+
+@dataclass(frozen=True)
+class Truncation:
+    """End the connection after that share of the answer's body."""
+
+    after: float
+    proof: Proof
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What happens to a request; a later toxic replaces what an earlier one of its kind said."""
+
+    answer: Answer | None = None
+    slowness: Slowness | None = None
+    truncation: Truncation | None = None
+
+    def having(self, action: "Answer | Slowness | Truncation") -> "Plan":
+        match action:
+            case Answer():
+                return replace(self, answer=action)
+            case Slowness():
+                return replace(self, slowness=action)
+            case Truncation():
+                return replace(self, truncation=action)
+
+
+class StoreToxic(Toxic):
+    """A toxic for listeners of layer `s3`. A subclass gives `methods` its default."""
+
+    layer: ClassVar[Layer] = "s3"
+
+    methods: tuple[Method, ...] = ()
+    """Only these; empty: all."""
+    bucket: str | None = None
+    prefix: str = ""
+    """Only keys that begin so."""
+    share: Share = 1.0
+
+    @abstractmethod
+    def action(self, proof: Proof, ended: asyncio.Event) -> Answer | Slowness | Truncation:
+        """What happens to each request that the toxic is for."""
+
+
+class StoreEffect:
+    """A toxic that acts on requests now."""
+
+    def __init__(self, toxic: StoreToxic, context: Context) -> None:
+        self._toxic, self._context = toxic, context
+        self._attempts: Counter[tuple[str, str, str]] = Counter()
+        self._ended = asyncio.Event()
+        self._action = toxic.action(context.proof, self._ended)
+
+    def apply(self, plan: Plan, request: StoreRequest) -> Plan:
+        return plan.having(self._action) if self._concerns(request) else plan
+
+    def end(self) -> None:
+        """What waits for the toxic goes on."""
+        self._ended.set()
+
+    def _concerns(self, request: StoreRequest) -> bool:
+        toxic = self._toxic
+        if toxic.methods and request.method not in toxic.methods:
+            return False
+        if toxic.bucket is not None and request.bucket != toxic.bucket:
+            return False
+        if not request.key.startswith(toxic.prefix):
+            return False
+        identity = (request.method, request.bucket, request.key)
+        self._attempts[identity] += 1
+        context = self._context
+        return uniform(context.seed, context.name, *identity, self._attempts[identity]) < toxic.share

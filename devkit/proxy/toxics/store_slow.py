@@ -1,0 +1,34 @@
+"""Store slow: a request goes on after `before`, and its body is spread evenly over `through`.
+
+The store gets all of it, unchanged and late, so a client that is patient succeeds. For uploads, unless `methods` says
+otherwise. A request without a body only waits `before`; a body of unknown length waits `through` and then goes at once.
+"""
+
+import asyncio
+from datetime import timedelta
+from typing import ClassVar, Self
+
+from pydantic import model_validator
+
+from devkit.proxy.proof import Proof
+from devkit.proxy.toxics.store import Method, Slowness, StoreToxic
+from located_config.duration import Duration
+
+
+class StoreSlow(StoreToxic):
+    """Uploads wait `before` they go to the store, and their body takes the time `through`."""
+
+    key: ClassVar[str] = "store_slow"
+
+    methods: tuple[Method, ...] = ("PUT",)
+    before: Duration = timedelta(0)
+    through: Duration = timedelta(0)
+
+    @model_validator(mode="after")
+    def _is_slow(self) -> Self:
+        if not self.before and not self.through:
+            raise ValueError("give before or through: {before: 5s}")
+        return self
+
+    def action(self, proof: Proof, ended: asyncio.Event) -> Slowness:
+        return Slowness(self.before.total_seconds(), self.through.total_seconds(), ended, proof)

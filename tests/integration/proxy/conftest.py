@@ -1,0 +1,36 @@
+"""The proxy's process, driven over its control interface."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from devkit.guardian import Guardian
+from devkit.proxy.client import ProxyControl
+from devkit.stack.parts.proxy import ProxyProcess, start_proxy
+
+
+@pytest.fixture(scope="package")
+def guardian() -> Iterator[Guardian]:
+    with Guardian() as guardian:
+        yield guardian
+
+
+@pytest.fixture(scope="package")
+def proxy(guardian: Guardian, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProxyProcess]:
+    started = start_proxy(guardian, tmp_path_factory.mktemp("proxy"))
+    yield started
+    started.control.disconnect()
+
+
+@pytest.fixture(scope="package")
+def control(proxy: ProxyProcess) -> ProxyControl:
+    return proxy.control
+
+
+@pytest.fixture(autouse=True)
+def without_toxics(control: ProxyControl) -> Iterator[None]:
+    """No toxic of a test acts in the next."""
+    yield
+    for listener in control.listeners():
+        for toxic in control.toxics(listener.name):
+            control.remove(listener.name, toxic.name)

@@ -1,0 +1,196 @@
+"""A real store behind the proxy, with boto3: each fault's effect, its proof, and its end.
+
+moto does not look at signatures; MinIO refuses a request whose head or body is not what was signed.
+"""
+
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError, ResponseStreamingError
+from urllib3.exceptions import IncompleteRead, ProtocolError
+
+from devkit.guardian import Guardian
+from devkit.proxy.client import ProxyControl
+from devkit.proxy.toxics.cut import Cut
+from devkit.proxy.toxics.store_error import StoreError
+from devkit.proxy.toxics.store_slow import StoreSlow
+from devkit.proxy.toxics.store_truncate import StoreTruncate
+from devkit.proxy.toxics.toxic import Toxic
+from devkit.stack.parts.object_store import ObjectStore, start_object_store
+
+BUCKET = "proxied"
+
+
+@dataclass
+class Bench:
+    control: ProxyControl
+    store: ObjectStore
+    address: str
+
+    def client(self, **config: Any) -> Any:
+        """A client that tries once, by way of the proxy."""
+        return boto3.client(
+            "s3",
+            endpoint_url=f"http://{self.address}",
+            region_name=self.store.region,
+            aws_access_key_id=self.store.access_key,
+            aws_secret_access_key=config.pop("secret_key", self.store.secret_key),
+            config=Config(s3={"addressing_style": "path"}, retries={"total_max_attempts": 1}, proxies={}, **config),
+        )
+
+    def add(self, toxic: Toxic) -> None:
+        self.control.add("store", "t", toxic)
+
+    def remove(self) -> Any:
+        return self.control.remove("store", "t").counts
+
+
+@pytest.fixture(scope="module", params=["moto", "minio"])
+def bench(
+    request: pytest.FixtureRequest, guardian: Guardian, control: ProxyControl, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Bench]:
+    if request.param == "minio" and shutil.which("minio") is None:
+        pytest.skip("there is no minio on PATH")
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "moto":
+            patch.setattr(shutil, "which", lambda _name: None)
+        store, part = start_object_store(guardian, tmp_path_factory.mktemp(request.param), (BUCKET,))
+        part.await_ready()
+    address = control.listen("store", store.endpoint.removeprefix("http://"), layer="s3").address
+    yield Bench(control, store, address)
+    control.close("store")
+
+
+def put(client: Any, key: str, body: bytes = b"body") -> Any:
+    return client.put_object(Bucket=BUCKET, Key=key, Body=body)
+
+
+def get(client: Any, key: str) -> bytes:
+    return bytes(client.get_object(Bucket=BUCKET, Key=key)["Body"].read())
+
+
+def refused(error: pytest.ExceptionInfo[ClientError]) -> tuple[int, str]:
+    response: Any = error.value.response
+    return response["ResponseMetadata"]["HTTPStatusCode"], response["Error"]["Code"]
+
+
+def test_requests_pass_with_their_signature(bench: Bench) -> None:
+    """Plain, signed-payload and trailing-checksum uploads of any size and odd keys, listings, copies, multipart."""
+    direct = bench.store.client()
+    for number, key in enumerate(["plain", "a b/ü+&=?.json", "deep/er/key%20"]):
+        body = bytes([number]) * (3_000_000 if number else 3)
+        client = bench.client(request_checksum_calculation="when_supported" if number % 2 else "when_required")
+        put(client, key, body)
+        assert get(direct, key) == get(client, key) == body
+        assert client.head_object(Bucket=BUCKET, Key=key)["ContentLength"] == len(body)
+    client = bench.client()
+    assert {one["Key"] for one in client.list_objects_v2(Bucket=BUCKET, Prefix="deep/")["Contents"]} == {
+        "deep/er/key%20"
+    }
+    client.copy_object(Bucket=BUCKET, Key="copy", CopySource={"Bucket": BUCKET, "Key": "plain"})
+    upload = client.create_multipart_upload(Bucket=BUCKET, Key="parts")["UploadId"]
+    part = client.upload_part(Bucket=BUCKET, Key="parts", UploadId=upload, PartNumber=1, Body=b"p" * (5 << 20))
+    client.complete_multipart_upload(
+        Bucket=BUCKET,
+        Key="parts",
+        UploadId=upload,
+        MultipartUpload={"Parts": [{"PartNumber": 1, "ETag": part["ETag"]}]},
+    )
+    assert get(client, "parts") == b"p" * (5 << 20)
+    client.delete_objects(Bucket=BUCKET, Delete={"Objects": [{"Key": "copy"}]})
+    with pytest.raises(ClientError) as gone:
+        get(client, "copy")
+    assert refused(gone) == (404, "NoSuchKey")
+
+
+def test_the_store_checks_what_was_signed(bench: Bench) -> None:
+    if bench.store.kind != "minio":
+        pytest.skip("moto does not look at signatures")
+    with pytest.raises(ClientError) as wrong:
+        put(bench.client(secret_key="wrong"), "k")
+    assert refused(wrong) == (403, "SignatureDoesNotMatch")
+
+
+@pytest.mark.parametrize(("status", "code"), [(503, "SlowDown"), (403, "AccessDenied"), (500, "InternalError")])
+def test_an_error_is_for_a_method_and_a_prefix(bench: Bench, status: Any, code: str) -> None:
+    client = bench.client()
+    put(client, "logs/old")
+    bench.add(StoreError(status=status, methods=("PUT",), prefix="logs/"))
+    with pytest.raises(ClientError) as error:
+        put(client, f"logs/{status}", b"x" * 2_000_000)
+    assert refused(error) == (status, code)
+    put(client, "data/new")
+    assert get(client, "logs/old") == b"body"
+    counts = bench.remove()
+    assert counts.requests == 1
+    assert counts.first_at is not None
+    with pytest.raises(ClientError) as missing:
+        get(bench.store.client(), f"logs/{status}")
+    assert refused(missing) == (404, "NoSuchKey")
+    put(client, f"logs/{status}")
+    assert get(client, f"logs/{status}") == b"body"
+
+
+def test_a_client_that_tries_again_gets_past_a_share_of_errors(bench: Bench) -> None:
+    bench.add(StoreError.model_validate({"methods": ["PUT"], "share": "50%"}))
+    failed = 0
+    for number in range(20):
+        for _ in range(20):
+            try:
+                put(bench.client(), f"share/{number}")
+            except ClientError:
+                failed += 1
+            else:
+                break
+        assert get(bench.client(), f"share/{number}") == b"body"
+    assert bench.remove().requests == failed > 0
+
+
+@pytest.mark.parametrize("slow", [{"before": "300ms"}, {"through": "300ms"}])
+def test_a_slow_upload_succeeds_late(bench: Bench, slow: dict[str, str]) -> None:
+    client = bench.client()
+    body = b"s" * 500_000
+    bench.add(StoreSlow.model_validate(slow))
+    began = time.monotonic()
+    put(client, "slow", body)
+    assert time.monotonic() - began >= 0.3
+    counts = bench.remove()
+    assert counts.requests == 1
+    assert counts.bytes_delayed >= len(body)
+    assert get(client, "slow") == body
+
+
+def test_a_truncated_download_fails_in_its_body(bench: Bench) -> None:
+    client = bench.client()
+    put(client, "cut", b"c" * 400_000)
+    bench.add(StoreTruncate())
+    answer = client.get_object(Bucket=BUCKET, Key="cut")
+    assert answer["ContentLength"] == 400_000
+    with closing(answer["Body"]) as body, pytest.raises((IncompleteRead, ProtocolError, ResponseStreamingError)):
+        body.read()
+    counts = bench.remove()
+    assert (counts.requests, counts.bytes_dropped) == (1, 200_000)
+    assert get(client, "cut") == b"c" * 400_000
+
+
+def test_network_faults_act_before_the_store_by_a_listener_in_front(bench: Bench) -> None:
+    front = bench.control.listen("front", bench.address)
+    bench.address = front.address
+    try:
+        client = bench.client()
+        put(client, "front")
+        bench.control.add("front", "cut", Cut())
+        with pytest.raises(Exception, match=r"(?i)connect"):
+            get(client, "front")
+        bench.control.remove("front", "cut")
+        assert get(client, "front") == b"body"
+    finally:
+        bench.address = front.upstream
+        bench.control.close("front")
