@@ -108,7 +108,8 @@ def run(
     except (StoppedEarlyError, KeyboardInterrupt):
         log.say(Stopped(seconds=0, rounds_given_up=0))
     except PipelineError as error:
-        log.say(Failed(error=str(error), refused=isinstance(error, RefusedError)))
+        refused, stalled = isinstance(error, RefusedError), isinstance(error, StalledError)
+        log.say(Failed(error=str(error), refused=refused, stalled=stalled))
         log.tell(error.render())
         if isinstance(error, StalledError | StoppedHardError):
             # What is still at work must not hold the process: Spark would wait for it.

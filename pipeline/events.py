@@ -313,11 +313,15 @@ class Stopped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """The process ends with an error; `refused`: before its query began, as trying again would not help."""
+    """The process ends with an error.
+
+    `refused`: before its query began, as trying again would not help. `stalled`: as no commit came in its time.
+    """
 
     event: Literal["failed"] = "failed"
     error: str
     refused: bool = False
+    stalled: bool = False
 
 
 PipelineEvent = Annotated[

@@ -2,6 +2,7 @@
 
 from devkit.expectations.base import Measure
 from devkit.expectations.bounds import ShareBound
+from devkit.expectations.timing import of_arm
 from devkit.observe.arm import ArmObservation
 
 
@@ -15,4 +16,5 @@ ABANDONED = Measure(
     argument=ShareBound,
     absent="no parse ended",
     tell=_tell,
+    timing=of_arm,
 )

@@ -2,6 +2,7 @@
 
 from devkit.expectations.base import Measure
 from devkit.expectations.bounds import NumberBound
+from devkit.expectations.timing import of_arm
 from devkit.observe.arm import ArmObservation
 
 
@@ -19,4 +20,5 @@ AMPLIFICATION = Measure(
     argument=NumberBound,
     absent="no fetch",
     tell=_tell,
+    timing=of_arm,
 )

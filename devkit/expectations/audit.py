@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from devkit.expectations.base import Finding
+from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
 from devkit.observe.sight import Sight, not_observable
 
@@ -31,7 +32,14 @@ class _Audit:
         if unsure := _not_known(observation, bool(problems)):
             return Finding(self.name, argument, not_observable(unsure), holds=None)
         # An audit of nothing, or of events that the pipeline never took, shows nothing.
-        return Finding(self.name, argument, measured, not problems and audit.inputs > audit.pending)
+        holds = not problems and audit.inputs > audit.pending
+        return Finding(self.name, argument, measured, holds, decisive=bool(problems))
+
+    def depends_on_time(self, argument: str, observation: ArmObservation) -> Window | None:  # noqa: ARG002
+        """That nothing was taken by the arm's end does. What was lost or reordered was so whatever the machine did."""
+        audit = observation.audit
+        has_problems = audit.problems(restarted=observation.restarts > 0)
+        return "arm" if not has_problems and audit.inputs == audit.pending else None
 
 
 def _not_known(observation: ArmObservation, has_problems: bool) -> frozenset[Sight]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from devkit.expectations.bounds import Bound, Range
+from devkit.expectations.timing import Timing, timeless
+from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
 
 T = TypeVar("T")
@@ -12,12 +14,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Finding:
-    """What was expected, what was measured, and whether the one meets the other; None is that nobody can tell."""
+    """What was expected, what was measured, and whether the one meets the other; None is that nobody can tell.
+
+    One that is `decisive` is excused by nothing, a machine that was short of time included.
+    """
 
     name: str
     expected: str
     measured: str
     holds: bool | None
+    decisive: bool = False
 
 
 class Check(Protocol):
@@ -31,6 +37,9 @@ class Check(Protocol):
 
     def judge(self, argument: Any, observation: ArmObservation) -> Finding: ...
 
+    def depends_on_time(self, argument: Any, observation: ArmObservation) -> Window | None:
+        """The time whose shortage would make the finding say nothing; None where time has no part in it."""
+
 
 def _plainly(value: object, _observation: ArmObservation) -> str:
     return f"{value}"
@@ -40,7 +49,8 @@ def _plainly(value: object, _observation: ArmObservation) -> str:
 class Measure(Generic[T]):
     """A check on one figure. Where `of` gives None there was nothing to measure, so no bound holds; `absent` says why.
 
-    `argument` is a bound on what `of` gives, and `tell` says it with what a reader needs beside it.
+    `argument` is a bound on what `of` gives, and `tell` says it with what a reader needs beside it. `timing` says
+    whether it depends on time.
     """
 
     name: str
@@ -48,9 +58,13 @@ class Measure(Generic[T]):
     argument: Any = Bound
     absent: str = "nothing to count"
     tell: Callable[[T, ArmObservation], str] = _plainly
+    timing: Timing = timeless
 
     def judge(self, argument: Range[Any], observation: ArmObservation) -> Finding:
         value = self.of(observation)
         if value is None:
             return Finding(self.name, str(argument), self.absent, holds=False)
         return Finding(self.name, str(argument), self.tell(value, observation), argument.admits(value))
+
+    def depends_on_time(self, argument: Range[Any], observation: ArmObservation) -> Window | None:
+        return self.timing(argument, observation)

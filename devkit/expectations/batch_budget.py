@@ -1,5 +1,6 @@
 """How many source events were put aside because their batch was over its budget."""
 
 from devkit.expectations.base import Measure
+from devkit.expectations.timing import of_commit
 
-BATCH_BUDGET = Measure("batch_budget", lambda observation: observation.figures.over_budget)
+BATCH_BUDGET = Measure("batch_budget", lambda observation: observation.figures.over_budget, timing=of_commit)

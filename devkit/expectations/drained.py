@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from devkit.expectations.base import Finding
+from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
 
 
@@ -22,6 +23,9 @@ class _Drained:
         if (left := observation.left) is not None:
             measured = f"{left.left} of {left.due} events that had to leave have left"
         return Finding(self.name, str(argument).lower(), measured, observation.drained == argument)
+
+    def depends_on_time(self, argument: bool, observation: ArmObservation) -> Window | None:  # noqa: ARG002
+        return "arm"
 
 
 DRAINED = _Drained()

@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from devkit.expectations.base import Finding
+from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
 
 
@@ -33,6 +34,9 @@ class _Exception:
         seen = of_class or list(observation.exceptions)
         measured = f"{seen[-1].class_name}: {seen[-1].message}" if seen else "no exception"
         return Finding(self.name, expected, measured, holds=False)
+
+    def depends_on_time(self, argument: ExceptionPattern, observation: ArmObservation) -> Window | None:  # noqa: ARG002
+        return None
 
 
 EXCEPTION = _Exception()

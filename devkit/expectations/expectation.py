@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, create_model, model_validator
 from devkit.expectations.base import Finding
 from devkit.expectations.needs import as_seen
 from devkit.expectations.registry import CHECKS
+from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
 
 
@@ -32,6 +33,10 @@ class _OneCheck(BaseModel):
     def argument(self) -> Any:
         """What the check is to hold, as the check's own argument type."""
         return getattr(self, self.check)
+
+    def depends_on_time(self, observation: ArmObservation) -> Window | None:
+        """The time whose shortage would make the finding say nothing; None where time has no part in it."""
+        return CHECKS[self.check].depends_on_time(self.argument, observation)
 
     def judge(self, observation: ArmObservation) -> Finding:
         """Hold the expectation against what was observed."""

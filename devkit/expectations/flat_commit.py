@@ -5,9 +5,12 @@ again costs CPU, so the idling is that of the middle sample (median) among those
 """
 
 from datetime import timedelta
+from typing import Any
 
 from devkit.expectations.base import Measure
-from devkit.expectations.bounds import DurationBound, NumberBound
+from devkit.expectations.bounds import DurationBound, NumberBound, Range
+from devkit.expectations.timing import of_bound
+from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
 
 
@@ -35,11 +38,18 @@ def _tell_cores(value: float, observation: ArmObservation) -> str:
     return f"{value:.2f} (median; {flat.mean_cpu_cores:.2f} on average) in {flat.duration_s:.1f} s without a commit"
 
 
-FLAT_COMMIT = Measure("flat_commit", _duration, argument=DurationBound, tell=_tell_duration)
+def _while_flat(_argument: Range[Any], observation: ArmObservation) -> Window | None:
+    """A pipeline that gets no core idles as well."""
+    flat = observation.figures.flat_commit
+    return timedelta(seconds=flat.duration_s) if flat else "arm"
+
+
+FLAT_COMMIT = Measure("flat_commit", _duration, argument=DurationBound, tell=_tell_duration, timing=of_bound)
 IDLE_CPU = Measure(
     "idle_cpu",
     _cores,
     argument=NumberBound,
     absent="no query ran while the committed offset stood still",
     tell=_tell_cores,
+    timing=_while_flat,
 )

@@ -12,6 +12,8 @@ from pydantic import Field
 
 from devkit.expectations.base import Finding
 from devkit.expectations.bounds import Time
+from devkit.expectations.timing import of_bound
+from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
 from devkit.observe.latency import Latencies, Percentile
 
@@ -38,6 +40,9 @@ class _Latency:
         at_least = timedelta(seconds=found.at_least_s)
         at_most = None if found.at_most_s is None else timedelta(seconds=found.at_most_s)
         return Finding(self.name, expected, _told(found, events), argument.admits_between(at_least, at_most))
+
+    def depends_on_time(self, argument: Latency, observation: ArmObservation) -> Window | None:
+        return of_bound(argument, observation)
 
 
 def _told(found: Percentile, events: Latencies) -> str:

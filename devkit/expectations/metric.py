@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from devkit.expectations.base import Finding
+from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
 from devkit.observe.metrics import Labels, Scraped, Series
 
@@ -61,6 +62,11 @@ class _Metric:
         stands = [series for series in seen if series in scraped.standing]
         holds = any(above is None or scraped.highest[series] > above for series in stands)
         return Finding(self.name, expected, measured, holds)
+
+    def depends_on_time(self, argument: MetricPattern, observation: ArmObservation) -> Window | None:  # noqa: ARG002
+        """How high a metric rises may; that it is there does not."""
+        rises = isinstance(argument, RisingMetric) and argument.above is not None and argument.above > 0
+        return "arm" if rises else None
 
 
 def _told(seen: list[Series], scraped: Scraped) -> str:

@@ -1,5 +1,6 @@
 """How many requests waited for the upstream's parsers at once, at the worst."""
 
 from devkit.expectations.base import Measure
+from devkit.expectations.timing import of_arm
 
-PEAK_QUEUE = Measure("peak_queue", lambda observation: observation.figures.peak_queue)
+PEAK_QUEUE = Measure("peak_queue", lambda observation: observation.figures.peak_queue, timing=of_arm)

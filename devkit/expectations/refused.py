@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from devkit.expectations.base import Finding
+from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
 
 
@@ -29,6 +30,9 @@ class _Refused:
         if tried.refusal is None:
             return Finding(self.name, expected, "it started", holds=False)
         return Finding(self.name, expected, tried.refusal, argument.message in tried.refusal)
+
+    def depends_on_time(self, argument: RefusalPattern, observation: ArmObservation) -> Window | None:  # noqa: ARG002
+        return None
 
 
 REFUSED = _Refused()

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from devkit.expectations.base import Finding
 from devkit.expectations.bounds import Percentage
+from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
 
 
@@ -36,6 +37,9 @@ class _SuccessRate:
         by_status = ", ".join(f"{status}: {count}" for status, count in answers.by_status.items())
         measured = f"{answers.success_rate:.0%} of {sum(answers.by_status.values())} requests ({by_status})"
         return Finding(self.name, expected, measured, argument.admits(answers.success_rate))
+
+    def depends_on_time(self, argument: SuccessRate, observation: ArmObservation) -> Window | None:  # noqa: ARG002
+        return "arm"
 
 
 SUCCESS_RATE = _SuccessRate()

@@ -82,6 +82,29 @@ class Evidence(BaseModel):
     by_client: bool = False
 
 
+class TimelineEvidence(BaseModel):
+    """What became of one fault of the scenario's `timeline` in one arm. Times count from the arm's start.
+
+    `fired` is whether it began. `acted` is whether its part showed it, and `did` what the part did or what was seen
+    instead. `irreversible` is what of it could not be undone.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    fault: str
+    fired: bool
+    asked: str
+    acted: bool
+    did: str
+    from_s: float | None = None
+    to_s: float | None = None
+    irreversible: tuple[str, ...] = ()
+
+
+AnyEvidence = Evidence | TimelineEvidence
+"""Of a rule of the mock, or of a fault of the timeline."""
+
+
 @dataclass(frozen=True)
 class FirstTry:
     """The start that was tried before the arm's own: `refusal` is what the pipeline said, None when it started."""
@@ -93,10 +116,10 @@ class FirstTry:
 class ArmObservation:
     """`past_failed_batch` is None where no batch failed; the checks explain `replays` and `replayed_offsets`.
 
-    `failures` are the texts with which pipeline processes said that they failed, in order. `unseen` is what a pipeline
-    of one's own did not show; without offsets, `left` stands in for them. `caveats` say what somebody did to the arm,
-    so that it shows nothing of the scenario. `metrics` is what the pipeline's own endpoint showed, and `tried_first` is
-    None where no start was tried.
+    `failures` are the texts with which pipeline processes said that they failed, in order; `stalls` are those of them
+    that say that no commit came in its time. `unseen` is what a pipeline of one's own did not show; without offsets,
+    `left` stands in for them. `caveats` say what somebody did to the arm, so that it shows nothing of the scenario.
+    `metrics` is what the pipeline's own endpoint showed, and `tried_first` is None where no start was tried.
     """
 
     duration_s: float
@@ -112,9 +135,10 @@ class ArmObservation:
     figures: Figures
     latencies: Latencies
     audit: Audit
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[AnyEvidence, ...]
     unseen: frozenset[Sight] = frozenset()
     left: Left | None = None
     caveats: tuple[str, ...] = ()
     metrics: Scraped = NOTHING_SCRAPED
     tried_first: FirstTry | None = None
+    stalls: tuple[str, ...] = ()

@@ -1,7 +1,8 @@
 """One arm's part of the timeline, told in spans: processes, batches, faults, waits, and the samples between them.
 
-A process is *ready* when its query runs. A batch that was begun and never written ends with its process. A fault's
-spans are those between two samples in which it met a request, so they are observed and not planned.
+A process is *ready* when its query runs. A batch that was begun and never written ends with its process. The
+spans of a mock's fault are those between two samples in which it met a request, so they are observed and not planned;
+that of a fault on a part is from when it was begun until it was ended.
 """
 
 import itertools
@@ -155,7 +156,7 @@ def arm_record(arm: str, lines: Sequence[dict[str, Any]]) -> ArmRecord:
         latencies=_valid(LatencyLine, of_arm, "latency"),
         processes=processes,
         batches=_batches(of_arm, processes, ended),
-        faults=_faults(samples),
+        faults=_faults(samples) | _timeline_faults(of_arm, ended),
         waits=_waits(of_arm, ended),
         slow_rounds=tuple(
             Span(max(0.0, line["t_s"] - _number(line.get("seconds"))), line["t_s"], f"{line.get('entries', 0)} entries")
@@ -219,6 +220,18 @@ def _faults(samples: Sequence[SampleLine]) -> dict[str, tuple[Span, ...]]:
 
     names = dict.fromkeys(name for sample in samples for name in sample.faults)
     return {name: growing(samples, met(name)) for name in names}
+
+
+def _timeline_faults(lines: Iterable[dict[str, Any]], ended_s: float) -> dict[str, tuple[Span, ...]]:
+    """Of the scenario's timeline; one that no line ends lasts as long as the arm."""
+    found: dict[str, tuple[Span, ...]] = {}
+    for line in lines:
+        name, at_s = str(line.get("name")), min(float(line["t_s"]), ended_s)
+        if line["kind"] == "fault_begins":
+            found[name] = (Span(at_s, ended_s, str(line.get("asked", ""))),)
+        elif line["kind"] == "fault_ends" and name in found:
+            found[name] = (replace(found[name][0], end_s=at_s, what=str(line.get("did", ""))),)
+    return found
 
 
 def growing(samples: Sequence[SampleLine], counter: Callable[[SampleLine], int]) -> tuple[Span, ...]:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from devkit.observe.arm import Evidence
+from devkit.observe.arm import AnyEvidence
 from devkit.observe.arm_end import ArmEnd
 from devkit.observe.audit.model import Audit
 from devkit.observe.figures import Figures
@@ -82,7 +82,7 @@ class Result(_Model):
     reasons: tuple[str, ...]
     arms: dict[Literal["incident", "fixed"], ArmResult]
     config_difference: dict[str, Difference]
-    fault_evidence: dict[Literal["incident", "fixed"], tuple[Evidence, ...]]
+    fault_evidence: dict[Literal["incident", "fixed"], tuple[AnyEvidence, ...]]
     began: datetime
     duration_s: float
     versions: dict[str, str]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from devkit.observe.arm import Evidence
+from devkit.observe.arm import AnyEvidence, Evidence, TimelineEvidence
 from devkit.report.about import About
 from devkit.report.result import ArmResult, Result
 
@@ -34,7 +34,7 @@ def summary_markdown(result: Result, directory: Path) -> str:
             for key, values in result.config_difference.items()
         ]
         lines += [*_table(("configuration", "incident", "fixed"), difference), ""]
-    lines += [*_table(("fault", "arm", "requests", "fired"), _faults(result)), ""]
+    lines += [*_table(("fault", "arm", "what it did", "fired"), _faults(result)), ""]
     lines += [*_ending(result.repeat, directory)]
     return "\n".join(lines)
 
@@ -68,14 +68,24 @@ def _arm(name: str, arm: ArmResult) -> Iterator[str]:
 def _faults(result: Result) -> Iterator[Sequence[str]]:
     for arm, items in result.fault_evidence.items():
         for item in items:
-            yield _inline(item.fault), arm, f"{item.requests:,}", _fired(item)
+            yield _inline(item.fault), arm, _did(item), _fired(item)
         if not items:
             yield "none was injected", arm, "", "no"
 
 
-def _fired(item: Evidence) -> str:
+def _did(item: AnyEvidence) -> str:
+    if isinstance(item, Evidence):
+        return f"{item.requests:,} requests"
+    if item.from_s is None or item.to_s is None:
+        return _inline(item.asked)
+    return _inline(f"{item.asked}: {item.from_s:.1f} to {item.to_s:.1f} s, {item.did}")
+
+
+def _fired(item: AnyEvidence) -> str:
     if not item.fired:
         return "never"
+    if isinstance(item, TimelineEvidence):
+        return "yes" if item.acted else "began, but was not seen to act"
     return f"met, but did not act: {_inline(item.inaction)}" if item.acted is False else "yes"
 
 

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-from devkit.observe.arm import Evidence
+from devkit.observe.arm import AnyEvidence, Evidence, TimelineEvidence
 from devkit.report.result import ArmResult, Result
 
 _WIDTH = 80
@@ -54,7 +54,20 @@ def _expectations(arm: ArmResult) -> Iterator[str]:
         yield from _wrapped(example, "       audit: ")
 
 
-def _describe(item: Evidence) -> str:
+def _describe(item: AnyEvidence) -> str:
+    return _describe_timeline(item) if isinstance(item, TimelineEvidence) else _describe_rule(item)
+
+
+def _describe_timeline(item: TimelineEvidence) -> str:
+    if item.from_s is None:
+        return f"{item.fault!r} never began ({item.asked})"
+    until = "" if item.to_s is None else f" to {item.to_s:.1f}"
+    left = "".join(f"; cannot be undone: {text}" for text in item.irreversible)
+    seen = "" if item.acted else "NOT SEEN TO ACT: "
+    return f"{item.fault!r} ({item.asked}), {item.from_s:.1f}{until} s: {seen}{item.did}{left}"
+
+
+def _describe_rule(item: Evidence) -> str:
     if not item.fired:
         return f"{item.fault!r} never fired"
     header = "absent" if item.max_content_length_bytes is None else f"{item.max_content_length_bytes:,} bytes"

@@ -19,6 +19,7 @@ class ArmState:
     samples: list[Sample] = field(default_factory=list)
     counts: JournalCounts | None = None
     failures: list[str] = field(default_factory=list)
+    stalls: list[str] = field(default_factory=list)
     process: int | None = None
     processes: int = 1
     traffic_begun: bool = False

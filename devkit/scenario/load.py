@@ -13,6 +13,7 @@ from ruamel.yaml.comments import CommentedMap
 
 from devkit.errors import InvalidFileError, Problem, UsageError
 from devkit.scenario.configure import GIVEN_BY_STACK, NOWHERE, configuration, tried_configuration
+from devkit.scenario.impossible import impossible
 from devkit.scenario.marks import Location, position, reaches, read_yaml
 from devkit.scenario.model import ARMS, Scenario
 from devkit.scenario.unanswerable import unanswerable
@@ -52,7 +53,12 @@ def load_scenario(path: Path) -> Scenario:
             _problem(document, detail["loc"], detail, Scenario) for detail in error.errors() if not _is_echo(detail)
         ]
         raise InvalidFileError(path, _distinct(problems)) from error
-    problems = [*_stack_keys(document), *_configurations(document, scenario), *_strangers(document, scenario)]
+    problems = [
+        *_stack_keys(document),
+        *_configurations(document, scenario),
+        *_strangers(document, scenario),
+        *_impossible(document, scenario),
+    ]
     if problems:
         raise InvalidFileError(path, _distinct(problems))
     return scenario
@@ -104,6 +110,11 @@ def _strangers(document: CommentedMap, scenario: Scenario) -> Iterator[Problem]:
                 *position(document, location),
                 f"{_dotted(location)}: {text}; raise kafka.topics.source.max.message.bytes",
             )
+
+
+def _impossible(document: CommentedMap, scenario: Scenario) -> Iterator[Problem]:
+    for location, text in impossible(scenario):
+        yield Problem(*position(document, location), f"{_dotted(location)}: {text}")
 
 
 def _stack_keys(document: CommentedMap) -> Iterator[Problem]:

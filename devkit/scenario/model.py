@@ -20,6 +20,7 @@ from pydantic import (
 )
 
 from devkit.expectations import Expectation
+from devkit.faults.item import Timeline
 from devkit.observe.arm_end import ConditionName
 from devkit.traffic.model import TrafficSpec
 from located_config.duration import Duration, PositiveDuration
@@ -163,6 +164,8 @@ def _not_taken(name: str) -> str:
 class Scenario(_Model):
     """One incident, as a file describes it.
 
+    `timeline` has the faults on parts of the stack, each in the arms that it names.
+
     `traffic_begins`: at once, so that a backlog waits for the pipeline's first query, or when that query runs, so that
     the incident happens to live traffic (and latencies do not count the start).
     """
@@ -174,6 +177,7 @@ class Scenario(_Model):
     preserves: str = ""
     traffic: TrafficSpec
     mock: Mock = Mock()
+    timeline: Timeline = ()
     kafka: Kafka = Kafka()
     pipeline: Overlay = {}
     traffic_begins: Literal["at once", "when running"] = "at once"

@@ -38,6 +38,8 @@ class PipelineEvents:
                 self._log.say("pipeline", "goes on")
             case "failed":
                 state.failures.append(str(line.get("error")))
+                if line.get("stalled"):
+                    state.stalls.append(str(line.get("error")))
                 self._log.say("pipeline", str(line.get("error")))
             case "process_ended":
                 state.process, state.metrics_url = None, None

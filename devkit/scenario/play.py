@@ -161,6 +161,7 @@ class ArmPlay:
             drained=state.drained,
             exceptions=supervisor.exceptions(),
             failures=tuple(state.failures),
+            stalls=tuple(state.stalls),
             last_sample=state.sample,
             figures=measure(
                 state.samples,

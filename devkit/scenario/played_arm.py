@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from devkit.expectations import Finding
-from devkit.observe.arm import ArmObservation, Evidence
+from devkit.observe.arm import AnyEvidence, ArmObservation
 from devkit.report.result import ArmResult, ExpectationResult
 from devkit.scenario.model import ArmName, Scenario
 
@@ -14,7 +14,7 @@ class PlayedArm:
     """What a run's result says of one arm: how it went, and whether its faults fired."""
 
     result: ArmResult
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[AnyEvidence, ...]
 
     @classmethod
     def of(cls, scenario: Scenario, arm: ArmName, observation: ArmObservation) -> "PlayedArm":

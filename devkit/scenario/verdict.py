@@ -8,13 +8,16 @@ A fault fired in an arm when it met a request there. One that picks its requests
 say) need not fire in the fixed arm. One that acts under load only (a capacity, a gateway's timeout, a rate limit) must
 besides be seen to act in one of the arms. Which one is what the arms differ in: a fix may well take the load away,
 so a fixed arm played by itself need not show it.
+
+A fault of the timeline must have begun and its part must have shown it, in each arm that it is for. One that is for the
+incident arm alone leaves a fixed arm without a fault: that is then what the arms differ in.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from devkit.errors import INCONCLUSIVE, REFUTED, REPRODUCED_AND_FIXED
-from devkit.observe.arm import Evidence
+from devkit.observe.arm import AnyEvidence, Evidence, TimelineEvidence
 from devkit.observe.arm_end import EndByDeadline
 from devkit.report.result import ArmResult, Outcome
 from devkit.scenario.model import ARMS, ArmName
@@ -43,9 +46,9 @@ class Verdict:
         return _EXIT_CODES[self.outcome]
 
 
-def judge(arms: Mapping[ArmName, ArmResult], evidence: Mapping[ArmName, Sequence[Evidence]]) -> Verdict:
+def judge(arms: Mapping[ArmName, ArmResult], evidence: Mapping[ArmName, Sequence[AnyEvidence]]) -> Verdict:
     """The verdict over the arms that were played: both, or a single one."""
-    unproven = [reason for arm in arms for reason in _unproven(arm, evidence.get(arm, ()))]
+    unproven = [reason for arm in arms for reason in _unproven(arm, evidence)]
     unproven += _idle({arm: evidence.get(arm, ()) for arm in arms})
     late = [f"{arm}: ended by its {result.end.text}" for arm, result in arms.items() if _was_late(result)]
     if unproven:
@@ -69,23 +72,34 @@ def judge(arms: Mapping[ArmName, ArmResult], evidence: Mapping[ArmName, Sequence
     return Verdict("reproduced and fixed" if arms["fixed"].holds else "fix does not hold", reasons)
 
 
-def _unproven(arm: ArmName, evidence: Sequence[Evidence]) -> list[str]:
-    if not evidence:
+def _unproven(arm: ArmName, evidence: Mapping[ArmName, Sequence[AnyEvidence]]) -> list[str]:
+    of_arm = evidence.get(arm, ())
+    if not of_arm and not (arm == "fixed" and _only_timeline(evidence.get("incident", ()))):
         return [f"{arm}: no fault was injected, so nothing shows that the incident's cause was present"]
-    return [
-        f"{arm}: fault {item.fault!r} never fired"
-        for item in evidence
-        if not item.fired and not (arm == "fixed" and item.by_client)
-    ]
+    return [f"{arm}: {reason}" for item in of_arm if (reason := _unproven_fault(arm, item))]
 
 
-def _idle(evidence: Mapping[ArmName, Sequence[Evidence]]) -> list[str]:
-    if "incident" not in evidence:
+def _only_timeline(evidence: Sequence[AnyEvidence]) -> bool:
+    return bool(evidence) and all(isinstance(item, TimelineEvidence) for item in evidence)
+
+
+def _unproven_fault(arm: ArmName, item: AnyEvidence) -> str | None:
+    if isinstance(item, TimelineEvidence):
+        if not item.fired:
+            return f"fault {item.fault!r} never began ({item.asked})"
+        return None if item.acted else f"fault {item.fault!r} was not seen to act: {item.did}"
+    may_be_unmet = arm == "fixed" and item.by_client
+    return None if item.fired or may_be_unmet else f"fault {item.fault!r} never fired"
+
+
+def _idle(evidence: Mapping[ArmName, Sequence[AnyEvidence]]) -> list[str]:
+    of_mock = {arm: [item for item in items if isinstance(item, Evidence)] for arm, items in evidence.items()}
+    if "incident" not in of_mock:
         return []
-    acted = {item.fault for items in evidence.values() for item in items if item.acted}
+    acted = {item.fault for items in of_mock.values() for item in items if item.acted}
     return [
         f"incident: fault {item.fault!r} met {item.requests} requests and never acted: {item.inaction}"
-        for item in evidence["incident"]
+        for item in of_mock["incident"]
         if item.fired and item.acted is False and item.fault not in acted
     ]
 

@@ -15,7 +15,14 @@ ROOMS = ("devkit", "located_config", "mockapi", "pipeline")
 # `devkit` drives the other two from outside and may know how they are configured, nothing deeper. `located_config` is
 # below all of them: whatever is deployed alone takes it along.
 ALLOWED = {
-    "devkit": {"located_config", "pipeline.config", "mockapi.rules.model", "mockapi.rules.proof", "mockapi.catalog"},
+    "devkit": {
+        "located_config",
+        "pipeline.config",
+        "pipeline.events",
+        "mockapi.rules.model",
+        "mockapi.rules.proof",
+        "mockapi.catalog",
+    },
     "located_config": set[str](),
     "mockapi": {"located_config"},
     "pipeline": {"located_config"},

@@ -1,8 +1,10 @@
 """The verdict in plain words, from figures only: a headline, what it means, and one paragraph of what happened."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from devkit.observe.arm import Evidence, TimelineEvidence
 from devkit.observe.audit.model import Audit
 from devkit.observe.figures import Figures
 from devkit.report.arm_record import ArmRecord
@@ -121,14 +123,29 @@ def _upstream_sentence(figures: Figures) -> str:
 
 
 def _fault_sentence(result: Result) -> str:
+    return " ".join([*_rule_sentence(result), *_timeline_sentences(result)])
+
+
+def _timeline_sentences(result: Result) -> Iterator[str]:
+    for arm, items in result.fault_evidence.items():
+        for item in items:
+            if isinstance(item, TimelineEvidence) and item.from_s is not None and item.to_s is not None:
+                when = f"from {number(item.from_s)} to {number(item.to_s)} s"
+                yield f"Fault {item.fault!r} in the {arm} arm ({item.asked}), {when}: {item.did}."
+
+
+def _rule_sentence(result: Result) -> Iterator[str]:
     arms = list(result.fault_evidence)
     counts: dict[str, dict[str, int]] = {}
     for arm, items in result.fault_evidence.items():
         for item in items:
-            counts.setdefault(item.fault, {})[arm] = item.requests
+            if isinstance(item, Evidence):
+                counts.setdefault(item.fault, {})[arm] = item.requests
+    if not counts:
+        return
     said = [f"{fault!r} {' and '.join(number(of.get(arm, 0)) for arm in arms)}" for fault, of in counts.items()]
     where = f" in the {' and the '.join(arms)} arm" if len(arms) > 1 else ""
-    return f"Requests that met the faults{where}: {', '.join(said)}."
+    yield f"Requests that met the faults{where}: {', '.join(said)}."
 
 
 def _times(count: int) -> str:

@@ -347,7 +347,8 @@ def judge(expectation: dict[str, Any], observation: ArmObservation) -> Finding:
 )
 def test_check(expectation: dict[str, Any], changes: dict[str, Any], expected: str, measured: str, holds: bool) -> None:
     (name,) = expectation
-    assert judge(expectation, an_observation(**changes)) == Finding(name, expected, measured, holds)
+    found = judge(expectation, an_observation(**changes))
+    assert (found.name, found.expected, found.measured, found.holds) == (name, expected, measured, holds)
 
 
 def test_every_check_is_tried_both_ways() -> None:

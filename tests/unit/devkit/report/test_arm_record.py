@@ -116,3 +116,17 @@ def test_rounds_of_the_slow_lane_end_when_they_are_told() -> None:
 @pytest.mark.parametrize("broken", [{"committed": None}, {"committed": "many"}, {"requests": 1.5}])
 def test_a_line_that_makes_no_sense_is_left_out(broken: dict[str, Any]) -> None:
     assert [one.t_s for one in record(sample(101.0), sample(102.0, **broken), sample(103.0), END).samples] == [1.0, 3.0]
+
+
+def test_a_fault_of_the_timeline_lasts_from_when_it_was_begun_until_it_was_ended() -> None:
+    lines = [
+        {"t_s": 10.0, "kind": "phase", "arm": "fixed", "phase": "arm"},
+        {"t_s": 12.0, "kind": "fault_begins", "arm": "fixed", "name": "broker", "asked": "pause: {part: kafka}"},
+        {"t_s": 13.0, "kind": "fault_begins", "arm": "fixed", "name": "store", "asked": "kill: {part: object-store}"},
+        {"t_s": 15.0, "kind": "fault_ends", "arm": "fixed", "name": "broker", "did": "it answered nothing"},
+        {"t_s": 20.0, "kind": "traffic_begins", "arm": "fixed"},
+    ]
+    assert arm_record("fixed", lines).faults == {
+        "broker": (Span(2.0, 5.0, "it answered nothing"),),
+        "store": (Span(3.0, 10.0, "kill: {part: object-store}"),),
+    }

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from devkit.observe.arm import TimelineEvidence
 from devkit.report.result import Difference, ExpectationResult, Result
 from devkit.report.summary import broke_off_markdown, summary_markdown
 from tests.unit.devkit.report import storm
@@ -28,7 +29,7 @@ def test_what_it_says() -> None:
     assert "**incident arm** holds (44.0 s, ended by: restarts 2)" in text
     assert "| ✅ ok | amplification | at least 2.5 | 3.6: 812 requests for 226 fetches |" in text
     assert "| `deferral.policy` | `none` | `defer` |" in text
-    assert "| slow parsing | fixed | 64 | yes |" in text
+    assert "| slow parsing | fixed | 64 requests | yes |" in text
     assert "Repeat: `devkit scenario run a-storm --seed 7`" in text
     assert "`runs/a-storm/20261121T100000Z`" in text
 
@@ -72,7 +73,7 @@ def test_a_fault_that_met_requests_and_did_nothing() -> None:
     result = storm.result()
     idle = result.fault_evidence["fixed"][0].model_copy(update={"acted": False, "inaction": "no request had to wait"})
     text = of(result.model_copy(update={"fault_evidence": {"fixed": (idle,), "incident": ()}}))
-    assert "| parser | fixed | 402 | met, but did not act: no request had to wait |" in text
+    assert "| parser | fixed | 402 requests | met, but did not act: no request had to wait |" in text
     assert "| none was injected | incident |  | no |" in text
 
 
@@ -81,3 +82,22 @@ def test_a_run_that_broke_off() -> None:
     assert text.startswith("## ❔ a-storm: no verdict\n")
     assert "The kit could not finish the run: kafka ended: exit code 1\n" in text
     assert "Repeat: `devkit scenario run a-storm --seed 7`" in text
+
+
+def of_timeline(evidence: TimelineEvidence) -> str:
+    return of(storm.result().model_copy(update={"fault_evidence": {"fixed": (evidence,), "incident": ()}}))
+
+
+def test_a_fault_of_the_timeline_says_what_its_part_did() -> None:
+    evidence = TimelineEvidence(
+        fault="still", fired=True, asked="pause: {part: kafka}", acted=True, did="it was silent", from_s=8.04, to_s=13
+    )
+    row = "| still | fixed | pause: \\{part: kafka\\}: 8.0 to 13.0 s, it was silent | yes |"
+    assert row in of_timeline(evidence)
+    idle = evidence.model_copy(update={"acted": False})
+    assert "it was silent | began, but was not seen to act |" in of_timeline(idle)
+
+
+def test_a_fault_of_the_timeline_that_never_began() -> None:
+    evidence = TimelineEvidence(fault="still", fired=False, asked="pause: x, when lag > 5", acted=False, did="")
+    assert "| still | fixed | pause: x, when lag \\> 5 | never |" in of_timeline(evidence)

@@ -1,7 +1,9 @@
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
+from devkit.observe.arm import TimelineEvidence
 from devkit.report.result import Difference, Result
 from devkit.report.verdict_lines import verdict_lines
 from tests.unit.devkit.report.conftest import fired
@@ -106,3 +108,23 @@ def test_what_is_to_be_copied_is_never_broken(good: Result) -> None:
 
 def test_is_plain_text(failed: Result) -> None:
     assert "\x1b" not in rendered(failed)
+
+
+def test_a_fault_of_the_timeline_says_what_its_part_did(good: Result) -> None:
+    began = TimelineEvidence(
+        fault="more",
+        fired=True,
+        asked="add_partitions",
+        acted=True,
+        did="4",
+        from_s=8,
+        to_s=9,
+        irreversible=("2 more",),
+    )
+    never = TimelineEvidence(fault="still", fired=False, asked="pause", acted=False, did="")
+    idle = TimelineEvidence(fault="idle", fired=True, asked="kill", acted=False, did="it lives", from_s=1, to_s=2)
+    evidence: dict[Literal["incident", "fixed"], tuple[TimelineEvidence, ...]] = {"incident": (began, never, idle)}
+    text = "\n".join(verdict_lines(good.model_copy(update={"fault_evidence": evidence}), DIRECTORY))
+    assert "  incident: 'more' (add_partitions), 8.0 to 9.0 s: 4; cannot be undone: 2 more" in text
+    assert "  incident: 'still' never began (pause)" in text
+    assert "  incident: 'idle' (kill), 1.0 to 2.0 s: NOT SEEN TO ACT: it lives" in text

@@ -1,12 +1,13 @@
 """All that a verdict can depend on: whether each arm holds, and whether each fault fired in each arm."""
 
 import itertools
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from devkit.errors import INCONCLUSIVE, REFUTED, REPRODUCED_AND_FIXED
-from devkit.observe.arm import Evidence
+from devkit.observe.arm import AnyEvidence, Evidence, TimelineEvidence
 from devkit.observe.arm_end import ArmEnd, EndByCondition, EndByDeadline
 from devkit.report.result import ArmResult, ExpectationResult
 from devkit.scenario.model import ArmName
@@ -218,3 +219,44 @@ class TestAnArmThatMetItsDeadline:
         arms: dict[ArmName, ArmResult] = {"incident": an_arm(holds=True), "fixed": an_arm(holds=False)}
         reasons = judge(arms, {"incident": evidence(FIRED), "fixed": evidence(FIRED)}).reasons
         assert reasons == ("fixed: restarts expected at least 2, measured 0",)
+
+
+def of_timeline(*, fired: bool = True, acted: bool = True) -> TimelineEvidence:
+    did = "it answered nothing" if acted else "it answered all the same"
+    return TimelineEvidence(fault="pause", fired=fired, asked="pause: {part: kafka}, at 1s", acted=acted, did=did)
+
+
+class TestTimeline:
+    BOTH: Mapping[ArmName, ArmResult] = {"incident": an_arm(holds=True), "fixed": an_arm(holds=True)}
+
+    def test_a_scenario_with_faults_of_the_timeline_alone_is_judged(self) -> None:
+        found = judge(self.BOTH, {"incident": (of_timeline(),), "fixed": (of_timeline(),)})
+        assert found.outcome == "reproduced and fixed"
+
+    @pytest.mark.parametrize("arm", ["incident", "fixed"])
+    @pytest.mark.parametrize(
+        ("broken", "said"),
+        [
+            (of_timeline(fired=False), "fault 'pause' never began (pause: {part: kafka}, at 1s)"),
+            (of_timeline(acted=False), "fault 'pause' was not seen to act: it answered all the same"),
+        ],
+    )
+    def test_one_that_did_not_act_in_any_of_its_arms_makes_it_inconclusive(
+        self, arm: ArmName, broken: TimelineEvidence, said: str
+    ) -> None:
+        both: dict[ArmName, tuple[AnyEvidence, ...]] = {"incident": (of_timeline(),), "fixed": (of_timeline(),)}
+        found = judge(self.BOTH, both | {arm: (broken,)})
+        assert (found.outcome, found.reasons) == ("inconclusive", (f"{arm}: {said}",))
+
+    def test_one_for_the_incident_arm_alone_is_what_the_arms_differ_in(self) -> None:
+        assert judge(self.BOTH, {"incident": (of_timeline(),), "fixed": ()}).outcome == "reproduced and fixed"
+
+    def test_one_for_the_fixed_arm_alone_leaves_an_incident_without_a_cause(self) -> None:
+        assert judge(self.BOTH, {"incident": (), "fixed": (of_timeline(),)}).outcome == "inconclusive"
+
+    def test_a_fixed_arm_by_itself_needs_a_fault_of_its_own(self) -> None:
+        assert judge({"fixed": an_arm(holds=True)}, {"fixed": ()}).outcome == "inconclusive"
+
+    def test_a_rule_of_the_mock_beside_it_must_be_met_in_both(self) -> None:
+        found = judge(self.BOTH, {"incident": (of_timeline(), *evidence(FIRED)), "fixed": ()})
+        assert found.outcome == "inconclusive"

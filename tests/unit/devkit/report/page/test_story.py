@@ -3,6 +3,7 @@ from typing import Any, get_args
 
 import pytest
 
+from devkit.observe.arm import TimelineEvidence
 from devkit.report.page.story import paragraph, verdict
 from devkit.report.result import Outcome
 from devkit.report.run_record import RunRecord, read_run
@@ -84,3 +85,12 @@ def test_without_a_result_the_arms_are_told_all_the_same(run: RunRecord) -> None
 
 def test_without_arms_there_is_nothing_to_tell(run: RunRecord) -> None:
     assert paragraph(RunRecord(run.directory, run.about, {}, None, "kafka ended")) == ""
+
+
+def test_a_fault_of_the_timeline_is_told_beside_those_of_the_mock(run: RunRecord) -> None:
+    still = TimelineEvidence(
+        fault="still", fired=True, asked="pause: {part: kafka}", acted=True, did="it was silent", from_s=8, to_s=13
+    )
+    said = paragraph(changed(run, fault_evidence={"incident": (still,), "fixed": ()}))
+    assert said.endswith("Fault 'still' in the incident arm (pause: {part: kafka}), from 8 to 13 s: it was silent.")
+    assert "Requests that met" not in said

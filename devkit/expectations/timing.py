@@ -1,0 +1,40 @@
+"""When a finding depends on time, and on how much of it: what a machine that is short of time would have changed."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from devkit.expectations.bounds import Range
+from devkit.headroom.shortage import Window
+from devkit.observe.arm import ArmObservation
+
+Timing = Callable[[Range[Any], ArmObservation], Window | None]
+
+
+def timeless(_argument: Range[Any], _observation: ArmObservation) -> Window | None:
+    """A slower machine would have come to the same, only later."""
+    return None
+
+
+def of_arm(_argument: Range[Any], _observation: ArmObservation) -> Window | None:
+    """How far things go by the arm's end, or which timeouts of clients strike in it."""
+    return "arm"
+
+
+def of_commit(_argument: Range[Any], _observation: ArmObservation) -> Window | None:
+    """What happens while a batch has to come to its commit."""
+    return "commit"
+
+
+def of_bound(argument: Range[Any], _observation: ArmObservation) -> Window | None:
+    """A duration is held against a bound: any part of the arm that is as long decides it."""
+    bound = argument.at_most if argument.at_most is not None else argument.at_least
+    return bound if isinstance(bound, timedelta) else "arm"
+
+
+def of_restarts(_argument: Range[Any], observation: ArmObservation) -> Window | None:
+    """Restarts by a stall, and that there were none. One whose process said what else it failed of would have come on
+    any machine.
+    """
+    explained = len(observation.failures) - len(observation.stalls)
+    return None if observation.restarts and explained >= observation.restarts else "commit"

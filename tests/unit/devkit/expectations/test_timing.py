@@ -1,0 +1,92 @@
+"""Which findings depend on time, and on how much of it."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from devkit.expectations import CHECKS, Expectation
+from devkit.headroom.shortage import Window
+from devkit.observe.figures import FlatCommit
+from tests.unit.devkit.observed import an_audit, an_observation, some_figures
+
+STALLED = "no commit within 12 s: batch 0 is still at work"
+FLAT = FlatCommit(duration_s=17.5, from_s=8, committed=0, source_end=500, median_cpu_cores=0.1, mean_cpu_cores=0.2)
+OBSERVED = an_observation(figures=some_figures(flat_commit=FLAT))
+
+EACH: tuple[tuple[str, object, Window | None], ...] = (
+    ("restarts", 0, "commit"),
+    ("replays", 0, "commit"),
+    ("replayed_offsets", 0, "commit"),
+    ("exception", {"class": "RecordTooLargeException"}, None),
+    ("failure", {"message": "x"}, None),
+    ("refused", {"message": "x"}, None),
+    ("past_failed_batch", 0, None),
+    ("flat_commit", {"at_least": "15s"}, timedelta(seconds=15)),
+    ("idle_cpu", {"at_most": 1}, timedelta(seconds=17.5)),
+    ("amplification", {"at_most": 2}, "arm"),
+    ("abandoned", {"at_most": "50%"}, "arm"),
+    ("success_rate", {"at_least": "50%"}, "arm"),
+    ("peak_queue", {"at_least": 100}, "arm"),
+    ("audit", "clean", None),
+    ("drained", True, "arm"),
+    ("deferred", {"at_least": 3}, "commit"),
+    ("batch_budget", 0, "commit"),
+    ("latency", {"percentile": 95, "at_most": "20s"}, timedelta(seconds=20)),
+    ("claim_checks", 1, None),
+    ("metric_exists", {"name": "lag", "above": 0.5}, "arm"),
+    ("metric_missing", {"name": "lag"}, None),
+)
+
+
+def expecting(name: str, argument: object) -> Expectation:
+    return Expectation.model_validate({name: argument})
+
+
+@pytest.mark.parametrize(("name", "argument", "window"), EACH)
+def test_each_says_whether_it_depends_on_time(name: str, argument: object, window: Window | None) -> None:
+    assert expecting(name, argument).depends_on_time(OBSERVED) == window
+
+
+def test_none_is_left_out() -> None:
+    assert {name for name, _, _ in EACH} == set(CHECKS)
+
+
+@pytest.mark.parametrize("name", ["restarts", "replays", "replayed_offsets"])
+def test_restarts_of_which_the_process_said_something_else_do_not(name: str) -> None:
+    too_large = replace(OBSERVED, restarts=2, failures=("too large", "too large"))
+    assert expecting(name, {"at_least": 2}).depends_on_time(too_large) is None
+    # One of the two was by a stall, so the count depends on time.
+    assert expecting(name, {"at_least": 2}).depends_on_time(replace(too_large, stalls=("too large",))) == "commit"
+    # Nobody knows of what the second one failed.
+    assert expecting(name, {"at_least": 2}).depends_on_time(replace(too_large, failures=("too large",))) == "commit"
+
+
+def test_a_failure_that_is_a_stall_does() -> None:
+    stalled = replace(OBSERVED, failures=("too large", STALLED), stalls=(STALLED,))
+    assert expecting("failure", {"message": "no commit within"}).depends_on_time(stalled) == "commit"
+    assert expecting("failure", {"message": "too large"}).depends_on_time(stalled) is None
+
+
+def test_a_metric_that_only_has_to_be_there_does_not() -> None:
+    assert expecting("metric_exists", {"name": "lag"}).depends_on_time(OBSERVED) is None
+    assert expecting("metric_exists", {"name": "lag", "above": 0}).depends_on_time(OBSERVED) is None
+
+
+def test_that_nothing_was_taken_by_the_end_does() -> None:
+    untouched = replace(OBSERVED, drained=False, audit=an_audit(outputs=0, errors=0, filtered=0, pending=161))
+    assert expecting("audit", "clean").depends_on_time(untouched) == "arm"
+
+
+@pytest.mark.parametrize("problem", [{"lost": 1}, {"out_of_order": 1}])
+def test_what_was_lost_or_reordered_is_never_excused(problem: dict[str, int]) -> None:
+    audit = expecting("audit", "clean")
+    broken = replace(OBSERVED, audit=an_audit(**problem))
+    assert audit.depends_on_time(broken) is None
+    finding = audit.judge(broken)
+    assert (finding.holds, finding.decisive) == (False, True)
+    assert not audit.judge(OBSERVED).decisive
+
+
+def test_without_a_flat_time_idling_is_of_the_whole_arm() -> None:
+    assert expecting("idle_cpu", {"at_most": 1}).depends_on_time(an_observation()) == "arm"
