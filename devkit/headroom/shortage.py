@@ -41,6 +41,10 @@ class Headroom:
             return worst(self.samples, length.total_seconds())
         return worst(self.samples, float("inf"))
 
+    def core_slowdown(self, from_s: float, to_s: float) -> float:
+        """The part of the slowdown that slow cores made."""
+        return _by_core(self.samples, from_s, to_s)
+
     def shortage(self, window: Window) -> str | None:
         """What was short, when and by how much; None where nothing was."""
         slow = self.slowest(window)
@@ -54,28 +58,31 @@ class Headroom:
         )
 
 
+UNMEASURED = Headroom(())
+"""Of a machine that nobody watched: nothing is known to be short."""
+
+
 def cause(samples: Sequence[HeadroomSample], slow: Slow) -> str:
     """What is known of why, as the end of a sentence."""
     inside = [sample for sample in samples if sample.to_s > slow.from_s and sample.from_s < slow.to_s]
     said = []
-    others, pressure = _mean(inside, "others_cores"), _mean(inside, "pressure")
+    others, pressure = mean(inside, "others_cores"), mean(inside, "pressure")
     if others is not None and others >= _WORTH_SAYING:
         said.append(f"other processes used {others:.1f} of its {os.cpu_count() or 1} cores")
     if pressure is not None and pressure >= _WORTH_SAYING:
         said.append(f"tasks waited for a core in {pressure:.0%} of the time")
-    core = _core(inside, slow)
+    core = _by_core(inside, slow.from_s, slow.to_s)
     if core >= _SLOW_CORE:
         said.append(f"its cores themselves were {core:.1f} times slower")
     return f" ({', '.join(said)})" if said else ""
 
 
-def _core(samples: Sequence[HeadroomSample], slow: Slow) -> float:
-    by_core = [HeadroomSample(one.from_s, one.to_s, one.core) for one in samples]
-    return over(by_core, slow.from_s, slow.to_s) or 1.0
-
-
-def _mean(samples: Sequence[HeadroomSample], name: Literal["others_cores", "pressure"]) -> float | None:
-    """By the time that each sample stands for."""
+def mean(samples: Sequence[HeadroomSample], name: Literal["others_cores", "pressure"]) -> float | None:
+    """By the time that each sample stands for; None where none of them knows."""
     found = [(sample.to_s - sample.from_s, value) for sample in samples if (value := getattr(sample, name)) is not None]
     seconds = sum(length for length, _ in found)
     return sum(length * value for length, value in found) / seconds if seconds > 0 else None
+
+
+def _by_core(samples: Sequence[HeadroomSample], from_s: float, to_s: float) -> float:
+    return over([HeadroomSample(one.from_s, one.to_s, one.core) for one in samples], from_s, to_s) or 1.0

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from devkit.headroom.figures import ArmHeadroom, RunHeadroom
 from devkit.observe.arm import AnyEvidence
 from devkit.observe.arm_end import ArmEnd
 from devkit.observe.audit.model import Audit
@@ -30,12 +31,17 @@ class _Model(BaseModel):
 
 
 class ExpectationResult(_Model):
-    """One expectation with what was measured. `holds` is None when what it needs was not to be seen."""
+    """One expectation with what was measured. `holds` is None when what it needs was not to be seen, or when it depends
+    on time and the machine was `short` of it: that says what was short. A `decisive` one is excused by nothing.
+    """
 
     name: str
     expected: str
     measured: str
     holds: bool | None
+    depends_on_time: bool = False
+    decisive: bool = False
+    short: str = ""
 
 
 class ArmResult(_Model):
@@ -43,7 +49,8 @@ class ArmResult(_Model):
 
     `end` is why it ended, `ended_by` the same in words. `failures` are what pipeline processes said when they failed.
     `caveats` say what somebody did to the arm while it was played (a debugger, a fault put in by hand), so that it
-    shows nothing of the scenario.
+    shows nothing of the scenario. `short` says that the machine was short of time for the end it came to, and is empty
+    where it was not; `headroom` is None where it was not measured.
     """
 
     holds: bool | None
@@ -59,6 +66,8 @@ class ArmResult(_Model):
     failures: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
     duration_s: float
+    headroom: ArmHeadroom | None = None
+    short: str = ""
 
 
 class Difference(_Model):
@@ -71,7 +80,8 @@ class Difference(_Model):
 class Result(_Model):
     """The whole run. `reasons` says why an outcome is not "reproduced and fixed".
 
-    `pipeline` is the command of a pipeline of one's own; empty for the kit's.
+    `headroom` is None where it was not measured. `pipeline` is the command of a pipeline of one's own; empty for the
+    kit's.
     """
 
     scenario: str
@@ -88,3 +98,4 @@ class Result(_Model):
     versions: dict[str, str]
     repeat: str
     pipeline: str = ""
+    headroom: RunHeadroom | None = None

@@ -21,6 +21,7 @@ from pydantic import (
 
 from devkit.expectations import Expectation
 from devkit.faults.item import Timeline
+from devkit.headroom.shortage import MARGIN
 from devkit.observe.arm_end import ConditionName
 from devkit.traffic.model import TrafficSpec
 from located_config.duration import Duration, PositiveDuration
@@ -167,7 +168,9 @@ class Scenario(_Model):
     `timeline` has the faults on parts of the stack, each in the arms that it names.
 
     `traffic_begins`: at once, so that a backlog waits for the pipeline's first query, or when that query runs, so that
-    the incident happens to live traffic (and latencies do not count the start).
+    the incident happens to live traffic (and latencies do not count the start). `margin`: batches, timeouts and bounds
+    leave that many times what an idle reference machine needs; on one that is slower than that, what depends on time is
+    not judged.
     """
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,60}$"), AfterValidator(_not_taken)]
@@ -182,6 +185,7 @@ class Scenario(_Model):
     pipeline: Overlay = {}
     traffic_begins: Literal["at once", "when running"] = "at once"
     restart_delay: Duration = timedelta(seconds=1)
+    margin: Annotated[float, Field(ge=1)] = MARGIN
     until: Until
     arms: Arms
     tried_first: TriedFirst = TriedFirst()

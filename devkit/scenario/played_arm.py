@@ -1,11 +1,12 @@
 """An arm that was played, held against what its scenario expects of it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from devkit.expectations import Finding
+from devkit.headroom.figures import ArmHeadroom
+from devkit.headroom.shortage import UNMEASURED, Headroom
 from devkit.observe.arm import AnyEvidence, ArmObservation
-from devkit.report.result import ArmResult, ExpectationResult
+from devkit.report.result import ArmResult
+from devkit.scenario.judgement import judge_arm
 from devkit.scenario.model import ArmName, Scenario
 
 
@@ -17,16 +18,13 @@ class PlayedArm:
     evidence: tuple[AnyEvidence, ...]
 
     @classmethod
-    def of(cls, scenario: Scenario, arm: ArmName, observation: ArmObservation) -> "PlayedArm":
-        findings = [expectation.judge(observation) for expectation in scenario.expect.of(arm)]
+    def of(
+        cls, scenario: Scenario, arm: ArmName, observation: ArmObservation, headroom: Headroom = UNMEASURED
+    ) -> "PlayedArm":
+        judged = judge_arm(scenario.expect.of(arm), observation, headroom)
         result = ArmResult(
-            holds=_holds(findings),
-            expectations=tuple(
-                ExpectationResult(
-                    name=finding.name, expected=finding.expected, measured=finding.measured, holds=finding.holds
-                )
-                for finding in findings
-            ),
+            holds=judged.holds,
+            expectations=judged.expectations,
             ended_by=observation.end.text,
             end=observation.end,
             restarts=observation.restarts,
@@ -40,12 +38,7 @@ class PlayedArm:
             failures=observation.failures,
             caveats=observation.caveats,
             duration_s=round(observation.duration_s, 3),
+            headroom=ArmHeadroom.of(headroom),
+            short=judged.short,
         )
         return cls(result, observation.evidence)
-
-
-def _holds(findings: Sequence[Finding]) -> bool | None:
-    """One that is broken decides; else one that nobody can judge."""
-    if any(finding.holds is False for finding in findings):
-        return False
-    return None if any(finding.holds is None for finding in findings) else True

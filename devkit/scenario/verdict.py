@@ -2,7 +2,9 @@
 
 No proof that every fault fired in every arm: inconclusive, whatever the expectations say; so too when somebody did
 something to an arm. Then the incident arm must hold (else "not reproduced"), then the fixed arm (else "fix does not
-hold"). Each is refuted by one broken expectation; short of that, one that nobody can judge makes it inconclusive.
+hold"). Each is refuted by one broken expectation; short of that, one that nobody can judge makes it inconclusive,
+and so does one that depends on time on a machine that was short of it. What a fixed arm lost or reordered refutes the
+fix in any case.
 
 A fault fired in an arm when it met a request there. One that picks its requests by what clients do (a second attempt,
 say) need not fire in the fixed arm. One that acts under load only (a capacity, a gateway's timeout, a rate limit) must
@@ -40,6 +42,8 @@ class Verdict:
 
     outcome: Outcome
     reasons: tuple[str, ...]
+    short_of_time: bool = False
+    """Inconclusive for that alone: on a machine with more time, or stretched, it could be told."""
 
     @property
     def exit_code(self) -> int:
@@ -60,8 +64,10 @@ def judge(arms: Mapping[ArmName, ArmResult], evidence: Mapping[ArmName, Sequence
     reasons = (*broken, *unknown, *late)
     # An arm that is not known cannot be told from one that holds, but what is refuted before it counts stays refuted.
     first = next((arms[arm] for arm in ARMS if arm in arms and not arms[arm].holds), None)
+    if "fixed" in arms and first is not None and first.holds is None and _is_decided(arms["fixed"]):
+        return Verdict("fix does not hold" if "incident" in arms else "fixed arm does not hold", reasons)
     if first is not None and first.holds is None:
-        return Verdict("inconclusive", reasons)
+        return Verdict("inconclusive", reasons, short_of_time=_is_short(first))
     if len(arms) == 1:
         ((arm, result),) = arms.items()
         if arm == "incident":
@@ -117,4 +123,21 @@ def _broken(arm: ArmName, result: ArmResult) -> list[str]:
 
 
 def _unknown(arm: ArmName, result: ArmResult) -> list[str]:
-    return [f"{arm}: {item.name} is {item.measured}" for item in result.expectations if item.holds is None]
+    reasons = [
+        f"{arm}: {item.name} expected {item.expected}, measured {item.measured}, which says nothing: {item.short}"
+        if item.short
+        else f"{arm}: {item.name} is {item.measured}"
+        for item in result.expectations
+        if item.holds is None
+    ]
+    return reasons + ([f"{arm}: {result.short}"] if result.short and not reasons else [])
+
+
+def _is_decided(fixed: ArmResult) -> bool:
+    """Broken by what is excused by nothing, whatever the incident arm would have shown."""
+    return any(item.decisive and item.holds is False for item in fixed.expectations)
+
+
+def _is_short(arm: ArmResult) -> bool:
+    """Unknown only as the machine was short of time."""
+    return all(item.short for item in arm.expectations if item.holds is None)

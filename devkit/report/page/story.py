@@ -35,7 +35,8 @@ _MEANING: dict[Outcome, tuple[Mood, str]] = {
     "fixed arm does not hold": ("bad", "With the fix, not all is as it should be."),
     "inconclusive": (
         "unknown",
-        "Nothing is known of the scenario: what should have caused the incident was not seen to happen.",
+        "Nothing is known of the scenario: what should have caused the incident was not seen to happen, or the machine "
+        "was too short of time to tell.",
     ),
 }
 _MARKS: dict[Mood, str] = {"good": "✓", "bad": "✗", "unknown": "?"}

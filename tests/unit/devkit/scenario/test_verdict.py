@@ -11,7 +11,7 @@ from devkit.observe.arm import AnyEvidence, Evidence, TimelineEvidence
 from devkit.observe.arm_end import ArmEnd, EndByCondition, EndByDeadline
 from devkit.report.result import ArmResult, ExpectationResult
 from devkit.scenario.model import ArmName
-from devkit.scenario.verdict import judge
+from devkit.scenario.verdict import Verdict, judge
 from tests.unit.devkit.observed import an_audit, some_figures
 
 FIRED, SILENT, NONE = (True,), (True, False), ()
@@ -260,3 +260,47 @@ class TestTimeline:
     def test_a_rule_of_the_mock_beside_it_must_be_met_in_both(self) -> None:
         found = judge(self.BOTH, {"incident": (of_timeline(), *evidence(FIRED)), "fixed": ()})
         assert found.outcome == "inconclusive"
+
+
+class TestShortOfTime:
+    SHORT = "the machine was short of time: 8.0 times slower than when it is free"
+
+    def an_arm(self, *, holds: bool | None = None, short: str = SHORT, lost: bool = False) -> ArmResult:
+        items = [
+            ExpectationResult(
+                name="drained", expected="true", measured="9 of 10", holds=holds, depends_on_time=True, short=short
+            )
+        ]
+        if lost:
+            items.append(
+                ExpectationResult(name="audit", expected="clean", measured="lost 2", holds=False, decisive=True)
+            )
+        return an_arm(holds=False if lost else holds).model_copy(update={"expectations": tuple(items)})
+
+    def judge(self, incident: ArmResult, fixed: ArmResult) -> Verdict:
+        return judge({"incident": incident, "fixed": fixed}, {"incident": evidence(FIRED), "fixed": evidence(FIRED)})
+
+    @pytest.mark.parametrize("arm", ["incident", "fixed"])
+    def test_an_arm_that_was_short_is_inconclusive_and_says_why(self, arm: ArmName) -> None:
+        arms = {"incident": an_arm(holds=True), "fixed": an_arm(holds=True)} | {arm: self.an_arm()}
+        verdict = self.judge(arms["incident"], arms["fixed"])
+        assert (verdict.exit_code, verdict.short_of_time) == (INCONCLUSIVE, True)
+        assert f"{arm}: drained expected true, measured 9 of 10, which says nothing: {self.SHORT}" in verdict.reasons
+
+    def test_a_fix_that_lost_events_does_not_hold_whatever_the_incident_showed(self) -> None:
+        verdict = self.judge(self.an_arm(), self.an_arm(lost=True))
+        assert (verdict.outcome, verdict.exit_code) == ("fix does not hold", REFUTED)
+
+    def test_an_incident_that_is_refuted_stays_so(self) -> None:
+        verdict = self.judge(an_arm(holds=False), self.an_arm())
+        assert (verdict.outcome, verdict.short_of_time) == ("not reproduced", False)
+
+    def test_what_cannot_be_observed_is_not_for_want_of_time(self) -> None:
+        verdict = self.judge(an_arm(holds=True), an_arm(holds=None))
+        assert (verdict.exit_code, verdict.short_of_time) == (INCONCLUSIVE, False)
+
+    def test_an_end_that_the_machine_made_is_said(self) -> None:
+        ended = an_arm(holds=True).model_copy(update={"holds": None, "short": "ended by its deadline, and short"})
+        verdict = self.judge(an_arm(holds=True), ended)
+        assert verdict.reasons[0] == "fixed: ended by its deadline, and short"
+        assert verdict.short_of_time

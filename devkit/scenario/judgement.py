@@ -1,0 +1,58 @@
+"""What an arm's expectations come to on the machine that it was played on.
+
+A finding that depends on time says nothing where the machine was short of it, whether it holds or not: a fix may look
+broken there, and an incident reproduced. So too an arm that its deadline ended: what had not happened by then might
+have. What is found all the same counts, and what was lost or reordered is excused by nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from devkit.expectations import Expectation
+from devkit.headroom.shortage import Headroom
+from devkit.observe.arm import ArmObservation
+from devkit.observe.arm_end import EndByDeadline
+from devkit.report.result import ExpectationResult
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """`short` says that the machine was short of time for the arm's end, "" where it was not."""
+
+    expectations: tuple[ExpectationResult, ...]
+    short: str
+
+    @property
+    def holds(self) -> bool | None:
+        """One that is broken decides; else one that nobody can judge, or an end that the machine made."""
+        judged = [item.holds for item in self.expectations]
+        if False in judged:
+            return False
+        return None if None in judged or self.short else True
+
+
+def judge_arm(expectations: Sequence[Expectation], observation: ArmObservation, headroom: Headroom) -> Judgement:
+    """Hold each expectation against what was observed, and against the time that the machine had for it."""
+    short = headroom.shortage("arm") if isinstance(observation.end, EndByDeadline) else None
+    ended = f"ended by its {observation.end.text}, and {short}" if short else ""
+    return Judgement(tuple(_judged(one, observation, headroom, ended) for one in expectations), ended)
+
+
+def _judged(expectation: Expectation, observation: ArmObservation, headroom: Headroom, ended: str) -> ExpectationResult:
+    finding = expectation.judge(observation)
+    window = expectation.depends_on_time(observation)
+    short = ""
+    if finding.holds is not None and not finding.decisive:
+        if window is not None:
+            short = headroom.shortage(window) or ""
+        if not finding.holds:
+            short = short or ended
+    return ExpectationResult(
+        name=finding.name,
+        expected=finding.expected,
+        measured=finding.measured,
+        holds=None if short else finding.holds,
+        depends_on_time=window is not None,
+        decisive=finding.decisive,
+        short=short,
+    )
