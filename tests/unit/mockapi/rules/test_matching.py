@@ -168,6 +168,23 @@ def test_a_probability_rises_evenly_and_stays() -> None:
     assert [round(chance.at(s), 6) for s in (-1, 0, 2, 4, 8, 99)] == [0.1, 0.1, 0.3, 0.5, 0.9, 0.9]
 
 
+@pytest.mark.parametrize(
+    ("after_s", "expected"), [(0, 0), (5, 0), (10, 0.0), (12.5, 0.25), (15, 0.5), (17.5, 0.75), (20, 1), (99, 1)]
+)
+def test_a_rising_probability_rises_where_the_window_of_its_rule_begins(after_s: float, expected: float) -> None:
+    """Counted from when the rule came into force, a minute after the first request. The window is open for all."""
+    ramp = rule(window={"from": "10s"}, probability={"from": "0%", "to": "100%", "over": "10s"})
+    matching = Matching(ramp, seed=1, from_s=60.0)
+    fits = sum(matching.holds(subject(key=str(n), at_s=60.0 + after_s)) for n in range(1_000))
+    assert fits == pytest.approx(1_000 * expected, abs=4 * (1_000 * expected * (1 - expected)) ** 0.5)
+
+
+def test_a_rising_probability_without_a_window_rises_from_when_its_rule_came_into_force() -> None:
+    matching = Matching(rule(probability={"from": "20%", "to": "80%", "over": "10s"}), seed=1, from_s=60.0)
+    fits = [sum(matching.holds(subject(key=str(n), at_s=60.0 + s)) for n in range(1_000)) for s in (0, 5, 10, 50)]
+    assert fits == [pytest.approx(share, abs=64) for share in (200, 500, 800, 800)]
+
+
 @pytest.mark.parametrize(("share", "pages"), [("1%", 20), ("10%", 200), ("50%", 1_000), ("99%", 1_980)])
 def test_a_share_is_that_share_of_the_pages(share: str, pages: int) -> None:
     """2,000 independent draws: within four standard deviations."""

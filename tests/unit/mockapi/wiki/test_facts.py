@@ -38,6 +38,25 @@ def test_the_rest_is_drawn_from_the_seed(located: Located) -> None:
     assert len(other_seed) > 3
 
 
+@pytest.mark.parametrize("what", ["user", "comment", "minor", "text"])
+def test_each_that_is_drawn_depends_on_the_seed(what: str) -> None:
+    places = [Located(page, revision) for page in default_catalog(1, pages=30) for revision in page.revisions]
+
+    def drawn(seed: int) -> list[Any]:
+        return [getattr(facts(seed, place), what) for place in places]
+
+    assert drawn(1) == drawn(1)
+    assert drawn(1) != drawn(2)
+
+
+def test_a_delta_is_that_of_the_seed(make_page: Callable[..., CatalogPage]) -> None:
+    page = make_page(7)
+    for seed in (1, 2):
+        first, second = (facts(seed, Located(page, revision)).size for revision in page.revisions[:2])
+        assert delta(seed, Located(page, page.revisions[1])) == second - first
+    assert delta(1, Located(page, page.revisions[1])) != delta(2, Located(page, page.revisions[1]))
+
+
 def test_the_source_of_a_generated_revision_is_generated(located: Located) -> None:
     known = facts(1, located)
     assert known.text == generate(1, located)

@@ -196,6 +196,17 @@ def test_the_driver_is_told_what_failed_last_and_what_went_well() -> None:
     assert (told.asks, told.well) == ((ask(6), ask(5), ask(4)), ask(1))
 
 
+def test_a_path_that_fails_again_is_the_newest_with_its_newest_request() -> None:
+    breaker = WikiBreaker("enwiki", settings(minimum_requests=5), lambda: 100.0)
+    for number, path in enumerate(("/1", "/2", "/3", "/1", "/4")):
+        passed = breaker.begin(Ask(path, f"event {number}"))
+        assert passed is not None
+        breaker.end(passed, SICK)
+    told = breaker.opened()
+    assert told is not None
+    assert told.asks == (Ask("/4", "event 4"), Ask("/1", "event 3"), Ask("/3", "event 2"))
+
+
 def test_the_driver_is_told_once_and_not_of_what_went_well_since() -> None:
     worker = opened()
     worker.now += 60

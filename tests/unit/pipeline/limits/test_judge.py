@@ -88,6 +88,24 @@ def test_no_producer_takes_more_than_a_java_int(make_config: MakeConfig) -> None
     first, *others = disagreements(replace(most, max_request_size=MOST_REQUEST_BYTES + 1), make_config())
     assert first.fatal
     assert not any(one.fatal for one in others)
+    assert MOST_REQUEST_BYTES == 2_147_483_647
+
+
+def test_an_error_event_can_be_as_large_as_the_largest(make_config: MakeConfig) -> None:
+    """To the byte, for a job whose error events fit must not be refused: 500 characters of two bytes each are the most
+    that a message has, 64 the most of a type, 1,024 the most of a key, beside the largest position there is.
+    """
+    config = make_config()
+    record = error_record(
+        config.sink.error_topic,
+        Failure("x" * 64, "é" * 500),
+        position=Position(config.source.topic, 2_147_483_647, 9_223_372_036_854_775_807),
+        key=bytes(1024),
+        appended=datetime(2026, 1, 1, tzinfo=UTC),
+        emitter=config.job,
+        stream=config.source.topic,
+    )
+    assert largest_error_event(config) == serialized_size(record.key, record.value, record.headers)
 
 
 @given(
