@@ -12,9 +12,9 @@ from ruamel.yaml import YAML
 
 from benchmarks.engine.contestant import Place
 from devkit.guardian import ManagedProcess
+from devkit.programs.places import merge
 from devkit.programs.spark.launch import prepare_launch
 from devkit.programs.spark.place import SparkPlace
-from devkit.scenario.configure import merge
 from devkit.stack.stack import CHECKPOINTS
 from pipeline.config import PipelineConfig
 

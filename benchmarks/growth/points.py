@@ -13,7 +13,7 @@ from benchmarks.engine.race import Outcome, run
 from benchmarks.engine.spark_engine import Engine, read_settings
 from benchmarks.engine.stack import BenchStack
 from benchmarks.engine.workload import SourceEvent, Workload
-from devkit.scenario.configure import merge
+from devkit.programs.places import merge
 from devkit.stack.topics import recreate_topics
 from mockapi.rules.model import Rule
 from pipeline.capacity.load import Place

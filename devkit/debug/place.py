@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from devkit.errors import UsageError
 from devkit.observe.checkpoint import Checkpoint
-from devkit.scenario.configure import CONFIG
+from devkit.programs.spark.configuration import CONFIG
 from devkit.stack.parts.object_store import ACCESS_KEY, SECRET_KEY, s3_client
 from pipeline.config import PipelineConfig
 

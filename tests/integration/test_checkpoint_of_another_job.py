@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from devkit.scenario.configure import merge
+from devkit.programs.places import merge
 from devkit.stack.stack import CHECKPOINTS
 from devkit.stack.topics import recreate_topics
 from tests.integration.crash.bench import Bench

@@ -4,14 +4,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import orjson
-
 from devkit.programs.launch import Addition, Launch
+from devkit.programs.spark.configuration import write_config
 from devkit.programs.spark.place import SparkPlace, spark_environment, write_spark_conf
 from pipeline.config import PipelineConfig
 
 MODULE = ("-m", "pipeline")
-CONFIG_FILE = "pipeline.yaml"
 CONF_DIR = "spark-conf"
 NEW = Addition(("--new", "earliest"))
 """The first start makes the checkpoint, and begins with the first event; without it the checkpoint says where."""
@@ -36,12 +34,3 @@ def prepare_launch(
     write_spark_conf(place, conf_dir, jvm_options=jvm_options)
     argv = (sys.executable, *entry, "run", config.job, "--config", str(config_file), *options)
     return Launch(argv, spark_environment(conf_dir, credentials), first=NEW)
-
-
-def write_config(config: PipelineConfig, directory: Path) -> Path:
-    """The effective configuration as `pipeline.yaml` in `directory`; returns its absolute path."""
-    config_file = (directory / CONFIG_FILE).absolute()
-    # JSON is YAML, and needs no thought about quoting.
-    effective = config.model_dump(mode="json", by_alias=True)
-    config_file.write_bytes(orjson.dumps(effective, option=orjson.OPT_INDENT_2))
-    return config_file

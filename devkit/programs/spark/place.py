@@ -18,6 +18,7 @@ from devkit.jvm.aot import ClassCache
 from devkit.jvm.runtime import LAPTOP_FLAGS, java_home
 from devkit.stack.parts.object_store import REGION, credentials
 from devkit.stack.ports import LOOPBACK
+from pipeline.config import PipelineConfig
 
 _LOG4J = """\
 rootLogger.level = warn
@@ -56,6 +57,12 @@ class SparkPlace:
     driver_memory: str = "1g"
     ui: bool = False
     settings: Mapping[str, str] = field(default_factory=dict)
+
+
+def slots_for(config: PipelineConfig, partitions: int) -> int:
+    """A slot for each partition of the source and each slow round, so that neither lane waits for the other."""
+    rounds = config.deferral.slow_lane.rounds if config.deferral.policy == "defer" else 0
+    return max(SLOTS, partitions + rounds)
 
 
 def class_cache() -> ClassCache:

@@ -23,12 +23,13 @@ from devkit.observe.audit.model import Audit
 from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.deferrals import DeferralTopic
 from devkit.observe.logs import LineTail
-from devkit.programs.spark.launch import CONF_DIR, CONFIG_FILE, prepare_launch
+from devkit.programs.places import merge
+from devkit.programs.spark.configuration import CONFIG_FILE, topics_of
+from devkit.programs.spark.launch import CONF_DIR, prepare_launch
 from devkit.programs.spark.place import SparkPlace
-from devkit.scenario.aftermath import Ended, account
-from devkit.scenario.configure import merge
+from devkit.scenario.arm.collection import Ended, collection
 from devkit.scenario.model import Topics
-from devkit.scenario.topics import topics_of_arm
+from devkit.scenario.topics import topics_to_make
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack
 from devkit.stack.topics import TopicEnds, recreate_topics
@@ -135,7 +136,7 @@ class Bench:
         parsed: tuple[Rule, ...] = TypeAdapter(Rules).validate_python(tuple(rules))
         seed = int(traffic["seed"])
         stack.mock_api.populate(seed=seed, catalog=self._traffic.catalog(), rules=parsed)
-        recreate_topics(bootstrap, topics_of_arm(topics or Topics(), self.config))
+        recreate_topics(bootstrap, topics_to_make(topics or Topics(), topics_of(self.config)))
         self._stop = threading.Event()
         self._publisher: Publisher = self._traffic.publisher(bootstrap, self.config.source.topic, self._stop)
         self._ends = TopicEnds(bootstrap)
@@ -240,10 +241,11 @@ class Bench:
         """What became of all events; to be asked when the pipeline has ended."""
         self._deferrals.catch_up()
         ended = Ended(self.committed(), self._deferrals.standing, None, 0)
-        return account(
+        return collection(
             self._traffic.source_events(self._publisher),
             ended,
-            config=self.config,
+            bootstrap=self.bootstrap,
+            topics=topics_of(self.config),
             mock=self.stack.mock_api,
             client=self._client,
             pages_met=None,

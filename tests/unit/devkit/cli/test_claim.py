@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from devkit.observe.audit.arrivals import Arrival
-from devkit.scenario.configure import CONFIG, NOWHERE
+from devkit.programs.places import NOWHERE
+from devkit.programs.spark.configuration import CONFIG
 from pipeline.config import ClaimCheck, MediaWiki, PipelineConfig, Sink, Source
 from tests.unit.devkit.cli.conftest import Devkit, Kept
 from tests.unit.devkit.observe.fake_s3 import FakeS3

@@ -8,7 +8,8 @@ import pytest
 
 from devkit.debug.lag import Lag, PartitionLag
 from devkit.debug.topics import TopicInfo
-from devkit.scenario.configure import CONFIG, NOWHERE
+from devkit.programs.places import NOWHERE
+from devkit.programs.spark.configuration import CONFIG
 from pipeline.config import MediaWiki, PipelineConfig, Sink, Source
 from tests.unit.devkit.cli.conftest import Devkit, Kept
 

@@ -8,9 +8,10 @@ import jsonschema
 import pytest
 import yaml
 
+from devkit.programs.places import NOWHERE
 from devkit.report.result import Result
 from devkit.report.schema import schemas
-from devkit.scenario.configure import CONFIG, NOWHERE, configuration
+from devkit.scenario.configure import configured
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import ARMS
 
@@ -50,7 +51,7 @@ def test_a_shipped_scenario_is_valid_and_so_are_its_configurations(path: Path) -
     assert errors(FILES[1], yaml.safe_load(path.read_text())) == []
     scenario = load_scenario(path)
     for arm in ARMS:
-        effective = CONFIG.dump_python(configuration(scenario, arm, NOWHERE), mode="json", by_alias=True)
+        effective = configured(scenario, arm, NOWHERE).effective()
         assert errors(FILES[2], effective) == []
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
-from tests.unit.devkit.scenario.stage import Stage, set_up
+from tests.unit.devkit.scenario.arm.stage import Stage, set_up
 
 TEXT = (Path(__file__).parent / "incident.yaml").read_text()
 

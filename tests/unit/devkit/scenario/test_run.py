@@ -22,7 +22,7 @@ BEGAN = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 def result_of(scenario: Scenario, observations: dict[ArmName, ArmObservation]) -> Result:
     options = RunOptions(("incident", "fixed"), Path("runs"), keep=False, repeat="devkit scenario run an-incident")
     played = {arm: PlayedArm.of(scenario, arm, observation) for arm, observation in observations.items()}
-    return _result(_about(scenario, options, BEGAN), played, began=BEGAN, duration_s=34.56789, own=None)
+    return _result(_about(scenario, options, BEGAN), played, began=BEGAN, duration_s=34.56789, command="")
 
 
 def both(**changes: Any) -> dict[ArmName, ArmObservation]:

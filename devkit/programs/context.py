@@ -1,0 +1,28 @@
+"""What a program is started with besides its configuration."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from devkit.debug.debugger import Debugger
+from devkit.guardian import Guardian
+from devkit.stack.stack import Stack
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class ProgramContext:
+    """`arm` is its name, `directory` is for what the program is told, and `logs` for what its processes say.
+
+    The source topic has `source_partitions`; `ui` asks for the program's own user interface where it has one.
+    """
+
+    guardian: Guardian
+    stack: Stack
+    arm: str
+    directory: Path
+    logs: Path
+    source_partitions: int = 1
+    ui: bool = False
+    debugger: Debugger | None = None

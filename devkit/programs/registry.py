@@ -1,0 +1,42 @@
+"""The kinds of programs there are, by the first word of `run:`."""
+
+from difflib import get_close_matches
+
+from devkit.errors import UsageError
+from devkit.programs.command.program import CommandKind
+from devkit.programs.program import Program, ProgramKind
+from devkit.programs.spark.program import SparkKind
+
+_KINDS: dict[str, ProgramKind] = {}
+
+
+def register(kind: ProgramKind) -> None:
+    """Add a kind, so that scenarios can name it. Raises ValueError when its name is taken."""
+    if kind.name in _KINDS:
+        raise ValueError(f"there is a kind of program {kind.name!r} already: {_KINDS[kind.name]}")
+    _KINDS[kind.name] = kind
+
+
+def unregister(name: str) -> None:
+    """Take a kind out again."""
+    del _KINDS[name]
+
+
+def kinds() -> tuple[ProgramKind, ...]:
+    return tuple(_KINDS.values())
+
+
+def find_program(run: str) -> Program:
+    """The program that `run:` names. Raises UsageError that lists the kinds."""
+    name, _, words = run.strip().partition(" ")
+    kind = _KINDS.get(name)
+    if kind is None:
+        near = get_close_matches(name, _KINDS, n=1)
+        known = "; ".join(f"`{one.example}`" for one in _KINDS.values())
+        hint = f"did you mean {near[0]!r}?" if near else f"for example {known}"
+        raise UsageError(f"there is no kind of program {name!r}", hint=hint)
+    return kind.program(words.strip())
+
+
+register(SparkKind())
+register(CommandKind())

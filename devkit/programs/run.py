@@ -1,0 +1,89 @@
+"""A program in an arm: its supervisor, what has been seen of it, and its processes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import psutil
+
+from devkit.guardian.processes import TREE_VARIABLE, marked
+from devkit.programs.context import ProgramContext
+from devkit.programs.program import ConfiguredProgram, Role
+from devkit.programs.state import ProgramState
+from devkit.programs.supervisor import Restart, Supervisor
+from devkit.programs.view import View
+
+ONLY = "pipeline"
+"""What the only program of an arm is called in its logs and to a person."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """When a program is started: once all that it `needs` run, and again `restart_delay` after an end."""
+
+    restart_delay: timedelta
+    restart: Restart = "always"
+    needs: tuple[str, ...] = ()
+
+
+@dataclass
+class ProgramRun:
+    """`name` is empty for the only program of an arm."""
+
+    name: str
+    configured: ConfiguredProgram
+    context: ProgramContext
+    policy: Policy
+    state: ProgramState = field(default_factory=ProgramState)
+    view: View = field(init=False)
+    supervisor: Supervisor = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.view = self.configured.view(self.state, self.context)
+        self.supervisor = Supervisor(
+            self.context.guardian,
+            self.view,
+            logs=self.context.logs,
+            restart_delay=self.policy.restart_delay,
+            restart=self.policy.restart,
+            name=self.label,
+        )
+
+    @property
+    def label(self) -> str:
+        return self.name or ONLY
+
+    @property
+    def is_started(self) -> bool:
+        return self.supervisor.starts > 0
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its newest process runs and is ready."""
+        return self.state.process is not None
+
+    def start(self) -> None:
+        """Start it for the first time. Raises StackError."""
+        self.supervisor.start(self.configured.launch(self.context))
+        if not self.view.says_when_it_runs:
+            self.state.process = 1
+
+    def poll(self) -> Iterator[dict[str, Any]]:
+        """As the supervisor's."""
+        return self.supervisor.poll()
+
+    def stop(self) -> None:
+        self.supervisor.stop()
+
+    def tree(self) -> list[psutil.Process]:
+        """The living processes of the newest start, found by their mark."""
+        process = self.supervisor.process
+        return marked(TREE_VARIABLE, f"{self.context.guardian.run_id}/{process.request}") if process else []
+
+    def processes(self, role: Role) -> list[psutil.Process]:
+        """Those of its tree that play a part; none where the program has no such part, or it does not run."""
+        process = self.supervisor.process
+        if process is None:
+            return []
+        return [one for one in self.tree() if self.configured.role_of(one, process.pid) == role]

@@ -1,0 +1,67 @@
+"""The pipeline's configuration model, and what the stack fills in."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import TypeAdapter
+
+from devkit.programs.places import Places, merge
+from devkit.programs.topics import ProgramTopics
+from pipeline.config import PipelineConfig
+
+CONFIG_FILE = "pipeline.yaml"
+CONFIG: TypeAdapter[PipelineConfig] = TypeAdapter(PipelineConfig)
+
+GIVEN_BY_STACK = (
+    ("checkpoint",),
+    ("source", "bootstrap_servers"),
+    ("sink", "bootstrap_servers"),
+    ("mediawiki", "endpoint"),
+    ("claim_check", "endpoint"),
+    ("claim_check", "bucket"),
+)
+
+
+def raw_configuration(places: Places, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration before it is checked."""
+    given = {
+        "source": {"bootstrap_servers": places.bootstrap},
+        "sink": {"bootstrap_servers": places.bootstrap},
+        "mediawiki": {"endpoint": places.mock_endpoint} | ({"wikis": dict(places.wikis)} if places.wikis else {}),
+        "checkpoint": places.checkpoint,
+        "claim_check": {"endpoint": places.s3_endpoint, "bucket": places.claim_bucket}
+        | ({} if places.claim_prefix is None else {"prefix": places.claim_prefix}),
+    }
+    # The settings on top: they set no key that is given, and where they have no mapping the model says so.
+    return merge(given, settings)
+
+
+def configuration(places: Places, settings: Mapping[str, Any]) -> PipelineConfig:
+    """Raises pydantic's ValidationError."""
+    return CONFIG.validate_python(raw_configuration(places, settings))
+
+
+def topics_of(config: PipelineConfig) -> ProgramTopics:
+    return ProgramTopics(
+        source=config.source.topic,
+        output=config.sink.topic,
+        error=config.sink.error_topic,
+        deferral=config.deferral.topic,
+        defers=config.deferral.policy == "defer",
+    )
+
+
+def effective(config: PipelineConfig) -> dict[str, Any]:
+    """As JSON values, under the names that a file has them by."""
+    shown: dict[str, Any] = CONFIG.dump_python(config, mode="json", by_alias=True)
+    return shown
+
+
+def write_config(config: PipelineConfig, directory: Path) -> Path:
+    """The effective configuration as `pipeline.yaml` in `directory`; returns its absolute path."""
+    config_file = (directory / CONFIG_FILE).absolute()
+    # JSON is YAML, and needs no thought about quoting.
+    config_file.write_bytes(orjson.dumps(effective(config), option=orjson.OPT_INDENT_2))
+    return config_file

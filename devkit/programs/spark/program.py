@@ -1,0 +1,123 @@
+"""The pipeline on Spark as a program under test: `run: pipeline`, or `run: pipeline content-enrichment`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+import psutil
+from pydantic import BaseModel
+
+from devkit.debug.debugger import PATIENCE
+from devkit.errors import StackError, UsageError
+from devkit.guardian import Guardian
+from devkit.observe.arm import FirstTry
+from devkit.programs.context import ProgramContext, Say
+from devkit.programs.launch import Launch
+from devkit.programs.places import Places
+from devkit.programs.program import Program, Role
+from devkit.programs.spark.configuration import GIVEN_BY_STACK, configuration, effective, topics_of
+from devkit.programs.spark.roles import role_of
+from devkit.programs.spark.view import SparkView
+from devkit.programs.state import ProgramState
+from devkit.programs.topics import ProgramTopics
+from devkit.stack.stack import Stack
+from pipeline.config import JobName, PipelineConfig
+
+# A scenario's incident arm is what the unsafe policies are there for.
+_OPTIONS = ("--allow-unsafe",)
+
+
+@dataclass(frozen=True)
+class ConfiguredSpark:
+    """The pipeline with the configuration of an arm."""
+
+    config: PipelineConfig
+
+    @property
+    def topics(self) -> ProgramTopics:
+        return topics_of(self.config)
+
+    @property
+    def serves_metrics(self) -> bool:
+        return self.config.metrics.port is not None
+
+    def effective(self) -> dict[str, Any]:
+        return effective(self.config)
+
+    def launch(self, context: ProgramContext) -> Launch:
+        # Spark and its Java are slow to import, and a file that is only checked needs neither.
+        from devkit.programs.spark.launch import prepare_launch
+        from devkit.programs.spark.place import SparkPlace, slots_for
+
+        debugger, store = context.debugger, context.stack.object_store
+        config = self.config.model_copy(update={"stall_timeout": PATIENCE}) if debugger else self.config
+        place = SparkPlace(
+            store.endpoint,
+            context.guardian.directory,
+            slots=slots_for(config, context.source_partitions),
+            ui=context.ui,
+            settings=debugger.spark_settings() if debugger else {},
+        )
+        launch = prepare_launch(config, place, context.directory, credentials=store.credentials(), options=_OPTIONS)
+        return debugger.around(launch) if debugger else launch
+
+    def try_start(self, context: ProgramContext) -> FirstTry:
+        from devkit.programs.spark.first_try import try_start
+
+        require_stack = context.stack.require_running
+        return try_start(context.guardian, self.launch(context), context.logs, require_stack=require_stack)
+
+    def view(self, state: ProgramState, context: ProgramContext) -> SparkView:  # noqa: ARG002 - part of the interface
+        return SparkView(state)
+
+    def role_of(self, process: psutil.Process, first: int) -> Role | None:
+        return role_of(process, first)
+
+
+@dataclass(frozen=True)
+class SparkProgram:
+    """`job` is the one that `run:` names; None leaves it to the configuration."""
+
+    job: JobName | None = None
+    command: str = ""
+    model: type[BaseModel] = PipelineConfig
+    given_by_stack: tuple[tuple[str, ...], ...] = GIVEN_BY_STACK
+    takes_debugger: bool = True
+
+    def configure(self, places: Places, settings: Mapping[str, Any]) -> ConfiguredSpark:
+        job = {} if self.job is None else {"job": self.job}
+        return ConfiguredSpark(configuration(places, {**settings, **job}))
+
+    def make_ready(self, guardian: Guardian, stack: Stack, logs: Path, say: Say) -> None:
+        """Makes the class cache where there is none; a run goes on without when that fails."""
+        from devkit.programs.spark.training import is_trained, train
+
+        if is_trained():
+            return
+        say("first run on this machine: making Spark start faster, a minute")
+        try:
+            train(guardian, stack, logs)
+        except StackError as error:
+            stack.require_running()
+            say(f"that failed, and Spark starts slower: {error}")
+
+
+@dataclass(frozen=True)
+class SparkKind:
+    """`pipeline`, and perhaps the job."""
+
+    name: str = "pipeline"
+    example: str = "pipeline html-enrichment"
+
+    def program(self, words: str) -> Program:
+        jobs: tuple[JobName, ...] = get_args(JobName)
+        if not words:
+            return SparkProgram()
+        job = next((known for known in jobs if known == words), None)
+        if job is None:
+            raise UsageError(f"there is no job {words!r}", hint=f"there are: {', '.join(jobs)}")
+        return SparkProgram(job)
+
+
+SPARK = SparkProgram()

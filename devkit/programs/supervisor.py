@@ -1,0 +1,128 @@
+"""Keeps a program running, as the operator did in production: when its process ends, it is started again.
+
+The first start makes the checkpoint; every restart continues it.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+from devkit.errors import StackError
+from devkit.guardian import Guardian, ManagedProcess
+from devkit.observe.logs import LineTail, LoggedException, exceptions_in
+from devkit.programs.launch import Launch
+from devkit.programs.view import View
+
+Restart = Literal["always", "on-failure", "never"]
+DEFAULT_NAME = "pipeline"
+
+
+class Supervisor:
+    """One process of a program at a time; `poll` it often. `view` tells what an end means, `restart` after which ends
+    the program is started again: after each, only when the exit code is not 0, or after none.
+    """
+
+    def __init__(
+        self,
+        guardian: Guardian,
+        view: View,
+        *,
+        logs: Path,
+        restart_delay: timedelta,
+        restart: Restart = "always",
+        name: str = "pipeline",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._guardian = guardian
+        self._clock = clock
+        self._launch: Launch | None = None
+        self._view = view
+        self._logs = logs
+        self._restart_delay, self._restart, self._name = restart_delay, restart, name
+        self._is_over = False
+        self._processes: list[ManagedProcess] = []
+        self._tail: LineTail | None = None
+        self._restart_at: float | None = None
+        self._has_begun = False
+        self.exit_codes: list[int] = []
+
+    @property
+    def starts(self) -> int:
+        return len(self._processes)
+
+    @property
+    def restarts(self) -> int:
+        return max(0, len(self._processes) - 1)
+
+    @property
+    def process(self) -> ManagedProcess | None:
+        """The newest process, which may have ended."""
+        return self._processes[-1] if self._processes else None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its process has ended and will not be started again."""
+        return self._is_over
+
+    def start(self, launch: Launch) -> None:
+        """First start: a new checkpoint, from the beginning of the source."""
+        self._launch = launch
+        self._spawn()
+
+    def poll(self) -> Iterator[dict[str, Any]]:
+        """Lines the program wrote since the last look, and what happened to its process, as `event` mappings.
+
+        Raises StackError when the program refuses to run, or has never begun: a restart cannot mend that.
+        """
+        if not self._processes or self._is_over:
+            return
+        process = self._processes[-1]
+        code = process.exit_code
+        if self._tail is not None:
+            for line in self._tail.new_lines():
+                self._has_begun |= line["event"] == "started"
+                yield line
+        if self._restart_at is None:
+            if code is None:
+                return
+            if self._view.refused(code):
+                raise StackError(f"the {self._name} refused to run: {process.last_words(6)}")
+            self._has_begun = self._has_begun or self._view.shows_life()
+            if not self._has_begun:
+                # Nothing of the scenario has happened yet, so this says something of the machine, not of the incident.
+                said = process.last_words(6)
+                raise StackError(
+                    f"the {self._name} ended with exit code {code} before {self._view.beginning}: {said}",
+                    hint=f"its whole log is {process.stderr}; `devkit doctor` checks the machine",
+                )
+            # Workers that outlive their driver could still write.
+            process.kill_tree()
+            self.exit_codes.append(code)
+            self._is_over = self._restart == "never" or (self._restart == "on-failure" and code == 0)
+            self._restart_at = self._clock() + self._restart_delay.total_seconds()
+            yield {"event": "process_ended", "process": self.starts, "exit_code": code}
+        elif self._clock() >= self._restart_at:
+            self._restart_at = None
+            self._spawn()
+            yield {"event": "process_restarted", "process": self.starts, "pid": self._processes[-1].pid}
+
+    def stop(self) -> None:
+        """Kill the process and all below it. The protocol handles crashes, so nothing is lost by that."""
+        if self._processes:
+            self._processes[-1].kill_tree()
+
+    def exceptions(self) -> tuple[LoggedException, ...]:
+        return tuple(
+            exception
+            for number, process in enumerate(self._processes, 1)
+            for exception in exceptions_in(process.stderr, number)
+        )
+
+    def _spawn(self) -> None:
+        assert self._launch is not None
+        name = f"{self._name}-{self.starts + 1}"
+        process = self._launch.spawn(self._guardian, name, logs=self._logs, again=bool(self._processes))
+        self._processes.append(process)
+        self._tail = LineTail(process.stdout)

@@ -1,0 +1,44 @@
+"""How much a program shows of itself: everything, or perhaps nothing but what leaves it."""
+
+from typing import Protocol
+
+from devkit.observe.arm import Sample
+from devkit.observe.checkpoint import Offsets
+from devkit.observe.deferrals import Deferrals
+from devkit.observe.sight import Sight
+from devkit.traffic.publish import Publisher
+
+
+class View(Protocol):
+    """What an arm and a supervisor ask about a program."""
+
+    @property
+    def says_when_it_runs(self) -> bool:
+        """Whether the program reports that it is ready; else it counts from the start of its process."""
+
+    @property
+    def introduction(self) -> str:
+        """What a person is told at the start about what can be seen; empty where that is everything."""
+
+    @property
+    def beginning(self) -> str:
+        """What a process has done at least that says anything of the incident: "it ended before …"."""
+
+    @property
+    def shows_offsets(self) -> bool:
+        """Whether the checkpoint shows what has been committed."""
+
+    def shows_life(self) -> bool:
+        """Whether one that may not say when it runs has done anything."""
+
+    def refused(self, exit_code: int) -> bool:
+        """Whether a process that ended so has refused to run, which no restart can mend."""
+
+    def committed(self) -> Offsets:
+        """Up to where the source is done with."""
+
+    def unseen(self, deferrals: Deferrals) -> frozenset[Sight]:
+        """What the program did not show."""
+
+    def look(self, publisher: Publisher, sample: Sample, *, published_all: bool, last: bool) -> None:
+        """After each sample: what the program's state cannot know from that alone."""

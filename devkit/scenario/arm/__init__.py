@@ -1,0 +1,7 @@
+"""Plays one arm: fresh topics, the same traffic, its programs under their supervisors, until its end.
+
+play.py         the phases in their order
+arm.py          what the phases share: the arm's programs, its clock, its topics, what has been seen
+hooks.py        what goes along with an arm besides: faults, probes
+prepare.py … collect.py, observation.py   a phase each
+"""

@@ -1,0 +1,124 @@
+"""What the phases of an arm share: its programs, its topics, its clock, and what has been seen of it."""
+
+import functools
+import threading
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Self
+
+from devkit.debug.pause import Phase
+from devkit.observe.checkpoint import Checkpoint
+from devkit.observe.deferrals import Deferrals, DeferralTopic, NoDeferrals
+from devkit.observe.metrics import Scraper
+from devkit.observe.sampler import Sampler, Topics
+from devkit.observe.usage import TreeUsage
+from devkit.programs.context import ProgramContext
+from devkit.programs.places import Places
+from devkit.programs.run import Policy, ProgramRun
+from devkit.scenario.arm.clock import ArmClock
+from devkit.scenario.arm.context import RunContext
+from devkit.scenario.arm.hooks import ArmHook, ArmInPlay
+from devkit.scenario.arm.log import ArmLog
+from devkit.scenario.arm.program_events import ProgramEvents
+from devkit.scenario.arm.state import ArmState
+from devkit.scenario.configure import configured, tried_first
+from devkit.scenario.model import ArmName, Scenario
+from devkit.scenario.traffic import ScenarioTraffic
+from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS
+from devkit.stack.topics import TopicEnds
+from devkit.traffic.publish import Publisher
+
+
+class Arm:
+    """One arm of one run, as a context manager. What runs is ended by `stopping`, what is open by `closing`.
+
+    `main` is the program whose topics, checkpoint and configuration the scenario's expectations speak of.
+    """
+
+    def __init__(self, context: RunContext, scenario: Scenario, name: ArmName, traffic: ScenarioTraffic) -> None:
+        self.context, self.scenario, self.name, self.traffic = context, scenario, name, traffic
+        self.directory = context.directory / name
+        self.directory.mkdir(parents=True)
+        self.clock, self.state, self.scraper = ArmClock(), ArmState(), Scraper()
+        self.log = ArmLog(name, context.timeline, context.progress)
+        stack = context.stack
+        self.bootstrap, self.client = stack.kafka.bootstrap, stack.object_store.client()
+        prefix = f"{stack.prefix}{name}/{scenario.name}"
+        places = Places(
+            bootstrap=self.bootstrap,
+            mock_endpoint=stack.mock_api.endpoint,
+            s3_endpoint=stack.object_store.endpoint,
+            checkpoint=f"s3a://{CHECKPOINTS}/{prefix}",
+            claim_bucket=CLAIM_CHECKS,
+            claim_prefix=prefix if stack.prefix else None,
+        )
+        self.tried_first = tried_first(scenario, name, places, context.program)
+        self.main = ProgramRun(
+            "",
+            configured(scenario, name, places, context.program),
+            ProgramContext(
+                guardian=context.guardian,
+                stack=stack,
+                arm=name,
+                directory=self.directory,
+                logs=self.directory / "logs",
+                source_partitions=scenario.kafka.topics.source.partitions,
+                ui=context.ui,
+                debugger=context.debugger,
+            ),
+            Policy(scenario.restart_delay),
+        )
+        self.programs = (self.main,)
+        self.topics = self.main.configured.topics
+        self.checkpoint = Checkpoint(self.client, CHECKPOINTS, prefix, self.topics.source)
+        self.events = {run.name: ProgramEvents(run, self.log, self.checkpoint) for run in self.programs}
+        in_play = ArmInPlay(name, self.clock, self.programs, self.state, self.log)
+        self.hooks: tuple[ArmHook, ...] = tuple(make(in_play) for make in context.hooks)
+        self.publishing_ends = threading.Event()
+        self.stopping, self.closing = ExitStack(), ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self.closing:
+            self.stopping.close()
+
+    def connect(self) -> None:
+        """To the topics that are looked at from now on. Raises StackError."""
+        _ = self.publisher, self.sampler
+
+    # What is connected to when it is first asked for.
+
+    @functools.cached_property
+    def publisher(self) -> Publisher:
+        return self.traffic.publisher(self.bootstrap, self.topics.source, self.publishing_ends)
+
+    @functools.cached_property
+    def deferrals(self) -> Deferrals:
+        topics = self.topics
+        found = DeferralTopic(self.bootstrap, topics.deferral) if topics.defers else NoDeferrals()
+        self.closing.callback(found.close)
+        return found
+
+    @functools.cached_property
+    def sampler(self) -> Sampler:
+        ends, topics = TopicEnds(self.bootstrap), self.topics
+        self.closing.callback(ends.close)
+        return Sampler(
+            counts=self.context.stack.mock_api.counts,
+            topics=Topics(source=topics.source, output=topics.output, error=topics.error),
+            ends=ends,
+            checkpoint=self.checkpoint,
+            deferrals=self.deferrals,
+            usage=TreeUsage(self.main.tree),
+            clock=self.clock.now_s,
+        )
+
+    def pause(self, phase: Phase) -> float | None:
+        """How long it was paused at this point; None where it is none. The arm's clock stood still meanwhile."""
+        paused_s = self.context.pauses.at(phase, self.name)
+        self.clock.stood_still(paused_s or 0)
+        return paused_s

@@ -1,0 +1,57 @@
+"""All that was seen of an arm, for its expectations to judge."""
+
+from devkit.observe.arm import ArmObservation
+from devkit.observe.evidence import rule_evidence
+from devkit.observe.measure import measure
+from devkit.scenario.arm.arm import Arm
+
+
+def observation(arm: Arm) -> ArmObservation:
+    """Of an arm that has come to its end."""
+    state, main, found = arm.state, arm.main, arm.state.collection
+    assert state.counts is not None
+    assert state.end is not None
+    assert found is not None
+    rules, deferred = arm.scenario.mock.rules, arm.deferrals.standing
+    unseen = main.view.unseen(arm.deferrals)
+    if unseen:
+        arm.log.add("unseen", sights=sorted(unseen))
+    has_batches = not unseen & {"batches", "offsets"}
+    batches = main.state.batches
+    return ArmObservation(
+        duration_s=state.duration_s,
+        end=state.end,
+        restarts=main.supervisor.restarts,
+        replays=batches.replays,
+        replayed_offsets=batches.replayed_offsets(arm.checkpoint.range_of) if has_batches else 0,
+        past_failed_batch=found.past_failed_batch,
+        drained=main.state.drained,
+        exceptions=main.supervisor.exceptions(),
+        failures=tuple(main.state.failures),
+        stalls=tuple(main.state.stalls),
+        last_sample=state.sample,
+        figures=measure(
+            state.samples,
+            fault_over=arm.scenario.mock.fault_over,
+            traffic_over_s=state.traffic_over_s,
+            peak_queue=state.counts.upstream.max_queued,
+            deferred_ever=len(deferred.ever),
+            over_budget=len(deferred.over_budget),
+            latencies=found.latencies,
+        ),
+        latencies=found.latencies,
+        audit=found.audit,
+        evidence=rule_evidence(rules, state.counts),
+        unseen=unseen,
+        left=main.state.left if "offsets" in unseen else None,
+        caveats=(*state.caveats, *by_hand(arm)),
+        metrics=arm.scraper.scraped(),
+        tried_first=state.tried_first,
+    )
+
+
+def by_hand(arm: Arm) -> tuple[str, ...]:
+    """The faults of the mock that are not the scenario's, as caveats."""
+    assert arm.state.counts is not None
+    ours = {rule.name for rule in arm.scenario.mock.rules}
+    return tuple(f"fault {name!r} was put in by hand" for name in arm.state.counts.rules if name not in ours)

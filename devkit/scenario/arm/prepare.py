@@ -1,0 +1,31 @@
+"""The first phases of an arm: fresh topics and a mock that knows the traffic, and what the operator tries first."""
+
+from dataclasses import replace
+
+from devkit.scenario.arm.arm import Arm
+from devkit.scenario.topics import topics_to_make
+from devkit.stack.topics import recreate_topics
+
+
+def prepare(arm: Arm) -> None:
+    """Raises StackError."""
+    arm.clock.begin()
+    arm.log.say("arm", "topics, traffic and pipeline")
+    scenario = arm.scenario
+    arm.context.stack.mock_api.populate(
+        seed=scenario.traffic.seed, catalog=arm.traffic.catalog(), rules=scenario.mock.rules
+    )
+    recreate_topics(arm.bootstrap, topics_to_make(scenario.kafka.topics, arm.topics))
+
+
+def try_first(arm: Arm) -> None:
+    """Nothing of it is left when the arm begins. Raises StackError when it neither refuses nor begins."""
+    if arm.tried_first is None:
+        return
+    directory = arm.directory / "tried-first"
+    directory.mkdir()
+    tried = arm.tried_first.try_start(replace(arm.main.context, directory=directory, debugger=None))
+    if tried is None:
+        return
+    arm.state.tried_first = tried
+    arm.log.say("pipeline", "tried first, and " + (f"refused: {tried.refusal}" if tried.refusal else "it started"))

@@ -1,0 +1,33 @@
+"""One look at everything, and what the arm makes of it."""
+
+from dataclasses import asdict
+
+from devkit.scenario.arm.arm import Arm
+
+
+def take_sample(arm: Arm, *, last: bool = False) -> None:
+    """`last` is the look after the programs were stopped, which is no sample of the incident. Raises StackError."""
+    state, main, publisher = arm.state, arm.main.state, arm.publisher
+    # Asked first: what is published while the look goes on may lie behind the ends that it sees.
+    published_all = publisher.done and publisher.published == arm.traffic.count
+    look = arm.sampler.look(main.process)
+    sample = look.sample
+    state.counts, state.sample = look.counts, sample
+    main.committed, main.source_ends = look.committed, look.source_ends
+    if not last:
+        state.samples.append(sample)
+        if main.metrics_url is not None:
+            arm.scraper.look(main.processes, main.metrics_url)
+    if published_all and state.traffic_over_s is None:
+        state.traffic_over_s = sample.at_s
+    # A topic that shows no partitions yet has not drained.
+    main.drained = (
+        published_all
+        and bool(look.source_ends)
+        and all(look.committed.get(partition, 0) >= end for partition, end in look.source_ends.items())
+        and not sample.deferred
+    )
+    arm.main.view.look(publisher, sample, published_all=published_all, last=last)
+    fired = {name: rule.requests for name, rule in look.counts.rules.items()}
+    arm.log.add("sample", **asdict(sample), lag=sample.lag, faults=fired)
+    arm.context.progress.sample(arm.name, sample, fired, last=last)

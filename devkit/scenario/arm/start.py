@@ -1,0 +1,41 @@
+"""The arm's programs are started, and in the end stopped."""
+
+from devkit.programs.run import ProgramRun
+from devkit.scenario.arm.arm import Arm
+from devkit.scenario.arm.sampling import take_sample
+
+
+def start(arm: Arm) -> None:
+    """Whatever happens from now on, the hooks and the programs are ended. Raises StackError."""
+    arm.connect()
+    for run in arm.programs:
+        arm.stopping.callback(run.stop)
+    arm.stopping.callback(arm.publishing_ends.set)
+    for hook in arm.hooks:
+        hook.begin()
+        arm.stopping.callback(hook.end)
+    start_due(arm)
+
+
+def start_due(arm: Arm) -> None:
+    """Start the programs whose needs run."""
+    running = {run.name for run in arm.programs if run.is_running}
+    for run in arm.programs:
+        if not run.is_started and running.issuperset(run.policy.needs):
+            run.start()
+            _tell(arm, run)
+
+
+def stop(arm: Arm) -> None:
+    """End the hooks, then the programs; the last sample is of what they left. Raises StackError."""
+    arm.stopping.close()
+    arm.pause("arm-end")
+    for run in arm.programs:
+        run.state.process = None
+    take_sample(arm, last=True)
+
+
+def _tell(arm: Arm, run: ProgramRun) -> None:
+    arm.log.add("process_started")
+    if run.view.introduction:
+        arm.log.say(run.label, run.view.introduction)

@@ -1,0 +1,29 @@
+"""What has been seen of an arm so far, while it is played; what is seen of each of its programs is the program's."""
+
+from dataclasses import dataclass, field
+
+from devkit.observe.arm import FirstTry, Sample
+from devkit.observe.arm_end import ArmEnd
+from devkit.scenario.arm.collection import Collection
+from devkit.stack.parts.mock_api import JournalCounts
+
+
+@dataclass
+class ArmState:
+    """`paused_before_traffic_s` is how long the arm stood still before anything was published.
+
+    What is None has not happened yet; `ended_ms` is the wall clock's time of the end.
+    """
+
+    sample: Sample = field(default_factory=lambda: Sample(0, 0, 0, 0, 0, 0, 0))
+    samples: list[Sample] = field(default_factory=list)
+    counts: JournalCounts | None = None
+    tried_first: FirstTry | None = None
+    traffic_begun: bool = False
+    paused_before_traffic_s: float = 0.0
+    traffic_over_s: float | None = None
+    caveats: list[str] = field(default_factory=list)
+    end: ArmEnd | None = None
+    ended_ms: int = 0
+    duration_s: float = 0.0
+    collection: Collection | None = None

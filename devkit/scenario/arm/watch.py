@@ -1,0 +1,81 @@
+"""Looks at an arm's programs, stack and topics, again and again, until a condition is reached or its deadline."""
+
+import math
+import time
+from collections.abc import Callable
+from datetime import timedelta
+
+from devkit.debug.debugger import CAVEAT
+from devkit.observe.arm_end import ArmEnd, ConditionName
+from devkit.scenario.arm.arm import Arm
+from devkit.scenario.arm.sampling import take_sample
+from devkit.scenario.arm.start import start_due
+from devkit.scenario.arm.until import arm_end
+
+_LOOK = timedelta(milliseconds=200)
+_SAMPLE = timedelta(milliseconds=500)
+_PAUSED = "it was paused while its query ran, so its times are not the scenario's"
+
+
+def watch(arm: Arm, sleep: Callable[[float], None] = time.sleep) -> None:
+    """Until the arm has come to its end. Raises StackError."""
+    deadline_s = _deadline_s(arm)
+    has_paused = False
+    next_sample_s = 0.0
+    while True:
+        start_due(arm)
+        for run in arm.programs:
+            for line in run.poll():
+                arm.events[run.name].take(line)
+        if not has_paused and arm.main.is_running:
+            has_paused = True
+            if arm.pause("pipeline") is not None:
+                arm.state.caveats.append(_PAUSED)
+        begin_traffic(arm)
+        _require_stack(arm)
+        if arm.clock.now_s() >= next_sample_s:
+            take_sample(arm)
+            next_sample_s = arm.clock.now_s() + _SAMPLE.total_seconds()
+        for hook in arm.hooks:
+            hook.look()
+        if end := has_ended(arm, deadline_s):
+            take_sample(arm)
+            arm.state.end, arm.state.ended_ms = end, arm.clock.wall_ms()
+            return
+        sleep(_LOOK.total_seconds())
+
+
+def begin_traffic(arm: Arm) -> None:
+    """Where it is time for that, and it has not begun yet."""
+    state = arm.state
+    if not state.traffic_begun and (arm.scenario.traffic_begins == "at once" or arm.main.is_running):
+        state.traffic_begun = True
+        state.paused_before_traffic_s = arm.pause("traffic") or 0
+        arm.log.add("traffic_begins")
+        arm.publisher.start()
+
+
+def has_ended(arm: Arm, deadline_s: float) -> ArmEnd | None:
+    """Why, or None while it goes on."""
+    main = arm.main
+    seen: dict[ConditionName, int] = {
+        "drained": main.state.drained,
+        "restarts": main.supervisor.restarts,
+        "replays": main.state.batches.replays,
+    }
+    return arm_end(arm.scenario.until, seen, arm.clock.now_s(), deadline_s=deadline_s)
+
+
+def _deadline_s(arm: Arm) -> float:
+    debugger = arm.context.debugger
+    if debugger is None:
+        return arm.scenario.until.deadline.total_seconds()
+    arm.state.caveats.append(CAVEAT)
+    arm.log.say("debug", debugger.invitation())
+    return math.inf
+
+
+def _require_stack(arm: Arm) -> None:
+    arm.context.stack.require_running()
+    if arm.publisher.error is not None:
+        raise arm.publisher.error

@@ -1,0 +1,37 @@
+from pathlib import Path
+
+import pytest
+
+from devkit.errors import UsageError
+from devkit.programs.command.command_line import CommandLine
+
+
+class TestCommand:
+    def test_it_is_taken_apart_as_in_a_shell_and_runs_in_the_users_directory(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        own = CommandLine.parse("sh -c 'echo a b'", "--pipeline")
+        assert own.argv == ("sh", "-c", "echo a b")
+        assert own.started[:2] == ("sh", "-c")
+        assert own.started[3:] == (str(tmp_path), *own.argv)
+
+    def test_a_program_in_the_users_directory(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "mine").write_text("#!/bin/sh\n")
+        (tmp_path / "mine").chmod(0o755)
+        assert CommandLine.parse("./mine", "--pipeline").argv == ("./mine",)
+
+    @pytest.mark.parametrize(
+        ("command", "said"),
+        [
+            ("", "is empty"),
+            ("  ", "is empty"),
+            ("echo 'x", "No closing quotation"),
+            ("no-such-program-at-all x", "'no-such-program-at-all' is no program"),
+        ],
+    )
+    def test_what_cannot_be_run(self, command: str, said: str) -> None:
+        with pytest.raises(UsageError, match=f"^--pipeline.*{said}") as refused:
+            CommandLine.parse(command, "--pipeline")
+        assert refused.value.hint is not None

@@ -1,0 +1,17 @@
+"""What a program is started with, made of values."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+from devkit.guardian import Guardian
+from devkit.programs.context import ProgramContext
+from devkit.stack.stack import Stack
+
+
+def program_context(directory: Path, **given: Any) -> ProgramContext:
+    """Nothing of it runs; `directory` is the guardian's as well."""
+    store = SimpleNamespace(endpoint="http://127.0.0.1:1", credentials=lambda: {"AWS_REGION": "here"})
+    guardian = SimpleNamespace(directory=directory, run_id="cafe")
+    stack = cast(Stack, SimpleNamespace(object_store=store))
+    return ProgramContext(cast(Guardian, guardian), stack, "fixed", directory, directory / "logs", **given)

@@ -1,0 +1,153 @@
+"""The pipeline as a program under test."""
+
+import json
+from pathlib import Path
+from typing import Any, cast
+
+import psutil
+import pytest
+from pydantic import ValidationError
+
+from devkit.debug.debugger import PATIENCE, Debugger
+from devkit.errors import UsageError
+from devkit.programs.places import NOWHERE, Places
+from devkit.programs.spark import place as place_module
+from devkit.programs.spark.configuration import CONFIG, raw_configuration
+from devkit.programs.spark.program import SPARK, SparkKind, SparkProgram
+from tests.unit.devkit.programs.context import program_context
+
+PLACES = Places("127.0.0.1:9092", "http://127.0.0.1:8080", "http://127.0.0.1:9000", "s3a://checkpoints/x", "claims")
+
+
+@pytest.fixture(autouse=True)
+def no_jars(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(place_module, "_classpath", lambda: "a.jar")
+
+
+class TestConfiguration:
+    def test_is_what_a_scenario_says_and_the_places(self) -> None:
+        config = SPARK.configure(PLACES, {"batch": {"max_offsets": 7}}).config
+        assert config.batch.max_offsets == 7
+        assert config.source.bootstrap_servers == config.sink.bootstrap_servers == "127.0.0.1:9092"
+        assert config.mediawiki.endpoint == "http://127.0.0.1:8080"
+        assert config.checkpoint == "s3a://checkpoints/x"
+        assert (config.claim_check.endpoint, config.claim_check.bucket) == ("http://127.0.0.1:9000", "claims")
+
+    def test_every_place_is_a_key_that_a_scenario_may_not_set(self) -> None:
+        places = [value for value in vars(PLACES).values() if isinstance(value, str)]
+        assert {path for path, value in _leaves(raw_configuration(PLACES, {})) if value in places} == set(
+            SPARK.given_by_stack
+        )
+
+    def test_a_section_that_is_no_mapping_is_not_hidden_by_what_the_stack_gives(self) -> None:
+        with pytest.raises(ValidationError, match="sink"):
+            SPARK.configure(PLACES, {"sink": 5})
+
+    def test_reads_back_as_it_is_shown(self) -> None:
+        configured = SPARK.configure(PLACES, {})
+        assert CONFIG.validate_python(configured.effective()) == configured.config
+
+    def test_the_job_that_is_named_has_its_own_topics(self) -> None:
+        topics = SparkProgram("content-enrichment").configure(PLACES, {}).topics
+        assert topics.output == "mediawiki.page_content_change.v1"
+
+    @pytest.mark.parametrize(("policy", "defers"), [("defer", True), ("none", False)])
+    def test_whether_it_defers(self, policy: str, defers: bool) -> None:
+        assert SPARK.configure(NOWHERE, {"deferral": {"policy": policy}}).topics.defers is defers
+
+    @pytest.mark.parametrize(("metrics", "served"), [({}, False), ({"port": 0}, True)])
+    def test_whether_it_serves_metrics(self, metrics: dict[str, Any], served: bool) -> None:
+        assert SPARK.configure(NOWHERE, {"metrics": metrics}).serves_metrics is served
+
+
+class TestKind:
+    def test_the_job_may_be_named(self) -> None:
+        assert SparkKind().program("") == SPARK
+        assert SparkKind().program("content-enrichment") == SparkProgram("content-enrichment")
+
+    def test_a_job_that_is_none(self) -> None:
+        with pytest.raises(UsageError, match="no job 'html'") as refused:
+            SparkKind().program("html")
+        assert "html-enrichment" in str(refused.value.hint)
+
+
+class TestLaunch:
+    """What is started, perhaps for a debugger."""
+
+    def test_the_command_and_its_spark(self, tmp_path: Path) -> None:
+        launch = SPARK.configure(NOWHERE, {}).launch(program_context(tmp_path))
+        # The incident arm is what the unsafe policies are there for.
+        assert launch.argv[-3:] == ("--config", str(tmp_path / "pipeline.yaml"), "--allow-unsafe")
+        assert (launch.first.arguments, launch.again.arguments) == (("--new", "earliest"), ())
+        assert "spark.master local[4]" in (tmp_path / "spark-conf" / "spark-defaults.conf").read_text()
+        assert launch.environment["AWS_REGION"] == "here"
+
+    @pytest.mark.parametrize(
+        ("partitions", "rounds", "policy", "slots"),
+        [
+            (1, 1, "defer", 4),
+            (3, 1, "defer", 4),
+            (4, 1, "defer", 5),
+            (3, 4, "defer", 7),
+            (4, 9, "none", 4),
+            (6, 9, "none", 6),
+        ],
+    )
+    def test_each_partition_and_each_slow_round_has_its_slot(
+        self, tmp_path: Path, partitions: int, rounds: int, policy: str, slots: int
+    ) -> None:
+        configured = SPARK.configure(NOWHERE, {"deferral": {"policy": policy, "slow_lane": {"rounds": rounds}}})
+        configured.launch(program_context(tmp_path, source_partitions=partitions))
+        assert f"spark.master local[{slots}]\n" in (tmp_path / "spark-conf" / "spark-defaults.conf").read_text()
+
+    def test_for_a_debugger_of_its_worker(self, tmp_path: Path) -> None:
+        launch = SPARK.configure(NOWHERE, {}).launch(program_context(tmp_path, debugger=Debugger("worker", 5678)))
+        assert launch.environment["DEVKIT_DEBUG_PORT"] == "5678"
+        assert "spark.master local[1]" in (tmp_path / "spark-conf" / "spark-defaults.conf").read_text()
+
+    @pytest.mark.parametrize("debugger", [None, Debugger("driver", 1)])
+    def test_a_debugged_pipeline_has_time(self, tmp_path: Path, debugger: Debugger | None) -> None:
+        SPARK.configure(NOWHERE, {}).launch(program_context(tmp_path, debugger=debugger))
+        config = CONFIG.validate_python(json.loads((tmp_path / "pipeline.yaml").read_text()))
+        assert (config.stall_timeout == PATIENCE) == (debugger is not None)
+
+
+class FakeProcess:
+    def __init__(self, pid: int, *command: str, parent: "FakeProcess | None" = None, gone: bool = False) -> None:
+        self.pid, self._command, self._parent, self._gone = pid, list(command), parent, gone
+
+    def cmdline(self) -> list[str]:
+        if self._gone:
+            raise psutil.NoSuchProcess(self.pid)
+        return self._command
+
+    def parent(self) -> "FakeProcess | None":
+        return self._parent
+
+
+class TestRoles:
+    JVM = FakeProcess(2, "java", "-cp", "x", "org.apache.spark.deploy.SparkSubmit", "pyspark-shell")
+    DAEMON = FakeProcess(3, "python", "-m", "pyspark.daemon", parent=JVM)
+
+    @pytest.mark.parametrize(
+        ("process", "role"),
+        [
+            (FakeProcess(1, "python", "-m", "pipeline"), "driver"),
+            (JVM, "executor"),
+            (FakeProcess(9, "java", "org.apache.spark.executor.CoarseGrainedExecutorBackend"), "executor"),
+            (DAEMON, None),
+            (FakeProcess(4, "python", "-m", "pyspark.daemon", parent=DAEMON), "worker"),
+            (FakeProcess(5, "python", "-m", "devkit.debug.spark_daemon", parent=DAEMON), "worker"),
+            (FakeProcess(6, "bash", "spark-submit"), None),
+            (FakeProcess(7, gone=True), None),
+        ],
+    )
+    def test_each_process_has_one(self, process: FakeProcess, role: str | None) -> None:
+        assert SPARK.configure(NOWHERE, {}).role_of(cast(psutil.Process, process), 1) == role
+
+
+def _leaves(tree: dict[str, Any], path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
+    found: list[tuple[tuple[str, ...], Any]] = []
+    for key, value in tree.items():
+        found += _leaves(value, (*path, key)) if isinstance(value, dict) else [((*path, key), value)]
+    return found

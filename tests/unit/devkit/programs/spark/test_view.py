@@ -1,0 +1,27 @@
+"""The pipeline shows everything of itself."""
+
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from devkit.observe.deferrals import Deferrals
+from devkit.programs.spark.view import SparkView
+from devkit.programs.state import ProgramState
+
+
+def test_it_shows_everything() -> None:
+    view = SparkView(ProgramState(committed={0: 2}))
+    deferrals = cast(Deferrals, SimpleNamespace(standing=SimpleNamespace(ever=())))
+    assert (view.unseen(deferrals), view.committed()) == (frozenset(), {0: 2})
+    assert view.says_when_it_runs
+    assert not view.shows_life()
+
+
+def test_it_has_done_nothing_before_it_commits() -> None:
+    assert SparkView(ProgramState(drained=True, source_ends={0: 3})).committed() == {}
+
+
+@pytest.mark.parametrize(("exit_code", "refused"), [(0, False), (1, False), (2, True), (3, False), (-9, False)])
+def test_it_refuses_with_one_exit_code(exit_code: int, refused: bool) -> None:
+    assert SparkView(ProgramState()).refused(exit_code) is refused

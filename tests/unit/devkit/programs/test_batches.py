@@ -1,0 +1,56 @@
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from devkit.observe.checkpoint import Range
+from devkit.programs.batches import PlannedBatches
+
+
+def range_of(batch: int) -> Range:
+    """Batch N takes N + 1 offsets of each of two partitions."""
+    return Range({0: 10, 1: 5}, {0: 11 + batch, 1: 6 + batch})
+
+
+def fed(*numbers: int) -> PlannedBatches:
+    batches = PlannedBatches()
+    for number in numbers:
+        batches.begin(number)
+    return batches
+
+
+def test_says_which_beginning_is_a_repetition() -> None:
+    batches = PlannedBatches()
+    assert [batches.begin(number) for number in (0, 1, 1, 2, 1)] == [False, False, True, False, True]
+
+
+def test_nothing_begun_is_nothing_repeated() -> None:
+    assert (fed().replays, fed().replayed_offsets(range_of)) == (0, 0)
+
+
+def test_replays_are_those_of_the_batch_repeated_most() -> None:
+    assert fed(0, 1, 1, 2, 2, 2).replays == 2
+
+
+def test_replayed_offsets_count_each_repetition() -> None:
+    # Batch 1 (4 offsets) once again, batch 2 (6 offsets) twice.
+    assert fed(0, 1, 1, 2, 2, 2).replayed_offsets(range_of) == 4 + 2 * 6
+
+
+def test_only_repeated_batches_are_looked_up() -> None:
+    """The first offset file of a batch may be gone by the end of an arm."""
+    asked: list[int] = []
+
+    def remember(batch: int) -> Range:
+        asked.append(batch)
+        return range_of(batch)
+
+    fed(0, 1, 2, 2).replayed_offsets(remember)
+    assert asked == [2]
+
+
+@given(st.lists(st.integers(0, 5)))
+def test_order_does_not_matter(numbers: list[int]) -> None:
+    batches, counts = fed(*numbers), Counter(numbers)
+    assert batches.replays == max(counts.values(), default=1) - 1
+    assert batches.replayed_offsets(range_of) == sum((n - 1) * range_of(batch).size for batch, n in counts.items())

@@ -1,0 +1,339 @@
+"""The supervisor against a guardian made of files: what it starts, when, and what it tells."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from devkit.errors import StackError
+from devkit.guardian import Guardian
+from devkit.observe.logs import LoggedException
+from devkit.programs.launch import Addition, Launch
+from devkit.programs.spark.view import SparkView
+from devkit.programs.state import ProgramState
+from devkit.programs.supervisor import Restart, Supervisor
+from devkit.programs.view import View
+
+
+@dataclass
+class Process:
+    """A process whose output and end the test decides."""
+
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    pid: int
+    stdout: Path
+    stderr: Path
+    exit_code: int | None = None
+    killed: int = 0
+
+    def says(self, *lines: dict[str, Any] | str) -> None:
+        with self.stdout.open("a") as file:
+            file.writelines((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)
+
+    def kill_tree(self) -> None:
+        self.killed += 1
+
+    def last_words(self, lines: int) -> str:
+        return "error: no such topic"
+
+
+@dataclass
+class FileGuardian:
+    """Starts nothing; hands out processes."""
+
+    directory: Path
+    started: list[Process] = field(default_factory=list)
+
+    def spawn(
+        self, name: str, argv: Sequence[str], *, logs: Path, env: Mapping[str, str], split: bool = False
+    ) -> Process:
+        assert split
+        logs.mkdir(exist_ok=True)
+        number = len(self.started) + 1
+        process = Process(argv, env, 1000 + number, logs / f"{name}.out", logs / f"{name}.log")
+        self.started.append(process)
+        return process
+
+
+@dataclass
+class Clock:
+    now: float = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+PIPELINE = Launch(("python", "-m", "pipeline"), {"SPARK": "x"}, first=Addition(("--new", "earliest")))
+
+
+@pytest.fixture
+def guardian(tmp_path: Path) -> FileGuardian:
+    return FileGuardian(tmp_path)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def supervisor(guardian: FileGuardian, clock: Clock, tmp_path: Path) -> Supervisor:
+    view = SparkView(ProgramState())
+    return Supervisor(
+        cast(Guardian, guardian), view, logs=tmp_path / "logs", restart_delay=timedelta(seconds=5), clock=clock
+    )
+
+
+def begin(supervisor: Supervisor, guardian: FileGuardian) -> None:
+    """A first process whose query runs."""
+    supervisor.start(PIPELINE)
+    guardian.started[0].says({"event": "started"})
+    assert list(supervisor.poll()) == [{"event": "started"}]
+
+
+def test_an_end_before_the_query_began_says_nothing_of_the_incident(
+    supervisor: Supervisor, guardian: FileGuardian
+) -> None:
+    supervisor.start(PIPELINE)
+    guardian.started[0].exit_code = 1
+    with pytest.raises(StackError, match="exit code 1 before its query began: error: no such topic") as caught:
+        list(supervisor.poll())
+    assert "doctor" in (caught.value.hint or "")
+
+
+def test_the_first_start_makes_the_checkpoint(supervisor: Supervisor, guardian: FileGuardian) -> None:
+    supervisor.start(PIPELINE)
+    (process,) = guardian.started
+    assert process.argv == ["python", "-m", "pipeline", "--new", "earliest"]
+    assert process.env == {"SPARK": "x"}
+    assert (supervisor.starts, supervisor.restarts) == (1, 0)
+
+
+def test_the_process_is_the_newest(supervisor: Supervisor, guardian: FileGuardian, clock: Clock) -> None:
+    assert supervisor.process is None
+    begin(supervisor, guardian)
+    guardian.started[0].exit_code = 1
+    list(supervisor.poll())
+    assert supervisor.process is guardian.started[0]
+    clock.now += 5
+    list(supervisor.poll())
+    assert supervisor.process is guardian.started[1]
+
+
+def test_passes_on_what_the_pipeline_says(supervisor: Supervisor, guardian: FileGuardian) -> None:
+    supervisor.start(PIPELINE)
+    assert list(supervisor.poll()) == []
+    guardian.started[0].says({"event": "started"}, "a library that prints", {"event": "batch_started", "batch": 0})
+    assert list(supervisor.poll()) == [{"event": "started"}, {"event": "batch_started", "batch": 0}]
+    assert list(supervisor.poll()) == []
+
+
+def test_what_the_dead_process_said_comes_before_its_end(supervisor: Supervisor, guardian: FileGuardian) -> None:
+    begin(supervisor, guardian)
+    guardian.started[0].says({"event": "batch_started", "batch": 0}, {"event": "failed", "error": "too large"})
+    guardian.started[0].exit_code = 1
+    assert [line["event"] for line in supervisor.poll()] == ["batch_started", "failed", "process_ended"]
+
+
+def test_the_end_is_told_once_with_its_exit_code(supervisor: Supervisor, guardian: FileGuardian) -> None:
+    begin(supervisor, guardian)
+    guardian.started[0].exit_code = -9
+    assert list(supervisor.poll()) == [{"event": "process_ended", "process": 1, "exit_code": -9}]
+    assert list(supervisor.poll()) == []
+    assert supervisor.exit_codes == [-9]
+
+
+def test_what_outlives_the_driver_is_ended_before_the_restart(
+    supervisor: Supervisor, guardian: FileGuardian, clock: Clock
+) -> None:
+    begin(supervisor, guardian)
+    guardian.started[0].exit_code = 1
+    list(supervisor.poll())
+    assert guardian.started[0].killed == 1
+
+
+def test_restarts_from_the_checkpoint_when_the_delay_is_over(
+    supervisor: Supervisor, guardian: FileGuardian, clock: Clock
+) -> None:
+    begin(supervisor, guardian)
+    guardian.started[0].exit_code = 1
+    list(supervisor.poll())
+    clock.now += 4.999
+    assert list(supervisor.poll()) == []
+    assert len(guardian.started) == 1
+    clock.now += 0.001
+    assert list(supervisor.poll()) == [{"event": "process_restarted", "process": 2, "pid": 1002}]
+    assert guardian.started[1].argv == ["python", "-m", "pipeline"]
+    assert (supervisor.starts, supervisor.restarts) == (2, 1)
+
+
+def test_every_end_is_followed_by_its_restart_in_order(
+    supervisor: Supervisor, guardian: FileGuardian, clock: Clock
+) -> None:
+    begin(supervisor, guardian)
+    told: list[tuple[str, int]] = []
+    for code in (1, -9, 137):
+        guardian.started[-1].says({"event": "batch_started", "process": len(guardian.started)})
+        guardian.started[-1].exit_code = code
+        for _ in range(2):
+            told += [(line["event"], line["process"]) for line in supervisor.poll()]
+            clock.now += 5
+    assert supervisor.exit_codes == [1, -9, 137]
+    assert told == [
+        (event, process + (event == "process_restarted"))
+        for process in (1, 2, 3)
+        for event in ("batch_started", "process_ended", "process_restarted")
+    ]
+
+
+def test_a_line_of_the_new_process_is_read_from_its_own_file(
+    supervisor: Supervisor, guardian: FileGuardian, clock: Clock
+) -> None:
+    begin(supervisor, guardian)
+    guardian.started[0].exit_code = 1
+    list(supervisor.poll())
+    clock.now += 5
+    list(supervisor.poll())
+    guardian.started[1].says({"event": "started"})
+    assert list(supervisor.poll()) == [{"event": "started"}]
+
+
+def test_a_pipeline_that_refuses_to_run_is_not_restarted(supervisor: Supervisor, guardian: FileGuardian) -> None:
+    supervisor.start(PIPELINE)
+    guardian.started[0].says({"event": "failed", "refused": True})
+    guardian.started[0].exit_code = 2
+    told: list[dict[str, Any]] = []
+    with pytest.raises(StackError, match=r"^the pipeline refused to run: error: no such topic$"):
+        told.extend(supervisor.poll())
+    assert len(guardian.started) == 1
+
+
+def test_stop_ends_the_present_process(supervisor: Supervisor, guardian: FileGuardian, clock: Clock) -> None:
+    begin(supervisor, guardian)
+    guardian.started[0].exit_code = 1
+    list(supervisor.poll())
+    clock.now += 5
+    list(supervisor.poll())
+    supervisor.stop()
+    assert [process.killed for process in guardian.started] == [1, 1]
+
+
+def test_stop_before_any_start_is_nothing(supervisor: Supervisor) -> None:
+    supervisor.stop()
+    assert (supervisor.starts, supervisor.restarts, supervisor.exceptions()) == (0, 0, ())
+
+
+def test_exceptions_of_each_process_are_kept_apart(
+    supervisor: Supervisor, guardian: FileGuardian, clock: Clock
+) -> None:
+    begin(supervisor, guardian)
+    guardian.started[0].stderr.write_text("a.b.OneException: first\na.b.OneException: first\n")
+    guardian.started[0].exit_code = 1
+    list(supervisor.poll())
+    clock.now += 5
+    list(supervisor.poll())
+    guardian.started[1].stderr.write_text("a.b.OneException: first\n")
+    assert supervisor.exceptions() == (
+        LoggedException(1, "OneException", "first"),
+        LoggedException(2, "OneException", "first"),
+    )
+
+
+class TestCommand:
+    """A command, which need say nothing."""
+
+    def started(
+        self,
+        guardian: FileGuardian,
+        clock: Clock,
+        tmp_path: Path,
+        *,
+        shows_life: bool,
+    ) -> Supervisor:
+        supervisor = Supervisor(
+            cast(Guardian, guardian),
+            cast(
+                View,
+                SimpleNamespace(refused=lambda _: False, shows_life=lambda: shows_life, beginning="it did anything"),
+            ),
+            logs=tmp_path / "logs",
+            restart_delay=timedelta(seconds=5),
+            clock=clock,
+        )
+        first, again = Addition(environment={"START": "new"}), Addition(environment={"START": "checkpoint"})
+        supervisor.start(Launch(("mine", "x"), {"A": "b"}, first=first, again=again))
+        return supervisor
+
+    def test_it_is_told_where_to_start(self, guardian: FileGuardian, clock: Clock, tmp_path: Path) -> None:
+        supervisor = self.started(guardian, clock, tmp_path, shows_life=True)
+        guardian.started[0].exit_code = 0
+        list(supervisor.poll())
+        clock.now += 5
+        list(supervisor.poll())
+        assert [process.argv for process in guardian.started] == [["mine", "x"]] * 2
+        assert [process.env["START"] for process in guardian.started] == ["new", "checkpoint"]
+        assert guardian.started[0].env["A"] == "b"
+
+    def test_no_exit_code_is_a_refusal(self, guardian: FileGuardian, clock: Clock, tmp_path: Path) -> None:
+        supervisor = self.started(guardian, clock, tmp_path, shows_life=True)
+        guardian.started[0].exit_code = 2
+        assert list(supervisor.poll()) == [{"event": "process_ended", "process": 1, "exit_code": 2}]
+
+    def test_an_end_before_it_did_anything(self, guardian: FileGuardian, clock: Clock, tmp_path: Path) -> None:
+        supervisor = self.started(guardian, clock, tmp_path, shows_life=False)
+        guardian.started[0].exit_code = 1
+        with pytest.raises(StackError, match="exit code 1 before it did anything"):
+            list(supervisor.poll())
+
+
+class TestPolicy:
+    """After which ends a program is started again."""
+
+    @pytest.mark.parametrize(
+        ("restart", "exit_code", "restarts"),
+        [
+            ("always", 0, 1),
+            ("always", 1, 1),
+            ("on-failure", 0, 0),
+            ("on-failure", 1, 1),
+            ("never", 0, 0),
+            ("never", 1, 0),
+        ],
+    )
+    def test_after_an_end(
+        self,
+        guardian: FileGuardian,
+        clock: Clock,
+        tmp_path: Path,
+        restart: Restart,
+        exit_code: int,
+        restarts: int,
+    ) -> None:
+        supervisor = Supervisor(
+            cast(Guardian, guardian),
+            SparkView(ProgramState()),
+            logs=tmp_path,
+            restart_delay=timedelta(seconds=5),
+            restart=restart,
+            name="reader",
+            clock=clock,
+        )
+        begin(supervisor, guardian)
+        guardian.started[0].exit_code = exit_code
+        assert list(supervisor.poll()) == [{"event": "process_ended", "process": 1, "exit_code": exit_code}]
+        clock.now += 5
+        said = [line["event"] for line in supervisor.poll()]
+        assert said == ["process_restarted"] * restarts
+        assert (supervisor.restarts, supervisor.is_over) == (restarts, not restarts)
+        assert supervisor.exit_codes == [exit_code]
+        assert guardian.started[0].stdout.name == "reader-1.out"
+
+    def test_one_that_has_not_been_started_has_nothing_to_say(self, supervisor: Supervisor) -> None:
+        assert list(supervisor.poll()) == []
+        assert not supervisor.is_over

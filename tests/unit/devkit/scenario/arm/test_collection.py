@@ -1,0 +1,93 @@
+"""What is looked up after an arm, from topics and a journal that the test fills."""
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from devkit.observe.audit.arrivals import Arrival
+from devkit.observe.audit.audit import SourceEvent
+from devkit.observe.checkpoint import Range
+from devkit.observe.deferrals import Standing
+from devkit.programs.topics import ProgramTopics
+from devkit.scenario.arm import collection as collection_module
+from devkit.scenario.arm.collection import Ended, collection, pages_met
+from devkit.stack.parts.mock_api import JournalCounts, JournalEntry, MockApi
+from mockapi.rules.model import Rule
+from tests.unit.devkit.observe.audit.events import ERROR, OUTPUT, SOURCE, error_of, output_of, source_event, truth
+
+
+def published(event: SourceEvent, at_ms: int) -> Arrival:
+    return Arrival(SOURCE, event.entry.partition, event.entry.offset, event.value, {}, None, at_ms)
+
+
+def test_holds_what_left_against_what_had_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    edit, failing, put_aside = source_event(0), source_event(1, fate="error", reason="timeout"), source_event(2)
+    beyond = source_event(3)
+    topics = {
+        SOURCE: [published(event, 1000 * n) for n, event in enumerate((edit, failing, put_aside, beyond), 1)],
+        OUTPUT: [output_of(edit, timestamp_ms=1400), output_of(beyond, at=1, timestamp_ms=4100)],
+        ERROR: [error_of(failing, timestamp_ms=2700)],
+    }
+
+    def read(bootstrap: str, topic: str) -> Iterator[Arrival]:
+        assert bootstrap == "127.0.0.1:1"
+        yield from topics[topic]
+
+    monkeypatch.setattr(collection_module, "read_topic", read)
+    standing = Standing()
+    standing.take(b"page_change/0/0000000002", b"{}")
+    found = collection(
+        [edit, failing, put_aside, beyond],
+        Ended(committed={0: 3}, deferrals=standing, failed=Range({0: 2}, {0: 3}), ended_ms=9000),
+        bootstrap="127.0.0.1:1",
+        topics=ProgramTopics(SOURCE, OUTPUT, ERROR, "deferred", defers=True),
+        mock=cast(MockApi, SimpleNamespace(truth=truth)),
+        client=cast(Any, None),
+        pages_met=set(),
+    )
+    assert found.audit.problems(restarted=False) == {}
+    assert (found.audit.outputs, found.audit.errors, found.audit.deferred) == (2, 1, 1)
+    assert found.past_failed_batch == 1
+    assert [(event.seconds, event.has_left) for event in found.latencies.events] == [
+        (0.4, True),
+        (0.7, True),
+        (6.0, False),
+        (0.1, True),
+    ]
+
+
+class TestPagesMet:
+    """A journal that has kept three requests of each rule."""
+
+    ENTRIES = (
+        JournalEntry(wiki="enwiki", revision=7 * 4096 + 1),
+        JournalEntry(wiki="enwiki", revision=7 * 4096 + 2),
+        JournalEntry(wiki=None, revision=None),
+    )
+
+    def met(self, when: dict[str, Any], *, requests: int = 3) -> set[tuple[str, int]] | None:
+        counted = {
+            "requests": requests,
+            "completed": requests,
+            "max_real_bytes": 0,
+            "max_wire_bytes": 0,
+            "max_duration_s": 0,
+        }
+        counts = JournalCounts.model_validate(
+            {"requests": 9, "in_flight": 0, "by_status": {}, "rules": {"slow": counted}}
+        )
+        mock = cast(MockApi, SimpleNamespace(entries=lambda rule: list(self.ENTRIES)))
+        return pages_met([Rule.model_validate({"name": "slow", "when": when, "do": {"latency": "4s"}})], mock, counts)
+
+    @pytest.mark.parametrize("when", [{"share": "1%"}, {"page": "X"}, {"revision": 28673}])
+    def test_are_those_of_rules_that_pick_pages(self, when: dict[str, Any]) -> None:
+        assert self.met(when) == {("enwiki", 7)}
+
+    @pytest.mark.parametrize("when", [{}, {"wiki": "enwiki"}, {"window": {"for": "3s"}}])
+    def test_a_rule_for_all_pages_makes_none_of_them_special(self, when: dict[str, Any]) -> None:
+        assert self.met(when) == set()
+
+    def test_are_not_known_when_the_journal_has_forgotten_some(self) -> None:
+        assert self.met({"share": "1%"}, requests=4) is None

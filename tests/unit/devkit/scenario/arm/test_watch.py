@@ -1,0 +1,112 @@
+"""An arm that is watched: when its traffic begins, what its hooks get to see, and when it ends."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from devkit.debug.debugger import Debugger
+from devkit.observe.arm_end import ArmEnd, EndByDeadline
+from devkit.observe.deferrals import Deferrals
+from devkit.observe.sampler import Sampler, Topics
+from devkit.observe.usage import TreeUsage
+from devkit.scenario.arm.clock import ArmClock
+from devkit.scenario.arm.watch import begin_traffic, watch
+from devkit.stack.stack import Stack
+from devkit.stack.topics import TopicEnds
+from devkit.traffic.publish import Publisher
+from tests.unit.devkit.scenario.arm.stage import ERROR, OUTPUT, SOURCE, Stage
+
+LONG_S = 1_000.0
+Watch = Callable[[], ArmEnd | None]
+
+
+class TestTraffic:
+    def begun(self, stage: Stage, when: str) -> list[bool]:
+        """Whether the traffic has begun before the query runs, when it does, and how often it was begun in the end."""
+        stage.arm.scenario = stage.arm.scenario.model_copy(update={"traffic_begins": when})
+        starts: list[None] = []
+        stage.arm.publisher = cast(Publisher, SimpleNamespace(start=lambda: starts.append(None)))
+        seen = []
+        for process in (None, 1, 1, None, 2):
+            stage.main.state.process = process
+            begin_traffic(stage.arm)
+            seen.append(bool(starts))
+        assert len(starts) == 1
+        assert [line["kind"] for line in stage.timeline()] == ["traffic_begins"]
+        return seen
+
+    def test_at_once(self, stage: Stage) -> None:
+        assert self.begun(stage, "at once") == [True] * 5
+
+    def test_when_the_first_query_runs(self, stage: Stage) -> None:
+        assert self.begun(stage, "when running") == [False, True, True, True, True]
+
+
+class StillGoesOn(Exception):  # noqa: N818 - what a test may expect
+    """A thousand seconds have passed, and the arm has not ended."""
+
+
+class Time:
+    """Seconds that pass while the arm sleeps, and only then."""
+
+    now = 0.0
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        if self.now > LONG_S:
+            raise StillGoesOn
+
+
+@pytest.fixture
+def clock(stage: Stage) -> Time:
+    time = Time()
+    stage.arm.clock = ArmClock(lambda: time.now, lambda: 7)
+    return time
+
+
+@pytest.fixture
+def watched(stage: Stage, clock: Time) -> Watch:
+    """Watches an arm, begun now, in which nothing happens; the reason of its end."""
+    stage.arm.context = replace(stage.arm.context, stack=cast(Stack, SimpleNamespace(require_running=lambda: None)))
+    stage.arm.programs = ()
+    stage.arm.sampler = Sampler(
+        counts=lambda: stage.counts,
+        topics=Topics(SOURCE, OUTPUT, ERROR),
+        ends=cast(TopicEnds, SimpleNamespace(of=lambda _: {0: 161})),
+        checkpoint=stage.arm.checkpoint,
+        deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: 0)),
+        usage=TreeUsage(list),
+        clock=stage.arm.clock.now_s,
+    )
+    publisher = SimpleNamespace(start=lambda: None, error=None, done=False, published=0)
+    stage.arm.publisher = cast(Publisher, publisher)
+
+    def reason() -> ArmEnd | None:
+        watch(stage.arm, clock.sleep)
+        return stage.arm.state.end
+
+    return reason
+
+
+class TestDeadline:
+    """An arm whose conditions never come."""
+
+    def test_it_ends_at_its_deadline_and_says_so(self, watched: Watch, stage: Stage, clock: Time) -> None:
+        assert watched() == EndByDeadline(deadline_s=90)
+        assert 90 < clock.now < 91
+        assert stage.arm.state.ended_ms == 7
+
+    def test_its_deadline_counts_from_when_the_arm_began(self, watched: Watch, clock: Time) -> None:
+        """What is done before its program is watched is the arm's time too."""
+        clock.now += 50
+        assert watched() == EndByDeadline(deadline_s=90)
+        assert 90 < clock.now < 91
+
+    def test_one_that_is_debugged_has_none(self, watched: Watch, stage: Stage) -> None:
+        debugger = cast(Debugger, SimpleNamespace(invitation=lambda: "attach"))
+        stage.arm.context = replace(stage.arm.context, debugger=debugger)
+        with pytest.raises(StillGoesOn):
+            watched()
