@@ -40,10 +40,14 @@ class Part(Protocol):
 
 @dataclass(frozen=True)
 class Need:
-    """A part that a fault acts on, by a lever of its backend or (None) through the part's own interface."""
+    """A part that a fault acts on, by a lever of its backend or (None) through the part's own interface.
+
+    `proxied` is whether a proxy has to stand in front of it, which only then does.
+    """
 
     part: str
     lever: Lever | None = None
+    proxied: bool = False
 
 
 class Undo(BaseModel):
@@ -88,7 +92,8 @@ class Context:
 
     `topics` are the arm's by role (source, output, error), empty outside an arm. `processes` gives those of the
     programs under test by role (driver, executor, worker). `plan` writes how the fault is undone to the journal: call
-    it before acting, and again when there is more to undo. `is_guest` is whether the parts outlive the run.
+    it before acting, and again when there is more to undo. `is_guest` is whether the parts outlive the run. Draws are
+    functions of `seed`.
     """
 
     parts: Mapping[str, Part]
@@ -97,6 +102,7 @@ class Context:
     topics: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     processes: Callable[[str], Sequence[psutil.Process]] = _no_processes
     is_guest: bool = False
+    seed: int = 0
 
 
 class Fault(BaseModel, ABC):

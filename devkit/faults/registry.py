@@ -6,13 +6,38 @@ from types import MappingProxyType
 
 from devkit.faults.fault import Fault
 from devkit.faults.machine.cpu_load import CpuLoad
+from devkit.faults.network.bandwidth import NetworkBandwidth
+from devkit.faults.network.blackhole import NetworkBlackhole
+from devkit.faults.network.cut import NetworkCut
+from devkit.faults.network.half_open import NetworkHalfOpen
+from devkit.faults.network.latency import NetworkLatency
+from devkit.faults.network.reset import NetworkReset
 from devkit.faults.parts.kill import Kill
 from devkit.faults.parts.pause import Pause
 from devkit.faults.parts.restart import Restart
 from devkit.faults.programs.kill_process import KillProcess
 from devkit.faults.programs.stop_process import StopProcess
+from devkit.faults.store.error import StoreAnswersError
+from devkit.faults.store.slow import StoreUploadsSlow
+from devkit.faults.store.truncate import StoreDownloadsTruncated
 
-_ALL: tuple[type[Fault], ...] = (Pause, Kill, Restart, KillProcess, StopProcess, CpuLoad)
+_ALL: tuple[type[Fault], ...] = (
+    Pause,
+    Kill,
+    Restart,
+    NetworkLatency,
+    NetworkBandwidth,
+    NetworkCut,
+    NetworkBlackhole,
+    NetworkReset,
+    NetworkHalfOpen,
+    StoreAnswersError,
+    StoreUploadsSlow,
+    StoreDownloadsTruncated,
+    KillProcess,
+    StopProcess,
+    CpuLoad,
+)
 _by_name: dict[str, type[Fault]] = {fault.name: fault for fault in _ALL}
 FAULTS: Mapping[str, type[Fault]] = MappingProxyType(_by_name)
 

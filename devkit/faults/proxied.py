@@ -1,0 +1,110 @@
+"""What faults of the network and of the object store share: each is a toxic of the proxy in front of a part.
+
+The proxy's process holds the toxic and counts what it does, so a fault needs no more than the proxy's address to be
+undone, and its proof is what the proxy counted.
+"""
+
+import contextlib
+from dataclasses import dataclass
+from typing import ClassVar
+
+from devkit.errors import StackError
+from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
+from devkit.proxy.client import ProxyControl, ProxySilentError, UnknownToxicError
+from devkit.proxy.direction import Sense
+from devkit.proxy.proof import Counts
+from devkit.proxy.toxics.toxic import Toxic
+
+PROXY = "proxy"
+"""The part of a stack that is the proxy; its address is that of its control interface."""
+
+
+class ProxiedFault(Fault):
+    """Acts on what programs under test exchange with a part; the kit's own way to it is another.
+
+    A subclass inherits from its toxic as well, whose parameters are the fault's.
+    """
+
+    toxic: ClassVar[type[Toxic]]
+    listener_suffix: ClassVar[str] = ""
+
+    part: str
+
+    @property
+    def sense(self) -> Sense:
+        return "both"
+
+    def needs(self) -> tuple[Need, ...]:
+        return (Need(self.part, proxied=True),)
+
+    def begin(self, context: Context) -> Acting:
+        if PROXY not in context.parts:
+            raise StackError(f"no proxy stands in front of {self.part}")
+        control = ProxyControl(context.parts[PROXY].address)
+        listener = self.part + self.listener_suffix
+        # As it is written: what the toxic draws must be the same in each arm.
+        name = str(self)
+        context.plan(Undo(data={"control": control.endpoint, "listener": listener, "toxic": name}))
+        control.add(listener, name, self._as_toxic(), direction=self.sense, seed=context.seed)
+        return _Toxic(control, listener, name)
+
+    def _as_toxic(self) -> Toxic:
+        return self.toxic.model_validate({field: getattr(self, field) for field in self.toxic.model_fields})
+
+    @classmethod
+    def undo(cls, undo: Undo) -> None:
+        with contextlib.suppress(UnknownToxicError, ProxySilentError):  # it ended with the proxy
+            ProxyControl(undo.data["control"]).remove(undo.data["listener"], undo.data["toxic"])
+
+
+class DirectedFault(ProxiedFault):
+    """Acts on what goes `to_server`, the part, or `to_client`, the program."""
+
+    direction: Sense = "both"
+
+    @property
+    def sense(self) -> Sense:
+        return self.direction
+
+
+class StoreFault(ProxiedFault):
+    """Acts on requests to the object store."""
+
+    listener_suffix: ClassVar[str] = ".s3"
+
+    part: str = "object-store"
+
+
+@dataclass(frozen=True)
+class _Toxic:
+    control: ProxyControl
+    listener: str
+    name: str
+
+    def end(self) -> Proof:
+        counts = self.control.remove(self.listener, self.name).counts
+        self.control.disconnect()
+        return Proof(acted=counts.first_at is not None, did=_words(counts))
+
+
+def _words(counts: Counts) -> str:
+    if counts.first_at is None or counts.last_at is None:
+        return "nothing that it acts on came by the proxy"
+    figures = {
+        "connection": counts.connections,
+        "request": counts.requests,
+        "byte delayed": counts.bytes_delayed,
+        "byte dropped": counts.bytes_dropped,
+    }
+    return ", ".join(
+        [
+            *(f"{count:,} {_plural(what, count)}" for what, count in figures.items() if count),
+            f"first at {counts.first_at:%H:%M:%S.%f}"[:-3],
+            f"last at {counts.last_at:%H:%M:%S.%f}"[:-3],
+        ]
+    )
+
+
+def _plural(what: str, count: int) -> str:
+    noun, _, rest = what.partition(" ")
+    return f"{noun}{'' if count == 1 else 's'} {rest}".rstrip()

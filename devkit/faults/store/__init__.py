@@ -1,0 +1,1 @@
+"""Faults of an object store's answers, by the proxy in front of it."""

@@ -1,0 +1,149 @@
+"""Faults of the network and of the store: what they have the proxy do, how they are undone, and their proof."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+import uvicorn
+from ruamel.yaml import YAML
+
+from devkit.errors import StackError
+from devkit.faults.do import parse_do
+from devkit.faults.fault import Context, Fault, Need, Undo
+from devkit.faults.proxied import DirectedFault, ProxiedFault
+from devkit.faults.registry import FAULTS
+from devkit.proxy.client import ProxyControl
+from devkit.proxy.control import create_control
+from devkit.proxy.proxy import Proxy
+from devkit.proxy.toxics.bandwidth import Bandwidth
+from devkit.proxy.toxics.latency import Latency
+from devkit.proxy.toxics.store_error import StoreError
+from devkit.proxy.toxics.store_slow import StoreSlow
+from tests.unit.devkit.faults.fakes import FakePart
+
+PROXIED = [fault for fault in FAULTS.values() if issubclass(fault, ProxiedFault)]
+
+
+@pytest.fixture(scope="module")
+def control() -> Iterator[ProxyControl]:
+    """The proxy in a thread, in front of a port where nobody listens and of a store that is not there."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    proxy = Proxy()
+    server = uvicorn.Server(uvicorn.Config(create_control(proxy), lifespan="off", log_level="error"))
+
+    async def serve() -> None:
+        await server.serve(sockets=[listening])
+        await proxy.close_all()
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()))
+    thread.start()
+    control = ProxyControl("http://{}:{}".format(*listening.getsockname()))
+    control.listen("kafka", "127.0.0.1:1")
+    control.listen("object-store.s3", "127.0.0.1:1", layer="s3")
+    yield control
+    control.disconnect()
+    server.should_exit = True
+    thread.join()
+
+
+def context(control: ProxyControl, plans: list[Undo] | None = None, seed: int = 0) -> Context:
+    noted = [] if plans is None else plans
+    return Context({"proxy": FakePart("proxy", control.endpoint)}, "127.0.0.1:1", noted.append, seed=seed)
+
+
+def example(kind: type[Fault]) -> ProxiedFault:
+    fault = parse_do({kind.name: YAML(typ="safe", pure=True).load(kind.example)})
+    assert isinstance(fault, ProxiedFault)
+    return fault
+
+
+def acting(control: ProxyControl, listener: str) -> list[str]:
+    return [toxic.name for toxic in control.toxics(listener) if toxic.ended_at is None]
+
+
+@pytest.mark.parametrize("kind", PROXIED)
+def test_a_fault_is_its_toxic_at_the_proxy_from_beginning_to_end(kind: type[Fault], control: ProxyControl) -> None:
+    fault, plans = example(kind), list[Undo]()
+    assert fault.needs() == (Need(fault.part, proxied=True),)
+    listener = fault.part + fault.listener_suffix
+    begun = fault.begin(context(control, plans))
+    state = control.toxics(listener)[-1]
+    assert (type(state.do), state.direction) == (fault.toxic, fault.sense)
+    assert [plan.data["listener"] for plan in plans] == [listener]
+    begun.end()
+    assert acting(control, listener) == []
+
+
+@pytest.mark.parametrize("kind", PROXIED)
+def test_a_fault_is_undone_from_its_plan_alone_and_that_twice(kind: type[Fault], control: ProxyControl) -> None:
+    fault, plans = example(kind), list[Undo]()
+    fault.begin(context(control, plans))
+    for _ in range(2):
+        kind.undo(Undo.model_validate_json(plans[0].model_dump_json()))
+        assert acting(control, fault.part + fault.listener_suffix) == []
+
+
+def test_a_proxy_that_is_gone_has_nothing_to_undo(control: ProxyControl) -> None:
+    FAULTS["network_cut"].undo(Undo(data={"control": "http://127.0.0.1:1", "listener": "kafka", "toxic": "t"}))
+
+
+@pytest.mark.parametrize(
+    ("do", "toxic"),
+    [
+        (
+            {"network_latency": {"part": "kafka", "time": "200ms", "jitter": "50ms"}},
+            Latency(time=timedelta(milliseconds=200), jitter=timedelta(milliseconds=50)),
+        ),
+        ({"network_bandwidth": {"part": "kafka", "rate": "50KiB"}}, Bandwidth(rate=50 << 10)),
+        (
+            {"store_error": {"status": 403, "methods": ["GET"], "share": "5%"}},
+            StoreError.model_validate({"status": 403, "methods": ["GET"], "share": "5%"}),
+        ),
+        ({"store_slow": {"through": "1s", "bucket": "b"}}, StoreSlow(through=timedelta(seconds=1), bucket="b")),
+    ],
+)
+def test_the_parameters_are_the_toxics(do: dict[str, object], toxic: object, control: ProxyControl) -> None:
+    fault = parse_do(do)
+    assert isinstance(fault, ProxiedFault)
+    begun = fault.begin(context(control, seed=7))
+    assert control.toxics(fault.part + fault.listener_suffix)[-1].do == toxic
+    begun.end()
+
+
+@pytest.mark.parametrize("direction", ["to_server", "to_client", "both"])
+def test_a_direction_is_the_toxics(direction: str, control: ProxyControl) -> None:
+    fault = parse_do({"network_blackhole": {"part": "kafka", "direction": direction}})
+    assert isinstance(fault, DirectedFault)
+    begun = fault.begin(context(control))
+    assert control.toxics("kafka")[-1].direction == direction
+    begun.end()
+
+
+def test_the_proof_is_what_the_proxy_counted(control: ProxyControl) -> None:
+    reset = parse_do({"network_reset": {"part": "kafka"}})
+    silent = reset.begin(context(control)).end()
+    assert (silent.acted, silent.did) == (False, "nothing that it acts on came by the proxy")
+    begun = reset.begin(context(control))
+    [listener] = [one for one in control.listeners() if one.name == "kafka"]
+    host, port = listener.address.split(":")
+    with socket.create_connection((host, int(port)), timeout=10) as client, pytest.raises(ConnectionResetError):
+        client.recv(1)
+    proof = begun.end()
+    assert proof.acted
+    assert proof.did.startswith("1 connection, first at ")
+
+
+def test_the_same_fault_does_not_act_twice_at_a_time(control: ProxyControl) -> None:
+    cut = parse_do({"network_cut": {"part": "kafka"}})
+    begun = cut.begin(context(control))
+    with pytest.raises(StackError, match="acts on 'kafka' already"):
+        cut.begin(context(control))
+    begun.end()
+
+
+def test_without_a_proxy_it_does_not_begin() -> None:
+    with pytest.raises(StackError, match="no proxy stands in front of kafka"):
+        parse_do({"network_cut": {"part": "kafka"}}).begin(Context({}, "127.0.0.1:1", lambda _plan: None))
