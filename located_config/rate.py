@@ -43,8 +43,15 @@ def format_rate(per_s: float) -> str:
     return f"{Decimal(repr(per_s)):f}/s"
 
 
+class PerSecond:
+    """Marks the type of a number that is so many a second: `Annotated[Size, PER_SECOND]`."""
+
+
+PER_SECOND: Final = PerSecond()
+
 Rate = Annotated[
     float,
+    PER_SECOND,
     reader(parse_rate),
     PlainSerializer(format_rate, return_type=str),
     WithJsonSchema(text_schema(RATE_PATTERN)),

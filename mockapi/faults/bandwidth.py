@@ -9,6 +9,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
+from located_config.rate import PER_SECOND
 from located_config.size import Size
 from mockapi.body import PIECE_BYTES
 from mockapi.delivery.delivery import Pace
@@ -32,7 +33,7 @@ FAULT = Fault(
     group="body",
     summary="the body comes at so many bytes a second",
     docs="the body comes at so many bytes a second",
-    takes=Annotated[Size, Field(ge=1)],
+    takes=Annotated[Size, Field(ge=1), PER_SECOND],
     example="64KiB",
     apply=apply,
     claims=(PACE,),

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from devkit.proxy.direction import DIRECTIONS, Direction
 from devkit.proxy.toxics.toxic import Chunk, Context, StreamEffect, StreamToxic
+from located_config.rate import PER_SECOND
 from located_config.size import Size
 
 _TURN_S = 0.05
@@ -20,7 +21,7 @@ class Bandwidth(StreamToxic):
 
     key: ClassVar[str] = "bandwidth"
 
-    rate: Annotated[Size, Field(ge=1)]
+    rate: Annotated[Size, Field(ge=1), PER_SECOND]
 
     def effect(self, context: Context) -> StreamEffect:
         return _Link(self.rate, context)

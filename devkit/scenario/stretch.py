@@ -1,0 +1,67 @@
+"""A scenario played slower: every duration so many times as long and every rate that much lower, in both arms.
+
+So the machine has that many times as long for the same work, and the ratio that carries the incident stays. The
+configuration is resolved first: a timeout that nobody wrote is stretched as well. What is no value of a model (an
+environment, a raw file, settings of a command of one's own) is not.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from devkit.errors import UsageError
+from devkit.headroom.stretch import stretched
+from devkit.programs.places import NOWHERE, merge
+from devkit.programs.program import ConfiguredProgram, Program
+from devkit.programs.spark.program import SPARK
+from devkit.scenario.configure import configured, tried_first
+from devkit.scenario.model import ArmName, Arms, Scenario, TriedFirst
+
+
+def stretch_scenario(scenario: Scenario, by: int, program: Program = SPARK) -> Scenario:
+    """Raises UsageError where a stretched value is beyond what its key allows."""
+    if by == 1:
+        return scenario
+
+    def overlay(arm: ArmName) -> dict[str, Any]:
+        return merge(scenario.overlay(arm), _changes(program, configured(scenario, arm, NOWHERE, program), by))
+
+    def tried(arm: ArmName) -> dict[str, Any] | None:
+        overlay, found = scenario.tried_first.of(arm), tried_first(scenario, arm, NOWHERE, program)
+        return None if overlay is None or found is None else merge(overlay, _changes(program, found, by))
+
+    try:
+        slower = stretched(scenario, by)
+        arms = Arms(incident=overlay("incident"), fixed=overlay("fixed"))
+        tries = TriedFirst(incident=tried("incident"), fixed=tried("fixed"))
+    except (ValidationError, OverflowError) as error:
+        raise UsageError(
+            f"{scenario.name} cannot be stretched by {by}: {_reason(error)}",
+            hint="--stretch 1 plays it as its file says",
+        ) from error
+    return slower.model_copy(update={"arms": arms, "tried_first": tries, "time_scale": scenario.time_scale / by})
+
+
+def _changes(program: Program, found: ConfiguredProgram, by: int) -> dict[str, Any]:
+    """What a stretch changes of a resolved configuration, as an overlay: the rest stays as the file has it."""
+    before = program.model.model_validate(found.effective())
+    return _different(*(each.model_dump(mode="json", by_alias=True) for each in (before, stretched(before, by))))
+
+
+def _different(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in after.items():
+        if isinstance(value, Mapping) and isinstance(before[key], Mapping):
+            if inside := _different(before[key], value):
+                found[key] = inside
+        elif value != before[key]:
+            found[key] = value
+    return found
+
+
+def _reason(error: ValidationError | OverflowError) -> str:
+    if isinstance(error, OverflowError):
+        return "a duration would be longer than any can be"
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

@@ -1,0 +1,21 @@
+"""All durations in a model, in order."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+from pydantic import BaseModel
+
+
+def durations(value: Any) -> Iterator[timedelta]:
+    if isinstance(value, timedelta):
+        yield value
+    elif isinstance(value, BaseModel):
+        for _, one in value:
+            yield from durations(one)
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from durations(one)
+    elif isinstance(value, tuple | list):
+        for one in value:
+            yield from durations(one)
