@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +22,7 @@ from devkit.headroom.probe import CALIBRATION
 from devkit.headroom.reading import ProbeReading
 from devkit.headroom.window import HeadroomSample
 from devkit.jvm.cache import cache_dir
+from devkit.observe.kit_events import CalibrationTaken, HeadroomSampled, ProbeEnded
 from devkit.observe.timeline import Timeline
 from devkit.waiting import wait_until
 
@@ -62,7 +64,7 @@ class Monitor:
         calibration = calibrate(readings, kept_s=self._kept.read(), others_cores=self._others.look())
         self._kept.offer(calibration.measured_s)
         self._quantum_s, self._last = calibration.quantum_s, readings[-1]
-        self._timeline.add("calibration", **calibration.model_dump(mode="json"))
+        self._timeline.add(CalibrationTaken(**calibration.model_dump()))
         self._thread.start()
         return calibration
 
@@ -84,7 +86,7 @@ class Monitor:
         while not self._stop.wait(_TICK_S):
             self._tick()
             if self._probe.exit_code is not None:
-                self._timeline.add("probe_ended", exit_code=self._probe.exit_code)
+                self._timeline.add(ProbeEnded(exit_code=self._probe.exit_code))
                 return
 
     def _tick(self) -> None:
@@ -96,7 +98,7 @@ class Monitor:
         )
         self._last = readings[-1]
         self._samples.append(sample)
-        self._timeline.add("headroom", arm=self._arm, **as_line(sample))
+        self._timeline.add(HeadroomSampled(**asdict(sample)), arm=self._arm)
 
     def __enter__(self) -> Self:
         return self
@@ -164,15 +166,3 @@ def shifted(sample: HeadroomSample, from_s: float, to_s: float) -> HeadroomSampl
         pressure=sample.pressure,
         others_cores=sample.others_cores,
     )
-
-
-def as_line(sample: HeadroomSample) -> dict[str, float | None]:
-    """The fields of a `headroom` line in the timeline."""
-    return {
-        "from_s": sample.from_s,
-        "to_s": sample.to_s,
-        "slowdown": sample.slowdown,
-        "core": sample.core,
-        "pressure": sample.pressure,
-        "others_cores": sample.others_cores,
-    }

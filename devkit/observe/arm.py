@@ -1,7 +1,6 @@
 """What was observed of one arm; the checks judge this and nothing else."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
@@ -12,47 +11,8 @@ from devkit.observe.figures import Figures
 from devkit.observe.latency import Latencies
 from devkit.observe.logs import LoggedException
 from devkit.observe.metrics import NOTHING_SCRAPED, Scraped
+from devkit.observe.sample import Sample
 from devkit.observe.sight import Sight
-
-
-@dataclass(frozen=True)
-class Sample:
-    """One look from outside. Offsets are summed over the partitions; `at_s` counts from the arm's start.
-
-    `process` is the number of the pipeline process whose query runs, None while none does. What the upstream counted
-    (`requests` to `parse_s`) is since the arm's start, but `in_flight`, `busy` and `queued` are of now, and
-    `answer_…_s` are of the requests that ended since the look before, None when none did. `upstream_clock_s` counts
-    from the first request of the arm, `deferred` entries that stand in the deferral topic. `cpu_cores` are CPU
-    seconds a second of the pipeline's processes since the look before, `memory_bytes` their resident memory.
-    """
-
-    at_s: float
-    committed: int
-    source_end: int
-    outputs: int
-    errors: int
-    requests: int
-    in_flight: int
-    process: int | None = None
-    upstream_clock_s: float | None = None
-    by_status: Mapping[str, int] = field(default_factory=dict)
-    fetches: int = 0
-    max_attempt: int = 0
-    busy: int = 0
-    queued: int = 0
-    parses: int = 0
-    abandoned: int = 0
-    parse_s: float = 0.0
-    answer_p50_s: float | None = None
-    answer_p95_s: float | None = None
-    answer_p99_s: float | None = None
-    deferred: int = 0
-    cpu_cores: float = 0.0
-    memory_bytes: int = 0
-
-    @property
-    def lag(self) -> int:
-        return self.source_end - self.committed
 
 
 class Evidence(BaseModel):

@@ -2,13 +2,18 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from pydantic import JsonValue, TypeAdapter, ValidationError
+
+from pipeline.events import PipelineEvent
 
 # A nested class is named behind its outer one, `KafkaOffsets$StaleException`; a message may be missing.
 _EXCEPTION = re.compile(r"(?:^|: )(?:[a-z_]\w*\.)+(?:\w+\$)*([A-Z]\w*(?:Exception|Error))(?:: (.+)|$)")
+
+_EVENTS: TypeAdapter[PipelineEvent] = TypeAdapter(PipelineEvent)
 
 
 @dataclass(frozen=True)
@@ -33,15 +38,23 @@ def exceptions_in(log: Path, process: int) -> tuple[LoggedException, ...]:
     return tuple(found)
 
 
+@dataclass(frozen=True)
+class UnknownLine:
+    """An event that is no pipeline's, or not with these fields: what another program says of itself, kept as it was."""
+
+    event: str
+    fields: Mapping[str, JsonValue]
+
+
 class LineTail:
-    """Reads the JSON lines that a growing file has gained since the last look."""
+    """Reads the events that a growing file has gained since the last look."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._offset = 0
 
-    def new_lines(self) -> Iterator[dict[str, Any]]:
-        """Whole lines only; what is not an object with an `event` (a library that prints) is left out."""
+    def new_events(self) -> Iterator[PipelineEvent | UnknownLine]:
+        """Of whole lines only; what is not a JSON object with an `event` (a library that prints) is left out."""
         try:
             with self._path.open("rb") as file:
                 file.seek(self._offset)
@@ -51,9 +64,19 @@ class LineTail:
         end = data.rfind(b"\n") + 1
         self._offset += end
         for line in data[:end].splitlines():
-            try:
-                parsed = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(parsed, dict) and isinstance(parsed.get("event"), str):
-                yield parsed
+            if (event := _event(line)) is not None:
+                yield event
+
+
+def _event(line: bytes) -> PipelineEvent | UnknownLine | None:
+    try:
+        return _EVENTS.validate_json(line, strict=True)
+    except ValidationError:
+        pass
+    try:
+        parsed = json.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(parsed, dict) or not isinstance(parsed.get("event"), str):
+        return None
+    return UnknownLine(parsed["event"], {name: value for name, value in parsed.items() if name not in ("event", "at")})

@@ -10,9 +10,9 @@ from datetime import timedelta
 from itertools import pairwise
 from statistics import median
 
-from devkit.observe.arm import Sample
 from devkit.observe.figures import Answers, Figures, FlatCommit
 from devkit.observe.latency import Latencies
+from devkit.observe.sample import Sample
 
 _Interval = tuple[Sample, Sample]
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
-from devkit.observe.arm import Sample
 from devkit.observe.checkpoint import Checkpoint, Offsets
 from devkit.observe.deferrals import Deferrals
 from devkit.observe.histogram import difference, percentile
+from devkit.observe.sample import Sample
 from devkit.observe.usage import TreeUsage
 from devkit.stack.parts.mock_api import JournalCounts
 from devkit.stack.topics import TopicEnds
@@ -54,35 +55,24 @@ class Sampler:
         answers = difference(counts.latency.counts, self._answers)
         self._answers = tuple(counts.latency.counts)
         p50, p95, p99 = (percentile(share, counts.latency.le_s, answers) for share in (0.50, 0.95, 0.99))
-        usage = self.usage.look()
-        upstream = counts.upstream
         sample = Sample(
-            at_s=round(self.clock(), 3),
+            at_s=self.clock(),
             committed=sum(committed.values()),
             source_end=sum(source_ends.values()),
             outputs=sum(self.ends.of(self.topics.output).values()),
             errors=sum(self.ends.of(self.topics.error).values()),
-            requests=counts.requests,
-            in_flight=counts.in_flight,
             process=process,
-            upstream_clock_s=_rounded(counts.clock_s),
-            by_status=dict(counts.by_status),
-            fetches=counts.fetches,
-            max_attempt=counts.max_attempt,
-            busy=upstream.busy,
-            queued=upstream.queued,
-            parses=upstream.parses,
-            abandoned=upstream.abandoned,
-            parse_s=round(upstream.parse_s, 3),
-            answer_p50_s=_rounded(p50),
-            answer_p95_s=_rounded(p95),
-            answer_p99_s=_rounded(p99),
+            upstream_clock_s=counts.clock_s,
+            answer_p50_s=p50,
+            answer_p95_s=p95,
+            answer_p99_s=p99,
+            faults={name: rule.requests for name, rule in counts.rules.items()},
             deferred=deferred,
-            cpu_cores=round(usage.cpu_cores, 3),
-            memory_bytes=usage.memory_bytes,
+            **_by_name(counts, counts.upstream, self.usage.look()),
         )
         return Look(sample, committed, source_ends, counts)
 
 
-def _rounded(seconds: float | None) -> float | None:
-    return None if seconds is None else round(seconds, 4)
+def _by_name(*sources: object) -> dict[str, Any]:
+    """What a sample has under the same name as one of the sources; the model checks it."""
+    return {name: getattr(source, name) for source in sources for name in Sample.model_fields if hasattr(source, name)}

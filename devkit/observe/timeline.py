@@ -1,12 +1,39 @@
-"""The one timeline of a run: `events.jsonl`, a line for each thing that happened or was sampled, in order."""
+"""The one timeline of a run: `events.jsonl`, a line for each thing that happened or was sampled, in order.
+
+Its events are the kit's (`devkit.observe.kit_events`), those of the pipeline, and what another program said; each is
+written and read back as the same class. A line has the time (`t_s`, seconds since the run began), the event's name
+(`kind`), perhaps its arm, and the event's fields.
+"""
 
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Annotated, Self
+
+from pydantic import BaseModel, Field, JsonValue, TypeAdapter, ValidationError
+
+from devkit.observe.kit_events import KitEvent
+from devkit.observe.logs import UnknownLine
+from pipeline.events import PipelineEvent, fields_of
+
+TimelineEvent = KitEvent | PipelineEvent | UnknownLine
+_EVENTS: TypeAdapter[KitEvent | PipelineEvent] = TypeAdapter(
+    Annotated[KitEvent | PipelineEvent, Field(discriminator="event")]
+)
+_HEAD = ("t_s", "kind", "arm")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line: what happened, when, and in which arm if it was in one."""
+
+    t_s: float
+    event: TimelineEvent
+    arm: str | None = None
 
 
 class Timeline:
@@ -21,11 +48,11 @@ class Timeline:
     def now_s(self) -> float:
         return self._clock() - self._started
 
-    def add(self, kind: str, *, arm: str | None = None, **fields: Any) -> None:
+    def add(self, event: TimelineEvent, *, arm: str | None = None) -> None:
         """Write one line; it is on disk at once, so that a killed run leaves what it saw."""
         with self._lock:  # the time as well, or lines of two threads could stand out of order
-            head: Mapping[str, Any] = {"t_s": round(self.now_s(), 3), "kind": kind} | ({"arm": arm} if arm else {})
-            self._file.write(json.dumps(dict(head) | fields, ensure_ascii=False) + "\n")
+            line = json.dumps(line_of(Entry(round(self.now_s(), 3), event, arm)), ensure_ascii=False)
+            self._file.write(line + "\n")
             self._file.flush()
 
     def __enter__(self) -> Self:
@@ -35,3 +62,45 @@ class Timeline:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._file.close()
+
+
+def line_of(entry: Entry) -> dict[str, object]:
+    """As it stands in the file."""
+    event = entry.event
+    if isinstance(event, UnknownLine):
+        fields: dict[str, object] = {name: value for name, value in event.fields.items() if name not in _HEAD}
+    elif isinstance(event, BaseModel):
+        fields = event.model_dump(mode="json", exclude={"event"})
+    else:
+        fields = fields_of(event)
+    return {"t_s": entry.t_s, "kind": event.event} | ({"arm": entry.arm} if entry.arm else {}) | fields
+
+
+def read_timeline(file: Path) -> Iterator[Entry]:
+    """What is not a line of a timeline is left out: a killed run may end in half of one. Raises OSError."""
+    with file.open(encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            try:
+                parsed = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(parsed, dict) and isinstance(parsed.get("kind"), str) and _is_time(parsed.get("t_s")):
+                yield _entry(parsed)
+
+
+def _entry(line: dict[str, JsonValue]) -> Entry:
+    name, t_s, arm = line["kind"], line["t_s"], line.get("arm")
+    assert isinstance(name, str)
+    assert isinstance(t_s, int | float)
+    fields = {key: value for key, value in line.items() if key not in _HEAD}
+    event: TimelineEvent
+    try:
+        # As JSON, since only there strict lists are good for tuples.
+        event = _EVENTS.validate_json(json.dumps({"event": name} | fields), strict=True)
+    except ValidationError:
+        event = UnknownLine(name, fields)
+    return Entry(float(t_s), event, arm if isinstance(arm, str) else None)
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

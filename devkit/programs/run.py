@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
 
 import psutil
 
 from devkit.guardian.processes import TREE_VARIABLE, marked
+from devkit.observe.kit_events import ProgramEvent
 from devkit.programs.context import ProgramContext
 from devkit.programs.program import ConfiguredProgram, Role
 from devkit.programs.state import ProgramState
@@ -69,7 +69,7 @@ class ProgramRun:
         if not self.view.says_when_it_runs:
             self.state.process = 1
 
-    def poll(self) -> Iterator[dict[str, Any]]:
+    def poll(self) -> Iterator[ProgramEvent]:
         """As the supervisor's."""
         return self.supervisor.poll()
 

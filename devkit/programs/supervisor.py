@@ -7,13 +7,15 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
+from devkit.observe.kit_events import ProcessEnded, ProcessRestarted, ProgramEvent
 from devkit.observe.logs import LineTail, LoggedException, exceptions_in
 from devkit.programs.launch import Launch
 from devkit.programs.view import View
+from pipeline.events import Started
 
 Restart = Literal["always", "on-failure", "never"]
 DEFAULT_NAME = "pipeline"
@@ -71,8 +73,8 @@ class Supervisor:
         self._launch = launch
         self._spawn()
 
-    def poll(self) -> Iterator[dict[str, Any]]:
-        """Lines the program wrote since the last look, and what happened to its process, as `event` mappings.
+    def poll(self) -> Iterator[ProgramEvent]:
+        """What the program said since the last look, and what happened to its process.
 
         Raises StackError when the program refuses to run, or has never begun: a restart cannot mend that.
         """
@@ -81,9 +83,9 @@ class Supervisor:
         process = self._processes[-1]
         code = process.exit_code
         if self._tail is not None:
-            for line in self._tail.new_lines():
-                self._has_begun |= line["event"] == "started"
-                yield line
+            for event in self._tail.new_events():
+                self._has_begun |= isinstance(event, Started)
+                yield event
         if self._restart_at is None:
             if code is None:
                 return
@@ -102,11 +104,11 @@ class Supervisor:
             self.exit_codes.append(code)
             self._is_over = self._restart == "never" or (self._restart == "on-failure" and code == 0)
             self._restart_at = self._clock() + self._restart_delay.total_seconds()
-            yield {"event": "process_ended", "process": self.starts, "exit_code": code}
+            yield ProcessEnded(process=self.starts, exit_code=code)
         elif self._clock() >= self._restart_at:
             self._restart_at = None
             self._spawn()
-            yield {"event": "process_restarted", "process": self.starts, "pid": self._processes[-1].pid}
+            yield ProcessRestarted(process=self.starts, pid=self._processes[-1].pid)
 
     def stop(self) -> None:
         """Kill the process and all below it. The protocol handles crashes, so nothing is lost by that."""

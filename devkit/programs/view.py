@@ -2,9 +2,9 @@
 
 from typing import Protocol
 
-from devkit.observe.arm import Sample
 from devkit.observe.checkpoint import Offsets
 from devkit.observe.deferrals import Deferrals
+from devkit.observe.sample import Sample
 from devkit.observe.sight import Sight
 from devkit.traffic.publish import Publisher
 

@@ -6,66 +6,26 @@ that of a fault on a part is from when it was begun until it was ended.
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
-from devkit.observe.arm_end import ArmEnd
-
-M = TypeVar("M", bound=BaseModel)
+from devkit.observe.kit_events import (
+    ArmEnded,
+    FaultBegun,
+    FaultEnded,
+    LatencyOfSecond,
+    NotObservable,
+    ProcessEnded,
+    ProcessRestarted,
+    ProcessStarted,
+)
+from devkit.observe.sample import Sample
+from devkit.observe.sight import Sight
+from devkit.observe.timeline import Entry
+from pipeline.events import BatchStarted, BatchWritten, Failed, Resumed, SlowRound, Started, Waiting
 
 _MERGE_GAP_S = 1.5
 """Spans of growth that lie closer than this are one: requests come in bursts."""
-
-
-class SampleLine(BaseModel):
-    """One `sample` of a timeline; None is what its writer did not measure."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    t_s: float
-    committed: int
-    source_end: int
-    outputs: int
-    errors: int
-    requests: int
-    in_flight: int
-    faults: dict[str, int] = {}
-    by_status: dict[str, int] | None = None
-    fetches: int | None = None
-    busy: int | None = None
-    queued: int | None = None
-    parses: int | None = None
-    abandoned: int | None = None
-    answer_p50_s: float | None = None
-    answer_p95_s: float | None = None
-    answer_p99_s: float | None = None
-    deferred: int | None = None
-    cpu_cores: float | None = None
-    memory_bytes: int | None = None
-
-
-class LatencyLine(BaseModel):
-    """End-to-end latency of the events published in the second that begins at `at_s`, as a `latency` line has it."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    at_s: float
-    count: int
-    p50_s: float | None = None
-    p95_s: float | None = None
-    p99_s: float | None = None
-
-
-class ArmEndedLine(BaseModel):
-    """When the arm ended, and why."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    t_s: float
-    end: ArmEnd
 
 
 @dataclass(frozen=True)
@@ -102,19 +62,22 @@ class Batch:
 
 @dataclass(frozen=True)
 class ArmRecord:
-    """`ended_by` is None where the arm was cut short. `unseen` is what a pipeline of one's own did not show."""
+    """`ended_by` is None where the arm was cut short. `unseen` is what a pipeline of one's own did not show.
+
+    Times count from the arm's first line, those of the samples too.
+    """
 
     arm: str
     duration_s: float
     ended_by: str | None
-    samples: tuple[SampleLine, ...]
-    latencies: tuple[LatencyLine, ...]
+    samples: tuple[Sample, ...]
+    latencies: tuple[LatencyOfSecond, ...]
     processes: tuple[Process, ...]
     batches: tuple[Batch, ...]
     faults: dict[str, tuple[Span, ...]]
     waits: tuple[Span, ...]
     slow_rounds: tuple[Span, ...]
-    unseen: frozenset[str] = frozenset()
+    unseen: frozenset[Sight] = frozenset()
 
     @property
     def shows_offsets(self) -> bool:
@@ -140,130 +103,112 @@ class ArmRecord:
         )
 
 
-def arm_record(arm: str, lines: Sequence[dict[str, Any]]) -> ArmRecord:
-    """`lines` are the arm's own, in order, with `t_s` in seconds since the run began."""
-    start = float(lines[0]["t_s"])
-    of_arm = [line | {"t_s": round(float(line["t_s"]) - start, 3)} for line in lines]
-    end = next(iter(_valid(ArmEndedLine, of_arm, "arm_ended")), None)
-    samples = _valid(SampleLine, of_arm, "sample")
-    ended = end.t_s if end else max(float(line["t_s"]) for line in of_arm)
-    processes = _processes(of_arm, ended)
+def arm_record(arm: str, entries: Sequence[Entry]) -> ArmRecord:
+    """`entries` are the arm's own, in order, with `t_s` in seconds since the run began."""
+    start = entries[0].t_s
+    of_arm = [replace(entry, t_s=round(entry.t_s - start, 3)) for entry in entries]
+    end = next(((entry.t_s, entry.event.end) for entry in of_arm if isinstance(entry.event, ArmEnded)), None)
+    samples = tuple(
+        entry.event.model_copy(update={"at_s": entry.t_s}) for entry in of_arm if isinstance(entry.event, Sample)
+    )
+    ended_s = end[0] if end else max(entry.t_s for entry in of_arm)
+    processes = _processes(of_arm, ended_s)
     return ArmRecord(
         arm=arm,
-        duration_s=ended,
-        ended_by=end.end.text if end else None,
+        duration_s=ended_s,
+        ended_by=end[1].text if end else None,
         samples=samples,
-        latencies=_valid(LatencyLine, of_arm, "latency"),
+        latencies=tuple(entry.event for entry in of_arm if isinstance(entry.event, LatencyOfSecond)),
         processes=processes,
-        batches=_batches(of_arm, processes, ended),
-        faults=_faults(samples) | _timeline_faults(of_arm, ended),
-        waits=_waits(of_arm, ended),
+        batches=_batches(of_arm, processes, ended_s),
+        faults=_faults(samples) | _timeline_faults(of_arm, ended_s),
+        waits=_waits(of_arm, ended_s),
         slow_rounds=tuple(
-            Span(max(0.0, line["t_s"] - _number(line.get("seconds"))), line["t_s"], f"{line.get('entries', 0)} entries")
-            for line in of_arm
-            if line["kind"] == "slow_round"
+            Span(max(0.0, entry.t_s - entry.event.seconds), entry.t_s, f"{entry.event.entries} entries")
+            for entry in of_arm
+            if isinstance(entry.event, SlowRound)
         ),
         unseen=frozenset(
-            str(sight) for line in of_arm if line["kind"] == "unseen" for sight in _items(line.get("sights"))
+            sight for entry in of_arm if isinstance(entry.event, NotObservable) for sight in entry.event.sights
         ),
     )
 
 
-def _valid(model: type[M], lines: Iterable[dict[str, Any]], kind: str) -> tuple[M, ...]:
-    found = []
-    for line in lines:
-        if line["kind"] == kind:
-            try:
-                found.append(model.model_validate(line))
-            except ValidationError:
-                continue  # cut short, or of another kit: the rest still tells
-    return tuple(found)
-
-
-def _processes(lines: Iterable[dict[str, Any]], ended_s: float) -> tuple[Process, ...]:
+def _processes(entries: Sequence[Entry], ended_s: float) -> tuple[Process, ...]:
     found: list[Process] = []
-    for line in lines:
-        at_s = min(float(line["t_s"]), ended_s)
-        match line["kind"]:
-            case "process_started" | "process_restarted":
+    for entry in entries:
+        at_s = min(entry.t_s, ended_s)
+        match entry.event:
+            case ProcessStarted() | ProcessRestarted():
                 found.append(Process(len(found) + 1, at_s, ended_s))
-            case "started" if found:
+            case Started() if found:
                 found[-1] = replace(found[-1], ready_s=at_s)
-            case "failed" if found:
-                found[-1] = replace(found[-1], failure=str(line.get("error", "")))
-            case "process_ended" if found:
-                code = line.get("exit_code")
-                found[-1] = replace(found[-1], end_s=at_s, exit_code=code if isinstance(code, int) else None)
+            case Failed(error=error) if found:
+                found[-1] = replace(found[-1], failure=error)
+            case ProcessEnded(exit_code=code) if found:
+                found[-1] = replace(found[-1], end_s=at_s, exit_code=code)
     return tuple(found)
 
 
-def _batches(lines: Iterable[dict[str, Any]], processes: Sequence[Process], ended_s: float) -> tuple[Batch, ...]:
+def _batches(entries: Sequence[Entry], processes: Sequence[Process], ended_s: float) -> tuple[Batch, ...]:
     found: list[Batch] = []
-    for line in lines:
-        number = line.get("batch")
-        if not isinstance(number, int):
-            continue
-        at_s = float(line["t_s"])
-        if line["kind"] == "batch_started":
-            ends = (process.end_s for process in processes if process.end_s >= at_s)
-            found.append(Batch(number, at_s, min([*ends, ended_s]), replay=bool(line.get("replay"))))
-        elif line["kind"] == "batch_written" and found and found[-1].number == number:
-            # Both lines may be seen in one look, so the batch's own figure is the better one.
-            begin_s = max(0.0, at_s - _number(line.get("seconds"), at_s - found[-1].begin_s))
-            found[-1] = replace(found[-1], begin_s=begin_s, end_s=at_s, written=True)
+    for entry in entries:
+        at_s = entry.t_s
+        match entry.event:
+            case BatchStarted(batch=number):
+                ends = (process.end_s for process in processes if process.end_s >= at_s)
+                replay = any(batch.number == number for batch in found)
+                found.append(Batch(number, at_s, min([*ends, ended_s]), replay=replay))
+            case BatchWritten(batch=number, seconds=seconds) if found and found[-1].number == number:
+                # Both lines may be seen in one look, so the batch's own figure is the better one.
+                begin_s = found[-1].begin_s if seconds is None else max(0.0, at_s - seconds)
+                found[-1] = replace(found[-1], begin_s=begin_s, end_s=at_s, written=True)
     return tuple(found)
 
 
-def _faults(samples: Sequence[SampleLine]) -> dict[str, tuple[Span, ...]]:
-    def met(name: str) -> Callable[[SampleLine], int]:
+def _faults(samples: Sequence[Sample]) -> dict[str, tuple[Span, ...]]:
+    def met(name: str) -> Callable[[Sample], int]:
         return lambda sample: sample.faults.get(name, 0)
 
     names = dict.fromkeys(name for sample in samples for name in sample.faults)
     return {name: growing(samples, met(name)) for name in names}
 
 
-def _timeline_faults(lines: Iterable[dict[str, Any]], ended_s: float) -> dict[str, tuple[Span, ...]]:
+def _timeline_faults(entries: Sequence[Entry], ended_s: float) -> dict[str, tuple[Span, ...]]:
     """Of the scenario's timeline; one that no line ends lasts as long as the arm."""
     found: dict[str, tuple[Span, ...]] = {}
-    for line in lines:
-        name, at_s = str(line.get("name")), min(float(line["t_s"]), ended_s)
-        if line["kind"] == "fault_begins":
-            found[name] = (Span(at_s, ended_s, str(line.get("asked", ""))),)
-        elif line["kind"] == "fault_ends" and name in found:
-            found[name] = (replace(found[name][0], end_s=at_s, what=str(line.get("did", ""))),)
+    for entry in entries:
+        at_s = min(entry.t_s, ended_s)
+        match entry.event:
+            case FaultBegun(name=name, asked=asked):
+                found[name] = (Span(at_s, ended_s, asked),)
+            case FaultEnded(name=name, did=did) if name in found:
+                found[name] = (replace(found[name][0], end_s=at_s, what=did),)
     return found
 
 
-def growing(samples: Sequence[SampleLine], counter: Callable[[SampleLine], int]) -> tuple[Span, ...]:
+def growing(samples: Sequence[Sample], counter: Callable[[Sample], int]) -> tuple[Span, ...]:
     """When a counter grew, from sample to sample; spans that are close together are one."""
     spans: list[Span] = []
     for before, now in itertools.pairwise(samples):
         if counter(now) <= counter(before):
             continue
-        if spans and before.t_s - spans[-1].end_s < _MERGE_GAP_S:
-            spans[-1] = replace(spans[-1], end_s=now.t_s)
+        if spans and before.at_s - spans[-1].end_s < _MERGE_GAP_S:
+            spans[-1] = replace(spans[-1], end_s=now.at_s)
         else:
-            spans.append(Span(before.t_s, now.t_s))
+            spans.append(Span(before.at_s, now.at_s))
     return tuple(spans)
 
 
-def _waits(lines: Iterable[dict[str, Any]], ended_s: float) -> tuple[Span, ...]:
+def _waits(entries: Sequence[Entry], ended_s: float) -> tuple[Span, ...]:
     """The main lane's waits; one ends when it resumes, or with its process."""
     found: list[Span] = []
     waiting: Span | None = None
-    for line in lines:
-        kind = line["kind"]
-        if waiting and kind in ("resumed", "process_ended"):
-            found.append(replace(waiting, end_s=float(line["t_s"])))
-            waiting = None
-        elif not waiting and kind == "waiting":
-            waiting = Span(float(line["t_s"]), ended_s, str(line.get("reason", "")))
+    for entry in entries:
+        match entry.event:
+            case Resumed() | ProcessEnded() if waiting:
+                found.append(replace(waiting, end_s=entry.t_s))
+                waiting = None
+            case Waiting(reason=reason) if not waiting:
+                waiting = Span(entry.t_s, ended_s, reason)
     return (*found, waiting) if waiting else tuple(found)
-
-
-def _items(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
-
-
-def _number(value: object, otherwise: float = 0.0) -> float:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else otherwise

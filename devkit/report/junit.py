@@ -10,7 +10,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 
 from devkit.errors import INCONCLUSIVE, REPRODUCED_AND_FIXED
-from devkit.report.about import About, Arm
+from devkit.observe.about import About, Arm
 from devkit.report.result import ArmResult, ExpectationResult, Result
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TextIO
 
-from devkit.observe.arm import Sample
+from devkit.observe.sample import Sample
 from devkit.report.live_block import ArmView, block_lines, marks
 from devkit.report.progress import Progress
 from devkit.report.sparkline import columns
@@ -66,13 +66,13 @@ class LiveProgress(Progress):
         self._view.restarts += phase == "restart"
         super().phase(scope, phase, text)
 
-    def sample(self, scope: str, sample: Sample, fired: Mapping[str, int], *, last: bool = False) -> None:
+    def sample(self, scope: str, sample: Sample, *, last: bool = False) -> None:
         """The block shows each; only the last of an arm leaves a line as well."""
         if self._view is None or self._view.arm != scope:
             self._view = ArmView(scope)
-        self._view.add(sample, fired)
+        self._view.add(sample)
         if last:
-            super().sample(scope, sample, fired, last=True)
+            super().sample(scope, sample, last=True)
         self._erase()
         self._draw()
 

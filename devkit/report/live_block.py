@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from devkit.observe.arm import Sample
+from devkit.observe.sample import Sample
 from devkit.report.sparkline import ASCII, BLOCKS, bar, fitted, sparkline
 
 _KEPT = 200
@@ -32,14 +32,17 @@ class ArmView:
     phase: str = ""
     restarts: int = 0
     samples: deque[Sample] = field(default_factory=lambda: deque(maxlen=_KEPT))
-    fired: Mapping[str, int] = field(default_factory=dict)
     active: frozenset[str] = frozenset()
 
-    def add(self, sample: Sample, fired: Mapping[str, int]) -> None:
+    def add(self, sample: Sample) -> None:
         """A fault is active when it met requests since the sample before."""
-        self.active = frozenset(name for name, count in fired.items() if count > self.fired.get(name, 0))
-        self.fired = dict(fired)
+        self.active = frozenset(name for name, count in sample.faults.items() if count > self.fired.get(name, 0))
         self.samples.append(sample)
+
+    @property
+    def fired(self) -> Mapping[str, int]:
+        """The requests that each fault has met."""
+        return self.samples[-1].faults if self.samples else {}
 
     def rates(self, name: str) -> list[float]:
         """The increase a second of a counter of the samples, from sample to sample."""

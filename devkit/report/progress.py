@@ -3,11 +3,11 @@
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self, TextIO
 
-from devkit.observe.arm import Sample
+from devkit.observe.sample import Sample
 
 _QUIET_S = 2.0
 _WIDTH = 80
@@ -57,14 +57,14 @@ class Progress:
     ) -> None:
         self.close()
 
-    def sample(self, scope: str, sample: Sample, fired: Mapping[str, int], *, last: bool = False) -> None:
+    def sample(self, scope: str, sample: Sample, *, last: bool = False) -> None:
         """`last` is the sample an arm ends with: it is never held back."""
         now = self._clock()
         figures = (scope, sample.committed, sample.source_end, sample.outputs, sample.errors)
         if figures == self._last or (now - self._last_at < _QUIET_S and not last):
             return
         self._last_at, self._last = now, figures
-        faults = "".join(f", fault {name!r} {count} times" for name, count in fired.items() if count)
+        faults = "".join(f", fault {name!r} {count} times" for name, count in sample.faults.items() if count)
         self.line(
             scope,
             f"committed {sample.committed}/{sample.source_end}, lag {sample.lag}, "

@@ -4,11 +4,12 @@ Its JSON Schema stands beside this file; a test keeps the two equal.
 """
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from devkit.headroom.figures import ArmHeadroom, RunHeadroom
+from devkit.observe.about import Difference
 from devkit.observe.arm import AnyEvidence
 from devkit.observe.arm_end import ArmEnd
 from devkit.observe.audit.model import Audit
@@ -68,13 +69,6 @@ class ArmResult(_Model):
     duration_s: float
     headroom: ArmHeadroom | None = None
     short: str = ""
-
-
-class Difference(_Model):
-    """One configuration key in which the arms differ."""
-
-    incident: Any
-    fixed: Any
 
 
 class Result(_Model):

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from devkit.report.about import About, Arm
+from devkit.observe.about import About, Arm
 from devkit.report.junit import junit_xml
 from devkit.report.page.page import render_page
 from devkit.report.result import ArmResult, Result

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from devkit.observe.about import About
 from devkit.observe.arm import AnyEvidence, Evidence, TimelineEvidence
-from devkit.report.about import About
 from devkit.report.result import ArmResult, Result
 
 _LONGEST_CELL = 300

@@ -12,12 +12,13 @@ from devkit.debug.debugger import Debugger, Role
 from devkit.debug.pause import PausePoint, Pauses, PersonGate
 from devkit.errors import INCONCLUSIVE, DevkitError
 from devkit.guardian import Guardian
+from devkit.observe.about import About, Difference
+from devkit.observe.kit_events import GuardianStarted, HarnessError, PartAddress, VerdictReached
 from devkit.observe.timeline import Timeline
 from devkit.programs.program import Program
 from devkit.programs.spark.program import SPARK
-from devkit.report.about import About
 from devkit.report.progress import Progress
-from devkit.report.result import Difference, Result
+from devkit.report.result import Result
 from devkit.report.run_reports import RunReports
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.context import RunContext
@@ -71,16 +72,16 @@ def run_scenario(scenario: Scenario, options: RunOptions, progress: Progress, *,
     about = _about(scenario, options, began)
     reports = RunReports(directory, about, say=lambda text: progress.line("report", text))
     with Timeline(directory / "events.jsonl") as timeline:
-        timeline.add("run", **about.model_dump(mode="json"))
+        timeline.add(about)
         reports.begin()
         try:
             played = _play(scenario, options, directory, timeline, progress, reports, on_keep)
         except DevkitError as error:
-            timeline.add("harness error", error=str(error), exit_code=INCONCLUSIVE)
+            timeline.add(HarnessError(error=str(error), exit_code=INCONCLUSIVE))
             reports.break_off(str(error))
             raise
         result = _result(about, played, began=began, duration_s=timeline.now_s(), command=options.program.command)
-        timeline.add("verdict", outcome=result.outcome, reasons=list(result.reasons))
+        timeline.add(VerdictReached(outcome=result.outcome, reasons=result.reasons))
     (directory / "result.json").write_text(result.model_dump_json(indent=2) + "\n", encoding="utf-8")
     reports.finish(result)
     return FinishedRun(result, directory)
@@ -97,14 +98,14 @@ def _play(
 ) -> dict[ArmName, PlayedArm]:
     traffic = ScenarioTraffic(scenario.traffic)
     with Guardian() as guardian:
-        timeline.add("guardian", run_id=guardian.run_id, directory=str(guardian.directory))
+        timeline.add(GuardianStarted(run_id=guardian.run_id, directory=str(guardian.directory)))
         require_space(guardian.directory, directory)
         progress.line("stack", "starting Kafka, object store and mock API")
         topics = topics_made_afresh(scenario, options.arms, options.program)
         stack = start_stack(options.stack, guardian, directory / "stack", replace(options.request, topics=topics))
         with stack.left_when_it_fails(lambda text: progress.line("stack", text)):
             for name, address in stack.addresses().items():
-                timeline.add("address", part=name, address=address)
+                timeline.add(PartAddress(part=name, address=address))
             progress.line("stack", ", ".join(f"{name} {address}" for name, address in stack.addresses().items()))
             with stack.named_failures():
                 options.program.make_ready(

@@ -18,11 +18,11 @@ from kafka import KafkaAdminClient, KafkaProducer
 
 from devkit.guardian import Guardian, ManagedProcess
 from devkit.observe.audit.arrivals import read_topic
-from devkit.observe.logs import LineTail
 from devkit.programs.spark.place import SparkPlace, spark_environment, write_spark_conf
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack
 from devkit.stack.topics import recreate_topics
 from devkit.waiting import wait_until
+from tests.integration.json_lines import json_lines
 
 DEADLINE = timedelta(seconds=90)
 
@@ -47,7 +47,7 @@ class Job:
 
 
 def lines_of(process: ManagedProcess) -> list[dict[str, Any]]:
-    return list(LineTail(process.stdout).new_lines())
+    return json_lines(process.stdout)
 
 
 def await_line(process: ManagedProcess, event: str) -> dict[str, Any]:

@@ -6,11 +6,11 @@ Where no committed offsets are to be seen, an arm has drained when all that has 
 import itertools
 from collections.abc import Callable, Iterator
 
-from devkit.observe.arm import Sample
 from devkit.observe.audit.arrivals import Arrival, read_topic
 from devkit.observe.checkpoint import Offsets
 from devkit.observe.deferrals import Deferrals
 from devkit.observe.departed import Departed
+from devkit.observe.sample import Sample
 from devkit.observe.sight import Sight
 from devkit.programs.state import ProgramState
 from devkit.programs.topics import ProgramTopics

@@ -14,6 +14,7 @@ from devkit.observe.arm import FirstTry
 from devkit.observe.logs import LineTail
 from devkit.programs.launch import Launch
 from devkit.waiting import wait_until
+from pipeline.events import Failed, Started
 
 _PATIENCE = timedelta(seconds=90)
 
@@ -26,11 +27,12 @@ def try_start(guardian: Guardian, launch: Launch, logs: Path, *, require_stack: 
     def outcome() -> FirstTry | None:
         require_stack()
         code = process.exit_code  # asked first: what it wrote before its end is then all there
-        for line in tail.new_lines():
-            if line["event"] == "started":
-                return FirstTry(None)
-            if line["event"] == "failed" and line.get("refused"):
-                return FirstTry(str(line.get("error")))
+        for event in tail.new_events():
+            match event:
+                case Started():
+                    return FirstTry(None)
+                case Failed(refused=True):
+                    return FirstTry(event.error)
         if code is not None:
             raise StackError(
                 f"the start that was tried first ended with exit code {code}, and did not say that it refused: "

@@ -14,6 +14,7 @@ from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack
 from devkit.stack.topics import recreate_topics
 from devkit.waiting import wait_until
 from pipeline.config import ClaimCheck, Deferral, MediaWiki, PipelineConfig, Sink, Source, ledger_topic_settings
+from pipeline.events import Started
 
 _READY = timedelta(seconds=90)
 # A source event has to fit into its output even where that brings no content; what is larger is a claim check.
@@ -44,7 +45,7 @@ def start_pipeline(guardian: Guardian, stack: Stack, logs: Path) -> str:
 
     def address() -> str | None:
         require_running(process)
-        return next((str(line["spark_ui"]) for line in tail.new_lines() if line.get("event") == "started"), None)
+        return next((event.spark_ui for event in tail.new_events() if isinstance(event, Started)), None)
 
     try:
         return wait_until(

@@ -24,6 +24,7 @@ from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack
 from devkit.stack.topics import recreate_topics, remove_topics
 from devkit.waiting import wait_until
 from pipeline.config import ClaimCheck, Deferral, MediaWiki, PipelineConfig, Sink, Source, ledger_topic_settings
+from pipeline.events import BatchWritten
 
 _DEADLINE = timedelta(minutes=3)
 _TOPIC = "devkit.training.{}".format
@@ -105,7 +106,7 @@ def _start(guardian: Guardian, stack: Stack, config: PipelineConfig, logs: Path,
 def _has_written(process: ManagedProcess, tail: LineTail) -> bool:
     if process.exit_code is not None:
         raise StackError(f"the training run ended early: {process.last_words()}")
-    return any(line.get("event") == "batch_written" for line in tail.new_lines())
+    return any(isinstance(event, BatchWritten) for event in tail.new_events())
 
 
 def _tree(guardian: Guardian, process: ManagedProcess) -> list[psutil.Process]:

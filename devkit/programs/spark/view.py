@@ -1,8 +1,8 @@
 """What can be observed of the pipeline: it shows everything, and says when its query runs."""
 
-from devkit.observe.arm import Sample
 from devkit.observe.checkpoint import Offsets
 from devkit.observe.deferrals import Deferrals
+from devkit.observe.sample import Sample
 from devkit.observe.sight import Sight
 from devkit.programs.state import ProgramState
 from devkit.traffic.publish import Publisher

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from devkit.report.arm_record import ArmRecord, SampleLine
+from devkit.observe.sample import Sample
+from devkit.report.arm_record import ArmRecord
 from devkit.report.page.figures import Unit
 from devkit.report.page.series import WINDOW_S, Points, rate, share
 
@@ -39,12 +40,12 @@ class Panel:
     """Batches are drawn as bars as wide as they took."""
 
 
-def _of(arm: ArmRecord, value: Callable[[SampleLine], float | None]) -> Points:
-    return tuple((sample.t_s, value(sample)) for sample in arm.samples)
+def _of(arm: ArmRecord, value: Callable[[Sample], float | None]) -> Points:
+    return tuple((sample.at_s, value(sample)) for sample in arm.samples)
 
 
-def _counter(arm: ArmRecord, value: Callable[[SampleLine], float | None]) -> list[tuple[float, float]]:
-    return [(sample.t_s, found) for sample in arm.samples if (found := value(sample)) is not None]
+def _counter(arm: ArmRecord, value: Callable[[Sample], float]) -> list[tuple[float, float]]:
+    return [(sample.at_s, value(sample)) for sample in arm.samples]
 
 
 def _offsets(arm: ArmRecord) -> list[Line]:
@@ -78,13 +79,11 @@ def _answers(arm: ArmRecord) -> list[Line]:
     ]
 
 
-def _good(sample: SampleLine) -> float | None:
-    return None if sample.by_status is None else sample.by_status.get("200", 0)
+def _good(sample: Sample) -> float:
+    return sample.by_status.get("200", 0)
 
 
-def _bad(sample: SampleLine) -> float | None:
-    if sample.by_status is None:
-        return None
+def _bad(sample: Sample) -> float:
     return sum(count for status, count in sample.by_status.items() if status != "200")
 
 
@@ -107,11 +106,10 @@ def _load(arm: ArmRecord) -> list[Line]:
 
 
 def _abandoned(arm: ArmRecord) -> list[Line]:
-    counted = [sample for sample in arm.samples if sample.parses is not None and sample.abandoned is not None]
     shares = share(
-        [sample.abandoned or 0 for sample in counted],
-        [sample.parses or 0 for sample in counted],
-        [sample.t_s for sample in counted],
+        [sample.abandoned for sample in arm.samples],
+        [sample.parses for sample in arm.samples],
+        [sample.at_s for sample in arm.samples],
     )
     return [Line("share", shares)]
 
@@ -120,11 +118,11 @@ def _batches(arm: ArmRecord) -> list[Line]:
     return [Line("batch", tuple((batch.begin_s, batch.end_s - batch.begin_s) for batch in arm.batches))]
 
 
-def _cores(sample: SampleLine) -> float | None:
+def _cores(sample: Sample) -> float | None:
     return sample.cpu_cores if sample.memory_bytes else None
 
 
-def _mebibytes(sample: SampleLine) -> float | None:
+def _mebibytes(sample: Sample) -> float | None:
     return sample.memory_bytes / MIB if sample.memory_bytes else None
 
 

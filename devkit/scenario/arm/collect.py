@@ -1,5 +1,6 @@
 """After an arm's end: what became of its events."""
 
+from devkit.observe.kit_events import LatencyOfSecond
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.collection import Collection, Ended, collection, pages_met
 
@@ -34,11 +35,12 @@ def log_latencies(arm: Arm, found: Collection) -> None:
     for at_s, latencies in found.latencies.by_second(began_ms):
         figures = latencies.figures()
         arm.log.add(
-            "latency",
-            at_s=at_s,
-            count=len(latencies.events),
-            waiting=figures.waiting,
-            p50_s=figures.p50_s,
-            p95_s=figures.p95_s,
-            p99_s=figures.p99_s,
+            LatencyOfSecond(
+                at_s=at_s,
+                count=len(latencies.events),
+                waiting=figures.waiting,
+                p50_s=figures.p50_s,
+                p95_s=figures.p95_s,
+                p99_s=figures.p99_s,
+            )
         )

@@ -1,9 +1,8 @@
 """What is recorded of an arm while it is played: lines of the run's timeline, and what a person is shown."""
 
-from typing import Any
-
 from devkit.observe.arm_end import ArmEnd
-from devkit.observe.timeline import Timeline
+from devkit.observe.kit_events import ArmEnded, PhaseBegun
+from devkit.observe.timeline import Timeline, TimelineEvent
 from devkit.report.progress import Progress
 from devkit.scenario.model import ArmName
 
@@ -14,15 +13,15 @@ class ArmLog:
     def __init__(self, arm: ArmName, timeline: Timeline, progress: Progress) -> None:
         self._arm, self._timeline, self._progress = arm, timeline, progress
 
-    def add(self, kind: str, **fields: Any) -> None:
+    def add(self, event: TimelineEvent) -> None:
         """A line of the timeline, and nothing for a person."""
-        self._timeline.add(kind, arm=self._arm, **fields)
+        self._timeline.add(event, arm=self._arm)
 
     def say(self, phase: str, text: str) -> None:
         """The arm goes on to something else, or something happened in it that a person wants to know."""
-        self.add("phase", phase=phase, text=text)
+        self.add(PhaseBegun(phase=phase, text=text))
         self._progress.phase(self._arm, phase, text)
 
     def ended(self, end: ArmEnd) -> None:
-        self.add("arm_ended", end=end.model_dump(mode="json"))
+        self.add(ArmEnded(end=end))
         self._progress.phase(self._arm, "arm ends", end.text)

@@ -2,6 +2,7 @@
 
 from devkit.observe.arm import ArmObservation
 from devkit.observe.evidence import rule_evidence
+from devkit.observe.kit_events import NotObservable
 from devkit.observe.measure import measure
 from devkit.scenario.arm.arm import Arm
 
@@ -15,7 +16,7 @@ def observation(arm: Arm) -> ArmObservation:
     rules, deferred = arm.scenario.mock.rules, arm.deferrals.standing
     unseen = main.view.unseen(arm.deferrals)
     if unseen:
-        arm.log.add("unseen", sights=sorted(unseen))
+        arm.log.add(NotObservable(sights=tuple(sorted(unseen))))
     has_batches = not unseen & {"batches", "offsets"}
     batches = main.state.batches
     return ArmObservation(

@@ -1,10 +1,12 @@
 """What an arm makes of what a program says of itself, and of what happens to its process."""
 
-from typing import Any
+from dataclasses import replace
 
 from devkit.observe.checkpoint import Checkpoint, Range
+from devkit.observe.kit_events import ProcessEnded, ProcessRestarted, ProgramEvent
 from devkit.programs.run import ProgramRun
 from devkit.scenario.arm.log import ArmLog
+from pipeline.events import BatchStarted, Configuration, Failed, MetricsServed, Resumed, Started, Waiting
 
 
 class ProgramEvents:
@@ -14,40 +16,37 @@ class ProgramEvents:
         self._state, self._view, self._label = run.state, run.view, run.label
         self._log, self._checkpoint = log, checkpoint
 
-    def take(self, line: dict[str, Any]) -> None:
-        event, state = str(line.get("event")), self._state
-        details = {key: value for key, value in line.items() if key not in ("event", "at", "in_force")}
-        state.has_words |= event in ("started", "failed")
-        batch_number = line.get("batch")
-        again = event == "batch_started" and isinstance(batch_number, int) and state.batches.begin(batch_number)
-        if again:
-            details["replay"] = True
-        self._log.add(event, **details)
+    def take(self, event: ProgramEvent) -> None:
+        state, say = self._state, self._log.say
+        state.has_words |= isinstance(event, Started | Failed)
+        # Its effective configuration has a file of its own.
+        self._log.add(replace(event, in_force=None) if isinstance(event, Configuration) else event)
         match event:
-            case "started":
+            case Started():
                 state.process = state.processes
-                ui = f", Spark UI {line['spark_ui']}" if line.get("spark_ui") not in (None, "off") else ""
-                self._log.say(self._label, f"running, from {line.get('start')}{ui}")
-            case "batch_started" if again and isinstance(batch_number, int):
-                self._log.say("replay", f"batch {batch_number} again{self._offsets_of(batch_number)}")
-            case "metrics" if isinstance(line.get("url"), str):
-                state.metrics_url = line["url"]
-            case "waiting":
-                self._log.say(self._label, f"waits before the next batch: {line.get('reason')}")
-            case "resumed":
-                self._log.say(self._label, "goes on")
-            case "failed":
-                state.failures.append(str(line.get("error")))
-                if line.get("stalled"):
-                    state.stalls.append(str(line.get("error")))
-                self._log.say(self._label, str(line.get("error")))
-            case "process_ended":
+                ui = f", Spark UI {event.spark_ui}" if event.spark_ui != "off" else ""
+                say(self._label, f"running, from {event.start}{ui}")
+            case BatchStarted():
+                if state.batches.begin(event.batch):
+                    say("replay", f"batch {event.batch} again{self._offsets_of(event.batch)}")
+            case MetricsServed():
+                state.metrics_url = event.url
+            case Waiting():
+                say(self._label, f"waits before the next batch: {event.reason}")
+            case Resumed():
+                say(self._label, "goes on")
+            case Failed():
+                state.failures.append(event.error)
+                if event.stalled:
+                    state.stalls.append(event.error)
+                say(self._label, event.error)
+            case ProcessEnded():
                 state.process, state.metrics_url = None, None
-                self._log.say(self._label, f"process {line['process']} ended with exit code {line['exit_code']}")
-            case "process_restarted":
-                state.processes = int(line["process"])
+                say(self._label, f"process {event.process} ended with exit code {event.exit_code}")
+            case ProcessRestarted():
+                state.processes = event.process
                 state.process = None if self._view.says_when_it_runs else state.processes
-                self._log.say("restart", f"process {line['process']}, from the checkpoint")
+                say("restart", f"process {event.process}, from the checkpoint")
 
     def _offsets_of(self, batch: int) -> str:
         if not self._view.shows_offsets:

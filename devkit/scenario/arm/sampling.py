@@ -1,7 +1,5 @@
 """One look at everything, and what the arm makes of it."""
 
-from dataclasses import asdict
-
 from devkit.scenario.arm.arm import Arm
 
 
@@ -28,6 +26,5 @@ def take_sample(arm: Arm, *, last: bool = False) -> None:
         and not sample.deferred
     )
     arm.main.view.look(publisher, sample, published_all=published_all, last=last)
-    fired = {name: rule.requests for name, rule in look.counts.rules.items()}
-    arm.log.add("sample", **asdict(sample), lag=sample.lag, faults=fired)
-    arm.context.progress.sample(arm.name, sample, fired, last=last)
+    arm.log.add(sample)
+    arm.context.progress.sample(arm.name, sample, last=last)

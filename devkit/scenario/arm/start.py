@@ -1,5 +1,6 @@
 """The arm's programs are started, and in the end stopped."""
 
+from devkit.observe.kit_events import ProcessStarted
 from devkit.programs.run import ProgramRun
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.sampling import take_sample
@@ -36,6 +37,6 @@ def stop(arm: Arm) -> None:
 
 
 def _tell(arm: Arm, run: ProgramRun) -> None:
-    arm.log.add("process_started")
+    arm.log.add(ProcessStarted())
     if run.view.introduction:
         arm.log.say(run.label, run.view.introduction)

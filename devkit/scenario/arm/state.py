@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from devkit.observe.arm import FirstTry, Sample
+from devkit.observe.arm import FirstTry
 from devkit.observe.arm_end import ArmEnd
+from devkit.observe.sample import NOTHING_SEEN, Sample
 from devkit.scenario.arm.collection import Collection
 from devkit.stack.parts.mock_api import JournalCounts
 
@@ -15,7 +16,7 @@ class ArmState:
     What is None has not happened yet; `ended_ms` is the wall clock's time of the end.
     """
 
-    sample: Sample = field(default_factory=lambda: Sample(0, 0, 0, 0, 0, 0, 0))
+    sample: Sample = NOTHING_SEEN
     samples: list[Sample] = field(default_factory=list)
     counts: JournalCounts | None = None
     tried_first: FirstTry | None = None

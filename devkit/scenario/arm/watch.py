@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from devkit.debug.debugger import CAVEAT
 from devkit.observe.arm_end import ArmEnd, ConditionName
+from devkit.observe.kit_events import TrafficBegun
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.sampling import take_sample
 from devkit.scenario.arm.start import start_due
@@ -51,7 +52,7 @@ def begin_traffic(arm: Arm) -> None:
     if not state.traffic_begun and (arm.scenario.traffic_begins == "at once" or arm.main.is_running):
         state.traffic_begun = True
         state.paused_before_traffic_s = arm.pause("traffic") or 0
-        arm.log.add("traffic_begins")
+        arm.log.add(TrafficBegun())
         arm.publisher.start()
 
 

@@ -22,7 +22,6 @@ from devkit.observe.audit.arrivals import Arrival, Position, read_topic
 from devkit.observe.audit.model import Audit
 from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.deferrals import DeferralTopic
-from devkit.observe.logs import LineTail
 from devkit.programs.places import merge
 from devkit.programs.spark.configuration import CONFIG_FILE, topics_of
 from devkit.programs.spark.launch import CONF_DIR, prepare_launch
@@ -39,6 +38,7 @@ from devkit.waiting import wait_until
 from mockapi.rules.model import Rule, Rules
 from pipeline.config import PipelineConfig
 from tests.integration.crash.point import CONSTANTS_VARIABLE, CRASH_VARIABLE, CrashPoint
+from tests.integration.json_lines import json_lines
 
 DEADLINE = timedelta(seconds=180)
 _LAUNCHER = Path(__file__).with_name("launcher.py")
@@ -55,12 +55,9 @@ class Run:
     run_id: str
     lines: list[dict[str, Any]] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        self._tail = LineTail(self.process.stdout)
-
     def said(self, event: str, **fields: Any) -> list[dict[str, Any]]:
         """The lines of an event whose fields are these."""
-        self.lines += self._tail.new_lines()
+        self.lines = json_lines(self.process.stdout)
         return [
             line
             for line in self.lines

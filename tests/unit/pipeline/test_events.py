@@ -20,19 +20,13 @@ from pipeline.events import (
 
 READ: TypeAdapter[Any] = TypeAdapter(PipelineEvent)
 CLASSES = get_args(get_args(PipelineEvent)[0])
-VALUES: dict[str, Any] = {"str": "x", "int": 3, "float": 1.5, "bool": True}
+VALUES: dict[str, Any] = {"Mapping": {"key": 3}, "tuple": ("x",), "str": "x", "int": 3, "float": 1.5, "bool": True}
 
 
 def an_event(kind: type[Any]) -> Any:
     """One with all its fields, by their types."""
-    values = {}
-    for field in dataclasses.fields(kind):
-        if field.name != "event":
-            hint = str(field.type)
-            plain = next((value for name, value in VALUES.items() if name in hint), None)
-            values[field.name] = {"key": 3} if "Mapping" in hint else ("x",) if "tuple" in hint else plain
-            values[field.name] = VALUES[field.type.__name__] if isinstance(field.type, type) else values[field.name]
-    return kind(**values)
+    hints = {field.name: str(field.type) for field in dataclasses.fields(kind) if field.name != "event"}
+    return kind(**{name: next(value for part, value in VALUES.items() if part in hint) for name, hint in hints.items()})
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)

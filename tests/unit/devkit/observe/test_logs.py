@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devkit.observe.logs import LineTail, LoggedException, exceptions_in
+from devkit.observe.logs import LineTail, LoggedException, UnknownLine, exceptions_in
+from pipeline.events import BatchStarted
 
 TOO_LARGE = (
     "The message is 23048294 bytes when serialized which is larger than 20971520, "
@@ -105,28 +106,40 @@ class TestTail:
     def test_reads_each_line_once(self, tmp_path: Path) -> None:
         tail, path = LineTail(tmp_path / "out"), tmp_path / "out"
         path.write_text('{"event": "a"}\n{"event": "b"}\n')
-        assert list(tail.new_lines()) == [{"event": "a"}, {"event": "b"}]
-        assert list(tail.new_lines()) == []
+        assert list(tail.new_events()) == [UnknownLine("a", {}), UnknownLine("b", {})]
+        assert list(tail.new_events()) == []
         with path.open("a") as file:
             file.write('{"event": "c"}\n')
-        assert list(tail.new_lines()) == [{"event": "c"}]
+        assert list(tail.new_events()) == [UnknownLine("c", {})]
 
     def test_a_file_that_is_not_there_yet(self, tmp_path: Path) -> None:
         tail = LineTail(tmp_path / "out")
-        assert list(tail.new_lines()) == []
+        assert list(tail.new_events()) == []
         (tmp_path / "out").write_text('{"event": "a"}\n')
-        assert list(tail.new_lines()) == [{"event": "a"}]
+        assert list(tail.new_events()) == [UnknownLine("a", {})]
 
     @pytest.mark.parametrize(
         "noise", ["hello", "", "[1, 2]", '"text"', "12", "null", '{"half": ', '{"event": 5}', "{}"]
     )
     def test_what_is_not_one_of_its_lines_is_left_out(self, tmp_path: Path, noise: str) -> None:
         (tmp_path / "out").write_text(f'{noise}\n{{"event": "a"}}\n')
-        assert list(LineTail(tmp_path / "out").new_lines()) == [{"event": "a"}]
+        assert list(LineTail(tmp_path / "out").new_events()) == [UnknownLine("a", {})]
+
+    def test_what_a_pipeline_says_is_typed_and_what_another_program_says_is_kept(self, tmp_path: Path) -> None:
+        (tmp_path / "out").write_text(
+            '{"at": "2026-11-22T10:00:00Z", "event": "batch_started", "batch": 7, "claimed": 2, "new": 1}\n'
+            '{"event": "batch_started", "batch": "7"}\n'
+            '{"at": "now", "event": "mine", "figure": [1, null]}\n'
+        )
+        assert list(LineTail(tmp_path / "out").new_events()) == [
+            BatchStarted(batch=7, claimed=2),
+            UnknownLine("batch_started", {"batch": "7"}),
+            UnknownLine("mine", {"figure": [1, None]}),
+        ]
 
     def test_bytes_that_are_no_text_are_left_out(self, tmp_path: Path) -> None:
         (tmp_path / "out").write_bytes(b'\xff\xfe\n{"event": "a"}\n')
-        assert list(LineTail(tmp_path / "out").new_lines()) == [{"event": "a"}]
+        assert list(LineTail(tmp_path / "out").new_events()) == [UnknownLine("a", {})]
 
     @given(st.lists(st.text(max_size=5), max_size=6), st.data())
     def test_however_the_file_grows_each_line_comes_whole(
@@ -142,5 +155,5 @@ class TestTail:
             with path.open("ab") as file:
                 file.write(content[written : written + piece])
             written += piece
-            got += [line["event"] for line in tail.new_lines()]
+            got += [event.event for event in tail.new_events()]
         assert got == names

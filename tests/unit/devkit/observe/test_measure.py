@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devkit.observe.arm import Sample
 from devkit.observe.figures import Answers, Figures
 from devkit.observe.measure import flat_commit, measure
+from devkit.observe.sample import NOTHING_SEEN, Sample
 from tests.unit.devkit.observed import some_latencies
 
 
 def sample(at_s: float, committed: int = 0, end: int = 100, **changes: Any) -> Sample:
     """The first process runs its query, unless it is said otherwise."""
-    plain = Sample(at_s, committed, end, outputs=0, errors=0, requests=0, in_flight=0, process=1)
-    return replace(plain, **changes)
+    plain = NOTHING_SEEN.model_copy(update={"at_s": at_s, "committed": committed, "source_end": end, "process": 1})
+    return plain.model_copy(update=changes)
 
 
 def measured(samples: Sequence[Sample], **changes: Any) -> Figures:

@@ -4,12 +4,17 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, cast
 
-from devkit.observe.arm import Sample
+import pytest
+
+from devkit.observe import sampler as sampler_module
 from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.deferrals import Deferrals
+from devkit.observe.sample import Sample
 from devkit.observe.sampler import Sampler, Topics
+from devkit.observe.timeline import Entry, line_of
 from devkit.observe.usage import TreeUsage, Usage
-from devkit.stack.parts.mock_api import JournalCounts
+from devkit.report.arm_record import arm_record
+from devkit.stack.parts.mock_api import JournalCounts, RuleCounts, UpstreamCounts
 from devkit.stack.topics import TopicEnds
 
 COUNTS: dict[str, Any] = {
@@ -21,7 +26,7 @@ COUNTS: dict[str, Any] = {
     "by_status": {"200": 20, "504": 20},
     "latency": {"le_s": [0.1, 1.0, 10.0], "counts": [20, 20, 0]},
     "upstream": {"busy": 4, "queued": 9, "parses": 22, "abandoned": 5, "parse_s": 17.5, "max_queued": 12},
-    "rules": {},
+    "rules": {"slow page": RuleCounts(requests=3, completed=0, max_real_bytes=0, max_wire_bytes=0, max_duration_s=0)},
 }
 
 
@@ -72,6 +77,7 @@ def test_a_sample_has_everything_that_was_seen() -> None:
         answer_p50_s=0.1,
         answer_p95_s=0.91,
         answer_p99_s=0.982,
+        faults={"slow page": 3},
         deferred=3,
         cpu_cores=1.235,
         memory_bytes=700,
@@ -99,3 +105,22 @@ def test_before_the_first_request() -> None:
     quiet = COUNTS | {"clock_s": None, "latency": {}}
     sample = Stack(quiet).sampler().look(None).sample
     assert (sample.upstream_clock_s, sample.answer_p99_s) == (None, None)
+
+
+def test_one_more_counter_is_a_field_where_it_is_counted_and_one_of_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And a line of the report (`PANELS`): sampler, timeline and the record of the arm pass it on without naming it."""
+
+    class Counts(UpstreamCounts):
+        cache_hits: int = 5
+
+    class More(Sample):
+        cache_hits: int = 0
+
+    monkeypatch.setattr(sampler_module, "Sample", More)
+    sampler = Stack().sampler()
+    counts = sampler.counts().model_copy(update={"upstream": Counts()})
+    sampler.counts = lambda: counts
+    sample = sampler.look(1).sample
+    assert line_of(Entry(0, sample))["cache_hits"] == 5
+    record = arm_record("incident", [Entry(0, sample)])
+    assert [getattr(one, "cache_hits", None) for one in record.samples] == [5]

@@ -1,10 +1,85 @@
 import json
 import threading
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from devkit.observe.timeline import Timeline
+import pytest
+
+from devkit.observe.about import About, Difference
+from devkit.observe.arm_end import EndByCondition, EndByDeadline
+from devkit.observe.kit_events import (
+    ArmEnded,
+    CalibrationTaken,
+    FaultBegun,
+    FaultEnded,
+    GuardianStarted,
+    HarnessError,
+    HeadroomSampled,
+    KitEvent,
+    LatencyOfSecond,
+    NotObservable,
+    PartAddress,
+    PartsNotObservable,
+    PhaseBegun,
+    ProbeEnded,
+    ProcessEnded,
+    ProcessRestarted,
+    ProcessStarted,
+    TrafficBegun,
+    VerdictReached,
+)
+from devkit.observe.logs import UnknownLine
+from devkit.observe.sample import Sample
+from devkit.observe.timeline import Entry, Timeline, TimelineEvent, read_timeline
+from pipeline.events import BatchCommitted, Failed, Waiting
+
+LINE = UnknownLine("mine", {"figure": 3})
+SAMPLE = Sample(
+    at_s=1.5,
+    committed=2,
+    source_end=9,
+    outputs=1,
+    errors=0,
+    requests=4,
+    in_flight=1,
+    by_status={"200": 3},
+    faults={"huge page": 1},
+)
+ALL: tuple[TimelineEvent, ...] = (
+    About(
+        scenario="x",
+        seed=7,
+        arms=("incident", "fixed"),
+        began=datetime(2026, 11, 22, tzinfo=UTC),
+        config_difference={"batch": Difference(incident=1, fixed=[2])},
+    ),
+    GuardianStarted(run_id="r", directory="/run"),
+    PartAddress(part="kafka", address="127.0.0.1:9092"),
+    HarnessError(error="kafka ended", exit_code=3),
+    VerdictReached(outcome="inconclusive", reasons=("a", "b")),
+    PhaseBegun(phase="replay", text="batch 1 again"),
+    TrafficBegun(),
+    ProcessStarted(),
+    ProcessEnded(process=1, exit_code=-9),
+    ProcessRestarted(process=2, pid=7),
+    ArmEnded(end=EndByCondition(reached={"restarts": 2, "replays": 1})),
+    ArmEnded(end=EndByDeadline(deadline_s=60)),
+    SAMPLE,
+    LatencyOfSecond(at_s=3, count=2, waiting=1, p50_s=0.5),
+    CalibrationTaken(quantum_s=0.02, baseline="kept", measured_s=0.03, slowdown=1.5),
+    HeadroomSampled(from_s=1, to_s=2, slowdown=1.2, pressure=0.1),
+    ProbeEnded(exit_code=1),
+    FaultBegun(name="broker", asked="pause: {part: kafka}", from_s=3),
+    FaultEnded(name="broker", asked="pause", from_s=3, to_s=4, acted=True, did="stopped", irreversible=("x",)),
+    PartsNotObservable(parts=("kafka",), error="no answer"),
+    NotObservable(sights=("offsets", "words")),
+    BatchCommitted(batch=3, rows=50, durations_ms={"addBatch": 7}),
+    Waiting(batch=4, reason="breaker open: enwiki", wikis=("enwiki",)),
+    UnknownLine("mine", {"figure": [1, None], "text": "x"}),
+    UnknownLine("batch_started", {"batch": "no number"}),
+)
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -14,30 +89,30 @@ def lines(path: Path) -> list[dict[str, Any]]:
 def test_a_line_says_when_what_and_where(tmp_path: Path) -> None:
     moments = iter([100.0, 101.23456, 102.5])
     with Timeline(tmp_path / "events.jsonl", clock=lambda: next(moments)) as timeline:
-        timeline.add("run", seed=7)
-        timeline.add("sample", arm="incident", lag=3, faults={"huge page": 2})
+        timeline.add(PartAddress(part="kafka", address="127.0.0.1:9092"))
+        timeline.add(LINE, arm="incident")
     assert lines(tmp_path / "events.jsonl") == [
-        {"t_s": 1.235, "kind": "run", "seed": 7},
-        {"t_s": 2.5, "kind": "sample", "arm": "incident", "lag": 3, "faults": {"huge page": 2}},
+        {"t_s": 1.235, "kind": "address", "part": "kafka", "address": "127.0.0.1:9092"},
+        {"t_s": 2.5, "kind": "mine", "arm": "incident", "figure": 3},
     ]
 
 
 def test_a_line_is_on_disk_at_once(tmp_path: Path) -> None:
     with Timeline(tmp_path / "events.jsonl") as timeline:
-        timeline.add("run")
-        assert [line["kind"] for line in lines(tmp_path / "events.jsonl")] == ["run"]
+        timeline.add(LINE)
+        assert [line["kind"] for line in lines(tmp_path / "events.jsonl")] == ["mine"]
 
 
 def test_text_of_any_kind_is_one_line(tmp_path: Path) -> None:
     with Timeline(tmp_path / "events.jsonl") as timeline:
-        timeline.add("failed", error="first\nsecond → «третий»")
+        timeline.add(Failed(error="first\nsecond → «третий»"))
     assert [line["error"] for line in lines(tmp_path / "events.jsonl")] == ["first\nsecond → «третий»"]
 
 
 def test_what_was_there_stays(tmp_path: Path) -> None:
     for kind in ("one", "two"):
         with Timeline(tmp_path / "events.jsonl") as timeline:
-            timeline.add(kind)
+            timeline.add(UnknownLine(kind, {}))
     assert [line["kind"] for line in lines(tmp_path / "events.jsonl")] == ["one", "two"]
 
 
@@ -49,7 +124,7 @@ def test_lines_of_several_threads_are_whole_and_in_the_order_of_their_times(tmp_
         def work(name: str) -> None:
             together.wait(30)
             for number in range(50):
-                timeline.add(name, number=number)
+                timeline.add(UnknownLine(name, {"number": number}))
 
         threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
         for thread in threads:
@@ -60,3 +135,27 @@ def test_lines_of_several_threads_are_whole_and_in_the_order_of_their_times(tmp_
     assert [line["t_s"] for line in written] == [float(number) for number in range(1, 201)]
     for name in "abcd":
         assert [line["number"] for line in written if line["kind"] == name] == list(range(50))
+
+
+@pytest.mark.parametrize("event", ALL, ids=lambda event: event.event)
+def test_what_is_written_is_read_back_as_the_same(tmp_path: Path, event: TimelineEvent) -> None:
+    with Timeline(tmp_path / "events.jsonl", clock=lambda: 1.0) as timeline:
+        timeline.add(event, arm="fixed")
+        timeline.add(event)
+    assert list(read_timeline(tmp_path / "events.jsonl")) == [Entry(0.0, event, "fixed"), Entry(0.0, event)]
+
+
+def test_every_event_of_the_kit_is_among_them() -> None:
+    assert {type(event) for event in ALL} >= set(get_args(KitEvent))
+
+
+def test_a_sample_says_its_lag(tmp_path: Path) -> None:
+    with Timeline(tmp_path / "events.jsonl") as timeline:
+        timeline.add(SAMPLE)
+    assert lines(tmp_path / "events.jsonl")[0]["lag"] == 7
+
+
+def test_what_another_program_says_cannot_pose_as_the_lines_own(tmp_path: Path) -> None:
+    with Timeline(tmp_path / "events.jsonl", clock=lambda: 1.0) as timeline:
+        timeline.add(UnknownLine("mine", {"t_s": 99, "kind": "verdict", "arm": "fixed", "x": 1}), arm="incident")
+    assert lines(tmp_path / "events.jsonl") == [{"t_s": 0.0, "kind": "mine", "arm": "incident", "x": 1}]

@@ -12,12 +12,14 @@ import pytest
 
 from devkit.errors import StackError
 from devkit.guardian import Guardian
+from devkit.observe.kit_events import ProcessEnded, ProcessRestarted, ProgramEvent
 from devkit.observe.logs import LoggedException
 from devkit.programs.launch import Addition, Launch
 from devkit.programs.spark.view import SparkView
 from devkit.programs.state import ProgramState
 from devkit.programs.supervisor import Restart, Supervisor
 from devkit.programs.view import View
+from pipeline.events import BatchStarted, Started
 
 
 @dataclass
@@ -94,7 +96,7 @@ def begin(supervisor: Supervisor, guardian: FileGuardian) -> None:
     """A first process whose query runs."""
     supervisor.start(PIPELINE)
     guardian.started[0].says({"event": "started"})
-    assert list(supervisor.poll()) == [{"event": "started"}]
+    assert list(supervisor.poll()) == [Started()]
 
 
 def test_an_end_before_the_query_began_says_nothing_of_the_incident(
@@ -130,7 +132,7 @@ def test_passes_on_what_the_pipeline_says(supervisor: Supervisor, guardian: File
     supervisor.start(PIPELINE)
     assert list(supervisor.poll()) == []
     guardian.started[0].says({"event": "started"}, "a library that prints", {"event": "batch_started", "batch": 0})
-    assert list(supervisor.poll()) == [{"event": "started"}, {"event": "batch_started", "batch": 0}]
+    assert list(supervisor.poll()) == [Started(), BatchStarted(batch=0)]
     assert list(supervisor.poll()) == []
 
 
@@ -138,13 +140,13 @@ def test_what_the_dead_process_said_comes_before_its_end(supervisor: Supervisor,
     begin(supervisor, guardian)
     guardian.started[0].says({"event": "batch_started", "batch": 0}, {"event": "failed", "error": "too large"})
     guardian.started[0].exit_code = 1
-    assert [line["event"] for line in supervisor.poll()] == ["batch_started", "failed", "process_ended"]
+    assert [event.event for event in supervisor.poll()] == ["batch_started", "failed", "process_ended"]
 
 
 def test_the_end_is_told_once_with_its_exit_code(supervisor: Supervisor, guardian: FileGuardian) -> None:
     begin(supervisor, guardian)
     guardian.started[0].exit_code = -9
-    assert list(supervisor.poll()) == [{"event": "process_ended", "process": 1, "exit_code": -9}]
+    assert list(supervisor.poll()) == [ProcessEnded(process=1, exit_code=-9)]
     assert list(supervisor.poll()) == []
     assert supervisor.exit_codes == [-9]
 
@@ -168,7 +170,7 @@ def test_restarts_from_the_checkpoint_when_the_delay_is_over(
     assert list(supervisor.poll()) == []
     assert len(guardian.started) == 1
     clock.now += 0.001
-    assert list(supervisor.poll()) == [{"event": "process_restarted", "process": 2, "pid": 1002}]
+    assert list(supervisor.poll()) == [ProcessRestarted(process=2, pid=1002)]
     assert guardian.started[1].argv == ["python", "-m", "pipeline"]
     assert (supervisor.starts, supervisor.restarts) == (2, 1)
 
@@ -177,18 +179,22 @@ def test_every_end_is_followed_by_its_restart_in_order(
     supervisor: Supervisor, guardian: FileGuardian, clock: Clock
 ) -> None:
     begin(supervisor, guardian)
-    told: list[tuple[str, int]] = []
+    told: list[ProgramEvent] = []
     for code in (1, -9, 137):
-        guardian.started[-1].says({"event": "batch_started", "process": len(guardian.started)})
+        guardian.started[-1].says({"event": "batch_started", "batch": len(guardian.started)})
         guardian.started[-1].exit_code = code
         for _ in range(2):
-            told += [(line["event"], line["process"]) for line in supervisor.poll()]
+            told += supervisor.poll()
             clock.now += 5
     assert supervisor.exit_codes == [1, -9, 137]
     assert told == [
-        (event, process + (event == "process_restarted"))
-        for process in (1, 2, 3)
-        for event in ("batch_started", "process_ended", "process_restarted")
+        event
+        for process, code in ((1, 1), (2, -9), (3, 137))
+        for event in (
+            BatchStarted(batch=process),
+            ProcessEnded(process=process, exit_code=code),
+            ProcessRestarted(process=process + 1, pid=1001 + process),
+        )
     ]
 
 
@@ -201,7 +207,7 @@ def test_a_line_of_the_new_process_is_read_from_its_own_file(
     clock.now += 5
     list(supervisor.poll())
     guardian.started[1].says({"event": "started"})
-    assert list(supervisor.poll()) == [{"event": "started"}]
+    assert list(supervisor.poll()) == [Started()]
 
 
 def test_a_pipeline_that_refuses_to_run_is_not_restarted(supervisor: Supervisor, guardian: FileGuardian) -> None:
@@ -283,7 +289,7 @@ class TestCommand:
     def test_no_exit_code_is_a_refusal(self, guardian: FileGuardian, clock: Clock, tmp_path: Path) -> None:
         supervisor = self.started(guardian, clock, tmp_path, shows_life=True)
         guardian.started[0].exit_code = 2
-        assert list(supervisor.poll()) == [{"event": "process_ended", "process": 1, "exit_code": 2}]
+        assert list(supervisor.poll()) == [ProcessEnded(process=1, exit_code=2)]
 
     def test_an_end_before_it_did_anything(self, guardian: FileGuardian, clock: Clock, tmp_path: Path) -> None:
         supervisor = self.started(guardian, clock, tmp_path, shows_life=False)
@@ -326,9 +332,9 @@ class TestPolicy:
         )
         begin(supervisor, guardian)
         guardian.started[0].exit_code = exit_code
-        assert list(supervisor.poll()) == [{"event": "process_ended", "process": 1, "exit_code": exit_code}]
+        assert list(supervisor.poll()) == [ProcessEnded(process=1, exit_code=exit_code)]
         clock.now += 5
-        said = [line["event"] for line in supervisor.poll()]
+        said = [event.event for event in supervisor.poll()]
         assert said == ["process_restarted"] * restarts
         assert (supervisor.restarts, supervisor.is_over) == (restarts, not restarts)
         assert supervisor.exit_codes == [exit_code]

@@ -3,9 +3,10 @@ from typing import Any
 
 import pytest
 
+from devkit.observe.about import Difference
 from devkit.observe.arm import Evidence
 from devkit.observe.arm_end import EndByCondition
-from devkit.report.result import ArmResult, Difference, ExpectationResult, Result
+from devkit.report.result import ArmResult, ExpectationResult, Result
 from tests.unit.devkit.observed import an_audit, some_figures
 
 DRAINED = EndByCondition(reached={"drained": 1})

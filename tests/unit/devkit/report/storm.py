@@ -6,15 +6,17 @@ as a run would have.
 
 import json
 import math
+import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from devkit.observe.about import About, Difference
 from devkit.observe.arm import Evidence
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.figures import Answers, Figures, LatencyFigures
-from devkit.report.about import About
-from devkit.report.result import ArmResult, Difference, ExpectationResult, Result
+from devkit.observe.timeline import Entry, read_timeline
+from devkit.report.result import ArmResult, ExpectationResult, Result
 from tests.unit.devkit.observed import an_audit
 
 STEP_S = 0.5
@@ -119,13 +121,25 @@ def about() -> About:
 
 def lines() -> list[dict[str, Any]]:
     """The timeline, without its verdict."""
-    found: list[dict[str, Any]] = [{"t_s": 0.0, "kind": "run", **about().model_dump(mode="json")}]
+    found: list[dict[str, Any]] = [{"t_s": 0.0, "kind": "run", **about().model_dump(mode="json", exclude={"event"})}]
     start_s = 8.0
     for arm, length_s in LENGTH_S.items():
         of_arm = _arm_lines(arm, length_s)
         found += [{"t_s": round(start_s + line.pop("at_s_"), 3), "arm": arm} | line for line in of_arm]
         start_s += length_s + 2
     return found
+
+
+def entries(*lines: dict[str, Any]) -> list[Entry]:
+    """Lines as they are read from a timeline."""
+    with tempfile.TemporaryDirectory() as directory:
+        file = Path(directory) / "events.jsonl"
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        return list(read_timeline(file))
+
+
+def entries_of(arm: str) -> list[Entry]:
+    return [entry for entry in entries(*lines()) if entry.arm == arm]
 
 
 def _arm_lines(arm: str, length_s: float) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ def line(t_s: float, kind: str, **fields: Any) -> dict[str, Any]:
 
 
 def sample(t_s: float, **fields: Any) -> dict[str, Any]:
-    counters = dict.fromkeys(("committed", "source_end", "outputs", "errors", "requests", "in_flight"), 0)
+    counters = dict.fromkeys(("at_s", "committed", "source_end", "outputs", "errors", "requests", "in_flight"), 0)
     return line(t_s, "sample", **counters | fields)
 
 
@@ -20,16 +20,16 @@ END = line(140.0, "arm_ended", end={"by": "condition", "reached": {"restarts": 2
 
 
 def record(*lines: dict[str, Any]) -> ArmRecord:
-    return arm_record("incident", [BEGIN, *lines])
+    return arm_record("incident", storm.entries(BEGIN, *lines))
 
 
 @pytest.fixture(scope="module")
 def incident() -> ArmRecord:
-    return arm_record("incident", [one for one in storm.lines() if one.get("arm") == "incident"])
+    return arm_record("incident", storm.entries_of("incident"))
 
 
 def test_times_count_from_the_arms_start(incident: ArmRecord) -> None:
-    assert incident.samples[0].t_s == storm.STEP_S
+    assert incident.samples[0].at_s == storm.STEP_S
     assert (incident.duration_s, incident.ended_by) == (44.0, "restarts 2")
 
 
@@ -101,7 +101,7 @@ class TestWaits:
         assert arm.waits == (Span(5.0, 8.0, "deferral is full"),)
 
     def test_the_end_of_the_process_ends_it(self) -> None:
-        arm = record(line(105.0, "waiting", reason="x"), line(107.0, "process_ended", exit_code=1), END)
+        arm = record(line(105.0, "waiting", reason="x"), line(107.0, "process_ended", process=1, exit_code=1), END)
         assert arm.waits == (Span(5.0, 7.0, "x"),)
 
     def test_one_that_goes_on(self) -> None:
@@ -109,13 +109,14 @@ class TestWaits:
 
 
 def test_rounds_of_the_slow_lane_end_when_they_are_told() -> None:
-    arm = record(line(105.0, "slow_round", pages=2, entries=3, seconds=1.5), END)
+    arm = record(line(105.0, "slow_round", pages=2, entries=3, resolved=3, rewritten=0, seconds=1.5), END)
     assert arm.slow_rounds == (Span(3.5, 5.0, "3 entries"),)
 
 
 @pytest.mark.parametrize("broken", [{"committed": None}, {"committed": "many"}, {"requests": 1.5}])
 def test_a_line_that_makes_no_sense_is_left_out(broken: dict[str, Any]) -> None:
-    assert [one.t_s for one in record(sample(101.0), sample(102.0, **broken), sample(103.0), END).samples] == [1.0, 3.0]
+    arm = record(sample(101.0), sample(102.0, **broken), sample(103.0), END)
+    assert [one.at_s for one in arm.samples] == [1.0, 3.0]
 
 
 def test_a_fault_of_the_timeline_lasts_from_when_it_was_begun_until_it_was_ended() -> None:
@@ -123,10 +124,11 @@ def test_a_fault_of_the_timeline_lasts_from_when_it_was_begun_until_it_was_ended
         {"t_s": 10.0, "kind": "phase", "arm": "fixed", "phase": "arm"},
         {"t_s": 12.0, "kind": "fault_begins", "arm": "fixed", "name": "broker", "asked": "pause: {part: kafka}"},
         {"t_s": 13.0, "kind": "fault_begins", "arm": "fixed", "name": "store", "asked": "kill: {part: object-store}"},
-        {"t_s": 15.0, "kind": "fault_ends", "arm": "fixed", "name": "broker", "did": "it answered nothing"},
+        {"t_s": 15.0, "kind": "fault_ends", "arm": "fixed", "name": "broker", "asked": "pause: {part: kafka}"}
+        | {"acted": True, "did": "it answered nothing"},
         {"t_s": 20.0, "kind": "traffic_begins", "arm": "fixed"},
     ]
-    assert arm_record("fixed", lines).faults == {
+    assert arm_record("fixed", storm.entries(*lines)).faults == {
         "broker": (Span(2.0, 5.0, "it answered nothing"),),
         "store": (Span(3.0, 10.0, "kill: {part: object-store}"),),
     }

@@ -2,11 +2,11 @@
 
 import io
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pytest
 
-from devkit.observe.arm import Sample
+from devkit.observe.sample import Sample
 from devkit.report.live import LiveProgress, progress_for
 from devkit.report.progress import Progress
 
@@ -93,7 +93,7 @@ def live(terminal: Terminal) -> LiveProgress:
 def test_lines_scroll_above_and_the_block_stays_below(live: LiveProgress, terminal: Terminal) -> None:
     live.line("stack", "starting")
     live.phase("incident", "arm", "topics")
-    live.sample("incident", SAMPLE, {})
+    live.sample("incident", SAMPLE)
     live.phase("incident", "restart", "process 2")
     rows = terminal.text().splitlines()
     assert rows[:3] == [
@@ -108,13 +108,13 @@ def test_lines_scroll_above_and_the_block_stays_below(live: LiveProgress, termin
 def test_each_sample_replaces_the_block(live: LiveProgress, terminal: Terminal) -> None:
     live.phase("incident", "arm", "topics")
     for n in range(30):
-        live.sample("incident", replace(SAMPLE, at_s=n, committed=n), {})
+        live.sample("incident", SAMPLE.model_copy(update={"at_s": n, "committed": n}))
     assert len(terminal.text().splitlines()) == 6
     assert "29/161" in terminal.text()
 
 
 def test_the_last_sample_leaves_a_line(live: LiveProgress, terminal: Terminal) -> None:
-    live.sample("incident", SAMPLE, {}, last=True)
+    live.sample("incident", SAMPLE, last=True)
     live.close()
     assert terminal.text() == "   0.0s incident committed 50/161, lag 111, out 47, errors 1, fetches 96"
 
@@ -138,7 +138,7 @@ def test_closing_takes_the_block_away_and_gives_the_cursor_back(live: LiveProgre
 def test_so_does_an_interruption(live: LiveProgress, terminal: Terminal) -> None:
     def interrupted() -> None:
         with live:
-            live.sample("incident", SAMPLE, {})
+            live.sample("incident", SAMPLE)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -148,7 +148,7 @@ def test_so_does_an_interruption(live: LiveProgress, terminal: Terminal) -> None
 
 
 def test_after_closing_lines_are_plain(live: LiveProgress, terminal: Terminal) -> None:
-    live.sample("incident", SAMPLE, {})
+    live.sample("incident", SAMPLE)
     live.close()
     live.line("report", "x")
     assert not terminal.hidden
@@ -161,7 +161,9 @@ def test_it_is_never_wider_than_the_terminal(columns: int) -> None:
     live = LiveProgress(terminal, size=terminal.size, colour=False)
     for n in range(5):
         live.phase("incident", "pipeline", "word " * 30)
-        live.sample("incident", replace(SAMPLE, at_s=n), {"a fault with a name that is long": 7})
+        live.sample(
+            "incident", SAMPLE.model_copy(update={"at_s": n, "faults": {"a fault with a name that is long": 7}})
+        )
     live.close()
     assert all(len(line) <= columns for line in re.sub(r"\x1b\[\??\d*[A-Za-z]", "", terminal.sent).splitlines())
 
@@ -169,9 +171,9 @@ def test_it_is_never_wider_than_the_terminal(columns: int) -> None:
 def test_a_terminal_made_narrower_is_left_clean(live: LiveProgress, terminal: Terminal) -> None:
     live.line("stack", "starting")
     live.phase("incident", "arm", "topics")
-    live.sample("incident", SAMPLE, {})
+    live.sample("incident", SAMPLE)
     terminal.reflow(30)
-    live.sample("incident", SAMPLE, {})
+    live.sample("incident", SAMPLE)
     live.close()
     assert terminal.text() == "   0.0s stack    starting\n   0.0s incident arm: topics"
 
@@ -179,7 +181,7 @@ def test_a_terminal_made_narrower_is_left_clean(live: LiveProgress, terminal: Te
 def test_a_low_terminal_gets_fewer_lines() -> None:
     terminal = Terminal(height=5)
     live = LiveProgress(terminal, size=terminal.size, colour=False)
-    live.sample("incident", SAMPLE, {})
+    live.sample("incident", SAMPLE)
     assert len(terminal.text().splitlines()) == 3
 
 
@@ -188,7 +190,7 @@ def test_colour_adds_nothing_but_colour(terminal: Terminal) -> None:
     for out, colour in ((terminal, True), (plain, False)):
         live = LiveProgress(out, size=out.size, colour=colour, clock=Clock())
         live.phase("incident", "restart", "process 2")
-        live.sample("incident", SAMPLE, {"x": 1})
+        live.sample("incident", SAMPLE.model_copy(update={"faults": {"x": 1}}))
     assert terminal.text() == plain.text()
     assert "\x1b[33mfault 'x' 1, now\x1b[0m" in terminal.sent
     assert "\x1b[3" not in plain.sent

@@ -1,8 +1,6 @@
-from dataclasses import replace
-
 import pytest
 
-from devkit.observe.arm import Sample
+from devkit.observe.sample import Sample
 from devkit.report.live_block import ArmView, Mark, block_lines, marks
 from devkit.report.sparkline import columns
 
@@ -13,10 +11,9 @@ SAMPLE = Sample(at_s=0.5, committed=0, source_end=0, outputs=0, errors=0, reques
 def view() -> ArmView:
     view = ArmView("incident", phase="pipeline: running, from checkpoint", restarts=1)
     for n in range(1, 9):
-        sample = replace(
-            SAMPLE, at_s=n * 0.5, committed=25 * (n // 2), source_end=20 * n, outputs=24 * (n // 2), requests=30 * n
-        )
-        view.add(sample, {"huge page": n // 4, "slow page": 0})
+        counted = {"at_s": n * 0.5, "committed": 25 * (n // 2), "source_end": 20 * n, "outputs": 24 * (n // 2)}
+        faults = {"huge page": n // 4, "slow page": 0}
+        view.add(SAMPLE.model_copy(update=counted | {"requests": 30 * n, "faults": faults}))
     return view
 
 
@@ -33,13 +30,14 @@ def test_what_it_shows(view: ArmView) -> None:
 
 def test_a_fault_is_active_while_its_count_grows(view: ArmView) -> None:
     assert view.active == {"huge page"}
-    view.add(view.samples[-1], {"huge page": 2, "slow page": 0})
+    view.add(view.samples[-1])
     assert view.active == frozenset()
     assert block_lines(view, 78)[-1] == "restarts 1 · fault 'huge page' 2"
 
 
 def test_what_happens_at_the_upstream_is_shown_once_it_does(view: ArmView) -> None:
-    view.add(replace(view.samples[-1], at_s=4.5, queued=40, parses=10, abandoned=5, deferred=3), {})
+    counted = {"at_s": 4.5, "queued": 40, "parses": 10, "abandoned": 5, "deferred": 3}
+    view.add(view.samples[-1].model_copy(update=counted))
     assert [line.split()[0] for line in block_lines(view, 78)][5:7] == ["queued", "deferred"]
     assert block_lines(view, 78)[5].endswith("40, 50% abandoned")
 

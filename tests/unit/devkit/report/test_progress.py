@@ -1,9 +1,9 @@
 import io
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 
-from devkit.observe.arm import Sample
+from devkit.observe.sample import Sample
 from devkit.report.progress import Progress
 
 SAMPLE = Sample(at_s=3, committed=50, source_end=161, outputs=47, errors=1, requests=96, in_flight=4)
@@ -45,41 +45,41 @@ def test_scopes_stand_in_a_column(progress: Progress, output: io.StringIO) -> No
 
 
 def test_a_sample_is_one_line(progress: Progress, output: io.StringIO) -> None:
-    progress.sample("fixed", SAMPLE, {})
+    progress.sample("fixed", SAMPLE)
     assert output.getvalue() == "   0.0s fixed    committed 50/161, lag 111, out 47, errors 1, fetches 96\n"
 
 
 def test_faults_are_named_once_they_have_fired(progress: Progress, output: io.StringIO) -> None:
-    progress.sample("fixed", SAMPLE, {"huge page": 3, "slow page": 0})
+    progress.sample("fixed", SAMPLE.model_copy(update={"faults": {"huge page": 3, "slow page": 0}}))
     text = " ".join(output.getvalue().split())
     assert text.endswith("fetches 96, fault 'huge page' 3 times")
 
 
 def test_samples_come_at_most_every_two_seconds(progress: Progress, output: io.StringIO, clock: Clock) -> None:
     for number in range(5):
-        progress.sample("fixed", replace(SAMPLE, committed=number), {})
+        progress.sample("fixed", SAMPLE.model_copy(update={"committed": number}))
         clock.now += 0.9
     assert [line.split()[3] for line in output.getvalue().splitlines()] == ["0/161,", "3/161,"]
 
 
 def test_the_last_sample_of_an_arm_is_not_held_back(progress: Progress, output: io.StringIO, clock: Clock) -> None:
-    progress.sample("fixed", SAMPLE, {})
+    progress.sample("fixed", SAMPLE)
     clock.now += 0.1
-    progress.sample("fixed", replace(SAMPLE, committed=161), {}, last=True)
+    progress.sample("fixed", SAMPLE.model_copy(update={"committed": 161}), last=True)
     assert [line.split()[3] for line in output.getvalue().splitlines()] == ["50/161,", "161/161,"]
 
 
 def test_a_sample_in_which_nothing_moved_is_no_news(progress: Progress, output: io.StringIO, clock: Clock) -> None:
-    progress.sample("fixed", SAMPLE, {})
+    progress.sample("fixed", SAMPLE)
     clock.now += 60
-    progress.sample("fixed", replace(SAMPLE, at_s=63, requests=99, in_flight=0), {})
+    progress.sample("fixed", SAMPLE.model_copy(update={"at_s": 63, "requests": 99, "in_flight": 0}))
     assert len(output.getvalue().splitlines()) == 1
 
 
 def test_the_other_arm_is_news(progress: Progress, output: io.StringIO, clock: Clock) -> None:
-    progress.sample("incident", SAMPLE, {})
+    progress.sample("incident", SAMPLE)
     clock.now += 2
-    progress.sample("fixed", SAMPLE, {})
+    progress.sample("fixed", SAMPLE)
     assert [line.split()[1] for line in output.getvalue().splitlines()] == ["incident", "fixed"]
 
 

@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
+from devkit.observe.about import Difference
 from devkit.observe.arm import TimelineEvidence
-from devkit.report.result import Difference, ExpectationResult, Result
+from devkit.report.result import ExpectationResult, Result
 from devkit.report.summary import broke_off_markdown, summary_markdown
 from tests.unit.devkit.report import storm
 

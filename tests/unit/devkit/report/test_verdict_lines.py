@@ -3,8 +3,9 @@ from typing import Literal
 
 import pytest
 
+from devkit.observe.about import Difference
 from devkit.observe.arm import TimelineEvidence
-from devkit.report.result import Difference, Result
+from devkit.report.result import Result
 from devkit.report.verdict_lines import verdict_lines
 from tests.unit.devkit.report.conftest import fired
 

@@ -6,10 +6,10 @@ from typing import cast
 
 import pytest
 
-from devkit.observe.arm import Sample
 from devkit.observe.audit.arrivals import Arrival, Position
 from devkit.observe.deferrals import Deferrals
 from devkit.observe.departed import Left
+from devkit.observe.sample import NOTHING_SEEN
 from devkit.programs.command import view as view_module
 from devkit.programs.command.view import CommandView
 from devkit.programs.state import ProgramState
@@ -40,7 +40,8 @@ class Stage:
             for offset, fate in enumerate(fates)
         ]
         publisher = SimpleNamespace(manifest=lambda: SimpleNamespace(entries=entries))
-        sample = Sample(0, 0, 3, len(self.left[OUTPUT]), len(self.left[ERROR]), 0, 0)
+        emitted = {"outputs": len(self.left[OUTPUT]), "errors": len(self.left[ERROR])}
+        sample = NOTHING_SEEN.model_copy(update={"source_end": 3} | emitted)
         self.view.look(cast(Publisher, publisher), sample, published_all=published_all, last=last)
 
 

@@ -35,7 +35,7 @@ def lines(tmp_path: Path, text: str) -> tuple[str, ...]:
 
 def test_of_each_process_that_ended_by_itself(tmp_path: Path) -> None:
     run = storm.write_run(tmp_path)
-    arm = arm_record("incident", [line for line in storm.lines() if line.get("arm") == "incident"])
+    arm = arm_record("incident", storm.entries_of("incident"))
     found, left_out = excerpts(run, arm)
     assert [one.title for one in found] == [
         "process 1 ended at 22.0 s with exit code 1",

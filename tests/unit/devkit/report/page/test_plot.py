@@ -15,8 +15,7 @@ DURATION_S = 44.0
 
 @pytest.fixture(scope="module")
 def arms() -> dict[str, ArmRecord]:
-    lines = storm.lines()
-    return {name: arm_record(name, [line for line in lines if line.get("arm") == name]) for name in storm.LENGTH_S}
+    return {name: arm_record(name, storm.entries_of(name)) for name in storm.LENGTH_S}
 
 
 def panel(**changes: Any) -> Panel:

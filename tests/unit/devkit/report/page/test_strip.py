@@ -7,8 +7,7 @@ from tests.unit.devkit.report import storm
 
 @pytest.fixture(scope="module")
 def both() -> tuple[Strip, ...]:
-    lines = storm.lines()
-    arms = {name: arm_record(name, [line for line in lines if line.get("arm") == name]) for name in storm.LENGTH_S}
+    arms = {name: arm_record(name, storm.entries_of(name)) for name in storm.LENGTH_S}
     return strips(arms, 44.0)
 
 

@@ -12,6 +12,7 @@ from typing import Any, cast
 from devkit.guardian import Guardian
 from devkit.observe.audit.arrivals import Position
 from devkit.observe.deferrals import Deferrals
+from devkit.observe.kit_events import ProgramEvent
 from devkit.observe.sampler import Sampler, Topics
 from devkit.observe.timeline import Timeline
 from devkit.observe.usage import TreeUsage
@@ -57,9 +58,9 @@ class Stage:
     def main(self) -> ProgramRun:
         return self.arm.main
 
-    def take(self, line: dict[str, Any]) -> None:
+    def take(self, event: ProgramEvent) -> None:
         """The program says it, or it happens to its process."""
-        self.arm.events[self.main.name].take(line)
+        self.arm.events[self.main.name].take(event)
 
     def timeline(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in (self.directory / "events.jsonl").read_text().splitlines()]

@@ -2,7 +2,10 @@
 
 import pytest
 
+from devkit.observe.kit_events import ProcessEnded, ProcessRestarted
+from devkit.observe.logs import UnknownLine
 from devkit.observe.metrics import Scraper
+from pipeline.events import MetricsServed
 from tests.unit.devkit.scenario.arm.stage import Stage
 
 
@@ -22,20 +25,20 @@ class TestMetrics:
 
     def test_at_each_sample_once_it_is_served(self, stage: Stage, asked: list[str]) -> None:
         stage.sample()
-        stage.take({"event": "metrics", "url": "http://here/metrics"})
+        stage.take(MetricsServed(url="http://here/metrics"))
         stage.sample()
         stage.sample()
         assert asked == ["http://here/metrics"] * 2
         assert stage.arm.scraper.scraped().pages == 2
 
     def test_not_of_a_process_that_has_ended(self, stage: Stage, asked: list[str]) -> None:
-        stage.take({"event": "metrics", "url": "http://here/metrics"})
+        stage.take(MetricsServed(url="http://here/metrics"))
         stage.sample()
         stage.sample(last=True)
-        stage.take({"event": "process_ended", "process": 1, "exit_code": 1})
+        stage.take(ProcessEnded(process=1, exit_code=1))
         stage.sample()
-        stage.take({"event": "process_restarted", "process": 2, "pid": 7})
-        stage.take({"event": "metrics", "url": "http://there/metrics"})
+        stage.take(ProcessRestarted(process=2))
+        stage.take(MetricsServed(url="http://there/metrics"))
         stage.sample()
         assert asked == ["http://here/metrics", "http://there/metrics"]
         stage.arm.scraper.write(stage.directory)
@@ -43,6 +46,6 @@ class TestMetrics:
         assert (stage.directory / "metrics-2.txt").read_text() == "up 2\n"
 
     def test_a_line_without_an_address_serves_nothing(self, stage: Stage, asked: list[str]) -> None:
-        stage.take({"event": "metrics", "url": 7})
+        stage.take(UnknownLine("metrics", {"url": 7}))
         stage.sample()
         assert asked == []

@@ -1,11 +1,12 @@
 """What an arm makes of what its pipeline says: for the timeline, for its state and for a person."""
 
-from typing import Any
-
 import pytest
 
 from devkit.observe.checkpoint import Range
+from devkit.observe.kit_events import ProcessEnded, ProcessRestarted, ProgramEvent
+from devkit.observe.logs import UnknownLine
 from devkit.scenario.arm.program_events import describe
+from pipeline.events import BatchStarted, Configuration, Failed, Resumed, Started, Waiting
 from tests.unit.devkit.scenario.arm.stage import Stage
 
 
@@ -23,13 +24,13 @@ def test_a_batch_is_described_by_its_offsets(batch: Range, text: str) -> None:
 
 
 def test_a_line_of_the_pipeline_goes_into_the_timeline(stage: Stage) -> None:
-    stage.take({"at": "2026-11-21T10:00:00Z", "event": "batch_ended", "batch": 3, "rows": 50})
+    stage.take(UnknownLine("batch_ended", {"batch": 3, "rows": 50}))
     (line,) = stage.timeline()
     assert line | {"t_s": 0} == {"t_s": 0, "kind": "batch_ended", "arm": "incident", "batch": 3, "rows": 50}
 
 
 def test_the_configuration_in_force_is_left_to_its_own_file(stage: Stage) -> None:
-    stage.take({"event": "configuration", "unsafe": ["record_limit.policy"], "in_force": {"a": 1}})
+    stage.take(Configuration(unsafe=("record_limit.policy",), in_force={"a": 1}))
     assert stage.timeline()[0].keys() == {"t_s", "kind", "arm", "unsafe"}
 
 
@@ -37,9 +38,9 @@ def test_a_batch_that_begins_again_is_marked_and_told(stage: Stage) -> None:
     stage.plan(0, p0=50)
     stage.plan(1, p0=100)
     for batch in (0, 1, 1):
-        stage.take({"event": "batch_started", "batch": batch})
-    begun = [line for line in stage.timeline() if line["kind"] == "batch_started"]
-    assert [line.get("replay", False) for line in begun] == [False, False, True]
+        stage.take(BatchStarted(batch=batch))
+    begun = [line["batch"] for line in stage.timeline() if line["kind"] == "batch_started"]
+    assert begun == [0, 1, 1]
     assert stage.output.getvalue().endswith("incident replay: batch 1 again: offsets 50 to 99\n")
     assert stage.main.state.batches.replays == 1
 
@@ -47,36 +48,36 @@ def test_a_batch_that_begins_again_is_marked_and_told(stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ({"event": "started", "start": "earliest", "spark_ui": "off"}, "pipeline: running, from earliest"),
+        (Started(start="earliest"), "pipeline: running, from earliest"),
         (
-            {"event": "started", "start": "checkpoint", "spark_ui": "http://127.0.0.1:4040"},
+            Started(start="checkpoint", spark_ui="http://127.0.0.1:4040"),
             "pipeline: running, from checkpoint, Spark UI http://127.0.0.1:4040",
         ),
-        ({"event": "failed", "error": "the query failed"}, "pipeline: the query failed"),
+        (Failed(error="the query failed"), "pipeline: the query failed"),
         (
-            {"event": "waiting", "reason": "deferral is full", "entries": 40, "bytes": 9},
+            Waiting(reason="deferral is full", entries=40, bytes=9),
             "pipeline: waits before the next batch: deferral is full",
         ),
-        ({"event": "resumed"}, "pipeline: goes on"),
+        (Resumed(), "pipeline: goes on"),
         (
-            {"event": "process_ended", "process": 2, "exit_code": -9},
+            ProcessEnded(process=2, exit_code=-9),
             "pipeline: process 2 ended with exit code -9",
         ),
-        ({"event": "process_restarted", "process": 3, "pid": 7}, "restart: process 3, from the checkpoint"),
+        (ProcessRestarted(process=3), "restart: process 3, from the checkpoint"),
     ],
 )
-def test_what_a_person_wants_to_know_is_told(stage: Stage, line: dict[str, Any], said: str) -> None:
+def test_what_a_person_wants_to_know_is_told(stage: Stage, line: ProgramEvent, said: str) -> None:
     stage.take(line)
     assert " ".join(stage.output.getvalue().split()).endswith(f"s incident {said}")
 
 
 def test_anything_else_is_told_to_the_timeline_only(stage: Stage) -> None:
-    stage.take({"event": "something_new", "figure": 1})
+    stage.take(UnknownLine("something_new", {"figure": 1}))
     assert [line["kind"] for line in stage.timeline()] == ["something_new"]
     assert stage.output.getvalue() == ""
 
 
 def test_what_processes_said_when_they_failed_is_kept(stage: Stage) -> None:
     for text in ("no commit within 10 s: batch 3", "query failed"):
-        stage.take({"event": "failed", "error": text, "refused": False})
+        stage.take(Failed(error=text))
     assert stage.main.state.failures == ["no commit within 10 s: batch 3", "query failed"]

@@ -10,6 +10,8 @@ import pytest
 from devkit.observe.audit.arrivals import Arrival
 from devkit.observe.deferrals import Deferrals
 from devkit.observe.departed import Departed
+from devkit.observe.kit_events import ProcessEnded, ProcessRestarted
+from devkit.observe.logs import UnknownLine
 from devkit.observe.sampler import Sampler, Topics
 from devkit.observe.usage import TreeUsage
 from devkit.programs.command.command_line import CommandLine
@@ -19,6 +21,7 @@ from devkit.scenario.arm.sampling import take_sample
 from devkit.scenario.model import Scenario
 from devkit.stack.topics import TopicEnds
 from devkit.traffic.publish import Publisher
+from pipeline.events import BatchStarted, Started
 from tests.unit.devkit.scenario.arm.stage import ERROR, OUTPUT, SOURCE, Stage, set_up
 
 
@@ -98,10 +101,10 @@ class TestSamples:
     def test_a_sample_knows_whose_query_runs(self, stage: Stage) -> None:
         stage.sample()
         for line in (
-            {"event": "started", "start": "earliest", "spark_ui": "off"},
-            {"event": "process_ended", "process": 1, "exit_code": 1},
-            {"event": "process_restarted", "process": 2, "pid": 7},
-            {"event": "started", "start": "checkpoint", "spark_ui": "off"},
+            Started(start="earliest"),
+            ProcessEnded(process=1, exit_code=1),
+            ProcessRestarted(process=2),
+            Started(start="checkpoint"),
         ):
             stage.take(line)
             stage.sample()
@@ -141,21 +144,21 @@ class TestCommand:
     def test_what_it_shows_is_seen(self, own: Stage) -> None:
         own.plan(0, p0=50)
         own.commit(0)
-        own.take({"event": "started"})
-        own.take({"event": "batch_started", "batch": 0})
+        own.take(Started())
+        own.take(BatchStarted(batch=0))
         own.sample()
         deferrals = SimpleNamespace(standing=SimpleNamespace(ever={"something"}))
         assert own.main.view.unseen(cast(Deferrals, deferrals)) == frozenset()
         assert not own.main.state.drained
 
     def test_lines_that_are_not_as_the_kits(self, own: Stage) -> None:
-        for line in ({"event": "batch_started"}, {"event": "batch_started", "batch": "x"}, {"event": "failed"}):
+        for line in (UnknownLine("batch_started", {}), UnknownLine("batch_started", {"batch": "x"})):
             own.take(line)
-        own.take({"event": "batch_started", "batch": 3})
-        own.take({"event": "batch_started", "batch": 3})
+        own.take(BatchStarted(batch=3))
+        own.take(BatchStarted(batch=3))
         assert own.main.state.batches.replays == 1
         assert own.output.getvalue().endswith("incident replay: batch 3 again\n"), "no offsets are known"
 
     def test_a_restarted_process_counts_as_running(self, own: Stage) -> None:
-        own.take({"event": "process_restarted", "process": 2})
+        own.take(ProcessRestarted(process=2))
         assert own.main.state.process == 2

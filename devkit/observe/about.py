@@ -4,13 +4,20 @@ So a report can tell the story of a run that never came to a result.
 """
 
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from devkit.report.result import Difference
-
 Arm = Literal["incident", "fixed"]
+
+
+class Difference(BaseModel):
+    """One configuration key in which the arms differ."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    incident: Any
+    fixed: Any
 
 
 class About(BaseModel):
@@ -21,6 +28,7 @@ class About(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
+    event: Literal["run"] = "run"
     scenario: str
     title: str = ""
     seed: int

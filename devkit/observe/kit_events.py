@@ -1,0 +1,197 @@
+"""What the kit writes into a run's timeline, besides what the program under test says of itself."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from devkit.headroom.calibration import Calibration
+from devkit.observe.about import About
+from devkit.observe.arm_end import ArmEnd
+from devkit.observe.logs import UnknownLine
+from devkit.observe.sample import Sample
+from devkit.observe.sight import Sight
+from pipeline.events import PipelineEvent
+
+
+class _Event(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class GuardianStarted(_Event):
+    """`directory` is where it keeps what the run's processes need."""
+
+    event: Literal["guardian"] = "guardian"
+    run_id: str
+    directory: str
+
+
+class PartAddress(_Event):
+    """Where a part of the stack is reached."""
+
+    event: Literal["address"] = "address"
+    part: str
+    address: str
+
+
+class HarnessError(_Event):
+    """The kit could not finish the run."""
+
+    event: Literal["harness error"] = "harness error"
+    error: str
+    exit_code: int
+
+
+class VerdictReached(_Event):
+    """As it stands in `result.json`."""
+
+    event: Literal["verdict"] = "verdict"
+    outcome: str
+    reasons: tuple[str, ...]
+
+
+class PhaseBegun(_Event):
+    """What a person was told, and of what."""
+
+    event: Literal["phase"] = "phase"
+    phase: str
+    text: str
+
+
+class TrafficBegun(_Event):
+    """From now on events are published."""
+
+    event: Literal["traffic_begins"] = "traffic_begins"
+
+
+class ProcessStarted(_Event):
+    """An arm's first."""
+
+    event: Literal["process_started"] = "process_started"
+
+
+class ProcessEnded(_Event):
+    """By itself; processes count from 1."""
+
+    event: Literal["process_ended"] = "process_ended"
+    process: int
+    exit_code: int
+
+
+class ProcessRestarted(_Event):
+    """`process` is the new one's number."""
+
+    event: Literal["process_restarted"] = "process_restarted"
+    process: int
+    pid: int | None = None
+
+
+class ArmEnded(_Event):
+    """What the kit does to the arm afterwards is no part of it."""
+
+    event: Literal["arm_ended"] = "arm_ended"
+    end: ArmEnd
+
+
+class LatencyOfSecond(_Event):
+    """End-to-end latency of the events published in the second that begins at `at_s`: `count`, of them `waiting` ones
+    that had not left.
+    """
+
+    event: Literal["latency"] = "latency"
+    at_s: float
+    count: int
+    waiting: int = 0
+    p50_s: float | None = None
+    p95_s: float | None = None
+    p99_s: float | None = None
+
+
+class NotObservable(_Event):
+    """What the program did not show."""
+
+    event: Literal["unseen"] = "unseen"
+    sights: tuple[Sight, ...]
+
+
+class CalibrationTaken(Calibration):
+    """The machine as it was before the stack started."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    event: Literal["calibration"] = "calibration"
+
+
+class HeadroomSampled(_Event):
+    """Fields as those of `HeadroomSample`; times are those of the timeline."""
+
+    event: Literal["headroom"] = "headroom"
+    from_s: float
+    to_s: float
+    slowdown: float
+    core: float = 1.0
+    pressure: float | None = None
+    others_cores: float | None = None
+
+
+class ProbeEnded(_Event):
+    """The probe of the machine's speed, before its time."""
+
+    event: Literal["probe_ended"] = "probe_ended"
+    exit_code: int
+
+
+class FaultBegun(_Event):
+    """One of the scenario's timeline. `from_s` counts from the arm's start."""
+
+    event: Literal["fault_begins"] = "fault_begins"
+    name: str
+    asked: str
+    from_s: float | None = None
+
+
+class FaultEnded(_Event):
+    """`did` is what its part did, or what was seen instead; `irreversible` what could not be undone."""
+
+    event: Literal["fault_ends"] = "fault_ends"
+    name: str
+    asked: str
+    from_s: float | None = None
+    to_s: float | None = None
+    acted: bool
+    did: str
+    irreversible: tuple[str, ...] = ()
+
+
+class PartsNotObservable(_Event):
+    """Parts under a fault could not be asked."""
+
+    event: Literal["not_observable"] = "not_observable"
+    parts: tuple[str, ...]
+    error: str
+
+
+ProgramEvent = PipelineEvent | UnknownLine | ProcessEnded | ProcessRestarted
+"""What a program says, and what happens to its processes."""
+
+KitEvent = (
+    About
+    | GuardianStarted
+    | PartAddress
+    | HarnessError
+    | VerdictReached
+    | PhaseBegun
+    | TrafficBegun
+    | ProcessStarted
+    | ProcessEnded
+    | ProcessRestarted
+    | ArmEnded
+    | Sample
+    | LatencyOfSecond
+    | NotObservable
+    | CalibrationTaken
+    | HeadroomSampled
+    | ProbeEnded
+    | FaultBegun
+    | FaultEnded
+    | PartsNotObservable
+)
