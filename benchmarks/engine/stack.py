@@ -18,7 +18,8 @@ from kafka import KafkaProducer
 from benchmarks.engine.topic_log import TopicLog
 from benchmarks.engine.workload import DOMAIN, PARTITIONS, SEED, SourceEvent, Workload
 from devkit.guardian import Guardian
-from devkit.stack.parts.kafka import KafkaBroker, start_kafka
+from devkit.stack.parts.kafka import KafkaBroker
+from devkit.stack.parts.local_kafka import start_kafka
 from devkit.stack.parts.mock_api import MockApi, start_mock_api
 from devkit.stack.parts.object_store import ObjectStore, start_object_store
 from devkit.stack.stack import BUCKETS
@@ -110,7 +111,7 @@ def bench_stack(logs: Path, *, store: bool = False) -> Iterator[BenchStack]:
     """Broker and mock, and an object store where it is wanted."""
     with Guardian() as guardian:
         mock, mock_part = start_mock_api(guardian, logs)
-        kafka, kafka_part = start_kafka(guardian, logs)
+        kafka, (kafka_part,) = start_kafka(guardian, logs)
         objects, store_part = start_object_store(guardian, logs, BUCKETS) if store else (None, None)
         for part in filter(None, (mock_part, kafka_part, store_part)):
             part.await_ready()

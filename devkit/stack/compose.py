@@ -25,8 +25,8 @@ from devkit.stack.compose_file import (
     compose_path,
     read_compose,
 )
-from devkit.stack.container_stack import container_stack
-from devkit.stack.ports import claim_port
+from devkit.stack.container_stack import Clients, ContainerPorts, container_stack, require_possible
+from devkit.stack.front import Front
 from devkit.stack.stack import NO_WISHES, Ports, Stack, StackRequest
 from devkit.waiting import wait_until
 
@@ -34,11 +34,11 @@ _FETCHING = timedelta(minutes=15)
 _STARTING = timedelta(minutes=2)
 _PORT_RACES = 2
 _PARTS = {KAFKA: parts.KAFKA, OBJECT_STORE: parts.OBJECT_STORE, MOCK_API: parts.MOCK_API}
-_PORTS = {KAFKA: "KAFKA_PORT", OBJECT_STORE: "S3_PORT", MOCK_API: "MOCK_PORT"}
 
 
 def start_compose(guardian: Guardian, logs: Path, request: StackRequest = NO_WISHES) -> Stack:
     """Start the services and wait until each is ready. Raises StackError that names the cause."""
+    require_possible("compose", request)
     path = compose_path()
     file = read_compose(path)
     access = find_docker()
@@ -47,11 +47,13 @@ def start_compose(guardian: Guardian, logs: Path, request: StackRequest = NO_WIS
     guardian.use_docker(access)
     project = _Project(guardian, access, path, logs)
     project.fetch_images(file)
+    front = Front(guardian, logs, request.proxied) if request.proxied else None
     asked_for_none = request.ports == Ports()
     for last in [False] * (_PORT_RACES if asked_for_none else 0) + [True]:
-        ports = _claim(request.ports)
+        ports = ContainerPorts.claim(request.ports)
+        clients = Clients.of(ports, front)
         try:
-            project.up(ports)
+            project.up(_variables(ports, clients))
         except PortError:
             # Somebody took a port between the look and the use of it.
             if last:
@@ -59,16 +61,17 @@ def start_compose(guardian: Guardian, logs: Path, request: StackRequest = NO_WIS
             project.down()
         else:
             break
-    published = {part: int(ports[_PORTS[service]]) for service, part in _PARTS.items()}
-    return container_stack(guardian, access, logs, containers=project.containers(), ports=published)
+    return container_stack(guardian, access, logs, containers=project.containers(), clients=clients, front=front)
 
 
-def _claim(ports: Ports) -> dict[str, str]:
-    """The ports under the file's names for them. Kafka has to know its own before it starts, as it advertises it."""
+def _variables(ports: ContainerPorts, clients: Clients) -> dict[str, str]:
+    """The ports under the file's names for them, and the address that Kafka advertises."""
     return {
-        _PORTS[KAFKA]: str(claim_port(ports.kafka, "Kafka")),
-        _PORTS[OBJECT_STORE]: str(claim_port(ports.object_store, "the object store")),
-        _PORTS[MOCK_API]: str(claim_port(ports.mock_api, "the mock API")),
+        "KAFKA_PORT": str(ports.kafka),
+        "KAFKA_ADVERTISED": clients.kafka.bootstrap,
+        "KAFKA_KIT_PORT": str(ports.kit),
+        "S3_PORT": str(ports.object_store),
+        "MOCK_PORT": str(ports.mock_api),
     }
 
 
@@ -77,7 +80,7 @@ class _Project:
 
     def __init__(self, guardian: Guardian, access: DockerAccess, path: Path, logs: Path) -> None:
         self._guardian, self._access, self._path, self._logs = guardian, access, path, logs
-        self._ports: Mapping[str, str] = {}
+        self._variables: Mapping[str, str] = {}
 
     def fetch_images(self, file: ComposeFile) -> None:
         """Pull what the engine does not have, and build the mock's image; both do little when it is there."""
@@ -91,8 +94,8 @@ class _Project:
                 ) from error
         self._compose("build", ["build", MOCK_API], "building the mock API's image", _FETCHING)
 
-    def up(self, ports: Mapping[str, str]) -> None:
-        self._ports = ports
+    def up(self, variables: Mapping[str, str]) -> None:
+        self._variables = variables
         arguments = ["up", "--detach", "--no-build", "--pull", "never", *SERVICES]
         self._compose("up", arguments, "starting the containers", _STARTING)
 
@@ -128,7 +131,7 @@ class _Project:
             argv,
             logs=self._logs,
             # A user's own profiles would add services, their project name would mix two runs.
-            env={**self._access.environment, **self._ports, "DEVKIT_RUN_ID": self._guardian.run_id}
+            env={**self._access.environment, **self._variables, "DEVKIT_RUN_ID": self._guardian.run_id}
             | {"COMPOSE_PROFILES": "", "COMPOSE_FILE": "", "COMPOSE_PROJECT_NAME": ""},
         )
         wait_until(

@@ -1,31 +1,87 @@
-"""A stack of containers that have been started, whoever started them."""
+"""A stack of containers, whoever starts them: where its parts are to be found, and when they are ready."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from devkit.docker.access import DockerAccess
+from devkit.errors import UsageError
 from devkit.guardian import Guardian
 from devkit.stack.container_part import container_part
+from devkit.stack.front import Front
 from devkit.stack.parts.kafka import KafkaBroker, await_kafka
 from devkit.stack.parts.mock_api import MockApi, await_answer
 from devkit.stack.parts.object_store import ObjectStore, await_object_store
-from devkit.stack.ports import LOOPBACK
-from devkit.stack.stack import BUCKETS, Stack, by_name
+from devkit.stack.ports import LOOPBACK, claim_port
+from devkit.stack.stack import BUCKETS, Ports, Stack, StackRequest, by_name
 
 KAFKA, OBJECT_STORE, MOCK_API = "kafka", "object-store", "mock-api"
 
 
+@dataclass(frozen=True)
+class ContainerPorts:
+    """The loopback ports that the containers publish; `kit` is the broker's for the kit itself."""
+
+    kafka: int
+    kit: int
+    object_store: int
+    mock_api: int
+
+    @classmethod
+    def claim(cls, wanted: Ports) -> "ContainerPorts":
+        """Free ones where none is wanted. Raises StackError for one that is taken."""
+        return cls(
+            claim_port(wanted.kafka, "Kafka"),
+            claim_port(None, "Kafka"),
+            claim_port(wanted.object_store, "the object store"),
+            claim_port(wanted.mock_api, "the mock API"),
+        )
+
+
+@dataclass(frozen=True)
+class Clients:
+    """Of parts that are still to be started; a broker has to know beforehand where its clients will find it."""
+
+    kafka: KafkaBroker
+    object_store: ObjectStore
+    mock_api: MockApi
+
+    @classmethod
+    def of(cls, ports: ContainerPorts, front: Front | None) -> "Clients":
+        kafka, store, mock = (f"{LOOPBACK}:{port}" for port in (ports.kafka, ports.object_store, ports.mock_api))
+        return cls(
+            KafkaBroker(front.lead(KAFKA, kafka) if front else kafka, f"{LOOPBACK}:{ports.kit}"),
+            ObjectStore(
+                f"http://{front.lead_requests(OBJECT_STORE, store) if front else store}", f"http://{store}", "minio"
+            ),
+            MockApi(f"http://{front.lead(MOCK_API, mock) if front else mock}", f"http://{mock}"),
+        )
+
+
+def require_possible(backend: str, request: StackRequest) -> None:
+    """Raises UsageError for what a stack of containers does not have."""
+    if request.brokers > 1:
+        raise UsageError(
+            f"the {backend} stack has one Kafka broker, and {request.brokers} are asked for",
+            hint="use `--stack embedded`, or leave `kafka.brokers` out",
+        )
+
+
 def container_stack(
-    guardian: Guardian, access: DockerAccess, logs: Path, *, containers: Mapping[str, str], ports: Mapping[str, int]
+    guardian: Guardian,
+    access: DockerAccess,
+    logs: Path,
+    *,
+    containers: Mapping[str, str],
+    clients: Clients,
+    front: Front | None,
 ) -> Stack:
-    """Wait until each part is ready; `containers` and published `ports` by the parts' names. Raises StackError."""
-    kafka = KafkaBroker(f"{LOOPBACK}:{ports[KAFKA]}")
-    store = ObjectStore(f"http://{LOOPBACK}:{ports[OBJECT_STORE]}", "minio")
-    mock = MockApi(f"http://{LOOPBACK}:{ports[MOCK_API]}")
+    """Wait until each part is ready; `containers` by the parts' names. Raises StackError."""
+    kafka, store, mock = clients.kafka, clients.object_store, clients.mock_api
     part = partial(container_part, guardian, access, logs=logs)
     parts = (
-        part(KAFKA, containers[KAFKA], address=kafka.bootstrap, ready=lambda life: await_kafka(kafka, life)),
+        part(KAFKA, containers[KAFKA], address=kafka.bootstrap, ready=lambda life: await_kafka(kafka.direct, life)),
         part(
             OBJECT_STORE,
             containers[OBJECT_STORE],
@@ -42,4 +98,5 @@ def container_stack(
     )
     for one in parts:
         one.await_ready()
-    return Stack(kafka, store, mock, by_name(*parts))
+    named = by_name(*parts, *([front.part] if front else ()))
+    return Stack(kafka, store, mock, named, front.control if front else None)

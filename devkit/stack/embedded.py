@@ -6,7 +6,10 @@ from typing import TypeVar
 
 from devkit.errors import StackError
 from devkit.guardian import Guardian
-from devkit.stack.parts.kafka import KafkaBroker, start_kafka
+from devkit.stack.front import Front
+from devkit.stack.parts.kafka import KafkaBroker
+from devkit.stack.parts.lead import straight
+from devkit.stack.parts.local_kafka import start_kafka
 from devkit.stack.parts.mock_api import MockApi, start_mock_api
 from devkit.stack.parts.object_store import ObjectStore, start_object_store
 from devkit.stack.parts.process import ProcessPart
@@ -16,41 +19,55 @@ _PORT_RACES = 2
 _IN_USE = "in use"
 _LAST_LINES = 50
 
-C = TypeVar("C")
+T = TypeVar("T")
+Begun = tuple[T, tuple[ProcessPart, ...]]
 
 
 def start_embedded(guardian: Guardian, logs: Path, request: StackRequest = NO_WISHES) -> Stack:
     """Start all parts side by side and wait until each is ready. Raises StackError that names the part."""
     ports = request.ports
+    front = Front(guardian, logs, request.proxied) if request.proxied else None
+    lead, lead_requests = (front.lead, front.lead_requests) if front else (straight, straight)
 
-    def object_store(port: int | None = None) -> tuple[ObjectStore, ProcessPart]:
-        return start_object_store(guardian, logs, BUCKETS, port=port)
+    def object_store(port: int | None = None) -> Begun[ObjectStore]:
+        store, part = start_object_store(guardian, logs, BUCKETS, port=port, lead=lead_requests)
+        return store, (part,)
 
-    def mock_api(port: int | None = None) -> tuple[MockApi, ProcessPart]:
-        return start_mock_api(guardian, logs, port=port)
+    def mock_api(port: int | None = None) -> Begun[MockApi]:
+        mock, part = start_mock_api(guardian, logs, port=port, lead=lead)
+        return mock, (part,)
 
-    def kafka(port: int | None = None) -> tuple[KafkaBroker, ProcessPart]:
-        return start_kafka(guardian, logs, port=port)
+    def kafka(port: int | None = None) -> Begun[KafkaBroker]:
+        return start_kafka(guardian, logs, port=port, brokers=request.brokers, lead=lead)
 
     begun = object_store(ports.object_store), mock_api(ports.mock_api), kafka(ports.kafka)
-    store, store_part = _ready(begun[0], again=None if ports.object_store else object_store)
-    mock, mock_part = _ready(begun[1], again=None if ports.mock_api else mock_api)
-    broker, broker_part = _ready(begun[2], again=None if ports.kafka else kafka)
-    return Stack(broker, store, mock, by_name(broker_part, store_part, mock_part))
+    store, store_parts = _ready(begun[0], again=None if ports.object_store else object_store)
+    mock, mock_parts = _ready(begun[1], again=None if ports.mock_api else mock_api)
+    broker, broker_parts = _ready(begun[2], again=None if ports.kafka else kafka)
+    parts = by_name(*broker_parts, *store_parts, *mock_parts, *([front.part] if front else ()))
+    return Stack(broker, store, mock, parts, front.control if front else None)
 
 
-def _ready(begun: tuple[C, ProcessPart], *, again: Callable[[], tuple[C, ProcessPart]] | None) -> tuple[C, ProcessPart]:
+def _ready(begun: Begun[T], *, again: Callable[[], Begun[T]] | None) -> Begun[T]:
     """The part when it is ready. One that lost the race for the free port it was given is started again."""
     for _ in range(_PORT_RACES if again else 0):
-        life = begun[1].life
         try:
-            begun[1].await_ready()
+            for part in begun[1]:
+                part.await_ready()
         except StackError:
-            if life.exit_code is None or _IN_USE not in life.last_words(_LAST_LINES):
+            if not any(map(_lost_a_race, begun[1])):
                 raise
             assert again is not None
+            # Those of a cluster that were luckier would wait for the others.
+            for part in begun[1]:
+                part.pull("kill")
             begun = again()
         else:
             return begun
-    begun[1].await_ready()
+    for part in begun[1]:
+        part.await_ready()
     return begun
+
+
+def _lost_a_race(part: ProcessPart) -> bool:
+    return part.life.exit_code is not None and _IN_USE in part.life.last_words(_LAST_LINES)

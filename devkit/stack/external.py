@@ -6,7 +6,7 @@ said; what the kit puts into the object store stays below the run's id.
 """
 
 import contextlib
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,9 +77,15 @@ def start_external(guardian: Guardian, logs: Path, request: StackRequest = NO_WI
     """The stack at the given addresses. Raises UsageError for what cannot work there, StackError for what is silent."""
     if request.ports != Ports():
         raise UsageError("the ports of an external stack are not ours to choose", hint="leave the port options out")
+    if request.proxied:
+        raise UsageError(
+            f"the kit cannot put a proxy before {', '.join(sorted(request.proxied))} of an external stack",
+            hint="use a stack of the kit's own for faults of the network and of the store's answers",
+        )
     addresses = read_addresses(request.addresses)
-    kafka = KafkaBroker(addresses.kafka)
+    kafka = KafkaBroker(addresses.kafka, addresses.kafka)
     store = ObjectStore(
+        addresses.s3_endpoint,
         addresses.s3_endpoint,
         "external",
         addresses.access_key,
@@ -88,6 +94,7 @@ def start_external(guardian: Guardian, logs: Path, request: StackRequest = NO_WI
     )
     mock = MockApi(addresses.mock_api)
     left = {topic for visit in over() if visit.addresses.kafka == addresses.kafka for topic in visit.topics}
+    require_brokers(addresses, request.brokers)
     require_topics(addresses, request.topics, probe=f"devkit.probe.{guardian.run_id}", left=left)
     require_buckets(store, probe=f"{guardian.run_id}/probe")
     require_control(mock)
@@ -98,7 +105,7 @@ def start_external(guardian: Guardian, logs: Path, request: StackRequest = NO_WI
         RemotePart("object-store", store.endpoint),
         RemotePart("mock-api", mock.endpoint),
     )
-    return Stack(kafka, store, mock, parts, visit.prefix, leave=visit.leave)
+    return Stack(kafka, store, mock, parts, prefix=visit.prefix, leave=visit.leave)
 
 
 def require_topics(addresses: Addresses, topics: Sequence[str], *, probe: str, left: Set[str] = frozenset()) -> None:
@@ -107,13 +114,7 @@ def require_topics(addresses: Addresses, topics: Sequence[str], *, probe: str, l
     `topics` will be made afresh for each arm; those that are there already need `may_recreate_topics`. `left` are some
     that killed runs of this machine made.
     """
-    try:
-        admin = KafkaAdminClient(bootstrap_servers=addresses.kafka.split(","), bootstrap_timeout_ms=_KAFKA_MS)
-    except (KafkaError, OSError) as error:
-        raise StackError(
-            f"Kafka at {addresses.kafka} does not answer: {error}", hint="check the address, and what it advertises"
-        ) from error
-    with contextlib.closing(admin):
+    with _admin(addresses) as admin:
         try:
             there = sorted(set(admin.list_topics()) & set(topics))
         except KafkaError as error:
@@ -125,13 +126,38 @@ def require_topics(addresses: Addresses, topics: Sequence[str], *, probe: str, l
                 hint="; ".join(filter(None, (others, _OTHER_TOPICS))),
             )
         try:
-            admin.create_topics([NewTopic(probe, num_partitions=1, replication_factor=1)], timeout_ms=_KAFKA_MS)
+            admin.create_topics([NewTopic(probe, num_partitions=1, replication_factor=-1)], timeout_ms=_KAFKA_MS)
             admin.delete_topics([probe], timeout_ms=_KAFKA_MS)
         except KafkaError as error:
             raise UsageError(
                 f"Kafka at {addresses.kafka} does not let us make and delete topics, which each arm does: {error}",
                 hint="give the user these rights, or use a stack of the kit's own",
             ) from error
+
+
+def require_brokers(addresses: Addresses, brokers: int) -> None:
+    """Raises UsageError when there are fewer brokers than a scenario asks for, StackError without any."""
+    if brokers == 1:
+        return
+    with _admin(addresses) as admin:
+        found = len(admin.describe_cluster()["brokers"])
+    if found < brokers:
+        raise UsageError(
+            f"Kafka at {addresses.kafka} has {found} of the {brokers} brokers that are asked for",
+            hint="use a larger cluster, or `--stack embedded`",
+        )
+
+
+@contextlib.contextmanager
+def _admin(addresses: Addresses) -> Iterator[KafkaAdminClient]:
+    try:
+        admin = KafkaAdminClient(bootstrap_servers=addresses.kafka.split(","), bootstrap_timeout_ms=_KAFKA_MS)
+    except (KafkaError, OSError) as error:
+        raise StackError(
+            f"Kafka at {addresses.kafka} does not answer: {error}", hint="check the address, and what it advertises"
+        ) from error
+    with contextlib.closing(admin):
+        yield admin
 
 
 def require_buckets(store: ObjectStore, *, probe: str) -> None:

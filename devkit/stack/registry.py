@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from devkit.errors import UsageError
 from devkit.guardian import Guardian
 from devkit.guardian.state import LOGS
 from devkit.stack.compose import start_compose
 from devkit.stack.embedded import start_embedded
 from devkit.stack.external import start_external
-from devkit.stack.stack import NO_WISHES, Stack, StackRequest
+from devkit.stack.stack import NO_WISHES, Ports, Stack, StackRequest
 
 Start = Callable[[Guardian, Path, StackRequest], Stack]
 """Starts all parts, logs to a directory, and waits until each is ready. Raises StackError that names the part."""
@@ -36,6 +37,8 @@ BACKENDS: Mapping[str, Start] = MappingProxyType(
 
 def start_stack(backend: str, guardian: Guardian, logs: Path, request: StackRequest = NO_WISHES) -> Stack:
     """Start the stack called `backend`, and have the run's state say what it consists of. Raises StackError."""
+    if request.proxied and request.ports != Ports():
+        raise UsageError("the port of a part cannot be chosen where a proxy leads its clients", hint="leave it out")
     stack = BACKENDS[backend](guardian, logs, request)
     guardian.announce(stack.addresses() | {LOGS: str(logs.absolute())}, stack.places())
     return stack

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from devkit.errors import StackError, UsageError, WaitTimeoutError
 from devkit.guardian.state import PartPlace
+from devkit.proxy.client import ProxyControl
 from devkit.stack.parts.kafka import KafkaBroker
 from devkit.stack.parts.mock_api import MockApi
 from devkit.stack.parts.object_store import ObjectStore
@@ -42,12 +43,15 @@ class Ports:
 class StackRequest:
     """What a person asked of a stack: `ports` of one that the kit starts, `addresses` (a file) of one that it finds.
 
-    `topics` are those that the run will make afresh.
+    `topics` are those that the run will make afresh. `proxied` names the parts whose clients the kit's proxy is to
+    lead; `kafka` means every broker.
     """
 
     ports: Ports = Ports()
     addresses: Path | None = None
     topics: tuple[str, ...] = ()
+    brokers: int = 1
+    proxied: frozenset[str] = frozenset()
 
 
 NO_WISHES = StackRequest()
@@ -86,7 +90,7 @@ def by_name(*parts: Part) -> Mapping[str, Part]:
 
 @dataclass(frozen=True)
 class Stack:
-    """A running stack: clients of what is there, and the `parts` that it runs as, by name.
+    """A running stack: clients of what is there, and the `parts` that it runs as, by name; `proxy` stands before some.
 
     Where it is shared with others, a run keeps its objects below `prefix` (empty, or ending in a slash), and calls
     `leave` when it has done its work or cannot, to remove what it put there.
@@ -96,6 +100,7 @@ class Stack:
     object_store: ObjectStore
     mock_api: MockApi
     parts: Mapping[str, Part]
+    proxy: ProxyControl | None = None
     prefix: str = ""
     leave: Callable[[], None] = _nothing
     _excuses: _Excuses = field(default_factory=_Excuses, init=False, repr=False, compare=False)
@@ -155,11 +160,13 @@ class Stack:
         return (part for name, part in self.parts.items() if name not in self._excuses)
 
     def addresses(self) -> dict[str, str]:
+        """Where programs find the parts; behind a proxy also where the kit finds the broker, and the proxy itself."""
+        past_proxy = {"kafka direct": self.kafka.direct, "proxy": self.proxy.endpoint} if self.proxy else {}
         return {
             "kafka": self.kafka.bootstrap,
             "object store": self.object_store.endpoint,
             "mock API": self.mock_api.endpoint,
-        }
+        } | past_proxy
 
     def places(self) -> tuple[PartPlace, ...]:
         """The parts as the run's state file knows them."""

@@ -19,11 +19,20 @@ from devkit.docker.preflight import check_engine
 from devkit.errors import UsageError
 from devkit.guardian import Guardian
 from devkit.stack.compose_file import REPOSITORY
-from devkit.stack.container_stack import KAFKA, MOCK_API, OBJECT_STORE, container_stack
+from devkit.stack.container_stack import (
+    KAFKA,
+    MOCK_API,
+    OBJECT_STORE,
+    Clients,
+    ContainerPorts,
+    container_stack,
+    require_possible,
+)
+from devkit.stack.front import Front
 from devkit.stack.images import MINIO, kafka_image
-from devkit.stack.parts.kafka import render_properties
+from devkit.stack.parts.kafka import KafkaBroker, render_properties
 from devkit.stack.parts.object_store import ACCESS_KEY, SECRET_KEY
-from devkit.stack.ports import LOOPBACK, claim_port
+from devkit.stack.ports import LOOPBACK
 from devkit.stack.stack import NO_WISHES, Stack, StackRequest
 from devkit.waiting import wait_until
 
@@ -37,24 +46,22 @@ _PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
 
 def start_testcontainers(guardian: Guardian, logs: Path, request: StackRequest = NO_WISHES) -> Stack:
     """Start the containers and wait until each is ready. Raises StackError that names the cause."""
+    require_possible("testcontainers", request)
     access = find_docker()
     check_engine(access, needed_bytes=3 * _LIMIT_BYTES)
     guardian.use_docker(access)
     _build_mock(guardian, access, logs)
     testcontainers_config.ryuk_disabled = True
-    ports = request.ports
-    published = {
-        KAFKA: claim_port(ports.kafka, "Kafka"),
-        OBJECT_STORE: claim_port(ports.object_store, "the object store"),
-        MOCK_API: claim_port(ports.mock_api, "the mock API"),
-    }
+    ports = ContainerPorts.claim(request.ports)
+    front = Front(guardian, logs, request.proxied) if request.proxied else None
+    clients = Clients.of(ports, front)
     make = _Maker(guardian.run_id)
     containers = {
-        OBJECT_STORE: make.minio(published[OBJECT_STORE]),
-        MOCK_API: make.mock_api(published[MOCK_API]),
-        KAFKA: make.kafka(published[KAFKA]),
+        OBJECT_STORE: make.minio(ports.object_store),
+        MOCK_API: make.mock_api(ports.mock_api),
+        KAFKA: make.kafka(ports, clients.kafka),
     }
-    return container_stack(guardian, access, logs, containers=containers, ports=published)
+    return container_stack(guardian, access, logs, containers=containers, clients=clients, front=front)
 
 
 def _build_mock(guardian: Guardian, access: DockerAccess, logs: Path) -> None:
@@ -77,12 +84,13 @@ class _Maker:
     def __init__(self, run_id: str) -> None:
         self._run_id = run_id
 
-    def kafka(self, port: int) -> str:
+    def kafka(self, ports: ContainerPorts, clients: KafkaBroker) -> str:
         properties = render_properties(
-            listeners="PLAINTEXT://0.0.0.0:9092",
-            advertised=f"PLAINTEXT://{LOOPBACK}:{port}",
+            listeners="PLAINTEXT://0.0.0.0:9092,KIT://0.0.0.0:9094,INTERNAL://127.0.0.1:19092",
+            advertised=f"PLAINTEXT://{clients.bootstrap},KIT://{clients.direct},INTERNAL://127.0.0.1:19092",
             controller="127.0.0.1:9093",
             data=PurePosixPath("/var/lib/kafka/data"),
+            inter_broker="INTERNAL",
         )
         start = 'printf %s "$PROPERTIES" > /mnt/shared/config/server.properties && exec /etc/kafka/docker/run'
         environment = {
@@ -90,7 +98,9 @@ class _Maker:
             "KAFKA_HEAP_OPTS": "-Xmx512m",
             "KAFKA_LOG4J_ROOT_LOGLEVEL": "WARN",
         }
-        return self._start(KAFKA, kafka_image(), ["bash", "-c", start], {9092: port}, environment)
+        return self._start(
+            KAFKA, kafka_image(), ["bash", "-c", start], {9092: ports.kafka, 9094: ports.kit}, environment
+        )
 
     def minio(self, port: int) -> str:
         environment = {"MINIO_ROOT_USER": ACCESS_KEY, "MINIO_ROOT_PASSWORD": SECRET_KEY}

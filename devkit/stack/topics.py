@@ -20,7 +20,8 @@ Ends = dict[int, int]
 def recreate_topics(bootstrap: str, topics: Mapping[str, tuple[int, Mapping[str, str]]]) -> None:
     """Make each topic empty, with its number of partitions and settings. Raises StackError."""
     new = [
-        NewTopic(name, num_partitions=partitions, replication_factor=1, topic_configs=dict(settings))
+        # As many replicas as the broker gives by default: one has only itself, three keep one each.
+        NewTopic(name, num_partitions=partitions, replication_factor=-1, topic_configs=dict(settings))
         for name, (partitions, settings) in topics.items()
     ]
     with _admin(bootstrap, "made") as admin:

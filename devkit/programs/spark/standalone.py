@@ -37,7 +37,7 @@ def start_pipeline(guardian: Guardian, stack: Stack, logs: Path) -> str:
         checkpoint=f"s3a://{CHECKPOINTS}/{stack.prefix}html-enrichment",
         claim_check=ClaimCheck(endpoint=stack.object_store.endpoint, bucket=CLAIM_CHECKS),
     )
-    recreate_topics(stack.kafka.bootstrap, _topics(config.source, config.sink, config.deferral))
+    recreate_topics(stack.kafka.direct, _topics(config.source, config.sink, config.deferral))
     place = SparkPlace(stack.object_store.endpoint, guardian.directory, ui=True)
     launch = prepare_launch(config, place, logs, credentials=stack.object_store.credentials())
     process = launch.spawn(guardian, "pipeline", logs=logs)

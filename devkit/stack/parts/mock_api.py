@@ -12,6 +12,7 @@ from pydantic import BaseModel, TypeAdapter
 from devkit.errors import StackError
 from devkit.guardian import Guardian
 from devkit.loopback import loopback_session
+from devkit.stack.parts.lead import Lead, straight
 from devkit.stack.parts.process import ProcessPart
 from devkit.stack.parts.running import Life, require_running
 from devkit.stack.ports import LOOPBACK, claim_port
@@ -90,10 +91,10 @@ class MockSilentError(StackError):
 
 
 class MockApi:
-    """A running mock."""
+    """A running mock, which programs under test reach at `endpoint`, maybe through a proxy, and the kit at `direct`."""
 
-    def __init__(self, endpoint: str) -> None:
-        self.endpoint = endpoint
+    def __init__(self, endpoint: str, direct: str | None = None) -> None:
+        self.endpoint, self.direct = endpoint, direct or endpoint
         self._session = loopback_session()
         self._state: Mapping[str, Any] | None = None
 
@@ -128,7 +129,7 @@ class MockApi:
         self, method: str, path: str, *, json: Mapping[str, Any] | None = None, params: dict[str, str] | None = None
     ) -> bytes:
         try:
-            answer = self._session.request(method, self.endpoint + path, json=json, params=params, timeout=_TIMEOUT_S)
+            answer = self._session.request(method, self.direct + path, json=json, params=params, timeout=_TIMEOUT_S)
         except requests.RequestException as error:
             raise MockSilentError(f"mock API did not answer {method} {path}: {error}") from error
         if not answer.ok:
@@ -137,11 +138,12 @@ class MockApi:
 
 
 def start_mock_api(
-    guardian: Guardian, logs: Path, *, seed: int = 0, port: int | None = None
+    guardian: Guardian, logs: Path, *, seed: int = 0, port: int | None = None, lead: Lead = straight
 ) -> tuple[MockApi, ProcessPart]:
     """Start the mock; returns as soon as it has begun."""
     chosen = claim_port(port, "the mock API")
-    mock = MockApi(f"http://{LOOPBACK}:{chosen}")
+    address = f"{LOOPBACK}:{chosen}"
+    mock = MockApi(f"http://{lead('mock-api', address)}", f"http://{address}")
     argv = [sys.executable, "-m", "mockapi", "--host", LOOPBACK, "--port", str(chosen), "--seed", str(seed)]
 
     def ready(life: Life) -> None:
@@ -165,7 +167,7 @@ def await_mock_api(mock: MockApi, life: Life) -> None:
 
     def said() -> bool:
         require_running(life)
-        return f"ready on {mock.endpoint}\n" in life.stdout.read_text()
+        return f"ready on {mock.direct}\n" in life.stdout.read_text()
 
     wait_until(said, what="the mock API to say that it is ready", deadline=_READY, hint=f"its log is {life.stderr}")
 
@@ -183,7 +185,7 @@ def await_answer(mock: MockApi, life: Life) -> None:
 
     wait_until(
         answers,
-        what=f"the mock API to answer at {mock.endpoint}",
+        what=f"the mock API to answer at {mock.direct}",
         deadline=_READY,
         hint=f"its log is {life.stderr}",
     )

@@ -13,6 +13,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from devkit.guardian import Guardian
+from devkit.stack.parts.lead import Lead, straight
 from devkit.stack.parts.process import ProcessPart
 from devkit.stack.parts.running import Life, require_running
 from devkit.stack.ports import LOOPBACK, claim_port
@@ -29,16 +30,17 @@ _READY = timedelta(seconds=30)
 
 @dataclass(frozen=True)
 class ObjectStore:
-    """A store that answers at `endpoint`."""
+    """A store that programs under test reach at `endpoint`, maybe through a proxy, and the kit itself at `direct`."""
 
     endpoint: str
+    direct: str
     kind: str
     access_key: str = ACCESS_KEY
     secret_key: str = field(default=SECRET_KEY, repr=False)
     region: str = REGION
 
     def client(self) -> "S3Client":
-        return s3_client(self.endpoint, access_key=self.access_key, secret_key=self.secret_key, region=self.region)
+        return s3_client(self.direct, access_key=self.access_key, secret_key=self.secret_key, region=self.region)
 
     def credentials(self) -> dict[str, str]:
         """The environment by which any S3 client finds the credentials."""
@@ -74,13 +76,19 @@ def s3_client(
 
 
 def start_object_store(
-    guardian: Guardian, logs: Path, buckets: tuple[str, ...], *, port: int | None = None
+    guardian: Guardian,
+    logs: Path,
+    buckets: tuple[str, ...],
+    *,
+    port: int | None = None,
+    lead: Lead = straight,
 ) -> tuple[ObjectStore, ProcessPart]:
     """Start a store that will have these buckets; returns as soon as it has begun."""
     chosen = claim_port(port, "the object store")
-    endpoint = f"http://{LOOPBACK}:{chosen}"
+    address = f"{LOOPBACK}:{chosen}"
     minio = shutil.which("minio")
-    store = ObjectStore(endpoint, "minio" if minio else "moto")
+    told = lead("object-store", address)
+    store = ObjectStore(f"http://{told}", f"http://{address}", "minio" if minio else "moto")
     env: dict[str, str] = {}
     if minio:
         data = guardian.directory / "minio"
@@ -96,7 +104,7 @@ def start_object_store(
         guardian,
         "object-store",
         argv,
-        address=endpoint,
+        address=store.endpoint,
         ready=lambda life: await_object_store(store, life, buckets),
         logs=logs,
         env=env,
@@ -117,7 +125,7 @@ def await_object_store(store: ObjectStore, life: Life, buckets: tuple[str, ...])
 
     wait_until(
         answers,
-        what=f"the object store to answer at {store.endpoint}",
+        what=f"the object store to answer at {store.direct}",
         deadline=_READY,
         hint=f"its log is {life.stderr}",
     )

@@ -5,6 +5,7 @@ import pytest
 
 from devkit.errors import StackError, UsageError
 from devkit.guardian.state import PartPlace
+from devkit.proxy.client import ProxyControl
 from devkit.stack import stack as stack_module
 from devkit.stack.parts.kafka import KafkaBroker
 from devkit.stack.parts.mock_api import MockApi, MockSilentError
@@ -22,8 +23,8 @@ def processes() -> list[FakeProcess]:
 @pytest.fixture
 def stack(processes: list[FakeProcess]) -> Stack:
     return Stack(
-        KafkaBroker("127.0.0.1:1"),
-        ObjectStore("http://127.0.0.1:2", "moto"),
+        KafkaBroker("127.0.0.1:1", "127.0.0.1:4"),
+        ObjectStore("http://127.0.0.1:2", "http://127.0.0.1:2", "moto"),
         MockApi("http://127.0.0.1:3"),
         by_name(*(FakePart(process, f"127.0.0.1:{number}") for number, process in enumerate(processes, 1))),
     )
@@ -35,6 +36,11 @@ def test_addresses_are_those_of_the_parts(stack: Stack) -> None:
         "object store": "http://127.0.0.1:2",
         "mock API": "http://127.0.0.1:3",
     }
+
+
+def test_behind_a_proxy_the_kits_own_way_is_told_too(stack: Stack) -> None:
+    behind = replace(stack, proxy=ProxyControl("http://127.0.0.1:5"))
+    assert behind.addresses() == stack.addresses() | {"kafka direct": "127.0.0.1:4", "proxy": "http://127.0.0.1:5"}
 
 
 def test_while_all_run_there_is_nothing_to_say(stack: Stack) -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from devkit.errors import StackError
-from devkit.stack.parts.kafka import KafkaBroker, await_kafka, render_properties
+from devkit.stack.parts.kafka import await_kafka, render_properties
 from tests.unit.devkit.stack.fakes import FakeProcess
 
 
@@ -40,6 +40,25 @@ def test_it_may_listen_elsewhere_than_it_is_known_by() -> None:
     assert properties["inter.broker.listener.name"] == "INTERNAL"
 
 
+def test_a_single_broker_has_one_replica_of_everything() -> None:
+    properties = rendered()
+    replicas = {key: value for key, value in properties.items() if key.endswith("replication.factor")}
+    assert len(replicas) == 4
+    assert set(replicas.values()) == {"1"}
+    assert properties["min.insync.replicas"] == "1"
+
+
+def test_three_are_one_quorum_and_one_of_them_may_be_missing() -> None:
+    voters = {number: f"127.0.0.1:{19090 + number}" for number in (1, 2, 3)}
+    properties = rendered(node=2, voters=voters, controller=voters[2])
+    assert properties["node.id"] == "2"
+    assert properties["controller.quorum.voters"] == "1@127.0.0.1:19091,2@127.0.0.1:19092,3@127.0.0.1:19093"
+    assert properties["listeners"].endswith("CONTROLLER://127.0.0.1:19092")
+    replicas = {value for key, value in properties.items() if key.endswith("replication.factor")}
+    in_sync = {properties[key] for key in properties if key.endswith(("min.isr", "insync.replicas"))}
+    assert (replicas, in_sync) == ({"3"}, {"2"})
+
+
 def test_nothing_is_left_to_be_filled_in() -> None:
     assert "$" not in "".join(rendered().values())
 
@@ -54,4 +73,4 @@ def test_the_brokers_own_limit_is_above_those_of_topics() -> None:
 
 def test_a_broker_that_ended_is_not_waited_for() -> None:
     with pytest.raises(StackError, match=r"^kafka ended with exit code 1"):
-        await_kafka(KafkaBroker("127.0.0.1:1"), FakeProcess(exit_code=1))
+        await_kafka("127.0.0.1:1", FakeProcess(exit_code=1))

@@ -119,7 +119,7 @@ def test_a_refusal_is_an_error_with_the_mocks_own_words(server: Server, mock: Mo
 
 
 def test_a_mock_that_does_not_answer(mock: MockApi) -> None:
-    mock.endpoint = f"http://127.0.0.1:{free_port()}"
+    mock.direct = f"http://127.0.0.1:{free_port()}"
     with pytest.raises(StackError, match=r"^mock API did not answer GET /__mock/journal/counts: "):
         mock.counts()
 

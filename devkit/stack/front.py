@@ -1,0 +1,82 @@
+"""The kit's proxy in front of parts of a stack: the network and the store's answers can be spoilt there.
+
+    programs under test ──▶ listener `kafka` ──▶ the broker's own address ◀── the kit itself
+    before an object store: listener `object-store` (tcp) ──▶ listener `object-store.s3` (requests) ──▶ the store
+
+It is a part of the stack too, so that its end is named.
+"""
+
+import sys
+from collections.abc import Set
+from datetime import timedelta
+from pathlib import Path
+
+from devkit.guardian import Guardian
+from devkit.proxy.client import ProxyControl
+from devkit.stack.parts.part import Lever
+from devkit.stack.parts.process import ProcessPart
+from devkit.stack.parts.running import Life, require_running
+from devkit.stack.ports import LOOPBACK, claim_port
+from devkit.waiting import wait_until
+
+PROXY = "proxy"
+OF_REQUESTS = ".s3"
+"""Behind a part's name: its listener that knows S3 requests; the one that is called as the part knows bytes."""
+
+_READY = timedelta(seconds=30)
+_FORGETS = "it would forget whom it leads where; cut or pause the part behind it instead"
+_REFUSED: dict[Lever, str] = {"kill": _FORGETS, "restart": _FORGETS}
+
+
+class Front:
+    """A proxy process that leads clients to the parts with these names. Raises StackError when it does not begin."""
+
+    def __init__(self, guardian: Guardian, logs: Path, names: Set[str]) -> None:
+        self._names = names
+        port = claim_port(None, "the proxy")
+        self.control = ProxyControl(f"http://{LOOPBACK}:{port}")
+        self.part = ProcessPart(
+            guardian,
+            PROXY,
+            [sys.executable, "-m", "devkit.proxy", "--control-port", str(port)],
+            address=self.control.endpoint,
+            ready=self._await_control,
+            logs=logs,
+            split=True,
+            refused=_REFUSED,
+        )
+        self.part.await_ready()
+
+    def leads_to(self, part: str) -> bool:
+        """Whether it stands before this part; `kafka` means every broker."""
+        return part in self._names or part.partition("-")[0] in self._names
+
+    def lead(self, part: str, address: str) -> str:
+        """Where clients find the part that is at `address`, `host:port`: here, if it leads to this part.
+
+        Asked again for a part it leads to the new address.
+        """
+        if not self.leads_to(part):
+            return address
+        self._forget(part)
+        return self.control.listen(part, address).address
+
+    def lead_requests(self, part: str, address: str) -> str:
+        """The same before an object store, of which it knows the requests as well."""
+        if not self.leads_to(part):
+            return address
+        self._forget(part)
+        self._forget(part + OF_REQUESTS)
+        requests = self.control.listen(part + OF_REQUESTS, address, layer="s3")
+        return self.control.listen(part, requests.address).address
+
+    def _forget(self, listener: str) -> None:
+        if any(one.name == listener for one in self.control.listeners()):
+            self.control.close(listener)
+
+    def _await_control(self, life: Life) -> None:
+        def said() -> bool:
+            require_running(life)
+            return f"proxy controlled at {self.control.endpoint}\n" in life.stdout.read_text()
+
+        wait_until(said, what="the proxy to say that it is ready", deadline=_READY, hint=f"its log is {life.stderr}")

@@ -1,0 +1,93 @@
+"""Which parts the proxy leads to, against a control interface that remembers what it was asked."""
+
+from pathlib import Path
+
+import pytest
+
+from devkit.proxy.client import ProxyControl
+from devkit.proxy.model import ListenerState
+from devkit.proxy.toxics.toxic import Layer
+from devkit.stack import front as front_module
+from devkit.stack.front import Front
+from tests.unit.devkit.stack.fakes import FakeGuardian, FakeProcess
+
+
+class Control(ProxyControl):
+    """Listens nowhere."""
+
+    def __init__(self, endpoint: str) -> None:
+        super().__init__(endpoint)
+        self.held: dict[str, ListenerState] = {}
+        self.ports = iter(range(1, 100))
+
+    def listeners(self) -> list[ListenerState]:
+        return list(self.held.values())
+
+    def listen(self, name: str, upstream: str, *, layer: Layer = "tcp", port: int | None = None) -> ListenerState:
+        assert name not in self.held, "the proxy takes a name once"
+        address = f"127.0.0.1:{next(self.ports)}"
+        self.held[name] = ListenerState(
+            name=name, layer=layer, address=address, upstream=upstream, listening=True, connections=0, open=0
+        )
+        return self.held[name]
+
+    def close(self, name: str) -> None:
+        del self.held[name]
+
+
+class Ready(FakeGuardian):
+    """Its proxy says at once that it is ready."""
+
+    def spawn(self, name: str, argv: list[str], **kwargs: object) -> FakeProcess:
+        process = super().spawn(name, argv, **kwargs)  # type: ignore[arg-type]
+        process.stdout.write_text(f"proxy controlled at http://127.0.0.1:{argv[-1]}\n")
+        return process
+
+
+def in_front_of(*names: str, directory: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Front, Control]:
+    monkeypatch.setattr(front_module, "ProxyControl", Control)
+    front = Front(Ready(directory).real(), directory, frozenset(names))
+    assert isinstance(front.control, Control)
+    return front, front.control
+
+
+@pytest.mark.parametrize(
+    ("names", "led"),
+    [
+        (("kafka",), {"kafka", "kafka-1", "kafka-3"}),
+        (("kafka-1",), {"kafka-1"}),
+        (("object-store", "mock-api"), {"object-store", "mock-api"}),
+    ],
+)
+def test_only_to_those_that_were_named(
+    names: tuple[str, ...], led: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    front, control = in_front_of(*names, directory=tmp_path, monkeypatch=monkeypatch)
+    parts = ("kafka", "kafka-1", "kafka-3", "object-store", "mock-api")
+    told = {part: front.lead(part, "127.0.0.1:9092") for part in parts}
+    assert {part for part, address in told.items() if address != "127.0.0.1:9092"} == led == control.held.keys()
+    assert all(control.held[part].address == told[part] for part in led)
+
+
+def test_a_part_that_had_to_begin_again_elsewhere_is_led_to_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    front, control = in_front_of("kafka", directory=tmp_path, monkeypatch=monkeypatch)
+    front.lead("kafka", "127.0.0.1:9092")
+    told = front.lead("kafka", "127.0.0.1:9093")
+    assert [(one.address, one.upstream) for one in control.listeners()] == [(told, "127.0.0.1:9093")]
+
+
+def test_before_a_store_stand_one_of_bytes_and_one_of_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    front, control = in_front_of("object-store", directory=tmp_path, monkeypatch=monkeypatch)
+    for _ in range(2):
+        told = front.lead_requests("object-store", "127.0.0.1:9000")
+    bytes_, requests = control.held["object-store"], control.held["object-store.s3"]
+    assert (bytes_.layer, requests.layer) == ("tcp", "s3")
+    assert (told, bytes_.upstream, requests.upstream) == (bytes_.address, requests.address, "127.0.0.1:9000")
+
+
+def test_a_proxy_that_forgets_is_not_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    front, _ = in_front_of("kafka", directory=tmp_path, monkeypatch=monkeypatch)
+    assert front.part.levers == {"pause", "resume"}
+    assert "cut or pause the part behind it" in (front.part.refusal("kill") or "")
