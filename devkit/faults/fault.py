@@ -4,38 +4,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Protocol
 
 import psutil
 from pydantic import BaseModel, ConfigDict
 
-from devkit.stack.parts.running import Life
-
-Lever = Literal["pause", "resume", "kill", "restart"]
-
-
-class Part(Protocol):
-    """A part of a stack as a fault sees it."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def address(self) -> str:
-        """Where clients reach it."""
-
-    @property
-    def life(self) -> Life:
-        """Of its process now; a restarted part has a new one."""
-
-    @property
-    def levers(self) -> frozenset[Lever]:
-        """What this backend can do to it."""
-
-    def refusal(self, lever: Lever) -> str | None:
-        """Why a lever is not among them; None when it is."""
-
-    def pull(self, lever: Lever) -> None:
-        """Raises StackError."""
+from devkit.programs.program import Role
+from devkit.stack.parts.part import Lever, Part
 
 
 @dataclass(frozen=True)
@@ -82,7 +57,7 @@ class Acting(Protocol):
         """
 
 
-def _no_processes(_role: str) -> Sequence[psutil.Process]:
+def _no_processes(_role: Role) -> Sequence[psutil.Process]:
     return ()
 
 
@@ -100,7 +75,7 @@ class Context:
     kafka: str
     plan: Callable[[Undo], None]
     topics: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    processes: Callable[[str], Sequence[psutil.Process]] = _no_processes
+    processes: Callable[[Role], Sequence[psutil.Process]] = _no_processes
     is_guest: bool = False
     seed: int = 0
 
@@ -115,6 +90,8 @@ class Fault(BaseModel, ABC):
     example: ClassVar[str]
     lasts: ClassVar[bool] = True
     """Whether it acts until it is ended; False where `begin` returns when all is done."""
+    blinds: ClassVar[bool] = False
+    """Whether its parts do not even answer the kit meanwhile, which then does not look at the stack."""
 
     @abstractmethod
     def needs(self) -> tuple[Need, ...]:

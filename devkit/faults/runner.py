@@ -117,12 +117,13 @@ class Runner:
     def held(self) -> frozenset[str]:
         """The parts that a fault holds now: what is not to be seen of them is the fault's doing."""
         with self._lock:
-            return frozenset(
-                need.part
-                for one in self._playing
-                if one.phase in ("beginning", "acting", "ending")
-                for need in one.item.do.needs()
-            )
+            return frozenset(need.part for one in self._acting() for need in one.item.do.needs())
+
+    @property
+    def blinds(self) -> bool:
+        """Whether a part that a fault holds now does not even answer the kit."""
+        with self._lock:
+            return any(one.item.do.blinds for one in self._acting())
 
     @property
     def happened(self) -> tuple[Happened, ...]:
@@ -246,9 +247,12 @@ class Runner:
             return True
         return False
 
+    def _acting(self) -> list[_Playing]:
+        return [one for one in self._playing if one.phase in ("beginning", "acting", "ending")]
+
     def _renew(self) -> None:
-        for one in self._playing:
-            if one.page is not None and one.phase in ("beginning", "acting", "ending"):
+        for one in self._acting():
+            if one.page is not None:
                 with contextlib.suppress(FileNotFoundError):  # it is over just now, or undone by the guardian
                     one.page.renew()
 

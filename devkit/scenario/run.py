@@ -22,6 +22,7 @@ from devkit.report.result import Result
 from devkit.report.run_reports import RunReports
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.context import RunContext
+from devkit.scenario.arm.faults import require_levers
 from devkit.scenario.arm.play import play
 from devkit.scenario.configure import config_difference, topics_made_afresh
 from devkit.scenario.model import ArmName, Scenario
@@ -104,6 +105,7 @@ def _play(
         topics = topics_made_afresh(scenario, options.arms, options.program)
         stack = start_stack(options.stack, guardian, directory / "stack", replace(options.request, topics=topics))
         with stack.left_when_it_fails(lambda text: progress.line("stack", text)):
+            require_levers([item for item in scenario.timeline if {*item.arms} & {*options.arms}], stack)
             for name, address in stack.addresses().items():
                 timeline.add(PartAddress(part=name, address=address))
             progress.line("stack", ", ".join(f"{name} {address}" for name, address in stack.addresses().items()))

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from devkit.faults.fault import Acting, Context, Fault, Need, Part, Proof, Undo
+from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
+from devkit.stack.parts.part import Part
 from devkit.stack.parts.running import Life
 
 
@@ -13,6 +14,7 @@ class Kill(Fault):
     name: ClassVar[str] = "kill"
     summary: ClassVar[str] = "a part dies by SIGKILL; at the end it is started again with its data"
     example: ClassVar[str] = "{part: kafka}"
+    blinds: ClassVar[bool] = True
 
     part: str
 

@@ -6,9 +6,10 @@ from typing import ClassVar
 
 import psutil
 
-from devkit.faults.fault import Acting, Context, Fault, Need, Part, Proof, Undo
+from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.parts.answering import answers
 from devkit.faults.stopped import as_data, go_on
+from devkit.stack.parts.part import Part
 
 
 class Pause(Fault):
@@ -17,6 +18,7 @@ class Pause(Fault):
     name: ClassVar[str] = "pause"
     summary: ClassVar[str] = "a part stands still: connections stay open, nothing is answered"
     example: ClassVar[str] = "{part: kafka}"
+    blinds: ClassVar[bool] = True
 
     part: str
 

@@ -13,6 +13,7 @@ class Restart(Fault):
     name: ClassVar[str] = "restart"
     summary: ClassVar[str] = "a part is ended by SIGTERM and started again with its data"
     example: ClassVar[str] = "{part: kafka}"
+    blinds: ClassVar[bool] = True
     lasts: ClassVar[bool] = False
 
     part: str

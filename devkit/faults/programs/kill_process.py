@@ -11,8 +11,9 @@ import psutil
 
 from devkit.errors import WaitTimeoutError
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof
-from devkit.faults.programs.target import Role, of_role
+from devkit.faults.programs.target import of_role
 from devkit.guardian.processes import is_alive
+from devkit.programs.program import Role
 from devkit.waiting import wait_until
 
 _DYING = timedelta(seconds=5)

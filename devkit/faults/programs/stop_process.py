@@ -8,8 +8,9 @@ from typing import ClassVar
 import psutil
 
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
-from devkit.faults.programs.target import Role, of_role
+from devkit.faults.programs.target import of_role
 from devkit.faults.stopped import as_data, go_on
+from devkit.programs.program import Role
 
 
 class StopProcess(Fault):

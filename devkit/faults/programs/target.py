@@ -1,14 +1,12 @@
 """Which processes of the programs under test a fault acts on."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 import psutil
 
 from devkit.errors import StackError
 from devkit.faults.fault import Context
-
-Role = Literal["driver", "executor", "worker"]
+from devkit.programs.program import Role
 
 
 def of_role(context: Context, role: Role, *, every: bool) -> Sequence[psutil.Process]:

@@ -17,6 +17,7 @@ from devkit.programs.places import Places
 from devkit.programs.run import Policy, ProgramRun
 from devkit.scenario.arm.clock import ArmClock
 from devkit.scenario.arm.context import RunContext
+from devkit.scenario.arm.faults import ArmFaults
 from devkit.scenario.arm.hooks import ArmHook, ArmInPlay
 from devkit.scenario.arm.log import ArmLog
 from devkit.scenario.arm.program_events import ProgramEvents
@@ -73,7 +74,16 @@ class Arm:
         self.checkpoint = Checkpoint(self.client, CHECKPOINTS, prefix, self.topics.source)
         self.events = {run.name: ProgramEvents(run, self.log, self.checkpoint) for run in self.programs}
         in_play = ArmInPlay(name, self.clock, self.programs, self.state, self.log)
-        self.hooks: tuple[ArmHook, ...] = tuple(make(in_play) for make in context.hooks)
+        self.faults = ArmFaults(
+            [item for item in scenario.timeline if name in item.arms],
+            in_play,
+            stack,
+            context.guardian.run_id,
+            topics={"source": self.topics.source, "output": self.topics.output, "error": self.topics.error},
+            events=scenario.traffic.event_count,
+            seed=scenario.traffic.seed,
+        )
+        self.hooks: tuple[ArmHook, ...] = (self.faults, *(make(in_play) for make in context.hooks))
         self.publishing_ends = threading.Event()
         self.stopping, self.closing = ExitStack(), ExitStack()
 

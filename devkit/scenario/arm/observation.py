@@ -42,7 +42,7 @@ def observation(arm: Arm) -> ArmObservation:
         ),
         latencies=found.latencies,
         audit=found.audit,
-        evidence=rule_evidence(rules, state.counts),
+        evidence=(*rule_evidence(rules, state.counts), *arm.faults.evidence()),
         unseen=unseen,
         left=main.state.left if "offsets" in unseen else None,
         caveats=(*state.caveats, *by_hand(arm)),

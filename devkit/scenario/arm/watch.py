@@ -28,6 +28,7 @@ def watch(arm: Arm, sleep: Callable[[float], None] = time.sleep) -> None:
         for run in arm.programs:
             for line in run.poll():
                 arm.events[run.name].take(line)
+                arm.faults.note(line)
         if not has_paused and arm.main.is_running:
             has_paused = True
             if arm.pause("pipeline") is not None:
@@ -35,15 +36,22 @@ def watch(arm: Arm, sleep: Callable[[float], None] = time.sleep) -> None:
         begin_traffic(arm)
         _require_stack(arm)
         if arm.clock.now_s() >= next_sample_s:
-            take_sample(arm)
+            _take_sample(arm)
             next_sample_s = arm.clock.now_s() + _SAMPLE.total_seconds()
         for hook in arm.hooks:
             hook.look()
         if end := has_ended(arm, deadline_s):
-            take_sample(arm)
+            _take_sample(arm)
             arm.state.end, arm.state.ended_ms = end, arm.clock.wall_ms()
             return
         sleep(_LOOK.total_seconds())
+
+
+def _take_sample(arm: Arm) -> None:
+    """Unless a fault keeps a part from answering: the loop would stand still with it."""
+    if not arm.faults.blinds:
+        with arm.faults.excusing():
+            take_sample(arm)
 
 
 def begin_traffic(arm: Arm) -> None:

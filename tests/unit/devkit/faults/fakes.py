@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from devkit.errors import StackError
-from devkit.faults.fault import Acting, Context, Fault, Lever, Need, Proof, Undo
+from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
+from devkit.stack.parts.part import LEVERS, Lever, Part
 from tests.unit.devkit.stack.fakes import FakeProcess
 
 
@@ -29,14 +30,13 @@ class FakePart:
 
     @property
     def levers(self) -> frozenset[Lever]:
-        every: tuple[Lever, ...] = ("pause", "resume", "kill", "restart")
-        return frozenset(lever for lever in every if lever not in self.refused)
+        return frozenset(lever for lever in LEVERS if lever not in self.refused)
 
     def refusal(self, lever: Lever) -> str | None:
         return self.refused.get(lever)
 
     def require(self, lever: Lever) -> None:
-        assert lever not in self.refused
+        Part.require(self, lever)
 
     def pull(self, lever: Lever) -> None:
         self.pulled.append(lever)
@@ -119,5 +119,5 @@ class Excuses:
         self.now.remove(part)
 
 
-def context(*parts: FakePart, plan: Callable[[Undo], None] = lambda _undo: None, is_guest: bool = False) -> Context:
+def context(*parts: Part, plan: Callable[[Undo], None] = lambda _undo: None, is_guest: bool = False) -> Context:
     return Context({part.name: part for part in parts}, "127.0.0.1:1", plan, is_guest=is_guest)

@@ -3,7 +3,7 @@
 import io
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -101,8 +101,11 @@ def set_up(scenario: Scenario, directory: Path, *, program: Program = SPARK) -> 
         object_store=SimpleNamespace(endpoint="http://127.0.0.1:1", client=lambda: store),
         mock_api=SimpleNamespace(endpoint="http://127.0.0.1:1", counts=lambda: counts),
         prefix="",
+        parts={},
+        excused=lambda _name: nullcontext(),
     )
     with Timeline(directory / "events.jsonl") as timeline:
-        context = RunContext(cast(Guardian, None), cast(Stack, stack), timeline, Progress(output), directory, program)
+        guardian = cast(Guardian, SimpleNamespace(run_id="run-of-test"))
+        context = RunContext(guardian, cast(Stack, stack), timeline, Progress(output), directory, program)
         arm = Arm(context, scenario, "incident", cast(ScenarioTraffic, SimpleNamespace(count=161)))
         yield Stage(arm, store, output, directory, counts)

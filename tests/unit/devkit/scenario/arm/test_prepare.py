@@ -44,7 +44,7 @@ class TestFirstTry:
         monkeypatch.setattr(place_module, "_classpath", lambda: "a.jar")
         store = SimpleNamespace(endpoint="http://127.0.0.1:1", credentials=dict, client=FakeS3)
         parts = {**vars(stage.arm.context.stack), "object_store": store, "require_running": lambda: None}
-        guardian = SimpleNamespace(directory=stage.directory)
+        guardian = SimpleNamespace(directory=stage.directory, run_id="run-of-test")
 
         def play(tried_first: TriedFirst, program: Program = SPARK) -> list[Launch]:
             context = replace(

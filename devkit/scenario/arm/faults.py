@@ -1,0 +1,154 @@
+"""The faults of an arm's timeline: fed with what is observed of the arm, and told in its log."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import psutil
+
+from devkit.errors import StackError, UsageError
+from devkit.faults.condition import Figure, Seen
+from devkit.faults.fault import Context, Undo
+from devkit.faults.item import TimelineItem
+from devkit.faults.journal import Journal
+from devkit.faults.runner import Happened, Runner
+from devkit.observe.arm import TimelineEvidence
+from devkit.programs.program import Role
+from devkit.scenario.arm.hooks import ArmInPlay
+from devkit.stack.stack import Stack
+
+
+class ArmFaults:
+    """See `devkit.scenario.arm.hooks.ArmHook`. `topics` are the arm's by role; `events` are published in all."""
+
+    def __init__(
+        self,
+        items: Sequence[TimelineItem],
+        arm: ArmInPlay,
+        stack: Stack,
+        run_id: str,
+        *,
+        topics: Mapping[str, str],
+        events: int,
+        seed: int,
+    ) -> None:
+        self._arm, self._stack, self._topics, self._seed = arm, stack, topics, seed
+        self._runner = Runner(
+            items,
+            journal=Journal(run_id),
+            context=self._context,
+            excuse=stack.excused,
+            clock=arm.clock.now_s,
+            tell=self._tell,
+            events=events,
+        )
+        self._batches: set[int] = set()
+        self._events: set[str] = set()
+
+    def begin(self) -> None:
+        self._runner.start()
+
+    def note(self, line: Mapping[str, Any]) -> None:
+        """Something that a program said, or that happened to its process."""
+        event, batch = str(line.get("event")), line.get("batch")
+        self._events.add(event)
+        if event == "batch_committed" and isinstance(batch, int):
+            self._batches.add(batch)
+
+    def look(self) -> None:
+        """What the newest sample shows. Raises StackError when a fault could not be ended."""
+        main, sample = self._arm.programs[0], self._arm.state.sample
+        figures: dict[Figure, int] = {}
+        if self._arm.state.samples:
+            figures |= {
+                "outputs": sample.outputs,
+                "errors": sample.errors,
+                "requests": sample.requests,
+                "deferred": sample.deferred,
+                "restarts": main.supervisor.restarts,
+            }
+            if main.view.shows_offsets:
+                figures |= {"lag": sample.lag, "committed": sample.committed}
+        running = frozenset(run.label for run in self._arm.programs if run.is_running)
+        self._runner.look(Seen(figures, running, frozenset(self._batches), frozenset(self._events)))
+
+    @contextlib.contextmanager
+    def excusing(self) -> Iterator[None]:
+        """Around a look at the stack's parts: what fails while a fault holds one is no failure of the run."""
+        held = self._runner.held
+        try:
+            yield
+        except StackError as error:
+            held |= self._runner.held
+            if not held:
+                raise
+            self._arm.log.add("not_observable", parts=sorted(held), error=str(error))
+
+    @property
+    def blinds(self) -> bool:
+        """Whether a fault keeps a part from answering, so that a look at the stack would wait for it."""
+        return self._runner.blinds
+
+    def end(self) -> None:
+        """End all of them and wait for the parts. Raises StackError when one is not healed."""
+        self._runner.end()
+
+    def evidence(self) -> tuple[TimelineEvidence, ...]:
+        return tuple(_evidence(one) for one in self._runner.happened)
+
+    def _context(self, plan: Callable[[Undo], None]) -> Context:
+        return Context(
+            self._stack.parts,
+            self._stack.kafka.bootstrap,
+            plan,
+            topics=self._topics,
+            processes=self._processes,
+            is_guest=bool(self._stack.prefix),
+            seed=self._seed,
+        )
+
+    def _processes(self, role: Role) -> list[psutil.Process]:
+        return [process for run in self._arm.programs for process in run.processes(role)]
+
+    def _tell(self, one: Happened) -> None:
+        if one.to_s is None:
+            self._arm.log.add("fault_begins", name=one.name, asked=one.asked, from_s=one.from_s)
+            self._arm.log.say("fault", f"{one.name} begins: {one.asked}")
+            return
+        self._arm.log.add(
+            "fault_ends",
+            name=one.name,
+            asked=one.asked,
+            from_s=one.from_s,
+            to_s=one.to_s,
+            acted=one.acted,
+            did=one.did,
+            irreversible=list(one.irreversible),
+        )
+        left = "".join(f"; cannot be undone: {text}" for text in one.irreversible)
+        self._arm.log.say("fault", f"{one.name} is over: {one.did}{left}")
+
+
+def require_levers(items: Sequence[TimelineItem], stack: Stack) -> None:
+    """Raises UsageError, with the fault's name, when the stack has not a part or refuses a lever that one needs."""
+    for item in items:
+        for need in item.do.needs():
+            try:
+                part = stack.part(need.part)
+                if need.lever is not None:
+                    part.require(need.lever)
+            except UsageError as error:
+                raise UsageError(f"fault {item.name!r} ({item.do}) cannot be: {error}", hint=error.hint) from error
+
+
+def _evidence(one: Happened) -> TimelineEvidence:
+    return TimelineEvidence(
+        fault=one.name,
+        fired=one.from_s is not None,
+        asked=one.asked,
+        acted=one.acted,
+        did=one.did,
+        from_s=one.from_s,
+        to_s=one.to_s,
+        irreversible=one.irreversible,
+    )
