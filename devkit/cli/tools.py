@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from devkit.cli.undone import tell_undone
 from devkit.cli.visits import tell_visits
 from devkit.errors import INCONCLUSIVE
+from devkit.guardian.lease import journal_directory
 from devkit.guardian.state import visit_paths
 
 if TYPE_CHECKING:
+    from devkit.faults.undo import Undone
     from devkit.stack.visits import Tidied
 
 
@@ -31,6 +34,8 @@ def doctor() -> None:
 @click.command()
 def heal() -> None:
     """End what killed runs left: processes, containers, networks, volumes, directories, objects in an external stack.
+
+    Faults on parts that outlive their run are undone, and named where that cannot be.
 
     Exit 3 when some is left.
     """
@@ -71,8 +76,17 @@ def _heal() -> tuple[bool, bool]:
         click.echo(f"ended what was left of run {run_id}")
     for run_id, reason in healed.left.items():
         click.echo(f"warning: containers of run {run_id} are left: {reason}", err=True)
+    undone = _heal_faults() if journal_directory("").exists() else []
+    tell_undone(undone)
     tidied = _tidy_visits() if visit_paths() else []
-    return bool(healed.ended or healed.left or tidied), tell_visits(tidied) and not healed.left
+    is_clean = tell_visits(tidied) and not healed.left and not any(one.why for one in undone)
+    return bool(healed.ended or healed.left or tidied or undone), is_clean
+
+
+def _heal_faults() -> "list[Undone]":
+    from devkit.faults.undo import heal_faults
+
+    return heal_faults()
 
 
 def _tidy_visits() -> "list[Tidied]":

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from devkit.faults import lease
 from devkit.faults.fault import Fault, Undo
-from devkit.jvm.cache import cache_dir
+from devkit.guardian import lease
+from devkit.guardian.lease import PAGE, journal_directory
 
 
 class Entry(BaseModel):
@@ -25,6 +25,7 @@ class Entry(BaseModel):
     run_id: str
     name: str
     fault: str
+    module: str
     asked: str
     began: datetime
     plans: tuple[Undo, ...] = ()
@@ -36,10 +37,6 @@ class Entry(BaseModel):
     def irreversible(self) -> tuple[str, ...]:
         """What of it cannot be undone."""
         return tuple(plan.irreversible for plan in self.plans if plan.irreversible)
-
-
-def journal_directory(run_id: str) -> Path:
-    return cache_dir() / "faults" / run_id
 
 
 @dataclass
@@ -89,12 +86,13 @@ class Journal:
             run_id=self.run_id,
             name=name,
             fault=fault.name,
+            module=type(fault).__module__,
             asked=str(fault),
             began=datetime.now(UTC),
             holder=holder,
             lasts_s=lasts_s,
         )
-        page = Page(self.directory / f"{secrets.token_hex(4)}.json", entry)
+        page = Page(self.directory / f"{secrets.token_hex(4)}{PAGE}", entry)
         page.write()
         return page
 
@@ -103,7 +101,7 @@ class Journal:
         return tuple(sorted(self._pages(), key=lambda page: page.entry.began))
 
     def _pages(self) -> Iterator[Page]:
-        for path in self.directory.glob("*.json"):
+        for path in self.directory.glob(f"*{PAGE}"):
             try:
                 yield Page(path, Entry.model_validate_json(path.read_bytes()))
             except (OSError, ValidationError):

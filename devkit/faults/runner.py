@@ -16,10 +16,11 @@ from typing import Literal, Protocol
 
 from devkit.errors import DevkitError, StackError
 from devkit.faults.condition import Seen
-from devkit.faults.fault import Acting, Context, Fault, Proof, Undo
+from devkit.faults.fault import Acting, Context, Proof, Undo
 from devkit.faults.item import TimelineItem
 from devkit.faults.journal import Journal, Page
-from devkit.faults.lease import RENEW_EVERY
+from devkit.faults.undo import carry_out
+from devkit.guardian.lease import RENEW_EVERY
 
 _TICK = timedelta(milliseconds=100)
 _HEALING = timedelta(seconds=150)
@@ -227,7 +228,7 @@ class Runner:
         irreversible: tuple[str, ...] = ()
         if one.page is not None:
             irreversible = one.page.entry.irreversible
-            if begun or self._undone(one.item.do, one.page):
+            if begun or _undone(one.page):
                 one.page.close()
         one.held.close()
         before = one.happened
@@ -238,15 +239,6 @@ class Runner:
             one.phase = "over"
             self._lock.notify_all()
 
-    def _undone(self, fault: Fault, page: Page) -> bool:
-        """Whether the plans could be carried out; else the page stays, for the guardian and `devkit heal`."""
-        with contextlib.suppress(DevkitError, NotImplementedError):
-            for plan in reversed(page.entry.plans):
-                if not plan.irreversible:
-                    fault.undo(plan)
-            return True
-        return False
-
     def _acting(self) -> list[_Playing]:
         return [one for one in self._playing if one.phase in ("beginning", "acting", "ending")]
 
@@ -255,6 +247,14 @@ class Runner:
             if one.page is not None:
                 with contextlib.suppress(FileNotFoundError):  # it is over just now, or undone by the guardian
                     one.page.renew()
+
+
+def _undone(page: Page) -> bool:
+    """Whether the plans could be carried out; else the page stays, for the guardian and `devkit heal`."""
+    with contextlib.suppress(DevkitError):
+        carry_out(page)
+        return True
+    return False
 
 
 def _bound(work: Callable[[_Playing], None], one: _Playing) -> Callable[[], None]:

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -17,8 +18,9 @@ import psutil
 
 from devkit.docker.access import DockerAccess
 from devkit.docker.remains import remove_containers
-from devkit.errors import StackError
+from devkit.errors import StackError, WaitTimeoutError
 from devkit.guardian import messages as m
+from devkit.guardian.lease import journal_directory, lapsed_pages
 from devkit.guardian.processes import (
     RUN_VARIABLE,
     TREE_VARIABLE,
@@ -30,6 +32,10 @@ from devkit.guardian.processes import (
     marked,
 )
 from devkit.guardian.state import PartPlace, RunState, state_path
+from devkit.waiting import wait_until
+
+_LOOK_AT_LEASES_S = 1.0
+_UNDOING = timedelta(seconds=60)
 
 
 class GuardianProcess:
@@ -45,6 +51,8 @@ class GuardianProcess:
         self._docker: DockerAccess | None = None
         self._addresses: dict[str, str] = {}
         self._parts: tuple[PartPlace, ...] = ()
+        self._lapsed: frozenset[Path] = frozenset()
+        self._undoing: int | None = None
         become_subreaper()
         self._directory = Path(tempfile.mkdtemp(prefix=f"devkit-{run_id}-"))
         try:
@@ -70,7 +78,7 @@ class GuardianProcess:
         shutdown_asked = False
         try:
             while not self._ending:
-                for key, _ in self._selector.select():
+                for key, _ in self._selector.select(_LOOK_AT_LEASES_S):
                     if key.fd == wake_read:
                         os.read(wake_read, 4096)
                         self._reap()
@@ -81,11 +89,30 @@ class GuardianProcess:
                     for line in buffer.feed(data):
                         shutdown_asked |= self._obey(m.COMMANDS.validate_json(line))
                 self._ending |= shutdown_asked
+                self._look_at_leases()
         finally:
             # Also when this process has a defect: what it owns must not outlive it.
             left = self._end_everything()
         if shutdown_asked:
             self._tell(m.Down(left=left))
+
+    def _look_at_leases(self) -> None:
+        """Have faults undone whose holder is gone. Twice: after a sleep of the machine all leases look lapsed."""
+        lapsed = lapsed_pages(self._run_id)
+        if self._undoing is None and lapsed & self._lapsed and not self._ending:
+            self._undoing = self._undo("lapsed").pid
+        self._lapsed = lapsed
+
+    def _undo(self, why: str) -> "subprocess.Popen[bytes]":
+        undoing = subprocess.Popen(
+            [sys.executable, "-P", "-m", "devkit.faults.undo", self._run_id, why],
+            env=os.environ | {RUN_VARIABLE: self._run_id},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        undoing.returncode = 0  # reaped by waitpid, as all children are
+        return undoing
 
     def _on_end_signal(self, _number: int, _frame: FrameType | None) -> None:
         self._ending = True
@@ -194,13 +221,16 @@ class GuardianProcess:
                 return
             if pid == 0:
                 return
-            if (request := self._requests.pop(pid, None)) is not None:
+            if pid == self._undoing:
+                self._undoing = None
+            elif (request := self._requests.pop(pid, None)) is not None:
                 self._tell(m.Exited(request=request, code=os.waitstatus_to_exitcode(status)))
 
     def _end_everything(self) -> str | None:
         """Returns why containers of the run are left, if any are; the state file stays then, for `devkit heal`."""
         kill_until_gone(descendants, reap=self._reap)
         kill_until_gone(partial(marked, RUN_VARIABLE, self._run_id), reap=self._reap)
+        self._undo_what_outlives()
         shutil.rmtree(self._directory, ignore_errors=True)
         if self._docker is not None:
             try:
@@ -209,6 +239,18 @@ class GuardianProcess:
                 return str(error)
         state_path(self._run_id).unlink(missing_ok=True)
         return None
+
+    def _undo_what_outlives(self) -> None:
+        """Of faults on parts that are not the run's; what cannot be undone now stays for `devkit heal`."""
+        if not journal_directory(self._run_id).exists():
+            return
+        with contextlib.suppress(OSError, WaitTimeoutError):
+            self._undoing = self._undo("ended").pid
+            wait_until(self._has_undone, what="faults to be undone", deadline=_UNDOING)
+
+    def _has_undone(self) -> bool:
+        self._reap()
+        return self._undoing is None
 
     def _save_state(self) -> None:
         me = psutil.Process()

@@ -3,9 +3,9 @@ import time
 
 import pytest
 
-from devkit.faults import lease
 from devkit.faults.fault import Undo
 from devkit.faults.journal import Journal, journals
+from devkit.guardian import lease
 from tests.unit.devkit.faults.fakes import Noted
 
 

@@ -135,7 +135,7 @@ def test_what_cannot_be_undone_is_named() -> None:
 
 def test_leases_are_renewed_while_a_fault_acts(monkeypatch: pytest.MonkeyPatch) -> None:
     renewed = []
-    monkeypatch.setattr("devkit.faults.lease.renew", renewed.append)
+    monkeypatch.setattr("devkit.guardian.lease.renew", renewed.append)
     arm = Arm({"do": {"noted": {}}, "at": "1s", "for": "10s"})
     for second in range(20):
         arm.at(second)

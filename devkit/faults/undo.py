@@ -1,0 +1,111 @@
+"""Undoing faults by the journal alone: `python -m devkit.faults.undo RUN_ID lapsed | ended`.
+
+The guardian has a process of its own do it, as it asks brokers and engines and may have to wait for them, which the
+guardian must not. `devkit heal` does it for runs whose guardian is gone.
+
+lapsed   the run goes on, but who held the fault is gone: everything of it is undone
+ended    the run is over, and with it its own parts: only what outlives them is undone
+"""
+
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from devkit.errors import DevkitError, StackError
+from devkit.faults.fault import Fault
+from devkit.faults.journal import Entry, Journal, Page, journals
+from devkit.faults.registry import FAULTS
+from devkit.guardian.lease import has_lapsed
+from devkit.guardian.state import known_runs
+
+
+@dataclass(frozen=True)
+class Undone:
+    """What became of one fault: what of it cannot be undone, and `why` the rest is not, empty when it is."""
+
+    run_id: str
+    name: str
+    asked: str
+    irreversible: tuple[str, ...] = ()
+    why: str = ""
+
+
+def carry_out(page: Page, *, only_outliving: bool = False) -> None:
+    """Undo what the page says, the last first. Raises StackError when something could not be undone."""
+    fault = _fault(page.entry)
+    for plan in reversed(page.entry.plans):
+        if plan.irreversible or (only_outliving and not plan.outlives_run):
+            continue
+        try:
+            fault.undo(plan)
+        except NotImplementedError as error:
+            raise StackError(f"{error}") from error
+
+
+def undo_lapsed(run_id: str) -> list[Undone]:
+    """Undo the faults of a run that goes on, as far as nobody renewed their leases."""
+    return [_undone(page) for page in Journal(run_id).pages() if has_lapsed(page.path)]
+
+
+def undo_ended(run_id: str) -> list[Undone]:
+    """Undo what faults of a run that is over left. What cannot be undone stays in the journal, to be named."""
+    return [_undone(page, only_outliving=True) for page in Journal(run_id).pages()]
+
+
+def heal_faults() -> list[Undone]:
+    """Undo what faults left of all runs whose guardian is gone, and forget what cannot be undone: it is named here."""
+    alive = {run.run_id for run in known_runs() if run.guardian_is_alive()}
+    return [found for journal in journals() if journal.run_id not in alive for found in _healed(journal)]
+
+
+def _healed(journal: Journal) -> Iterator[Undone]:
+    for page in journal.pages():
+        found = _undone(page, only_outliving=True)
+        if not found.why:
+            page.close()
+        yield found
+
+
+def _undone(page: Page, *, only_outliving: bool = False) -> Undone:
+    """The page is closed when nothing is left to be undone or to be named."""
+    entry = page.entry
+    # With the parts of the run, what was done to them is gone.
+    left = tuple(
+        plan.irreversible for plan in entry.plans if plan.irreversible and (plan.outlives_run or not only_outliving)
+    )
+    try:
+        carry_out(page, only_outliving=only_outliving)
+    except DevkitError as error:
+        hint = f" ({error.hint})" if error.hint else ""
+        return Undone(entry.run_id, entry.name, entry.asked, left, f"{error}{hint}")
+    if left:
+        page.entry = entry.model_copy(update={"plans": tuple(plan for plan in entry.plans if plan.irreversible)})
+        page.write()
+    else:
+        page.close()
+    return Undone(entry.run_id, entry.name, entry.asked, left)
+
+
+def _fault(entry: Entry) -> type[Fault]:
+    """Raises StackError when no fault of this name is known."""
+    if entry.fault not in FAULTS:
+        with suppress(ImportError):
+            importlib.import_module(entry.module)  # of another package, which registers it
+    if entry.fault not in FAULTS:
+        raise StackError(
+            f"fault {entry.fault!r} of {entry.module} is not known here",
+            hint="run `devkit heal` where that package is installed",
+        )
+    return FAULTS[entry.fault]
+
+
+def main() -> None:
+    run_id, why = sys.argv[1:]
+    found = undo_lapsed(run_id) if why == "lapsed" else undo_ended(run_id)
+    sys.exit(1 if any(one.why for one in found) else 0)
+
+
+if __name__ == "__main__":
+    main()

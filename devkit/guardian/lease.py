@@ -1,0 +1,41 @@
+"""The lease of a fault: how long it may last without news of who began it.
+
+Who began a fault renews its lease while it lives; the guardian has a fault undone whose lease was not renewed, also if
+its holder hangs rather than dies. The time of the last renewal is that of the fault's page in the journal of the run,
+see `devkit.faults.journal`.
+"""
+
+import os
+import time
+from datetime import timedelta
+from pathlib import Path
+
+from devkit.jvm.cache import cache_dir
+
+LEASE = timedelta(seconds=15)
+RENEW_EVERY = timedelta(seconds=2)
+PAGE = ".json"
+
+
+def journal_directory(run_id: str) -> Path:
+    """Where the pages of a run's faults lie; it is there only while there is one."""
+    return cache_dir() / "faults" / run_id
+
+
+def renew(page: Path) -> None:
+    """Raises FileNotFoundError when the fault was undone by another process."""
+    os.utime(page)
+
+
+def has_lapsed(page: Path, *, now: float | None = None) -> bool:
+    """False when there is no such page (any more)."""
+    try:
+        renewed = page.stat().st_mtime
+    except FileNotFoundError:
+        return False
+    return (time.time() if now is None else now) - renewed > LEASE.total_seconds()
+
+
+def lapsed_pages(run_id: str) -> frozenset[Path]:
+    """The pages of a run's faults whose lease was not renewed."""
+    return frozenset(page for page in journal_directory(run_id).glob(f"*{PAGE}") if has_lapsed(page))
