@@ -8,6 +8,8 @@ import pytest
 
 import devkit.doctor
 from devkit.doctor.finding import Finding
+from devkit.faults.undo import Undone
+from devkit.guardian.lease import journal_directory
 from devkit.guardian.processes import RUN_VARIABLE, is_alive, marked
 from devkit.guardian.state import RunState, known_runs
 from devkit.stack import visits
@@ -137,3 +139,28 @@ class TestDoctor:
     def test_a_failed_check_is_no_success(self, devkit: Devkit, monkeypatch: pytest.MonkeyPatch) -> None:
         self.found(monkeypatch, Finding("disk", "fail", "1 MiB free", hint="free some"))
         assert devkit("doctor").code == 3
+
+
+class TestFaultsThatOutlivedTheirRun:
+    def test_heal_undoes_them_and_names_what_it_cannot(self, devkit: Devkit, monkeypatch: pytest.MonkeyPatch) -> None:
+        found = [
+            Undone("r1", "still", "pause: {part: kafka}"),
+            Undone("r2", "more", "add_partitions: {}", irreversible=("topic t keeps 3 partitions",)),
+        ]
+        monkeypatch.setattr("devkit.faults.undo.heal_faults", lambda: found)
+        journal_directory("r1").mkdir(parents=True)
+        finished = devkit("heal")
+        assert (finished.code, finished.out.splitlines()) == (
+            0,
+            [
+                "undone fault still of run r1 (pause: {part: kafka})",
+                "fault more of run r2 cannot be undone: topic t keeps 3 partitions",
+            ],
+        )
+
+    def test_what_is_still_there_is_an_error(self, devkit: Devkit, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("devkit.faults.undo.heal_faults", lambda: [Undone("r1", "x", "pause", why="no answer")])
+        journal_directory("r1").mkdir(parents=True)
+        finished = devkit("heal")
+        assert finished.code == 3
+        assert "warning: fault x of run r1 (pause) is not undone: no answer" in finished.err

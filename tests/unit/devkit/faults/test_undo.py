@@ -1,0 +1,104 @@
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from devkit.faults import registry
+from devkit.faults.fault import Undo
+from devkit.faults.journal import Journal, Page, journals
+from devkit.faults.undo import Undone, heal_faults, undo_ended, undo_lapsed
+from devkit.guardian import lease
+from devkit.guardian.state import RunState
+from tests.unit.devkit.faults.fakes import DONE, Noted
+
+LONG_AGO = time.time() - lease.LEASE.total_seconds() - 5
+
+
+@pytest.fixture(autouse=True)
+def noted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setitem(registry._by_name, Noted.name, Noted)
+    DONE.clear()
+    yield
+    DONE.clear()
+
+
+def page(name: str, *, outlives_run: bool = True, fails: str = "", irreversible: str = "", run: str = "run1") -> Page:
+    found = Journal(run).open(name, Noted(part=name))
+    found.plan(Undo(data={"part": name, "fails": fails}, outlives_run=outlives_run))
+    found.plan(Undo(data={"part": f"{name} again", "fails": fails}, outlives_run=outlives_run))
+    if irreversible:
+        found.plan(Undo(irreversible=irreversible, outlives_run=outlives_run))
+    return found
+
+
+def left() -> list[str]:
+    return [found.entry.name for journal in journals() for found in journal.pages()]
+
+
+def test_what_outlives_its_run_is_undone_the_last_first() -> None:
+    page("a")
+    page("b", outlives_run=False)
+    assert undo_ended("run1") == [Undone("run1", "a", "noted: {part: a}"), Undone("run1", "b", "noted: {part: b}")]
+    assert DONE == ["undone a again", "undone a"]
+    assert left() == []
+
+
+def test_only_the_run_that_is_meant() -> None:
+    page("a", run="run1")
+    page("b", run="run2")
+    undo_ended("run1")
+    assert left() == ["b"]
+
+
+def test_what_lapsed_is_undone_while_the_run_goes_on_and_the_rest_is_not() -> None:
+    lapsed = page("a", outlives_run=False)
+    page("b")
+    os.utime(lapsed.path, (LONG_AGO, LONG_AGO))
+    assert [one.name for one in undo_lapsed("run1")] == ["a"]
+    assert DONE == ["undone a again", "undone a"]
+    assert left() == ["b"]
+
+
+def test_what_cannot_be_undone_now_is_tried_again() -> None:
+    page("a", fails="undo")
+    (found,) = undo_ended("run1")
+    assert found.why == "it is still there"
+    (again,) = heal_faults()
+    assert again.why == "it is still there"
+    assert left() == ["a"]
+
+
+def test_what_can_never_be_undone_is_named_once_by_heal() -> None:
+    page("a", irreversible="2 partitions more")
+    undo_ended("run1")
+    assert left() == ["a"]
+    assert heal_faults() == [Undone("run1", "a", "noted: {part: a}", ("2 partitions more",))]
+    assert heal_faults() == []
+    assert DONE == ["undone a again", "undone a"]
+
+
+def test_what_could_never_be_undone_of_a_part_that_is_gone_is_no_news() -> None:
+    page("a", outlives_run=False, irreversible="2 partitions more")
+    assert heal_faults() == [Undone("run1", "a", "noted: {part: a}")]
+    assert left() == []
+
+
+def test_heal_leaves_runs_alone_whose_guardian_lives() -> None:
+    import psutil
+
+    me = psutil.Process()
+    RunState(run_id="run1", guardian_pid=me.pid, guardian_started=me.create_time(), directory=Path("/x")).save()
+    page("a", run="run1")
+    page("b", run="run2")
+    assert [one.name for one in heal_faults()] == ["b"]
+    assert left() == ["a"]
+
+
+def test_a_fault_of_a_package_that_is_not_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    page("a")
+    monkeypatch.delitem(registry._by_name, Noted.name)
+    (found,) = heal_faults()
+    assert "fault 'noted' of tests.unit.devkit.faults.fakes is not known here" in found.why
+    assert left() == ["a"]

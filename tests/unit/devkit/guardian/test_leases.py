@@ -1,0 +1,104 @@
+"""A guardian has faults undone: those whose holder is gone, and at the end those that would outlive the run.
+
+The fault is `pause` of a process that is none of the run's, so that what undoes it can be seen.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from devkit.faults.fault import Undo
+from devkit.faults.journal import Journal, Page
+from devkit.faults.parts.pause import Pause
+from devkit.faults.stopped import as_data
+from devkit.guardian import Guardian
+from devkit.guardian.end import heal
+from devkit.guardian.lease import LEASE, journal_directory
+from tests.unit.devkit.guardian.conftest import SLEEP, await_gone, await_value
+
+
+@pytest.fixture
+def stopped() -> Iterator[psutil.Process]:
+    """A process of somebody else's that was stopped."""
+    with subprocess.Popen(SLEEP) as process:
+        process.send_signal(signal.SIGSTOP)
+        os.waitpid(process.pid, os.WUNTRACED)
+        yield psutil.Process(process.pid)
+        process.kill()
+
+
+def paused(run_id: str, process: psutil.Process, *, outlives_run: bool = True) -> Page:
+    page = Journal(run_id).open("x", Pause(part="kafka"))
+    page.plan(Undo(data=as_data(process), outlives_run=outlives_run))
+    return page
+
+
+def goes_on(process: psutil.Process) -> bool:
+    return bool(process.status() != psutil.STATUS_STOPPED)
+
+
+def test_a_fault_is_undone_when_its_lease_is_not_renewed(stopped: psutil.Process) -> None:
+    with Guardian() as guardian:
+        page = paused(guardian.run_id, stopped, outlives_run=False)
+        long_ago = time.time() - LEASE.total_seconds() - 5
+        os.utime(page.path, (long_ago, long_ago))
+        await_value(lambda: goes_on(stopped), "the guardian to undo it")
+        await_value(lambda: not page.path.exists(), "its page to go")
+        guardian.require_running()
+
+
+def test_the_end_of_a_run_undoes_what_outlives_it(stopped: psutil.Process) -> None:
+    with Guardian() as guardian:
+        paused(guardian.run_id, stopped)
+    assert goes_on(stopped)
+    assert not journal_directory(guardian.run_id).exists()
+
+
+RUN = """
+import os, psutil, sys, time
+from devkit.faults.fault import Undo
+from devkit.faults.journal import Journal
+from devkit.faults.parts.pause import Pause
+from devkit.faults.stopped import as_data
+from devkit.guardian import Guardian
+guardian = Guardian()
+page = Journal(guardian.run_id).open("x", Pause(part="kafka"))
+page.plan(Undo(data=as_data(psutil.Process(int(sys.argv[1]))), outlives_run=True))
+print(guardian._process.pid, flush=True)
+time.sleep(600)
+"""
+
+
+def start_run(stopped: psutil.Process) -> tuple["subprocess.Popen[str]", psutil.Process]:
+    argv = [sys.executable, "-P", "-c", RUN, str(stopped.pid)]
+    run = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[4])
+    assert run.stdout is not None
+    return run, psutil.Process(int(run.stdout.readline()))
+
+
+def test_sigkill_of_the_command_line_leaves_it_to_the_guardian(stopped: psutil.Process) -> None:
+    with start_run(stopped)[0] as run:
+        run.kill()
+    await_value(lambda: goes_on(stopped), "the guardian to undo it")
+
+
+def test_sigkill_of_everything_leaves_it_to_heal(stopped: psutil.Process) -> None:
+    from devkit.faults.undo import heal_faults
+
+    run, guardian = start_run(stopped)
+    with run:
+        guardian.kill()
+        run.kill()
+    await_gone(guardian)
+    assert not goes_on(stopped)
+    heal()
+    (found,) = heal_faults()
+    assert (found.name, found.why) == ("x", "")
+    assert goes_on(stopped)
