@@ -51,7 +51,8 @@ def check(file: str) -> None:
     loaded = load_scenario(path)
     expectations = len(loaded.expect.incident) + len(loaded.expect.fixed)
     click.echo(f"{path}: valid")
-    click.echo(f"  {loaded.traffic.event_count} events, {len(loaded.mock.rules)} faults, {expectations} expectations")
+    faults = len(loaded.mock.rules) + len(loaded.timeline)
+    click.echo(f"  {loaded.traffic.event_count} events, {faults} faults, {expectations} expectations")
     for key, values in config_difference(loaded).items():
         click.echo(f"  {key}: {values['incident']} (incident) → {values['fixed']} (fixed)")
 

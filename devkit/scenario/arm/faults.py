@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 import psutil
 
@@ -13,9 +12,11 @@ from devkit.faults.item import TimelineItem
 from devkit.faults.journal import Journal
 from devkit.faults.runner import Happened, Runner
 from devkit.observe.arm import TimelineEvidence
+from devkit.observe.kit_events import FaultBegun, FaultEnded, PartsNotObservable, ProgramEvent
 from devkit.programs.program import Role
 from devkit.scenario.arm.hooks import ArmInPlay
 from devkit.stack.stack import Stack
+from pipeline.events import BatchCommitted, BatchStarted
 
 
 class ArmFaults:
@@ -48,12 +49,14 @@ class ArmFaults:
     def begin(self) -> None:
         self._runner.start()
 
-    def note(self, line: Mapping[str, Any]) -> None:
+    def note(self, event: ProgramEvent) -> None:
         """Something that a program said, or that happened to its process."""
-        event, batch = str(line.get("event")), line.get("batch")
-        self._events.add(event)
-        if event == "batch_committed" and isinstance(batch, int):
-            self._batches.add(batch)
+        self._events.add(event.event)
+        match event:
+            case BatchCommitted():
+                self._batches.add(event.batch)
+            case BatchStarted(batch=batch) if batch > 0:
+                self._batches.add(batch - 1)  # Spark says later that it is committed, but it is
 
     def look(self) -> None:
         """What the newest sample shows. Raises StackError when a fault could not be ended."""
@@ -82,7 +85,7 @@ class ArmFaults:
             held |= self._runner.held
             if not held:
                 raise
-            self._arm.log.add("not_observable", parts=sorted(held), error=str(error))
+            self._arm.log.add(PartsNotObservable(parts=tuple(sorted(held)), error=str(error)))
 
     @property
     def blinds(self) -> bool:
@@ -112,18 +115,19 @@ class ArmFaults:
 
     def _tell(self, one: Happened) -> None:
         if one.to_s is None:
-            self._arm.log.add("fault_begins", name=one.name, asked=one.asked, from_s=one.from_s)
+            self._arm.log.add(FaultBegun(name=one.name, asked=one.asked, from_s=one.from_s))
             self._arm.log.say("fault", f"{one.name} begins: {one.asked}")
             return
         self._arm.log.add(
-            "fault_ends",
-            name=one.name,
-            asked=one.asked,
-            from_s=one.from_s,
-            to_s=one.to_s,
-            acted=one.acted,
-            did=one.did,
-            irreversible=list(one.irreversible),
+            FaultEnded(
+                name=one.name,
+                asked=one.asked,
+                from_s=one.from_s,
+                to_s=one.to_s,
+                acted=one.acted,
+                did=one.did,
+                irreversible=one.irreversible,
+            )
         )
         left = "".join(f"; cannot be undone: {text}" for text in one.irreversible)
         self._arm.log.say("fault", f"{one.name} is over: {one.did}{left}")
