@@ -11,7 +11,7 @@ import pytest
 
 from devkit.guardian import Guardian
 from devkit.stack.embedded import start_embedded
-from devkit.stack.parts import kafka, object_store
+from devkit.stack.parts import local_kafka, object_store
 from devkit.stack.ports import claim_port
 
 
@@ -30,7 +30,7 @@ def test_a_port_lost_in_a_race_is_replaced(monkeypatch: pytest.MonkeyPatch, tmp_
         other.bind(("127.0.0.1", 0))
         other.listen()
         taken = other.getsockname()[1]
-        monkeypatch.setattr(kafka, "claim_port", first_then_free(taken))
+        monkeypatch.setattr(local_kafka, "claim_port", first_then_free(taken))
         monkeypatch.setattr(object_store, "claim_port", first_then_free(taken))
         stack = start_embedded(guardian, tmp_path)
         stack.require_running()
