@@ -21,6 +21,8 @@ from devkit.guardian.state import LOGS, RunState, known_runs, unreadable_states,
 @click.option("--s3-port", type=click.IntRange(1, 65535), help="Port for the object store; any free one by default.")
 @click.option("--mock-port", type=click.IntRange(1, 65535), help="Port for the mock API; any free one by default.")
 @click.option("--pipeline/--no-pipeline", default=True, show_default=True, help="Run html-enrichment on it as well.")
+@click.option("--brokers", type=click.Choice(["1", "3"]), default="1", show_default=True, help="How many run Kafka.")
+@click.option("--proxied", is_flag=True, help="Put the kit's proxy before all parts, for faults of the network.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Where logs go.")
 def up(
     backend: str,
@@ -28,9 +30,11 @@ def up(
     kafka_port: int | None,
     s3_port: int | None,
     mock_port: int | None,
+    brokers: str,
     out: Path,
     *,
     pipeline: bool,
+    proxied: bool,
 ) -> None:
     """Bring up Kafka, object store, mock API and the pipeline, and leave them up."""
     from devkit.cli.kept import keep_stack
@@ -38,11 +42,14 @@ def up(
     from devkit.programs.spark.standalone import default_topics, start_pipeline
     from devkit.scenario.run_directory import make_run_directory
     from devkit.stack.registry import start_stack
-    from devkit.stack.stack import Ports, StackRequest
+    from devkit.stack.stack import ALL_PARTS, Ports, StackRequest
 
     require_addresses_fit(backend, addresses)
     topics = default_topics() if pipeline else ()
-    request = StackRequest(Ports(kafka_port, s3_port, mock_port), addresses, topics)
+    ports = Ports(kafka_port, s3_port, mock_port)
+    request = StackRequest(
+        ports, addresses, topics, brokers=int(brokers), proxied=ALL_PARTS if proxied else frozenset()
+    )
     directory = make_run_directory(out, "stack").absolute()
     with Guardian() as guardian:
         click.echo("starting Kafka, object store and mock API", err=True)

@@ -74,8 +74,9 @@ class Topics(_Model):
 
 
 class Kafka(_Model):
-    """What of the broker a scenario sets."""
+    """What of Kafka a scenario sets; with three `brokers` each topic has a replica on each, at least two in sync."""
 
+    brokers: Literal[1, 3] = 1
     topics: Topics = Topics()
 
 

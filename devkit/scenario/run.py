@@ -102,8 +102,7 @@ def _play(
         timeline.add(GuardianStarted(run_id=guardian.run_id, directory=str(guardian.directory)))
         require_space(guardian.directory, directory)
         progress.line("stack", "starting Kafka, object store and mock API")
-        topics = topics_made_afresh(scenario, options.arms, options.program)
-        stack = start_stack(options.stack, guardian, directory / "stack", replace(options.request, topics=topics))
+        stack = start_stack(options.stack, guardian, directory / "stack", stack_request(scenario, options))
         with stack.left_when_it_fails(lambda text: progress.line("stack", text)):
             require_levers([item for item in scenario.timeline if {*item.arms} & {*options.arms}], stack)
             for name, address in stack.addresses().items():
@@ -137,6 +136,17 @@ def _play(
         else:
             stack.leave()
     return played
+
+
+def stack_request(scenario: Scenario, options: RunOptions) -> StackRequest:
+    """What the stack is asked for: also the brokers, and a proxy before each part that a fault needs one for."""
+    needs = (need for item in scenario.timeline for need in item.do.needs())
+    return replace(
+        options.request,
+        topics=topics_made_afresh(scenario, options.arms, options.program),
+        brokers=scenario.kafka.brokers,
+        proxied=frozenset(need.part for need in needs if need.proxied),
+    )
 
 
 def _gate(options: RunOptions, guardian: Guardian, stack: Stack, progress: Progress) -> PersonGate:

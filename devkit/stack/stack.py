@@ -27,6 +27,7 @@ from devkit.waiting import wait_until
 CHECKPOINTS = "checkpoints"
 CLAIM_CHECKS = "claim-checks"
 BUCKETS = (CHECKPOINTS, CLAIM_CHECKS)
+ALL_PARTS = frozenset({"kafka", "object-store", "mock-api"})
 _NEWS = timedelta(seconds=1)
 
 

@@ -64,8 +64,7 @@ class ConfiguredCommand:
 
     def view(self, state: ProgramState, context: ProgramContext) -> CommandView:
         mock = context.stack.mock_api
-        bootstrap = self.config.source.bootstrap_servers
-        return CommandView(state, bootstrap, self.topics, requests=lambda: mock.counts().requests)
+        return CommandView(state, context.stack.kafka.direct, self.topics, requests=lambda: mock.counts().requests)
 
     def role_of(self, process: psutil.Process, first: int) -> Role | None:
         """Of a command no more is known than which process was started."""

@@ -34,6 +34,7 @@ class Arm:
     """One arm of one run, as a context manager. What runs is ended by `stopping`, what is open by `closing`.
 
     `main` is the program whose topics, checkpoint and configuration the scenario's expectations speak of.
+    `bootstrap` is the kit's own way to the broker, past every proxy.
     """
 
     def __init__(self, context: RunContext, scenario: Scenario, name: ArmName, traffic: ScenarioTraffic) -> None:
@@ -43,10 +44,10 @@ class Arm:
         self.clock, self.state, self.scraper = ArmClock(), ArmState(), Scraper()
         self.log = ArmLog(name, context.timeline, context.progress)
         stack = context.stack
-        self.bootstrap, self.client = stack.kafka.bootstrap, stack.object_store.client()
+        self.bootstrap, self.client = stack.kafka.direct, stack.object_store.client()
         prefix = f"{stack.prefix}{name}/{scenario.name}"
         places = Places(
-            bootstrap=self.bootstrap,
+            bootstrap=stack.kafka.bootstrap,
             mock_endpoint=stack.mock_api.endpoint,
             s3_endpoint=stack.object_store.endpoint,
             checkpoint=f"s3a://{CHECKPOINTS}/{prefix}",

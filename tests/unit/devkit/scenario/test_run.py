@@ -12,22 +12,34 @@ from devkit.observe.logs import LoggedException
 from devkit.report.result import Result
 from devkit.scenario.model import ArmName, Scenario
 from devkit.scenario.played_arm import PlayedArm
-from devkit.scenario.run import RunOptions, _about, _result
+from devkit.scenario.run import RunOptions, _about, _result, stack_request
 from tests.unit.devkit.observed import an_observation, some_evidence
 
 LOOP = LoggedException(1, "RecordTooLargeException", "The message is 23048294 bytes")
+OPTIONS = RunOptions(("incident", "fixed"), Path("runs"), keep=False, repeat="devkit scenario run an-incident")
 BEGAN = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 
 
 def result_of(scenario: Scenario, observations: dict[ArmName, ArmObservation]) -> Result:
-    options = RunOptions(("incident", "fixed"), Path("runs"), keep=False, repeat="devkit scenario run an-incident")
     played = {arm: PlayedArm.of(scenario, arm, observation) for arm, observation in observations.items()}
-    return _result(_about(scenario, options, BEGAN), played, began=BEGAN, duration_s=34.56789, command="")
+    return _result(_about(scenario, OPTIONS, BEGAN), played, began=BEGAN, duration_s=34.56789, command="")
 
 
 def both(**changes: Any) -> dict[ArmName, ArmObservation]:
     incident = an_observation(end=EndByCondition(reached={"replays": 2}), restarts=2, exceptions=(LOOP,), drained=False)
     return {"incident": incident, "fixed": an_observation(**changes)}
+
+
+def test_the_stack_is_asked_for_what_the_file_needs(scenario: Scenario) -> None:
+    plain = stack_request(scenario, OPTIONS)
+    assert (plain.brokers, plain.proxied) == (1, frozenset())
+    assert "mediawiki.page_change.v1" in plain.topics
+    slow = {"name": "slow", "do": {"network_latency": {"part": "kafka", "time": "1s"}}, "at": "1s"}
+    dead = {"name": "dead", "do": {"kill": {"part": "mock-api"}}, "at": "1s"}
+    given = scenario.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    faulty = Scenario.model_validate(given | {"timeline": [slow, dead], "kafka": {"brokers": 3}})
+    asked = stack_request(faulty, OPTIONS)
+    assert (asked.brokers, asked.proxied) == (3, frozenset({"kafka"}))
 
 
 def test_reproduced_and_fixed(scenario: Scenario) -> None:

@@ -4,7 +4,9 @@ import pytest
 
 from devkit.cli.stack_options import STACKS, require_addresses_fit
 from devkit.errors import UsageError
-from devkit.stack.registry import BACKENDS, DEFAULT
+from devkit.stack.registry import BACKENDS, DEFAULT, start_stack
+from devkit.stack.stack import ALL_PARTS, Ports, StackRequest
+from tests.unit.devkit.stack.fakes import FakeGuardian
 
 
 def test_the_command_line_offers_what_there_is() -> None:
@@ -18,6 +20,27 @@ def test_addresses_for_a_stack_that_starts_its_own(backend: str) -> None:
         require_addresses_fit(backend, Path("x.yaml"))
     assert caught.value.exit_code == 2
     require_addresses_fit(backend, None)
+
+
+@pytest.mark.parametrize("backend", ["compose", "testcontainers"])
+def test_containers_have_one_broker(backend: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=f"^the {backend} stack has one Kafka broker, and 3 are asked for$"):
+        start_stack(backend, FakeGuardian(tmp_path).real(), tmp_path, StackRequest(brokers=3))
+
+
+def test_no_proxy_stands_before_parts_of_somebody_else(tmp_path: Path) -> None:
+    request = StackRequest(proxied=frozenset({"mock-api", "kafka"}))
+    with pytest.raises(UsageError, match="cannot put a proxy before kafka, mock-api of an external stack"):
+        start_stack("external", FakeGuardian(tmp_path).real(), tmp_path, request)
+
+
+@pytest.mark.parametrize("backend", STACKS)
+def test_behind_a_proxy_no_port_is_chosen(backend: str, tmp_path: Path) -> None:
+    guardian = FakeGuardian(tmp_path)
+    request = StackRequest(Ports(kafka=9092), proxied=ALL_PARTS)
+    with pytest.raises(UsageError, match="port of a part cannot be chosen where a proxy leads"):
+        start_stack(backend, guardian.real(), tmp_path, request)
+    assert guardian.started == []
 
 
 def test_addresses_for_one_that_is_there() -> None:

@@ -57,7 +57,9 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Made:
 
 @pytest.fixture
 def stack() -> Stack:
-    part = SimpleNamespace(bootstrap="127.0.0.1:1", endpoint="http://127.0.0.1:1", credentials=dict)
+    part = SimpleNamespace(
+        bootstrap="127.0.0.1:1", direct="127.0.0.1:2", endpoint="http://127.0.0.1:1", credentials=dict
+    )
     return cast(Stack, SimpleNamespace(kafka=part, object_store=part, mock_api=part, prefix="cafe/"))
 
 

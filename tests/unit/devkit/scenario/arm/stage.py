@@ -34,6 +34,8 @@ from tests.unit.devkit.observe.fake_s3 import FakeS3
 COUNTED = RuleCounts(
     requests=3, completed=2, max_real_bytes=20, max_wire_bytes=10, max_content_length=10, max_duration_s=0.5
 )
+TOLD, DIRECT = "127.0.0.1:1", "127.0.0.1:2"
+"""The broker as programs find it, and as the kit does."""
 NEVER: Position = ("nowhere", 0, 0)
 SOURCE, OUTPUT = "mediawiki.page_change.v1", "mediawiki.page_html_content_change.v1"
 ERROR = "mw_page_html_content_change_enrich.error"
@@ -97,7 +99,7 @@ def set_up(scenario: Scenario, directory: Path, *, program: Program = SPARK) -> 
     store, output = FakeS3(), io.StringIO()
     counts = JournalCounts(requests=9, in_flight=1, by_status={}, rules={"huge page": COUNTED})
     stack = SimpleNamespace(
-        kafka=SimpleNamespace(bootstrap="127.0.0.1:1"),
+        kafka=SimpleNamespace(bootstrap=TOLD, direct=DIRECT),
         object_store=SimpleNamespace(endpoint="http://127.0.0.1:1", client=lambda: store),
         mock_api=SimpleNamespace(endpoint="http://127.0.0.1:1", counts=lambda: counts),
         prefix="",

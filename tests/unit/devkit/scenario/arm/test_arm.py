@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from devkit.debug.pause import PausePoint, Pauses
 from devkit.scenario.arm.clock import ArmClock
-from tests.unit.devkit.scenario.arm.stage import Stage
+from tests.unit.devkit.scenario.arm.stage import DIRECT, TOLD, Stage
 
 
 def test_the_arms_clock_stands_still_while_it_is_paused(stage: Stage) -> None:
@@ -25,3 +25,9 @@ def test_what_runs_is_ended_before_what_is_open_is_closed(stage: Stage) -> None:
         arm.stopping.callback(ended.append, "program")
         arm.closing.callback(ended.append, "topics")
     assert ended == ["program", "topics"]
+
+
+def test_the_kit_goes_past_the_proxy_that_leads_programs(stage: Stage) -> None:
+    config = stage.main.configured.effective()
+    assert (config["source"]["bootstrap_servers"], config["sink"]["bootstrap_servers"]) == (TOLD, TOLD)
+    assert stage.arm.bootstrap == DIRECT
