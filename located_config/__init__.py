@@ -2,6 +2,8 @@
 
     duration, size, rate, share    quantities as text: parser, formatter, type for a model, pattern for a JSON schema
     schema                         the JSON schema of a model with quantities
+    yaml_file, place               a document that knows where its values stand
+    problem, model_keys, near      a failed validation as place, what is wrong, and what to do about it
 
 It imports none of the other rooms, and travels with each of them that is deployed alone.
 """

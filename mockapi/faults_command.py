@@ -9,10 +9,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
+from located_config.near import near_miss
 from mockapi.control.fault_list import GROUPS, FaultDescription, described, rule_example
 from mockapi.control.fault_table import fault_table, put_table
 from mockapi.errors import InputFileError
-from mockapi.problems import near_miss
 
 _WIDTH = 100
 

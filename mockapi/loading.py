@@ -1,14 +1,15 @@
 """Reads catalog, rule and token files; what does not fit becomes one line with file, place, value and remedy."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
+from located_config.place import position, shown
+from located_config.problem import Problem, problems
+from located_config.yaml_file import UnfitError, read_yaml
 from mockapi.catalog import CatalogPage, CatalogPages
 from mockapi.errors import InputFileError
-from mockapi.problems import problems
 from mockapi.rules.model import Rule, Rules
 
 
@@ -21,7 +22,8 @@ def load_catalog(path: Path) -> tuple[CatalogPage, ...]:
         try:
             pages.append(CatalogPage.model_validate_json(line))
         except ValidationError as error:
-            raise _unfit(f"{path}:{number}", error, CatalogPage) from None
+            first, *others = problems(error, CatalogPage)
+            raise _unfit(f"{path}:{number}", first, others) from None
     try:
         return TypeAdapter(CatalogPages).validate_python(tuple(pages))
     except ValidationError as error:
@@ -33,21 +35,19 @@ def load_catalog(path: Path) -> tuple[CatalogPage, ...]:
 
 def load_rules(path: Path) -> tuple[Rule, ...]:
     """A YAML file with a list of rules. Raises InputFileError."""
-    text = _text(path)
     try:
-        document: object = YAML(typ="safe", pure=True).load(text)
-    except MarkedYAMLError as error:
-        mark = error.problem_mark
-        where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
-        raise InputFileError(f"{where}: not YAML: {error.problem}") from None
-    except YAMLError as error:
-        raise InputFileError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+        document = read_yaml(path)
+        return TypeAdapter(Rules).validate_python([] if document is None else document)
+    except OSError as error:
+        raise InputFileError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnfitError as error:
+        raise InputFileError(f"{path}:{error.line}:{error.column}: {error}") from None
     except RecursionError:
         raise InputFileError(f"{path}: nested too deeply for a list of rules") from None
-    try:
-        return TypeAdapter(Rules).validate_python([] if document is None else document)
     except ValidationError as error:
-        raise _unfit(str(path), error, Rules) from None
+        first, *others = problems(error, Rules, document)
+        line, column = position(document, first.location)
+        raise _unfit(f"{path}:{line}:{column}", first, others) from None
 
 
 def load_token(path: Path | None, given: str, variable: str) -> str | None:
@@ -73,7 +73,7 @@ def _text(path: Path) -> str:
         raise InputFileError(f"{path}: not UTF-8 at byte {error.start}") from None
 
 
-def _unfit(where: str, error: ValidationError, root: object) -> InputFileError:
-    first, *others = problems(error, root)
+def _unfit(where: str, first: Problem, others: Sequence[Problem]) -> InputFileError:
+    place = f"{shown(first.location)}: " if first.location else ""
     more = f" (and {len(others)} more)" if others else ""
-    return InputFileError(f"{where}: {first}{more}")
+    return InputFileError(f"{where}: {place}{first.said}{more}")

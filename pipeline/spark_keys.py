@@ -4,8 +4,8 @@ Spark's own modules register their settings when they are loaded, so a running S
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from difflib import get_close_matches
 
+from located_config.near import nearest
 from pipeline.config import PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.spark_given import Given
@@ -96,5 +96,5 @@ def _unknown(given: Mapping[str, Given], known: Collection[str]) -> Iterator[tup
         prefixed = lower if lower.startswith("spark.") else f"spark.{lower}"
         near = by_lower.get(prefixed)
         if near is None:
-            near = next((by_lower[one] for one in get_close_matches(prefixed, by_lower, n=1, cutoff=_NEAR)), None)
+            near = by_lower.get(nearest(prefixed, by_lower, like=_NEAR) or "")
         yield key, near

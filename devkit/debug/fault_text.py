@@ -9,12 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-
 from devkit.debug.faults import Document
 from devkit.errors import InvalidFileError, Problem, UsageError
 from devkit.scenario.load import SUFFIX
+from located_config.yaml_file import UnfitError, parse_yaml, read_yaml
 
 _EXAMPLE = "write 'do: {status: 504}', with name and when if you like"
 
@@ -23,16 +21,16 @@ def read_faults(text: str, scenarios: Path) -> list[Document]:
     """The rules in what was written. Raises UsageError, or InvalidFileError with the place in a file."""
     path = Path(text)
     if _is_file(path):
-        return _rules(_parsed(_content(path), path), text)
+        return _rules(_content(path), text)
     named = scenarios / f"{text}{SUFFIX}"
     if "/" not in text and _is_file(named):
-        return _rules(_parsed(_content(named), named), text)
+        return _rules(_content(named), text)
     if ":" not in text:
         near = ", ".join(sorted(known.stem for known in scenarios.glob(f"*{SUFFIX}"))) or "none"
         raise UsageError(
             f"{text!r} is neither a file, nor a scenario, nor a fault", hint=f"{_EXAMPLE}; scenarios: {near}"
         )
-    return _rules(_parsed(text if text.lstrip()[:1] in ("{", "[") or "\n" in text else f"{{{text}}}", None), text)
+    return _rules(_parsed(text if text.lstrip()[:1] in ("{", "[") or "\n" in text else f"{{{text}}}"), text)
 
 
 def _is_file(path: Path) -> bool:
@@ -42,23 +40,20 @@ def _is_file(path: Path) -> bool:
         return False  # too long for a name: it is YAML
 
 
-def _content(path: Path) -> str:
+def _content(path: Path) -> Any:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
+        return read_yaml(path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    except UnfitError as error:
+        raise InvalidFileError(path, [Problem(error.line, error.column, str(error))]) from error
 
 
-def _parsed(text: str, path: Path | None) -> Any:
+def _parsed(text: str) -> Any:
     try:
-        return YAML(typ="safe", pure=True).load(text)
-    except (YAMLError, RecursionError) as error:
-        mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
-        said = (error.problem if isinstance(error, MarkedYAMLError) else None) or " ".join(str(error).split())
-        if path is not None:
-            line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-            raise InvalidFileError(path, [Problem(line, column, f"not YAML: {said}")]) from error
-        raise UsageError(f"not YAML: {said}, in {text}", hint=_EXAMPLE) from error
+        return parse_yaml(text)
+    except UnfitError as error:
+        raise UsageError(f"{error}, in {text}", hint=_EXAMPLE) from error
 
 
 def _rules(document: Any, where: str) -> list[Document]:

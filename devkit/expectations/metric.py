@@ -5,7 +5,6 @@ was on no page of the arm. Without a page that could be read nobody can tell.
 """
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -14,6 +13,7 @@ from devkit.expectations.base import Finding
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
 from devkit.observe.metrics import Labels, Scraped, Series
+from located_config.near import nearest
 
 _SHOWN = 3
 
@@ -85,8 +85,8 @@ def _nearest(argument: MetricPattern, scraped: Scraped) -> str:
     others = sorted(_shown(*series) for series in scraped.highest if series[0] == argument.name)
     if others:
         return f"; there is {', '.join(others[:_SHOWN])}{', …' if len(others) > _SHOWN else ''}"
-    near = get_close_matches(argument.name, sorted({name for name, _labels in scraped.highest}), n=1)
-    return f"; next to it is {near[0]}" if near else ""
+    near = nearest(argument.name, sorted({name for name, _labels in scraped.highest}))
+    return f"; next to it is {near}" if near else ""
 
 
 def _shown(name: str, labels: Labels) -> str:

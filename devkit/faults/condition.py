@@ -7,11 +7,12 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Annotated, Literal, get_args
 
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
+
+from located_config.near import near_miss, nearest
 
 Figure = Literal["lag", "committed", "outputs", "errors", "requests", "deferred", "restarts"]
 FIGURES: tuple[Figure, ...] = get_args(Figure)
@@ -103,9 +104,7 @@ class ProgramRunning:
     def never(self, bounds: Bounds) -> str | None:
         if self.program is None or self.program in bounds.programs:
             return None
-        near = get_close_matches(self.program, bounds.programs, n=1)
-        known = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(sorted(bounds.programs)) or 'none'}"
-        return f"there is no program {self.program!r}; {known}"
+        return f"there is no program {self.program!r}; {near_miss(self.program, sorted(bounds.programs))}"
 
     def __str__(self) -> str:
         return "program running" if self.program is None else f"program {self.program} running"
@@ -123,9 +122,7 @@ class EventSaid:
     def never(self, bounds: Bounds) -> str | None:
         if not bounds.said or self.event in bounds.said:
             return None
-        near = get_close_matches(self.event, bounds.said, n=1)
-        known = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(sorted(bounds.said))}"
-        return f"no program logs an event {self.event!r}; {known}"
+        return f"no program logs an event {self.event!r}; {near_miss(self.event, sorted(bounds.said))}"
 
     def __str__(self) -> str:
         return f"event: {self.event}"
@@ -158,8 +155,8 @@ def parse_condition(value: object) -> Condition:
     if (match := _REACHED.fullmatch(text)) and (figure := next((one for one in FIGURES if one == match[1]), None)):
         return _reached(figure, match[2], match[3], is_share=bool(match[4]))
     first = re.split(r"\W+", text, maxsplit=1)[0]
-    near = get_close_matches(first, _FIRST_WORDS, n=1)
-    meant = f"did you mean {near[0]!r}? " if near and near[0] != first else ""
+    near = nearest(first, _FIRST_WORDS)
+    meant = f"did you mean {near!r}? " if near and near != first else ""
     raise ValueError(f"{value!r} is no condition; {meant}write one of {_EXAMPLES} (figures: {', '.join(FIGURES)})")
 
 

@@ -1,14 +1,14 @@
 """`do:` of a fault on a part: one mapping with one key, the fault's name; behind it its parameters."""
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import GetJsonSchemaHandler, PlainSerializer, PlainValidator, ValidationError
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError
+from pydantic_core import CoreSchema, ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from devkit.faults.fault import Fault
 from devkit.faults.registry import FAULTS, unknown_fault
+from located_config.problem import as_error, described
 
 
 def parse_do(value: object) -> Fault:
@@ -34,20 +34,9 @@ def _located(name: object, value: object, text: str) -> ValidationError:
     return ValidationError.from_exception_data("do", [InitErrorDetails(type=problem, loc=(str(name),), input=value)])
 
 
-def _detail(fault: type[Fault], name: str, detail: Any) -> InitErrorDetails:
-    """The same problem below the fault's name; of an unknown parameter, the near miss."""
-    loc = (name, *detail["loc"])
-    if detail["type"] == "extra_forbidden" and len(detail["loc"]) == 1:
-        known = [field.alias or key for key, field in fault.model_fields.items()]
-        near = get_close_matches(str(detail["loc"][0]), known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known)}"
-        text = f"unknown parameter of {name}; {hint}"
-    elif detail["type"] == "missing":
-        text = "is missing"
-    else:
-        text = str(detail["msg"]).removeprefix("Value error, ")
-    problem = PydanticCustomError("value_error", "{text}", {"text": text})
-    return InitErrorDetails(type=problem, loc=loc, input=detail["input"])
+def _detail(fault: type[Fault], name: str, detail: ErrorDetails) -> InitErrorDetails:
+    """The same problem below the fault's name."""
+    return InitErrorDetails(type=as_error(described(detail, fault)), loc=(name, *detail["loc"]), input=detail["input"])
 
 
 class _Schema:

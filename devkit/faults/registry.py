@@ -1,7 +1,6 @@
 """All faults on parts by name."""
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from types import MappingProxyType
 
 from devkit.faults.fault import Fault
@@ -20,6 +19,7 @@ from devkit.faults.programs.stop_process import StopProcess
 from devkit.faults.store.error import StoreAnswersError
 from devkit.faults.store.slow import StoreUploadsSlow
 from devkit.faults.store.truncate import StoreDownloadsTruncated
+from located_config.near import near_miss
 
 _ALL: tuple[type[Fault], ...] = (
     Pause,
@@ -51,5 +51,4 @@ def register(fault: type[Fault]) -> type[Fault]:
 
 def unknown_fault(name: str) -> str:
     """What to say of a name that is no fault's."""
-    near = get_close_matches(name, FAULTS, n=1)
-    return f"unknown fault {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(FAULTS)}")
+    return f"unknown fault {name!r}; {near_miss(name, FAULTS)}"

@@ -1,11 +1,10 @@
 """The kinds of programs there are, by the first word of `run:`."""
 
-from difflib import get_close_matches
-
 from devkit.errors import UsageError
 from devkit.programs.command.program import CommandKind
 from devkit.programs.program import Program, ProgramKind
 from devkit.programs.spark.program import SparkKind
+from located_config.near import nearest
 
 _KINDS: dict[str, ProgramKind] = {}
 
@@ -31,9 +30,9 @@ def find_program(run: str) -> Program:
     name, _, words = run.strip().partition(" ")
     kind = _KINDS.get(name)
     if kind is None:
-        near = get_close_matches(name, _KINDS, n=1)
+        near = nearest(name, _KINDS)
         known = "; ".join(f"`{one.example}`" for one in _KINDS.values())
-        hint = f"did you mean {near[0]!r}?" if near else f"for example {known}"
+        hint = f"did you mean {near!r}?" if near else f"for example {known}"
         raise UsageError(f"there is no kind of program {name!r}", hint=hint)
     return kind.program(words.strip())
 

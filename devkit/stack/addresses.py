@@ -10,8 +10,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from devkit.errors import InvalidFileError, Problem, UsageError
-from devkit.scenario.marks import position, read_yaml
+from devkit.errors import UsageError
+from devkit.yaml_input import read_yaml, refused
+from located_config.near import near_miss
+from located_config.problem import Problem
 
 HostPort = Annotated[str, StringConstraints(pattern=r"^[^\s:/,]+:\d{1,5}(,[^\s:/,]+:\d{1,5})*$")]
 HttpUrl = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s]+$")]
@@ -70,22 +72,19 @@ def _credentials(environment: Mapping[str, str]) -> dict[str, str]:
 def _from_file(path: Path, credentials: Mapping[str, str]) -> Addresses:
     document = read_yaml(path)
     secrets = sorted(document.keys() & _SECRETS)
-    problems = [
-        Problem(*position(document, (key,)), f"{key}: no secret belongs in a file, set {_SECRETS[key]}")
-        for key in secrets
-    ]
+    problems = [Problem((key,), "no secret belongs in a file", f"set the variable {_SECRETS[key]}") for key in secrets]
     try:
         addresses = Addresses.model_validate(
             {key: value for key, value in document.items() if key not in _SECRETS} | dict(credentials)
         )
     except ValidationError as error:
         problems += [
-            Problem(*position(document, detail["loc"]), _text(str(detail["loc"][0]), detail["type"], detail["input"]))
+            Problem(detail["loc"], *_said(str(detail["loc"][0]), detail["type"], detail["input"]))
             for detail in error.errors()
         ]
-        raise InvalidFileError(path, problems) from error
+        raise refused(path, document, problems) from error
     if problems:
-        raise InvalidFileError(path, problems)
+        raise refused(path, document, problems)
     return addresses
 
 
@@ -94,19 +93,22 @@ def _from_environment(environment: Mapping[str, str], credentials: Mapping[str, 
     try:
         return Addresses.model_validate({**given, **credentials})
     except ValidationError as error:
-        texts = [
-            _text(VARIABLES[str(detail["loc"][0])], detail["type"], detail["input"], str(detail["loc"][0]))
+        said = [
+            (VARIABLES[key], *_said(key, detail["type"], detail["input"]))
             for detail in error.errors()
+            for key in map(str, detail["loc"][:1])
         ]
+        texts = [f"{variable}: {text}" + (f"; {remedy}" if remedy else "") for variable, text, remedy in said]
         raise UsageError(
-            "the addresses of the external stack: " + "; ".join(texts),
+            "the addresses of the external stack:\n" + "\n".join(texts),
             hint="set the variables, or name a YAML file with --addresses",
         ) from error
 
 
-def _text(name: str, kind: str, value: object, key: str | None = None) -> str:
+def _said(key: str, kind: str, value: object) -> tuple[str, str | None]:
+    """What is wrong with an address, and what to write."""
     if kind == "missing":
-        return f"{name} is missing"
+        return "is missing", None
     if kind == "extra_forbidden":
-        return f"{name}: unknown key; there are {', '.join(VARIABLES)}"
-    return f"{name}: {value!r} is not understood, write {_SHAPES.get(key or name, 'text')}"
+        return "unknown key", near_miss(key, VARIABLES)
+    return f"not understood (got {value!r})", f"write {_SHAPES.get(key, 'text')}"

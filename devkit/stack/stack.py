@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from difflib import get_close_matches
 from pathlib import Path
 
 from devkit.errors import StackError, UsageError, WaitTimeoutError
@@ -23,6 +22,7 @@ from devkit.stack.parts.object_store import ObjectStore
 from devkit.stack.parts.part import Part
 from devkit.stack.parts.running import require_running
 from devkit.waiting import wait_until
+from located_config.near import near_miss
 
 CHECKPOINTS = "checkpoints"
 CLAIM_CHECKS = "claim-checks"
@@ -110,11 +110,7 @@ class Stack:
         """Raises UsageError, with the near miss, when there is none of this name."""
         if name in self.parts:
             return self.parts[name]
-        near = get_close_matches(name, self.parts, n=1)
-        raise UsageError(
-            f"the stack has no part {name!r}",
-            hint=f"did you mean {near[0]}?" if near else f"there are: {', '.join(self.parts)}",
-        )
+        raise UsageError(f"the stack has no part {name!r}", hint=near_miss(name, self.parts))
 
     @contextlib.contextmanager
     def excused(self, name: str) -> Iterator[None]:

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 from fastapi import Request
 
+from located_config.near import near_miss
 from mockapi.control.refusal import Refusal
-from mockapi.problems import Problem, near_miss
+from mockapi.problems import Problem
 
 
 def only(*names: str) -> Callable[[Request], None]:

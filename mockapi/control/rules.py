@@ -7,11 +7,12 @@ from typing import Final
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from located_config.near import near_miss
 from mockapi.control.given import Given
 from mockapi.control.parameters import only
 from mockapi.control.refusal import Refusal
 from mockapi.faults.registry import FAULTS
-from mockapi.problems import Problem, near_miss
+from mockapi.problems import Problem
 from mockapi.rules.book import Standing
 from mockapi.rules.model import Rule, Rules
 from mockapi.values.strict import Strict

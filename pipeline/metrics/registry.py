@@ -5,8 +5,8 @@ used twice ends the start of the job, unless an incident's policy drops the late
 """
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 
+from located_config.near import near_miss
 from pipeline.config import Metrics
 from pipeline.errors import RefusedError
 from pipeline.metrics.catalogue import METRICS, Metric
@@ -38,8 +38,4 @@ def names_of(settings: Metrics, metrics: Iterable[Metric] = METRICS) -> Mapping[
 def _check_renamed(renamed: Mapping[str, str], known: list[str]) -> None:
     for name in renamed:
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            raise RefusedError(
-                f"metrics.rename: there is no metric {name!r}",
-                hint=f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}",
-            )
+            raise RefusedError(f"metrics.rename: there is no metric {name!r}", hint=near_miss(name, known))

@@ -1,7 +1,6 @@
 """All toxics by their keys. Adding one is a file and a line here."""
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Annotated, Final
 
@@ -17,6 +16,7 @@ from devkit.proxy.toxics.store_error import StoreError
 from devkit.proxy.toxics.store_slow import StoreSlow
 from devkit.proxy.toxics.store_truncate import StoreTruncate
 from devkit.proxy.toxics.toxic import Toxic
+from located_config.near import near_miss
 
 TOXICS: Final[Mapping[str, type[Toxic]]] = MappingProxyType(
     {
@@ -34,10 +34,7 @@ def parse_do(value: object) -> Toxic:
         raise ValueError("one toxic by its key is expected, such as {latency: {time: 200ms}}")
     [(key, parameters)] = value.items()
     if key not in TOXICS:
-        near = get_close_matches(str(key), TOXICS, n=1)
-        raise ValueError(
-            f"no toxic {key!r}, {f'did you mean {near[0]}?' if near else 'there are ' + ', '.join(TOXICS)}"
-        )
+        raise ValueError(f"no toxic {key!r}; {near_miss(str(key), TOXICS)}")
     return TOXICS[key].model_validate(parameters)
 
 

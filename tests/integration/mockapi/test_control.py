@@ -55,7 +55,7 @@ def test_a_broken_state_changes_nothing(mock: Any, broken: dict[str, Any], path:
 def test_what_is_no_json_is_refused(mock: Any) -> None:
     answer = mock.ask("/__mock/state", method="PUT", body=b"{seed: 1}")
     assert answer.status == 422
-    assert "Invalid JSON" in answer.json[0]["problem"]
+    assert "invalid JSON" in answer.json[0]["problem"]
 
 
 def test_rules_are_added_listed_and_deleted(mock: Any) -> None:

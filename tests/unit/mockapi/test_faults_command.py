@@ -61,4 +61,4 @@ def test_a_name_that_is_no_faults_is_told_the_nearest(capsys: pytest.CaptureFixt
     assert faults_command.main(["statsu"]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err.startswith("mockapi: no fault 'statsu'; did you mean 'status'? allowed: ")
+    assert captured.err.startswith("mockapi: no fault 'statsu'; did you mean 'status'?")

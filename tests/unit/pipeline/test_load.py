@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,7 @@ def test_a_whole_file(file: Path) -> None:
         ("fetchs: {}", 6, "fetchs: unknown key; did you mean 'fetch'?"),
         ("fetch:\n  concurency: 5", 7, "fetch.concurency: unknown key; did you mean 'concurrency'?"),
         ("fetch: {concurrency: 5,\n  dead_line: 5s}", 7, "fetch.dead_line: unknown key; did you mean 'deadline'?"),
-        ("record_limit:\n  zzz: 5", 7, "record_limit.zzz: unknown key; known: policy"),
+        ("record_limit:\n  zzz: 5", 7, "record_limit.zzz: unknown key; there are: policy"),
         ("fetch: {max_offsets: 5}", 6, "fetch.max_offsets: unknown key; it belongs to batch.max_offsets"),
         ("fetch: {max_offset: 5}", 6, "fetch.max_offset: unknown key; it belongs to batch.max_offsets"),
         ("inline_allowance: 5s", 6, "inline_allowance: unknown key; it belongs to deferral.inline_allowance"),
@@ -55,24 +56,24 @@ def test_a_whole_file(file: Path) -> None:
         ),
         ("fetch:\n  deadline: 10", 7, "fetch.deadline: not a duration (got 10); write 10s (us, ms, s, m, h, d)"),
         ("content_limit:\n  max_bytes: 18\n  measure: header", 8, "content_limit.measure: "),
-        ("fetch:\n  retried_statuses:\n    - 503\n    - many", 9, "fetch.retried_statuses.1: "),
+        ("fetch:\n  retried_statuses:\n    - 503\n    - many", 9, "fetch.retried_statuses[1]: "),
         ("claim_check:\n  bucket: {}", 7, "claim_check.bucket: "),
         ("fetch: 5", 6, "fetch: "),
         (
             "claim_check: {endpoint: 'http://127.0.0.1:99999'}",
             6,
-            "claim_check.endpoint: Value error, Port out of range",
+            "claim_check.endpoint: Port out of range",
         ),
     ],
 )
 def test_an_error_names_file_line_and_near_miss(file: Path, added: str, line: int, said: str) -> None:
     message = refusal(file, LEAST + added + "\n")
-    assert message.startswith(f"{file}:{line}: {said}")
+    assert re.match(rf"{re.escape(str(file))}:{line}:\d+: {re.escape(said)}", message)
 
 
 def test_the_producers_own_name_is_offered_for_a_near_miss(file: Path) -> None:
     message = refusal(file, LEAST.replace("sink: {", "sink: {max.request.sise: 5, "))
-    assert message == f"{file}:2: sink.max.request.sise: unknown key; did you mean 'max.request.size'?"
+    assert message == f"{file}:2:8: sink.max.request.sise: unknown key; did you mean 'max.request.size'?"
 
 
 def test_every_problem_has_a_line_of_its_own(file: Path) -> None:
@@ -81,13 +82,13 @@ def test_every_problem_has_a_line_of_its_own(file: Path) -> None:
 
 
 def test_a_missing_section_is_named(file: Path) -> None:
-    assert f"{file}:1: sink: Field required" in refusal(file, LEAST.replace("sink:", "sinks:"))
-    assert f"{file}:3: mediawiki.endpoint: Field required" in refusal(file, LEAST.replace("  endpoint", "  endpunkt"))
+    assert f"{file}:1:1: sink: is missing" in refusal(file, LEAST.replace("sink:", "sinks:"))
+    assert f"{file}:3:1: mediawiki.endpoint: is missing" in refusal(file, LEAST.replace("  endpoint", "  endpunkt"))
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "- a\n- b\n", "just text\n", "5\n"])
 def test_a_file_that_is_no_mapping(file: Path, text: str) -> None:
-    assert refusal(file, text).startswith(f"{file}:1: (top): ")
+    assert refusal(file, text).startswith(f"{file}:1:1: (top): ")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,7 @@ def test_a_file_that_is_no_mapping(file: Path, text: str) -> None:
 def test_what_is_not_yaml_is_refused_with_its_place(file: Path, text: str | bytes, place: str) -> None:
     message = refusal(file, text)
     assert message.startswith(f"{file}{place}")
-    assert "not YAML: " in message
+    assert "not YAML: " in message or "not UTF-8 text: " in message
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
@@ -127,29 +128,32 @@ def test_a_long_value_is_not_repeated_in_full(file: Path) -> None:
         (
             'source: {bootstrap_servers: "127.0.0.1:1"}',
             'source: {bootstrap_servers: ""}',
-            "1: source.bootstrap_servers",
+            "1:10: source.bootstrap_servers",
         ),
-        ('sink: {bootstrap_servers: "127.0.0.1:1"}', "sink: {bootstrap_servers: a:abc}", "2: sink.bootstrap_servers"),
-        ("http://127.0.0.1:1", "http://127.0.0.1:99999", "4: mediawiki.endpoint"),
-        ("checkpoint: unused", 'checkpoint: ""', "5: checkpoint"),
+        ('sink: {bootstrap_servers: "127.0.0.1:1"}', "sink: {bootstrap_servers: a:abc}", "2:8: sink.bootstrap_servers"),
+        ("http://127.0.0.1:1", "http://127.0.0.1:99999", "4:3: mediawiki.endpoint"),
+        ("checkpoint: unused", 'checkpoint: ""', "5:1: checkpoint"),
     ],
 )
 def test_an_address_that_nobody_can_use_is_refused(file: Path, old: str, new: str, said: str) -> None:
-    assert refusal(file, LEAST.replace(old, new)).startswith(f"{file}:{said}: Value error, ")
+    assert refusal(file, LEAST.replace(old, new)).startswith(f"{file}:{said}: ")
 
 
 @pytest.mark.parametrize(
     ("added", "said"),
     [
-        ("fetch:\n  retry_budget: {shar: 0.5}", "7: fetch.retry_budget.shar: unknown key; did you mean 'share'?"),
+        ("fetch:\n  retry_budget: {shar: 0.5}", "7:18: fetch.retry_budget.shar: unknown key; did you mean 'share'?"),
         (
             "fetch:\n  retry_budget: {share: 7}",
-            "7: fetch.retry_budget.share: more than the whole (got 7); write 5% or 0.05, up to 100%",
+            "7:18: fetch.retry_budget.share: more than the whole (got 7); write 5% or 0.05, up to 100%",
         ),
-        ("content:\n  models:\n    - a\n    - 5", "9: content.models.1: Input should be a valid string (got 5)"),
+        (
+            "content:\n  models:\n    - a\n    - 5",
+            "9:7: content.models[1]: input should be a valid string (got 5); write it in quotes",
+        ),
         (
             "metrics: {lag_interval: 0s}",
-            "6: metrics.lag_interval: must be above 0 (got '0s'); write for example 10s (us, ms, s, m, h, d)",
+            "6:11: metrics.lag_interval: must be above 0 (got '0s'); write for example 10s (us, ms, s, m, h, d)",
         ),
     ],
 )
@@ -160,12 +164,12 @@ def test_what_may_be_of_two_kinds_has_one_error(file: Path, added: str, said: st
 @pytest.mark.parametrize(
     ("added", "place"),
     [
-        ("batch: {}\nstall_timeout: 3s", "7: stall_timeout: Value error, deferral.inline_allowance 5 s"),
+        ("batch: {}\nstall_timeout: 3s", "7:1: stall_timeout: deferral.inline_allowance 5 s"),
         (
             "stall_timeout: 3s\ndeferral:\n  inline_allowance: 4s",
-            "8: deferral.inline_allowance: Value error, deferral.inline_allowance 4 s",
+            "8:3: deferral.inline_allowance: deferral.inline_allowance 4 s",
         ),
-        ("breaker:\n  open_for_cap: 1s", "7: breaker.open_for_cap: Value error, breaker.open_for_cap 1 s"),
+        ("breaker:\n  open_for_cap: 1s", "7:3: breaker.open_for_cap: breaker.open_for_cap 1 s"),
     ],
 )
 def test_a_check_of_several_keys_has_the_line_of_one_and_repeats_no_document(

@@ -115,7 +115,7 @@ class TestRefused:
             (("add",), "no fault is given"),
             (("add", "--share", "5%"), "--share says for which requests"),
             (("add", "--status", "999"), "do.status.code: input should be less than or equal to 599"),
-            (("add", "--status", "504", "--share", "5"), "when.share: not a share"),
+            (("add", "--status", "504", "--share", "5"), "when.share: more than the whole"),
             (("add", "[{do: {status: 504}}, {do: {status: 503}}]", "--name", "x"), "--name x for 2 faults"),
             (("remove",), "neither a name nor --all"),
             (("remove", "x", "--all"), "names and --all"),

@@ -54,7 +54,8 @@ class TestCheck:
         finished = devkit("scenario", "check", "an-incident")
         assert finished.code == 2
         assert finished.err == (
-            "error: scenarios/an-incident.yaml:11:3: traffic.for: unknown unit 'sec', write 8s (ms, s, m, h)\n"
+            "error: scenarios/an-incident.yaml:11:3: traffic.for: unknown unit 'sec' (got '8 sec'); "
+            "write 8s (us, ms, s, m, h, d)\n"
         )
 
 
@@ -64,7 +65,7 @@ class TestCheck:
     [
         (
             "an-incidnet",
-            "error: there is no scenario 'an-incidnet' in scenarios\nhint: did you mean an-incident?\n",
+            "error: there is no scenario 'an-incidnet' in scenarios\nhint: did you mean 'an-incident'?\n",
         ),
         ("zzz", "error: there is no scenario 'zzz' in scenarios\nhint: there are: an-incident\n"),
         ("zzz.yaml", "error: there is no scenario file zzz.yaml\n"),

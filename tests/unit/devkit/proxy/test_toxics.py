@@ -88,7 +88,7 @@ def test_a_toxic_is_read_by_its_key_and_written_back() -> None:
 @pytest.mark.parametrize(
     ("do", "said"),
     [
-        ({"latencies": {}}, "did you mean latency"),
+        ({"latencies": {}}, "did you mean 'latency'"),
         ({"cut": {}, "reset": {}}, "one toxic by its key"),
         ("cut", "one toxic by its key"),
         ({"latency": {"time": 200}}, "not a duration; write 200s"),

@@ -32,15 +32,15 @@ def refused(tmp_path: Path) -> Callable[[str], str]:
 @pytest.mark.parametrize(
     ("item", "said"),
     [
-        ("{name: x, do: {pauze: {part: kafka}}, at: 1s}", ":20:20: timeline.0.do.pauze: unknown fault 'pauze'; did"),
-        ("{name: x, do: {pause: {prt: kafka}}, at: 1s}", ":20:28: timeline.0.do.pause.prt: unknown parameter of pause"),
-        ("{name: x, do: {pause: {part: kafka}}, at: 8}", ":20:43: timeline.0.at: not a duration (got 8); write 8s"),
-        ("{name: x, do: {pause: {part: kafka}}, when: lagg > 5}", ":20:43: timeline.0.when: 'lagg > 5' is no"),
-        ("{name: x, do: {pause: {part: kafka}}, when: lag > 500}", "timeline.0.when: lag is never more than the 161"),
-        ("{name: x, do: {pause: {part: kafka}}, at: 90s}", "timeline.0.at: each arm ends at its deadline of 90s"),
-        ("{name: huge page, do: {pause: {part: kafka}}, at: 9s}", "timeline.0.name: a rule of mock.rules has the name"),
+        ("{name: x, do: {pauze: {part: kafka}}, at: 1s}", ":20:20: timeline[0].do.pauze: unknown fault 'pauze'; did"),
+        ("{name: x, do: {pause: {prt: kafka}}, at: 1s}", ":20:28: timeline[0].do.pause.prt: unknown key; did"),
+        ("{name: x, do: {pause: {part: kafka}}, at: 8}", ":20:43: timeline[0].at: not a duration (got 8); write 8s"),
+        ("{name: x, do: {pause: {part: kafka}}, when: lagg > 5}", ":20:43: timeline[0].when: 'lagg > 5' is no"),
+        ("{name: x, do: {pause: {part: kafka}}, when: lag > 500}", "timeline[0].when: lag is never more than the 161"),
+        ("{name: x, do: {pause: {part: kafka}}, at: 90s}", "timeline[0].at: each arm ends at its deadline of 90s"),
+        ("{name: huge page, do: {pause: {part: kafka}}, at: 9s}", "timeline[0].name: a rule of mock.rules has the"),
         ("{name: x, do: {pause: {part: kafka}}, when: {event: batch_writen}}", "did you mean 'batch_written'?"),
-        ("{name: x, do: {pause: {part: kafka}}}", "timeline.0: says when it begins by one of"),
+        ("{name: x, do: {pause: {part: kafka}}}", "timeline[0]: says when it begins by one of"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told_with_its_place(refused: Callable[[str], str], item: str, said: str) -> None:

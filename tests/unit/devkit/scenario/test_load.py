@@ -43,15 +43,15 @@ BAD = {
     ),
     "unknown key of a mock rule": (
         ("when:", "wen:"),
-        ["17:7: mock.rules.0.wen: unknown key; did you mean 'when'?"],
+        ["17:7: mock.rules[0].wen: unknown key; did you mean 'when'?"],
     ),
     "unknown key in a rule's condition": (
         ("{ page: Huge }", "{ pgae: Huge }"),
-        ["17:15: mock.rules.0.when.pgae: unknown key; did you mean 'page'?"],
+        ["17:15: mock.rules[0].when.pgae: unknown key; did you mean 'page'?"],
     ),
     "unknown key of a fault": (
         ("changed_bytes:", "change_bytes:"),
-        ["18:33: mock.rules.0.do.body.change_bytes: unknown key; did you mean 'changed_bytes'?"],
+        ["18:33: mock.rules[0].do.body.change_bytes: unknown key; did you mean 'changed_bytes'?"],
     ),
     "unknown topic": (
         ("    output:", "    outputs:"),
@@ -63,15 +63,15 @@ BAD = {
     ),
     "unknown condition": (
         ("{ replays: 2 }", "{ replay: 2 }"),
-        ["28:30: until.any.1.replay: unknown key; did you mean 'replays'?"],
+        ["28:30: until.any[1].replay: unknown key; did you mean 'replays'?"],
     ),
     "unknown check": (
         ("- restarts:", "- restart:"),
-        ["38:7: expect.incident.0.restart: unknown key; did you mean 'restarts'?"],
+        ["38:7: expect.incident[0].restart: unknown key; did you mean 'restarts'?"],
     ),
     "unknown bound": (
         ("{ at_least: 2 }", "{ atleast: 2 }"),
-        ["38:19: expect.incident.0.restarts.atleast: unknown key; did you mean 'at_least'?"],
+        ["38:19: expect.incident[0].restarts.atleast: unknown key; did you mean 'at_least'?"],
     ),
     "unknown key in pipeline": (
         ("  batch:", "  btach:"),
@@ -112,7 +112,7 @@ BAD = {
     "wrong unit of a size": (
         ("size: 2MiB", "size: 2 MiX"),
         [
-            "18:21: mock.rules.0.do.body.size.fixed: unknown unit 'MiX' (got '2 MiX'); "
+            "18:21: mock.rules[0].do.body.size.fixed: unknown unit 'MiX' (got '2 MiX'); "
             "write 2MiB (B, KiB, MiB, GiB, kB, MB, GB)"
         ],
     ),
@@ -156,13 +156,13 @@ BAD = {
     "a text is wanted": (
         ('message: "23048294"', "message: 23048294"),
         [
-            "39:52: expect.incident.1.exception.message: input should be a valid string (got 23048294); "
+            "39:52: expect.incident[1].exception.message: input should be a valid string (got 23048294); "
             "write it in quotes"
         ],
     ),
     "a truth value is wanted": (
         ("- drained: true", "- drained: perhaps"),
-        ["41:7: expect.fixed.0.drained: must be true or false (got 'perhaps')"],
+        ["41:7: expect.fixed[0].drained: must be true or false (got 'perhaps')"],
     ),
     "a number is wanted": (
         ("seed: 7", "seed: seven"),
@@ -201,11 +201,11 @@ BAD = {
     ),
     "a single item that is wrong does not make the list empty as well": (
         ("  fixed:\n    - drained: true\n    - audit: clean\n", "  fixed: [{ draned: true }]\n"),
-        ["40:13: expect.fixed.0.draned: unknown key; did you mean 'drained'?"],
+        ["40:13: expect.fixed[0].draned: unknown key; did you mean 'drained'?"],
     ),
     "an arm that is no mapping": (
         ("  fixed:\n    record_limit: { policy: serialized }", "  fixed: [1]"),
-        ["34:3: arms.fixed: must be a mapping of keys to values"],
+        ["34:3: arms.fixed: must be a mapping of keys to values (got a list)"],
     ),
     "a key that the stack gives, in pipeline": (
         ("sink: {", "sink: { bootstrap_servers: 'k:1',"),
@@ -236,54 +236,54 @@ BAD = {
     ),
     "two checks in one expectation": (
         ("- restarts: { at_least: 2 }", "- { restarts: 2, replays: 1 }"),
-        ["38:7: expect.incident.0: exactly one check in each item; write several items"],
+        ["38:7: expect.incident[0]: exactly one check in each item; write several items"],
     ),
     "a check of nothing": (
         ("- restarts: { at_least: 2 }", "- restarts:"),
-        ["38:7: expect.incident.0: restarts says nothing; write what it must be"],
+        ["38:7: expect.incident[0]: restarts says nothing; write what it must be"],
     ),
     "a condition of nothing": (
         ("{ replays: 2 }", "{ replays: }"),
-        ["28:28: until.any.1: replays says nothing; write its value"],
+        ["28:28: until.any[1]: replays says nothing; write its value"],
     ),
     "an item without a condition": (
         ("{ drained: true }, { replays: 2 }", "{}, { replays: 2 }"),
-        ["28:9: until.any.0: no condition; write one of drained, restarts, replays"],
+        ["28:9: until.any[0]: no condition; write one of drained, restarts, replays"],
     ),
     "a bound that no number meets": (
         ("{ at_least: 2 }", "{ at_least: 2, at_most: 1 }"),
-        ["38:7: expect.incident.0.restarts: no number is at least 2 and at most 1; swap them?"],
+        ["38:7: expect.incident[0].restarts: no number is at least 2 and at most 1; swap them?"],
     ),
     "no bound": (
         ("{ at_least: 2 }", "often"),
-        ["38:7: expect.incident.0.restarts: 'often' is no bound; write a number or {at_least: …, at_most: …}"],
+        ["38:7: expect.incident[0].restarts: 'often' is no bound; write a number or {at_least: …, at_most: …}"],
     ),
     "no share": (
         ("restarts: { at_least: 2 }", "abandoned: { at_least: 0.5 of all }"),
-        ["38:20: expect.incident.0.abandoned.at_least: not a share (got '0.5 of all'); write 5% or 0.05, up to 100%"],
+        ["38:20: expect.incident[0].abandoned.at_least: not a share (got '0.5 of all'); write 5% or 0.05, up to 100%"],
     ),
     "no duration": (
         ("restarts: { at_least: 2 }", "flat_commit: 8"),
         [
-            "38:7: expect.incident.0.flat_commit: 8 is no bound; write a duration such as 8s or "
+            "38:7: expect.incident[0].flat_commit: 8 is no bound; write a duration such as 8s or "
             "{at_least: …, at_most: …}"
         ],
     ),
     "a bound that no duration meets": (
         ("restarts: { at_least: 2 }", "flat_commit: { at_least: 8s, at_most: 1500ms }"),
-        ["38:7: expect.incident.0.flat_commit: no duration is at least 8s and at most 1500ms; swap them?"],
+        ["38:7: expect.incident[0].flat_commit: no duration is at least 8s and at most 1500ms; swap them?"],
     ),
     "unknown key of a check with more than bounds": (
         ("restarts: { at_least: 2 }", "latency: { percentil: 50, at_most: 5s }"),
         [
-            "38:7: expect.incident.0.latency.percentile: is missing",
-            "38:18: expect.incident.0.latency.percentil: unknown key; did you mean 'percentile'?",
+            "38:7: expect.incident[0].latency.percentile: is missing",
+            "38:18: expect.incident[0].latency.percentil: unknown key; did you mean 'percentile'?",
         ],
     ),
     "nothing to measure success of": (
         ("restarts: { at_least: 2 }", "success_rate: { of: after faults, at_most: 40% }"),
         [
-            "38:23: expect.incident.0.success_rate.of: input should be 'all' or 'after fault' (got 'after faults'); "
+            "38:23: expect.incident[0].success_rate.of: input should be 'all' or 'after fault' (got 'after faults'); "
             "did you mean 'after fault'?",
         ],
     ),
@@ -304,13 +304,13 @@ BAD = {
             "      do: { refuse: 5s }",
         ),
         [
-            "17:13: mock.rules.0.do.refuse: nobody can show that it fired, as a refused connection leaves no trace; "
+            "17:13: mock.rules[0].do.refuse: nobody can show that it fired, as a refused connection leaves no trace; "
             "`reset: before headers` is next to it"
         ],
     ),
     "a rule without a fault": (
         ("{ body: { size: 2MiB, changed_bytes: 64KiB, encoding: gzip } }", "{}"),
-        [f"18:7: mock.rules.0.do: no fault; at least one of {', '.join(Do.model_fields)}"],
+        [f"18:7: mock.rules[0].do: no fault; at least one of {', '.join(Do.model_fields)}"],
     ),
     "the traffic's own rules: shares": (
         ("  seed: 7", "  seed: 7\n  mix: { create: 0.9, move: 0.9 }"),
@@ -424,7 +424,7 @@ class TestFinding:
     @pytest.mark.parametrize(
         ("name", "hint"),
         [
-            ("slow-pgae", "did you mean slow-page?"),
+            ("slow-pgae", "did you mean 'slow-page'?"),
             ("SLOW", "there are: oversized-thing, slow-page"),
             ("", "there are: oversized-thing, slow-page"),
         ],

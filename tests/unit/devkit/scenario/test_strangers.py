@@ -27,12 +27,12 @@ def refused(tmp_path: Path) -> Refused:
 
 
 def test_a_rule_for_a_page_that_is_not_in_the_traffic(refused: Refused) -> None:
-    assert "mock.rules.0.when.page: no such page in traffic.pages (Huge)" in refused("page: Huge", "page: Hugh")
+    assert "mock.rules[0].when.page: no such page in traffic.pages (Huge)" in refused("page: Huge", "page: Hugh")
 
 
 def test_a_rule_for_a_wiki_that_is_not_in_the_traffic(refused: Refused) -> None:
     text = refused("page: Huge", "wiki: dewiki")
-    assert "mock.rules.0.when.wiki: no such wiki in traffic.wikis (enwiki)" in text
+    assert "mock.rules[0].when.wiki: no such wiki in traffic.wikis (enwiki)" in text
 
 
 @pytest.mark.parametrize("name", ["latest", "stack"])
@@ -50,7 +50,7 @@ def test_a_success_rate_after_a_fault_that_never_ends(tmp_path: Path, window: st
     with pytest.raises(InvalidFileError) as caught:
         load_scenario(file)
     assert str(caught.value).endswith(
-        ":38:23: expect.incident.0.success_rate.of: no fault ends: give a rule of mock.rules a window with `for`, or "
+        ":38:23: expect.incident[0].success_rate.of: no fault ends: give a rule of mock.rules a window with `for`, or "
         "measure `all`"
     )
 

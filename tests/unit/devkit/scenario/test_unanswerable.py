@@ -30,13 +30,13 @@ def scenario_file(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 @pytest.mark.parametrize(
     ("scenario_file", "said"),
     [
-        ([REFUSED], "expect.fixed.0.refused: no start is tried first in this arm: say in tried_first.fixed what is"),
-        ([SHOWN], "expect.fixed.0.metric_exists: this arm serves no metrics: set metrics.port"),
-        ([METRICS, MISSING], "expect.incident.0.metric_missing.name: no metric_exists of the other arm asks for it"),
+        ([REFUSED], "expect.fixed[0].refused: no start is tried first in this arm: say in tried_first.fixed what is"),
+        ([SHOWN], "expect.fixed[0].metric_exists: this arm serves no metrics: set metrics.port"),
+        ([METRICS, MISSING], "expect.incident[0].metric_missing.name: no metric_exists of the other arm asks for it"),
         # The same arm's own does not count: there it is expected to be missing.
         (
             [METRICS, MISSING, (MISSING[1], f"{MISSING[1]}\n    - metric_exists: {{ name: lag }}")],
-            "expect.incident.0.metric_missing.name: no metric_exists of the other arm asks for it",
+            "expect.incident[0].metric_missing.name: no metric_exists of the other arm asks for it",
         ),
     ],
     indirect=["scenario_file"],

@@ -56,14 +56,14 @@ def test_every_problem_of_a_file_has_its_place(file: Path) -> None:
     with pytest.raises(InvalidFileError) as caught:
         read_addresses(file, {})
     assert [(one.line, one.text.split(":")[0].split()[0]) for one in caught.value.problems] == [
-        (2, "secret_key"),
         (1, "kafka"),
         (1, "mock_api"),
+        (2, "secret_key"),
         (3, "mock"),
     ]
     text = str(caught.value)
-    assert "'a.example' is not understood, write host:port" in text
-    assert "set DEVKIT_S3_SECRET_KEY" in text
+    assert "kafka: not understood (got 'a.example'); write host:port" in text
+    assert "set the variable DEVKIT_S3_SECRET_KEY" in text
     assert "hush" not in text
 
 
@@ -71,8 +71,9 @@ def test_a_variable_is_named_with_what_it_wants() -> None:
     with pytest.raises(UsageError) as caught:
         read_addresses(None, {"DEVKIT_KAFKA": "http://k:1", "DEVKIT_MOCK_API": "http://m:1"})
     assert str(caught.value) == (
-        "the addresses of the external stack: DEVKIT_KAFKA: 'http://k:1' is not understood, write host:port, "
-        "or several with commas; DEVKIT_S3_ENDPOINT is missing"
+        "the addresses of the external stack:\n"
+        "DEVKIT_KAFKA: not understood (got 'http://k:1'); write host:port, or several with commas\n"
+        "DEVKIT_S3_ENDPOINT: is missing"
     )
     assert "--addresses" in (caught.value.hint or "")
 

@@ -60,7 +60,7 @@ def test_a_part_is_found_by_its_name(stack: Stack) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "hint"), [("kakfa", "did you mean kafka?"), ("x", "there are: kafka, object-store, mock-api")]
+    ("name", "hint"), [("kakfa", "did you mean 'kafka'?"), ("x", "there are: kafka, object-store, mock-api")]
 )
 def test_a_part_that_is_not_there_is_answered_with_the_near_miss(stack: Stack, name: str, hint: str) -> None:
     with pytest.raises(UsageError, match=f"^the stack has no part '{name}'$") as caught:

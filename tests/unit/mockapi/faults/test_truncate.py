@@ -22,4 +22,4 @@ def test_the_body_stops_there(fault: Any, ending: Ending) -> None:
 
 
 def test_it_needs_a_place() -> None:
-    assert problem({"truncate": {}}).startswith("do.truncate.after: missing")
+    assert problem({"truncate": {}}).startswith("do.truncate.after: is missing")

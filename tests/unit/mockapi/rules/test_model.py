@@ -121,11 +121,11 @@ def test_a_window_has_a_beginning_or_an_end_or_both(window: dict[str, str], seco
 @pytest.mark.parametrize(
     ("document", "expected"),
     [
-        ([{"name": "a", "do": {"body": {"siez": 1}}}], "[0].do.body.siez: unknown key; did you mean 'size'? allowed: "),
+        ([{"name": "a", "do": {"body": {"siez": 1}}}], "[0].do.body.siez: unknown key; did you mean 'size'?"),
         ([{"name": "a", "wen": {}, "do": {"status": 404}}], "[0].wen: unknown key; did you mean 'when'?"),
         (
             [{"name": "a", "when": {"title": "A"}, "do": {"status": 404}}],
-            "allowed: method, path, wiki, page, revision, header",
+            "there are: method, path, wiki, page, revision, header",
         ),
         ([{"name": "a", "do": {"latency": {"p5": "1s"}}}], "[0].do.latency.p5: unknown key; did you mean 'p50'?"),
         ([{"name": "a", "do": {"latency": 40}}], "not a duration (got 40); write 40s (us, ms, s, m, h, d)"),
@@ -145,11 +145,11 @@ def test_a_window_has_a_beginning_or_an_end_or_both(window: dict[str, str], seco
             [{"name": "a", "do": {"body": {"size": 9000, "changed_bytes": 9000}}}],
             "does not fit into a document of 9000",
         ),
-        ([{"name": "a", "do": {"body": {"encoding": "gizp"}}}], "'gizp' is not allowed; did you mean 'gzip'?"),
-        ([{"name": "a", "do": {"body": {"size": 9000, "changed": "two"}}}], "'two' is not allowed; allowed: one block"),
+        ([{"name": "a", "do": {"body": {"encoding": "gizp"}}}], "or 'identity' (got 'gizp'); did you mean 'gzip'?"),
+        ([{"name": "a", "do": {"body": {"size": 9000, "changed": "two"}}}], "input should be 'one block' (got 'two')"),
         (
             [{"name": "a", "do": {}}],
-            "[0].do: no fault (got {}); at least one of rate_limit, latency, ",
+            "[0].do: no fault; at least one of rate_limit, latency, ",
         ),
         ([{"name": "a", "do": {"parse": {"p50": "1s"}}}], "[0].do.parse: p50 and p99 go together"),
         ([{"name": "a", "do": {"parse": "never"}}], "[0].do.parse: never is no time here"),
@@ -169,8 +169,8 @@ def test_a_window_has_a_beginning_or_an_end_or_both(window: dict[str, str], seco
         ([{"name": "a", "do": {"rate_limit": {"rate": "0/s"}}}], "[0].do.rate_limit.rate: not a rate"),
         ([{"name": "a", "do": {"replica_lag": {"for": "2s", "attempts": 1}}}], "either attempts: 2, or for: 3s"),
         ([{"name": "a", "do": {"hidden": {"parts": ["text", "text"]}}}], "a part is there twice"),
-        ([{"name": "a", "do": {"hidden": {"parts": ["txt"]}}}], "'txt' is not allowed; did you mean 'text'?"),
-        ([{"name": "a", "do": {"missing": False}}], "[0].do.missing: False is not allowed"),
+        ([{"name": "a", "do": {"hidden": {"parts": ["txt"]}}}], "(got 'txt'); did you mean 'text'?"),
+        ([{"name": "a", "do": {"missing": False}}], "[0].do.missing: input should be true (got false)"),
         ([{"name": "a", "times": 0, "do": {"status": 404}}], "[0].times: input should be greater than or equal to 1"),
         ([{"name": "a", "ttl": "0s", "do": {"status": 404}}], "[0].ttl: must be above 0"),
         ([{"name": "a", "when": {"client": "here"}, "do": {"status": 404}}], "[0].when.client: not an address"),
@@ -188,9 +188,12 @@ def test_a_window_has_a_beginning_or_an_end_or_both(window: dict[str, str], seco
         ([{"name": "a", "do": {"capacity": 0}}], "[0].do.capacity.parses: input should be greater than or equal to 1"),
         ([{"name": "a", "do": {"capacity": "4"}}], "[0].do.capacity.parses: input should be a valid integer (got '4')"),
         ([{"name": "a", "do": {"capacity": True}}], "[0].do.capacity.parses: input should be a valid integer"),
-        ([{"name": "a", "do": {"capacity": {"queue": 4}}}], "[0].do.capacity.parses: missing; add this key"),
+        ([{"name": "a", "do": {"capacity": {"queue": 4}}}], "[0].do.capacity.parses: is missing"),
         ([{"name": "a", "do": {"capacity": {"parses": 4, "queue": -1}}}], "[0].do.capacity.queue: input should be gre"),
-        ([{"name": "a", "do": {"capacity": {"parses": 4, "overflow": 500}}}], "[0].do.capacity.overflow: 500 is not"),
+        (
+            [{"name": "a", "do": {"capacity": {"parses": 4, "overflow": 500}}}],
+            "[0].do.capacity.overflow: input should",
+        ),
         (
             [{"name": "a", "do": {"capacity": {"parses": 4, "que": 1}}}],
             "do.capacity.que: unknown key; did you mean 'qu",
@@ -204,16 +207,16 @@ def test_a_window_has_a_beginning_or_an_end_or_both(window: dict[str, str], seco
         ([{"name": "a", "when": {"window": {}}, "do": {"status": 404}}], "[0].when.window: window without bounds"),
         (
             [{"name": "a", "when": {"window": {"fro": "3s"}}, "do": {"status": 404}}],
-            "[0].when.window.fro: unknown key; did you mean 'from'? allowed: from, for",
+            "[0].when.window.fro: unknown key; did you mean 'from'?",
         ),
         (
             [{"name": "a", "when": {"window": {"for": "0s"}}, "do": {"status": 404}}],
             "[0].when.window.for: must be above 0",
         ),
-        ([{"do": {"status": 404}}], "[0].name: missing; add this key"),
+        ([{"do": {"status": 404}}], "[0].name: is missing"),
         (
             [{"name": "a", "when": {"method": "GTE"}, "do": {"status": 404}}],
-            "'GTE' is not allowed; did you mean 'GET'?",
+            "(got 'GTE'); did you mean 'GET'?",
         ),
         ([{"name": "a", "do": {"status": 404}}] * 2, "rule name 'a' is there twice"),
         *(
@@ -224,11 +227,10 @@ def test_a_window_has_a_beginning_or_an_end_or_both(window: dict[str, str], seco
             [{"name": "a", "when": {"revision": "7"}, "do": {"status": 404}}],
             "[0].when.revision[0]: input should be a valid integer (got '7')",
         ),
-        ([{"name": "a", "when": {"revision": []}, "do": {"status": 404}}], "[0].when.revision: at least 1 needed"),
-        ([{"name": "a", "do": {"missing": False}}], "[0].do.missing: False is not allowed; allowed: true"),
-        ([{"name": "a", "do": {"capacity": {"parses": 1, "overflow": 500}}}], "allowed: 503, 429"),
-        ({"rules": []}, "input should be a list (got {'rules': []})"),
-        ([["a"]], "[0]: input should be an object (got ['a'])"),
+        ([{"name": "a", "when": {"revision": []}, "do": {"status": 404}}], "[0].when.revision: must not be empty"),
+        ([{"name": "a", "do": {"capacity": {"parses": 1, "overflow": 500}}}], "input should be 503 or 429 (got 500)"),
+        ({"rules": []}, "must be a list (got a mapping)"),
+        ([["a"]], "[0]: must be a mapping of keys to values (got a list)"),
     ],
 )
 def test_a_refusal_says_place_value_and_remedy(document: object, expected: str) -> None:

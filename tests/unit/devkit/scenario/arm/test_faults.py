@@ -189,7 +189,7 @@ class TestLevers:
             UsageError, match=r"fault 'x' \(kill: .*\) cannot be: the stack has no part 'kafka'"
         ) as caught:
             require_levers([item(at="1s")], self.of(FakePart("kafka-1")))
-        assert caught.value.hint == "did you mean kafka-1?"
+        assert caught.value.hint == "did you mean 'kafka-1'?"
 
     def test_a_lever_that_the_backend_refuses(self) -> None:
         part = FakePart(refused={"restart": "it is not ours"})

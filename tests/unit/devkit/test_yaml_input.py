@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 
 from devkit.errors import InvalidFileError, UsageError
-from devkit.scenario.marks import position, reaches, read_yaml
+from devkit.yaml_input import read_yaml, refused
+from located_config.problem import Problem
 
 
 def write(directory: Path, content: str | bytes) -> Path:
@@ -57,44 +58,10 @@ def test_a_byte_order_mark_is_no_part_of_the_first_key(tmp_path: Path) -> None:
     assert list(read_yaml(write(tmp_path, b"\xef\xbb\xbfa: 1\n"))) == ["a"]
 
 
-DOCUMENT = """\
-# a comment
-first: 1
-nested:
-  deep: { x: 1, y: [10,
-    20] }
-shared: &shared
-  inherited: 1
-copy: { <<: *shared, own: 2 }
-"""
-
-
-@pytest.mark.parametrize(
-    ("location", "place"),
-    [
-        ((), (1, 1)),
-        (("first",), (2, 1)),
-        (("nested", "deep"), (4, 3)),
-        (("nested", "deep", "x"), (4, 11)),
-        (("nested", "deep", "y", 0), (4, 21)),
-        (("nested", "deep", "y", 1), (5, 5)),
-        # What is not there: the innermost part that is.
-        (("nothing",), (1, 1)),
-        (("nested", "deep", "z"), (4, 3)),
-        (("nested", "deep", "y", 7), (4, 17)),
-        (("first", "below"), (2, 1)),
-        # A merged key stands where it was written, not in the mapping that takes it over.
-        (("copy", "own"), (8, 22)),
-        (("copy", "inherited"), (8, 1)),
-    ],
-)
-def test_position(tmp_path: Path, location: tuple[int | str, ...], place: tuple[int, int]) -> None:
-    assert position(read_yaml(write(tmp_path, DOCUMENT)), location) == place
-
-
-@pytest.mark.parametrize(
-    ("location", "steps"),
-    [((), 0), (("nested", "deep", "y", 1), 4), (("nested", "deep", "y", 2), 3), (("first", "x"), 1), (("z", "y"), 0)],
-)
-def test_reaches(tmp_path: Path, location: tuple[int | str, ...], steps: int) -> None:
-    assert reaches(read_yaml(write(tmp_path, DOCUMENT)), location) == steps
+def test_problems_are_told_once_and_in_the_order_of_the_file(tmp_path: Path) -> None:
+    path = write(tmp_path, "a: 1\nb: {c: 2}\n")
+    late, early = Problem(("b", "c"), "wrong", "mend it"), Problem(("a",), "worse")
+    assert str(refused(path, read_yaml(path), [late, early, late])).splitlines() == [
+        f"{path}:1:1: a: worse",
+        f"{path}:2:5: b.c: wrong; mend it",
+    ]

@@ -1,0 +1,28 @@
+"""YAML files that the kit is given: read with their places, refused with all that is wrong with them."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml.comments import CommentedMap
+
+from devkit.errors import InvalidFileError, Problem, UsageError
+from located_config import problem
+from located_config.place import position
+from located_config.yaml_file import UnfitError, read_mapping
+
+
+def read_yaml(path: Path) -> CommentedMap:
+    """The mapping in a file. Raises InvalidFileError, or UsageError when it cannot be read."""
+    try:
+        return read_mapping(path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    except UnfitError as error:
+        raise InvalidFileError(path, [Problem(error.line, error.column, str(error))]) from error
+
+
+def refused(path: Path, document: Any, problems: Iterable[problem.Problem]) -> InvalidFileError:
+    """What is wrong with a document, each thing once and in the order of the file."""
+    placed = dict.fromkeys(Problem(*position(document, one.location), str(one)) for one in problems)
+    return InvalidFileError(path, sorted(placed, key=lambda one: (one.line, one.column)))

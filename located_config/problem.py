@@ -1,0 +1,126 @@
+"""A failed validation as places that a person can go to: where, what is wrong, and what to do about it.
+
+    ValidationError ──> Problem(("rules", 0, "do", "siez"), "unknown key", "did you mean 'size'?")
+
+Validators give a remedy of their own as `hint` in the context of a PydanticCustomError.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from located_config.model_keys import in_document, known_keys
+from located_config.near import near_miss, nearest
+from located_config.place import Location, shown
+
+_SHOWN = 60
+_DESCRIBED = "described"
+# Pydantic's words for these speak of Python.
+_PLAIN = {
+    "missing": "is missing",
+    "model_type": "must be a mapping of keys to values",
+    "model_attributes_type": "must be a mapping of keys to values",
+    "dict_type": "must be a mapping of keys to values",
+    "tuple_type": "must be a list",
+    "list_type": "must be a list",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with an input."""
+
+    location: Location
+    text: str
+    remedy: str | None = None
+
+    @property
+    def said(self) -> str:
+        """What is wrong and what to do, without the place."""
+        return self.text + (f"; {self.remedy}" if self.remedy else "")
+
+    def __str__(self) -> str:
+        return f"{shown(self.location) or '(top)'}: {self.said}"
+
+
+def problems(error: ValidationError, root: Any, document: Any = None) -> list[Problem]:
+    """The problems of `error`, which arose from validating a document as `root`: a model, or a type of models.
+
+    Unknown keys come first: a key that is missing is most often one of them, misspelt.
+    """
+    found = [detail for detail in error.errors(include_url=False) if not is_echo(detail)]
+    found.sort(key=lambda detail: detail["type"] != "extra_forbidden")
+    return [described(detail, root, document) for detail in found]
+
+
+def described(detail: ErrorDetails, root: Any, document: Any = None, location: Location | None = None) -> Problem:
+    """One of pydantic's errors in plain words; `location` is where the document has it, by default its own."""
+    place = in_document(document, root, detail["loc"]) if location is None else location
+    if detail["type"] == "extra_forbidden":
+        return Problem(place, "unknown key", near_miss(str(detail["loc"][-1]), known_keys(root, detail["loc"][:-1])))
+    context = detail.get("ctx") or {}
+    text = str(context.get("problem") or _PLAIN.get(detail["type"]) or _message(detail, context))
+    return Problem(place, text + _got(detail, text), _remedy(detail, context))
+
+
+def as_error(problem: Problem) -> PydanticCustomError:
+    """For a validator that validates a part by itself: the problem below, which `described` leaves as it is."""
+    return PydanticCustomError(
+        _DESCRIBED, "{said}", {"said": problem.said, "problem": problem.text, "hint": problem.remedy}
+    )
+
+
+def is_echo(detail: ErrorDetails) -> bool:
+    """Whether an error only repeats another: a list that is too short for what is wrong in it, or a section that is not
+    the word which might stand in its place.
+    """
+    if detail["type"] == "too_short":
+        return bool(len(detail["input"]) >= (detail.get("ctx") or {})["min_length"])
+    inside = detail["loc"] and str(detail["loc"][-1]).startswith("literal[")
+    return detail["type"] == "literal_error" and bool(inside) and isinstance(detail["input"], Mapping | list)
+
+
+def _message(detail: ErrorDetails, context: Mapping[str, Any]) -> str:
+    if detail["type"] == "too_short":
+        return "must not be empty" if context["min_length"] == 1 else f"must have at least {context['min_length']}"
+    message = detail["msg"].removeprefix("Value error, ")
+    if detail["type"] == "literal_error":
+        message = message.replace("True", "true").replace("False", "false")
+    return message if detail["type"] == "value_error" else message[:1].lower() + message[1:]
+
+
+def _got(detail: ErrorDetails, text: str) -> str:
+    """The value as YAML would write it, unless it is said already; mappings and lists are to be seen in the input."""
+    value = detail["input"]
+    if detail["type"] in ("missing", "json_invalid", _DESCRIBED):
+        return ""
+    if value is None:
+        return " (it is empty)"
+    if isinstance(value, Mapping | list | tuple):
+        kind = "a mapping" if isinstance(value, Mapping) else "a list"
+        return f" (got {kind})" if detail["type"].endswith("_type") else ""
+    if not isinstance(value, str | int | float):
+        return ""
+    written = str(value).lower() if isinstance(value, bool) else repr(value)
+    if repr(value) in text and (isinstance(value, str) or detail["type"] == "value_error"):
+        return ""
+    return f" (got {written if len(written) <= _SHOWN else written[:_SHOWN] + '…'})"
+
+
+def _remedy(detail: ErrorDetails, context: Mapping[str, Any]) -> str | None:
+    if hint := context.get("hint"):
+        return str(hint)
+    value = detail["input"]
+    if detail["type"] == "string_type" and isinstance(value, int | float):
+        return "write it in quotes"
+    if detail["type"] == "literal_error":
+        known = re.findall(r"'([^']*)'", str(context.get("expected", "")))
+        near = nearest(str(value), known)
+        return f"did you mean {near!r}?" if near else None
+    return None

@@ -1,0 +1,53 @@
+"""Reading YAML so that every value keeps its place, and what is no YAML is said with its own."""
+
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+
+class UnfitError(Exception):
+    """Text that is no YAML, or not what was asked for; line and column count from 1."""
+
+    def __init__(self, text: str, line: int = 1, column: int = 1) -> None:
+        super().__init__(text)
+        self.line = line
+        self.column = column
+
+
+def parse_yaml(text: str) -> Any:
+    """The document, which `located_config.place.position` knows. Raises UnfitError."""
+    try:
+        return YAML(typ="rt").load(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        raise UnfitError(f"not YAML: {_one_line(error.problem or 'cannot be parsed')}", line, column) from error
+    except YAMLError as error:
+        raise UnfitError(f"not YAML: {_one_line(str(error))}") from error
+    except RecursionError as error:
+        raise UnfitError("not YAML that can be read: nested too deeply") from error
+
+
+def read_yaml(path: Path) -> Any:
+    """The document in a file. Raises UnfitError, or OSError when the file cannot be read."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UnfitError(f"not UTF-8 text: {error.reason} at byte {error.start}") from error
+    return parse_yaml(text)
+
+
+def read_mapping(path: Path) -> CommentedMap:
+    """The mapping in a file. Raises UnfitError, or OSError when the file cannot be read."""
+    document = read_yaml(path)
+    if not isinstance(document, CommentedMap):
+        kind = "empty" if document is None else "a list" if isinstance(document, CommentedSeq) else "a single value"
+        raise UnfitError(f"the file is {kind}; it must be a mapping of keys to values")
+    return document
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,20 @@
+import pytest
+
+from located_config.near import near_miss, nearest
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "said"),
+    [
+        ("sise", ["size", "status"], "did you mean 'size'?"),
+        ("zzz", ["size", "status"], "there are: size, status"),
+        ("zzz", [], "there are: none"),
+    ],
+)
+def test_near_miss(name: str, known: list[str], said: str) -> None:
+    assert near_miss(name, iter(known)) == said
+
+
+def test_how_much_alike_is_for_the_caller_to_say() -> None:
+    assert nearest("abxx", ["abcd"], like=0.5) == "abcd"
+    assert nearest("abxx", ["abcd"], like=0.6) is None

@@ -1,0 +1,119 @@
+from datetime import timedelta
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, TypeAdapter, ValidationError, field_validator
+from pydantic_core import InitErrorDetails
+
+from located_config.duration import Duration
+from located_config.problem import Problem, as_error, problems
+
+
+class Wheel(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    spokes: int = Field(le=40)
+
+
+class Cart(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    wheels: Annotated[tuple[Wheel, ...] | None, Field(min_length=1, max_length=4)] = None
+    colour: Literal["red", "green"] = "red"
+    rest: Duration = timedelta(0)
+    horse: Wheel | Literal["none"] = "none"
+    parts: dict[str, Wheel] = {}
+    kept: bool = True
+    named: str = Field(default="x", alias="cart.name")
+
+    @field_validator("name")
+    @classmethod
+    def _is_short(cls, name: str) -> str:
+        if len(name) > 9:
+            raise ValueError(f"{name!r} is long, write less")
+        return name
+
+
+def found(value: object, root: Any = Cart) -> list[Problem]:
+    with pytest.raises(ValidationError) as raised:
+        TypeAdapter(root).validate_python(value)
+    return problems(raised.value, root, value)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"nmae": "a", "name": "a"}, "nmae: unknown key; did you mean 'name'?"),
+        ({"cart_name": "a", "name": "a"}, "cart_name: unknown key; did you mean 'cart.name'?"),
+        (
+            {"zzz": "a", "name": "a"},
+            "zzz: unknown key; there are: name, wheels, colour, rest, horse, parts, kept, cart.name",
+        ),
+        ({"name": "a", "wheels": [{"spokes": 1}, {"spoke": 2, "spokes": 2}]}, "wheels[1].spoke: unknown key; did"),
+        ({"name": "a", "horse": {"spoke": 2, "spokes": 2}}, "horse.spoke: unknown key; did you mean 'spokes'?"),
+        ({"name": "a", "parts": {"b (c)": {"spokes": 1, "d": 2}}}, "parts.b (c).d: unknown key; there are: spokes"),
+        ({}, "name: is missing"),
+        ({"name": 5}, "name: input should be a valid string (got 5); write it in quotes"),
+        ({"name": None}, "name: input should be a valid string (it is empty)"),
+        ({"name": "a", "wheels": []}, "wheels: must not be empty"),
+        ({"name": "a", "wheels": {"a": 1}}, "wheels: must be a list (got a mapping)"),
+        ({"name": "a", "wheels": [[1]]}, "wheels[0]: must be a mapping of keys to values (got a list)"),
+        ({"name": "a", "colour": "rde"}, "colour: input should be 'red' or 'green' (got 'rde'); did you mean 'red'?"),
+        ({"name": "a", "colour": "x" * 99}, f"colour: input should be 'red' or 'green' (got '{'x' * 59}…)"),
+        ({"name": "a", "kept": "perhaps"}, "kept: must be true or false (got 'perhaps')"),
+        (
+            {"name": "a", "colour": True},
+            "colour: input should be 'red' or 'green' (got true)",
+        ),
+        ({"name": "a", "rest": 5}, "rest: not a duration (got 5); write 5s (us, ms, s, m, h, d)"),
+        ({"name": "an old hay cart"}, "name: 'an old hay cart' is long, write less"),
+        (
+            {"name": "a", "horse": {"spokes": 41}},
+            "horse.spokes: input should be less than or equal to 40 (got 41)",
+        ),
+        ("cart", "(top): must be a mapping of keys to values (got 'cart')"),
+    ],
+)
+def test_what_is_wrong_where_and_what_to_do(value: object, said: str) -> None:
+    (problem,) = found(value)
+    assert str(problem).startswith(said)
+
+
+def test_unknown_keys_come_first() -> None:
+    assert [problem.location for problem in found({"nmae": "a"})] == [("nmae",), ("name",)]
+
+
+def test_a_list_of_models() -> None:
+    (problem,) = found([{"name": "a", "kept": 5}], tuple[Cart, ...])
+    assert str(problem) == "[0].kept: must be true or false (got 5)"
+
+
+def test_a_list_is_not_too_short_for_what_is_wrong_in_it() -> None:
+    assert [str(problem) for problem in found({"name": "a", "wheels": [{"spokes": 99}]})] == [
+        "wheels[0].spokes: input should be less than or equal to 40 (got 99)"
+    ]
+
+
+def test_a_part_that_is_validated_by_itself_is_described_once() -> None:
+    def parse(value: object) -> Wheel:
+        try:
+            return Wheel.model_validate(value)
+        except ValidationError as error:
+            raise ValidationError.from_exception_data(
+                "wheel",
+                [
+                    InitErrorDetails(type=as_error(problem), loc=("under", *problem.location), input="x")
+                    for problem in problems(error, Wheel)
+                ],
+            ) from None
+
+    assert [str(problem) for problem in found({"spoke": 1}, Annotated[Wheel, PlainValidator(parse)])] == [
+        "under.spoke: unknown key; did you mean 'spokes'?",
+        "under.spokes: is missing",
+    ]
+
+
+def test_as_text() -> None:
+    assert str(Problem(("a", 0), "wrong", "mend it")) == "a[0]: wrong; mend it"
+    assert Problem((), "wrong").said == "wrong"

@@ -1,0 +1,44 @@
+from pathlib import Path
+
+import pytest
+
+from located_config.yaml_file import UnfitError, parse_yaml, read_mapping, read_yaml
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "said"),
+    [
+        ("a:\n\tb: 1\n", 2, 1, r"not YAML: found character '\t' that cannot start any token"),
+        ("a: 1\na: 2\n", 2, 1, 'not YAML: found duplicate key "a" with value "2" (original value: "1")'),
+        ("a: [1, 2\nb: 3\n", 2, 2, "not YAML: expected ',' or ']', but got ':'"),
+        ("a: " + "[" * 500, 1, 1, "not YAML that can be read: nested too deeply"),
+    ],
+)
+def test_what_is_no_yaml_has_its_place(text: str, line: int, column: int, said: str) -> None:
+    with pytest.raises(UnfitError) as caught:
+        parse_yaml(text)
+    assert (caught.value.line, caught.value.column, str(caught.value)) == (line, column, said)
+
+
+def test_a_document_may_be_anything(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    for text, value in (("", None), ("- a\n", ["a"]), ("a: 1\n", {"a": 1}), ("5", 5)):
+        path.write_text(text)
+        assert read_yaml(path) == value
+
+
+@pytest.mark.parametrize(("text", "kind"), [("", "empty"), ("- a\n", "a list"), ("5", "a single value")])
+def test_a_mapping_is_asked_for(tmp_path: Path, text: str, kind: str) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(text)
+    with pytest.raises(UnfitError, match=f"the file is {kind}; it must be a mapping"):
+        read_mapping(path)
+
+
+def test_a_file_that_is_not_utf_8(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_bytes(b"a: \xe9")
+    with pytest.raises(UnfitError, match=r"not UTF-8 text: .* at byte 3"):
+        read_yaml(path)
+    with pytest.raises(OSError, match="No such file"):
+        read_yaml(tmp_path / "none.yaml")
