@@ -11,6 +11,7 @@ import click
 from devkit.cli.exit_codes import ExitCodes, bisect_option
 from devkit.cli.stack_options import STACKS, require_addresses_fit, stack_options
 from devkit.errors import DevkitError, UsageError
+from devkit.headroom.calibration import MOST
 from devkit.scenario.model import ARMS, ArmName
 
 _DEFAULT_DIRECTORY = Path(__file__).parents[2] / "scenarios"
@@ -87,6 +88,13 @@ def check(file: str) -> None:
     type=click.Choice(("driver", "worker")),
     help="The pipeline's driver, or its one Python worker, waits for a debugger; no deadline, no verdict.",
 )
+@click.option(
+    "--stretch",
+    type=click.IntRange(1, MOST),
+    metavar="N",
+    help="Multiply every duration of the scenario by N and divide every rate by it. Default: what a short calibration "
+    "of the machine asks for, 1 where it is idle; a run that was short of time is then played again.",
+)
 @bisect_option
 @click.pass_context
 def run(
@@ -101,6 +109,7 @@ def run(
     pause_at: tuple[str, ...],
     pause_limit: str | None,
     debug: Literal["driver", "worker"] | None,
+    stretch: int | None,
     *,
     as_json: bool,
     keep: bool,
@@ -118,7 +127,8 @@ def run(
     from devkit.report.live import progress_for
     from devkit.report.verdict_lines import verdict_lines
     from devkit.scenario.load import find_scenario, load_scenario
-    from devkit.scenario.run import RunOptions, run_scenario
+    from devkit.scenario.options import RunOptions
+    from devkit.scenario.run import run_scenario
     from devkit.stack.stack import StackRequest
 
     require_addresses_fit(backend, addresses)
@@ -138,6 +148,7 @@ def run(
     repeat += ["--stack", backend] if backend != STACKS[0] else []
     repeat += ["--addresses", str(addresses)] if addresses else []
     repeat += ["--pipeline", command] if command is not None else []
+    repeat += ["--stretch", str(stretch)] if stretch is not None else []
     request = StackRequest(addresses=addresses)
     options = RunOptions(
         arms,
@@ -150,6 +161,7 @@ def run(
         pause_at=points,
         pause_limit=limit,
         debug=debug,
+        stretch=stretch,
     )
     with progress_for(sys.stderr if as_json else sys.stdout, plain=plain) as progress:
         finished = run_scenario(loaded, options, progress, on_keep=keep_stack)

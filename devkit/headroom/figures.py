@@ -1,11 +1,9 @@
 """What a result keeps of a machine's headroom: in an arm, and for the whole run."""
 
-from typing import Literal
-
 from pydantic import BaseModel, ConfigDict
 
-from devkit.headroom.calibration import Calibration
-from devkit.headroom.shortage import Headroom, mean
+from devkit.headroom.calibration import Calibration, StretchBy
+from devkit.headroom.shortage import SLOWEST, Headroom, mean
 from devkit.headroom.window import over, worst
 
 _WINDOW_S = 10.0
@@ -40,7 +38,7 @@ class ArmHeadroom(_Model):
         others, pressure = mean(samples, "others_cores"), mean(samples, "pressure")
         return cls(
             slowdown=round(whole, 2),
-            worst_slowdown=round(min(slow.slowdown, 1e6), 2),
+            worst_slowdown=round(min(slow.slowdown, SLOWEST), 2),
             worst_from_s=round(slow.from_s, 1),
             limit=headroom.limit,
             core_slowdown=round(headroom.core_slowdown(samples[0].from_s, samples[-1].to_s), 2),
@@ -66,6 +64,21 @@ class RunHeadroom(_Model):
 
     margin: float
     stretch: int
-    stretch_by: Literal["command line", "calibration", "program", "repeat"]
+    stretch_by: StretchBy
     calibration: Calibration
     first_play: FirstPlay | None = None
+
+    @property
+    def text(self) -> str:
+        """What a person is told before anything starts."""
+        slowdown = f"the machine is {self.calibration.slowdown:.1f} times slower than when it is free"
+        chosen = {
+            "command line": "as --stretch says",
+            "calibration": "by that",
+            "program": "as a command's own settings cannot be stretched",
+            "repeat": "as it was short of time before",
+        }[self.stretch_by]
+        plays = "times are the file's" if self.stretch == 1 else f"all times are {self.stretch} times the file's"
+        return f"{slowdown}; {plays}, {chosen}" + (
+            f" ({self.calibration.doubtful})" if self.calibration.doubtful else ""
+        )

@@ -5,7 +5,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
@@ -16,10 +16,12 @@ from pydantic import ValidationError
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
 from devkit.headroom.calibration import Calibration, calibrate, pressure_between
+from devkit.headroom.figures import RunHeadroom
 from devkit.headroom.kept_best import KeptBest, this_machine
 from devkit.headroom.others import OthersUsage, of_run
 from devkit.headroom.probe import CALIBRATION
 from devkit.headroom.reading import ProbeReading
+from devkit.headroom.shortage import Headroom
 from devkit.headroom.window import HeadroomSample
 from devkit.jvm.cache import cache_dir
 from devkit.observe.kit_events import CalibrationTaken, HeadroomSampled, ProbeEnded
@@ -47,6 +49,7 @@ class Monitor:
         self._quantum_s = 0.0
         self._arm: str | None = None
         self._offset_s = time.monotonic() - timeline.now_s()
+        self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="headroom", daemon=True)
 
@@ -69,36 +72,38 @@ class Monitor:
         return calibration
 
     @contextlib.contextmanager
-    def arm(self, name: str) -> Iterator[None]:
+    def watching(self, arm: str, commit: timedelta | None, run: RunHeadroom) -> "Iterator[Watched]":
         """What is sampled meanwhile is of this arm."""
-        self._arm = name
+        self._arm = arm
         try:
-            yield
+            yield Watched(self, self._timeline.now_s(), commit, run)
         finally:
             self._arm = None
 
     def samples(self, from_s: float, to_s: float) -> tuple[HeadroomSample, ...]:
         """Those between two moments of the timeline; their times count from the first."""
-        found = [sample for sample in list(self._samples) if sample.to_s > from_s and sample.from_s < to_s]
+        self._tick()
+        found = [sample for sample in self._samples if sample.to_s > from_s and sample.from_s < to_s]
         return tuple(shifted(sample, from_s, to_s) for sample in found)
 
     def _run(self) -> None:
         while not self._stop.wait(_TICK_S):
             self._tick()
-            if self._probe.exit_code is not None:
+            if self._probe.exit_code is not None and not self._stop.is_set():
                 self._timeline.add(ProbeEnded(exit_code=self._probe.exit_code))
                 return
 
     def _tick(self) -> None:
-        readings = list(self._readings.new())
-        if not readings or self._last is None:
-            return
-        sample = sample_of(
-            self._last, readings, self._quantum_s, offset_s=self._offset_s, others_cores=self._others.look()
-        )
-        self._last = readings[-1]
-        self._samples.append(sample)
-        self._timeline.add(HeadroomSampled(**asdict(sample)), arm=self._arm)
+        with self._lock:
+            readings = list(self._readings.new())
+            if not readings or self._last is None:
+                return
+            sample = sample_of(
+                self._last, readings, self._quantum_s, offset_s=self._offset_s, others_cores=self._others.look()
+            )
+            self._last = readings[-1]
+            self._samples.append(sample)
+            self._timeline.add(HeadroomSampled(**asdict(sample)), arm=self._arm)
 
     def __enter__(self) -> Self:
         return self
@@ -106,9 +111,30 @@ class Monitor:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Sample no more, and end the probe; safe to call twice."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()
+        with contextlib.suppress(StackError):  # the guardian has ended, and the probe with it
+            self._probe.kill_tree()
+
+
+@dataclass(frozen=True)
+class Watched:
+    """An arm that began at `begin_s` of the timeline; a commit of it may take `commit`."""
+
+    monitor: Monitor
+    begin_s: float
+    commit: timedelta | None
+    run: RunHeadroom
+
+    def until(self, duration_s: float) -> Headroom:
+        """From the arm's beginning on, for so long."""
+        samples = self.monitor.samples(self.begin_s, self.begin_s + duration_s)
+        return Headroom(samples, margin=self.run.margin, stretch=self.run.stretch, commit=self.commit)
 
 
 class ReadingTail:

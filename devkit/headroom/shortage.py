@@ -11,6 +11,9 @@ from devkit.headroom.window import HeadroomSample, Slow, over, worst
 MARGIN = 5.0
 """How many times more than an idle reference machine needs a scenario leaves, unless its file says otherwise."""
 
+SLOWEST = 1e6
+"""What a machine that stood still is said to be: JSON knows no infinity."""
+
 _SLOW_CORE = 1.5
 _WORTH_SAYING = 0.05
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from devkit.headroom.calibration import Calibration
+from devkit.headroom.calibration import Calibration, StretchBy
 from devkit.observe.about import About
 from devkit.observe.arm_end import ArmEnd
 from devkit.observe.logs import UnknownLine
@@ -121,6 +121,14 @@ class CalibrationTaken(Calibration):
     event: Literal["calibration"] = "calibration"
 
 
+class StretchChosen(_Event):
+    """How many times the file's every duration of the run is; `by` says what chose it."""
+
+    event: Literal["stretch"] = "stretch"
+    stretch: int
+    by: StretchBy
+
+
 class HeadroomSampled(_Event):
     """Fields as those of `HeadroomSample`; times are those of the timeline."""
 
@@ -189,6 +197,7 @@ KitEvent = (
     | LatencyOfSecond
     | NotObservable
     | CalibrationTaken
+    | StretchChosen
     | HeadroomSampled
     | ProbeEnded
     | FaultBegun

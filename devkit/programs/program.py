@@ -8,6 +8,7 @@ A kind is registered in `devkit.programs.registry`.
 """
 
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
 
@@ -36,6 +37,10 @@ class ConfiguredProgram(Protocol):
 
     @property
     def serves_metrics(self) -> bool: ...
+
+    @property
+    def commit_within(self) -> timedelta | None:
+        """How long a commit may take before the program ends itself; None where it does not."""
 
     def effective(self) -> dict[str, Any]:
         """The whole configuration, defaults resolved, as JSON values."""

@@ -49,7 +49,8 @@ class ScenarioItem(pytest.Item):
         from devkit.report.progress import Progress
         from devkit.scenario.load import load_scenario
         from devkit.scenario.model import ARMS
-        from devkit.scenario.run import RunOptions, run_scenario
+        from devkit.scenario.options import RunOptions
+        from devkit.scenario.run import run_scenario
 
         lines = io.StringIO()
         options = RunOptions(

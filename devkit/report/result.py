@@ -33,7 +33,8 @@ class _Model(BaseModel):
 
 class ExpectationResult(_Model):
     """One expectation with what was measured. `holds` is None when what it needs was not to be seen, or when it depends
-    on time and the machine was `short` of it: that says what was short. A `decisive` one is excused by nothing.
+    on time and the machine was `short` of it: that says what was short. `slowdown` is how many times slower than when
+    it is free the machine was over the time that it depends on. A `decisive` one is excused by nothing.
     """
 
     name: str
@@ -43,6 +44,7 @@ class ExpectationResult(_Model):
     depends_on_time: bool = False
     decisive: bool = False
     short: str = ""
+    slowdown: float | None = None
 
 
 class ArmResult(_Model):

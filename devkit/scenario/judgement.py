@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from devkit.expectations import Expectation
-from devkit.headroom.shortage import Headroom
+from devkit.headroom.shortage import SLOWEST, Headroom
 from devkit.observe.arm import ArmObservation
 from devkit.observe.arm_end import EndByDeadline
 from devkit.report.result import ExpectationResult
@@ -42,6 +42,7 @@ def _judged(expectation: Expectation, observation: ArmObservation, headroom: Hea
     finding = expectation.judge(observation)
     window = expectation.depends_on_time(observation)
     short = ""
+    slow = None if window is None else headroom.slowest(window)
     if finding.holds is not None and not finding.decisive:
         if window is not None:
             short = headroom.shortage(window) or ""
@@ -55,4 +56,5 @@ def _judged(expectation: Expectation, observation: ArmObservation, headroom: Hea
         depends_on_time=window is not None,
         decisive=finding.decisive,
         short=short,
+        slowdown=None if slow is None else round(min(slow.slowdown, SLOWEST), 2),
     )

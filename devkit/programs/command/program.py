@@ -7,6 +7,7 @@ import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,10 @@ class ConfiguredCommand:
     @property
     def serves_metrics(self) -> bool:
         return self.config.metrics.port is not None
+
+    @property
+    def commit_within(self) -> timedelta:
+        return self.config.stall_timeout
 
     def effective(self) -> dict[str, Any]:
         return effective(self.config)

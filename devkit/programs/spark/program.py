@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, get_args
 
@@ -41,6 +42,10 @@ class ConfiguredSpark:
     @property
     def serves_metrics(self) -> bool:
         return self.config.metrics.port is not None
+
+    @property
+    def commit_within(self) -> timedelta:
+        return self.config.stall_timeout
 
     def effective(self) -> dict[str, Any]:
         return effective(self.config)

@@ -7,7 +7,8 @@ import pytest
 from devkit.report.result import Result
 from devkit.scenario import run as run_module
 from devkit.scenario.model import Scenario
-from devkit.scenario.run import FinishedRun, RunOptions
+from devkit.scenario.options import RunOptions
+from devkit.scenario.run import FinishedRun
 from tests.unit.devkit.cli.conftest import Devkit
 from tests.unit.devkit.report.conftest import a_good_result
 

@@ -27,6 +27,7 @@ from devkit.observe.kit_events import (
     ProcessEnded,
     ProcessRestarted,
     ProcessStarted,
+    StretchChosen,
     TrafficBegun,
     VerdictReached,
 )
@@ -69,6 +70,7 @@ ALL: tuple[TimelineEvent, ...] = (
     SAMPLE,
     LatencyOfSecond(at_s=3, count=2, waiting=1, p50_s=0.5),
     CalibrationTaken(quantum_s=0.02, baseline="kept", measured_s=0.03, slowdown=1.5),
+    StretchChosen(stretch=2, by="repeat"),
     HeadroomSampled(from_s=1, to_s=2, slowdown=1.2, pressure=0.1),
     ProbeEnded(exit_code=1),
     FaultBegun(name="broker", asked="pause: {part: kafka}", from_s=3),

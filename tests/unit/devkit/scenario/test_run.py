@@ -1,108 +1,113 @@
-"""From what was observed to the result; playing itself is in the integration tests."""
+"""A run that was short of time is played once more, and only then inconclusive."""
 
-from datetime import UTC, datetime
+import io
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from devkit.observe.arm import ArmObservation
+from devkit.headroom.calibration import Calibration, StretchBy
+from devkit.headroom.figures import RunHeadroom
+from devkit.headroom.shortage import Headroom
+from devkit.observe.about import About
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.logs import LoggedException
-from devkit.report.result import Result
-from devkit.scenario.model import ArmName, Scenario
+from devkit.report.progress import Progress
+from devkit.scenario.attempt import Attempt, Played, judged
+from devkit.scenario.model import ARMS, ArmName, Scenario
+from devkit.scenario.options import RunOptions
 from devkit.scenario.played_arm import PlayedArm
-from devkit.scenario.run import RunOptions, _about, _result, stack_request
-from tests.unit.devkit.observed import an_observation, some_evidence
+from devkit.scenario.run import run_scenario
+from tests.unit.devkit.headroom.readings import samples
+from tests.unit.devkit.observed import an_observation
 
+IDLE = Calibration(quantum_s=0.004, baseline="measured", measured_s=0.004, slowdown=1.0)
 LOOP = LoggedException(1, "RecordTooLargeException", "The message is 23048294 bytes")
-OPTIONS = RunOptions(("incident", "fixed"), Path("runs"), keep=False, repeat="devkit scenario run an-incident")
-BEGAN = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 
 
-def result_of(scenario: Scenario, observations: dict[ArmName, ArmObservation]) -> Result:
-    played = {arm: PlayedArm.of(scenario, arm, observation) for arm, observation in observations.items()}
-    return _result(_about(scenario, OPTIONS, BEGAN), played, began=BEGAN, duration_s=34.56789, command="")
+class Machine:
+    """Plays nothing; `slowdowns` are those of the plays, one after the other."""
+
+    def __init__(self, *slowdowns: float, stretch_by: StretchBy = "calibration") -> None:
+        self.slowdowns, self.stretch_by = list(slowdowns), stretch_by
+        self.attempts: list[Attempt] = []
+
+    def play(self, attempt: Attempt, tells: About, *_: Any) -> Played:
+        self.attempts.append(attempt)
+        (attempt.directory / "incident").mkdir()
+        run = RunHeadroom(
+            margin=5,
+            stretch=attempt.stretch or 1,
+            stretch_by="repeat" if attempt.stretch else self.stretch_by,
+            calibration=IDLE,
+            first_play=attempt.first_play,
+        )
+        headroom = Headroom(samples(*[self.slowdowns.pop(0)] * 30), stretch=run.stretch)
+        incident = an_observation(
+            end=EndByCondition(reached={"restarts": 2}), restarts=2, exceptions=(LOOP,), failures=("a", "b")
+        )
+        observed = {"incident": incident, "fixed": an_observation()}
+        arms: dict[ArmName, PlayedArm] = {
+            arm: PlayedArm.of(attempt.scenario, arm, observed[arm], headroom) for arm in ARMS
+        }
+        return judged(tells, arms, run, duration_s=1.0, command="")
 
 
-def both(**changes: Any) -> dict[ArmName, ArmObservation]:
-    incident = an_observation(end=EndByCondition(reached={"replays": 2}), restarts=2, exceptions=(LOOP,), drained=False)
-    return {"incident": incident, "fixed": an_observation(**changes)}
+@pytest.fixture
+def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunOptions:
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    return RunOptions(ARMS, tmp_path / "runs", keep=False, repeat="devkit scenario run an-incident --seed 7")
 
 
-def test_the_stack_is_asked_for_what_the_file_needs(scenario: Scenario) -> None:
-    plain = stack_request(scenario, OPTIONS)
-    assert (plain.brokers, plain.proxied) == (1, frozenset())
-    assert "mediawiki.page_change.v1" in plain.topics
-    slow = {"name": "slow", "do": {"network_latency": {"part": "kafka", "time": "1s"}}, "at": "1s"}
-    dead = {"name": "dead", "do": {"kill": {"part": "mock-api"}}, "at": "1s"}
-    given = scenario.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    faulty = Scenario.model_validate(given | {"timeline": [slow, dead], "kafka": {"brokers": 3}})
-    asked = stack_request(faulty, OPTIONS)
-    assert (asked.brokers, asked.proxied) == (3, frozenset({"kafka"}))
+def run(
+    scenario: Scenario, options: RunOptions, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> tuple[dict[str, Any], Path, str]:
+    monkeypatch.setattr(Attempt, "_on_a_stack", lambda attempt, *rest: machine.play(attempt, *rest))
+    out = io.StringIO()
+    finished = run_scenario(scenario, options, Progress(out), on_keep=lambda *_: None)
+    return json.loads((finished.directory / "result.json").read_text()), finished.directory, out.getvalue()
 
 
-def test_reproduced_and_fixed(scenario: Scenario) -> None:
-    result = result_of(scenario, both())
-    assert (result.outcome, result.exit_code, result.reasons) == ("reproduced and fixed", 0, ())
-    assert (result.scenario, result.seed, result.began, result.duration_s) == ("an-incident", 7, BEGAN, 34.568)
-    incident = result.arms["incident"]
-    assert (incident.holds, incident.restarts, incident.ended_by) == (True, 2, "replays 2")
-    assert incident.exceptions == ("process 1: RecordTooLargeException: The message is 23048294 bytes",)
-    assert [item.name for item in incident.expectations] == ["restarts", "exception"]
-    assert result.arms["fixed"].duration_s == 12.346
+def test_with_time_it_is_played_once(scenario: Scenario, options: RunOptions, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine(1.5)
+    result, directory, _ = run(scenario, options, machine, monkeypatch)
+    assert (result["exit_code"], len(machine.attempts)) == (0, 1)
+    assert (result["headroom"]["stretch"], result["headroom"]["first_play"]) == (1, None)
+    assert not (directory / "first-play").exists()
 
 
-def test_an_arm_holds_when_all_its_expectations_do(scenario: Scenario) -> None:
-    result = result_of(scenario, both(drained=False))
-    fixed = result.arms["fixed"]
-    assert [(item.name, item.holds) for item in fixed.expectations] == [("drained", False), ("audit", True)]
-    assert not fixed.holds
-    assert (result.outcome, result.exit_code) == ("fix does not hold", 1)
+def test_short_of_time_both_arms_are_played_again_and_slower(
+    scenario: Scenario, options: RunOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(7, 7)
+    result, directory, said = run(scenario, options, machine, monkeypatch)
+    assert [attempt.stretch for attempt in machine.attempts] == [None, 2]
+    assert (result["exit_code"], result["headroom"]["stretch"], result["headroom"]["stretch_by"]) == (0, 2, "repeat")
+    first = result["headroom"]["first_play"]
+    assert (first["directory"], first["stretch"]) == ("first-play", 1)
+    assert "the machine was short of time: 7.0 times slower" in first["reasons"][0]
+    aside = directory / "first-play"
+    for name in ("events.jsonl", "result.json", "report.html", "junit.xml", "incident"):
+        assert (aside / name).exists()
+        assert (directory / name).exists()
+    assert json.loads((aside / "result.json").read_text())["exit_code"] == 3
+    assert "played again, 2 times slower" in " ".join(said.split())
 
 
-def test_a_fault_that_no_request_met_did_not_fire(scenario: Scenario) -> None:
-    silent = some_evidence(fired=False, requests=0, completed=0)
-    result = result_of(scenario, both(evidence=(silent,)))
-    assert (result.outcome, result.exit_code) == ("inconclusive", 3)
-    assert result.reasons == ("fixed: fault 'huge page' never fired",)
-    assert [item.fired for item in result.fault_evidence["fixed"]] == [False]
+def test_short_again_it_is_inconclusive_and_is_not_played_a_third_time(
+    scenario: Scenario, options: RunOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(7, 30)
+    result, _, _ = run(scenario, options, machine, monkeypatch)
+    assert (result["exit_code"], len(machine.attempts)) == (3, 2)
+    assert "the scenario leaves 5 x 2 (the stretch)" in result["reasons"][0]
 
 
-def test_an_arm_by_itself(scenario: Scenario) -> None:
-    result = result_of(scenario, {"fixed": an_observation()})
-    assert (result.outcome, result.exit_code, list(result.arms)) == ("fixed arm holds", 0, ["fixed"])
-
-
-def test_the_difference_between_the_arms_is_in_the_result(scenario: Scenario) -> None:
-    difference = result_of(scenario, both()).config_difference
-    assert {key: (one.incident, one.fixed) for key, one in difference.items()} == {
-        "content_limit.measure": ("content_length", "decoded"),
-        "record_limit.policy": ("none", "serialized"),
-    }
-
-
-@pytest.mark.parametrize("package", ["python", "system", "pyspark", "kafka-python"])
-def test_the_versions_that_decide_are_in_the_result(scenario: Scenario, package: str) -> None:
-    assert result_of(scenario, both()).versions[package]
-
-
-def test_what_was_not_seen_makes_an_arm_that_cannot_be_judged(scenario: Scenario) -> None:
-    result = result_of(scenario, both(unseen=frozenset({"sources"})))
-    assert [(item.name, item.holds) for item in result.arms["fixed"].expectations] == [
-        ("drained", True),
-        ("audit", None),
-    ]
-    assert result.arms["fixed"].holds is None
-    assert (result.outcome, result.exit_code) == ("inconclusive", 3)
-    assert result.reasons[0].startswith("fixed: audit is n/a: not observable")
-
-
-def test_one_broken_expectation_decides_whatever_is_not_known(scenario: Scenario) -> None:
-    result = result_of(scenario, both(unseen=frozenset({"sources"}), drained=False))
-    assert (result.arms["fixed"].holds, result.outcome) == (False, "fix does not hold")
-
-
-def test_caveats_reach_the_result(scenario: Scenario) -> None:
-    result = result_of(scenario, both(caveats=("fault 'x' was put in by hand",)))
-    assert (result.outcome, result.reasons) == ("inconclusive", ("fixed: fault 'x' was put in by hand",))
+@pytest.mark.parametrize("stretch_by", ["command line", "program"])
+def test_a_stretch_that_somebody_chose_stays(
+    scenario: Scenario, options: RunOptions, monkeypatch: pytest.MonkeyPatch, stretch_by: StretchBy
+) -> None:
+    machine = Machine(7, stretch_by=stretch_by)
+    result, _, _ = run(scenario, options, machine, monkeypatch)
+    assert (result["exit_code"], len(machine.attempts)) == (3, 1)

@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 
 from devkit.errors import StackError
+from devkit.observe.about import About
 from devkit.observe.arm_end import EndByCondition
 from devkit.report.progress import Progress
 from devkit.report.run_record import read_run
-from devkit.scenario import run as run_module
-from devkit.scenario.model import ARMS, Scenario
+from devkit.scenario.attempt import Attempt, Played, judged
+from devkit.scenario.model import ARMS, ArmName, Scenario
+from devkit.scenario.options import RunOptions
 from devkit.scenario.played_arm import PlayedArm
-from devkit.scenario.run import RunOptions, run_scenario
+from devkit.scenario.run import run_scenario
 from tests.unit.devkit.observed import an_observation
 
 RESTARTED = EndByCondition(reached={"restarts": 2})
@@ -30,15 +32,16 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunOptions:
 def played(monkeypatch: pytest.MonkeyPatch, *, error: Exception | None = None) -> None:
     """Both arms are observed at once, or something is raised instead."""
 
-    def play(scenario: Scenario, *_: Any) -> dict[str, PlayedArm]:
+    def play(attempt: Attempt, tells: About, *_: Any) -> Played:
         if error is not None:
             raise error
-        return {
-            "incident": PlayedArm.of(scenario, "incident", an_observation(end=RESTARTED, restarts=2)),
-            "fixed": PlayedArm.of(scenario, "fixed", an_observation()),
+        arms: dict[ArmName, PlayedArm] = {
+            "incident": PlayedArm.of(attempt.scenario, "incident", an_observation(end=RESTARTED, restarts=2)),
+            "fixed": PlayedArm.of(attempt.scenario, "fixed", an_observation()),
         }
+        return judged(tells, arms, None, duration_s=1.0, command="")
 
-    monkeypatch.setattr(run_module, "_play", play)
+    monkeypatch.setattr(Attempt, "_on_a_stack", play)
 
 
 def test_a_run_with_a_result(scenario: Scenario, options: RunOptions, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,201 @@
+"""The arms of a scenario played once: stack up, one arm after the other, verdict, evidence on disk."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from devkit.debug.debugger import Debugger
+from devkit.debug.pause import Pauses, PersonGate
+from devkit.errors import INCONCLUSIVE, DevkitError
+from devkit.guardian import Guardian
+from devkit.headroom.calibration import Calibration, StretchBy, stretch_for
+from devkit.headroom.figures import FirstPlay, RunHeadroom
+from devkit.headroom.monitor import Monitor
+from devkit.observe.about import About
+from devkit.observe.kit_events import GuardianStarted, HarnessError, PartAddress, StretchChosen, VerdictReached
+from devkit.observe.timeline import Timeline
+from devkit.report.progress import Progress
+from devkit.report.result import Result
+from devkit.report.run_reports import RunReports
+from devkit.scenario.arm.arm import Arm
+from devkit.scenario.arm.context import RunContext
+from devkit.scenario.arm.faults import require_levers
+from devkit.scenario.arm.play import play
+from devkit.scenario.model import ArmName, Scenario
+from devkit.scenario.options import OnKeep, RunOptions
+from devkit.scenario.played_arm import PlayedArm
+from devkit.scenario.repeat import stretch_to_repeat
+from devkit.scenario.run_directory import require_space
+from devkit.scenario.stack_request import stack_request
+from devkit.scenario.story import about
+from devkit.scenario.stretch import stretch_scenario
+from devkit.scenario.traffic import ScenarioTraffic
+from devkit.scenario.verdict import judge
+from devkit.stack.registry import start_stack
+from devkit.stack.stack import Stack
+
+
+@dataclass(frozen=True)
+class Played:
+    """`play_again` is the stretch with which the verdict could be told, None where it stands."""
+
+    result: Result
+    play_again: int | None
+
+    @property
+    def stretch(self) -> int:
+        return 1 if self.result.headroom is None else self.result.headroom.stretch
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """`stretch` is that of a repeat, which `first_play` tells of; without, it is chosen."""
+
+    scenario: Scenario
+    options: RunOptions
+    directory: Path
+    progress: Progress
+    on_keep: OnKeep
+    stretch: int | None = None
+    first_play: FirstPlay | None = None
+
+    def play(self) -> Played:
+        """Raises DevkitError when the harness fails."""
+        directory, progress = self.directory, self.progress
+        tells = about(self.scenario, self.options, datetime.now(UTC))
+        reports = RunReports(directory, tells, say=lambda text: progress.line("report", text))
+        with Timeline(directory / "events.jsonl") as timeline:
+            timeline.add(tells)
+            reports.begin()
+            try:
+                played = self._on_a_stack(tells, timeline, reports)
+            except DevkitError as error:
+                timeline.add(HarnessError(error=str(error), exit_code=INCONCLUSIVE))
+                reports.break_off(str(error))
+                raise
+            timeline.add(VerdictReached(outcome=played.result.outcome, reasons=played.result.reasons))
+        text = played.result.model_dump_json(indent=2) + "\n"
+        (directory / "result.json").write_text(text, encoding="utf-8")
+        reports.finish(played.result)
+        return played
+
+    def _on_a_stack(self, tells: About, timeline: Timeline, reports: RunReports) -> Played:
+        options, directory, progress = self.options, self.directory, self.progress
+        with Guardian() as guardian, Monitor(guardian, timeline, directory / "stack") as monitor:
+            timeline.add(GuardianStarted(run_id=guardian.run_id, directory=str(guardian.directory)))
+            require_space(guardian.directory, directory)
+            headroom = self._headroom(monitor.calibrate())
+            timeline.add(StretchChosen(stretch=headroom.stretch, by=headroom.stretch_by))
+            progress.line("headroom", headroom.text)
+            scenario = stretch_scenario(self.scenario, headroom.stretch, options.program)
+            traffic = ScenarioTraffic(scenario.traffic)
+            progress.line("stack", "starting Kafka, object store and mock API")
+            stack = start_stack(options.stack, guardian, directory / "stack", stack_request(scenario, options))
+            with stack.left_when_it_fails(lambda text: progress.line("stack", text)):
+                require_levers([item for item in scenario.timeline if {*item.arms} & {*options.arms}], stack)
+                for name, address in stack.addresses().items():
+                    timeline.add(PartAddress(part=name, address=address))
+                progress.line("stack", ", ".join(f"{name} {address}" for name, address in stack.addresses().items()))
+                with stack.named_failures():
+                    options.program.make_ready(
+                        guardian, stack, directory / "stack", lambda text: progress.line("stack", text)
+                    )
+                pauses = Pauses(options.pause_at, self._gate(guardian, stack))
+                context = RunContext(
+                    guardian,
+                    stack,
+                    timeline,
+                    progress,
+                    directory,
+                    program=options.program,
+                    ui=options.keep or bool(options.pause_at),
+                    pauses=pauses,
+                    debugger=Debugger(options.debug) if options.debug else None,
+                )
+                pauses.at("stack")
+                with stack.named_failures():
+                    arms = {}
+                    for name in options.arms:
+                        arm = Arm(context, scenario, name, traffic)
+                        with monitor.watching(name, arm.main.configured.commit_within, headroom) as watched:
+                            observation = play(arm)
+                        arms[name] = PlayedArm.of(scenario, name, observation, watched.until(observation.duration_s))
+                        reports.arm_ended(name, arms[name].result)
+                progress.close()
+            played = judged(tells, arms, headroom, duration_s=timeline.now_s(), command=options.program.command)
+            if options.keep and played.play_again is None:
+                monitor.stop()
+                self.on_keep(stack, guardian, directory / "stack")
+            else:
+                stack.leave()
+        return played
+
+    def _headroom(self, calibration: Calibration) -> RunHeadroom:
+        """How much slower the arms are played: as it is wished for, or as the machine needs it."""
+        by: StretchBy
+        if self.stretch is not None:
+            stretch, by = self.stretch, "repeat"
+        elif self.options.stretch is not None:
+            stretch, by = self.options.stretch, "command line"
+        elif self.options.program.command:
+            stretch, by = 1, "program"  # its own settings cannot be stretched
+        else:
+            stretch, by = stretch_for(calibration.slowdown, self.scenario.margin), "calibration"
+        return RunHeadroom(
+            margin=self.scenario.margin,
+            stretch=stretch,
+            stretch_by=by,
+            calibration=calibration,
+            first_play=self.first_play,
+        )
+
+    def _gate(self, guardian: Guardian, stack: Stack) -> PersonGate:
+        def say(text: str) -> None:
+            self.progress.line("pause", text)
+            if text.startswith("paused"):
+                self.progress.line(
+                    "pause", ", ".join(f"{name} {address}" for name, address in stack.addresses().items())
+                )
+
+        return PersonGate(
+            guardian.run_id,
+            guardian.directory,
+            say,
+            stack.require_running,
+            limit=self.options.pause_limit,
+            stdin=sys.stdin,
+        )
+
+
+def judged(
+    tells: About,
+    played: Mapping[ArmName, PlayedArm],
+    headroom: RunHeadroom | None,
+    *,
+    duration_s: float,
+    command: str,
+) -> Played:
+    """The result of the arms that were played."""
+    arms = {arm: one.result for arm, one in played.items()}
+    evidence = {arm: one.evidence for arm, one in played.items()}
+    verdict = judge(arms, evidence)
+    result = Result(
+        scenario=tells.scenario,
+        title=tells.title,
+        seed=tells.seed,
+        outcome=verdict.outcome,
+        exit_code=verdict.exit_code,
+        reasons=verdict.reasons,
+        arms=arms,
+        config_difference=tells.config_difference,
+        fault_evidence=evidence,
+        began=tells.began,
+        duration_s=round(duration_s, 3),
+        versions=tells.versions,
+        repeat=tells.repeat,
+        pipeline=command,
+        headroom=headroom,
+    )
+    return Played(result, stretch_to_repeat(result, short_of_time=verdict.short_of_time))

@@ -1,0 +1,19 @@
+from pathlib import Path
+
+from devkit.scenario.model import ARMS, Scenario
+from devkit.scenario.options import RunOptions
+from devkit.scenario.stack_request import stack_request
+
+OPTIONS = RunOptions(ARMS, Path("runs"), keep=False, repeat="devkit scenario run an-incident")
+
+
+def test_the_stack_is_asked_for_what_the_file_needs(scenario: Scenario) -> None:
+    plain = stack_request(scenario, OPTIONS)
+    assert (plain.brokers, plain.proxied) == (1, frozenset())
+    assert "mediawiki.page_change.v1" in plain.topics
+    slow = {"name": "slow", "do": {"network_latency": {"part": "kafka", "time": "1s"}}, "at": "1s"}
+    dead = {"name": "dead", "do": {"kill": {"part": "mock-api"}}, "at": "1s"}
+    given = scenario.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    faulty = Scenario.model_validate(given | {"timeline": [slow, dead], "kafka": {"brokers": 3}})
+    asked = stack_request(faulty, OPTIONS)
+    assert (asked.brokers, asked.proxied) == (3, frozenset({"kafka"}))
