@@ -73,12 +73,21 @@ clean *args: ready
 mock *args: ready
     @python -m mockapi "$@"
 
-# Run the tests, but for those that take minutes
+# All unit tests, on all cores, and after them, with the machine to itself, one test with real parts for each main path:
+# five minutes on 2 cores. tests/main_paths.py lists those and says why; all other integration tests (each part, fault,
+# limit and way to fail for itself, containers, browser, other clients) moved to `test-more`, for they take four times as
+# long and break seldom alone.
+# Run the quick tests, or with arguments what these select: just test tests/integration/mockapi
 [no-exit-message]
 test *args: ready
-    @pytest "$@"
+    @if [ "$#" -gt 0 ]; then pytest "$@"; else pytest -n logical --maxprocesses 8 tests/unit && pytest -m main_path tests/integration tests/conformance; fi
 
-# Run all tests, and every scenario as one
+# Run what `test` leaves out, but for what takes minutes
+[no-exit-message]
+test-more *args: ready
+    @pytest --ignore=tests/unit -m "not slow and not main_path" "$@"
+
+# Run all tests, slow ones too, and every scenario as one
 [no-exit-message]
 test-all *args: ready
     @pytest -m "slow or not slow" tests scenarios "$@"
