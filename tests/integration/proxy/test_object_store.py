@@ -4,19 +4,24 @@ moto does not look at signatures; MinIO refuses a request whose head or body is 
 """
 
 import shutil
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import boto3
+import pyspark
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError, ResponseStreamingError
 from urllib3.exceptions import IncompleteRead, ProtocolError
 
 from devkit.guardian import Guardian
+from devkit.jvm import jars
+from devkit.jvm.runtime import java_command
 from devkit.proxy.client import ProxyControl
 from devkit.proxy.toxics.cut import Cut
 from devkit.proxy.toxics.store_error import StoreError
@@ -194,3 +199,36 @@ def test_network_faults_act_before_the_store_by_a_listener_in_front(bench: Bench
     finally:
         bench.address = front.upstream
         bench.control.close("front")
+
+
+def s3a(bench: Bench, *arguments: str) -> None:
+    """Hadoop's file system shell, by way of the proxy, with the settings of the pipeline's checkpoints."""
+    settings = {
+        "endpoint": f"http://{bench.address}",
+        "endpoint.region": bench.store.region,
+        "path.style.access": "true",
+        "connection.ssl.enabled": "false",
+        "access.key": bench.store.access_key,
+        "secret.key": bench.store.secret_key,
+        "multipart.size": "5M",
+    }
+    command = java_command(
+        "org.apache.hadoop.fs.FsShell",
+        [*(word for key, value in settings.items() for word in ("-D", f"fs.s3a.{key}={value}")), *arguments],
+        classpath=[*sorted((Path(pyspark.__file__).parent / "jars").glob("*.jar")), *jars.ensure(jars.SPARK)],
+        heap_bytes=256 << 20,
+    )
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_hadoop_s3a_uploads_with_signed_chunks_and_outlasts_errors(bench: Bench, tmp_path: Path) -> None:
+    """An upload in parts of signed chunks (STREAMING-AWS4-HMAC-SHA256-PAYLOAD), while 30 % of the requests fail."""
+    original, back = tmp_path / "original", tmp_path / "back"
+    original.write_bytes(bytes(range(256)) * 50_000)
+    bench.add(StoreError.model_validate({"share": "30%"}))
+    s3a(bench, "-put", str(original), f"s3a://{BUCKET}/s3a/object")
+    failed = bench.remove().requests
+    s3a(bench, "-get", f"s3a://{BUCKET}/s3a/object", str(back))
+    assert back.read_bytes() == original.read_bytes()
+    assert failed > 0
