@@ -14,9 +14,7 @@ from devkit.proxy.client import ProxyControl, ProxySilentError, UnknownToxicErro
 from devkit.proxy.direction import Sense
 from devkit.proxy.proof import Counts
 from devkit.proxy.toxics.toxic import Toxic
-
-PROXY = "proxy"
-"""The part of a stack that is the proxy; its address is that of its control interface."""
+from devkit.stack.front import OF_REQUESTS, PROXY
 
 
 class ProxiedFault(Fault):
@@ -39,7 +37,9 @@ class ProxiedFault(Fault):
 
     def begin(self, context: Context) -> Acting:
         if PROXY not in context.parts:
-            raise StackError(f"no proxy stands in front of {self.part}")
+            raise StackError(
+                f"no proxy stands in front of {self.part}", hint="bring the stack up with `devkit up --proxied`"
+            )
         control = ProxyControl(context.parts[PROXY].address)
         listener = self.part + self.listener_suffix
         # As it is written: what the toxic draws must be the same in each arm.
@@ -70,7 +70,7 @@ class DirectedFault(ProxiedFault):
 class StoreFault(ProxiedFault):
     """Acts on requests to the object store."""
 
-    listener_suffix: ClassVar[str] = ".s3"
+    listener_suffix: ClassVar[str] = OF_REQUESTS
 
     part: str = "object-store"
 

@@ -7,6 +7,8 @@ import pytest
 from pydantic import TypeAdapter
 from ruamel.yaml import YAML
 
+from devkit.faults.item import Timeline
+from devkit.faults.table import part_fault_table
 from mockapi.control.fault_table import fault_table
 from mockapi.faults.registry import FAULTS
 from mockapi.rules.model import Rule, Rules
@@ -17,6 +19,17 @@ TEXT = (Path(__file__).parents[2] / "docs" / "faults.md").read_text()
 
 def test_the_table_of_faults_is_what_they_say_of_themselves() -> None:
     assert fault_table() in TEXT, "write it again: python -m mockapi faults --markdown docs/faults.md"
+
+
+def test_the_table_of_faults_on_parts_is_what_they_say_of_themselves() -> None:
+    assert part_fault_table() in TEXT, "write it again: python -m devkit.faults.table docs/faults.md"
+
+
+def test_the_timeline_of_the_example_is_one() -> None:
+    block = re.search(r"```yaml\n(timeline:.*?)```", TEXT, re.DOTALL)
+    assert block is not None
+    items = TypeAdapter(Timeline).validate_python(YAML(typ="safe", pure=True).load(block[1])["timeline"])
+    assert [item.do.name for item in items] == ["network_cut", "store_error"]
 
 
 def test_every_key_of_when_is_described() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from devkit.guardian import Guardian
 from devkit.proxy.client import ProxyControl
-from devkit.stack.parts.proxy import ProxyProcess, start_proxy
+from devkit.stack.front import Front
 
 
 @pytest.fixture(scope="package")
@@ -16,15 +16,16 @@ def guardian() -> Iterator[Guardian]:
 
 
 @pytest.fixture(scope="package")
-def proxy(guardian: Guardian, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProxyProcess]:
-    started = start_proxy(guardian, tmp_path_factory.mktemp("proxy"))
+def front(guardian: Guardian, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
+    """As a stack has it, before whatever part a test starts."""
+    started = Front(guardian, tmp_path_factory.mktemp("proxy"), {"kafka", "object-store"})
     yield started
     started.control.disconnect()
 
 
 @pytest.fixture(scope="package")
-def control(proxy: ProxyProcess) -> ProxyControl:
-    return proxy.control
+def control(front: Front) -> ProxyControl:
+    return front.control
 
 
 @pytest.fixture(autouse=True)

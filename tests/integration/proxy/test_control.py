@@ -13,7 +13,7 @@ from devkit.proxy.client import ProxyControl, ProxyRefusedError, UnknownToxicErr
 from devkit.proxy.toxics.blackhole import Blackhole
 from devkit.proxy.toxics.cut import Cut
 from devkit.proxy.toxics.store_error import StoreError
-from devkit.stack.parts.proxy import ProxyProcess
+from devkit.stack.front import Front
 
 DEADLINE_S = 10
 
@@ -109,16 +109,16 @@ def test_a_page_in_a_browser_cannot_drive_it(control: ProxyControl) -> None:
     assert named.status_code == 400
 
 
-def test_it_reaches_and_listens_on_loopback_only(proxy: ProxyProcess, upstream: str) -> None:
-    proxy.control.listen("echo", upstream)
+def test_it_reaches_and_listens_on_loopback_only(front: Front, upstream: str) -> None:
+    front.control.listen("echo", upstream)
     away = requests.post(
-        f"{proxy.control.endpoint}/listeners",
+        f"{front.control.endpoint}/listeners",
         data='{"name": "n", "upstream": "192.0.2.1:80"}',
         headers={"Content-Type": "application/json"},
         timeout=9,
     )
     assert away.status_code == 422
     assert "is not an address on loopback" in away.text
-    sockets = psutil.Process(proxy.process.pid).net_connections("tcp")
+    sockets = psutil.Process(front.part.life.pid).net_connections("tcp")
     assert {one.laddr[0] for one in sockets if one.status == "LISTEN"} == {"127.0.0.1"}
-    proxy.control.close("echo")
+    front.control.close("echo")

@@ -1,7 +1,4 @@
-"""A real broker behind the TCP proxy, to which its advertised address leads clients: each toxic's effect, and its end.
-
-The kit's own way to the broker is not looked at here; it is that of the stack.
-"""
+"""A real broker behind the TCP proxy, to which its advertised address leads: each fault of the network, and its end."""
 
 import time
 from collections.abc import Iterator
@@ -15,18 +12,10 @@ from kafka.admin import KafkaAdminClient, NewTopic
 from kafka.errors import KafkaError, KafkaTimeoutError
 
 from devkit.guardian import Guardian
-from devkit.proxy.client import ProxyControl
-from devkit.proxy.proof import Counts
-from devkit.proxy.toxics.bandwidth import Bandwidth
-from devkit.proxy.toxics.blackhole import Blackhole
-from devkit.proxy.toxics.cut import Cut
-from devkit.proxy.toxics.half_open import HalfOpen
-from devkit.proxy.toxics.latency import Latency
-from devkit.proxy.toxics.reset import Reset
-from devkit.proxy.toxics.toxic import Toxic
-from devkit.stack.parts import kafka
-from devkit.stack.ports import free_port
+from devkit.stack.front import Front
+from devkit.stack.parts.local_kafka import start_kafka
 from devkit.waiting import wait_until
+from tests.integration.proxy.fault import PlayedFault
 
 DEADLINE = timedelta(seconds=30)
 TOPIC = "proxied"
@@ -36,8 +25,8 @@ PARTITION = TopicPartition(TOPIC, 0)
 class Bench:
     """A producer and a consumer whose connections are open."""
 
-    def __init__(self, control: ProxyControl, address: str) -> None:
-        self._control, self.address = control, address
+    def __init__(self, front: Front, address: str) -> None:
+        self.control, self.address, self.fault = front.control, address, PlayedFault(front)
         self._open = ExitStack()
         self.producer = self._made(KafkaProducer(bootstrap_servers=address, acks="all", linger_ms=0, **RECONNECT))
         self.consumer = self.new_consumer()
@@ -55,16 +44,6 @@ class Bench:
 
     def close(self) -> None:
         self._open.close()
-
-    def add(self, toxic: Toxic, direction: Any = "both") -> None:
-        self._control.add("kafka", "t", toxic, direction=direction)
-
-    @property
-    def counts(self) -> Counts:
-        return self._control.toxic("kafka", "t").counts
-
-    def remove(self) -> Counts:
-        return self._control.remove("kafka", "t").counts
 
     def send(self, value: bytes) -> Any:
         return self.producer.send(TOPIC, value=value, partition=0)
@@ -87,62 +66,53 @@ RECONNECT = {"reconnect_backoff_ms": 20, "reconnect_backoff_max_ms": 100, "retry
 
 
 @pytest.fixture(scope="module")
-def address(guardian: Guardian, control: ProxyControl, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def address(guardian: Guardian, front: Front, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where clients reach the broker: the proxy, whose address the broker advertises."""
-    port = free_port()
-    proxied = control.listen("kafka", f"127.0.0.1:{port}").address
-    plain = kafka.render_properties
-
-    def advertised_by_proxy(**kwargs: Any) -> str:
-        return plain(**kwargs | {"advertised": f"PLAINTEXT://{proxied}"})
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kafka, "render_properties", advertised_by_proxy)
-        _, part = kafka.start_kafka(guardian, tmp_path_factory.mktemp("kafka"), port=port)
-        part.await_ready()
-    with closing(KafkaAdminClient(bootstrap_servers=proxied)) as admin:
+    broker, [part] = start_kafka(guardian, tmp_path_factory.mktemp("kafka"), lead=front.lead)
+    part.await_ready()
+    with closing(KafkaAdminClient(bootstrap_servers=broker.direct)) as admin:
         admin.create_topics([NewTopic(TOPIC, 1, 1)])
-    yield proxied
-    control.close("kafka")
+    yield broker.bootstrap
+    front.control.close("kafka")
 
 
 @pytest.fixture
-def bench(control: ProxyControl, address: str) -> Iterator[Bench]:
-    bench = Bench(control, address)
+def bench(front: Front, address: str) -> Iterator[Bench]:
+    bench = Bench(front, address)
     bench.works(b"before")
     yield bench
     bench.close()
 
 
 def test_latency_delays_what_is_produced(bench: Bench) -> None:
-    bench.add(Latency(time=timedelta(milliseconds=300)), "to_server")
+    bench.fault.begin({"network_latency": {"part": "kafka", "time": "300ms", "direction": "to_server"}})
     began = time.monotonic()
     bench.send(b"late").get(DEADLINE.total_seconds())
     assert time.monotonic() - began >= 0.3
-    counts = bench.remove()
+    counts = bench.fault.end()
     assert counts.connections >= 1
     assert counts.bytes_delayed > len(b"late")
     bench.works(b"after")
 
 
 def test_bandwidth_bounds_what_is_consumed(bench: Bench) -> None:
-    bench.add(Bandwidth(rate=100_000), "to_client")
+    bench.fault.begin({"network_bandwidth": {"part": "kafka", "rate": "100kB", "direction": "to_client"}})
     began = time.monotonic()
     value = b"w" * 60_000
     bench.send(value)
     assert bench.receive(value) - began >= 0.6
-    assert bench.remove().bytes_delayed >= 60_000
+    assert bench.fault.end().bytes_delayed >= 60_000
     bench.works(b"after")
 
 
 def test_a_cut_is_a_broker_that_is_gone_and_comes_back(bench: Bench) -> None:
-    bench.add(Cut())
+    bench.fault.begin({"network_cut": {"part": "kafka"}})
     waiting = bench.send(b"meanwhile")
     with pytest.raises(KafkaTimeoutError):
         waiting.get(0.5)
     with pytest.raises(KafkaError):
         KafkaConsumer(bootstrap_servers=bench.address, bootstrap_timeout_ms=500)
-    counts = bench.remove()
+    counts = bench.fault.end()
     assert counts.connections >= 2
     waiting.get(DEADLINE.total_seconds())
     bench.receive(b"meanwhile")
@@ -150,38 +120,38 @@ def test_a_cut_is_a_broker_that_is_gone_and_comes_back(bench: Bench) -> None:
 
 def test_a_blackhole_keeps_connections_and_delivers_at_its_end(bench: Bench) -> None:
     before = connections(bench)
-    bench.add(Blackhole())
+    bench.fault.begin({"network_blackhole": {"part": "kafka"}})
     waiting = bench.send(b"held")
-    wait_until(lambda: bench.counts.bytes_delayed > 0, what="the request to be held", deadline=DEADLINE)
+    wait_until(lambda: bench.fault.counts.bytes_delayed > 0, what="the request to be held", deadline=DEADLINE)
     assert not waiting.is_done
-    assert bench.remove().bytes_dropped == 0
+    assert bench.fault.end().bytes_dropped == 0
     waiting.get(DEADLINE.total_seconds())
     bench.receive(b"held")
     assert connections(bench) == before
 
 
 def test_a_reset_ends_connections_until_it_ends(bench: Bench) -> None:
-    bench.add(Reset())
+    bench.fault.begin({"network_reset": {"part": "kafka"}})
     waiting = bench.send(b"again")
-    wait_until(lambda: bench.counts.connections >= 3, what="new connections to be reset", deadline=DEADLINE)
+    wait_until(lambda: bench.fault.counts.connections >= 3, what="new connections to be reset", deadline=DEADLINE)
     assert not waiting.is_done
-    bench.remove()
+    bench.fault.end()
     waiting.get(DEADLINE.total_seconds())
     bench.receive(b"again")
 
 
 def test_half_open_leaves_the_producer_waiting_until_rst_tells_it(bench: Bench) -> None:
-    bench.add(HalfOpen(), "to_server")
+    bench.fault.begin({"network_half_open": {"part": "kafka", "direction": "to_server"}})
     waiting = bench.send(b"into nothing")
-    wait_until(lambda: bench.counts.bytes_dropped > 0, what="the request to be swallowed", deadline=DEADLINE)
+    wait_until(lambda: bench.fault.counts.bytes_dropped > 0, what="the request to be swallowed", deadline=DEADLINE)
     assert not waiting.is_done
     later = bench.new_consumer()  # connections made later work
     assert later.position(PARTITION) is not None
-    bench.remove()
+    bench.fault.end()
     waiting.get(DEADLINE.total_seconds())
     bench.receive(b"into nothing")
 
 
 def connections(bench: Bench) -> int:
-    [listener] = [one for one in bench._control.listeners() if one.name == "kafka"]
+    [listener] = [one for one in bench.control.listeners() if one.name == "kafka"]
     return listener.connections

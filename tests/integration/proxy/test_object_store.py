@@ -6,7 +6,6 @@ moto does not look at signatures; MinIO refuses a request whose head or body is 
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,61 +15,49 @@ import boto3
 import pyspark
 import pytest
 from botocore.config import Config
-from botocore.exceptions import ClientError, ResponseStreamingError
+from botocore.exceptions import ClientError, ConnectionClosedError, EndpointConnectionError, ResponseStreamingError
 from urllib3.exceptions import IncompleteRead, ProtocolError
 
 from devkit.guardian import Guardian
 from devkit.jvm import jars
 from devkit.jvm.runtime import java_command
-from devkit.proxy.client import ProxyControl
-from devkit.proxy.toxics.cut import Cut
-from devkit.proxy.toxics.store_error import StoreError
-from devkit.proxy.toxics.store_slow import StoreSlow
-from devkit.proxy.toxics.store_truncate import StoreTruncate
-from devkit.proxy.toxics.toxic import Toxic
+from devkit.stack.front import Front
 from devkit.stack.parts.object_store import ObjectStore, start_object_store
+from tests.integration.proxy.fault import PlayedFault
 
 BUCKET = "proxied"
 
 
 @dataclass
 class Bench:
-    control: ProxyControl
+    fault: PlayedFault
     store: ObjectStore
-    address: str
 
     def client(self, **config: Any) -> Any:
         """A client that tries once, by way of the proxy."""
         return boto3.client(
             "s3",
-            endpoint_url=f"http://{self.address}",
+            endpoint_url=self.store.endpoint,
             region_name=self.store.region,
             aws_access_key_id=self.store.access_key,
             aws_secret_access_key=config.pop("secret_key", self.store.secret_key),
             config=Config(s3={"addressing_style": "path"}, retries={"total_max_attempts": 1}, proxies={}, **config),
         )
 
-    def add(self, toxic: Toxic) -> None:
-        self.control.add("store", "t", toxic)
-
-    def remove(self) -> Any:
-        return self.control.remove("store", "t").counts
-
 
 @pytest.fixture(scope="module", params=["moto", "minio"])
 def bench(
-    request: pytest.FixtureRequest, guardian: Guardian, control: ProxyControl, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Bench]:
+    request: pytest.FixtureRequest, guardian: Guardian, front: Front, tmp_path_factory: pytest.TempPathFactory
+) -> Bench:
     if request.param == "minio" and shutil.which("minio") is None:
         pytest.skip("there is no minio on PATH")
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "moto":
             patch.setattr(shutil, "which", lambda _name: None)
-        store, part = start_object_store(guardian, tmp_path_factory.mktemp(request.param), (BUCKET,))
+        logs = tmp_path_factory.mktemp(request.param)
+        store, part = start_object_store(guardian, logs, (BUCKET,), lead=front.lead_requests)
         part.await_ready()
-    address = control.listen("store", store.endpoint.removeprefix("http://"), layer="s3").address
-    yield Bench(control, store, address)
-    control.close("store")
+    return Bench(PlayedFault(front), store)
 
 
 def put(client: Any, key: str, body: bytes = b"body") -> Any:
@@ -127,13 +114,13 @@ def test_the_store_checks_what_was_signed(bench: Bench) -> None:
 def test_an_error_is_for_a_method_and_a_prefix(bench: Bench, status: Any, code: str) -> None:
     client = bench.client()
     put(client, "logs/old")
-    bench.add(StoreError(status=status, methods=("PUT",), prefix="logs/"))
+    bench.fault.begin({"store_error": {"status": status, "methods": ["PUT"], "prefix": "logs/"}})
     with pytest.raises(ClientError) as error:
         put(client, f"logs/{status}", b"x" * 2_000_000)
     assert refused(error) == (status, code)
     put(client, "data/new")
     assert get(client, "logs/old") == b"body"
-    counts = bench.remove()
+    counts = bench.fault.end()
     assert counts.requests == 1
     assert counts.first_at is not None
     with pytest.raises(ClientError) as missing:
@@ -144,7 +131,7 @@ def test_an_error_is_for_a_method_and_a_prefix(bench: Bench, status: Any, code: 
 
 
 def test_a_client_that_tries_again_gets_past_a_share_of_errors(bench: Bench) -> None:
-    bench.add(StoreError.model_validate({"methods": ["PUT"], "share": "50%"}))
+    bench.fault.begin({"store_error": {"methods": ["PUT"], "share": "50%"}})
     failed = 0
     for number in range(20):
         for _ in range(20):
@@ -155,18 +142,18 @@ def test_a_client_that_tries_again_gets_past_a_share_of_errors(bench: Bench) -> 
             else:
                 break
         assert get(bench.client(), f"share/{number}") == b"body"
-    assert bench.remove().requests == failed > 0
+    assert bench.fault.end().requests == failed > 0
 
 
 @pytest.mark.parametrize("slow", [{"before": "300ms"}, {"through": "300ms"}])
-def test_a_slow_upload_succeeds_late(bench: Bench, slow: dict[str, str]) -> None:
+def test_a_slow_upload_succeeds_late(bench: Bench, slow: dict[str, object]) -> None:
     client = bench.client()
     body = b"s" * 500_000
-    bench.add(StoreSlow.model_validate(slow))
+    bench.fault.begin({"store_slow": slow})
     began = time.monotonic()
     put(client, "slow", body)
     assert time.monotonic() - began >= 0.3
-    counts = bench.remove()
+    counts = bench.fault.end()
     assert counts.requests == 1
     assert counts.bytes_delayed >= len(body)
     assert get(client, "slow") == body
@@ -175,36 +162,31 @@ def test_a_slow_upload_succeeds_late(bench: Bench, slow: dict[str, str]) -> None
 def test_a_truncated_download_fails_in_its_body(bench: Bench) -> None:
     client = bench.client()
     put(client, "cut", b"c" * 400_000)
-    bench.add(StoreTruncate())
+    bench.fault.begin({"store_truncate": {"after": "50%"}})
     answer = client.get_object(Bucket=BUCKET, Key="cut")
     assert answer["ContentLength"] == 400_000
     with closing(answer["Body"]) as body, pytest.raises((IncompleteRead, ProtocolError, ResponseStreamingError)):
         body.read()
-    counts = bench.remove()
+    counts = bench.fault.end()
     assert (counts.requests, counts.bytes_dropped) == (1, 200_000)
     assert get(client, "cut") == b"c" * 400_000
 
 
-def test_network_faults_act_before_the_store_by_a_listener_in_front(bench: Bench) -> None:
-    front = bench.control.listen("front", bench.address)
-    bench.address = front.address
-    try:
-        client = bench.client()
-        put(client, "front")
-        bench.control.add("front", "cut", Cut())
-        with pytest.raises(Exception, match=r"(?i)connect"):
-            get(client, "front")
-        bench.control.remove("front", "cut")
-        assert get(client, "front") == b"body"
-    finally:
-        bench.address = front.upstream
-        bench.control.close("front")
+def test_network_faults_act_before_the_store_as_well(bench: Bench) -> None:
+    client = bench.client()
+    put(client, "front")
+    bench.fault.begin({"network_cut": {"part": "object-store"}})
+    with pytest.raises((EndpointConnectionError, ConnectionClosedError)):
+        get(client, "front")
+    assert get(bench.store.client(), "front") == b"body"
+    bench.fault.end()
+    assert get(client, "front") == b"body"
 
 
 def s3a(bench: Bench, *arguments: str) -> None:
     """Hadoop's file system shell, by way of the proxy, with the settings of the pipeline's checkpoints."""
     settings = {
-        "endpoint": f"http://{bench.address}",
+        "endpoint": bench.store.endpoint,
         "endpoint.region": bench.store.region,
         "path.style.access": "true",
         "connection.ssl.enabled": "false",
@@ -226,9 +208,9 @@ def test_hadoop_s3a_uploads_with_signed_chunks_and_outlasts_errors(bench: Bench,
     """An upload in parts of signed chunks (STREAMING-AWS4-HMAC-SHA256-PAYLOAD), while 30 % of the requests fail."""
     original, back = tmp_path / "original", tmp_path / "back"
     original.write_bytes(bytes(range(256)) * 50_000)
-    bench.add(StoreError.model_validate({"share": "30%"}))
+    bench.fault.begin({"store_error": {"share": "30%"}})
     s3a(bench, "-put", str(original), f"s3a://{BUCKET}/s3a/object")
-    failed = bench.remove().requests
+    failed = bench.fault.end().requests
     s3a(bench, "-get", f"s3a://{BUCKET}/s3a/object", str(back))
     assert back.read_bytes() == original.read_bytes()
     assert failed > 0

@@ -56,9 +56,8 @@ def test_a_reset_of_the_client_reaches_the_server() -> None:
 def test_an_upstream_that_is_not_there_resets_the_client() -> None:
     async def test(bench: Bench) -> None:
         bench.listener.new = bench.listener.new.model_copy(update={"upstream": "127.0.0.1:1"})
-        client = await bench.connect()
-        with pytest.raises(ConnectionError):
-            await client.hear(1)
+        with pytest.raises(ConnectionError):  # it may come while the client still connects
+            await (await bench.connect()).hear(1)
 
     run(test)
 
@@ -210,9 +209,8 @@ def test_a_reset_ends_open_and_new_connections_with_rst() -> None:
         await bench.add(Reset())
         with pytest.raises(ConnectionResetError):
             await old.hear(1)
-        new = await bench.connect()
-        with pytest.raises(ConnectionResetError):
-            await new.hear(1)
+        with pytest.raises(ConnectionResetError):  # it may come while the client still connects
+            await (await bench.connect()).hear(1)
         await bench.until(lambda: bench.echo.ends == ["rst"])
         assert (await bench.remove()).counts.connections == 2
         assert await (await bench.connect()).says_back(b"again")
