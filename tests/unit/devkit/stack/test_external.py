@@ -11,7 +11,7 @@ from kafka.errors import KafkaTimeoutError, TopicAuthorizationFailedError
 from devkit.errors import StackError, UsageError
 from devkit.stack import external
 from devkit.stack.addresses import Addresses
-from devkit.stack.external import RemotePart, require_control, require_topics, start_external
+from devkit.stack.external import RemotePart, require_brokers, require_control, require_topics, start_external
 from devkit.stack.parts.mock_api import MockApi
 from devkit.stack.parts.part import LEVERS, Lever
 from devkit.stack.parts.running import require_running
@@ -29,6 +29,11 @@ class FakeAdmin:
     denied: Exception | None = None
     made: list[str] = field(default_factory=list)
     closed: bool = False
+
+    brokers: int = 1
+
+    def describe_cluster(self) -> dict[str, list[object]]:
+        return {"brokers": [object()] * self.brokers}
 
     def list_topics(self) -> list[str]:
         return sorted(self.topics)
@@ -98,6 +103,18 @@ class TestTopics:
         with pytest.raises(StackError, match="Kafka at k:9092 does not answer") as caught:
             ask("source")
         assert caught.value.exit_code == 3
+
+
+class TestBrokers:
+    def test_as_many_as_are_asked_for_do(self, admin: FakeAdmin) -> None:
+        admin.brokers = 3
+        require_brokers(Addresses.model_validate(PLACE), 3)
+        assert admin.closed
+
+    def test_too_few_are_refused(self, admin: FakeAdmin) -> None:
+        with pytest.raises(UsageError, match=r"^Kafka at k:9092 has 1 of the 3 brokers that are asked for$"):
+            require_brokers(Addresses.model_validate(PLACE), 3)
+        assert admin.closed
 
 
 class TestControl:
