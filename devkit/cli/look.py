@@ -79,7 +79,7 @@ def lag(run_id: str | None, *, as_json: bool) -> None:
     run = running_stack(run_id)
     place = _place_of(run)
     checkpoint = place.checkpoint(address_of(run, OBJECT_STORE), os.environ)
-    found = lag_of(place.config, checkpoint, now_ms=time.time_ns() // 1_000_000)
+    found = lag_of(place.config, checkpoint, bootstrap=address_of(run, KAFKA), now_ms=time.time_ns() // 1_000_000)
     if as_json:
         partitions = [vars(partition) | {"lag": partition.lag} for partition in found.partitions]
         counts = {"lag": found.total, "deferred": found.deferred}

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import click
 
 from devkit.errors import StackError, UsageError
-from devkit.guardian.state import RunState, known_runs
+from devkit.guardian.state import DIRECT, RunState, known_runs
 
 MOCK_API = "mock API"
 KAFKA = "kafka"
@@ -33,7 +33,7 @@ def running_stack(run_id: str | None) -> RunState:
 
 
 def address_of(run: RunState, part: str) -> str:
-    """Where a part of it answers. Raises StackError when it has no such part."""
+    """Where the kit reaches a part of it, past any proxy. Raises StackError when it has no such part."""
     if part not in run.addresses:
         raise StackError(f"stack {run.run_id} has no {part}", hint="`devkit status` says what it has")
-    return run.addresses[part]
+    return run.addresses.get(part + DIRECT, run.addresses[part])

@@ -141,6 +141,8 @@ def _released(run_id: str | None) -> list[RunState]:
 
 
 def _answers(address: str) -> bool:
+    if "," in address:
+        return all(_answers(one) for one in address.split(","))
     place = urlsplit(address if "://" in address else f"tcp://{address}")
     try:
         with socket.create_connection((place.hostname or "", place.port or 0), timeout=2):

@@ -44,20 +44,22 @@ class Lag:
         return sum(partition.lag for partition in self.partitions)
 
 
-def lag_of(config: PipelineConfig, checkpoint: Checkpoint, *, now_ms: int) -> Lag:
-    """A look now. Raises StackError."""
+def lag_of(config: PipelineConfig, checkpoint: Checkpoint, *, bootstrap: str, now_ms: int) -> Lag:
+    """A look now, by the broker that the kit finds at `bootstrap`. Raises StackError."""
     committed = checkpoint.committed()  # first: what is committed is not beyond ends that are asked for later
-    ends = _ends(config)
-    oldest = _timestamps(config, {n: committed.get(n, 0) for n, end in ends.items() if committed.get(n, 0) < end})
+    ends = _ends(config, bootstrap)
+    oldest = _timestamps(
+        config, bootstrap, {n: committed.get(n, 0) for n, end in ends.items() if committed.get(n, 0) < end}
+    )
     partitions = tuple(
         PartitionLag(n, committed.get(n), end, (now_ms - oldest[n]) / 1000 if n in oldest else None)
         for n, end in sorted(ends.items())
     )
-    return Lag(config.source.topic, partitions, _deferred(config))
+    return Lag(config.source.topic, partitions, _deferred(config, bootstrap))
 
 
-def _ends(config: PipelineConfig) -> dict[int, int]:
-    ends = TopicEnds(config.source.bootstrap_servers)
+def _ends(config: PipelineConfig, bootstrap: str) -> dict[int, int]:
+    ends = TopicEnds(bootstrap)
     try:
         found = ends.of(config.source.topic)
     finally:
@@ -67,12 +69,12 @@ def _ends(config: PipelineConfig) -> dict[int, int]:
     return found
 
 
-def _timestamps(config: PipelineConfig, offsets: dict[int, int]) -> dict[int, int]:
+def _timestamps(config: PipelineConfig, bootstrap: str, offsets: dict[int, int]) -> dict[int, int]:
     """When the record at each offset was made, in milliseconds since the epoch; without those that do not come."""
     found: dict[int, int] = {}
     try:
         consumer = KafkaConsumer(
-            bootstrap_servers=config.source.bootstrap_servers,
+            bootstrap_servers=bootstrap,
             enable_auto_commit=False,
             auto_offset_reset="earliest",
             max_poll_records=1,
@@ -89,10 +91,10 @@ def _timestamps(config: PipelineConfig, offsets: dict[int, int]) -> dict[int, in
     return found
 
 
-def _deferred(config: PipelineConfig) -> int | None:
+def _deferred(config: PipelineConfig, bootstrap: str) -> int | None:
     if config.deferral.policy != "defer":
         return None
-    topic = DeferralTopic(config.sink.bootstrap_servers, config.deferral.topic)
+    topic = DeferralTopic(bootstrap, config.deferral.topic)
     try:
         return topic.catch_up()
     finally:

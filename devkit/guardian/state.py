@@ -16,6 +16,9 @@ from devkit.jvm.cache import cache_dir
 LOGS = "logs"
 """The key in `addresses` under which a kept stack's log directory stands."""
 
+DIRECT = " direct"
+"""Behind a part's name in `addresses`: where the kit itself reaches it, past the proxy that leads programs."""
+
 
 class PartPlace(BaseModel):
     """One part of a stack: a process of this machine, a container, or something of somebody else's."""

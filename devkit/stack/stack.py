@@ -14,7 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from devkit.errors import StackError, UsageError, WaitTimeoutError
-from devkit.guardian.state import PartPlace
+from devkit.guardian.state import DIRECT, PartPlace
 from devkit.proxy.client import ProxyControl
 from devkit.stack.parts.kafka import KafkaBroker
 from devkit.stack.parts.mock_api import MockApi
@@ -157,13 +157,20 @@ class Stack:
         return (part for name, part in self.parts.items() if name not in self._excuses)
 
     def addresses(self) -> dict[str, str]:
-        """Where programs find the parts; behind a proxy also where the kit finds the broker, and the proxy itself."""
-        past_proxy = {"kafka direct": self.kafka.direct, "proxy": self.proxy.endpoint} if self.proxy else {}
-        return {
+        """Where programs find the parts; with a proxy also where the kit does, and the proxy itself."""
+        told = {
             "kafka": self.kafka.bootstrap,
             "object store": self.object_store.endpoint,
             "mock API": self.mock_api.endpoint,
-        } | past_proxy
+        }
+        if self.proxy is None:
+            return told
+        return told | {
+            f"kafka{DIRECT}": self.kafka.direct,
+            f"object store{DIRECT}": self.object_store.direct,
+            f"mock API{DIRECT}": self.mock_api.direct,
+            "proxy": self.proxy.endpoint,
+        }
 
     def places(self) -> tuple[PartPlace, ...]:
         """The parts as the run's state file knows them."""

@@ -106,7 +106,7 @@ class TestLag:
         return Checkpoint(client, CHECKPOINTS, "look", SOURCE)
 
     def test_of_each_partition_with_the_age_of_the_oldest(self, bootstrap: str, checkpoint: Checkpoint) -> None:
-        lag = lag_of(config(bootstrap), checkpoint, now_ms=NOW_MS)
+        lag = lag_of(config(bootstrap), checkpoint, bootstrap=bootstrap, now_ms=NOW_MS)
         first, second = lag.partitions
         assert (first.committed, first.end, first.lag, first.behind_s) == (4, 11, 7, 12.0)
         assert (second.committed, second.end, second.lag, second.behind_s) == (10, 10, 0, None)
@@ -114,7 +114,7 @@ class TestLag:
 
     def test_before_the_first_commit(self, bootstrap: str, stack: tuple[Guardian, Stack]) -> None:
         nothing = Checkpoint(stack[1].object_store.client(), CHECKPOINTS, "look-nowhere", SOURCE)
-        lag = lag_of(config(bootstrap, policy="none"), nothing, now_ms=NOW_MS)
+        lag = lag_of(config(bootstrap, policy="none"), nothing, bootstrap=bootstrap, now_ms=NOW_MS)
         assert [(part.committed, part.lag, part.behind_s) for part in lag.partitions] == [
             (None, 11, 20.0),
             (None, 10, 19.0),
@@ -126,4 +126,4 @@ class TestLag:
             update={"source": Source(bootstrap_servers=bootstrap, topic="look.nowhere")}
         )
         with pytest.raises(StackError, match=r"there is no topic look\.nowhere"):
-            lag_of(gone, checkpoint, now_ms=NOW_MS)
+            lag_of(gone, checkpoint, bootstrap=bootstrap, now_ms=NOW_MS)

@@ -8,6 +8,7 @@ import pytest
 
 from devkit.debug.lag import Lag, PartitionLag
 from devkit.debug.topics import TopicInfo
+from devkit.observe.checkpoint import Checkpoint
 from devkit.programs.places import NOWHERE
 from devkit.programs.spark.configuration import CONFIG
 from pipeline.config import MediaWiki, PipelineConfig, Sink, Source
@@ -54,8 +55,16 @@ class TestTopics:
 
 class TestLag:
     @pytest.fixture(autouse=True)
-    def lag(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("devkit.debug.lag.lag_of", lambda config, checkpoint, *, now_ms: LAG)
+    def asked(self, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+        """The brokers that were asked."""
+        asked: list[str] = []
+
+        def lag_of(_config: PipelineConfig, _checkpoint: Checkpoint, *, bootstrap: str, now_ms: int) -> Lag:
+            asked.append(bootstrap)
+            return LAG
+
+        monkeypatch.setattr("devkit.debug.lag.lag_of", lag_of)
+        return asked
 
     def test_a_table(self, devkit: Devkit, place: Path) -> None:
         assert devkit("lag").out.splitlines() == [
@@ -69,6 +78,13 @@ class TestLag:
     def test_json(self, devkit: Devkit, place: Path) -> None:
         found = json.loads(devkit("lag", "--json").out)
         assert (found["lag"], found["deferred"], found["partitions"][0]["lag"]) == (41, 3, 41)
+
+    def test_a_stack_behind_a_proxy_is_asked_past_it(
+        self, devkit: Devkit, place: Path, kept: Kept, asked: list[str]
+    ) -> None:
+        kept(kafka="127.0.0.1:1", kafka_direct="127.0.0.1:2", object_store="http://127.0.0.1:1", logs=str(place.parent))
+        assert devkit("lag").code == 0
+        assert asked == ["127.0.0.1:2"]
 
     def test_without_a_pipeline(self, devkit: Devkit, kept: Kept) -> None:
         kept(kafka="127.0.0.1:1")

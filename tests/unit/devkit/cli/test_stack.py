@@ -57,6 +57,14 @@ class TestStatus:
             "  logs           /nowhere/logs\n"
         )
 
+    @pytest.mark.parametrize(("other_answers", "said"), [(True, "answers"), (False, "DOES NOT ANSWER")])
+    def test_of_several_brokers_all_have_to_answer(
+        self, devkit: Devkit, kept: Kept, listening: int, *, other_answers: bool, said: str
+    ) -> None:
+        brokers = f"127.0.0.1:{listening},127.0.0.1:{listening if other_answers else free_port()}"
+        kept(kafka=brokers)
+        assert f"  kafka          {brokers}  {said}\n" in devkit("status").out
+
     def test_one_that_does_not_answer_is_no_success(self, devkit: Devkit, kept: Kept, listening: int) -> None:
         silent = free_port()
         kept(kafka=f"127.0.0.1:{listening}", object_store=f"http://127.0.0.1:{silent}")

@@ -40,7 +40,12 @@ def test_addresses_are_those_of_the_parts(stack: Stack) -> None:
 
 def test_behind_a_proxy_the_kits_own_way_is_told_too(stack: Stack) -> None:
     behind = replace(stack, proxy=ProxyControl("http://127.0.0.1:5"))
-    assert behind.addresses() == stack.addresses() | {"kafka direct": "127.0.0.1:4", "proxy": "http://127.0.0.1:5"}
+    assert behind.addresses() == stack.addresses() | {
+        "kafka direct": "127.0.0.1:4",
+        "object store direct": "http://127.0.0.1:2",
+        "mock API direct": "http://127.0.0.1:3",
+        "proxy": "http://127.0.0.1:5",
+    }
 
 
 def test_while_all_run_there_is_nothing_to_say(stack: Stack) -> None:
