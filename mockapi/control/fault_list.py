@@ -25,6 +25,8 @@ GROUPS: Final = {
 }
 
 _QUANTITIES: Final = {DURATION_PATTERN: "time", RATE_PATTERN: "rate", SHARE_PATTERN: "share", SIZE_PATTERN: "size"}
+# As which number each of them may be written too; who knows what a size is knows that.
+_NUMBERS: Final = {"size": "whole number from 0", "share": "number from 0 to 1"}
 
 Schema = Mapping[str, Any]
 
@@ -93,8 +95,9 @@ def _forms(schema: Schema, definitions: Schema) -> Iterator[Schema]:
 
 
 def _words(schema: Schema, definitions: Schema) -> str:
-    words = [_form_words(form, definitions) for form in _forms(schema, definitions)]
-    return " or ".join(dict.fromkeys(words)) or "anything"
+    words = dict.fromkeys(_form_words(form, definitions) for form in _forms(schema, definitions))
+    said = {number for quantity, number in _NUMBERS.items() if quantity in words}
+    return " or ".join(word for word in words if word not in said) or "anything"
 
 
 def _form_words(form: Schema, definitions: Schema) -> str:

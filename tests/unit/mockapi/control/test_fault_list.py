@@ -56,3 +56,16 @@ def test_a_parameter_says_what_it_may_be() -> None:
 def test_what_depends_on_load_is_not_promised() -> None:
     assert not FAULTS["capacity"].promised
     assert FAULTS["status"].promised
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("truncate", "size or share or {after, end, length}"),
+        ("bandwidth", "size"),
+        ("gateway_timeout", "time"),
+        ("status", "whole number or {code, body, retry_after, retry_after_as}"),
+    ],
+)
+def test_a_quantity_is_called_by_its_name(name: str, form: str) -> None:
+    assert FAULTS[name].form == form
