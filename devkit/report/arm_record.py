@@ -13,6 +13,7 @@ from devkit.observe.kit_events import (
     ArmEnded,
     FaultBegun,
     FaultEnded,
+    HeadroomSampled,
     LatencyOfSecond,
     NotObservable,
     ProcessEnded,
@@ -64,7 +65,8 @@ class Batch:
 class ArmRecord:
     """`ended_by` is None where the arm was cut short. `unseen` is what a pipeline of one's own did not show.
 
-    Times count from the arm's first line, those of the samples too.
+    Times count from the arm's first line, those of the samples too. `headroom` is empty where the machine was not
+    watched.
     """
 
     arm: str
@@ -78,6 +80,7 @@ class ArmRecord:
     waits: tuple[Span, ...]
     slow_rounds: tuple[Span, ...]
     unseen: frozenset[Sight] = frozenset()
+    headroom: tuple[HeadroomSampled, ...] = ()
 
     @property
     def shows_offsets(self) -> bool:
@@ -127,6 +130,11 @@ def arm_record(arm: str, entries: Sequence[Entry]) -> ArmRecord:
             Span(max(0.0, entry.t_s - entry.event.seconds), entry.t_s, f"{entry.event.entries} entries")
             for entry in of_arm
             if isinstance(entry.event, SlowRound)
+        ),
+        headroom=tuple(
+            entry.event.model_copy(update={"from_s": entry.event.from_s - start, "to_s": entry.event.to_s - start})
+            for entry in of_arm
+            if isinstance(entry.event, HeadroomSampled) and entry.event.from_s >= start
         ),
         unseen=frozenset(
             sight for entry in of_arm if isinstance(entry.event, NotObservable) for sight in entry.event.sights

@@ -26,6 +26,7 @@ from devkit.scenario.arm.play import play
 from devkit.scenario.model import ArmName, Scenario
 from devkit.scenario.options import OnKeep, RunOptions
 from devkit.scenario.played_arm import PlayedArm
+from devkit.scenario.recording import Recording
 from devkit.scenario.repeat import stretch_to_repeat
 from devkit.scenario.run_directory import require_space
 from devkit.scenario.stack_request import stack_request
@@ -121,7 +122,9 @@ class Attempt:
                         arm = Arm(context, scenario, name, traffic)
                         with monitor.watching(name, arm.main.configured.commit_within, headroom) as watched:
                             observation = play(arm)
-                        arms[name] = PlayedArm.of(scenario, name, observation, watched.until(observation.duration_s))
+                        recording = Recording(observation, watched.until(observation.duration_s))
+                        recording.write(arm.directory)
+                        arms[name] = PlayedArm.of(scenario, name, observation, recording.headroom)
                         reports.arm_ended(name, arms[name].result)
                 progress.close()
             played = judged(tells, arms, headroom, duration_s=timeline.now_s(), command=options.program.command)

@@ -126,6 +126,13 @@ def _mebibytes(sample: Sample) -> float | None:
     return sample.memory_bytes / MIB if sample.memory_bytes else None
 
 
+def _slowdown(arm: ArmRecord) -> list[Line]:
+    return [
+        Line("slowdown", tuple((line.to_s, line.slowdown) for line in arm.headroom)),
+        Line("of the cores", tuple((line.to_s, line.core) for line in arm.headroom), "second"),
+    ]
+
+
 _OVER = f"over {WINDOW_S:g} s"
 
 PANELS: tuple[Panel, ...] = (
@@ -168,6 +175,19 @@ PANELS: tuple[Panel, ...] = (
         "cores",
         lambda arm: [Line("cores", _of(arm, _cores))],
         "All its processes, since the sample before; no line where none ran.",
+    ),
+    Panel(
+        "Slowdown of the machine",
+        "ratio",
+        _slowdown,
+        "How many times longer a quantum of work took than on a free core, with the wait for a core. Logarithmic.",
+        logarithmic=True,
+    ),
+    Panel(
+        "CPU of everything else",
+        "cores",
+        lambda arm: [Line("cores", tuple((line.to_s, line.others_cores) for line in arm.headroom))],
+        "What processes used that are not the run's.",
     ),
     Panel(
         "Memory of the pipeline",

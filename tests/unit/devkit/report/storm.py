@@ -102,6 +102,13 @@ class _Arm:
         }
 
 
+def _headroom(arm: str, from_s: float) -> dict[str, Any]:
+    """Somebody else is at work for some seconds; unlike others, these times are the run's."""
+    slowdown = 1.3 + 2 * max(0.0, math.sin(from_s / 4))
+    figures = {"slowdown": round(slowdown, 3), "core": 1.05, "pressure": 0.4, "others_cores": round(slowdown - 1.2, 2)}
+    return {"t_s": from_s + 1, "kind": "headroom", "arm": arm, "from_s": from_s, "to_s": from_s + 1} | figures
+
+
 def about() -> About:
     return About(
         scenario="a-storm",
@@ -126,6 +133,7 @@ def lines() -> list[dict[str, Any]]:
     for arm, length_s in LENGTH_S.items():
         of_arm = _arm_lines(arm, length_s)
         found += [{"t_s": round(start_s + line.pop("at_s_"), 3), "arm": arm} | line for line in of_arm]
+        found += [_headroom(arm, start_s + second) for second in range(int(length_s))]
         start_s += length_s + 2
     return found
 

@@ -132,3 +132,14 @@ def test_a_fault_of_the_timeline_lasts_from_when_it_was_begun_until_it_was_ended
         "broker": (Span(2.0, 5.0, "it answered nothing"),),
         "store": (Span(3.0, 10.0, "kill: {part: object-store}"),),
     }
+
+
+def test_the_machines_headroom_counts_from_the_arms_start_and_what_was_before_it_is_left_out() -> None:
+    arm = record(
+        line(100.4, "headroom", from_s=99.2, to_s=100.4, slowdown=1.5),
+        line(101.5, "headroom", from_s=100.5, to_s=101.5, slowdown=3.0, core=1.2, others_cores=1.9),
+        END,
+    )
+    assert [(one.from_s, one.to_s, one.slowdown, one.core, one.others_cores) for one in arm.headroom] == [
+        (0.5, 1.5, 3.0, 1.2, 1.9)
+    ]

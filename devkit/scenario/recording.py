@@ -1,0 +1,32 @@
+"""What an arm was judged by, as a file: the observation and the machine's headroom, so that it can be judged again."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from devkit.headroom.shortage import Headroom
+from devkit.observe.arm import ArmObservation
+from devkit.observe.metrics import NOTHING_SCRAPED
+
+RECORDING = "observation.json"
+
+
+@dataclass(frozen=True)
+class Recording:
+    """All that a verdict on an arm is computed from, besides its scenario. Pages of metrics have files of their own."""
+
+    observation: ArmObservation
+    headroom: Headroom
+
+    def write(self, directory: Path) -> None:
+        bare = replace(self, observation=replace(self.observation, metrics=NOTHING_SCRAPED))
+        (directory / RECORDING).write_bytes(_ADAPTER.dump_json(bare))
+
+    @staticmethod
+    def read(data: bytes) -> "Recording":
+        """Raises pydantic's ValidationError."""
+        return _ADAPTER.validate_json(data)
+
+
+_ADAPTER = TypeAdapter(Recording)
