@@ -16,7 +16,7 @@ from devkit.observe.audit.arrivals import Position
 from devkit.waiting import wait_until
 
 _NOTES = (b"epoch/", b"command/")
-_OVER_BUDGET = b"batch_budget: "
+_OVER_BUDGET = b"batch_budget"
 _DEADLINE = timedelta(seconds=10)
 _AT_ONCE = timedelta(0)
 _POLL_MS = 50
@@ -33,8 +33,8 @@ class Standing:
         self._over_budget: set[Position] = set()
         self._unreadable: dict[bytes, None] = {}
 
-    def take(self, key: bytes | None, value: bytes | None, reason: bytes | None = None) -> None:
-        """The next record of a partition, and why it was put aside where it says so."""
+    def take(self, key: bytes | None, value: bytes | None, cause: bytes | None = None) -> None:
+        """The next record of a partition, and its header `cause` where it has one."""
         if key is not None and key.startswith(_NOTES):
             return
         position = _position(key)
@@ -45,7 +45,7 @@ class Standing:
         else:
             self._now.add(position)
             self._ever.add(position)
-            if reason is not None and reason.startswith(_OVER_BUDGET):
+            if cause == _OVER_BUDGET:
                 self._over_budget.add(position)
 
     @property
@@ -142,7 +142,7 @@ class DeferralTopic:
             return True
         for records in self._consumer.poll(timeout_ms=_POLL_MS).values():
             for record in records:
-                self.standing.take(record.key, record.value, dict(record.headers).get("reason"))
+                self.standing.take(record.key, record.value, dict(record.headers).get("cause"))
         return False
 
 

@@ -15,7 +15,7 @@ from pipeline.jobs.message import Outcome, Unfinished
 from pipeline.records.error_event import Failure
 
 BATCH_BUDGET = "batch_budget"
-"""The class of the failure; entries of the ledger have it as the beginning of their reason."""
+"""The class of the failure; entries of the ledger have it as their cause."""
 
 
 class BatchBudget:

@@ -11,6 +11,7 @@ from pipeline.records.record import Position
 
 Page = tuple[str, int, bytes | None]
 Kind = Literal["stuck", "waiting"]
+Cause = Literal["batch_budget", "too_large"]
 
 # What an entry takes beside key and value: its headers in the topic, its objects in the driver, generously.
 OVERHEAD_BYTES = 512
@@ -22,7 +23,8 @@ class Entry:
 
     `appended_us` is the time of the source record, `not_before_ms` when it may be tried again (0: at once), both since
     the epoch. `attempt` counts the tries that were made so far, the one of the main lane included. A `dropped` entry
-    is given up: the lane whose turn it is makes an error event of it, without a fetch.
+    is given up: the lane whose turn it is makes an error event of it, without a fetch. `reason` is for people; `cause`
+    says what somebody decides by: its batch was over its budget, or its record was too large for the ledger.
     """
 
     position: Position
@@ -34,6 +36,7 @@ class Entry:
     not_before_ms: int
     reason: str
     dropped: bool = False
+    cause: Cause | None = None
 
     @property
     def page(self) -> Page:

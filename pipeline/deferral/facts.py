@@ -45,6 +45,9 @@ def entries_after(entries: Sequence[Entry], facts: Iterable[Fact]) -> tuple[list
             attempt=fact.attempt,
             not_before_ms=fact.not_before_ms,
             reason=fact.reason,
+            cause=None,
         )
-        rewritten.append(replace(again, value=None, dropped=True, reason=TOO_LARGE) if fact.given_up else again)
+        if fact.given_up:
+            again = replace(again, value=None, dropped=True, reason=TOO_LARGE, cause="too_large")
+        rewritten.append(again)
     return resolved, rewritten

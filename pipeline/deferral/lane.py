@@ -14,7 +14,7 @@ the other. So a page's records of one batch, or one round, all go to the same of
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from pipeline.deferral.entry import Entry, Kind, Page, order
+from pipeline.deferral.entry import Cause, Entry, Kind, Page, order
 from pipeline.deferral.snapshot import UNCLAIMED, Claim, Fence
 from pipeline.records.record import Position
 
@@ -85,23 +85,27 @@ class MainLane:
         """An event of the page was put aside in this batch, so all later ones of it will be."""
         self._deferred.add(page)
 
-    def is_dropped(self, position: Position) -> bool:
-        """Whether the row is an entry that was given up: an error event with `reason`, without a fetch."""
-        return self._claim(position).dropped
-
-    def reason(self, position: Position) -> str:
-        """What the entry of a claimed row says, empty for a new row."""
-        return self._claim(position).reason
+    def claim(self, position: Position) -> Claim:
+        """What the ledger says of the row; one that was dropped becomes an error event, without a fetch."""
+        return self._fence.claimed.get(position, UNCLAIMED)
 
     def hold(
-        self, position: Position, *, key: bytes | None, value: bytes | None, appended_us: int, reason: str = WAITS
+        self,
+        position: Position,
+        *,
+        key: bytes | None,
+        value: bytes | None,
+        appended_us: int,
+        reason: str = WAITS,
+        cause: Cause | None = None,
     ) -> Entry:
         """The entry of an event that was not tried, for its page's sake or `reason`; later events of the page are held
         from now on.
         """
-        claim = self._claim(position)
-        reason = claim.reason if claim.dropped else reason
-        return self._entry(position, key, value, appended_us, "waiting", claim.attempt, 0, reason)
+        claim = self.claim(position)
+        if claim.dropped:
+            reason, cause = claim.reason, claim.cause
+        return self._entry(position, key, value, appended_us, "waiting", claim.attempt, 0, reason, cause)
 
     def stick(
         self,
@@ -111,11 +115,12 @@ class MainLane:
         value: bytes | None,
         appended_us: int,
         reason: str,
+        cause: Cause | None = None,
         not_before_ms: int = 0,
     ) -> Entry:
         """The entry of an event that was tried and did not finish; later events of the page are held from now on."""
-        attempt = self._claim(position).attempt + 1
-        return self._entry(position, key, value, appended_us, "stuck", attempt, not_before_ms, reason)
+        attempt = self.claim(position).attempt + 1
+        return self._entry(position, key, value, appended_us, "stuck", attempt, not_before_ms, reason, cause)
 
     def _entry(
         self,
@@ -127,14 +132,12 @@ class MainLane:
         attempt: int,
         not_before_ms: int,
         reason: str,
+        cause: Cause | None,
     ) -> Entry:
-        dropped = self._claim(position).dropped
-        entry = Entry(position, key, value, appended_us, kind, attempt, not_before_ms, reason, dropped)
+        dropped = self.claim(position).dropped
+        entry = Entry(position, key, value, appended_us, kind, attempt, not_before_ms, reason, dropped, cause)
         self.deferred(entry.page)
         return entry
-
-    def _claim(self, position: Position) -> Claim:
-        return self._fence.claimed.get(position, UNCLAIMED)
 
 
 class SlowLane:
@@ -167,4 +170,4 @@ class SlowLane:
             return None
         self._standing.add(entry.page)
         not_before_ms = now_ms + self._policy.rest_ms(attempt, retry_after_s)
-        return replace(entry, kind="stuck", attempt=attempt, not_before_ms=not_before_ms, reason=reason)
+        return replace(entry, kind="stuck", attempt=attempt, not_before_ms=not_before_ms, reason=reason, cause=None)

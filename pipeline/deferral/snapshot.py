@@ -7,21 +7,22 @@ the batch. Neither changes while the batch runs, whatever happens to the ledger.
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
-from pipeline.deferral.entry import Entry, Page
+from pipeline.deferral.entry import Cause, Entry, Page
 from pipeline.records.record import Position
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a task has to know of a row that comes from the ledger. `reason` is that of the entry."""
+    """What a task has to know of a row that comes from the ledger. `reason` and `cause` are those of the entry."""
 
     attempt: int
     dropped: bool
     reason: str
+    cause: Cause | None = None
 
     @classmethod
     def of(cls, entry: Entry) -> "Claim":
-        return cls(entry.attempt, entry.dropped, entry.reason)
+        return cls(entry.attempt, entry.dropped, entry.reason, entry.cause)
 
 
 UNCLAIMED = Claim(attempt=0, dropped=False, reason="")

@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from pipeline.deferral.budget import BatchBudget
-from pipeline.deferral.entry import Entry, Page
+from pipeline.deferral.budget import BATCH_BUDGET, BatchBudget
+from pipeline.deferral.entry import Cause, Entry, Page
 from pipeline.deferral.facts import Fact, Resolved, Rewritten
 from pipeline.deferral.lane import WAITS, Destination, MainLane, SlowLane
 from pipeline.deferral.snapshot import UNCLAIMED, Claim
-from pipeline.deferral.wire import TOO_LARGE, bounded_record
+from pipeline.deferral.wire import bounded_record
 from pipeline.jobs.message import Outcome, Processor, SourceMessage, Unfinished
 from pipeline.records.error_event import Failure
 from pipeline.records.record import Position, Record
@@ -72,8 +72,8 @@ class MainTask:
         position = message.position
         if self.lane.admit(position, page_of(message)) != "run":
             return _WAITS
-        if self.lane.is_dropped(position):
-            return self.job.error(message, given_up(self.lane.reason(position)))
+        if (claim := self.lane.claim(position)).dropped:
+            return self.job.error(message, given_up(claim))
         return await self.budget.within(lambda: self.job.process(message, limit_s=self.limit_s))
 
     def settle(self, message: SourceMessage, outcome: Outcome) -> Record | None:
@@ -88,7 +88,7 @@ class MainTask:
             case None:
                 return None
             case Unfinished(failure, tried=False):
-                return self._hold(message, reason_of(failure))
+                return self._hold(message, reason_of(failure), cause_of(failure))
             case Unfinished(failure, retry_after_s):
                 return self.target.record(
                     self.lane.stick(
@@ -97,6 +97,7 @@ class MainTask:
                         value=message.value,
                         appended_us=appended_us(message),
                         reason=reason_of(failure),
+                        cause=cause_of(failure),
                         not_before_ms=self.now_ms() + self.rest_ms(retry_after_s),
                     )
                 )
@@ -105,7 +106,7 @@ class MainTask:
                     return self._hold(message)
                 return outcome
 
-    def _hold(self, message: SourceMessage, reason: str = WAITS) -> Record:
+    def _hold(self, message: SourceMessage, reason: str = WAITS, cause: Cause | None = None) -> Record:
         return self.target.record(
             self.lane.hold(
                 message.position,
@@ -113,6 +114,7 @@ class MainTask:
                 value=message.value,
                 appended_us=appended_us(message),
                 reason=reason,
+                cause=cause,
             )
         )
 
@@ -136,7 +138,7 @@ class SlowTask:
         if self.lane.admit(page_of(message)) == "stand":
             return _WAITS
         if claim.dropped:
-            return self.job.error(message, given_up(claim.reason))
+            return self.job.error(message, given_up(claim))
         return await self.job.process(message, limit_s=self.limit_s)
 
     def settle(self, message: SourceMessage, outcome: Outcome) -> Record | None:
@@ -177,6 +179,7 @@ class SlowTask:
             not_before_ms=0,
             reason=claim.reason,
             dropped=claim.dropped,
+            cause=claim.cause,
         )
 
 
@@ -193,6 +196,10 @@ def reason_of(failure: Failure) -> str:
     return f"{failure.error_type}: {failure.message}"
 
 
+def cause_of(failure: Failure) -> Cause | None:
+    return "batch_budget" if failure.error_type == BATCH_BUDGET else None
+
+
 def never_fetched(failure: Failure) -> Failure:
     """What an event ends with whose fetches failed to the last, by its class alone.
 
@@ -202,11 +209,11 @@ def never_fetched(failure: Failure) -> Failure:
     return Failure(failure.error_type, "not fetched in any of its tries")
 
 
-def given_up(reason: str) -> Failure:
+def given_up(claim: Claim) -> Failure:
     """Why an entry that was dropped has no output."""
-    if reason == TOO_LARGE:
+    if claim.cause == "too_large":
         return Failure("source_event_too_large", "the source event is too large to be put aside until its page's turn")
-    return Failure("dropped_by_operator", f"given up by an operator; it was put aside because: {reason}")
+    return Failure("dropped_by_operator", f"given up by an operator; it was put aside because: {claim.reason}")
 
 
 def destination(record: Record, error_topic: str) -> Destination:

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from pipeline.deferral.entry import Entry, Kind
+from pipeline.deferral.entry import Cause, Entry, Kind
 from pipeline.errors import PipelineError
 from pipeline.records.record import Headers, Position, Record
 from pipeline.records.size import serialized_size
@@ -120,6 +120,8 @@ def to_record(entry: Entry, *, topic: str, epoch: int, batch: int | None = None)
         headers.append(("null-value", b""))
     if entry.dropped:
         headers.append(("dropped", b""))
+    if entry.cause is not None:
+        headers.append(("cause", entry.cause.encode()))
     if batch is not None:
         headers.append(("batch", _digits(batch)))
     return Record(topic, key_of(entry.position), entry.value or b"", tuple(headers))
@@ -133,7 +135,7 @@ def bounded_record(entry: Entry, *, topic: str, epoch: int, limit_bytes: int, ba
     record = to_record(entry, topic=topic, epoch=epoch, batch=batch)
     if serialized_size(record.key, record.value, record.headers) <= limit_bytes:
         return record
-    slim = replace(entry, value=None, dropped=True, reason=TOO_LARGE)
+    slim = replace(entry, value=None, dropped=True, reason=TOO_LARGE, cause="too_large")
     return to_record(slim, topic=topic, epoch=epoch, batch=batch)
 
 
@@ -211,11 +213,13 @@ def _entry(position: Position, value: bytes, fields: "_Fields", place: Place) ->
         not_before_ms=fields.number("not-before-ms"),
         reason=fields.get("reason").decode(),
         dropped="dropped" in fields,
+        cause=_CAUSES[fields.one_of("cause", *_CAUSES)] if "cause" in fields else None,
     )
     batch = fields.number("batch") if "batch" in fields else None
     return EntryItem(place, fields.number("epoch"), entry, batch)
 
 
+_CAUSES: dict[str, Cause] = {cause: cause for cause in get_args(Cause)}
 _KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
 _ACTIONS: dict[str, Action] = {action: action for action in get_args(Action)}
 

@@ -31,10 +31,10 @@ def test_the_last_value_decides() -> None:
     assert folded.ever == {("s", 0, 7), ("s", 0, 9)}
 
 
-def test_events_of_a_batch_over_its_budget_are_told_by_their_reason() -> None:
+def test_events_of_a_batch_over_its_budget_are_told_by_their_cause() -> None:
     folded = standing((b"s/0/1", b"{}"))
-    for offset, reason in ((2, b"status 503"), (3, b"batch_budget: its batch was at work for 300.0 s"), (4, None)):
-        folded.take(b"s/0/%d" % offset, b"{}", reason)
+    for offset, cause in ((2, b"too_large"), (3, b"batch_budget"), (4, None)):
+        folded.take(b"s/0/%d" % offset, b"{}", cause)
     folded.take(b"s/0/3", None)
     assert folded.over_budget == {("s", 0, 3)}
 

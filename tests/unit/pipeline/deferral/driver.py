@@ -194,7 +194,7 @@ class Driver:
             case "run":
                 if event.filtered:
                     return None
-                outcome = "final" if lane.is_dropped(position) else self.world.outcomes(position)
+                outcome = "final" if lane.claim(position).dropped else self.world.outcomes(position)
                 if outcome == "slow":
                     put = lane.stick(position, key=page[2], value=value, appended_us=7, reason="slow")
                     return self._entry(put, number)

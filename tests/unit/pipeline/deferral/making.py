@@ -20,6 +20,7 @@ ENTRIES = st.builds(
     not_before_ms=st.integers(0, 2**50),
     reason=st.text(max_size=100),
     dropped=st.booleans(),
+    cause=st.sampled_from([None, "batch_budget", "too_large"]),
 )
 
 

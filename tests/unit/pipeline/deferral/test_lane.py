@@ -78,15 +78,15 @@ def test_a_claimed_entry_that_is_held_again_keeps_its_attempts() -> None:
 
 def test_a_dropped_entry_that_is_held_again_stays_dropped_and_keeps_its_reason() -> None:
     lane = main_lane(at1=Claim(attempt=0, dropped=True, reason="given up"))
-    assert lane.is_dropped(at(1))
-    assert lane.reason(at(1)) == "given up"
+    assert lane.claim(at(1)).dropped
+    assert lane.claim(at(1)).reason == "given up"
     held = hold(lane, 1)
     assert (held.dropped, held.reason) == (True, "given up")
 
 
 def test_a_new_row_is_not_dropped() -> None:
-    assert not main_lane().is_dropped(at(1))
-    assert main_lane().reason(at(1)) == ""
+    assert not main_lane().claim(at(1)).dropped
+    assert main_lane().claim(at(1)).reason == ""
 
 
 @pytest.mark.parametrize(("first", "then"), [("output", "error"), ("error", "output")])

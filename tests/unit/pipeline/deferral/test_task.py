@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.deferral.budget import BatchBudget
-from pipeline.deferral.entry import Entry
+from pipeline.deferral.entry import Cause, Entry
 from pipeline.deferral.facts import Fact, Resolved, Rewritten
 from pipeline.deferral.lane import OPEN_FENCE, WAITS, MainLane, Policy, SlowLane
 from pipeline.deferral.snapshot import Claim, Fence
@@ -200,8 +200,8 @@ def test_what_outlasts_the_batchs_budget_is_stuck_and_its_page_waits(monkeypatch
     assert topics(records) == [LEDGER, LEDGER, OUT]
     stuck, waits = (entry_in(record) for record in records[:2])
     assert (stuck.kind, stuck.attempt) == ("stuck", 1)
-    assert stuck.reason == "batch_budget: its batch was at work for 0.0 s"
-    assert (waits.kind, waits.attempt) == ("waiting", 0)
+    assert (stuck.reason, stuck.cause) == ("batch_budget: its batch was at work for 0.0 s", "batch_budget")
+    assert (waits.kind, waits.attempt, waits.cause) == ("waiting", 0, None)
 
 
 def test_a_stuck_event_rests_as_long_as_the_upstream_asked_for() -> None:
@@ -278,16 +278,16 @@ def test_a_claimed_entry_goes_on_with_its_attempts(run_all: RunAll) -> None:
 
 @both_ways
 @pytest.mark.parametrize(
-    ("reason", "value", "error", "says"),
+    ("cause", "value", "error", "says"),
     [
-        ("status 504", b"value", "dropped_by_operator", "it was put aside because: status 504"),
-        (TOO_LARGE, None, "source_event_too_large", "too large to be put aside"),
+        (None, b"value", "dropped_by_operator", "it was put aside because: status 504"),
+        ("too_large", None, "source_event_too_large", "too large to be put aside"),
     ],
 )
 def test_an_entry_that_was_given_up_is_an_error_event_in_its_turn(
-    run_all: RunAll, reason: str, value: bytes | None, error: str, says: str
+    run_all: RunAll, cause: Cause | None, value: bytes | None, error: str, says: str
 ) -> None:
-    claims = {Position("source", 0, 1): Claim(attempt=1, dropped=True, reason=reason)}
+    claims = {Position("source", 0, 1): Claim(attempt=1, dropped=True, reason="status 504", cause=cause)}
     job = Job()
     records = run_all(
         main_task(job, fence=Fence({}, frozenset(), claims)), [message(0, "q"), message(1, value=value), message(2)]
@@ -300,10 +300,11 @@ def test_an_entry_that_was_given_up_is_an_error_event_in_its_turn(
 
 @both_ways
 def test_an_entry_that_was_given_up_and_is_held_stays_given_up(run_all: RunAll) -> None:
-    claims = {Position("source", 0, 1): Claim(attempt=4, dropped=True, reason="status 504")}
+    claims = {Position("source", 0, 1): Claim(attempt=4, dropped=True, reason="status 504", cause="too_large")}
     records = run_all(main_task(Job(), fence=Fence({}, frozenset(), claims)), [message(0), message(1)])
     held = entry_in(records[1])
     assert (held.dropped, held.attempt, held.reason, held.kind) == (True, 4, "status 504", "waiting")
+    assert held.cause == "too_large"
 
 
 @both_ways
@@ -315,6 +316,7 @@ def test_what_is_too_large_for_the_ledger_gives_up_its_value_and_keeps_its_turn(
     for record in records:
         given_up = entry_in(record)
         assert (given_up.dropped, given_up.value, given_up.reason) == (True, None, TOO_LARGE)
+        assert given_up.cause == "too_large"
         assert record is not None
         assert serialized_size(record.key, record.value, record.headers) <= 1000
     assert [entry_in(record).kind for record in records] == ["stuck", "waiting"]
@@ -422,13 +424,11 @@ def test_where_the_topic_would_change_the_rest_stands_for_a_later_round() -> Non
     assert [offset for offset, _ in job.asked] == [0, 1]
 
 
-@pytest.mark.parametrize(
-    ("reason", "error"), [("status 504", "dropped_by_operator"), (TOO_LARGE, "source_event_too_large")]
-)
-def test_what_was_given_up_is_an_error_event_without_a_fetch(reason: str, error: str) -> None:
+@pytest.mark.parametrize(("cause", "error"), [(None, "dropped_by_operator"), ("too_large", "source_event_too_large")])
+def test_what_was_given_up_is_an_error_event_without_a_fetch(cause: Cause | None, error: str) -> None:
     facts: list[Fact] = []
     job = Job()
-    records = run(slow_task(job, claims_of(0, dropped=True, reason=reason), facts), [message(0, value=None)])
+    records = run(slow_task(job, claims_of(0, dropped=True, cause=cause), facts), [message(0, value=None)])
     assert error_of(records[0])[0] == error
     assert facts == [Resolved(Position("source", 0, 0))]
     assert job.asked == []

@@ -177,7 +177,7 @@ def test_an_entry_is_written_whole_exactly_when_it_fits(value: int, slack: int) 
     if slack >= 0:
         assert record == whole
     else:
-        given_up = replace(made, value=None, dropped=True, reason=TOO_LARGE)
+        given_up = replace(made, value=None, dropped=True, reason=TOO_LARGE, cause="too_large")
         assert read_back(record) == EntryItem(PLACE, 1, given_up, 7)
 
 
