@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from devkit.expectations.base import Finding
+from devkit.expectations.base import NOTHING, Finding
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
 from devkit.observe.sight import Sight, not_observable
@@ -13,6 +13,7 @@ from devkit.observe.sight import Sight, not_observable
 class _Audit:
     name: str = "audit"
     argument: Any = Literal["clean"]
+    needs: frozenset[Sight] = NOTHING
 
     def judge(self, argument: str, observation: ArmObservation) -> Finding:
         audit = observation.audit

@@ -1,4 +1,6 @@
-"""What a check is: a name, the type of its argument, and a function from what was observed to a finding."""
+"""What a kind of expectation is: a name, the type of its argument, what it needs to have been seen, and a function from
+what was observed to a finding.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,8 +10,10 @@ from devkit.expectations.bounds import Bound, Range
 from devkit.expectations.timing import Timing, timeless
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
+from devkit.observe.sight import Sight
 
 T = TypeVar("T")
+NOTHING: frozenset[Sight] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -26,14 +30,21 @@ class Finding:
     decisive: bool = False
 
 
-class Check(Protocol):
-    """One kind of expectation. `argument` is the type that its value in a scenario file must fit."""
+class ExpectationKind(Protocol):
+    """`argument` is the type that its value in a scenario file must fit.
+
+    Where a program does not show all that it `needs`, nobody can say whether it holds, and `judge` does not decide. One
+    to which less may be enough needs nothing here, and decides in `judge`.
+    """
 
     @property
     def name(self) -> str: ...
 
     @property
     def argument(self) -> Any: ...
+
+    @property
+    def needs(self) -> frozenset[Sight]: ...
 
     def judge(self, argument: Any, observation: ArmObservation) -> Finding: ...
 
@@ -47,7 +58,7 @@ def _plainly(value: object, _observation: ArmObservation) -> str:
 
 @dataclass(frozen=True)
 class Measure(Generic[T]):
-    """A check on one figure. Where `of` gives None there was nothing to measure, so no bound holds; `absent` says why.
+    """One figure. Where `of` gives None there was nothing to measure, so no bound holds; `absent` says why.
 
     `argument` is a bound on what `of` gives, and `tell` says it with what a reader needs beside it. `timing` says
     whether it depends on time.
@@ -59,6 +70,7 @@ class Measure(Generic[T]):
     absent: str = "nothing to count"
     tell: Callable[[T, ArmObservation], str] = _plainly
     timing: Timing = timeless
+    needs: frozenset[Sight] = NOTHING
 
     def judge(self, argument: Range[Any], observation: ArmObservation) -> Finding:
         value = self.of(observation)

@@ -3,4 +3,9 @@
 from devkit.expectations.base import Measure
 from devkit.expectations.timing import of_commit
 
-BATCH_BUDGET = Measure("batch_budget", lambda observation: observation.figures.over_budget, timing=of_commit)
+BATCH_BUDGET = Measure(
+    "batch_budget",
+    lambda observation: observation.figures.over_budget,
+    timing=of_commit,
+    needs=frozenset({"deferrals"}),
+)

@@ -2,4 +2,4 @@
 
 from devkit.expectations.base import Measure
 
-CLAIM_CHECKS = Measure("claim_checks", lambda observation: observation.audit.claim_checks)
+CLAIM_CHECKS = Measure("claim_checks", lambda observation: observation.audit.claim_checks, needs=frozenset({"sources"}))

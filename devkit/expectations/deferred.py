@@ -3,4 +3,9 @@
 from devkit.expectations.base import Measure
 from devkit.expectations.timing import of_commit
 
-DEFERRED = Measure("deferred", lambda observation: observation.figures.deferred_ever, timing=of_commit)
+DEFERRED = Measure(
+    "deferred",
+    lambda observation: observation.figures.deferred_ever,
+    timing=of_commit,
+    needs=frozenset({"deferrals"}),
+)

@@ -6,15 +6,17 @@ Where no offsets are to be seen (a pipeline of one's own): every event that has 
 from dataclasses import dataclass
 from typing import Any
 
-from devkit.expectations.base import Finding
+from devkit.expectations.base import NOTHING, Finding
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
+from devkit.observe.sight import Sight
 
 
 @dataclass(frozen=True)
 class _Drained:
     name: str = "drained"
     argument: Any = bool
+    needs: frozenset[Sight] = NOTHING
 
     def judge(self, argument: bool, observation: ArmObservation) -> Finding:
         sample = observation.last_sample

@@ -5,9 +5,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from devkit.expectations.base import Finding
+from devkit.expectations.base import NOTHING, Finding
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
+from devkit.observe.sight import Sight
 
 
 class ExceptionPattern(BaseModel):
@@ -23,6 +24,7 @@ class ExceptionPattern(BaseModel):
 class _Exception:
     name: str = "exception"
     argument: Any = ExceptionPattern
+    needs: frozenset[Sight] = NOTHING
 
     def judge(self, argument: ExceptionPattern, observation: ArmObservation) -> Finding:
         expected = f"{argument.class_}: …{argument.message}…" if argument.message else argument.class_

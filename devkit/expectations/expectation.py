@@ -1,50 +1,84 @@
-"""The model of one expectation in a scenario file, made from the registry: exactly one check with its argument."""
+"""The model of one expectation in a scenario file, made from the registry: one name, and the argument behind it."""
 
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import replace
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, create_model, model_validator
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
 
-from devkit.expectations.base import Finding
-from devkit.expectations.needs import as_seen
-from devkit.expectations.registry import CHECKS
+from devkit.expectations.base import ExpectationKind, Finding
+from devkit.expectations.registry import EXPECTATIONS, add
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
+from devkit.observe.sight import not_observable
 
 
-class _OneCheck(BaseModel):
+class Expectation(BaseModel):
+    """One key, that of an expectation in `devkit.expectations.registry`; behind it what it is to hold."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     @model_validator(mode="after")
     def _one(self) -> Self:
         if len(self.model_fields_set) != 1:
-            raise ValueError("exactly one check in each item; write several items")
-        (name,) = self.model_fields_set
-        if getattr(self, name) is None:
-            raise ValueError(f"{name} says nothing; write what it must be")
+            raise ValueError("exactly one expectation in each item; write several items")
+        if self.argument is None:
+            raise ValueError(f"{self.kind} says nothing; write what it must be")
         return self
 
     @property
-    def check(self) -> str:
-        """The name of the check."""
+    def kind(self) -> str:
+        """Its name."""
         (name,) = self.model_fields_set
         return name
 
     @property
     def argument(self) -> Any:
-        """What the check is to hold, as the check's own argument type."""
-        return getattr(self, self.check)
+        """What is to hold, as the expectation's own argument type."""
+        return getattr(self, self.kind)
 
     def depends_on_time(self, observation: ArmObservation) -> Window | None:
         """The time whose shortage would make the finding say nothing; None where time has no part in it."""
-        return CHECKS[self.check].depends_on_time(self.argument, observation)
+        return EXPECTATIONS[self.kind].depends_on_time(self.argument, observation)
 
     def judge(self, observation: ArmObservation) -> Finding:
-        """Hold the expectation against what was observed."""
-        return as_seen(CHECKS[self.check].judge(self.argument, observation), observation)
+        """Hold the expectation against what was observed; undecided where something that it needs was not."""
+        expectation = EXPECTATIONS[self.kind]
+        finding = expectation.judge(self.argument, observation)
+        missing = expectation.needs & observation.unseen
+        return replace(finding, measured=not_observable(missing), holds=None) if missing else finding
 
 
-if TYPE_CHECKING:
-    Expectation = _OneCheck
-else:
-    _fields: dict[str, Any] = {name: (check.argument | None, None) for name, check in CHECKS.items()}
-    Expectation = create_model("Expectation", __base__=_OneCheck, **_fields)
+class _AsRegistered:
+    """Looks at `Expectation` when a value is checked or a schema written, not when a model is made that has one; so an
+    expectation that is registered later is a key of every model.
+    """
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(Expectation.model_validate)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return handler(Expectation.__pydantic_core_schema__)
+
+
+StatedExpectation = Annotated[Expectation, _AsRegistered()]
+"""`Expectation` as a part of another model."""
+
+
+def register(expectation: ExpectationKind) -> None:
+    """Add an expectation of another package: from now on scenarios can state it. Raises ValueError for a name that is
+    taken.
+    """
+    add(expectation)
+    _take(expectation)
+
+
+def _take(*expectations: ExpectationKind) -> None:
+    for one in expectations:
+        Expectation.__pydantic_fields__[one.name] = FieldInfo.from_annotated_attribute(one.argument | None, None)
+    Expectation.model_rebuild(force=True)
+
+
+_take(*EXPECTATIONS.values())

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from devkit.expectations.base import Finding
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
+from devkit.observe.sight import Sight
 
 
 class FailurePattern(BaseModel):
@@ -22,6 +23,7 @@ class FailurePattern(BaseModel):
 class _Failure:
     name: str = "failure"
     argument: Any = FailurePattern
+    needs: frozenset[Sight] = frozenset({"words"})
 
     def judge(self, argument: FailurePattern, observation: ArmObservation) -> Finding:
         matching = [text for text in observation.failures if argument.message in text]

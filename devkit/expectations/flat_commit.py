@@ -12,6 +12,7 @@ from devkit.expectations.bounds import DurationBound, NumberBound, Range
 from devkit.expectations.timing import of_bound
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
+from devkit.observe.sight import Sight
 
 
 def _duration(observation: ArmObservation) -> timedelta:
@@ -44,7 +45,10 @@ def _while_flat(_argument: Range[Any], observation: ArmObservation) -> Window | 
     return timedelta(seconds=flat.duration_s) if flat else "arm"
 
 
-FLAT_COMMIT = Measure("flat_commit", _duration, argument=DurationBound, tell=_tell_duration, timing=of_bound)
+_NEEDS: frozenset[Sight] = frozenset({"offsets"})
+FLAT_COMMIT = Measure(
+    "flat_commit", _duration, argument=DurationBound, tell=_tell_duration, timing=of_bound, needs=_NEEDS
+)
 IDLE_CPU = Measure(
     "idle_cpu",
     _cores,
@@ -52,4 +56,5 @@ IDLE_CPU = Measure(
     absent="no query ran while the committed offset stood still",
     tell=_tell_cores,
     timing=_while_flat,
+    needs=_NEEDS,
 )

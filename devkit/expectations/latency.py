@@ -16,6 +16,7 @@ from devkit.expectations.timing import of_bound
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
 from devkit.observe.latency import Latencies, Percentile
+from devkit.observe.sight import Sight
 
 
 class Latency(Time):
@@ -29,6 +30,7 @@ class Latency(Time):
 class _Latency:
     name: str = "latency"
     argument: Any = Latency
+    needs: frozenset[Sight] = frozenset({"sources"})
 
     def judge(self, argument: Latency, observation: ArmObservation) -> Finding:
         expected = f"p{argument.percentile:g} {argument} of {argument.of}"

@@ -9,10 +9,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from devkit.expectations.base import Finding
+from devkit.expectations.base import NOTHING, Finding
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
 from devkit.observe.metrics import Labels, Scraped, Series
+from devkit.observe.sight import Sight
 from located_config.near import nearest
 
 _SHOWN = 3
@@ -47,6 +48,7 @@ class RisingMetric(MetricPattern):
 class _Metric:
     name: Literal["metric_exists", "metric_missing"]
     argument: Any
+    needs: frozenset[Sight] = NOTHING
 
     def judge(self, argument: MetricPattern, observation: ArmObservation) -> Finding:
         scraped = observation.metrics

@@ -3,5 +3,8 @@
 from devkit.expectations.base import Measure
 
 PAST_FAILED_BATCH = Measure(
-    "past_failed_batch", lambda observation: observation.past_failed_batch, absent="no batch failed"
+    "past_failed_batch",
+    lambda observation: observation.past_failed_batch,
+    absent="no batch failed",
+    needs=frozenset({"offsets"}),
 )

@@ -5,9 +5,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from devkit.expectations.base import Finding
+from devkit.expectations.base import NOTHING, Finding
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
+from devkit.observe.sight import Sight
 
 
 class RefusalPattern(BaseModel):
@@ -22,6 +23,7 @@ class RefusalPattern(BaseModel):
 class _Refused:
     name: str = "refused"
     argument: Any = RefusalPattern
+    needs: frozenset[Sight] = NOTHING
 
     def judge(self, argument: RefusalPattern, observation: ArmObservation) -> Finding:
         expected, tried = f"…{argument.message}…", observation.tried_first

@@ -1,9 +1,12 @@
-"""All checks by name."""
+"""All kinds of expectations by name."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from devkit.expectations.abandoned import ABANDONED
 from devkit.expectations.amplification import AMPLIFICATION
 from devkit.expectations.audit import AUDIT
-from devkit.expectations.base import Check
+from devkit.expectations.base import ExpectationKind
 from devkit.expectations.batch_budget import BATCH_BUDGET
 from devkit.expectations.claim_checks import CLAIM_CHECKS
 from devkit.expectations.deferred import DEFERRED
@@ -20,7 +23,7 @@ from devkit.expectations.replays import REPLAYED_OFFSETS, REPLAYS
 from devkit.expectations.restarts import RESTARTS
 from devkit.expectations.success_rate import SUCCESS_RATE
 
-_ALL: tuple[Check, ...] = (
+_ALL: tuple[ExpectationKind, ...] = (
     RESTARTS,
     REPLAYS,
     REPLAYED_OFFSETS,
@@ -43,4 +46,11 @@ _ALL: tuple[Check, ...] = (
     METRIC_EXISTS,
     METRIC_MISSING,
 )
-CHECKS: dict[str, Check] = {check.name: check for check in _ALL}
+_by_name: dict[str, ExpectationKind] = {expectation.name: expectation for expectation in _ALL}
+EXPECTATIONS: Mapping[str, ExpectationKind] = MappingProxyType(_by_name)
+
+
+def add(expectation: ExpectationKind) -> None:
+    """Raises ValueError when the name is taken. `devkit.expectations.register` is for other packages."""
+    if _by_name.setdefault(expectation.name, expectation) is not expectation:
+        raise ValueError(f"there is an expectation {expectation.name!r} already: give this one another name")

@@ -1,4 +1,4 @@
-"""What was observed of one arm; the checks judge this and nothing else."""
+"""What was observed of one arm; the expectations judge this and nothing else."""
 
 from dataclasses import dataclass
 
@@ -74,7 +74,7 @@ class FirstTry:
 
 @dataclass(frozen=True)
 class ArmObservation:
-    """`past_failed_batch` is None where no batch failed; the checks explain `replays` and `replayed_offsets`.
+    """`past_failed_batch` is None where no batch failed; the expectations explain `replays` and `replayed_offsets`.
 
     `failures` are the texts with which pipeline processes said that they failed, in order; `stalls` are those of them
     that say that no commit came in its time. `unseen` is what a pipeline of one's own did not show; without offsets,

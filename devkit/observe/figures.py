@@ -1,4 +1,4 @@
-"""The measured figures of an arm, as they stand in `result.json` and as the checks judge them."""
+"""The measured figures of an arm, as they stand in `result.json` and as the expectations judge them."""
 
 from pydantic import BaseModel, ConfigDict
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from devkit.observe.figures import LatencyFigures
 
-if TYPE_CHECKING:  # the checks are made of this, and they must not need Kafka
+if TYPE_CHECKING:  # the expectations are made of this, and they must not need Kafka
     from devkit.observe.audit.arrivals import Position
     from devkit.observe.audit.audit import SourceEvent
 

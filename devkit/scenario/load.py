@@ -75,7 +75,7 @@ def _strangers(scenario: Scenario) -> Iterator[Problem]:
             yield Problem(("mock", "rules", number, "do", fault), f"nobody can show that it fired, as {why}")
     for arm in ARMS:
         for number, expectation in enumerate(scenario.expect.of(arm)):
-            location: Location = ("expect", arm, number, expectation.check)
+            location: Location = ("expect", arm, number, expectation.kind)
             for key, text in unanswerable(scenario, arm, expectation):
                 yield Problem((*location, key) if key else location, text)
     limit = scenario.kafka.topics.source.max_message_bytes or _KAFKA_DEFAULT_MESSAGE_BYTES

@@ -19,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from devkit.expectations import Expectation
+from devkit.expectations import Expectation, StatedExpectation
 from devkit.faults.item import Timeline
 from devkit.headroom.shortage import MARGIN
 from devkit.observe.arm_end import ConditionName
@@ -150,8 +150,8 @@ class TriedFirst(_Model):
 class Expectations(_Model):
     """What must hold in each arm for the verdict "reproduced and fixed"."""
 
-    incident: Annotated[tuple[Expectation, ...], Field(min_length=1)]
-    fixed: Annotated[tuple[Expectation, ...], Field(min_length=1)]
+    incident: Annotated[tuple[StatedExpectation, ...], Field(min_length=1)]
+    fixed: Annotated[tuple[StatedExpectation, ...], Field(min_length=1)]
 
     def of(self, arm: ArmName) -> tuple[Expectation, ...]:
         return self.incident if arm == "incident" else self.fixed

@@ -23,7 +23,7 @@ def unanswerable(scenario: Scenario, arm: ArmName, expectation: Expectation) -> 
     if isinstance(argument, MetricPattern):
         if not _serves_metrics(scenario, arm):
             yield "", "this arm serves no metrics: set metrics.port (0 takes a free one) in `pipeline`"
-        elif expectation.check == "metric_missing" and argument.name not in _shown_elsewhere(scenario, arm):
+        elif expectation.kind == "metric_missing" and argument.name not in _shown_elsewhere(scenario, arm):
             yield "name", "no metric_exists of the other arm asks for it, so it could be misspelt and nobody would see"
 
 
@@ -40,6 +40,6 @@ def _shown_elsewhere(scenario: Scenario, arm: ArmName) -> set[str]:
         for other in ARMS
         if other != arm
         for expectation in scenario.expect.of(other)
-        if expectation.check == "metric_exists"
+        if expectation.kind == "metric_exists"
     )
     return {argument.name for argument in arguments if isinstance(argument, MetricPattern)}

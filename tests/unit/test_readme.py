@@ -7,7 +7,7 @@ import click
 import pytest
 
 from devkit.cli.main import cli
-from devkit.expectations import CHECKS
+from devkit.expectations import EXPECTATIONS
 from devkit.scenario.model import Condition, Scenario
 
 REPOSITORY = Path(__file__).parents[2]
@@ -28,7 +28,7 @@ def test_every_command_is_described(command: str) -> None:
     assert command.split()[-1] in re.findall(r"\w+", README.split("## Commands")[1].split("## Writing")[0])
 
 
-@pytest.mark.parametrize("name", sorted(CHECKS))
+@pytest.mark.parametrize("name", sorted(EXPECTATIONS))
 def test_every_expectation_is_described(name: str) -> None:
     assert re.search(rf"^\| `{name}[`:]", README, re.MULTILINE)
 

@@ -1,12 +1,11 @@
 """Each check: when it holds, when not, and what it says was measured."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from devkit.expectations import CHECKS, Bound, Expectation, Finding
+from devkit.expectations import EXPECTATIONS, Bound, Expectation, Finding
 from devkit.observe.arm import ArmObservation, FirstTry
 from devkit.observe.figures import Answers, FlatCommit
 from devkit.observe.latency import EventLatency, Latencies
@@ -77,7 +76,7 @@ def judge(expectation: dict[str, Any], observation: ArmObservation) -> Finding:
         ({"drained": False}, {"drained": True}, "false", "committed 160 of 161", False),
         (
             {"drained": False},
-            {"drained": False, "last_sample": replace(A_SAMPLE, deferred=3)},
+            {"drained": False, "last_sample": A_SAMPLE.model_copy(update={"deferred": 3})},
             "false",
             "committed 160 of 161, 3 deferred",
             True,
@@ -354,7 +353,7 @@ def test_check(expectation: dict[str, Any], changes: dict[str, Any], expected: s
 def test_every_check_is_tried_both_ways() -> None:
     (table,) = (mark.args[1] for mark in test_check.pytestmark)
     tried = {(name, row[-1]) for row in table for name in row[0]}
-    assert tried == {(name, holds) for name in CHECKS for holds in (True, False)}
+    assert tried == {(name, holds) for name in EXPECTATIONS for holds in (True, False)}
 
 
 def test_an_audit_of_nothing_shows_nothing() -> None:
@@ -394,8 +393,8 @@ def test_a_bound_that_says_nothing_is_refused(value: object, message: str) -> No
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ({}, "exactly one check"),
-        ({"restarts": 1, "replays": 1}, "exactly one check"),
+        ({}, "exactly one expectation"),
+        ({"restarts": 1, "replays": 1}, "exactly one expectation"),
         ({"restarts": None}, "restarts says nothing"),
         ({"drained": None}, "drained says nothing"),
         ({"audit": "dirty"}, "Input should be 'clean'"),

@@ -1,48 +1,69 @@
+from typing import Any
+
 import pytest
 
-from devkit.expectations import CHECKS, Expectation
-from devkit.expectations.needs import NEEDS
+from devkit.expectations import EXPECTATIONS, Expectation
 from devkit.observe.departed import Left
-from devkit.observe.sight import BECAUSE
+from devkit.observe.sight import Sight
 from tests.unit.devkit.observed import an_audit, an_observation
 
-ALL = frozenset(BECAUSE)
-ARGUMENTS = {
-    "replays": 0,
-    "replayed_offsets": 0,
-    "past_failed_batch": 0,
-    "flat_commit": "1s",
-    "idle_cpu": 1,
-    "failure": {"message": "x"},
-    "deferred": 0,
-    "batch_budget": 0,
-    "latency": {"percentile": 50, "at_most": "1s"},
-    "claim_checks": 0,
+ALL: tuple[Sight, ...] = ("offsets", "batches", "words", "deferrals", "sources")
+NOT_JUDGED: dict[Sight, tuple[dict[str, Any], ...]] = {
+    "offsets": ({"replayed_offsets": 0}, {"past_failed_batch": 0}, {"flat_commit": "1s"}, {"idle_cpu": 1}),
+    "batches": ({"replays": 0}, {"replayed_offsets": 0}),
+    "words": ({"failure": {"message": "x"}},),
+    "deferrals": ({"deferred": 0}, {"batch_budget": 0}),
+    "sources": ({"latency": {"percentile": 50, "at_most": "1s"}}, {"claim_checks": 0}, {"audit": "clean"}),
 }
+"""What nobody can judge when this one sight is missing, of an arm that has drained."""
+EVERY: tuple[dict[str, Any], ...] = (
+    {"restarts": 0},
+    {"replays": 0},
+    {"replayed_offsets": 0},
+    {"exception": {"class": "X"}},
+    {"failure": {"message": "x"}},
+    {"past_failed_batch": 0},
+    {"flat_commit": "1s"},
+    {"idle_cpu": 1},
+    {"amplification": 1},
+    {"abandoned": "0%"},
+    {"success_rate": {"at_least": "50%"}},
+    {"peak_queue": 0},
+    {"audit": "clean"},
+    {"drained": True},
+    {"deferred": 0},
+    {"batch_budget": 0},
+    {"latency": {"percentile": 50, "at_most": "1s"}},
+    {"claim_checks": 0},
+)
+BESIDE = {"refused", "metric_exists", "metric_missing"}
+"""What is judged by something else than what a pipeline shows: a start of its own, a page of metrics."""
 
 
-def test_each_check_that_needs_something_is_one() -> None:
-    assert set(NEEDS) == set(ARGUMENTS) <= set(CHECKS)
+def test_every_expectation_is_tried() -> None:
+    assert {name for one in EVERY for name in one} == set(EXPECTATIONS) - BESIDE
 
 
-@pytest.mark.parametrize("name", NEEDS)
-def test_what_was_not_seen_is_neither_met_nor_broken(name: str) -> None:
-    expectation = Expectation.model_validate({name: ARGUMENTS[name]})
-    finding = expectation.judge(an_observation(unseen=NEEDS[name]))
-    assert finding.holds is None
-    assert finding.measured.startswith("n/a: not observable in a pipeline of one's own (")
-    assert expectation.judge(an_observation(unseen=ALL - NEEDS[name])).holds is not None
+@pytest.mark.parametrize("sight", ALL)
+@pytest.mark.parametrize("stated", EVERY, ids=lambda stated: next(iter(stated)))
+def test_what_was_not_seen_is_neither_met_nor_broken_and_all_else_is(sight: Sight, stated: dict[str, Any]) -> None:
+    finding = Expectation.model_validate(stated).judge(an_observation(unseen=frozenset({sight})))
+    assert (finding.holds is None) == (stated in NOT_JUDGED[sight])
+    said = finding.measured.startswith("n/a: not observable in a pipeline of one's own (")
+    assert said == (finding.holds is None)
 
 
 @pytest.mark.parametrize(("name", "argument"), [("restarts", 0), ("peak_queue", 0), ("drained", True)])
 def test_what_shows_from_outside_is_judged_all_the_same(name: str, argument: object) -> None:
-    finding = Expectation.model_validate({name: argument}).judge(an_observation(unseen=ALL))
+    finding = Expectation.model_validate({name: argument}).judge(an_observation(unseen=frozenset(ALL)))
     assert finding.holds is True
 
 
 def test_drained_is_told_by_what_has_left_where_no_offsets_are_seen() -> None:
     left = Left(3, 5, names_sources=True)
-    finding = Expectation.model_validate({"drained": False}).judge(an_observation(unseen=ALL, left=left, drained=False))
+    finding = Expectation.model_validate({"drained": False}).judge(
+        an_observation(unseen=frozenset(ALL), left=left, drained=False)
+    )
     assert (finding.holds, finding.measured) == (True, "3 of 5 events that had to leave have left")
 
 

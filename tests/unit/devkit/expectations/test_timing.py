@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from devkit.expectations import CHECKS, Expectation
+from devkit.expectations import EXPECTATIONS, Expectation
 from devkit.headroom.shortage import Window
 from devkit.observe.figures import FlatCommit
 from tests.unit.devkit.observed import an_audit, an_observation, some_figures
@@ -49,7 +49,7 @@ def test_each_says_whether_it_depends_on_time(name: str, argument: object, windo
 
 
 def test_none_is_left_out() -> None:
-    assert {name for name, _, _ in EACH} == set(CHECKS)
+    assert {name for name, _, _ in EACH} == set(EXPECTATIONS)
 
 
 @pytest.mark.parametrize("name", ["restarts", "replays", "replayed_offsets"])

@@ -236,7 +236,7 @@ BAD = {
     ),
     "two checks in one expectation": (
         ("- restarts: { at_least: 2 }", "- { restarts: 2, replays: 1 }"),
-        ["38:7: expect.incident[0]: exactly one check in each item; write several items"],
+        ["38:7: expect.incident[0]: exactly one expectation in each item; write several items"],
     ),
     "a check of nothing": (
         ("- restarts: { at_least: 2 }", "- restarts:"),
