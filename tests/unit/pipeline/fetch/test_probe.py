@@ -154,8 +154,8 @@ def test_a_body_that_is_cut_off_is_a_failure(make_config: MakeConfig, server: Se
 @pytest.mark.parametrize(
     ("body", "failed", "why"),
     [
-        (gzip.compress(b"<p>" * 1000), False, "status 200"),
-        (gzip.compress(b"<p>" * 1000)[:-9], True, "BodyBrokenError: gzip stream was cut off"),
+        (gzip.compress(b"<p>" * 1000, mtime=0), False, "status 200"),
+        (gzip.compress(b"<p>" * 1000, mtime=0)[:-9], True, "BodyBrokenError: gzip stream was cut off"),
         (b"<p>" * 100, True, "BodyBrokenError: not gzip"),
     ],
 )
