@@ -65,10 +65,10 @@ def start_compose(guardian: Guardian, logs: Path, request: StackRequest = NO_WIS
 
 
 def _variables(ports: ContainerPorts, clients: Clients) -> dict[str, str]:
-    """The ports under the file's names for them, and the address that Kafka advertises."""
+    """The ports under the file's names for them, and the one that Kafka advertises."""
     return {
         "KAFKA_PORT": str(ports.kafka),
-        "KAFKA_ADVERTISED": clients.kafka.bootstrap,
+        "KAFKA_ADVERTISED_PORT": clients.kafka.bootstrap.rpartition(":")[2],
         "KAFKA_KIT_PORT": str(ports.kit),
         "S3_PORT": str(ports.object_store),
         "MOCK_PORT": str(ports.mock_api),

@@ -35,7 +35,7 @@ SOURCE, OUTPUT, ERRORS = (
     "mediawiki.page_html_content_change.v1",
     "mw_page_html_content_change_enrich.error",
 )
-PORTS = ("KAFKA_PORT", "S3_PORT", "MOCK_PORT", "SPARK_UI_PORT", "SPARK_MASTER_PORT")
+PORTS = ("KAFKA_PORT", "KAFKA_KIT_PORT", "S3_PORT", "MOCK_PORT", "SPARK_UI_PORT", "SPARK_MASTER_PORT")
 STARTING = timedelta(minutes=3)
 DELIVERY = timedelta(minutes=2)
 PROJECT = "devkit-spark-profile"

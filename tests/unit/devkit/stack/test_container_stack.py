@@ -16,7 +16,7 @@ class Leading:
     """A proxy before every part."""
 
     def lead(self, part: str, address: str) -> str:
-        return f"{part}.proxy:{address.rpartition(':')[2]}"
+        return f"{part}.proxy:1{address.rpartition(':')[2]}"
 
     lead_requests = lead
 
@@ -35,14 +35,14 @@ def test_without_a_proxy_programs_and_the_kit_find_the_same_but_for_the_brokers_
 
 def test_behind_a_proxy_only_programs_are_told_its_addresses() -> None:
     clients = Clients.of(PORTS, cast(Front, Leading()))
-    assert clients.kafka == KafkaBroker("kafka.proxy:1", "127.0.0.1:2")
+    assert clients.kafka == KafkaBroker("kafka.proxy:11", "127.0.0.1:2")
     store, mock = clients.object_store, clients.mock_api
-    assert (store.endpoint, store.direct) == ("http://object-store.proxy:3", "http://127.0.0.1:3")
-    assert (mock.endpoint, mock.direct) == ("http://mock-api.proxy:4", "http://127.0.0.1:4")
+    assert (store.endpoint, store.direct) == ("http://object-store.proxy:13", "http://127.0.0.1:3")
+    assert (mock.endpoint, mock.direct) == ("http://mock-api.proxy:14", "http://127.0.0.1:4")
 
 
-def test_compose_knows_every_port_and_the_address_that_kafka_advertises() -> None:
+def test_compose_knows_every_port_and_the_one_that_kafka_advertises() -> None:
     variables = _variables(PORTS, Clients.of(PORTS, cast(Front, Leading())))
-    assert variables["KAFKA_ADVERTISED"] == "kafka.proxy:1"
+    assert variables["KAFKA_ADVERTISED_PORT"] == "11"
     file = (REPOSITORY / "docker-compose.yml").read_text()
     assert [name for name in variables if f"${{{name}:-" not in file] == []
