@@ -108,6 +108,11 @@ lint: ready
 bench *args: ready
     @python -m benchmarks "$@"
 
+# Exit codes of the scenarios on a free, a busy and a one-core machine, as a table: just verdicts stalled-progress --busy 2
+[no-exit-message]
+verdicts *args: ready
+    @python -m benchmarks.verdicts "$@"
+
 # Record the answers of a real MediaWiki again (Debian only), compare the mock with them, write docs/conformance.md
 [no-exit-message]
 conformance *args: ready

@@ -18,7 +18,7 @@ RECIPES = set(re.findall(r"^([a-z-]+)(?: [*a-z]+)*:", (REPOSITORY / "justfile").
 # A recipe that hands its arguments on to a command takes that command's options.
 BEHIND = {"scenario": ("scenario", "run"), "check": ("scenario", "check")}
 # Recipes behind which there is no command of devkit.
-OTHERS = {"mock", "conformance", "lint", "test", "test-more", "test-all"}
+OTHERS = {"mock", "verdicts", "conformance", "lint", "test", "test-more", "test-all"}
 
 
 def command(*names: str) -> click.Command | None:
