@@ -3,6 +3,7 @@
 import contextlib
 import json
 import shlex
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +12,10 @@ from devkit.cli.running import MOCK_API, address_of, run_id_option, running_stac
 from devkit.errors import UsageError
 
 if TYPE_CHECKING:
-    from devkit.debug.faults import Fault
+    from devkit.debug.faults import Fault, FaultControl
+    from devkit.faults.item import TimelineItem
+    from devkit.faults.journal import Entry
+    from devkit.guardian.state import RunState
 
 _DO = {
     "status": "status",
@@ -31,6 +35,8 @@ def fault() -> None:
 
 @fault.command()
 @click.argument("faults", nargs=-1, metavar="[FILE|SCENARIO|YAML]...")
+@click.option("--do", "do_", metavar="YAML", help="What it does, also on a part: '{pause: {part: kafka}}'.")
+@click.option("--at", metavar="TIME", help="Begin a fault on a part after that time: 10s. Default: at once.")
 @click.option("--status", type=int, metavar="CODE", help="Answer with this status instead of the page.")
 @click.option("--latency", metavar="TIME", help="Wait before the answer: 2s, 300ms.")
 @click.option("--size", metavar="SIZE", help="A page of exactly that size: 20MiB.")
@@ -49,6 +55,8 @@ def fault() -> None:
 @run_id_option
 def add(
     faults: tuple[str, ...],
+    do_: str | None,
+    at: str | None,
     size: str | None,
     for_: str | None,
     times: int | None,
@@ -61,17 +69,28 @@ def add(
     \b
     devkit fault add --status 504 --share 5%
     devkit fault add --latency 2s --page "Main Page" --for 30s
+    devkit fault add --do '{pause: {part: kafka}}' --for 10s
     devkit fault add 'name: x, do: {status: {code: 503, retry_after: 5s}}'
     """  # noqa: D301 — click's mark for lines that stay as they are
     from devkit.cli.scenario import scenario_directory
     from devkit.debug.fault_text import read_faults
     from devkit.debug.faults import FaultControl
+    from devkit.faults.by_hand import is_on_a_part, parse
 
     run = running_stack(run_id)
     control = FaultControl(address_of(run, MOCK_API))
+    written = _parsed_do(do_)
+    if written is not None and is_on_a_part(written):
+        if faults or times is not None or any(value is not None for value in (size, *given.values())):
+            raise UsageError("--do on a part goes with --at, --for and --name only", hint=_MORE)
+        _add_on_a_part(run, parse(written, name=name, at=at, for_=for_), control, run_id)
+        return
+    if at is not None:
+        raise UsageError("--at is for faults on parts", hint="a rule of the mock has `window` in its `when`")
     documents = [dict(document) for text in faults for document in read_faults(text, scenario_directory())]
     do = {fault: given[option] for option, fault in _DO.items() if given[option] is not None}
     do |= {"body": {"size": size}} if size is not None else {}
+    do |= written or {}
     when: dict[str, Any] = {key: given[key] for key in _WHEN if given[key] is not None}
     with contextlib.suppress(KeyError, ValueError):
         if "." in when["share"]:  # a fraction; a whole number is refused, as it could be one in a hundred or all
@@ -102,6 +121,34 @@ def add(
     click.echo(f"  `devkit fault list` shows what it does, `devkit fault remove {which}` ends it", err=True)
 
 
+def _parsed_do(text: str | None) -> dict[str, Any] | None:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    if text is None:
+        return None
+    try:
+        written = YAML(typ="safe", pure=True).load(text)
+    except YAMLError as error:
+        raise UsageError(f"--do {text}: not YAML: {' '.join(str(error).split())}", hint=_DO_EXAMPLE) from error
+    if not isinstance(written, dict):
+        raise UsageError(f"--do {text}: a mapping is wanted", hint=_DO_EXAMPLE)
+    return {str(key): value for key, value in written.items()}
+
+
+def _add_on_a_part(run: "RunState", item: "TimelineItem", control: "FaultControl", run_id: str | None) -> None:
+    from devkit.faults.by_hand import HandFaults
+
+    added = HandFaults(run).add(item, taken=frozenset(fault.name for fault in control.listed()))
+    if added.text:
+        click.echo(f"stack {run.run_id}: {_shown(added.name)} is done: {added.text}")
+        return
+    click.echo(f"stack {run.run_id}: {_shown(added.name)} {'waits' if added.waits else 'is in force'}")
+    which = shlex.join([added.name, *(["--run-id", run.run_id] if run_id else [])])
+    click.echo(f"  `devkit fault remove {which}` ends it", err=True)
+
+
+_DO_EXAMPLE = "--do '{pause: {part: kafka}}'; `devkit faults` lists all"
 _MORE = "`devkit fault add --status 504 --share 5%`; `devkit fault add --help` has more"
 
 
@@ -111,19 +158,34 @@ _MORE = "`devkit fault add --status 504 --share 5%`; `devkit fault add --help` h
 def list_(run_id: str | None, *, as_json: bool) -> None:
     """The faults there are, how they stand, and how often each was met."""
     from devkit.debug.faults import FaultControl
+    from devkit.faults.by_hand import HandFaults
 
     run = running_stack(run_id)
+    on_parts = [page.entry for page in HandFaults(run).listed()]
     found = FaultControl(address_of(run, MOCK_API)).listed()
     if as_json:
-        click.echo(json.dumps([one.model_dump(mode="json") for one in found], indent=2))
+        click.echo(json.dumps([one.model_dump(mode="json") for one in (*on_parts, *found)], indent=2))
         return
-    click.echo(f"stack {run.run_id}: {len(found) or 'no'} {'fault' if len(found) == 1 else 'faults'}")
+    count = len(found) + len(on_parts)
+    click.echo(f"stack {run.run_id}: {count or 'no'} {'fault' if count == 1 else 'faults'}")
+    for entry in on_parts:
+        click.echo(f"  {_shown(entry.name)}: {_since(entry)}")
+        click.echo(f"      do {entry.asked}")
     for one in found:
         statuses = ", ".join(f"{status}: {count}" for status, count in sorted(one.counts.by_status.items()))
         last = "" if one.last_s_ago is None else f", the last {one.last_s_ago:.0f} s ago"
         met = f"met {one.counts.requests} requests ({statuses}){last}" if one.counts.requests else "met nothing yet"
         click.echo(f"  {_shown(one.name)}: {_standing(one)}{met}")
         click.echo(f"      when {_flow(one.when) or 'any request'}, do {_flow(one.do)}")
+
+
+def _since(entry: "Entry") -> str:
+    if entry.waits:
+        return "waits for its time"
+    acts_s = (datetime.now(UTC) - entry.began).total_seconds()
+    left = "" if entry.lasts_s is None else f", {max(0.0, entry.lasts_s - acts_s):.0f} s left"
+    by = "" if entry.holder else ", of the scenario's timeline"
+    return f"for {acts_s:.0f} s{left}{by}"
 
 
 def _standing(one: "Fault") -> str:
@@ -144,16 +206,21 @@ def _standing(one: "Fault") -> str:
 def remove(names: tuple[str, ...], run_id: str | None, *, everything: bool) -> None:
     """Take faults out of force by their names."""
     from devkit.debug.faults import FaultControl
+    from devkit.faults.by_hand import HandFaults
 
     if everything == bool(names):
         raise UsageError("names and --all" if names else "neither a name nor --all", hint="give one of them")
     run = running_stack(run_id)
-    control = FaultControl(address_of(run, MOCK_API))
+    on_parts, control = HandFaults(run), FaultControl(address_of(run, MOCK_API))
     if everything:
-        names = tuple(control.remove_all())
+        by_hand = tuple(page.entry.name for page in on_parts.listed() if page.entry.holder)
+        for name in by_hand:  # first, as the mock may be what stands still
+            on_parts.remove(name)
+        names = (*by_hand, *control.remove_all())
     else:
         for name in names:
-            control.remove(name)
+            if not on_parts.remove(name):
+                control.remove(name)
     for name in names:
         click.echo(f"stack {run.run_id}: {_shown(name)} is out of force")
     if not names:

@@ -16,6 +16,7 @@ import click
 from devkit.cli.claim import claim
 from devkit.cli.exit_codes import ExitCodes
 from devkit.cli.fault import fault
+from devkit.cli.faults import faults
 from devkit.cli.look import deferred, lag, tail, topics
 from devkit.cli.ps import ps
 from devkit.cli.report import report
@@ -54,6 +55,7 @@ _COMMANDS = (
     ps,
     logs,
     fault,
+    faults,
     topics,
     tail,
     lag,

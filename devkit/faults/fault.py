@@ -90,6 +90,8 @@ class Fault(BaseModel, ABC):
     example: ClassVar[str]
     lasts: ClassVar[bool] = True
     """Whether it acts until it is ended; False where `begin` returns when all is done."""
+    brokers: ClassVar[int] = 1
+    """How many brokers the cluster must have."""
     blinds: ClassVar[bool] = False
     """Whether its parts do not even answer the kit meanwhile, which then does not look at the stack."""
 

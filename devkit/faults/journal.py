@@ -32,6 +32,8 @@ class Entry(BaseModel):
     holder: int | None = None
     """The process that renews the lease, where that is one for this fault alone."""
     lasts_s: float | None = None
+    waits: bool = False
+    """Whether it is only held ready, to begin later."""
 
     @property
     def irreversible(self) -> tuple[str, ...]:
@@ -80,8 +82,10 @@ class Journal:
     def __post_init__(self) -> None:
         object.__setattr__(self, "directory", journal_directory(self.run_id))
 
-    def open(self, name: str, fault: Fault, *, holder: int | None = None, lasts_s: float | None = None) -> Page:
-        """A page for a fault that is about to begin."""
+    def open(
+        self, name: str, fault: Fault, *, holder: int | None = None, lasts_s: float | None = None, waits: bool = False
+    ) -> Page:
+        """A page for a fault that is about to begin, or `waits`."""
         entry = Entry(
             run_id=self.run_id,
             name=name,
@@ -91,6 +95,7 @@ class Journal:
             began=datetime.now(UTC),
             holder=holder,
             lasts_s=lasts_s,
+            waits=waits,
         )
         page = Page(self.directory / f"{secrets.token_hex(4)}{PAGE}", entry)
         page.write()

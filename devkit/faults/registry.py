@@ -4,6 +4,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from devkit.faults.fault import Fault
+from devkit.faults.kafka.add_partitions import AddPartitions
+from devkit.faults.kafka.client_quota import ClientQuota
+from devkit.faults.kafka.move_leader import MoveLeader
+from devkit.faults.kafka.reassign import Reassign
+from devkit.faults.kafka.recreate_topic import RecreateTopic
+from devkit.faults.kafka.topic_settings import TopicSettings
 from devkit.faults.machine.cpu_load import CpuLoad
 from devkit.faults.network.bandwidth import NetworkBandwidth
 from devkit.faults.network.blackhole import NetworkBlackhole
@@ -25,6 +31,12 @@ _ALL: tuple[type[Fault], ...] = (
     Pause,
     Kill,
     Restart,
+    AddPartitions,
+    RecreateTopic,
+    TopicSettings,
+    ClientQuota,
+    MoveLeader,
+    Reassign,
     NetworkLatency,
     NetworkBandwidth,
     NetworkCut,

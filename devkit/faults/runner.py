@@ -90,10 +90,12 @@ class Runner:
         events: int = 0,
         start: Start = on_a_thread,
         renewal_clock: Callable[[], float] = time.monotonic,
+        holder: int | None = None,
     ) -> None:
         self._playing = [_Playing(item) for item in items]
         self._journal, self._context, self._excuse, self._clock = journal, context, excuse, clock
         self._tell, self._events, self._start, self._renewal_clock = tell, events, start, renewal_clock
+        self._holder = holder
         self._seen = Seen()
         self._lock = threading.Condition()
         self._error: DevkitError | None = None
@@ -125,6 +127,12 @@ class Runner:
         """Whether a part that a fault holds now does not even answer the kit."""
         with self._lock:
             return any(one.item.do.blinds for one in self._acting())
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """How far each item is, in their order."""
+        with self._lock:
+            return tuple(one.phase for one in self._playing)
 
     @property
     def happened(self) -> tuple[Happened, ...]:
@@ -192,7 +200,7 @@ class Runner:
             for part in {need.part for need in one.item.do.needs()}:
                 one.held.enter_context(self._excuse(part))
             lasts_s = one.item.for_.total_seconds() if one.item.for_ else None
-            one.page = self._journal.open(one.item.name, one.item.do, lasts_s=lasts_s)
+            one.page = self._journal.open(one.item.name, one.item.do, holder=self._holder, lasts_s=lasts_s)
             one.acting = one.item.do.begin(self._context(one.page.plan))
         except DevkitError as error:
             # That it did not begin is no defect of the run, but then it must leave nothing behind either.

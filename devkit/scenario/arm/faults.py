@@ -102,7 +102,7 @@ class ArmFaults:
     def _context(self, plan: Callable[[Undo], None]) -> Context:
         return Context(
             self._stack.parts,
-            self._stack.kafka.bootstrap,
+            self._stack.kafka.direct,
             plan,
             topics=self._topics,
             processes=self._processes,

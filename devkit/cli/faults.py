@@ -1,0 +1,33 @@
+"""`devkit faults`: all faults there are, on parts and of the mock."""
+
+import subprocess
+import sys
+
+import click
+
+from devkit.errors import UsageError
+
+
+@click.command()
+@click.argument("name", required=False)
+def faults(name: str | None) -> None:
+    """All faults with their parameters and an example: those on parts, then those of the mock's rules.
+
+    With NAME only that one.
+    """
+    from devkit.faults.listing import described
+    from devkit.faults.registry import FAULTS, unknown_fault
+
+    if name is not None and name in FAULTS:
+        click.echo(described(FAULTS[name]))
+        return
+    if name is None:
+        click.echo("On the parts of a stack, the programs and the machine: `timeline` of a scenario, `fault add --do`")
+        for fault in FAULTS.values():
+            click.echo(described(fault))
+        click.echo("\nOf the mock API: `mock.rules` of a scenario, `devkit fault add`\n")
+    argv = [sys.executable, "-P", "-m", "mockapi", "faults", *([name] if name else [])]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise UsageError(f"on a part: {unknown_fault(str(name))}", hint=f"of the mock: {done.stderr.strip()}")
+    click.echo(done.stdout, nl=False)

@@ -1,0 +1,144 @@
+"""Faults on the parts of a stack that is up, put in by a person: begun, listed and removed from the command line."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+import psutil
+from pydantic import ValidationError
+
+from devkit.errors import StackError, UsageError
+from devkit.faults.attached import attached_parts
+from devkit.faults.fault import Fault
+from devkit.faults.holder import News
+from devkit.faults.item import TimelineItem
+from devkit.faults.journal import Journal, Page
+from devkit.faults.registry import FAULTS
+from devkit.faults.undo import carry_out
+from devkit.guardian.environment import run_environment
+from devkit.guardian.processes import RUN_VARIABLE
+from devkit.guardian.state import LOGS, RunState
+from devkit.waiting import wait_until
+
+_ENDING = timedelta(seconds=150)
+
+
+def is_on_a_part(do: Mapping[str, object]) -> bool:
+    """Whether what is written behind `do` is a fault on a part, and not one of the mock's."""
+    return len(do) == 1 and next(iter(do)) in FAULTS
+
+
+def parse(do: Mapping[str, object], *, name: str | None, at: str | None, for_: str | None) -> TimelineItem:
+    """Raises UsageError that says where what is wrong."""
+    written = {"name": name or "-", "do": do, "at": at or "0s"} | ({"for": for_} if for_ else {})
+    try:
+        item = TimelineItem.model_validate(written)
+    except ValidationError as error:
+        said = [f"{'.'.join(map(str, one['loc'])) or 'the fault'}: {_plain(one['msg'])}" for one in error.errors()]
+        raise UsageError("\n".join(said), hint="`devkit faults` shows the parameters of each") from error
+    return item
+
+
+@dataclass(frozen=True)
+class Added:
+    """A fault that was added. `text` is what it did, where it is over at once."""
+
+    name: str
+    text: str = ""
+    waits: bool = False
+
+
+class HandFaults:
+    """Of one run."""
+
+    def __init__(self, run: RunState) -> None:
+        self._run, self._journal = run, Journal(run.run_id)
+
+    def listed(self) -> tuple[Page, ...]:
+        return self._journal.pages()
+
+    def add(self, item: TimelineItem, *, taken: frozenset[str]) -> Added:
+        """Have a process of the run hold it. Raises UsageError for what the stack refuses, StackError when it fails."""
+        self._require(item.do)
+        names = taken | {page.entry.name for page in self.listed()}
+        if item.name == "-":
+            item = item.model_copy(update={"name": _free_name(item.do, names)})
+        elif item.name in names:
+            raise UsageError(f"there is a fault {item.name!r} already", hint="give another --name, or remove that one")
+        news = self._start(item)
+        if news.phase == "refused":
+            raise StackError(f"{item.do}: {news.text}")
+        return Added(item.name, news.text, waits=news.phase == "waiting")
+
+    def remove(self, name: str) -> bool:
+        """End one and wait until it is undone; False when there is none of this name. Raises StackError."""
+        pages = [page for page in self.listed() if page.entry.name == name]
+        for page in pages:
+            holder = page.entry.holder
+            if holder is None:
+                raise UsageError(
+                    f"fault {name!r} is of the timeline of the scenario that runs", hint="it ends by itself"
+                )
+            if psutil.pid_exists(holder):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(holder, signal.SIGTERM)
+                wait_until(partial(_is_gone, page.path), what=f"fault {name!r} to end", deadline=_ENDING)
+            else:
+                carry_out(page)
+                page.close()
+        return bool(pages)
+
+    def _require(self, fault: Fault) -> None:
+        parts = attached_parts(self._run)
+        for need in fault.needs():
+            if need.part not in parts:
+                known = ", ".join(parts) or "none"
+                raise UsageError(
+                    f"{fault}: stack {self._run.run_id} has no part {need.part!r}", hint=f"it has: {known}"
+                )
+            if need.lever is not None:
+                parts[need.part].require(need.lever)
+
+    def _start(self, item: TimelineItem) -> News:
+        log = Path(self._run.addresses.get(LOGS, str(self._run.directory))) / f"fault-{os.getpid()}.log"
+        with log.open("ab") as said:
+            holder = subprocess.Popen(
+                [sys.executable, "-P", "-m", "devkit.faults.holder", self._run.run_id],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=said,
+                # It outlives this command and its terminal; the run's mark has the guardian end it with the run.
+                start_new_session=True,
+                env=run_environment(os.environ) | {RUN_VARIABLE: self._run.run_id},
+            )
+        assert holder.stdin is not None
+        assert holder.stdout is not None
+        with holder.stdin as words, holder.stdout as answer:
+            words.write(item.model_dump_json(by_alias=True, exclude_unset=True).encode())
+            words.close()
+            line = answer.readline()
+        holder.returncode = 0  # it goes on without us
+        if not line:
+            raise StackError(f"{item.do}: it could not be held", hint=f"its log is {log}")
+        return News.model_validate_json(line)
+
+
+def _is_gone(path: Path) -> bool:
+    return not path.exists()
+
+
+def _free_name(fault: Fault, taken: frozenset[str]) -> str:
+    base = "-".join([fault.name, *(need.part for need in fault.needs()[:1])])
+    names = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 2))
+    return next(name for name in names if name not in taken)
+
+
+def _plain(text: str) -> str:
+    return text.removeprefix("Value error, ")

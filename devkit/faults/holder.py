@@ -1,0 +1,128 @@
+"""Holds a fault on a stack that is up: `python -m devkit.faults.holder RUN_ID`, with the timeline item on its input.
+
+It goes on after the command that started it, renews the fault's lease, ends the fault when its time is over, when
+SIGTERM says so, or when the stack is gone; if it is killed, the guardian undoes the fault. It first prints one line on
+what it came to: {"phase": "waiting" | "acting" | "over" | "refused", "text": …}.
+"""
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from devkit.errors import DevkitError
+from devkit.faults.attached import attached_parts
+from devkit.faults.fault import Context, Undo
+from devkit.faults.item import TimelineItem
+from devkit.faults.journal import Journal
+from devkit.faults.runner import Phase, Runner
+from devkit.guardian.state import RunState, known_runs
+
+_LOOK_S = 0.2
+
+
+class News(BaseModel):
+    """What the holder says first."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    phase: Literal["waiting", "acting", "over", "refused"]
+    text: str = ""
+
+
+class Holder:
+    """Holds one item; its `at` counts from now."""
+
+    def __init__(self, run: RunState, item: TimelineItem) -> None:
+        self._run, self._item = run, item
+        self._ended = threading.Event()
+        self._has_said = False
+        self._journal = Journal(run.run_id)
+        began = time.monotonic()
+        self._runner = Runner(
+            [item],
+            journal=self._journal,
+            context=self._context,
+            excuse=lambda _part: contextlib.nullcontext(),
+            clock=lambda: time.monotonic() - began,
+            tell=lambda _happened: None,
+            holder=os.getpid(),
+        )
+
+    def hold(self) -> None:
+        """Until the fault is over. Raises DevkitError when it could not be ended."""
+        signal.signal(signal.SIGTERM, lambda _number, _frame: self._ended.set())
+        ready = None
+        if self._item.at:
+            ready = self._journal.open(self._item.name, self._item.do, holder=os.getpid(), waits=True)
+            _say(News(phase="waiting"))
+        self._runner.start()
+        try:
+            while not self._has_to_end():
+                if ready is not None and self._phase == "waiting":
+                    ready.renew()
+                    continue
+                if ready is not None:
+                    ready.close()
+                    ready = None
+                elif self._phase in ("acting", "over"):
+                    self._say_once()
+        finally:
+            if ready is not None:
+                ready.close()
+            self._runner.end()
+            self._say_once()
+
+    @property
+    def _phase(self) -> Phase:
+        return self._runner.phases[0]
+
+    def _has_to_end(self) -> bool:
+        return self._phase == "over" or self._ended.wait(_LOOK_S) or not self._run.guardian_is_alive()
+
+    def _say_once(self) -> None:
+        if not self._has_said:
+            self._has_said = True
+            _say(self._news())
+
+    def _news(self) -> News:
+        if self._phase != "over":
+            return News(phase="acting")
+        (happened,) = self._runner.happened
+        return News(phase="over" if happened.acted else "refused", text=happened.did)
+
+    def _context(self, plan: Callable[[Undo], None]) -> Context:
+        run = self._run
+        return Context(
+            attached_parts(run),
+            run.addresses.get("kafka direct", run.addresses["kafka"]),
+            plan,
+            is_guest=all(place.pid is None and place.container is None for place in run.parts),
+        )
+
+
+def _say(news: News) -> None:
+    """Whoever asked may be gone by now."""
+    with contextlib.suppress(OSError):
+        sys.stdout.write(news.model_dump_json() + "\n")
+        sys.stdout.flush()
+
+
+def main() -> None:
+    item = TimelineItem.model_validate_json(sys.stdin.read())
+    run = next(run for run in known_runs() if run.run_id == sys.argv[1])
+    try:
+        Holder(run, item).hold()
+    except DevkitError as error:
+        _say(News(phase="refused", text=str(error)))
+        sys.exit(3)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""`add_partitions: {topic: source, partitions: 6}`: a topic grows while it is read and written."""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from devkit.errors import StackError
+from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
+from devkit.faults.kafka.cluster import cluster, topic_of
+
+
+class AddPartitions(Fault):
+    """`partitions` is how many the topic has afterwards. Kafka cannot take partitions away again."""
+
+    name: ClassVar[str] = "add_partitions"
+    summary: ClassVar[str] = "a topic gets more partitions; cannot be undone"
+    example: ClassVar[str] = "{topic: source, partitions: 6}"
+    lasts: ClassVar[bool] = False
+
+    topic: str
+    partitions: Annotated[int, Field(ge=2, le=1000)]
+
+    def needs(self) -> tuple[Need, ...]:
+        return ()
+
+    def begin(self, context: Context) -> Acting:
+        topic = topic_of(context, self.topic)
+        with cluster(context.kafka) as kafka:
+            before = len(kafka.partitions(topic))
+            if before >= self.partitions:
+                raise StackError(f"topic {topic} has {before} partitions, and can only get more")
+            left = f"topic {topic} has {self.partitions} partitions where it had {before}"
+            context.plan(Undo(irreversible=left, outlives_run=context.is_guest))
+            kafka.admin.create_partitions({topic: self.partitions})
+        return _Grown(context.kafka, topic, before, self.partitions)
+
+
+@dataclass(frozen=True)
+class _Grown:
+    bootstrap: str
+    topic: str
+    before: int
+    asked: int
+
+    def end(self) -> Proof:
+        with cluster(self.bootstrap) as kafka:
+            now = len(kafka.partitions(self.topic))
+        return Proof(now == self.asked, f"topic {self.topic} had {self.before} partitions and has {now}")

@@ -1,0 +1,144 @@
+"""What faults ask of a Kafka cluster and tell it, by its own interface."""
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from kafka import KafkaAdminClient
+from kafka.admin import AlterConfigOp, ConfigResource, ConfigResourceType
+from kafka.errors import KafkaError
+from kafka.structs import TopicPartition
+
+from devkit.errors import StackError
+from devkit.faults.fault import Context
+from devkit.stack.topics import TopicEnds
+from devkit.waiting import wait_until
+
+_ANSWER_MS = 10_000
+_SETTLING = timedelta(seconds=30)
+
+
+@dataclass(frozen=True)
+class Replicas:
+    """Where a partition lies; the first replica is the one that is preferred as its leader."""
+
+    leader: int
+    replicas: tuple[int, ...]
+    in_sync: frozenset[int]
+
+
+class Cluster:
+    """Raises StackError for all that the broker refuses."""
+
+    def __init__(self, admin: KafkaAdminClient, bootstrap: str) -> None:
+        self.admin, self._bootstrap = admin, bootstrap
+
+    def partitions(self, topic: str) -> Mapping[int, Replicas]:
+        """Raises StackError when there is no such topic."""
+        (found,) = self.admin.describe_topics([topic])
+        if found["error_code"]:
+            raise StackError(f"Kafka has no topic {topic!r}", hint=f"there are: {', '.join(sorted(self.topics()))}")
+        return {
+            one["partition_index"]: Replicas(one["leader_id"], tuple(one["replica_nodes"]), frozenset(one["isr_nodes"]))
+            for one in found["partitions"]
+        }
+
+    def partition(self, topic: str, number: int) -> Replicas:
+        """Raises StackError when there is no such topic or partition."""
+        found = self.partitions(topic)
+        if number not in found:
+            raise StackError(f"topic {topic} has {len(found)} partitions, and none of number {number}")
+        return found[number]
+
+    def topic_id(self, topic: str) -> str:
+        """A topic that is made again has another."""
+        (found,) = self.admin.describe_topics([topic])
+        return str(found["topic_id"])
+
+    def topics(self) -> Sequence[str]:
+        return list(self.admin.list_topics())
+
+    def records(self, topic: str) -> int:
+        """How many were ever written to it, as far as its end offsets tell."""
+        with contextlib.closing(TopicEnds(self._bootstrap)) as ends:
+            return sum(ends.of(topic).values())
+
+    def brokers(self) -> tuple[int, ...]:
+        return tuple(sorted(broker["broker_id"] for broker in self.admin.describe_cluster()["brokers"]))
+
+    def settings(self, topic: str) -> dict[str, str]:
+        """Those that the topic has of its own."""
+        resource = ConfigResource(ConfigResourceType.TOPIC, topic)
+        found = self.admin.describe_configs([resource])
+        return {
+            key: str(entry["value"])
+            for of_type in found.values()
+            for entries in of_type.values()
+            for key, entry in entries.items()
+            if entry["config_source"] == "DYNAMIC_TOPIC_CONFIG"
+        }
+
+    def alter_topic(self, topic: str, settings: Mapping[str, str | None]) -> None:
+        """Set, or with None remove, settings of a topic."""
+        self._alter(ConfigResourceType.TOPIC, topic, settings)
+
+    def alter_broker(self, broker: int, settings: Mapping[str, str | None]) -> None:
+        """The same of a broker."""
+        self._alter(ConfigResourceType.BROKER, str(broker), settings)
+
+    def move(self, topic: str, partition: int, replicas: Sequence[int] | None) -> None:
+        """Begin to move a partition to these brokers; None cancels a move that goes on."""
+        place = TopicPartition(topic, partition)
+        self.admin.alter_partition_reassignments({place: list(replicas) if replicas else None}, timeout_ms=_ANSWER_MS)
+
+    def is_moving(self, topic: str, partition: int) -> bool:
+        place = TopicPartition(topic, partition)
+        return place in self.admin.list_partition_reassignments([place], timeout_ms=_ANSWER_MS)
+
+    def await_moved(self, topic: str, partition: int) -> None:
+        wait_until(
+            lambda: not self.is_moving(topic, partition), what=f"partition {partition} to move", deadline=_SETTLING
+        )
+
+    def elect_preferred(self, topic: str, partition: int) -> None:
+        """Have the first replica lead; wait until it does."""
+        self.admin.elect_leaders(0, {topic: [partition]}, timeout_ms=_ANSWER_MS, raise_errors=False)
+
+        def leads() -> bool:
+            found = self.partition(topic, partition)
+            return found.leader == found.replicas[0]
+
+        wait_until(leads, what=f"the leader of partition {partition} of {topic} to change", deadline=_SETTLING)
+
+    def _alter(self, kind: ConfigResourceType, name: str, settings: Mapping[str, str | None]) -> None:
+        operations = {
+            key: (AlterConfigOp.DELETE, None) if value is None else (AlterConfigOp.SET, value)
+            for key, value in settings.items()
+        }
+        # Of brokers the client does not know all that may be set, such as the rates of a throttle.
+        is_known = kind is not ConfigResourceType.BROKER
+        try:
+            self.admin.alter_configs([ConfigResource(kind, name, operations)], raise_on_unknown=is_known)
+        except ValueError as error:
+            raise StackError(f"Kafka knows no such setting of a {kind.name.lower()}: {error}") from error
+
+
+@contextlib.contextmanager
+def cluster(bootstrap: str) -> Iterator[Cluster]:
+    """Raises StackError for what Kafka raises."""
+    try:
+        admin = KafkaAdminClient(bootstrap_servers=bootstrap.split(","), bootstrap_timeout_ms=_ANSWER_MS)
+    except (KafkaError, OSError, ValueError) as error:
+        raise StackError(f"Kafka at {bootstrap} does not answer: {error}") from error
+    try:
+        yield Cluster(admin, bootstrap)
+    except KafkaError as error:
+        raise StackError(f"Kafka at {bootstrap} refused: {error}") from error
+    finally:
+        admin.close()
+
+
+def topic_of(context: Context, topic: str) -> str:
+    """The topic that plays a role in the arm (source, output, error), or the one of that name."""
+    return context.topics.get(topic, topic)

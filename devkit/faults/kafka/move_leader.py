@@ -1,0 +1,76 @@
+"""`move_leader: {topic: output}`: another broker leads a partition for a time; clients have to find it."""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from devkit.errors import StackError
+from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
+from devkit.faults.kafka.cluster import Cluster, cluster, topic_of
+
+
+class MoveLeader(Fault):
+    """Without `to` the next of the partition's replicas leads. At the end the one of before does again."""
+
+    name: ClassVar[str] = "move_leader"
+    summary: ClassVar[str] = "another broker leads a partition; needs a topic with replicas"
+    example: ClassVar[str] = "{topic: output, partition: 0}"
+    brokers: ClassVar[int] = 2
+
+    topic: str
+    partition: Annotated[int, Field(ge=0)] = 0
+    to: int | None = None
+
+    def needs(self) -> tuple[Need, ...]:
+        return ()
+
+    def begin(self, context: Context) -> Acting:
+        topic = topic_of(context, self.topic)
+        with cluster(context.kafka) as kafka:
+            found = kafka.partition(topic, self.partition)
+            others = [replica for replica in found.replicas if replica != found.leader]
+            leader = self.to if self.to is not None else next(iter(others), None)
+            if leader not in others:
+                raise StackError(
+                    f"partition {self.partition} of {topic} is led by broker {found.leader}, and has "
+                    f"replicas on {', '.join(map(str, others)) or 'no other broker'}",
+                    hint="a topic has replicas where the scenario says `kafka.brokers: 3`",
+                )
+            data = {"kafka": context.kafka, "topic": topic, "partition": str(self.partition)}
+            before = (found.leader, *others)
+            undo = Undo(data=data | {"replicas": ",".join(map(str, before))}, outlives_run=context.is_guest)
+            context.plan(undo)
+            _lead(kafka, topic, self.partition, (leader, *(one for one in found.replicas if one != leader)))
+        return _Led(context.kafka, topic, self.partition, found.leader, leader, undo)
+
+    @classmethod
+    def undo(cls, undo: Undo) -> None:
+        replicas = tuple(int(broker) for broker in undo.data["replicas"].split(","))
+        with cluster(undo.data["kafka"]) as kafka:
+            if undo.data["topic"] in kafka.topics():
+                _lead(kafka, undo.data["topic"], int(undo.data["partition"]), replicas)
+
+
+@dataclass(frozen=True)
+class _Led:
+    bootstrap: str
+    topic: str
+    partition: int
+    before: int
+    asked: int
+    how_undone: Undo
+
+    def end(self) -> Proof:
+        with cluster(self.bootstrap) as kafka:
+            now = kafka.partition(self.topic, self.partition).leader
+        MoveLeader.undo(self.how_undone)
+        did = f"broker {now} led partition {self.partition} of {self.topic}, before and after it broker {self.before}"
+        return Proof(now == self.asked, did)
+
+
+def _lead(kafka: Cluster, topic: str, partition: int, replicas: tuple[int, ...]) -> None:
+    """The first of the replicas is preferred; the election makes it the leader."""
+    kafka.move(topic, partition, replicas)
+    kafka.await_moved(topic, partition)
+    kafka.elect_preferred(topic, partition)

@@ -1,0 +1,70 @@
+"""`recreate_topic: {topic: output}`: a topic is deleted with all its records and made again, empty."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import ClassVar, Literal
+
+from kafka.errors import TopicAlreadyExistsError
+
+from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
+from devkit.faults.kafka.cluster import cluster, topic_of
+from devkit.waiting import wait_until
+
+_DELETED = timedelta(seconds=30)
+
+
+class RecreateTopic(Fault):
+    """The new topic has the partitions and settings of the old one.
+
+    The source topic is refused: what was published is known by its offsets, and those would begin anew.
+    """
+
+    name: ClassVar[str] = "recreate_topic"
+    summary: ClassVar[str] = "the output or error topic is deleted and made again, empty; cannot be undone"
+    example: ClassVar[str] = "{topic: output}"
+    lasts: ClassVar[bool] = False
+
+    topic: Literal["output", "error"]
+
+    def needs(self) -> tuple[Need, ...]:
+        return ()
+
+    def begin(self, context: Context) -> Acting:
+        topic = topic_of(context, self.topic)
+        with cluster(context.kafka) as kafka:
+            partitions, settings, records = kafka.partitions(topic), kafka.settings(topic), kafka.records(topic)
+            before = kafka.topic_id(topic)
+            left = f"the {records} records that topic {topic} had are gone"
+            context.plan(Undo(irreversible=left, outlives_run=context.is_guest))
+            kafka.admin.delete_topics([topic])
+            options = {
+                "num_partitions": len(partitions),
+                "replication_factor": len(partitions[0].replicas),
+                "configs": settings,
+            }
+
+            def made() -> bool:
+                try:
+                    kafka.admin.create_topics({topic: options}, wait_for_metadata=True)
+                except TopicAlreadyExistsError:
+                    return False  # the deletion is accepted but not yet carried out, or a client had it made
+                return True
+
+            wait_until(made, what=f"topic {topic} to be made again", deadline=_DELETED)
+        return _Recreated(context.kafka, topic, before, records)
+
+
+@dataclass(frozen=True)
+class _Recreated:
+    bootstrap: str
+    topic: str
+    before: str
+    records: int
+
+    def end(self) -> Proof:
+        with cluster(self.bootstrap) as kafka:
+            is_another = kafka.topic_id(self.topic) != self.before
+        if not is_another:
+            return Proof(acted=False, did=f"topic {self.topic} is the one of before")
+        gone = f"{self.records} records, which no audit can see any more"
+        return Proof(acted=True, did=f"topic {self.topic} was deleted with {gone}, and made again")

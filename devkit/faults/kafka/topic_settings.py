@@ -1,0 +1,69 @@
+"""`topic_settings: {topic: output, settings: {max.message.bytes: 100000}}`: settings of a topic change for a time."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import orjson
+from pydantic import BeforeValidator, Field
+
+from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
+from devkit.faults.kafka.cluster import cluster, topic_of
+
+
+def _as_text(value: object) -> object:
+    """Kafka's settings are text; YAML reads some as numbers or truth values."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int | float) else value
+
+
+class TopicSettings(Fault):
+    """At the end each setting is what it was before, or not set where it was not."""
+
+    name: ClassVar[str] = "topic_settings"
+    summary: ClassVar[str] = "settings of a topic change, such as the largest record that it takes"
+    example: ClassVar[str] = "{topic: output, settings: {max.message.bytes: 100000}}"
+
+    topic: str
+    settings: Annotated[dict[str, Annotated[str, BeforeValidator(_as_text)]], Field(min_length=1)]
+
+    def needs(self) -> tuple[Need, ...]:
+        return ()
+
+    def begin(self, context: Context) -> Acting:
+        topic = topic_of(context, self.topic)
+        with cluster(context.kafka) as kafka:
+            kafka.partitions(topic)
+            own = kafka.settings(topic)
+            before = {key: own.get(key) for key in self.settings}
+            undo = Undo(
+                data={"kafka": context.kafka, "topic": topic, "before": orjson.dumps(before).decode()},
+                outlives_run=context.is_guest,
+            )
+            context.plan(undo)
+            kafka.alter_topic(topic, self.settings)
+        return _Changed(context.kafka, topic, self.settings, undo)
+
+    @classmethod
+    def undo(cls, undo: Undo) -> None:
+        topic, before = undo.data["topic"], orjson.loads(undo.data["before"])
+        with cluster(undo.data["kafka"]) as kafka:
+            if topic in kafka.topics():
+                kafka.alter_topic(topic, before)
+
+
+@dataclass(frozen=True)
+class _Changed:
+    bootstrap: str
+    topic: str
+    asked: Mapping[str, str]
+    how_undone: Undo
+
+    def end(self) -> Proof:
+        with cluster(self.bootstrap) as kafka:
+            now = kafka.settings(self.topic)
+        TopicSettings.undo(self.how_undone)
+        had = {key: now.get(key, "its default") for key in self.asked}
+        said = ", ".join(f"{key} {value}" for key, value in had.items())
+        return Proof(had == dict(self.asked), f"topic {self.topic} had {said}, and has what it had before")

@@ -1,0 +1,154 @@
+"""Faults put in by hand on a run of values: a real process is what is paused, and a real one holds the fault."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import timedelta
+
+import psutil
+import pytest
+
+from devkit.errors import StackError, UsageError
+from devkit.faults.attached import attached_parts
+from devkit.faults.by_hand import HandFaults, is_on_a_part, parse
+from devkit.faults.journal import Journal
+from devkit.guardian.state import LOGS, PartPlace, RunState, state_path
+from devkit.waiting import wait_until
+from tests.unit.devkit.faults.parts.test_levers import HTTP
+
+PAUSE = {"pause": {"part": "store"}}
+DEADLINE = timedelta(seconds=30)
+
+
+@pytest.fixture
+def server() -> Iterator[tuple[psutil.Process, str]]:
+    with subprocess.Popen([sys.executable, "-S", "-c", HTTP], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield psutil.Process(process.pid), f"http://127.0.0.1:{process.stdout.readline().strip()}"
+        process.kill()
+
+
+@pytest.fixture
+def run(server: tuple[psutil.Process, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunState]:
+    """Guarded by this process, with one part of its own and one of another owner."""
+    process, address = server
+    me, directory = psutil.Process(), tmp_path_factory.mktemp("run")
+    state = RunState(
+        run_id="hand",
+        guardian_pid=me.pid,
+        guardian_started=me.create_time(),
+        directory=directory,
+        released=True,
+        addresses={"kafka": "127.0.0.1:1", LOGS: str(directory)},
+        parts=(PartPlace(name="store", address=address, pid=process.pid), PartPlace(name="kafka", address="h:1")),
+    )
+    state.save()
+    yield state
+    for page in Journal("hand").pages():
+        if page.entry.holder is not None and psutil.pid_exists(page.entry.holder):
+            os.kill(page.entry.holder, signal.SIGKILL)
+    state_path("hand").unlink()
+
+
+def is_stopped(process: psutil.Process) -> bool:
+    return bool(process.status() == psutil.STATUS_STOPPED)
+
+
+def test_a_fault_goes_on_after_the_command_and_is_removed_by_another(
+    run: RunState, server: tuple[psutil.Process, str]
+) -> None:
+    process, _ = server
+    added = HandFaults(run).add(parse(PAUSE, name=None, at=None, for_=None), taken=frozenset())
+    assert (added.name, added.text, added.waits) == ("pause-store", "", False)
+    assert is_stopped(process)
+    (page,) = HandFaults(run).listed()
+    assert (page.entry.name, page.entry.asked) == ("pause-store", "pause: {part: store}")
+    with pytest.raises(UsageError, match="there is a fault 'pause-store' already"):
+        HandFaults(run).add(parse(PAUSE, name="pause-store", at=None, for_=None), taken=frozenset())
+    assert HandFaults(run).remove("pause-store")
+    assert not is_stopped(process)
+    assert HandFaults(run).listed() == ()
+    assert not HandFaults(run).remove("pause-store")
+
+
+def test_one_ends_after_its_time(run: RunState, server: tuple[psutil.Process, str]) -> None:
+    HandFaults(run).add(parse(PAUSE, name="short", at=None, for_="300ms"), taken=frozenset())
+    wait_until(lambda: not HandFaults(run).listed(), what="the fault to end", deadline=DEADLINE)
+    assert not is_stopped(server[0])
+
+
+def test_one_that_waits_is_listed_and_can_be_removed(run: RunState, server: tuple[psutil.Process, str]) -> None:
+    added = HandFaults(run).add(parse(PAUSE, name="later", at="1h", for_=None), taken=frozenset())
+    assert added.waits
+    (page,) = HandFaults(run).listed()
+    assert page.entry.waits
+    HandFaults(run).remove("later")
+    assert not is_stopped(server[0])
+    assert HandFaults(run).listed() == ()
+
+
+def test_one_whose_holder_was_killed_is_undone_by_its_removal(
+    run: RunState, server: tuple[psutil.Process, str]
+) -> None:
+    HandFaults(run).add(parse(PAUSE, name="orphan", at=None, for_=None), taken=frozenset())
+    (page,) = HandFaults(run).listed()
+    assert page.entry.holder is not None
+    holder = psutil.Process(page.entry.holder)
+    holder.kill()
+    wait_until(lambda: not holder.is_running() or holder.status() == "zombie", what="it to die", deadline=DEADLINE)
+    os.waitpid(holder.pid, 0)
+    assert is_stopped(server[0])
+    assert HandFaults(run).remove("orphan")
+    assert not is_stopped(server[0])
+
+
+def test_a_part_of_the_timeline_is_not_removed_by_hand(run: RunState) -> None:
+    Journal("hand").open("x", parse(PAUSE, name="x", at=None, for_=None).do)
+    with pytest.raises(UsageError, match="fault 'x' is"):
+        HandFaults(run).remove("x")
+
+
+def test_what_fails_at_the_part_is_told(run: RunState) -> None:
+    do = {"add_partitions": {"topic": "t", "partitions": 3}}
+    with pytest.raises(StackError, match=r"add_partitions: .*Kafka at 127\.0\.0\.1:1 does not answer"):
+        HandFaults(run).add(parse(do, name=None, at=None, for_=None), taken=frozenset())
+    assert HandFaults(run).listed() == ()
+
+
+@pytest.mark.parametrize(
+    ("do", "said"),
+    [
+        ({"pause": {"part": "stor"}}, "has no part 'stor'"),
+        ({"pause": {"part": "kafka"}}, "it is not ours to stop"),
+        ({"kill": {"part": "store"}}, "the run that started it alone can start it again"),
+    ],
+)
+def test_what_the_stack_cannot_is_refused_before_anything_starts(
+    run: RunState, do: dict[str, object], said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        HandFaults(run).add(parse(do, name=None, at=None, for_=None), taken=frozenset())
+    assert HandFaults(run).listed() == ()
+
+
+def test_what_is_written_wrong_says_where() -> None:
+    with pytest.raises(UsageError, match=r"do\.pause\.prt: unknown parameter of pause; did you mean 'part'"):
+        parse({"pause": {"prt": 1}}, name=None, at=None, for_=None)
+
+
+def test_which_faults_are_on_parts() -> None:
+    assert is_on_a_part(PAUSE)
+    assert not is_on_a_part({"status": 504})
+    assert not is_on_a_part({"pause": {}, "status": 504})
+
+
+def test_a_part_that_died_says_so(run: RunState, server: tuple[psutil.Process, str]) -> None:
+    part = attached_parts(run)["store"]
+    assert part.life.exit_code is None
+    server[0].kill()
+    server[0].wait()
+    assert part.life.exit_code == -signal.SIGKILL
+    with pytest.raises(StackError, match="is gone"):
+        part.pull("pause")
