@@ -9,7 +9,17 @@ from devkit.faults.do import parse_do
 from devkit.faults.registry import FAULTS, register
 from tests.unit.devkit.faults.fakes import Noted
 
-NEEDS_NO_PART = {"kill_process", "stop_process", "cpu_load"}
+NEEDS_NO_PART = {
+    "kill_process",
+    "stop_process",
+    "cpu_load",
+    "add_partitions",
+    "recreate_topic",
+    "topic_settings",
+    "client_quota",
+    "move_leader",
+    "reassign",
+}
 ELSEWHERE = """
 from typing import ClassVar
 from devkit.faults import Acting, Context, Fault, Need, Proof, register

@@ -43,7 +43,7 @@ class Arm:
         self.path, self.clock, self.part, self.shown = directory / "events.jsonl", Clock(), FakePart(), io.StringIO()
         stack = SimpleNamespace(
             parts={"kafka": self.part},
-            kafka=SimpleNamespace(bootstrap="127.0.0.1:1"),
+            kafka=SimpleNamespace(bootstrap="127.0.0.1:1", direct="127.0.0.1:1"),
             prefix="",
             excused=lambda _name: nullcontext(),
         )
