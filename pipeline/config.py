@@ -10,7 +10,18 @@ from datetime import timedelta
 from itertools import combinations
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    FieldSerializationInfo,
+    PositiveInt,
+    SerializerFunctionWrapHandler,
+    StringConstraints,
+    field_serializer,
+    model_validator,
+)
 
 from located_config.duration import Duration, PositiveDuration
 from located_config.share import PositiveShare, Share
@@ -270,9 +281,9 @@ class PipelineConfig(_Section):
     # A batch that takes longer ends the process: whoever supervises it sees a failure, and not silence.
     stall_timeout: PositiveDuration = timedelta(minutes=10)
     # What has begun and not ended after so long is put aside, a backstop; by default it follows stall_timeout.
-    batch_budget: PositiveDuration = Field(default_factory=timedelta)
+    batch_budget: PositiveDuration | None = None
     # After SIGTERM the batch at work and the slow rounds have so long to end; by default it follows the allowance.
-    stop_timeout: PositiveDuration = Field(default_factory=timedelta)
+    stop_timeout: PositiveDuration | None = None
     # Bytes of finished records that may wait for the sink in one Python worker before fetching pauses.
     result_buffer: Annotated[Size, Field(ge=0)] = 64 * MIB
 
@@ -319,9 +330,9 @@ class PipelineConfig(_Section):
     @model_validator(mode="after")
     def _budget_within_stall_timeout(self) -> Self:
         allowance, stall = self.deferral.inline_allowance, self.stall_timeout
-        if "batch_budget" not in self.model_fields_set:
-            self.__dict__["batch_budget"] = (min(allowance, stall) + stall) / 2
-        elif self.deferral.policy == "defer" and not allowance < self.batch_budget < stall:
+        if self.batch_budget is None or self.deferral.policy != "defer":
+            return self
+        if not allowance < self.batch_budget < stall:
             raise ValueError(
                 f"batch_budget {self.batch_budget.total_seconds():g} s is not between deferral.inline_allowance "
                 f"{allowance.total_seconds():g} s and stall_timeout {stall.total_seconds():g} s: leave it out, or "
@@ -333,12 +344,31 @@ class PipelineConfig(_Section):
     def _time_to_stop(self) -> Self:
         allowance = self.deferral.inline_allowance
         needed = allowance + _TIME_TO_WRITE
-        if "stop_timeout" not in self.model_fields_set:
-            self.__dict__["stop_timeout"] = needed + _TIME_TO_WRITE  # frozen is what whoever made it said
-        elif self.deferral.policy == "defer" and self.stop_timeout < needed:
+        if self.stop_timeout is not None and self.deferral.policy == "defer" and self.stop_timeout < needed:
             raise ValueError(
                 f"stop_timeout {self.stop_timeout.total_seconds():g} s is too short: slow records have "
                 f"deferral.inline_allowance {allowance.total_seconds():g} s before they are deferred, and a batch "
                 f"needs {_TIME_TO_WRITE.total_seconds():g} s to be written; write at least {needed.total_seconds():g}s"
             )
         return self
+
+    @property
+    def effective_batch_budget(self) -> timedelta:
+        """As written, else midway between the allowance and the end of a batch that takes too long."""
+        if self.batch_budget is not None:
+            return self.batch_budget
+        return (min(self.deferral.inline_allowance, self.stall_timeout) + self.stall_timeout) / 2
+
+    @property
+    def effective_stop_timeout(self) -> timedelta:
+        """As written, else the time that a record and the writing of a batch need, and as much again to write."""
+        if self.stop_timeout is not None:
+            return self.stop_timeout
+        return self.deferral.inline_allowance + 2 * _TIME_TO_WRITE
+
+    @field_serializer("batch_budget", "stop_timeout", mode="wrap")
+    def _as_effective(
+        self, _written: timedelta | None, handler: SerializerFunctionWrapHandler, info: FieldSerializationInfo
+    ) -> Any:
+        """What is shown, stored and compared is what holds."""
+        return handler(getattr(self, f"effective_{info.field_name}"))

@@ -111,11 +111,6 @@ class BatchGate:
             self._closed = True
 
     @property
-    def is_closed(self) -> bool:
-        with self._lock:
-            return self._closed
-
-    @property
     def batch(self) -> int | None:
         """The batch within."""
         with self._lock:

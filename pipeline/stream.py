@@ -64,7 +64,7 @@ def run(told: Budget, new: NewStart | None, *, allow_unsafe: bool = False) -> No
 
     `allow_unsafe` accepts a Spark with too few slots.
     """
-    stop = StopRequest(told.config.stop_timeout.total_seconds(), time.monotonic)
+    stop = StopRequest(told.config.effective_stop_timeout.total_seconds(), time.monotonic)
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         stop.signal()

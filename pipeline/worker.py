@@ -184,7 +184,7 @@ def _main_lane(
         limit_s=limit_s,
         rest_ms=functools.partial(policy.rest_ms, 1),
         now_ms=_now_ms,
-        budget=BatchBudget(config.batch_budget.total_seconds(), limit_s),
+        budget=BatchBudget(config.effective_batch_budget.total_seconds(), limit_s),
     )
     return _run(config, task, batches, max_started=_started_at_once(config.fetch))
 

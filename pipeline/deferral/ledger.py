@@ -76,18 +76,6 @@ class Ledger:
         """
         return self.over_bound and not self._replaying
 
-    @property
-    def gate_open(self) -> bool:
-        return not self._replaying
-
-    @property
-    def next_due_ms(self) -> int | None:
-        """When the next page with a stuck entry may be taken (epoch ms, may be past); None when there is none."""
-        if self._replaying:
-            return None
-        due = (self._pages.due_ms(page) for page in self._pages if self._pages.has_stuck(page) and self._is_free(page))
-        return min(due, default=None)
-
     def get(self, position: Position) -> Entry | None:
         return self._pages.get(position)
 

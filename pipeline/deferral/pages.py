@@ -93,10 +93,6 @@ class Pages:
     def has_stuck(self, page: Page) -> bool:
         return self._page(page).stuck
 
-    def due_ms(self, page: Page) -> int:
-        """When none of the page's entries has to wait any more."""
-        return self._page(page).due_ms
-
     def by_rank(self, pages: Iterable[Page]) -> Iterator[Page]:
         """The pages in their order; the first few of many cost little more than one look at each."""
         queue = [(self._page(page).rank, page) for page in pages]

@@ -40,7 +40,8 @@ def test_a_worker_reads_the_configuration_that_the_driver_wrote(
         sink={"max.request.size": request_size},
         result_buffer=buffer,
     )
-    assert PipelineConfig.model_validate_json(config.model_dump_json(by_alias=True)) == config
+    again = PipelineConfig.model_validate_json(config.model_dump_json(by_alias=True))
+    assert again.model_dump() == config.model_dump()
 
 
 def test_sizes_and_durations_are_as_people_write_them(make_config: MakeConfig) -> None:
@@ -136,17 +137,18 @@ def test_a_configuration_cannot_be_changed(make_config: MakeConfig) -> None:
 @pytest.mark.parametrize(("allowance", "seconds"), [("5s", 25), ("60s", 80)])
 def test_the_time_to_stop_follows_the_allowance(make_config: MakeConfig, allowance: str, seconds: int) -> None:
     made = make_config(deferral={"inline_allowance": allowance})
-    assert made.stop_timeout.total_seconds() == seconds
-    assert PipelineConfig.model_validate(made.model_dump(mode="json", by_alias=True)) == made
+    assert made.effective_stop_timeout.total_seconds() == seconds
+    as_shown = made.model_dump(mode="json", by_alias=True)
+    assert PipelineConfig.model_validate(as_shown).stop_timeout == made.effective_stop_timeout
 
 
 def test_a_stop_has_time_for_slow_records_and_the_sink(make_config: MakeConfig) -> None:
     deferral = {"inline_allowance": "20s"}
-    assert make_config(deferral=deferral, stop_timeout="30s").stop_timeout.total_seconds() == 30
+    assert make_config(deferral=deferral, stop_timeout="30s").effective_stop_timeout.total_seconds() == 30
     with pytest.raises(ValidationError, match=r"stop_timeout 29 s is too short: .* write at least 30s"):
         make_config(deferral=deferral, stop_timeout="29s")
     # Without deferral nothing says how long a batch takes.
-    assert make_config(deferral={"policy": "none"}, stop_timeout="1s").stop_timeout.total_seconds() == 1
+    assert make_config(deferral={"policy": "none"}, stop_timeout="1s").effective_stop_timeout.total_seconds() == 1
 
 
 @pytest.mark.parametrize(
@@ -169,13 +171,20 @@ def test_the_same_name_on_another_cluster_is_another_topic(make_config: MakeConf
 
 def test_a_batchs_budget_lies_between_allowance_and_stall(make_config: MakeConfig) -> None:
     made = make_config(deferral={"inline_allowance": "4s"}, stall_timeout="12s")
-    assert made.batch_budget.total_seconds() == 8
-    assert PipelineConfig.model_validate(made.model_dump(mode="json", by_alias=True)) == made
+    assert made.effective_batch_budget.total_seconds() == 8
+    as_shown = made.model_dump(mode="json", by_alias=True)
+    assert PipelineConfig.model_validate(as_shown).batch_budget == made.effective_batch_budget
     for budget in ("4s", "12s"):
         with pytest.raises(ValidationError, match=r"batch_budget \d+ s is not between .* leave it out, or write 8s"):
             make_config(deferral={"inline_allowance": "4s"}, stall_timeout="12s", batch_budget=budget)
     # Without deferral there is nowhere to put what it cuts off.
-    assert make_config(deferral={"policy": "none"}, batch_budget="1h").batch_budget.total_seconds() == 3600
+    assert make_config(deferral={"policy": "none"}, batch_budget="1h").effective_batch_budget.total_seconds() == 3600
+
+
+def test_what_follows_another_setting_follows_it_in_a_copy_too(make_config: MakeConfig) -> None:
+    made = make_config(deferral={"inline_allowance": "4s"}, stall_timeout="12s")
+    later = made.model_copy(update={"stall_timeout": timedelta(seconds=20)})
+    assert later.effective_batch_budget.total_seconds() == 12
 
 
 def test_a_breaker_stays_open_no_longer_than_its_cap(make_config: MakeConfig) -> None:

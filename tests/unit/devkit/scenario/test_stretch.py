@@ -7,6 +7,7 @@ import pytest
 
 from devkit.errors import UsageError
 from devkit.programs.places import NOWHERE
+from devkit.programs.spark.configuration import CONFIG
 from devkit.programs.spark.program import ConfiguredSpark
 from devkit.scenario.configure import config_difference, configured, tried_first
 from devkit.scenario.load import load_scenario
@@ -35,7 +36,8 @@ def test_the_shipped_ones_can_be_stretched(path: Path) -> None:
                 continue
             assert isinstance(before, ConfiguredSpark)
             assert isinstance(after, ConfiguredSpark)
-            assert list(durations(after.config)) == [3 * one for one in durations(before.config)]
+            shown = [CONFIG.validate_python(one.effective()) for one in (before, after)]
+            assert list(durations(shown[1])) == [3 * one for one in durations(shown[0])]
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)

@@ -54,7 +54,7 @@ def test_usual_pages_are_not_deferred_by_it() -> None:
     assert config.deferral.inline_allowance == timedelta(seconds=80)
     assert config.fetch.request_timeout == config.fetch.deadline == timedelta(seconds=80)
     assert found.settings["deferral"] == {"inline_allowance": timedelta(seconds=80)}
-    assert config.stop_timeout >= config.deferral.inline_allowance
+    assert config.effective_stop_timeout >= config.deferral.inline_allowance
 
 
 def test_what_is_enough_already_is_not_written() -> None:

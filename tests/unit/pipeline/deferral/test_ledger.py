@@ -198,20 +198,19 @@ def test_only_what_was_resolved_can_be_forgotten() -> None:
 def test_while_a_batch_is_replayed_the_slow_lane_gets_nothing() -> None:
     of = ledger(entry(1), entry(2, "q", stuck=True), replaying=True)
     assert take(of, idle=True) is None
-    assert (of.gate_open, of.next_due_ms) == (False, None)
     snapshot = plan(of)
     assert take(of, idle=True) is None
     resolved = of.batch_done(snapshot, [])
-    assert not of.gate_open, "until the tombstones are acked"
+    assert take(of, idle=True) is None, "until the tombstones are acked"
     of.forget(resolved)
-    assert of.gate_open
     assert offsets(taken(of).entries) == [2]
 
 
 def test_a_replayed_batch_without_claims_opens_the_gate_at_once() -> None:
     of = ledger(entry(1, stuck=True), replaying=True)
+    assert take(of, idle=True) is None
     assert of.batch_done(plan(of), []) == []
-    assert of.gate_open
+    assert offsets(taken(of).entries) == [1]
 
 
 @pytest.mark.parametrize(("count", "over"), [(3, False), (4, True)])
@@ -289,7 +288,8 @@ def test_a_round_forgets_what_it_resolved_keeps_what_it_wrote_again_and_lets_the
     of.forget(resolved)
     of.release(round_)
     assert of.listing() == [again, entry(3)]
-    assert of.next_due_ms == 500
+    assert take(of, now_ms=499) is None
+    assert offsets(taken(of, now_ms=500).entries) == [2, 3]
 
 
 def test_a_round_is_not_released_before_what_it_resolved_is_forgotten() -> None:
@@ -324,16 +324,17 @@ def test_a_round_speaks_of_its_own_entries_and_of_each_in_one_way(
 
 
 def test_the_next_page_is_due_when_all_of_it_is() -> None:
-    assert ledger().next_due_ms is None
-    assert ledger(entry(1, not_before_ms=7)).next_due_ms is None, "nothing of it is stuck"
+    assert take(ledger(), now_ms=1000) is None
+    assert take(ledger(entry(1, not_before_ms=7)), now_ms=1000) is None, "nothing of it is stuck"
     of = ledger(
         entry(1, stuck=True, not_before_ms=30),
         entry(2, stuck=True, not_before_ms=80),
         entry(3, "q", stuck=True, not_before_ms=50),
     )
-    assert of.next_due_ms == 50
+    assert take(of, now_ms=49) is None
     assert offsets(taken(of, now_ms=60).entries) == [3]
-    assert of.next_due_ms == 80
+    assert take(of, now_ms=79) is None
+    assert offsets(taken(of, now_ms=80).entries) == [1, 2]
 
 
 # --- operators, and void records

@@ -62,7 +62,8 @@ def test_a_page_that_comes_back_has_to_queue_again() -> None:
 def test_a_page_is_due_when_its_last_entry_is() -> None:
     moments = random.Random(1).sample(range(100), 5)
     pages = stored(*(entry(number, not_before_ms=moment) for number, moment in enumerate(moments)))
-    assert pages.due_ms(entry(0).page) == max(moments)
+    assert pages.due(max(moments) - 1, stuck=False) == []
+    assert pages.due(max(moments), stuck=False) == [entry(0).page]
 
 
 @given(STEPS, st.integers(0, 4))

@@ -45,7 +45,7 @@ class TestConfiguration:
 
     def test_reads_back_as_it_is_shown(self) -> None:
         configured = SPARK.configure(PLACES, {})
-        assert CONFIG.validate_python(configured.effective()) == configured.config
+        assert CONFIG.validate_python(configured.effective()).model_dump() == configured.config.model_dump()
 
     def test_the_job_that_is_named_has_its_own_topics(self) -> None:
         topics = SparkProgram("content-enrichment").configure(PLACES, {}).topics
