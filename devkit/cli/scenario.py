@@ -123,23 +123,23 @@ def run(
     from devkit.cli.kept import keep_stack
     from devkit.debug.pause import PausePoint, require_way_on
     from devkit.programs.command.program import CommandKind
-    from devkit.programs.spark.program import SPARK
     from devkit.report.live import progress_for
     from devkit.report.verdict_lines import verdict_lines
+    from devkit.scenario.configure import main_program
     from devkit.scenario.load import find_scenario, load_scenario
     from devkit.scenario.options import RunOptions
     from devkit.scenario.run import run_scenario
     from devkit.stack.stack import StackRequest
 
     require_addresses_fit(backend, addresses)
-    program = SPARK if command is None else CommandKind(given_by="--pipeline").program(command)
+    instead = None if command is None else CommandKind(given_by="--pipeline").program(command)
     points = tuple(PausePoint.parse(text) for text in pause_at)
     limit = None if pause_limit is None else _duration("--pause-limit", pause_limit)
     require_way_on(points, limit, sys.stdin)
-    if debug is not None and not program.takes_debugger:
-        raise UsageError("--debug is for the kit's own pipeline", hint="start your debugger in --pipeline COMMAND")
     path = find_scenario(name_or_file, scenario_directory())
     loaded = load_scenario(path)
+    if debug is not None and not (instead or main_program(loaded)).takes_debugger:
+        raise UsageError("--debug is for the kit's own pipeline", hint="start your debugger in --pipeline COMMAND")
     if seed is not None:
         loaded = loaded.model_copy(update={"traffic": loaded.traffic.model_copy(update={"seed": seed})})
     arms: tuple[ArmName, ...] = ARMS if arm == "both" else tuple(name for name in ARMS if name == arm)
@@ -157,7 +157,7 @@ def run(
         shlex.join(repeat),
         stack=backend,
         request=request,
-        program=program,
+        instead=instead,
         pause_at=points,
         pause_limit=limit,
         debug=debug,

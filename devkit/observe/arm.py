@@ -11,6 +11,7 @@ from devkit.observe.figures import Figures
 from devkit.observe.latency import Latencies
 from devkit.observe.logs import LoggedException
 from devkit.observe.metrics import NOTHING_SCRAPED, Scraped
+from devkit.observe.program import ProgramObservation
 from devkit.observe.sample import Sample
 from devkit.observe.sight import Sight
 
@@ -80,6 +81,7 @@ class ArmObservation:
     that say that no commit came in its time. `unseen` is what a pipeline of one's own did not show; without offsets,
     `left` stands in for them. `caveats` say what somebody did to the arm, so that it shows nothing of the scenario.
     `metrics` is what the pipeline's own endpoint showed, and `tried_first` is None where no start was tried.
+    `programs` has each of them where there are several; what else is said of a program is of the first.
     """
 
     duration_s: float
@@ -102,3 +104,4 @@ class ArmObservation:
     metrics: Scraped = NOTHING_SCRAPED
     tried_first: FirstTry | None = None
     stalls: tuple[str, ...] = ()
+    programs: tuple[ProgramObservation, ...] = ()

@@ -63,6 +63,13 @@ class TrafficBegun(_Event):
     event: Literal["traffic_begins"] = "traffic_begins"
 
 
+class ProgramsNamed(_Event):
+    """An arm has several programs, the main one first."""
+
+    event: Literal["programs"] = "programs"
+    names: tuple[str, ...]
+
+
 class ProcessStarted(_Event):
     """An arm's first."""
 
@@ -189,6 +196,7 @@ KitEvent = (
     | VerdictReached
     | PhaseBegun
     | TrafficBegun
+    | ProgramsNamed
     | ProcessStarted
     | ProcessEnded
     | ProcessRestarted

@@ -24,6 +24,9 @@ class LoggedException:
     class_name: str
     message: str
 
+    def __str__(self) -> str:
+        return f"process {self.process}: {self.class_name}: {self.message}"
+
 
 def exceptions_in(log: Path, process: int) -> tuple[LoggedException, ...]:
     """Each distinct exception of a process's log, in the order of first appearance."""

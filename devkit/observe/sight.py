@@ -11,9 +11,10 @@ Whoever writes these is seen like the kit's own pipeline.
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, get_args
 
 Sight = Literal["offsets", "batches", "words", "deferrals", "sources"]
+SIGHTS: frozenset[Sight] = frozenset(get_args(Sight))
 
 BECAUSE: Mapping[Sight, str] = MappingProxyType(
     {

@@ -2,7 +2,7 @@
 
 Its events are the kit's (`devkit.observe.kit_events`), those of the pipeline, and what another program said; each is
 written and read back as the same class. A line has the time (`t_s`, seconds since the run began), the event's name
-(`kind`), perhaps its arm, and the event's fields.
+(`kind`), perhaps its arm and its program, and the event's fields.
 """
 
 import json
@@ -24,16 +24,17 @@ TimelineEvent = KitEvent | PipelineEvent | UnknownLine
 _EVENTS: TypeAdapter[KitEvent | PipelineEvent] = TypeAdapter(
     Annotated[KitEvent | PipelineEvent, Field(discriminator="event")]
 )
-_HEAD = ("t_s", "kind", "arm")
+_HEAD = ("t_s", "kind", "arm", "program")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A line: what happened, when, and in which arm if it was in one."""
+    """A line: what happened, when, in which arm if it was in one, and of which program where the arm has several."""
 
     t_s: float
     event: TimelineEvent
     arm: str | None = None
+    program: str | None = None
 
 
 class Timeline:
@@ -48,10 +49,10 @@ class Timeline:
     def now_s(self) -> float:
         return self._clock() - self._started
 
-    def add(self, event: TimelineEvent, *, arm: str | None = None) -> None:
+    def add(self, event: TimelineEvent, *, arm: str | None = None, program: str | None = None) -> None:
         """Write one line; it is on disk at once, so that a killed run leaves what it saw."""
         with self._lock:  # the time as well, or lines of two threads could stand out of order
-            line = json.dumps(line_of(Entry(round(self.now_s(), 3), event, arm)), ensure_ascii=False)
+            line = json.dumps(line_of(Entry(round(self.now_s(), 3), event, arm, program)), ensure_ascii=False)
             self._file.write(line + "\n")
             self._file.flush()
 
@@ -73,7 +74,8 @@ def line_of(entry: Entry) -> dict[str, object]:
         fields = event.model_dump(mode="json", exclude={"event"})
     else:
         fields = fields_of(event)
-    return {"t_s": entry.t_s, "kind": event.event} | ({"arm": entry.arm} if entry.arm else {}) | fields
+    of = {name: value for name, value in (("arm", entry.arm), ("program", entry.program)) if value}
+    return {"t_s": entry.t_s, "kind": event.event, **of, **fields}
 
 
 def read_timeline(file: Path) -> Iterator[Entry]:
@@ -89,7 +91,7 @@ def read_timeline(file: Path) -> Iterator[Entry]:
 
 
 def _entry(line: dict[str, JsonValue]) -> Entry:
-    name, t_s, arm = line["kind"], line["t_s"], line.get("arm")
+    name, t_s, arm, program = line["kind"], line["t_s"], line.get("arm"), line.get("program")
     assert isinstance(name, str)
     assert isinstance(t_s, int | float)
     fields = {key: value for key, value in line.items() if key not in _HEAD}
@@ -99,7 +101,9 @@ def _entry(line: dict[str, JsonValue]) -> Entry:
         event = _EVENTS.validate_json(json.dumps({"event": name} | fields), strict=True)
     except ValidationError:
         event = UnknownLine(name, fields)
-    return Entry(float(t_s), event, arm if isinstance(arm, str) else None)
+    return Entry(
+        float(t_s), event, arm if isinstance(arm, str) else None, program if isinstance(program, str) else None
+    )
 
 
 def _is_time(value: object) -> bool:

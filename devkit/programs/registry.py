@@ -2,6 +2,7 @@
 
 from devkit.errors import UsageError
 from devkit.programs.command.program import CommandKind
+from devkit.programs.consumer import ConsumerKind
 from devkit.programs.program import Program, ProgramKind
 from devkit.programs.spark.program import SparkKind
 from located_config.near import nearest
@@ -14,11 +15,6 @@ def register(kind: ProgramKind) -> None:
     if kind.name in _KINDS:
         raise ValueError(f"there is a kind of program {kind.name!r} already: {_KINDS[kind.name]}")
     _KINDS[kind.name] = kind
-
-
-def unregister(name: str) -> None:
-    """Take a kind out again."""
-    del _KINDS[name]
 
 
 def kinds() -> tuple[ProgramKind, ...]:
@@ -38,4 +34,5 @@ def find_program(run: str) -> Program:
 
 
 register(SparkKind())
+register(ConsumerKind())
 register(CommandKind())

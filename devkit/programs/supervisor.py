@@ -18,7 +18,6 @@ from devkit.programs.view import View
 from pipeline.events import Started
 
 Restart = Literal["always", "on-failure", "never"]
-DEFAULT_NAME = "pipeline"
 
 
 class Supervisor:
@@ -76,7 +75,8 @@ class Supervisor:
     def poll(self) -> Iterator[ProgramEvent]:
         """What the program said since the last look, and what happened to its process.
 
-        Raises StackError when the program refuses to run, or has never begun: a restart cannot mend that.
+        Raises StackError when the program refuses to run, or has never begun: a restart cannot mend that. Where none is
+        to come, its end is what there is to be observed.
         """
         if not self._processes or self._is_over:
             return
@@ -91,8 +91,9 @@ class Supervisor:
                 return
             if self._view.refused(code):
                 raise StackError(f"the {self._name} refused to run: {process.last_words(6)}")
+            self._is_over = self._restart == "never" or (self._restart == "on-failure" and code == 0)
             self._has_begun = self._has_begun or self._view.shows_life()
-            if not self._has_begun:
+            if not self._has_begun and not self._is_over:
                 # Nothing of the scenario has happened yet, so this says something of the machine, not of the incident.
                 said = process.last_words(6)
                 raise StackError(
@@ -102,7 +103,6 @@ class Supervisor:
             # Workers that outlive their driver could still write.
             process.kill_tree()
             self.exit_codes.append(code)
-            self._is_over = self._restart == "never" or (self._restart == "on-failure" and code == 0)
             self._restart_at = self._clock() + self._restart_delay.total_seconds()
             yield ProcessEnded(process=self.starts, exit_code=code)
         elif self._clock() >= self._restart_at:
@@ -127,4 +127,4 @@ class Supervisor:
         name = f"{self._name}-{self.starts + 1}"
         process = self._launch.spawn(self._guardian, name, logs=self._logs, again=bool(self._processes))
         self._processes.append(process)
-        self._tail = LineTail(process.stdout)
+        self._tail = LineTail(process.stdout) if self._view.writes_events else None

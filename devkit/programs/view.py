@@ -17,6 +17,10 @@ class View(Protocol):
         """Whether the program reports that it is ready; else it counts from the start of its process."""
 
     @property
+    def writes_events(self) -> bool:
+        """Whether its standard output may have events, a JSON object each line."""
+
+    @property
     def introduction(self) -> str:
         """What a person is told at the start about what can be seen; empty where that is everything."""
 

@@ -19,6 +19,7 @@ from devkit.observe.kit_events import (
     ProcessEnded,
     ProcessRestarted,
     ProcessStarted,
+    ProgramsNamed,
 )
 from devkit.observe.sample import Sample
 from devkit.observe.sight import Sight
@@ -109,7 +110,7 @@ class ArmRecord:
 def arm_record(arm: str, entries: Sequence[Entry]) -> ArmRecord:
     """`entries` are the arm's own, in order, with `t_s` in seconds since the run began."""
     start = entries[0].t_s
-    of_arm = [replace(entry, t_s=round(entry.t_s - start, 3)) for entry in entries]
+    of_arm = [replace(entry, t_s=round(entry.t_s - start, 3)) for entry in _of_main(entries)]
     end = next(((entry.t_s, entry.event.end) for entry in of_arm if isinstance(entry.event, ArmEnded)), None)
     samples = tuple(
         entry.event.model_copy(update={"at_s": entry.t_s}) for entry in of_arm if isinstance(entry.event, Sample)
@@ -140,6 +141,12 @@ def arm_record(arm: str, entries: Sequence[Entry]) -> ArmRecord:
             sight for entry in of_arm if isinstance(entry.event, NotObservable) for sight in entry.event.sights
         ),
     )
+
+
+def _of_main(entries: Sequence[Entry]) -> list[Entry]:
+    """Without the lines of the other programs, where there are several: the main one is named first."""
+    names = next((entry.event.names for entry in entries if isinstance(entry.event, ProgramsNamed)), ())
+    return [entry for entry in entries if entry.program in (None, *names[:1])]
 
 
 def _processes(entries: Sequence[Entry], ended_s: float) -> tuple[Process, ...]:

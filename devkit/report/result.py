@@ -14,6 +14,7 @@ from devkit.observe.arm import AnyEvidence
 from devkit.observe.arm_end import ArmEnd
 from devkit.observe.audit.model import Audit
 from devkit.observe.figures import Figures
+from devkit.observe.program import ProgramObservation
 
 Outcome = Literal[
     "reproduced and fixed",
@@ -53,7 +54,8 @@ class ArmResult(_Model):
     `end` is why it ended, `ended_by` the same in words. `failures` are what pipeline processes said when they failed.
     `caveats` say what somebody did to the arm while it was played (a debugger, a fault put in by hand), so that it
     shows nothing of the scenario. `short` says that the machine was short of time for the end it came to, and is empty
-    where it was not; `headroom` is None where it was not measured.
+    where it was not; `headroom` is None where it was not measured. `programs` has each of them where there are several;
+    restarts, exceptions and failures are those of the first.
     """
 
     holds: bool | None
@@ -71,6 +73,7 @@ class ArmResult(_Model):
     duration_s: float
     headroom: ArmHeadroom | None = None
     short: str = ""
+    programs: tuple[ProgramObservation, ...] = ()
 
 
 class Result(_Model):

@@ -16,6 +16,7 @@ from devkit.headroom.monitor import Monitor
 from devkit.observe.about import About
 from devkit.observe.kit_events import GuardianStarted, HarnessError, PartAddress, StretchChosen, VerdictReached
 from devkit.observe.timeline import Timeline
+from devkit.programs.program import Program
 from devkit.report.progress import Progress
 from devkit.report.result import Result
 from devkit.report.run_reports import RunReports
@@ -23,6 +24,7 @@ from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.context import RunContext
 from devkit.scenario.arm.faults import require_levers
 from devkit.scenario.arm.play import play
+from devkit.scenario.configure import programs_of
 from devkit.scenario.model import ArmName, Scenario
 from devkit.scenario.options import OnKeep, RunOptions
 from devkit.scenario.played_arm import PlayedArm
@@ -62,6 +64,11 @@ class Attempt:
     stretch: int | None = None
     first_play: FirstPlay | None = None
 
+    @property
+    def programs(self) -> dict[str, Program]:
+        """Those under test, the main one first."""
+        return programs_of(self.scenario, self.options.instead)
+
     def play(self) -> Played:
         """Raises DevkitError when the harness fails."""
         directory, progress = self.directory, self.progress
@@ -84,13 +91,14 @@ class Attempt:
 
     def _on_a_stack(self, tells: About, timeline: Timeline, reports: RunReports) -> Played:
         options, directory, progress = self.options, self.directory, self.progress
+        main = next(iter(self.programs.values()))
         with Guardian() as guardian, Monitor(guardian, timeline, directory / "stack") as monitor:
             timeline.add(GuardianStarted(run_id=guardian.run_id, directory=str(guardian.directory)))
             require_space(guardian.directory, directory)
             headroom = self._headroom(monitor.calibrate())
             timeline.add(StretchChosen(stretch=headroom.stretch, by=headroom.stretch_by))
             progress.line("headroom", headroom.text)
-            scenario = stretch_scenario(self.scenario, headroom.stretch, options.program)
+            scenario = stretch_scenario(self.scenario, headroom.stretch, main)
             traffic = ScenarioTraffic(scenario.traffic)
             progress.line("stack", "starting Kafka, object store and mock API")
             stack = start_stack(options.stack, guardian, directory / "stack", stack_request(scenario, options))
@@ -100,9 +108,10 @@ class Attempt:
                     timeline.add(PartAddress(part=name, address=address))
                 progress.line("stack", ", ".join(f"{name} {address}" for name, address in stack.addresses().items()))
                 with stack.named_failures():
-                    options.program.make_ready(
-                        guardian, stack, directory / "stack", lambda text: progress.line("stack", text)
-                    )
+                    for program in self.programs.values():
+                        program.make_ready(
+                            guardian, stack, directory / "stack", lambda text: progress.line("stack", text)
+                        )
                 pauses = Pauses(options.pause_at, self._gate(guardian, stack))
                 context = RunContext(
                     guardian,
@@ -110,7 +119,7 @@ class Attempt:
                     timeline,
                     progress,
                     directory,
-                    program=options.program,
+                    self.programs,
                     ui=options.keep or bool(options.pause_at),
                     pauses=pauses,
                     debugger=Debugger(options.debug) if options.debug else None,
@@ -127,7 +136,7 @@ class Attempt:
                         arms[name] = PlayedArm.of(scenario, name, observation, recording.headroom)
                         reports.arm_ended(name, arms[name].result)
                 progress.close()
-            played = judged(tells, arms, headroom, duration_s=timeline.now_s(), command=options.program.command)
+            played = judged(tells, arms, headroom, duration_s=timeline.now_s(), command=main.command)
             if options.keep and played.play_again is None:
                 monitor.stop()
                 self.on_keep(stack, guardian, directory / "stack")
@@ -142,8 +151,8 @@ class Attempt:
             stretch, by = self.stretch, "repeat"
         elif self.options.stretch is not None:
             stretch, by = self.options.stretch, "command line"
-        elif self.options.program.command:
-            stretch, by = 1, "program"  # its own settings cannot be stretched
+        elif any(program.command for program in self.programs.values()):
+            stretch, by = 1, "program"  # a command's own settings cannot be stretched
         else:
             stretch, by = stretch_for(calibration.slowdown, self.scenario.margin), "calibration"
         return RunHeadroom(

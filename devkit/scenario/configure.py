@@ -2,12 +2,14 @@
 addresses.
 """
 
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from devkit.programs.places import NOWHERE, Places, merge
 from devkit.programs.program import ConfiguredProgram, Program
+from devkit.programs.registry import find_program
 from devkit.programs.spark.program import SPARK
 from devkit.scenario.model import ARMS, ArmName, Scenario
 
@@ -17,28 +19,47 @@ def settings_of(scenario: Scenario, arm: ArmName) -> dict[str, Any]:
     return merge(scenario.pipeline, scenario.overlay(arm))
 
 
-def configured(scenario: Scenario, arm: ArmName, places: Places, program: Program = SPARK) -> ConfiguredProgram:
-    """The program with the configuration of an arm. Raises pydantic's ValidationError."""
-    return program.configure(replace(places, wikis=scenario.traffic.wikis), settings_of(scenario, arm))
+def programs_of(scenario: Scenario, instead: Program | None = None) -> dict[str, Program]:
+    """The programs under test by name, the main one first; `instead` takes its place. The only one has no name."""
+    programs = {name: find_program(spec.run) for name, spec in scenario.programs.items()} or {"": SPARK}
+    if instead is not None:
+        programs[next(iter(programs))] = instead
+    return programs
 
 
-def tried_first(scenario: Scenario, arm: ArmName, places: Places, program: Program = SPARK) -> ConfiguredProgram | None:
+def main_program(scenario: Scenario) -> Program:
+    """The one that the file's configuration and expectations speak of."""
+    return next(iter(programs_of(scenario).values()))
+
+
+def configured(scenario: Scenario, arm: ArmName, places: Places, program: Program | None = None) -> ConfiguredProgram:
+    """The program, by default the main one, with the configuration of an arm. Raises pydantic's ValidationError."""
+    return (program or main_program(scenario)).configure(
+        replace(places, wikis=scenario.traffic.wikis), settings_of(scenario, arm)
+    )
+
+
+def tried_first(
+    scenario: Scenario, arm: ArmName, places: Places, program: Program | None = None
+) -> ConfiguredProgram | None:
     """What is tried first in an arm, with a checkpoint of its own; None where nothing is. Raises ValidationError."""
     overlay = scenario.tried_first.of(arm)
     if overlay is None:
         return None
     apart = replace(places, checkpoint=f"{places.checkpoint}-tried-first", wikis=scenario.traffic.wikis)
-    return program.configure(apart, merge(settings_of(scenario, arm), overlay))
+    return (program or main_program(scenario)).configure(apart, merge(settings_of(scenario, arm), overlay))
 
 
-def topics_made_afresh(scenario: Scenario, arms: Iterable[ArmName], program: Program = SPARK) -> tuple[str, ...]:
+def topics_made_afresh(scenario: Scenario, arms: Iterable[ArmName], programs: Iterable[Program]) -> tuple[str, ...]:
     """The topics that these arms delete and make again, whatever stack they run on."""
-    return tuple(sorted({name for arm in arms for name in configured(scenario, arm, NOWHERE, program).topics.names()}))
+    every = (configured(scenario, arm, NOWHERE, program) for program, arm in itertools.product(programs, arms))
+    return tuple(sorted({name for one in every for name in one.topics.names()}))
 
 
-def config_difference(scenario: Scenario, program: Program = SPARK) -> dict[str, dict[str, Any]]:
-    """Keys, as dotted paths, in which the arms differ: `{key: {incident: …, fixed: …}}`."""
-    incident, fixed = (configured(scenario, arm, NOWHERE, program).effective() for arm in ARMS)
+def config_difference(scenario: Scenario, program: Program | None = None) -> dict[str, dict[str, Any]]:
+    """Keys, as dotted paths, in which the arms differ: `{key: {incident: …, fixed: …}}`; by default the main one's."""
+    of_program = program or main_program(scenario)
+    incident, fixed = (configured(scenario, arm, NOWHERE, of_program).effective() for arm in ARMS)
     return dict(sorted(_differences(incident, fixed)))
 
 

@@ -1,4 +1,4 @@
-"""Faults of the timeline that can never begin, or never in the way that is meant, by what the file itself says."""
+"""Faults and programs that can never begin, or never in the way that is meant, by what the file itself says."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -6,6 +6,7 @@ from typing import get_args
 
 from devkit.faults.condition import Bounds
 from devkit.scenario.model import Scenario
+from devkit.scenario.programs import never_started
 from located_config.duration import format_duration
 from pipeline.events import PipelineEvent
 
@@ -26,7 +27,7 @@ _SAID = frozenset(
 
 def impossible(scenario: Scenario) -> Iterator[tuple[tuple[int | str, ...], str]]:
     """Where in the file, and what is wrong there."""
-    bounds = Bounds(scenario.traffic.event_count, said=_SAID)
+    bounds = Bounds(scenario.traffic.event_count, programs=frozenset(scenario.programs), said=_SAID)
     rules = {rule.name for rule in scenario.mock.rules}
     for number, item in enumerate(scenario.timeline):
         if item.name in rules:
@@ -36,3 +37,5 @@ def impossible(scenario: Scenario) -> Iterator[tuple[tuple[int | str, ...], str]
             yield ("timeline", number, "at"), f"each arm ends at its deadline of {deadline}, before this begins"
         if item.when is not None and (text := item.when.never(bounds)):
             yield ("timeline", number, "when"), text
+    for place, text in never_started(scenario.programs):
+        yield ("programs", *place), text

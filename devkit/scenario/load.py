@@ -1,5 +1,6 @@
 """Reads a scenario file into its model; every error says file, line, column, what is wrong, and the near miss."""
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,8 +9,8 @@ from ruamel.yaml.comments import CommentedMap
 
 from devkit.errors import UsageError
 from devkit.programs.places import NOWHERE
-from devkit.programs.spark.program import SPARK
-from devkit.scenario.configure import configured, tried_first
+from devkit.programs.program import Program
+from devkit.scenario.configure import configured, main_program, programs_of, tried_first
 from devkit.scenario.impossible import impossible
 from devkit.scenario.model import ARMS, Scenario
 from devkit.scenario.unanswerable import unanswerable
@@ -35,7 +36,7 @@ def load_scenario(path: Path) -> Scenario:
     except ValidationError as error:
         raise refused(path, document, problems(error, Scenario, document)) from error
     found = [
-        *_stack_keys(document),
+        *_stack_keys(document, main_program(scenario)),
         *_configurations(document, scenario),
         *_strangers(scenario),
         *(Problem(location, text) for location, text in impossible(scenario)),
@@ -88,28 +89,28 @@ def _strangers(scenario: Scenario) -> Iterator[Problem]:
             )
 
 
-def _stack_keys(document: CommentedMap) -> Iterator[Problem]:
+def _stack_keys(document: CommentedMap, program: Program) -> Iterator[Problem]:
     for base in (("pipeline",), *((top, arm) for top in _OVERLAYS for arm in ARMS)):
-        for key in SPARK.given_by_stack:
+        for key in program.given_by_stack:
             location = (*base, *key)
             if reaches(document, location) == len(location):
                 yield Problem(location, "is given by the stack", "leave it out")
 
 
 def _configurations(document: CommentedMap, scenario: Scenario) -> Iterator[Problem]:
-    for arm in ARMS:
+    for arm, program in itertools.product(ARMS, programs_of(scenario).values()):
         # An arm lies on top of what both share, and what is tried first on top of that: the topmost value counts.
         bases: tuple[Location, ...] = (("arms", arm), ("pipeline",))
         for configure, above in ((configured, ()), (tried_first, (("tried_first", arm),))):
             try:
-                configure(scenario, arm, NOWHERE)
+                configure(scenario, arm, NOWHERE, program)
             except ValidationError as error:
                 for detail in error.errors():
                     if is_echo(detail):
                         continue
                     places = [(*base, *detail["loc"]) for base in (*above, *bases)]
                     location = max(places, key=lambda place: _depth(document, place))
-                    yield described(detail, SPARK.model, document, in_document(document, SPARK.model, location))
+                    yield described(detail, program.model, document, in_document(document, program.model, location))
                 break
 
 

@@ -23,6 +23,7 @@ from devkit.expectations import Expectation, StatedExpectation
 from devkit.faults.item import Timeline
 from devkit.headroom.shortage import MARGIN
 from devkit.observe.arm_end import ConditionName
+from devkit.scenario.programs import Programs
 from devkit.traffic.model import TrafficSpec
 from located_config.duration import Duration, PositiveDuration
 from located_config.size import Size
@@ -166,7 +167,9 @@ def _not_taken(name: str) -> str:
 class Scenario(_Model):
     """One incident, as a file describes it.
 
-    `timeline` has the faults on parts of the stack, each in the arms that it names.
+    `programs` are under test, all with the arm's configuration; the first is the one that expectations and figures
+    speak of, and without any it is the pipeline. `timeline` has the faults on parts of the stack, each in the arms that
+    it names.
 
     `traffic_begins`: at once, so that a backlog waits for the pipeline's first query, or when that query runs, so that
     the incident happens to live traffic (and latencies do not count the start). `margin`: batches, timeouts and bounds
@@ -183,6 +186,7 @@ class Scenario(_Model):
     mock: Mock = Mock()
     timeline: Timeline = ()
     kafka: Kafka = Kafka()
+    programs: Programs = {}
     pipeline: Overlay = {}
     traffic_begins: Literal["at once", "when running"] = "at once"
     restart_delay: Duration = timedelta(seconds=1)

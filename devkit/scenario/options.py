@@ -9,7 +9,6 @@ from devkit.debug.debugger import Role
 from devkit.debug.pause import PausePoint
 from devkit.guardian import Guardian
 from devkit.programs.program import Program
-from devkit.programs.spark.program import SPARK
 from devkit.scenario.model import ArmName
 from devkit.stack.registry import DEFAULT
 from devkit.stack.stack import NO_WISHES, Stack, StackRequest
@@ -22,8 +21,8 @@ OnKeep = Callable[[Stack, Guardian, Path], None]
 class RunOptions:
     """`repeat` is the command line that would run it again.
 
-    `program` is the one under test. Without `pause_limit` only a person ends a pause. Without `stretch` the calibration
-    of the machine chooses it, and a run that was short of time is played again.
+    `instead` takes the place of the scenario's main program. Without `pause_limit` only a person ends a pause. Without
+    `stretch` the calibration of the machine chooses it, and a run that was short of time is played again.
     """
 
     arms: tuple[ArmName, ...]
@@ -32,7 +31,7 @@ class RunOptions:
     repeat: str
     stack: str = DEFAULT
     request: StackRequest = NO_WISHES
-    program: Program = SPARK
+    instead: Program | None = None
     pause_at: tuple[PausePoint, ...] = ()
     pause_limit: timedelta | None = None
     debug: Role | None = None

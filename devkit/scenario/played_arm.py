@@ -32,13 +32,12 @@ class PlayedArm:
             replayed_offsets=observation.replayed_offsets,
             audit=observation.audit,
             figures=observation.figures,
-            exceptions=tuple(
-                f"process {logged.process}: {logged.class_name}: {logged.message}" for logged in observation.exceptions
-            ),
+            exceptions=tuple(map(str, observation.exceptions)),
             failures=observation.failures,
             caveats=observation.caveats,
             duration_s=round(observation.duration_s, 3),
             headroom=ArmHeadroom.of(headroom),
             short=judged.short,
+            programs=observation.programs,
         )
         return cls(result, observation.evidence)

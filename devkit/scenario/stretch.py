@@ -14,15 +14,15 @@ from devkit.errors import UsageError
 from devkit.headroom.stretch import stretched
 from devkit.programs.places import NOWHERE, merge
 from devkit.programs.program import ConfiguredProgram, Program
-from devkit.programs.spark.program import SPARK
-from devkit.scenario.configure import configured, tried_first
+from devkit.scenario.configure import configured, main_program, tried_first
 from devkit.scenario.model import ArmName, Arms, Scenario, TriedFirst
 
 
-def stretch_scenario(scenario: Scenario, by: int, program: Program = SPARK) -> Scenario:
+def stretch_scenario(scenario: Scenario, by: int, instead: Program | None = None) -> Scenario:
     """Raises UsageError where a stretched value is beyond what its key allows."""
     if by == 1:
         return scenario
+    program = instead or main_program(scenario)
 
     def overlay(arm: ArmName) -> dict[str, Any]:
         return merge(scenario.overlay(arm), _changes(program, configured(scenario, arm, NOWHERE, program), by))

@@ -21,6 +21,7 @@ class CommandView:
     """`requests` counts those that the mock got."""
 
     says_when_it_runs = False
+    writes_events = True
     introduction = "somebody's own: committed offsets and batches are seen only if it shows them"
     beginning = "it fetched or wrote anything"
 

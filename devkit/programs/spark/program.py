@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import psutil
 from pydantic import BaseModel
 
 from devkit.debug.debugger import PATIENCE
-from devkit.errors import StackError, UsageError
+from devkit.errors import StackError
 from devkit.guardian import Guardian
 from devkit.observe.arm import FirstTry
 from devkit.programs.context import ProgramContext, Say
@@ -18,6 +18,7 @@ from devkit.programs.launch import Launch
 from devkit.programs.places import Places
 from devkit.programs.program import Program, Role
 from devkit.programs.spark.configuration import GIVEN_BY_STACK, configuration, effective, topics_of
+from devkit.programs.spark.job import job_named
 from devkit.programs.spark.roles import role_of
 from devkit.programs.spark.view import SparkView
 from devkit.programs.state import ProgramState
@@ -91,8 +92,7 @@ class SparkProgram:
     takes_debugger: bool = True
 
     def configure(self, places: Places, settings: Mapping[str, Any]) -> ConfiguredSpark:
-        job = {} if self.job is None else {"job": self.job}
-        return ConfiguredSpark(configuration(places, {**settings, **job}))
+        return ConfiguredSpark(configuration(places, settings, self.job))
 
     def make_ready(self, guardian: Guardian, stack: Stack, logs: Path, say: Say) -> None:
         """Makes the class cache where there is none; a run goes on without when that fails."""
@@ -116,13 +116,7 @@ class SparkKind:
     example: str = "pipeline html-enrichment"
 
     def program(self, words: str) -> Program:
-        jobs: tuple[JobName, ...] = get_args(JobName)
-        if not words:
-            return SparkProgram()
-        job = next((known for known in jobs if known == words), None)
-        if job is None:
-            raise UsageError(f"there is no job {words!r}", hint=f"there are: {', '.join(jobs)}")
-        return SparkProgram(job)
+        return SparkProgram(job_named(words))
 
 
 SPARK = SparkProgram()

@@ -14,6 +14,7 @@ class SparkView:
     """Of the pipeline on Spark."""
 
     says_when_it_runs = True
+    writes_events = True
     introduction = ""
     beginning = "its query began"
     shows_offsets = True

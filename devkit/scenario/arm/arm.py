@@ -3,6 +3,7 @@
 import functools
 import threading
 from contextlib import ExitStack
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -54,26 +55,15 @@ class Arm:
             claim_bucket=CLAIM_CHECKS,
             claim_prefix=prefix if stack.prefix else None,
         )
-        self.tried_first = tried_first(scenario, name, places, context.program)
-        self.main = ProgramRun(
-            "",
-            configured(scenario, name, places, context.program),
-            ProgramContext(
-                guardian=context.guardian,
-                stack=stack,
-                arm=name,
-                directory=self.directory,
-                logs=self.directory / "logs",
-                source_partitions=scenario.kafka.topics.source.partitions,
-                ui=context.ui,
-                debugger=context.debugger,
-            ),
-            Policy(scenario.restart_delay),
-        )
-        self.programs = (self.main,)
+        self.programs = tuple(self._run_of(program, places) for program in context.programs)
+        self.main = self.programs[0]
         self.topics = self.main.configured.topics
+        self.tried_first = tried_first(scenario, name, places, context.programs[self.main.name])
         self.checkpoint = Checkpoint(self.client, CHECKPOINTS, prefix, self.topics.source)
-        self.events = {run.name: ProgramEvents(run, self.log, self.checkpoint) for run in self.programs}
+        self.events = {
+            run.name: ProgramEvents(run, self.log.of(run.name), self.checkpoint if run is self.main else None)
+            for run in self.programs
+        }
         in_play = ArmInPlay(name, self.clock, self.programs, self.state, self.log)
         self.faults = ArmFaults(
             [item for item in scenario.timeline if name in item.arms],
@@ -100,6 +90,31 @@ class Arm:
     def connect(self) -> None:
         """To the topics that are looked at from now on. Raises StackError."""
         _ = self.publisher, self.sampler
+
+    def _run_of(self, program: str, places: Places) -> ProgramRun:
+        """The main program has the arm's checkpoint and directory, each other one its own below it."""
+        context, is_main = self.context, program == next(iter(self.context.programs))
+        directory = self.directory if is_main else self.directory / program
+        directory.mkdir(exist_ok=True)
+        own = places if is_main else replace(places, checkpoint=f"{places.checkpoint}-{program}")
+        spec = self.scenario.programs.get(program)
+        return ProgramRun(
+            program,
+            configured(self.scenario, self.name, own, context.programs[program]),
+            ProgramContext(
+                guardian=context.guardian,
+                stack=context.stack,
+                arm=self.name,
+                directory=directory,
+                logs=self.directory / "logs",
+                source_partitions=self.scenario.kafka.topics.source.partitions,
+                ui=context.ui,
+                debugger=context.debugger if is_main else None,
+            ),
+            Policy(self.scenario.restart_delay, spec.restart, spec.needs)
+            if spec
+            else Policy(self.scenario.restart_delay),
+        )
 
     # What is connected to when it is first asked for.
 

@@ -1,5 +1,6 @@
 """What an arm needs of the run it belongs to."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +9,6 @@ from devkit.debug.pause import NO_PAUSES, Pauses
 from devkit.guardian import Guardian
 from devkit.observe.timeline import Timeline
 from devkit.programs.program import Program
-from devkit.programs.spark.program import SPARK
 from devkit.report.progress import Progress
 from devkit.scenario.arm.hooks import MakeHook
 from devkit.stack.stack import Stack
@@ -16,14 +16,17 @@ from devkit.stack.stack import Stack
 
 @dataclass(frozen=True)
 class RunContext:
-    """`program` is under test; `ui` asks for its own user interface; `hooks` go along with each arm."""
+    """`programs` are under test, the main one first; `ui` asks for their user interfaces.
+
+    `hooks` go along with each arm.
+    """
 
     guardian: Guardian
     stack: Stack
     timeline: Timeline
     progress: Progress
     directory: Path
-    program: Program = SPARK
+    programs: Mapping[str, Program]
     ui: bool = False
     pauses: Pauses = NO_PAUSES
     debugger: Debugger | None = None

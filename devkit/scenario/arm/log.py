@@ -10,12 +10,17 @@ from devkit.scenario.model import ArmName
 class ArmLog:
     """Of one arm."""
 
-    def __init__(self, arm: ArmName, timeline: Timeline, progress: Progress) -> None:
+    def __init__(self, arm: ArmName, timeline: Timeline, progress: Progress, program: str = "") -> None:
         self._arm, self._timeline, self._progress = arm, timeline, progress
+        self._program = program or None
+
+    def of(self, program: str) -> "ArmLog":
+        """The same, whose lines carry the program's name where it has one."""
+        return ArmLog(self._arm, self._timeline, self._progress, program)
 
     def add(self, event: TimelineEvent) -> None:
         """A line of the timeline, and nothing for a person."""
-        self._timeline.add(event, arm=self._arm)
+        self._timeline.add(event, arm=self._arm, program=self._program)
 
     def say(self, phase: str, text: str) -> None:
         """The arm goes on to something else, or something happened in it that a person wants to know."""

@@ -4,6 +4,7 @@ from devkit.observe.arm import ArmObservation
 from devkit.observe.evidence import rule_evidence
 from devkit.observe.kit_events import NotObservable
 from devkit.observe.measure import measure
+from devkit.observe.program import ProgramObservation
 from devkit.scenario.arm.arm import Arm
 
 
@@ -30,6 +31,7 @@ def observation(arm: Arm) -> ArmObservation:
         exceptions=main.supervisor.exceptions(),
         failures=tuple(main.state.failures),
         stalls=tuple(main.state.stalls),
+        programs=programs(arm),
         last_sample=state.sample,
         figures=measure(
             state.samples,
@@ -48,6 +50,25 @@ def observation(arm: Arm) -> ArmObservation:
         caveats=(*state.caveats, *by_hand(arm)),
         metrics=arm.scraper.scraped(),
         tried_first=state.tried_first,
+    )
+
+
+def programs(arm: Arm) -> tuple[ProgramObservation, ...]:
+    """Each program, where there are several."""
+    if len(arm.programs) == 1:
+        return ()
+    return tuple(
+        ProgramObservation(
+            name=run.name,
+            run=arm.context.programs[run.name].command or arm.scenario.programs[run.name].run,
+            started=run.is_started,
+            restarts=run.supervisor.restarts,
+            exit_codes=tuple(run.supervisor.exit_codes),
+            is_over=run.supervisor.is_over,
+            failures=tuple(run.state.failures),
+            exceptions=tuple(map(str, run.supervisor.exceptions())),
+        )
+        for run in arm.programs
     )
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from devkit.observe.kit_events import ProgramsNamed
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.topics import topics_to_make
 from devkit.stack.topics import recreate_topics
@@ -11,11 +12,16 @@ def prepare(arm: Arm) -> None:
     """Raises StackError."""
     arm.clock.begin()
     arm.log.say("arm", "topics, traffic and pipeline")
+    if len(arm.programs) > 1:
+        arm.log.add(ProgramsNamed(names=tuple(run.name for run in arm.programs)))
     scenario = arm.scenario
     arm.context.stack.mock_api.populate(
         seed=scenario.traffic.seed, catalog=arm.traffic.catalog(), rules=scenario.mock.rules
     )
-    recreate_topics(arm.bootstrap, topics_to_make(scenario.kafka.topics, arm.topics))
+    topics: dict[str, tuple[int, dict[str, str]]] = {}
+    for run in reversed(arm.programs):
+        topics |= topics_to_make(scenario.kafka.topics, run.configured.topics)
+    recreate_topics(arm.bootstrap, topics)
 
 
 def try_first(arm: Arm) -> None:

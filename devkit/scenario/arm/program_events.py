@@ -10,9 +10,12 @@ from pipeline.events import BatchStarted, Configuration, Failed, MetricsServed, 
 
 
 class ProgramEvents:
-    """Fed with each event, in order: it goes into the timeline and the state, and may be told to a person."""
+    """Fed with each event, in order: it goes into the timeline and the state, and may be told to a person.
 
-    def __init__(self, run: ProgramRun, log: ArmLog, checkpoint: Checkpoint) -> None:
+    `checkpoint` is None where nobody looks at the program's own.
+    """
+
+    def __init__(self, run: ProgramRun, log: ArmLog, checkpoint: Checkpoint | None) -> None:
         self._state, self._view, self._label = run.state, run.view, run.label
         self._log, self._checkpoint = log, checkpoint
 
@@ -49,7 +52,7 @@ class ProgramEvents:
                 say("restart", f"process {event.process}, from the checkpoint")
 
     def _offsets_of(self, batch: int) -> str:
-        if not self._view.shows_offsets:
+        if self._checkpoint is None or not self._view.shows_offsets:
             return ""
         return f": {describe(self._checkpoint.range_of(batch))}"
 

@@ -37,6 +37,7 @@ def stop(arm: Arm) -> None:
 
 
 def _tell(arm: Arm, run: ProgramRun) -> None:
-    arm.log.add(ProcessStarted())
+    log = arm.log.of(run.name)
+    log.add(ProcessStarted())
     if run.view.introduction:
-        arm.log.say(run.label, run.view.introduction)
+        log.say(run.label, run.view.introduction)

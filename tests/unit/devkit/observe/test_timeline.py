@@ -27,6 +27,7 @@ from devkit.observe.kit_events import (
     ProcessEnded,
     ProcessRestarted,
     ProcessStarted,
+    ProgramsNamed,
     StretchChosen,
     TrafficBegun,
     VerdictReached,
@@ -62,6 +63,7 @@ ALL: tuple[TimelineEvent, ...] = (
     VerdictReached(outcome="inconclusive", reasons=("a", "b")),
     PhaseBegun(phase="replay", text="batch 1 again"),
     TrafficBegun(),
+    ProgramsNamed(names=("html", "reader")),
     ProcessStarted(),
     ProcessEnded(process=1, exit_code=-9),
     ProcessRestarted(process=2, pid=7),
@@ -144,7 +146,12 @@ def test_what_is_written_is_read_back_as_the_same(tmp_path: Path, event: Timelin
     with Timeline(tmp_path / "events.jsonl", clock=lambda: 1.0) as timeline:
         timeline.add(event, arm="fixed")
         timeline.add(event)
-    assert list(read_timeline(tmp_path / "events.jsonl")) == [Entry(0.0, event, "fixed"), Entry(0.0, event)]
+        timeline.add(event, arm="fixed", program="html")
+    assert list(read_timeline(tmp_path / "events.jsonl")) == [
+        Entry(0.0, event, "fixed"),
+        Entry(0.0, event),
+        Entry(0.0, event, "fixed", "html"),
+    ]
 
 
 def test_every_event_of_the_kit_is_among_them() -> None:

@@ -1,8 +1,6 @@
 """The supervisor against a guardian made of files: what it starts, when, and what it tells."""
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,47 +18,7 @@ from devkit.programs.state import ProgramState
 from devkit.programs.supervisor import Restart, Supervisor
 from devkit.programs.view import View
 from pipeline.events import BatchStarted, Started
-
-
-@dataclass
-class Process:
-    """A process whose output and end the test decides."""
-
-    argv: Sequence[str]
-    env: Mapping[str, str]
-    pid: int
-    stdout: Path
-    stderr: Path
-    exit_code: int | None = None
-    killed: int = 0
-
-    def says(self, *lines: dict[str, Any] | str) -> None:
-        with self.stdout.open("a") as file:
-            file.writelines((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)
-
-    def kill_tree(self) -> None:
-        self.killed += 1
-
-    def last_words(self, lines: int) -> str:
-        return "error: no such topic"
-
-
-@dataclass
-class FileGuardian:
-    """Starts nothing; hands out processes."""
-
-    directory: Path
-    started: list[Process] = field(default_factory=list)
-
-    def spawn(
-        self, name: str, argv: Sequence[str], *, logs: Path, env: Mapping[str, str], split: bool = False
-    ) -> Process:
-        assert split
-        logs.mkdir(exist_ok=True)
-        number = len(self.started) + 1
-        process = Process(argv, env, 1000 + number, logs / f"{name}.out", logs / f"{name}.log")
-        self.started.append(process)
-        return process
+from tests.unit.devkit.programs.file_guardian import FileGuardian
 
 
 @dataclass
@@ -262,12 +220,12 @@ class TestCommand:
         *,
         shows_life: bool,
     ) -> Supervisor:
+        view = SimpleNamespace(
+            refused=lambda _: False, shows_life=lambda: shows_life, writes_events=True, beginning="it did anything"
+        )
         supervisor = Supervisor(
             cast(Guardian, guardian),
-            cast(
-                View,
-                SimpleNamespace(refused=lambda _: False, shows_life=lambda: shows_life, beginning="it did anything"),
-            ),
+            cast(View, view),
             logs=tmp_path / "logs",
             restart_delay=timedelta(seconds=5),
             clock=clock,
@@ -339,6 +297,29 @@ class TestPolicy:
         assert (supervisor.restarts, supervisor.is_over) == (restarts, not restarts)
         assert supervisor.exit_codes == [exit_code]
         assert guardian.started[0].stdout.name == "reader-1.out"
+
+    def test_one_that_is_not_restarted_may_end_before_it_did_anything(
+        self, guardian: FileGuardian, clock: Clock, tmp_path: Path
+    ) -> None:
+        supervisor = Supervisor(
+            cast(Guardian, guardian),
+            SparkView(ProgramState()),
+            logs=tmp_path,
+            restart_delay=timedelta(seconds=5),
+            restart="never",
+            clock=clock,
+        )
+        supervisor.start(PIPELINE)
+        guardian.started[0].exit_code = 3
+        assert list(supervisor.poll()) == [ProcessEnded(process=1, exit_code=3)]
+        assert supervisor.is_over
+
+    def test_what_writes_no_events_is_not_read(self, guardian: FileGuardian, tmp_path: Path) -> None:
+        view = cast(View, SimpleNamespace(writes_events=False))
+        supervisor = Supervisor(cast(Guardian, guardian), view, logs=tmp_path, restart_delay=timedelta(seconds=5))
+        supervisor.start(PIPELINE)
+        guardian.started[0].says({"event": "started"})
+        assert list(supervisor.poll()) == []
 
     def test_one_that_has_not_been_started_has_nothing_to_say(self, supervisor: Supervisor) -> None:
         assert list(supervisor.poll()) == []

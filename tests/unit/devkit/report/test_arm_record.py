@@ -143,3 +143,15 @@ def test_the_machines_headroom_counts_from_the_arms_start_and_what_was_before_it
     assert [(one.from_s, one.to_s, one.slowdown, one.core, one.others_cores) for one in arm.headroom] == [
         (0.5, 1.5, 3.0, 1.2, 1.9)
     ]
+
+
+def test_of_several_programs_the_main_one_is_shown() -> None:
+    lines: list[dict[str, Any]] = [
+        {"t_s": 0.0, "kind": "programs", "names": ["html", "reader"]},
+        {"t_s": 1.0, "kind": "process_started", "program": "reader"},
+        {"t_s": 2.0, "kind": "process_started", "program": "html"},
+        {"t_s": 3.0, "kind": "started", "program": "html", "start": "earliest", "spark_ui": "off"},
+        {"t_s": 4.0, "kind": "process_ended", "program": "reader", "process": 1, "exit_code": 3},
+    ]
+    (process,) = arm_record("incident", storm.entries(*lines)).processes
+    assert (process.begin_s, process.ready_s, process.exit_code) == (2.0, 3.0, None)

@@ -18,11 +18,11 @@ from devkit.observe.timeline import Timeline
 from devkit.observe.usage import TreeUsage
 from devkit.programs.program import Program
 from devkit.programs.run import ProgramRun
-from devkit.programs.spark.program import SPARK
 from devkit.report.progress import Progress
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.context import RunContext
 from devkit.scenario.arm.sampling import take_sample
+from devkit.scenario.configure import programs_of
 from devkit.scenario.model import Scenario
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.parts.mock_api import JournalCounts, RuleCounts
@@ -94,7 +94,7 @@ class Stage:
 
 
 @contextmanager
-def set_up(scenario: Scenario, directory: Path, *, program: Program = SPARK) -> Iterator[Stage]:
+def set_up(scenario: Scenario, directory: Path, *, program: Program | None = None) -> Iterator[Stage]:
     """Its incident arm, with `directory` for the run's."""
     store, output = FakeS3(), io.StringIO()
     counts = JournalCounts(requests=9, in_flight=1, by_status={}, rules={"huge page": COUNTED})
@@ -107,7 +107,7 @@ def set_up(scenario: Scenario, directory: Path, *, program: Program = SPARK) -> 
         excused=lambda _name: nullcontext(),
     )
     with Timeline(directory / "events.jsonl") as timeline:
-        guardian = cast(Guardian, SimpleNamespace(run_id="run-of-test"))
-        context = RunContext(guardian, cast(Stack, stack), timeline, Progress(output), directory, program)
+        guardian, programs = cast(Guardian, SimpleNamespace(run_id="run-of-test")), programs_of(scenario, program)
+        context = RunContext(guardian, cast(Stack, stack), timeline, Progress(output), directory, programs)
         arm = Arm(context, scenario, "incident", cast(ScenarioTraffic, SimpleNamespace(count=161)))
         yield Stage(arm, store, output, directory, counts)

@@ -52,7 +52,7 @@ class TestFirstTry:
                 stack=cast(Stack, SimpleNamespace(**parts)),
                 guardian=cast(Guardian, guardian),
                 directory=stage.directory / "tried",
-                program=program,
+                programs={"": program},
             )
             traffic = cast(ScenarioTraffic, SimpleNamespace(count=161))
             changed = scenario.model_copy(update={"tried_first": tried_first})

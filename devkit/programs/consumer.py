@@ -1,0 +1,119 @@
+"""The reference consumer as a program beside the pipeline: `run: consumer`, perhaps with the job it is the consumer of.
+
+It follows the output topic of the arm's configuration until it is stopped; nothing but its process is to be seen.
+"""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import psutil
+from pydantic import BaseModel
+
+from devkit.guardian import Guardian
+from devkit.observe.arm import FirstTry
+from devkit.observe.checkpoint import Offsets
+from devkit.observe.deferrals import Deferrals
+from devkit.observe.sample import Sample
+from devkit.observe.sight import SIGHTS, Sight
+from devkit.programs.context import ProgramContext, Say
+from devkit.programs.launch import Launch
+from devkit.programs.places import Places
+from devkit.programs.program import Program, Role
+from devkit.programs.spark.configuration import GIVEN_BY_STACK, configuration, effective, topics_of, write_config
+from devkit.programs.spark.job import job_named
+from devkit.programs.state import ProgramState
+from devkit.programs.topics import ProgramTopics
+from devkit.stack.stack import Stack
+from devkit.traffic.publish import Publisher
+from pipeline.config import JobName, PipelineConfig
+
+_REFUSED = 2
+
+
+class ConsumerView:
+    """Of a consumer."""
+
+    says_when_it_runs = False
+    writes_events = False
+    introduction = "a consumer: no more is to be seen of it than whether it runs"
+    beginning = "it read anything"
+    shows_offsets = False
+
+    def shows_life(self) -> bool:
+        """Whatever ends it after its start is to be observed."""
+        return True
+
+    def refused(self, exit_code: int) -> bool:
+        return exit_code == _REFUSED
+
+    def committed(self) -> Offsets:
+        return {}
+
+    def unseen(self, deferrals: Deferrals) -> frozenset[Sight]:  # noqa: ARG002 - part of the interface
+        return SIGHTS
+
+    def look(self, publisher: Publisher, sample: Sample, *, published_all: bool, last: bool) -> None:
+        """It shows nothing."""
+
+
+@dataclass(frozen=True)
+class ConfiguredConsumer:
+    """A consumer with the configuration of an arm."""
+
+    config: PipelineConfig
+    serves_metrics: bool = False
+    commit_within: timedelta | None = None
+
+    @property
+    def topics(self) -> ProgramTopics:
+        return topics_of(self.config)
+
+    def effective(self) -> dict[str, Any]:
+        return effective(self.config)
+
+    def launch(self, context: ProgramContext) -> Launch:
+        """It reads from the beginning at each start."""
+        config_file = write_config(self.config, context.directory)
+        argv = (sys.executable, "-m", "pipeline", "consume", "--config", str(config_file), "--follow")
+        return Launch(argv, context.stack.object_store.credentials())
+
+    def try_start(self, context: ProgramContext) -> FirstTry | None:  # noqa: ARG002 - part of the interface
+        return None
+
+    def view(self, state: ProgramState, context: ProgramContext) -> ConsumerView:  # noqa: ARG002 - part of the interface
+        return ConsumerView()
+
+    def role_of(self, process: psutil.Process, first: int) -> Role | None:
+        return "driver" if process.pid == first else None
+
+
+@dataclass(frozen=True)
+class ConsumerProgram:
+    """`job` is the one whose output is read; None leaves it to the configuration."""
+
+    job: JobName | None = None
+    command: str = ""
+    model: type[BaseModel] = PipelineConfig
+    given_by_stack: tuple[tuple[str, ...], ...] = GIVEN_BY_STACK
+    takes_debugger: bool = False
+
+    def configure(self, places: Places, settings: Mapping[str, Any]) -> ConfiguredConsumer:
+        return ConfiguredConsumer(configuration(places, settings, self.job))
+
+    def make_ready(self, guardian: Guardian, stack: Stack, logs: Path, say: Say) -> None:
+        """Nothing has to be made for it."""
+
+
+@dataclass(frozen=True)
+class ConsumerKind:
+    """`consumer`, and perhaps the job."""
+
+    name: str = "consumer"
+    example: str = "consumer"
+
+    def program(self, words: str) -> Program:
+        return ConsumerProgram(job_named(words))

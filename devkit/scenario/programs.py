@@ -1,0 +1,55 @@
+"""The programs under test, as a scenario names them: what is run, what has to run before, and after which ends again.
+
+The first is the one that the scenario's configuration, expectations and figures speak of.
+"""
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
+
+from devkit.errors import UsageError
+from devkit.programs.registry import find_program
+from devkit.programs.supervisor import Restart
+
+
+def _known(run: str) -> str:
+    try:
+        find_program(run)
+    except UsageError as error:
+        raise ValueError(f"{error}; {error.hint}" if error.hint else str(error)) from error
+    return run
+
+
+ProgramName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,30}$")]
+
+
+class ProgramSpec(BaseModel):
+    """`run` names a kind of program first, and what it is of that kind. `needs` are programs that run before it is
+    started. `restart` says after which ends it is started again: each, those with an exit code that is not 0, or none.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    run: Annotated[str, AfterValidator(_known)]
+    needs: tuple[ProgramName, ...] = ()
+    restart: Restart = "always"
+
+
+Programs = dict[ProgramName, ProgramSpec]
+
+
+def never_started(programs: Mapping[str, ProgramSpec]) -> Iterator[tuple[tuple[int | str, ...], str]]:
+    """Needs that cannot be met: where below `programs`, and what is wrong there."""
+    for name, spec in programs.items():
+        for number, need in enumerate(spec.needs):
+            if need not in programs:
+                near = get_close_matches(need, programs, n=1)
+                known = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(programs)}"
+                yield (name, "needs", number), f"there is no program {need!r}; {known}"
+    waiting = {name: {need for need in spec.needs if need in programs} for name, spec in programs.items()}
+    while ready := [name for name, needs in waiting.items() if not needs]:
+        waiting = {name: needs.difference(ready) for name, needs in waiting.items() if name not in ready}
+    if waiting:
+        yield (min(waiting), "needs"), f"is never started, as these wait for one another: {', '.join(sorted(waiting))}"

@@ -1,0 +1,46 @@
+"""An arm with three programs on real parts: the pipeline, the reference consumer, and a command that ends once.
+
+Checked: each is started when what it needs runs, is told apart in timeline, logs and result, and has an end of its own.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.cli_run import CliRun
+
+SCENARIO = str(Path(__file__).parent / "scenarios" / "several.yaml")
+Cli = Callable[..., CliRun]
+
+
+@pytest.mark.slow
+def test_each_program_is_told_apart(devkit_cli: Cli) -> None:
+    run = devkit_cli("scenario", "run", SCENARIO, "--arm", "incident")
+    assert run.wait() == 0, run.output()
+    (file,) = run.out.glob("*/*/result.json")
+    incident: dict[str, Any] = json.loads(file.read_text())["arms"]["incident"]
+    assert (incident["ended_by"], incident["restarts"]) == ("drained", 0)
+    html, reader, once = incident["programs"]
+    assert [one["run"] for one in (html, reader)] == ["pipeline html-enrichment", "consumer"]
+    assert (html["started"], html["exit_codes"], html["is_over"]) == (True, [], False)
+    assert (reader["started"], reader["exit_codes"], reader["is_over"]) == (True, [], False)
+    assert (once["exit_codes"], once["is_over"], once["restarts"]) == ([3], True, 0)
+    of_processes = [
+        (line["kind"], line["program"])
+        for line in run.timeline()
+        if line["kind"].startswith("process_") or line["kind"] == "started"
+    ]
+    assert of_processes == [
+        ("process_started", "html"),
+        ("started", "html"),
+        ("process_started", "reader"),
+        ("process_started", "once"),
+        ("process_ended", "once"),
+    ]
+    logs = file.parent / "incident" / "logs"
+    assert {path.stem for path in logs.glob("*.out")} == {"html-1", "reader-1", "once-1"}
+    first = (logs / "reader-1.out").read_text().splitlines()[0]
+    assert json.loads(first)["source"]["topic"] == "mediawiki.page_change.v1", "the consumer read what html wrote"
