@@ -5,8 +5,11 @@ from typing import Any, Literal
 
 from devkit.expectations.base import NOTHING, Finding
 from devkit.headroom.shortage import Window
-from devkit.observe.arm import ArmObservation
+from devkit.observe.arm import ArmObservation, TimelineEvidence
 from devkit.observe.sight import Sight, not_observable
+
+_OF_ABSENCE = {"lost"}
+"""Problems that records which nobody can see would not have been."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,8 @@ class _Audit:
                 + (f" + {audit.deferred} deferred" if audit.deferred else "")
                 + (f" + {audit.pending} still in the source" if audit.pending else "")
             )
+        if (hidden := _hidden(observation)) and problems.keys() <= _OF_ABSENCE:
+            return Finding(self.name, argument, f"n/a: {'; '.join(hidden)}", holds=None)
         if unsure := _not_known(observation, bool(problems)):
             return Finding(self.name, argument, not_observable(unsure), holds=None)
         # An audit of nothing, or of events that the pipeline never took, shows nothing.
@@ -41,6 +46,11 @@ class _Audit:
         audit = observation.audit
         has_problems = audit.problems(restarted=observation.restarts > 0)
         return "arm" if not has_problems and audit.inputs == audit.pending else None
+
+
+def _hidden(observation: ArmObservation) -> list[str]:
+    """What faults took from sight."""
+    return [item.hides for item in observation.evidence if isinstance(item, TimelineEvidence) and item.hides]
 
 
 def _not_known(observation: ArmObservation, has_problems: bool) -> frozenset[Sight]:

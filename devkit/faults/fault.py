@@ -41,10 +41,14 @@ class Undo(BaseModel):
 
 @dataclass(frozen=True)
 class Proof:
-    """What the part did. `acted` is False where that was not to be seen, and then `did` says what was seen instead."""
+    """What the part did. `acted` is False where that was not to be seen, and then `did` says what was seen instead.
+
+    `hides` says what nobody can see of the arm any more because of it, empty for nothing.
+    """
 
     acted: bool
     did: str
+    hides: str = ""
 
 
 class Acting(Protocol):

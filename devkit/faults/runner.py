@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Literal, Protocol
 
@@ -42,6 +42,7 @@ class Happened:
     acted: bool = False
     did: str = ""
     irreversible: tuple[str, ...] = ()
+    hides: str = ""
 
 
 class MakeContext(Protocol):
@@ -241,7 +242,9 @@ class Runner:
         one.held.close()
         before = one.happened
         to_s = round(self._clock(), 3)
-        one.happened = Happened(before.name, before.asked, before.from_s, to_s, proof.acted, proof.did, irreversible)
+        one.happened = replace(
+            before, to_s=to_s, acted=proof.acted, did=proof.did, irreversible=irreversible, hides=proof.hides
+        )
         self._tell(one.happened)
         with self._lock:
             one.phase = "over"

@@ -47,7 +47,7 @@ class TimelineEvidence(BaseModel):
     """What became of one fault of the scenario's `timeline` in one arm. Times count from the arm's start.
 
     `fired` is whether it began. `acted` is whether its part showed it, and `did` what the part did or what was seen
-    instead. `irreversible` is what of it could not be undone.
+    instead. `irreversible` is what of it could not be undone, `hides` what nobody can see of the arm because of it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -60,6 +60,7 @@ class TimelineEvidence(BaseModel):
     from_s: float | None = None
     to_s: float | None = None
     irreversible: tuple[str, ...] = ()
+    hides: str = ""
 
 
 AnyEvidence = Evidence | TimelineEvidence

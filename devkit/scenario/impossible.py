@@ -35,6 +35,9 @@ def impossible(scenario: Scenario) -> Iterator[tuple[tuple[int | str, ...], str]
         if item.at is not None and item.at >= scenario.until.deadline:
             deadline = format_duration(scenario.until.deadline)
             yield ("timeline", number, "at"), f"each arm ends at its deadline of {deadline}, before this begins"
+        if item.do.brokers > scenario.kafka.brokers:
+            few = f"needs at least {item.do.brokers} brokers, and kafka.brokers is {scenario.kafka.brokers}"
+            yield ("timeline", number, "do", item.do.name), few
         if item.when is not None and (text := item.when.never(bounds)):
             yield ("timeline", number, "when"), text
     for place, text in never_started(scenario.programs):

@@ -66,5 +66,8 @@ class _Recreated:
             is_another = kafka.topic_id(self.topic) != self.before
         if not is_another:
             return Proof(acted=False, did=f"topic {self.topic} is the one of before")
-        gone = f"{self.records} records, which no audit can see any more"
-        return Proof(acted=True, did=f"topic {self.topic} was deleted with {gone}, and made again")
+        hides = (
+            f"{self.records} records went with topic {self.topic}, and no audit can see them" if self.records else ""
+        )
+        did = f"topic {self.topic} was deleted with {self.records} records, and made again"
+        return Proof(acted=True, did=did, hides=hides)

@@ -34,9 +34,10 @@ class ArmFaults:
         seed: int,
     ) -> None:
         self._arm, self._stack, self._topics, self._seed = arm, stack, topics, seed
+        self._journal = Journal(run_id)
         self._runner = Runner(
             items,
-            journal=Journal(run_id),
+            journal=self._journal,
             context=self._context,
             excuse=stack.excused,
             clock=arm.clock.now_s,
@@ -44,6 +45,7 @@ class ArmFaults:
             events=events,
         )
         self._batches: set[int] = set()
+        self._by_hand: set[str] = set()
         self._events: set[str] = set()
 
     def begin(self) -> None:
@@ -73,6 +75,7 @@ class ArmFaults:
             if main.view.shows_offsets:
                 figures |= {"lag": sample.lag, "committed": sample.committed}
         running = frozenset(run.label for run in self._arm.programs if run.is_running)
+        self._by_hand |= {page.entry.name for page in self._journal.pages() if page.entry.holder is not None}
         self._runner.look(Seen(figures, running, frozenset(self._batches), frozenset(self._events)))
 
     @contextlib.contextmanager
@@ -95,6 +98,11 @@ class ArmFaults:
     def end(self) -> None:
         """End all of them and wait for the parts. Raises StackError when one is not healed."""
         self._runner.end()
+
+    @property
+    def by_hand(self) -> tuple[str, ...]:
+        """The names of faults that are none of the timeline's: `devkit fault add` put them in meanwhile."""
+        return tuple(sorted(self._by_hand))
 
     def evidence(self) -> tuple[TimelineEvidence, ...]:
         return tuple(_evidence(one) for one in self._runner.happened)
@@ -155,4 +163,5 @@ def _evidence(one: Happened) -> TimelineEvidence:
         from_s=one.from_s,
         to_s=one.to_s,
         irreversible=one.irreversible,
+        hides=one.hides,
     )

@@ -73,7 +73,8 @@ def programs(arm: Arm) -> tuple[ProgramObservation, ...]:
 
 
 def by_hand(arm: Arm) -> tuple[str, ...]:
-    """The faults of the mock that are not the scenario's, as caveats."""
+    """The faults that are not the scenario's, as caveats."""
     assert arm.state.counts is not None
     ours = {rule.name for rule in arm.scenario.mock.rules}
-    return tuple(f"fault {name!r} was put in by hand" for name in arm.state.counts.rules if name not in ours)
+    strangers = [name for name in arm.state.counts.rules if name not in ours]
+    return tuple(f"fault {name!r} was put in by hand" for name in (*strangers, *arm.faults.by_hand))

@@ -6,7 +6,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from devkit.expectations import EXPECTATIONS, Bound, Expectation, Finding
-from devkit.observe.arm import ArmObservation, FirstTry
+from devkit.observe.arm import ArmObservation, FirstTry, TimelineEvidence
 from devkit.observe.figures import Answers, FlatCommit
 from devkit.observe.latency import EventLatency, Latencies
 from devkit.observe.logs import LoggedException
@@ -421,3 +421,18 @@ def test_a_bound_that_says_nothing_is_refused(value: object, message: str) -> No
 def test_an_expectation_is_exactly_one_check_with_its_argument(value: object, message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         Expectation.model_validate(value)
+
+
+GONE = TimelineEvidence(
+    fault="x", fired=True, asked="recreate_topic", acted=True, did="deleted", hides="9 records went with topic t"
+)
+
+
+@pytest.mark.parametrize(
+    ("audit", "holds"), [({"lost": 9, "outputs": 141}, None), ({}, None), ({"conflicting": 1}, False)]
+)
+def test_an_audit_says_what_a_fault_took_from_sight(audit: dict[str, int], holds: bool | None) -> None:
+    observation = an_observation(audit=an_audit(**audit), evidence=(GONE,))
+    found = EXPECTATIONS["audit"].judge("clean", observation)
+    assert found.holds is holds
+    assert ("9 records went with topic t" in found.measured) is (holds is None)

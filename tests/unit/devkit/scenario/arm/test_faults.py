@@ -13,6 +13,7 @@ import pytest
 from devkit.errors import StackError, UsageError
 from devkit.faults.condition import Seen
 from devkit.faults.item import TimelineItem
+from devkit.faults.journal import Journal
 from devkit.observe.arm import Sample, TimelineEvidence
 from devkit.observe.timeline import Timeline
 from devkit.report.progress import Progress
@@ -199,3 +200,13 @@ class TestLevers:
 
     def test_what_it_can_do(self) -> None:
         require_levers([item(at="1s"), item(do=PAUSE, at="2s")], self.of(FakePart()))
+
+
+def test_a_fault_that_was_put_in_by_hand_is_told(arm_with: Make) -> None:
+    arm = arm_with(item(at="1s"))
+    arm.at(1)
+    page = Journal("run1").open("mine", item(at="1s").do, holder=1)
+    arm.look()
+    page.close()
+    arm.look()
+    assert arm.faults.by_hand == ("mine",)
