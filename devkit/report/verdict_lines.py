@@ -40,10 +40,28 @@ def verdict_lines(result: Result, directory: Path) -> Iterator[str]:
             yield f"  {name}: none was injected"
         for item in evidence:
             yield from _wrapped(_describe(item), f"  {name}: ")
+    yield from _machine(result)
     yield ""
     yield f"evidence: {directory}"
     if result.exit_code:
         yield f"repeat:   {result.repeat}"
+
+
+def _machine(result: Result) -> Iterator[str]:
+    """How much time the machine had; nothing where it was not watched."""
+    run = result.headroom
+    if run is None:
+        return
+    yield ""
+    yield "machine:"
+    yield from _wrapped(run.text, "  at the start: ")
+    for name, arm in result.arms.items():
+        if found := arm.headroom:
+            text = f"{found.slowdown:.1f} times slower than when it is free"
+            text += f", {found.worst_slowdown:.1f} in its slowest 10 s; the scenario leaves {found.limit:g}"
+            yield from _wrapped(text, f"  {name}: ")
+    if first := run.first_play:
+        yield from _wrapped(f"was short of time; its evidence is in {first.directory}/", "  first play: ")
 
 
 def _expectations(arm: ArmResult) -> Iterator[str]:

@@ -3,6 +3,8 @@ from typing import Literal
 
 import pytest
 
+from devkit.headroom.calibration import Calibration
+from devkit.headroom.figures import ArmHeadroom, FirstPlay, RunHeadroom
 from devkit.observe.about import Difference
 from devkit.observe.arm import TimelineEvidence
 from devkit.report.result import Result
@@ -129,3 +131,25 @@ def test_a_fault_of_the_timeline_says_what_its_part_did(good: Result) -> None:
     assert "  incident: 'more' (add_partitions), 8.0 to 9.0 s: 4; cannot be undone: 2 more" in text
     assert "  incident: 'still' never began (pause)" in text
     assert "  incident: 'idle' (kill), 1.0 to 2.0 s: NOT SEEN TO ACT: it lives" in text
+
+
+def test_how_much_time_the_machine_had(good: Result) -> None:
+    idle = Calibration(quantum_s=0.004, baseline="measured", measured_s=0.004, slowdown=2.8)
+    arm = ArmHeadroom(
+        slowdown=3.12, worst_slowdown=4.55, worst_from_s=1, limit=10, core_slowdown=1, others_cores=1.5, pressure=None
+    )
+    arms = {**good.arms, "fixed": good.arms["fixed"].model_copy(update={"headroom": arm})}
+    first = FirstPlay(directory="first-play", stretch=1, reasons=("short",))
+    run = RunHeadroom(margin=5, stretch=2, stretch_by="repeat", calibration=idle, first_play=first)
+    text = rendered(good.model_copy(update={"arms": arms, "headroom": run}))
+    assert (
+        """
+machine:
+  at the start: the machine is 2.8 times slower than when it is free; all times
+                are 2 times the file's, as it was short of time before
+  fixed: 3.1 times slower than when it is free, 4.5 in its slowest 10 s; the
+         scenario leaves 10
+  first play: was short of time; its evidence is in first-play/
+"""
+        in text
+    )
