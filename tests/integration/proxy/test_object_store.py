@@ -207,6 +207,7 @@ def s3a(bench: Bench, place: Path, *arguments: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_hadoop_s3a_uploads_with_signed_chunks_and_outlasts_errors(bench: Bench, tmp_path: Path) -> None:
     """An upload in parts of signed chunks (STREAMING-AWS4-HMAC-SHA256-PAYLOAD), while 30 % of the requests fail."""
     original, back = tmp_path / "original", tmp_path / "back"
