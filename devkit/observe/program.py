@@ -2,6 +2,9 @@
 
 from pydantic import BaseModel, ConfigDict
 
+ONLY = "pipeline"
+"""What the only program of an arm is called, in its logs and to a person."""
+
 
 class ProgramObservation(BaseModel):
     """`run` is how the scenario names what it runs. `exit_codes` are those of its processes that ended by themselves;

@@ -8,14 +8,12 @@ import psutil
 
 from devkit.guardian.processes import TREE_VARIABLE, marked
 from devkit.observe.kit_events import ProgramEvent
+from devkit.observe.program import ONLY
 from devkit.programs.context import ProgramContext
 from devkit.programs.program import ConfiguredProgram, Role
 from devkit.programs.state import ProgramState
 from devkit.programs.supervisor import Restart, Supervisor
 from devkit.programs.view import View
-
-ONLY = "pipeline"
-"""What the only program of an arm is called in its logs and to a person."""
 
 
 @dataclass(frozen=True)

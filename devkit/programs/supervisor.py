@@ -13,6 +13,7 @@ from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
 from devkit.observe.kit_events import ProcessEnded, ProcessRestarted, ProgramEvent
 from devkit.observe.logs import LineTail, LoggedException, exceptions_in
+from devkit.observe.program import ONLY
 from devkit.programs.launch import Launch
 from devkit.programs.view import View
 from pipeline.events import Started
@@ -33,7 +34,7 @@ class Supervisor:
         logs: Path,
         restart_delay: timedelta,
         restart: Restart = "always",
-        name: str = "pipeline",
+        name: str = ONLY,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._guardian = guardian

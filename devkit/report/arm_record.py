@@ -21,6 +21,7 @@ from devkit.observe.kit_events import (
     ProcessStarted,
     ProgramsNamed,
 )
+from devkit.observe.program import ONLY
 from devkit.observe.sample import Sample
 from devkit.observe.sight import Sight
 from devkit.observe.timeline import Entry
@@ -81,6 +82,7 @@ class ArmRecord:
     waits: tuple[Span, ...]
     slow_rounds: tuple[Span, ...]
     unseen: frozenset[Sight] = frozenset()
+    program: str = ONLY
     headroom: tuple[HeadroomSampled, ...] = ()
 
     @property
@@ -109,8 +111,8 @@ class ArmRecord:
 
 def arm_record(arm: str, entries: Sequence[Entry]) -> ArmRecord:
     """`entries` are the arm's own, in order, with `t_s` in seconds since the run began."""
-    start = entries[0].t_s
-    of_arm = [replace(entry, t_s=round(entry.t_s - start, 3)) for entry in _of_main(entries)]
+    start, program = entries[0].t_s, _main_program(entries)
+    of_arm = [replace(entry, t_s=round(entry.t_s - start, 3)) for entry in entries if entry.program in (None, program)]
     end = next(((entry.t_s, entry.event.end) for entry in of_arm if isinstance(entry.event, ArmEnded)), None)
     samples = tuple(
         entry.event.model_copy(update={"at_s": entry.t_s}) for entry in of_arm if isinstance(entry.event, Sample)
@@ -119,6 +121,7 @@ def arm_record(arm: str, entries: Sequence[Entry]) -> ArmRecord:
     processes = _processes(of_arm, ended_s)
     return ArmRecord(
         arm=arm,
+        program=program,
         duration_s=ended_s,
         ended_by=end[1].text if end else None,
         samples=samples,
@@ -143,10 +146,9 @@ def arm_record(arm: str, entries: Sequence[Entry]) -> ArmRecord:
     )
 
 
-def _of_main(entries: Sequence[Entry]) -> list[Entry]:
-    """Without the lines of the other programs, where there are several: the main one is named first."""
-    names = next((entry.event.names for entry in entries if isinstance(entry.event, ProgramsNamed)), ())
-    return [entry for entry in entries if entry.program in (None, *names[:1])]
+def _main_program(entries: Sequence[Entry]) -> str:
+    """Of several the main one is named first, and the record is its."""
+    return next((entry.event.names[0] for entry in entries if isinstance(entry.event, ProgramsNamed)), ONLY)
 
 
 def _processes(entries: Sequence[Entry], ended_s: float) -> tuple[Process, ...]:

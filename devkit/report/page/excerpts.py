@@ -32,11 +32,11 @@ def excerpts(directory: Path, arm: ArmRecord) -> tuple[tuple[Excerpt, ...], int]
     kept = ended
     if len(ended) > _MOST_EXCERPTS:
         kept = [*ended[: _MOST_EXCERPTS // 2], *ended[-(_MOST_EXCERPTS // 2) :]]
-    return tuple(_excerpt(directory, arm.arm, process) for process in kept), len(ended) - len(kept)
+    return tuple(_excerpt(directory, arm, process) for process in kept), len(ended) - len(kept)
 
 
-def _excerpt(directory: Path, arm: str, process: Process) -> Excerpt:
-    file = f"{arm}/logs/pipeline-{process.number}.log"
+def _excerpt(directory: Path, arm: ArmRecord, process: Process) -> Excerpt:
+    file = f"{arm.arm}/logs/{arm.program}-{process.number}.log"
     return Excerpt(
         f"process {process.number} ended at {process.end_s:.1f} s with exit code {process.exit_code}",
         process.failure[:_LONGEST_LINE],

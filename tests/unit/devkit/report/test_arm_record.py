@@ -153,5 +153,7 @@ def test_of_several_programs_the_main_one_is_shown() -> None:
         {"t_s": 3.0, "kind": "started", "program": "html", "start": "earliest", "spark_ui": "off"},
         {"t_s": 4.0, "kind": "process_ended", "program": "reader", "process": 1, "exit_code": 3},
     ]
-    (process,) = arm_record("incident", storm.entries(*lines)).processes
+    arm = arm_record("incident", storm.entries(*lines))
+    (process,) = arm.processes
+    assert arm.program == "html"
     assert (process.begin_s, process.ready_s, process.exit_code) == (2.0, 3.0, None)
