@@ -4,7 +4,7 @@ import contextlib
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -36,7 +36,9 @@ _NAME = "headroom-probe"
 class Monitor:
     """A context manager; `calibrate` it once, before the stack starts, and the sampling begins."""
 
-    def __init__(self, guardian: Guardian, timeline: Timeline, logs: Path) -> None:
+    def __init__(
+        self, guardian: Guardian, timeline: Timeline, logs: Path, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._timeline = timeline
         self._others = OthersUsage(of_run(guardian.run_id))
         self._kept = KeptBest(cache_dir(), this_machine())
@@ -48,7 +50,7 @@ class Monitor:
         self._last: ProbeReading | None = None
         self._quantum_s = 0.0
         self._arm: str | None = None
-        self._offset_s = time.monotonic() - timeline.now_s()
+        self._offset_s = clock() - timeline.now_s()
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="headroom", daemon=True)

@@ -116,6 +116,13 @@ class TestRun:
         assert scenario.traffic.seed == 0
         assert options.repeat.endswith("--seed 0")
 
+    def test_a_stretch_of_ones_own(self, devkit: Devkit, asked: list[tuple[Scenario, RunOptions]]) -> None:
+        devkit("scenario", "run", "an-incident")
+        devkit("scenario", "run", "an-incident", "--stretch", "3")
+        assert [options.stretch for _, options in asked] == [None, 3]
+        assert asked[1][1].repeat == "devkit scenario run an-incident --seed 7 --stretch 3"
+        assert devkit("scenario", "run", "an-incident", "--stretch", "0").code == 2
+
     def test_json_alone_on_standard_output(self, devkit: Devkit, asked: list[tuple[Scenario, RunOptions]]) -> None:
         finished = devkit("scenario", "run", "an-incident", "--json")
         assert Result.model_validate(json.loads(finished.out)) == a_good_result()

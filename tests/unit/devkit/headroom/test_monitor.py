@@ -1,10 +1,20 @@
+import itertools
 import json
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from devkit.headroom.monitor import ReadingTail, sample_of, shifted
+from devkit.errors import StackError
+from devkit.headroom.calibration import Calibration
+from devkit.headroom.figures import RunHeadroom
+from devkit.headroom.kept_best import KeptBest, this_machine
+from devkit.headroom.monitor import Monitor, ReadingTail, sample_of, shifted
+from devkit.headroom.probe import CALIBRATION
+from devkit.headroom.reading import ProbeReading
 from devkit.headroom.window import HeadroomSample
+from devkit.observe.timeline import Timeline
 from tests.unit.devkit.headroom.readings import QUANTUM_S, a_reading
 
 
@@ -44,3 +54,92 @@ def test_whole_lines_are_read_once_and_strange_ones_left_out(tmp_path: Path) -> 
         more.write(f"{line[20:]}\n")
     assert list(tail.new()) == [a_reading(10.0)]
     assert list(tail.new()) == []
+
+
+class FakeProbe:
+    """A probe whose lines the test writes."""
+
+    def __init__(self, stdout: Path) -> None:
+        self.stdout, self.exit_code, self.killed = stdout, None, False
+
+    def write(self, *readings: ProbeReading) -> None:
+        with self.stdout.open("a") as file:
+            file.writelines(f"{reading.model_dump_json()}\n" for reading in readings)
+
+    def last_words(self) -> str:
+        return "no such module"
+
+    def kill_tree(self) -> None:
+        self.killed = True
+
+
+class FakeGuardian:
+    """Starts the fake probe and nothing else."""
+
+    run_id = "00000000"
+
+    def __init__(self, probe: FakeProbe) -> None:
+        self.probe = probe
+
+    def spawn(self, name: str, argv: Sequence[str], *, logs: Path, split: bool) -> FakeProbe:
+        assert argv[-1] == "devkit.headroom.probe"
+        return self.probe
+
+
+@pytest.fixture
+def probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProbe:
+    monkeypatch.setenv("DEVKIT_CACHE", str(tmp_path / "cache"))
+    return FakeProbe(tmp_path / "probe.out")
+
+
+@pytest.fixture
+def timeline(tmp_path: Path) -> Iterator[Timeline]:
+    # The kit's clock and the probe's are one; the run began when it stood at 100.
+    now = itertools.chain([100.0], itertools.repeat(110.0))
+    with Timeline(tmp_path / "events.jsonl", clock=lambda: next(now)) as timeline:
+        yield timeline
+
+
+def monitor_of(probe: FakeProbe, timeline: Timeline, tmp_path: Path) -> Monitor:
+    return Monitor(FakeGuardian(probe), timeline, tmp_path, clock=lambda: 110.0)  # type: ignore[arg-type]
+
+
+def test_a_run_is_calibrated_and_then_watched(probe: FakeProbe, timeline: Timeline, tmp_path: Path) -> None:
+    probe.write(*(a_reading(110 + at / 10) for at in range(CALIBRATION)))
+    with monitor_of(probe, timeline, tmp_path) as monitor:
+        calibration = monitor.calibrate()
+        assert (calibration.quantum_s, calibration.slowdown) == (QUANTUM_S, 1.0)
+        probe.write(a_reading(113.1), a_reading(115.1, took_s=4 * QUANTUM_S))
+        samples = monitor.samples(12.1, 14.1)
+        assert [(one.from_s, one.to_s) for one in samples] == [(0.0, 2.0)]
+        assert samples[0].slowdown == pytest.approx(4 / (2 + 2 / 4), rel=1e-3)
+    assert probe.killed
+    kinds = [json.loads(line)["kind"] for line in (tmp_path / "events.jsonl").read_text().splitlines()]
+    assert kinds == ["calibration", "headroom"]
+    assert KeptBest(tmp_path / "cache", this_machine()).read() == QUANTUM_S
+
+
+def test_a_probe_that_does_not_work_is_said(probe: FakeProbe, timeline: Timeline, tmp_path: Path) -> None:
+    probe.exit_code = 1  # type: ignore[assignment]
+    with monitor_of(probe, timeline, tmp_path) as monitor, pytest.raises(StackError, match="no such module"):
+        monitor.calibrate()
+
+
+def test_what_is_sampled_of_an_arm_goes_with_what_its_scenario_leaves(
+    probe: FakeProbe, timeline: Timeline, tmp_path: Path
+) -> None:
+    run = RunHeadroom(
+        margin=7,
+        stretch=2,
+        stretch_by="repeat",
+        calibration=Calibration(quantum_s=QUANTUM_S, baseline="measured", measured_s=QUANTUM_S, slowdown=1),
+    )
+    probe.write(*(a_reading(110 + at / 10) for at in range(CALIBRATION)))
+    with monitor_of(probe, timeline, tmp_path) as monitor:
+        monitor.calibrate()
+        with monitor.watching("incident", timedelta(seconds=12), run) as watched:
+            probe.write(a_reading(113.1), a_reading(115.1))
+            headroom = watched.until(4.0)
+    assert (headroom.limit, headroom.commit, headroom.samples[-1].to_s) == (14, timedelta(seconds=12), 4.0)
+    (line,) = [one for one in (tmp_path / "events.jsonl").read_text().splitlines() if '"headroom"' in one]
+    assert json.loads(line)["arm"] == "incident"
