@@ -1,5 +1,6 @@
 """The parts of a stack that is up, for a process that did not start them: known by the run's state alone."""
 
+import contextlib
 import os
 import signal
 from dataclasses import dataclass
@@ -8,18 +9,21 @@ from pathlib import Path
 
 import psutil
 
-from devkit.docker.access import DockerAccess
 from devkit.docker.command import docker
 from devkit.errors import StackError
 from devkit.faults.parts.answering import answers
-from devkit.guardian.state import PartPlace, RunState
+from devkit.guardian.lease import RESPAWN, journal_directory
+from devkit.guardian.state import PartPlace, RunState, known_runs
 from devkit.stack.parts.part import Lever, Part
 from devkit.waiting import wait_until
 
 _STOPPING = timedelta(seconds=10)
 _ANSWERING = timedelta(seconds=60)
 _NO_LOG = Path(os.devnull)
-_NOT_ITS_OWN = "the run that started it alone can start it again; let a scenario's `timeline` do it"
+_STARTING = timedelta(seconds=60)
+_OF_A_COMMAND = "the command that runs it alone can start it again; let the scenario's `timeline` do it"
+_IN_MEMORY = "its pages and rules are in its memory, and a scenario would not find them again"
+_IN_CONTAINER = "a container is killed and started again by the run that made it alone"
 
 
 @dataclass(frozen=True)
@@ -46,9 +50,8 @@ class AttachedLife:
 class AttachedPart(Part):
     """A process, a container, or a part of another owner, which has no levers."""
 
-    def __init__(self, place: PartPlace, access: DockerAccess | None) -> None:
-        self._place, self._access = place, access
-        self._life = AttachedLife(place.name, place.pid, place.container)
+    def __init__(self, place: PartPlace, run: RunState) -> None:
+        self._place, self._run = place, run
 
     @property
     def name(self) -> str:
@@ -60,26 +63,62 @@ class AttachedPart(Part):
 
     @property
     def life(self) -> AttachedLife:
-        return self._life
+        return AttachedLife(self.name, self._place.pid, self._place.container)
 
     def refusal(self, lever: Lever) -> str | None:
         if self._place.container is None and self._place.pid is None:
             return "it is not ours to stop"
-        return _NOT_ITS_OWN if lever in ("kill", "restart") else None
+        if lever in ("pause", "resume"):
+            return None
+        if self._place.container is not None:
+            return _IN_CONTAINER
+        if self.name == "mock-api":
+            return _IN_MEMORY
+        return None if self._run.released else _OF_A_COMMAND
 
     def pull(self, lever: Lever) -> None:
         self.require(lever)
-        if lever == "pause":
-            self._do("pause", signal.SIGSTOP)
-        else:
-            self._do("unpause", signal.SIGCONT)
-            wait_until(lambda: answers(self.address), what=f"{self.name} to answer again", deadline=_ANSWERING)
+        match lever:
+            case "pause":
+                self._do("pause", signal.SIGSTOP)
+            case "resume":
+                self._do("unpause", signal.SIGCONT)
+                self._await_answer()
+            case "kill":
+                self._end(signal.SIGKILL)
+            case "restart":
+                self._end(signal.SIGTERM)
+                self._respawn()
+                self._await_answer()
+
+    def _end(self, number: signal.Signals) -> None:
+        pid = self._place.pid
+        assert pid is not None
+        for one in (number, signal.SIGCONT):  # one that stands still takes a SIGTERM only when it goes on
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, one)
+        wait_until(lambda: not psutil.pid_exists(pid), what=f"{self.name} to end", deadline=_STARTING)
+
+    def _respawn(self) -> None:
+        """By the guardian, whose child it has to be."""
+        before, directory = self._place.pid, journal_directory(self._run.run_id)
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / f"{self.name}{RESPAWN}").touch()
+
+        def started() -> PartPlace | None:
+            places = [place for run in known_runs() if run.run_id == self._run.run_id for place in run.parts]
+            return next((place for place in places if place.name == self.name and place.pid != before), None)
+
+        self._place = wait_until(started, what=f"the guardian to start {self.name} again", deadline=_STARTING)
+
+    def _await_answer(self) -> None:
+        wait_until(lambda: answers(self.address), what=f"{self.name} to answer again", deadline=_ANSWERING)
 
     def _do(self, order: str, number: signal.Signals) -> None:
         container, pid = self._place.container, self._place.pid
         if container is not None:
-            assert self._access is not None, "a run with containers knows its engine"
-            docker(self._access, ["container", order, container], what=f"having {self.name}'s container {order}d")
+            assert self._run.docker is not None, "a run with containers knows its engine"
+            docker(self._run.docker, ["container", order, container], what=f"having {self.name}'s container {order}d")
             return
         assert pid is not None
         try:
@@ -92,7 +131,15 @@ class AttachedPart(Part):
 
 def attached_parts(run: RunState) -> dict[str, Part]:
     """The parts of a run by name."""
-    return {place.name: AttachedPart(place, run.docker) for place in run.parts}
+    return {place.name: AttachedPart(place, run) for place in run.parts}
+
+
+def start_again(run_id: str, part: str) -> None:
+    """Start a part that was killed, where its run still is. Raises StackError."""
+    run = next((run for run in known_runs() if run.run_id == run_id and run.guardian_is_alive()), None)
+    found = attached_parts(run).get(part) if run is not None else None
+    if found is not None and found.life.exit_code is not None:
+        found.pull("restart")
 
 
 def _is_stopped(pid: int) -> bool:

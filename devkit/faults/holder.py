@@ -103,6 +103,7 @@ class Holder:
             attached_parts(run),
             run.addresses.get("kafka direct", run.addresses["kafka"]),
             plan,
+            run_id=run.run_id,
             is_guest=all(place.pid is None and place.container is None for place in run.parts),
         )
 

@@ -20,7 +20,7 @@ from devkit.docker.access import DockerAccess
 from devkit.docker.remains import remove_containers
 from devkit.errors import StackError, WaitTimeoutError
 from devkit.guardian import messages as m
-from devkit.guardian.lease import journal_directory, lapsed_pages
+from devkit.guardian.lease import journal_directory, lapsed_pages, respawn_requests
 from devkit.guardian.processes import (
     RUN_VARIABLE,
     TREE_VARIABLE,
@@ -51,6 +51,7 @@ class GuardianProcess:
         self._docker: DockerAccess | None = None
         self._addresses: dict[str, str] = {}
         self._parts: tuple[PartPlace, ...] = ()
+        self._started: dict[int, m.Spawn] = {}  # by process id, also of those that have ended
         self._lapsed: frozenset[Path] = frozenset()
         self._undoing: int | None = None
         become_subreaper()
@@ -90,6 +91,7 @@ class GuardianProcess:
                         shutdown_asked |= self._obey(m.COMMANDS.validate_json(line))
                 self._ending |= shutdown_asked
                 self._look_at_leases()
+                self._respawn_parts()
         finally:
             # Also when this process has a defect: what it owns must not outlive it.
             left = self._end_everything()
@@ -102,6 +104,15 @@ class GuardianProcess:
         if self._undoing is None and lapsed & self._lapsed and not self._ending:
             self._undoing = self._undo("lapsed").pid
         self._lapsed = lapsed
+
+    def _respawn_parts(self) -> None:
+        """Only of a run without a command line, which would not know the new process."""
+        for request in respawn_requests(self._run_id) if self._released else ():
+            place = next((place for place in self._parts if place.name == request.stem), None)
+            command = self._started.get(place.pid) if place is not None and place.pid is not None else None
+            if place is not None and command is not None and place.pid not in self._requests:
+                self._spawn(command.model_copy(update={"succeeds": place.pid}))
+            request.unlink(missing_ok=True)
 
     def _undo(self, why: str) -> "subprocess.Popen[bytes]":
         undoing = subprocess.Popen(
@@ -188,6 +199,7 @@ class GuardianProcess:
             return
         process.returncode = 0  # reaped below by waitpid, not by Popen
         self._requests[process.pid] = command.request
+        self._started[process.pid] = command
         if command.succeeds is not None:
             self._replace(command.succeeds, process.pid)
         self._tell(m.Spawned(request=command.request, pid=process.pid))

@@ -15,11 +15,17 @@ from devkit.jvm.cache import cache_dir
 LEASE = timedelta(seconds=15)
 RENEW_EVERY = timedelta(seconds=2)
 PAGE = ".json"
+RESPAWN = ".respawn"
 
 
 def journal_directory(run_id: str) -> Path:
     """Where the pages of a run's faults lie; it is there only while there is one."""
     return cache_dir() / "faults" / run_id
+
+
+def respawn_requests(run_id: str) -> list[Path]:
+    """Parts that another process killed and wants started again: a file for each, by the name of the part."""
+    return sorted(journal_directory(run_id).glob(f"*{RESPAWN}"))
 
 
 def renew(page: Path) -> None:

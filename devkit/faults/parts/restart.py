@@ -23,9 +23,15 @@ class Restart(Fault):
 
     def begin(self, context: Context) -> Acting:
         part, before = context.parts[self.part], context.parts[self.part].life
-        context.plan(Undo(data={"part": self.part}))
+        context.plan(Undo(data={"part": self.part, "run_id": context.run_id}))
         part.pull("restart")
         return _Restarted(before, part.life)
+
+    @classmethod
+    def undo(cls, undo: Undo) -> None:
+        from devkit.faults.attached import start_again
+
+        start_again(undo.data["run_id"], undo.data["part"])
 
 
 @dataclass(frozen=True)

@@ -116,6 +116,7 @@ class ArmFaults:
             processes=self._processes,
             is_guest=bool(self._stack.prefix),
             seed=self._seed,
+            run_id=self._journal.run_id,
         )
 
     def _processes(self, role: Role) -> list[psutil.Process]:

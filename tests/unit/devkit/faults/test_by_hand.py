@@ -42,7 +42,11 @@ def run(server: tuple[psutil.Process, str], tmp_path_factory: pytest.TempPathFac
         directory=directory,
         released=True,
         addresses={"kafka": "127.0.0.1:1", LOGS: str(directory)},
-        parts=(PartPlace(name="store", address=address, pid=process.pid), PartPlace(name="kafka", address="h:1")),
+        parts=(
+            PartPlace(name="store", address=address, pid=process.pid),
+            PartPlace(name="kafka", address="h:1"),
+            PartPlace(name="mock-api", address=address, pid=process.pid),
+        ),
     )
     state.save()
     yield state
@@ -122,7 +126,7 @@ def test_what_fails_at_the_part_is_told(run: RunState) -> None:
     [
         ({"pause": {"part": "stor"}}, "has no part 'stor'"),
         ({"pause": {"part": "kafka"}}, "it is not ours to stop"),
-        ({"kill": {"part": "store"}}, "the run that started it alone can start it again"),
+        ({"kill": {"part": "mock-api"}}, "its pages and rules are in its memory"),
     ],
 )
 def test_what_the_stack_cannot_is_refused_before_anything_starts(
@@ -134,7 +138,7 @@ def test_what_the_stack_cannot_is_refused_before_anything_starts(
 
 
 def test_what_is_written_wrong_says_where() -> None:
-    with pytest.raises(UsageError, match=r"do\.pause\.prt: unknown parameter of pause; did you mean 'part'"):
+    with pytest.raises(UsageError, match=r"do\.pause\.prt: unknown key; did you mean 'part'"):
         parse({"pause": {"prt": 1}}, name=None, at=None, for_=None)
 
 

@@ -14,13 +14,19 @@ from pathlib import Path
 import psutil
 import pytest
 
-from devkit.faults.fault import Undo
+from devkit.faults.attached import attached_parts
+from devkit.faults.fault import Context, Undo
 from devkit.faults.journal import Journal, Page
+from devkit.faults.parts.answering import answers
+from devkit.faults.parts.kill import Kill
 from devkit.faults.parts.pause import Pause
 from devkit.faults.stopped import as_data
 from devkit.guardian import Guardian
-from devkit.guardian.end import heal
+from devkit.guardian.end import end_run, heal
 from devkit.guardian.lease import LEASE, journal_directory
+from devkit.guardian.state import PartPlace, known_runs
+from devkit.stack.ports import claim_port
+from tests.unit.devkit.faults.parts.test_levers import HTTP
 from tests.unit.devkit.guardian.conftest import SLEEP, await_gone, await_value
 
 
@@ -63,7 +69,8 @@ def test_the_end_of_a_run_undoes_what_outlives_it(stopped: psutil.Process) -> No
 
 RUN = """
 import os, psutil, sys, time
-from devkit.faults.fault import Undo
+from devkit.faults.attached import attached_parts
+from devkit.faults.fault import Context, Undo
 from devkit.faults.journal import Journal
 from devkit.faults.parts.pause import Pause
 from devkit.faults.stopped import as_data
@@ -102,3 +109,38 @@ def test_sigkill_of_everything_leaves_it_to_heal(stopped: psutil.Process) -> Non
     (found,) = heal_faults()
     assert (found.name, found.why) == ("x", "")
     assert goes_on(stopped)
+
+
+SERVER = [sys.executable, "-S", "-c", HTTP.replace('("127.0.0.1", 0)', '("127.0.0.1", int(sys.argv[1]))')]
+
+
+def test_a_part_of_a_kept_run_is_killed_and_started_again(tmp_path: Path) -> None:
+    port = claim_port(None, "a test")
+    with Guardian() as guardian:
+        server = guardian.spawn("store", [*SERVER, str(port)], logs=tmp_path)
+        place = PartPlace(name="store", address=f"http://127.0.0.1:{port}", pid=server.pid)
+        guardian.announce({"kafka": "127.0.0.1:1"}, [place])
+        guardian.release({})
+    (run,) = known_runs()
+    try:
+        part = attached_parts(run)["store"]
+        await_value(lambda: answers(part.address), "the server to answer")
+        acting = Kill(part="store").begin(Context({"store": part}, "", lambda _undo: None))
+        assert not answers(part.address)
+        proof = acting.end()
+        assert proof.acted
+        assert answers(part.address)
+        assert part.life.pid != server.pid
+        part.pull("kill")
+        Kill.undo(Undo(data={"run_id": run.run_id, "part": "store"}))
+        assert answers(part.address)
+    finally:
+        end_run(run)
+        guardian._process.wait()
+
+
+def test_a_part_of_a_run_with_a_command_line_is_not_killed_by_another() -> None:
+    with Guardian() as guardian:
+        guardian.announce({"kafka": "127.0.0.1:1"}, [PartPlace(name="store", address="x:1", pid=os.getpid())])
+        (run,) = known_runs()
+        assert "the command that runs it alone" in str(attached_parts(run)["store"].refusal("kill"))
