@@ -7,6 +7,7 @@ from devkit.headroom.calibration import Calibration
 from devkit.headroom.figures import ArmHeadroom, FirstPlay, RunHeadroom
 from devkit.observe.about import Difference
 from devkit.observe.arm import TimelineEvidence
+from devkit.observe.program import ProgramObservation
 from devkit.report.result import Result
 from devkit.report.verdict_lines import verdict_lines
 from tests.unit.devkit.report.conftest import fired
@@ -153,3 +154,30 @@ machine:
 """
         in text
     )
+
+
+def test_each_of_several_programs_is_told(good: Result) -> None:
+    def program(name: str, run: str, *exit_codes: int, started: bool = True, restarts: int = 0) -> ProgramObservation:
+        return ProgramObservation(
+            name=name,
+            run=run,
+            started=started,
+            restarts=restarts,
+            exit_codes=exit_codes,
+            is_over=False,
+            failures=(),
+            exceptions=(),
+        )
+
+    several = (
+        program("html", "pipeline", 1, -9, restarts=2),
+        program("reader", "consumer"),
+        program("late", "command x", started=False),
+    )
+    arm = good.arms["incident"].model_copy(update={"programs": several})
+    lines = list(verdict_lines(good.model_copy(update={"arms": {"incident": arm}}), DIRECTORY))
+    assert [line for line in lines if line.startswith("  program ")] == [
+        "  program html: pipeline, ended by itself with exit code 1, -9, restarted 2",
+        "  program reader: consumer, ran until the arm's end, restarted 0 times",
+        "  program late: command x, never started: what it needs did not run",
+    ]

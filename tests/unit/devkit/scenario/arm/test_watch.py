@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -13,6 +13,7 @@ from devkit.observe.deferrals import Deferrals
 from devkit.observe.sampler import Sampler, Topics
 from devkit.observe.usage import TreeUsage
 from devkit.scenario.arm.clock import ArmClock
+from devkit.scenario.arm.start import start
 from devkit.scenario.arm.watch import begin_traffic, watch
 from devkit.stack.stack import Stack
 from devkit.stack.topics import TopicEnds
@@ -110,3 +111,38 @@ class TestDeadline:
         stage.arm.context = replace(stage.arm.context, debugger=debugger)
         with pytest.raises(StillGoesOn):
             watched()
+
+
+class TestHooks:
+    """What goes along with an arm."""
+
+    @pytest.fixture
+    def happened(self, stage: Stage) -> list[str]:
+        happened: list[str] = []
+
+        class Noted:
+            def begin(self) -> None:
+                happened.append("begin")
+
+            def look(self) -> None:
+                happened.append(f"look at {stage.arm.state.sample.source_end}")
+
+            def end(self) -> None:
+                happened.append("end")
+
+        stage.arm.hooks = (Noted(),)
+        return happened
+
+    def test_they_look_at_what_was_sampled(self, watched: Watch, happened: list[str], clock: Time) -> None:
+        clock.now = 89.9
+        watched()
+        assert happened == ["look at 161"] * len(happened)
+        assert happened
+
+    def test_they_end_before_the_programs(self, watched: Watch, stage: Stage, happened: list[str]) -> None:
+        run = SimpleNamespace(name="", stop=lambda: happened.append("stopped"), is_running=True, is_started=True)
+        stage.arm.programs = cast(Any, (run,))
+        with stage.arm:
+            start(stage.arm)
+            assert happened == ["begin"]
+        assert happened == ["begin", "end", "stopped"]
