@@ -80,8 +80,14 @@ class Cluster:
         }
 
     def alter_topic(self, topic: str, settings: Mapping[str, str | None]) -> None:
-        """Set, or with None remove, settings of a topic."""
+        """Set, or with None remove, settings of a topic; wait until the brokers that are asked know of it."""
         self._alter(ConfigResourceType.TOPIC, topic, settings)
+
+        def is_known() -> bool:
+            now = self.settings(topic)
+            return all(now.get(key) == value for key, value in settings.items())
+
+        wait_until(is_known, what=f"the settings of topic {topic} to be known", deadline=_SETTLING)
 
     def alter_broker(self, broker: int, settings: Mapping[str, str | None]) -> None:
         """The same of a broker."""

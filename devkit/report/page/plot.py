@@ -206,7 +206,7 @@ def _shades(arm: ArmRecord, duration_s: float) -> tuple[tuple[Shade, ...], tuple
     busy_s = sum(span.end_s - span.begin_s for span in arm.requesting)
     for name, spans in arm.faults.items():
         if sum(span.end_s - span.begin_s for span in spans) < _NEARLY_ALWAYS * busy_s:
-            shades += [_shade(span, "fault", f"fault {name!r} met requests", duration_s) for span in joined(spans)]
+            shades += [_shade(span, "fault", f"fault {name!r}", duration_s) for span in joined(spans)]
     downtimes = joined(arm.downtimes)
     shades += [_shade(span, "down", "no query was running", duration_s) for span in downtimes]
     return tuple(shades), tuple(percent(span.begin_s, duration_s) for span in downtimes)

@@ -1,6 +1,7 @@
 """The page as a browser will read it: well formed, by itself, and with nothing of the data taken for markup."""
 
 import base64
+import dataclasses
 import hashlib
 import json
 import re
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from devkit.observe.arm import TimelineEvidence
 from devkit.report.page.page import render_page
 from devkit.report.result import ExpectationResult
 from devkit.report.run_record import read_run
@@ -262,3 +264,20 @@ def test_however_long_the_run_the_page_stays_small(tmp_path: Path) -> None:
     text = rendered(run)
     Page(text)
     assert len(text.encode()) < 1_500_000
+
+
+def test_faults_of_the_timeline_say_what_they_did(tmp_path: Path) -> None:
+    run = read_run(storm.write_run(tmp_path))
+    assert run.result is not None
+    still = TimelineEvidence(
+        fault="still", fired=True, asked="pause: {part: kafka}", acted=True, did="it was silent", from_s=8, to_s=13
+    )
+    more = still.model_copy(update={"fault": "more", "acted": False, "irreversible": ("5 partitions",)})
+    never = TimelineEvidence(fault="never", fired=False, asked="kill: {part: kafka}", acted=False, did="")
+    result = run.result.model_copy(update={"fault_evidence": {"incident": (still, more, never), "fixed": ()}})
+    text = render_page(dataclasses.replace(run, result=result))
+    Page(text)
+    assert "pause: {part: kafka}: 8 to 13 s, it was silent</td>" in text
+    assert "began, but was not seen to act" in text
+    assert "cannot be undone: 5 partitions" in text
+    assert "kill: {part: kafka}</td>" in text

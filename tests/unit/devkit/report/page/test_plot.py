@@ -124,9 +124,7 @@ class TestShades:
     def test_a_windowed_fault_and_the_restarts(self, arms: dict[str, ArmRecord]) -> None:
         plot = of(arms, "Load of the upstream").plots[0]
         assert {shade.kind for shade in plot.shades} == {"fault", "down"}
-        assert [shade.title for shade in plot.shades if shade.kind == "fault"] == [
-            "fault 'slow parsing' met requests, 6 to 10 s"
-        ]
+        assert [shade.title for shade in plot.shades if shade.kind == "fault"] == ["fault 'slow parsing', 6 to 10 s"]
         assert plot.restarts == (50.0, 86.364)
 
     def test_an_arm_without_restarts(self, arms: dict[str, ArmRecord]) -> None:
