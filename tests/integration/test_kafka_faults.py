@@ -19,6 +19,7 @@ from devkit.stack.stack import Stack, StackRequest
 from devkit.stack.topics import recreate_topics
 from devkit.waiting import wait_until
 
+pytestmark = pytest.mark.slow  # three brokers
 TOPIC = "faults.out"
 DEADLINE_S = 30.0
 
