@@ -34,4 +34,6 @@ def try_first(arm: Arm) -> None:
     if tried is None:
         return
     arm.state.tried_first = tried
-    arm.log.say("pipeline", "tried first, and " + (f"refused: {tried.refusal}" if tried.refusal else "it started"))
+    arm.log.of(arm.main.name).say(
+        arm.main.label, "tried first, and " + (f"refused: {tried.refusal}" if tried.refusal else "it started")
+    )
