@@ -1,14 +1,14 @@
 """How far a pipeline is behind its source: its checkpoint against the source's ends, and what it has put aside."""
 
+from contextlib import closing
 from dataclasses import dataclass
 
-from kafka import KafkaConsumer
-from kafka.errors import KafkaError
 from kafka.structs import TopicPartition
 
 from devkit.errors import StackError
 from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.deferrals import DeferralTopic
+from devkit.stack.consumer import answering, connect
 from devkit.stack.topics import TopicEnds
 from pipeline.config import PipelineConfig
 
@@ -59,11 +59,8 @@ def lag_of(config: PipelineConfig, checkpoint: Checkpoint, *, bootstrap: str, no
 
 
 def _ends(config: PipelineConfig, bootstrap: str) -> dict[int, int]:
-    ends = TopicEnds(bootstrap)
-    try:
+    with closing(TopicEnds(bootstrap)) as ends:
         found = ends.of(config.source.topic)
-    finally:
-        ends.close()
     if not found:
         raise StackError(f"there is no topic {config.source.topic}", hint="`devkit topics` lists those there are")
     return found
@@ -72,30 +69,21 @@ def _ends(config: PipelineConfig, bootstrap: str) -> dict[int, int]:
 def _timestamps(config: PipelineConfig, bootstrap: str, offsets: dict[int, int]) -> dict[int, int]:
     """When the record at each offset was made, in milliseconds since the epoch; without those that do not come."""
     found: dict[int, int] = {}
-    try:
-        consumer = KafkaConsumer(
-            bootstrap_servers=bootstrap,
-            enable_auto_commit=False,
-            auto_offset_reset="earliest",
-            max_poll_records=1,
-        )
+    with (
+        closing(connect(bootstrap, max_poll_records=1)) as consumer,
+        answering(f"{config.source.topic} could not be read"),
+    ):
         for number, offset in offsets.items():
             place = TopicPartition(config.source.topic, number)
             consumer.assign([place])
             consumer.seek(place, offset)
             for records in consumer.poll(timeout_ms=_POLL_MS, max_records=1).values():
                 found[number] = records[0].timestamp
-        consumer.close()
-    except (KafkaError, OSError) as error:
-        raise StackError(f"{config.source.topic} could not be read: {error}") from error
     return found
 
 
 def _deferred(config: PipelineConfig, bootstrap: str) -> int | None:
     if config.deferral.policy != "defer":
         return None
-    topic = DeferralTopic(bootstrap, config.deferral.topic)
-    try:
+    with closing(DeferralTopic(bootstrap, config.deferral.topic)) as topic:
         return topic.catch_up()
-    finally:
-        topic.close()

@@ -4,17 +4,16 @@ Records of several partitions have no order between them but their timestamps, s
 """
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 
-from kafka import KafkaConsumer
-from kafka.errors import KafkaError
 from kafka.structs import TopicPartition
 
 from devkit.errors import StackError, UsageError, WaitTimeoutError
+from devkit.stack.consumer import LARGE, answering, connect, places_of
 from devkit.waiting import wait_until
 
-_FETCH_BYTES = 64 * 1024 * 1024
 _DEADLINE = timedelta(seconds=30)
 _POLL_MS = 200
 
@@ -37,40 +36,32 @@ class TopicTail:
 
     def __init__(self, bootstrap: str, topic: str) -> None:
         self._topic = topic
-        try:
-            self._consumer = KafkaConsumer(
-                bootstrap_servers=bootstrap,
-                enable_auto_commit=False,
-                auto_offset_reset="earliest",
-                max_partition_fetch_bytes=_FETCH_BYTES,
-                fetch_max_bytes=_FETCH_BYTES,
-            )
+        self._consumer = connect(bootstrap, **LARGE)
+        with answering(f"Kafka at {bootstrap} does not answer"):
             known = sorted(name for name in self._consumer.topics() if not name.startswith("__"))
-        except (KafkaError, OSError) as error:
-            raise StackError(f"Kafka at {bootstrap} does not answer: {error}") from error
         if topic not in known:
             self._consumer.close()
             raise UsageError(f"there is no topic {topic}", hint=f"there are: {', '.join(known) or 'none'}")
-        self._places = [TopicPartition(topic, n) for n in sorted(self._consumer.partitions_for_topic(topic) or ())]
+        self._places = places_of(self._consumer, topic)
         self._consumer.assign(self._places)
 
     def last(self, count: int) -> list[TailRecord]:
         """The last `count` records of all partitions together, the newest at the end."""
+        found: list[TailRecord] = []
         try:
-            ends, begins = self._consumer.end_offsets(self._places), self._consumer.beginning_offsets(self._places)
-            for place in self._places:
-                self._consumer.seek(place, max(begins[place], ends[place] - count))
-            found: list[TailRecord] = []
+            with self._reading():
+                ends, begins = self._consumer.end_offsets(self._places), self._consumer.beginning_offsets(self._places)
+                for place in self._places:
+                    self._consumer.seek(place, max(begins[place], ends[place] - count))
 
-            def is_read() -> bool:
-                found.extend(record for record in self._poll() if record.offset < ends[_place(record)])
-                return all(self._consumer.position(place) >= ends[place] for place in self._places)
+                def is_read() -> bool:
+                    found.extend(record for record in self._poll() if record.offset < ends[_place(record)])
+                    return all(self._consumer.position(place) >= ends[place] for place in self._places)
 
-            wait_until(is_read, what=f"{self._topic} to be read to its end", deadline=_DEADLINE, interval=timedelta(0))
-            for place in self._places:
-                self._consumer.seek(place, ends[place])  # what came meanwhile is for `following`
-        except (KafkaError, OSError) as error:
-            raise StackError(f"{self._topic} could not be read: {error}") from error
+                what = f"{self._topic} to be read to its end"
+                wait_until(is_read, what=what, deadline=_DEADLINE, interval=timedelta(0))
+                for place in self._places:
+                    self._consumer.seek(place, ends[place])  # what came meanwhile is for `following`
         except WaitTimeoutError as error:
             raise StackError(str(error)) from error
         found.sort(key=lambda record: (record.timestamp_ms, record.partition, record.offset))
@@ -79,10 +70,12 @@ class TopicTail:
     def following(self) -> Iterator[TailRecord]:
         """What comes after `last`, for ever."""
         while True:
-            try:
-                yield from self._poll()
-            except (KafkaError, OSError) as error:
-                raise StackError(f"{self._topic} could not be read: {error}") from error
+            with self._reading():
+                found = list(self._poll())
+            yield from found
+
+    def _reading(self) -> AbstractContextManager[None]:
+        return answering(f"{self._topic} could not be read")
 
     def _poll(self) -> Iterator[TailRecord]:
         for records in self._consumer.poll(timeout_ms=_POLL_MS).values():

@@ -1,6 +1,7 @@
 """The topics of a broker as a person wants to see them: how many records, how large, under which limits."""
 
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass
 
 from kafka import KafkaAdminClient, KafkaConsumer
@@ -8,7 +9,8 @@ from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import KafkaError
 from kafka.structs import TopicPartition
 
-from devkit.errors import StackError
+from devkit.stack.consumer import answering, connect, places_of
+from devkit.stack.topics import topic_admin
 
 _SETTINGS = ("cleanup.policy", "max.message.bytes")
 
@@ -29,18 +31,17 @@ class TopicInfo:
 
 def topics_at(bootstrap: str) -> list[TopicInfo]:
     """All but the broker's own, by name. Raises StackError."""
-    try:
-        admin = KafkaAdminClient(bootstrap_servers=bootstrap)
-        consumer = KafkaConsumer(bootstrap_servers=bootstrap, enable_auto_commit=False)
-    except (KafkaError, OSError) as error:
-        raise StackError(f"Kafka at {bootstrap} does not answer: {error}") from error
-    try:
+    with (
+        topic_admin(bootstrap, "listed") as admin,
+        closing(connect(bootstrap)) as consumer,
+        answering(f"Kafka at {bootstrap} did not say what topics it has"),
+    ):
         names = sorted(name for name in admin.list_topics() if not name.startswith("__"))
         settings, sizes = _settings(admin, names), _sizes(admin)
         return [
             TopicInfo(
                 name=name,
-                partitions=len(places := _places(consumer, name)),
+                partitions=len(places := places_of(consumer, name)),
                 records=_span(consumer, places),
                 stored_bytes=None if sizes is None else sizes[name],
                 cleanup_policy=settings[name].get("cleanup.policy", "?"),
@@ -48,15 +49,6 @@ def topics_at(bootstrap: str) -> list[TopicInfo]:
             )
             for name in names
         ]
-    except (KafkaError, OSError) as error:
-        raise StackError(f"Kafka at {bootstrap} did not say what topics it has: {error}") from error
-    finally:
-        admin.close()
-        consumer.close()
-
-
-def _places(consumer: KafkaConsumer, topic: str) -> list[TopicPartition]:
-    return [TopicPartition(topic, number) for number in sorted(consumer.partitions_for_topic(topic) or ())]
 
 
 def _span(consumer: KafkaConsumer, places: list[TopicPartition]) -> int:

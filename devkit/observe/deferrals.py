@@ -7,12 +7,11 @@ A key is `<topic>/<partition>/<offset>` of a source event; no value means that i
 from datetime import timedelta
 from typing import Protocol
 
-from kafka import KafkaConsumer
-from kafka.errors import KafkaError
 from kafka.structs import TopicPartition
 
 from devkit.errors import StackError, WaitTimeoutError
 from devkit.observe.audit.arrivals import Position
+from devkit.stack.consumer import answering, connect, places_of
 from devkit.waiting import wait_until
 
 _NOTES = (b"epoch/", b"command/")
@@ -97,29 +96,20 @@ class DeferralTopic:
         self._topic = topic
         self.standing = Standing()
         self._places: list[TopicPartition] = []
-        try:
-            self._consumer = KafkaConsumer(
-                bootstrap_servers=bootstrap,
-                enable_auto_commit=False,
-                auto_offset_reset="earliest",
-                # The broker answers one request of a connection at a time; the next look must not wait for a fetch.
-                fetch_max_wait_ms=_POLL_MS,
-            )
-        except (KafkaError, OSError) as error:
-            raise StackError(f"Kafka at {bootstrap} does not answer: {error}") from error
+        # The broker answers one request of a connection at a time; the next look must not wait for a fetch.
+        self._consumer = connect(bootstrap, fetch_max_wait_ms=_POLL_MS)
 
     def catch_up(self) -> int:
         """Read up to the ends of now; how many events stand there. Raises StackError."""
         try:
-            ends = self._ends()
-            wait_until(
-                lambda: self._read_towards(ends),
-                what=f"{self._topic} to be read to its end",
-                deadline=_DEADLINE,
-                interval=_AT_ONCE,
-            )
-        except (KafkaError, OSError) as error:
-            raise StackError(f"{self._topic} could not be read: {error}") from error
+            with answering(f"{self._topic} could not be read"):
+                ends = self._ends()
+                wait_until(
+                    lambda: self._read_towards(ends),
+                    what=f"{self._topic} to be read to its end",
+                    deadline=_DEADLINE,
+                    interval=_AT_ONCE,
+                )
         except WaitTimeoutError as error:
             raise StackError(str(error)) from error
         return len(self.standing)
@@ -129,8 +119,7 @@ class DeferralTopic:
 
     def _ends(self) -> dict[TopicPartition, int]:
         if not self._places:
-            numbers = sorted(self._consumer.partitions_for_topic(self._topic) or ())
-            self._places = [TopicPartition(self._topic, number) for number in numbers]
+            self._places = places_of(self._consumer, self._topic)
             if self._places:
                 self._consumer.assign(self._places)
                 self._consumer.seek_to_beginning(*self._places)

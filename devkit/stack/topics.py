@@ -4,12 +4,12 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 
-from kafka import KafkaAdminClient, KafkaConsumer
+from kafka import KafkaAdminClient
 from kafka.admin import NewTopic
 from kafka.errors import KafkaError, TopicAlreadyExistsError, UnknownTopicOrPartitionError
-from kafka.structs import TopicPartition
 
 from devkit.errors import StackError
+from devkit.stack.consumer import answering, connect, places_of
 from devkit.waiting import wait_until
 
 _DEADLINE = timedelta(seconds=30)
@@ -24,7 +24,7 @@ def recreate_topics(bootstrap: str, topics: Mapping[str, tuple[int, Mapping[str,
         NewTopic(name, num_partitions=partitions, replication_factor=-1, topic_configs=dict(settings))
         for name, (partitions, settings) in topics.items()
     ]
-    with _admin(bootstrap, "made") as admin:
+    with topic_admin(bootstrap, "made") as admin:
 
         def made() -> bool:
             try:
@@ -39,18 +39,18 @@ def recreate_topics(bootstrap: str, topics: Mapping[str, tuple[int, Mapping[str,
 
 def remove_topics(bootstrap: str, topics: Iterable[str]) -> None:
     """Delete those of the topics that are there. Raises StackError."""
-    with _admin(bootstrap, "removed") as admin:
+    with topic_admin(bootstrap, "removed") as admin:
         _delete(admin, topics)
 
 
 def topics_there(bootstrap: str, topics: Iterable[str]) -> tuple[str, ...]:
     """Those of the topics that are there. Raises StackError."""
-    with _admin(bootstrap, "listed") as admin:
+    with topic_admin(bootstrap, "listed") as admin:
         return _there(admin, topics)
 
 
 @contextlib.contextmanager
-def _admin(bootstrap: str, done: str) -> Iterator[KafkaAdminClient]:
+def topic_admin(bootstrap: str, done: str) -> Iterator[KafkaAdminClient]:
     """A client for what is to be `done` to topics. Raises StackError for what Kafka raises."""
     try:
         admin = KafkaAdminClient(bootstrap_servers=bootstrap, bootstrap_timeout_ms=_ANSWER_MS)
@@ -78,18 +78,12 @@ class TopicEnds:
     """Asks a broker how far topics have come. Raises StackError when there is none at `bootstrap`."""
 
     def __init__(self, bootstrap: str) -> None:
-        try:
-            self._consumer = KafkaConsumer(bootstrap_servers=bootstrap, enable_auto_commit=False)
-        except (KafkaError, OSError) as error:
-            raise StackError(f"Kafka at {bootstrap} does not answer: {error}") from error
+        self._consumer = connect(bootstrap)
 
     def of(self, topic: str) -> Ends:
         """The end offset of each partition. Raises StackError when the broker does not answer."""
-        try:
-            partitions = self._consumer.partitions_for_topic(topic) or set()
-            ends = self._consumer.end_offsets([TopicPartition(topic, number) for number in sorted(partitions)])
-        except (KafkaError, OSError) as error:
-            raise StackError(f"Kafka did not say where {topic} ends: {error}") from error
+        with answering(f"Kafka did not say where {topic} ends"):
+            ends = self._consumer.end_offsets(places_of(self._consumer, topic))
         return {place.partition: end for place, end in ends.items()}
 
     def close(self) -> None:

@@ -1,18 +1,15 @@
 """Reads a topic from its beginning to its present end, record by record."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 
-from kafka import KafkaConsumer
-from kafka.errors import KafkaError
-from kafka.structs import TopicPartition
-
 from devkit.errors import StackError
+from devkit.stack.consumer import LARGE, answering, connect, places_of
 
 Position = tuple[str, int, int]
 """Topic, partition and offset in the source."""
 
-_FETCH_BYTES = 64 * 1024 * 1024
 _IDLE_MS = 10_000
 
 
@@ -34,19 +31,11 @@ class Arrival:
 
 def read_topic(bootstrap: str, topic: str) -> Iterator[Arrival]:
     """Every record up to the ends of now, each partition in its order. Raises StackError."""
-    try:
-        consumer = KafkaConsumer(
-            bootstrap_servers=bootstrap,
-            enable_auto_commit=False,
-            auto_offset_reset="earliest",
-            max_partition_fetch_bytes=_FETCH_BYTES,
-            fetch_max_bytes=_FETCH_BYTES,
-            consumer_timeout_ms=_IDLE_MS,
-        )
-    except (KafkaError, OSError) as error:
-        raise StackError(f"{topic} could not be read for the audit: {error}") from error
-    try:
-        places = [TopicPartition(topic, number) for number in sorted(consumer.partitions_for_topic(topic) or ())]
+    with (
+        closing(connect(bootstrap, **LARGE, consumer_timeout_ms=_IDLE_MS)) as consumer,
+        answering(f"{topic} could not be read for the audit"),
+    ):
+        places = places_of(consumer, topic)
         ends = consumer.end_offsets(places)
         for place in places:
             if ends[place] == 0:
@@ -70,10 +59,6 @@ def read_topic(bootstrap: str, topic: str) -> Iterator[Arrival]:
                     break
             if reached < ends[place]:
                 raise StackError(f"{topic} ends at {ends[place]} but could be read only up to {reached}")
-    except KafkaError as error:
-        raise StackError(f"{topic} could not be read for the audit: {error}") from error
-    finally:
-        consumer.close()
 
 
 def _source(headers: dict[str, bytes]) -> Position | None:

@@ -14,6 +14,7 @@ from kafka.structs import TopicPartition
 from devkit.errors import StackError
 from devkit.observe import deferrals
 from devkit.observe.deferrals import DeferralTopic, NoDeferrals, Standing
+from devkit.stack import consumer as consumer_module
 
 Item = tuple[bytes | None, bytes | None]
 
@@ -120,7 +121,7 @@ class Consumer:
 
 
 def topic(monkeypatch: pytest.MonkeyPatch, consumer: Consumer) -> DeferralTopic:
-    monkeypatch.setattr(deferrals, "KafkaConsumer", lambda **_settings: consumer)
+    monkeypatch.setattr(consumer_module, "KafkaConsumer", lambda **_settings: consumer)
     return DeferralTopic("127.0.0.1:1", "d")
 
 
@@ -149,7 +150,7 @@ def test_a_broker_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(**_settings: Any) -> Consumer:
         raise KafkaConnectionError("unable to bootstrap")
 
-    monkeypatch.setattr(deferrals, "KafkaConsumer", refuse)
+    monkeypatch.setattr(consumer_module, "KafkaConsumer", refuse)
     with pytest.raises(StackError, match=r"Kafka at 127.0.0.1:1 does not answer: .*unable to bootstrap"):
         DeferralTopic("127.0.0.1:1", "d")
 

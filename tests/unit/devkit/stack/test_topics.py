@@ -8,6 +8,7 @@ from kafka.errors import KafkaConnectionError, KafkaTimeoutError, TopicAlreadyEx
 from kafka.structs import TopicPartition
 
 from devkit.errors import StackError
+from devkit.stack import consumer as consumer_module
 from devkit.stack import topics
 from devkit.stack.topics import TopicEnds, recreate_topics, remove_topics
 
@@ -101,7 +102,7 @@ def test_no_broker_is_an_error_of_the_stack(monkeypatch: pytest.MonkeyPatch) -> 
         raise KafkaTimeoutError("Unable to bootstrap")
 
     monkeypatch.setattr(topics, "KafkaAdminClient", refuse)
-    monkeypatch.setattr(topics, "KafkaConsumer", refuse)
+    monkeypatch.setattr(consumer_module, "KafkaConsumer", refuse)
     with pytest.raises(StackError, match=r"Kafka at 127.0.0.1:1 does not answer: .*Unable to bootstrap"):
         recreate_topics("127.0.0.1:1", WANTED)
     with pytest.raises(StackError, match=r"Kafka at 127.0.0.1:1 does not answer: .*Unable to bootstrap"):
@@ -128,7 +129,7 @@ class Consumer:
 
 class TestEnds:
     def ends(self, monkeypatch: pytest.MonkeyPatch, consumer: Consumer) -> TopicEnds:
-        monkeypatch.setattr(topics, "KafkaConsumer", lambda **_: consumer)
+        monkeypatch.setattr(consumer_module, "KafkaConsumer", lambda **_: consumer)
         return TopicEnds("127.0.0.1:1")
 
     def test_by_partition(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,8 @@ from kafka.errors import KafkaConnectionError, KafkaTimeoutError
 from kafka.structs import TopicPartition
 
 from devkit.errors import StackError
-from devkit.observe.audit import arrivals
 from devkit.observe.audit.arrivals import Arrival, read_topic
+from devkit.stack import consumer as consumer_module
 
 Record = namedtuple("Record", "offset value headers timestamp", defaults=[1_790_000_000_000])
 SOURCE_HEADERS = [("source-topic", b"page_change"), ("source-partition", b"0000000003"), ("source-offset", b"0042")]
@@ -50,7 +50,7 @@ class Consumer:
 
 
 def read(monkeypatch: pytest.MonkeyPatch, consumer: Consumer) -> list[Arrival]:
-    monkeypatch.setattr(arrivals, "KafkaConsumer", lambda **_settings: consumer)
+    monkeypatch.setattr(consumer_module, "KafkaConsumer", lambda **_settings: consumer)
     return list(read_topic("127.0.0.1:1", "enriched"))
 
 
@@ -119,6 +119,6 @@ def test_a_broker_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(**_settings: Any) -> Consumer:
         raise KafkaTimeoutError("Unable to bootstrap")
 
-    monkeypatch.setattr(arrivals, "KafkaConsumer", refuse)
-    with pytest.raises(StackError, match=r"enriched could not be read for the audit: .*Unable to bootstrap"):
+    monkeypatch.setattr(consumer_module, "KafkaConsumer", refuse)
+    with pytest.raises(StackError, match=r"Kafka at .* does not answer: .*Unable to bootstrap"):
         list(read_topic("127.0.0.1:1", "enriched"))

@@ -1,0 +1,38 @@
+"""Consumers with which the kit looks at topics: of no group, committing nothing, and their errors are StackErrors."""
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from kafka import KafkaConsumer
+from kafka.errors import KafkaError
+from kafka.structs import TopicPartition
+
+from devkit.errors import StackError
+
+LARGE: Mapping[str, int] = MappingProxyType(
+    {"max_partition_fetch_bytes": 64 * 1024 * 1024, "fetch_max_bytes": 64 * 1024 * 1024}
+)
+"""Settings with which the largest records come in one fetch."""
+
+
+def connect(bootstrap: str, **settings: int) -> KafkaConsumer:
+    """One that is yet to be assigned, and reads from the beginning where it is not told. Raises StackError."""
+    with answering(f"Kafka at {bootstrap} does not answer"):
+        return KafkaConsumer(
+            bootstrap_servers=bootstrap, enable_auto_commit=False, auto_offset_reset="earliest", **settings
+        )
+
+
+@contextlib.contextmanager
+def answering(what: str) -> Iterator[None]:
+    """Raises StackError, which says `what` failed, for what Kafka raises."""
+    try:
+        yield
+    except (KafkaError, OSError) as error:
+        raise StackError(f"{what}: {error}") from error
+
+
+def places_of(consumer: KafkaConsumer, topic: str) -> list[TopicPartition]:
+    """The partitions of a topic in their order; none where there is no such topic."""
+    return [TopicPartition(topic, number) for number in sorted(consumer.partitions_for_topic(topic) or ())]
