@@ -93,7 +93,10 @@ def is_terminal(stdin: TextIO | None) -> bool:
 
 @dataclass(frozen=True)
 class PersonGate:
-    """Waits for Enter at a terminal, for `devkit resume`, or for the limit; `still_up` raises when the stack dies."""
+    """Waits for Enter at a terminal, for `devkit resume`, or for the limit; `still_up` raises when the stack dies.
+
+    `paused` is called once it has said that it waits.
+    """
 
     run_id: str
     directory: Path
@@ -101,6 +104,7 @@ class PersonGate:
     still_up: Callable[[], None]
     limit: timedelta | None = None
     stdin: TextIO | None = None
+    paused: Callable[[], None] = lambda: None
 
     def __call__(self, name: str) -> None:
         has_terminal = is_terminal(self.stdin)
@@ -108,6 +112,7 @@ class PersonGate:
         ways += [f"`devkit resume {self.run_id}`"]
         limit = "" if self.limit is None else f", and so do {self.limit.total_seconds():g} s"
         self.say(f"paused at {name}: {' or '.join(ways)} goes on{limit}")
+        self.paused()
         (self.directory / _RESUME).unlink(missing_ok=True)  # one that came too late for the pause before
         try:
             how = wait_until(

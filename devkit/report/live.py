@@ -12,7 +12,7 @@ from typing import TextIO
 
 from devkit.observe.sample import Sample
 from devkit.report.live_block import ArmView, block_lines, marks
-from devkit.report.progress import Progress
+from devkit.report.progress import Moment, Progress
 from devkit.report.sparkline import columns
 
 _HIDE, _SHOW, _BELOW = "\x1b[?25l", "\x1b[?25h", "\x1b[J"
@@ -59,12 +59,12 @@ class LiveProgress(Progress):
         super().line(scope, text)
         self._draw()
 
-    def phase(self, scope: str, phase: str, text: str) -> None:
-        if phase == "arm" or self._view is None or self._view.arm != scope:
+    def phase(self, scope: str, phase: str, text: str, *, moment: Moment | None = None) -> None:
+        if moment == "arm begins" or self._view is None or self._view.arm != scope:
             self._view = ArmView(scope)
         self._view.phase = f"{phase}: {text}"
-        self._view.restarts += phase == "restart"
-        super().phase(scope, phase, text)
+        self._view.restarts += moment == "restart"
+        super().phase(scope, phase, text, moment=moment)
 
     def sample(self, scope: str, sample: Sample, *, last: bool = False) -> None:
         """The block shows each; only the last of an arm leaves a line as well."""

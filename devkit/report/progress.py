@@ -5,10 +5,11 @@ import textwrap
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import Self, TextIO
+from typing import Literal, Self, TextIO
 
 from devkit.observe.sample import Sample
 
+Moment = Literal["arm begins", "restart"]
 _QUIET_S = 2.0
 _WIDTH = 80
 
@@ -42,8 +43,8 @@ class Progress:
         self._stream.write("\n".join(lines or [head.rstrip()]) + "\n")
         self._stream.flush()
 
-    def phase(self, scope: str, phase: str, text: str) -> None:
-        """An arm goes on to something else."""
+    def phase(self, scope: str, phase: str, text: str, *, moment: Moment | None = None) -> None:  # noqa: ARG002
+        """An arm goes on to something else. `moment` says what that is where a view of the arm shows it."""
         self.line(scope, f"{phase}: {text}")
 
     def close(self) -> None:

@@ -166,10 +166,6 @@ class Attempt:
     def _gate(self, guardian: Guardian, stack: Stack) -> PersonGate:
         def say(text: str) -> None:
             self.progress.line("pause", text)
-            if text.startswith("paused"):
-                self.progress.line(
-                    "pause", ", ".join(f"{name} {address}" for name, address in stack.addresses().items())
-                )
 
         return PersonGate(
             guardian.run_id,
@@ -178,6 +174,7 @@ class Attempt:
             stack.require_running,
             limit=self.options.pause_limit,
             stdin=sys.stdin,
+            paused=lambda: say(", ".join(f"{name} {address}" for name, address in stack.addresses().items())),
         )
 
 

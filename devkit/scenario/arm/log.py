@@ -3,7 +3,7 @@
 from devkit.observe.arm_end import ArmEnd
 from devkit.observe.kit_events import ArmEnded, PhaseBegun
 from devkit.observe.timeline import Timeline, TimelineEvent
-from devkit.report.progress import Progress
+from devkit.report.progress import Moment, Progress
 from devkit.scenario.model import ArmName
 
 
@@ -22,10 +22,10 @@ class ArmLog:
         """A line of the timeline, and nothing for a person."""
         self._timeline.add(event, arm=self._arm, program=self._program)
 
-    def say(self, phase: str, text: str) -> None:
+    def say(self, phase: str, text: str, *, moment: Moment | None = None) -> None:
         """The arm goes on to something else, or something happened in it that a person wants to know."""
         self.add(PhaseBegun(phase=phase, text=text))
-        self._progress.phase(self._arm, phase, text)
+        self._progress.phase(self._arm, phase, text, moment=moment)
 
     def ended(self, end: ArmEnd) -> None:
         self.add(ArmEnded(end=end))

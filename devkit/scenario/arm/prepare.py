@@ -11,7 +11,7 @@ from devkit.stack.topics import recreate_topics
 def prepare(arm: Arm) -> None:
     """Raises StackError."""
     arm.clock.begin()
-    arm.log.say("arm", "topics, traffic and pipeline")
+    arm.log.say("arm", "topics, traffic and pipeline", moment="arm begins")
     if len(arm.programs) > 1:
         arm.log.add(ProgramsNamed(names=tuple(run.name for run in arm.programs)))
     scenario = arm.scenario

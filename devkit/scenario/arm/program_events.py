@@ -49,7 +49,7 @@ class ProgramEvents:
             case ProcessRestarted():
                 state.processes = event.process
                 state.process = None if self._view.says_when_it_runs else state.processes
-                say("restart", f"process {event.process}, from the checkpoint")
+                say("restart", f"process {event.process}, from the checkpoint", moment="restart")
 
     def _offsets_of(self, batch: int) -> str:
         if self._checkpoint is None or not self._view.shows_offsets:

@@ -61,6 +61,12 @@ class TestGate:
     def gate(self, directory: Path, said: list[str], **settings: Any) -> PersonGate:
         return PersonGate("cafe0001", directory, said.append, settings.pop("still_up", lambda: None), **settings)
 
+    def test_what_is_shown_beside_comes_when_it_waits(self, tmp_path: Path, terminal: tuple[TextIO, int]) -> None:
+        said: list[str] = []
+        os.write(terminal[1], b"\n")
+        self.gate(tmp_path, said, stdin=terminal[0], paused=lambda: said.append("kafka 127.0.0.1:9092"))("arm-end")
+        assert [text.split()[0] for text in said] == ["paused", "kafka", "goes"]
+
     def test_enter_at_a_terminal(self, tmp_path: Path, terminal: tuple[TextIO, int]) -> None:
         said: list[str] = []
         os.write(terminal[1], b"\n")

@@ -92,9 +92,9 @@ def live(terminal: Terminal) -> LiveProgress:
 
 def test_lines_scroll_above_and_the_block_stays_below(live: LiveProgress, terminal: Terminal) -> None:
     live.line("stack", "starting")
-    live.phase("incident", "arm", "topics")
+    live.phase("incident", "arm", "topics", moment="arm begins")
     live.sample("incident", SAMPLE)
-    live.phase("incident", "restart", "process 2")
+    live.phase("incident", "restart", "process 2", moment="restart")
     rows = terminal.text().splitlines()
     assert rows[:3] == [
         "   0.0s stack    starting",
@@ -106,7 +106,7 @@ def test_lines_scroll_above_and_the_block_stays_below(live: LiveProgress, termin
 
 
 def test_each_sample_replaces_the_block(live: LiveProgress, terminal: Terminal) -> None:
-    live.phase("incident", "arm", "topics")
+    live.phase("incident", "arm", "topics", moment="arm begins")
     for n in range(30):
         live.sample("incident", SAMPLE.model_copy(update={"at_s": n, "committed": n}))
     assert len(terminal.text().splitlines()) == 6
@@ -120,14 +120,14 @@ def test_the_last_sample_leaves_a_line(live: LiveProgress, terminal: Terminal) -
 
 
 def test_another_arm_begins_with_an_empty_block(live: LiveProgress, terminal: Terminal) -> None:
-    live.phase("incident", "arm", "topics")
-    live.phase("incident", "restart", "process 2")
-    live.phase("fixed", "arm", "topics")
+    live.phase("incident", "arm", "topics", moment="arm begins")
+    live.phase("incident", "restart", "process 2", moment="restart")
+    live.phase("fixed", "arm", "topics", moment="arm begins")
     assert terminal.text().splitlines()[-1] == "fixed     arm: topics"
 
 
 def test_closing_takes_the_block_away_and_gives_the_cursor_back(live: LiveProgress, terminal: Terminal) -> None:
-    live.phase("incident", "arm", "topics")
+    live.phase("incident", "arm", "topics", moment="arm begins")
     assert terminal.hidden
     live.close()
     live.close()
@@ -170,7 +170,7 @@ def test_it_is_never_wider_than_the_terminal(columns: int) -> None:
 
 def test_a_terminal_made_narrower_is_left_clean(live: LiveProgress, terminal: Terminal) -> None:
     live.line("stack", "starting")
-    live.phase("incident", "arm", "topics")
+    live.phase("incident", "arm", "topics", moment="arm begins")
     live.sample("incident", SAMPLE)
     terminal.reflow(30)
     live.sample("incident", SAMPLE)
@@ -189,7 +189,7 @@ def test_colour_adds_nothing_but_colour(terminal: Terminal) -> None:
     plain = Terminal()
     for out, colour in ((terminal, True), (plain, False)):
         live = LiveProgress(out, size=out.size, colour=colour, clock=Clock())
-        live.phase("incident", "restart", "process 2")
+        live.phase("incident", "restart", "process 2", moment="restart")
         live.sample("incident", SAMPLE.model_copy(update={"faults": {"x": 1}}))
     assert terminal.text() == plain.text()
     assert "\x1b[33mfault 'x' 1, now\x1b[0m" in terminal.sent
@@ -212,5 +212,5 @@ class TestWhichView:
 
     def test_no_color_is_obeyed(self, terminal: Terminal) -> None:
         live = progress_for(terminal, plain=False, environment={"TERM": "xterm", "NO_COLOR": "1"})
-        live.phase("incident", "restart", "process 2")
+        live.phase("incident", "restart", "process 2", moment="restart")
         assert not re.search(r"\x1b\[\d+m", terminal.sent)

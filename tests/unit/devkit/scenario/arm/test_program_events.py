@@ -81,3 +81,12 @@ def test_what_processes_said_when_they_failed_is_kept(stage: Stage) -> None:
     for text in ("no commit within 10 s: batch 3", "query failed"):
         stage.take(Failed(error=text))
     assert stage.main.state.failures == ["no commit within 10 s: batch 3", "query failed"]
+
+
+def test_a_restart_is_told_as_one_to_what_shows_the_arm(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    moments: list[object] = []
+    shown = stage.arm.context.progress
+    monkeypatch.setattr(shown, "phase", lambda *_, moment=None: moments.append(moment))
+    stage.take(Started())
+    stage.take(ProcessRestarted(process=2))
+    assert moments == [None, "restart"]
