@@ -21,9 +21,11 @@ processor model in the user's cache, and the smaller of the two counts. The refe
 machine that is slower than the one the margins were measured on is slow from the start. And where none of that shows
 it, but tasks waited for a core while the calibration ran (pressure stall information), the result says so.
 
-**What follows.** Over a window, time is added up as the time that a free core would have given: `window / available`
-is the slowdown. A stall of 10 s inside a window of 12 s is a slowdown of 6, as two seconds' worth of work is all that
-could be done. A machine is short of time over a window when that is more than the margin times the run's stretch.
+**What follows.** The slowdown over a window is the mean of its quanta's. A mean of the speeds would be kinder, and is
+what a long computation sees; but a record is handed from process to process, waits for a core at each, and meets
+timeouts that are much shorter than a window. So a single long stall counts for what it was. (On a machine on which that
+kinder mean said 2.5 to 4, a fix whose file leaves five times its need was seen to break.) A machine is short of time
+over a window when the mean is more than the margin times the run's stretch.
 
 **What it is not.** Beside many busy processes the quantum waits longer than its share of the cores alone would have
 it, as it is woken for each; so is the program under test, which hands every record from process to process. The

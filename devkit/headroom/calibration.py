@@ -71,8 +71,8 @@ def calibrate(
 
 
 def slowdown_of(readings: Sequence[ProbeReading], quantum_s: float) -> float:
-    """What the quanta show together, each as one share of the time."""
-    return len(readings) / sum(min(1.0, quantum_s / reading.took_s) for reading in readings)
+    """The mean of the quanta's."""
+    return max(1.0, sum(reading.took_s for reading in readings) / (len(readings) * quantum_s))
 
 
 def pressure_between(first: ProbeReading, last: ProbeReading) -> float | None:

@@ -165,20 +165,15 @@ def sample_of(
     offset_s: float,
     others_cores: float | None = None,
 ) -> HeadroomSample:
-    """Readings that follow `before`, as one sample. Each quantum stands for the time since the one before it."""
-    available_s, free_s, then_s = 0.0, 0.0, before.done_s
-    for reading in readings:
-        length_s = reading.done_s - then_s
-        available_s += length_s * min(1.0, quantum_s / reading.took_s)
-        free_s += length_s * min(1.0, quantum_s / reading.core_s)
-        then_s = reading.done_s
-    total_s = then_s - before.done_s
+    """Readings that follow `before`, as one sample that stands for the time since then."""
+    slowdown = sum(reading.took_s for reading in readings) / (len(readings) * quantum_s)
+    core = sum(reading.core_s for reading in readings) / (len(readings) * quantum_s)
     pressure = pressure_between(before, readings[-1])
     return HeadroomSample(
         from_s=round(before.done_s - offset_s, 3),
-        to_s=round(then_s - offset_s, 3),
-        slowdown=round(total_s / available_s, 3),
-        core=round(total_s / free_s, 3),
+        to_s=round(readings[-1].done_s - offset_s, 3),
+        slowdown=round(max(1.0, slowdown), 3),
+        core=round(max(1.0, core), 3),
         pressure=None if pressure is None else round(pressure, 3),
         others_cores=None if others_cores is None else round(others_cores, 2),
     )

@@ -1,4 +1,4 @@
-"""Time that a machine had to give: samples of its slowdown, and the slowdown over any window of them."""
+"""Samples of a machine's slowdown, and the mean over any window of them."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
@@ -40,7 +40,7 @@ def over(samples: Sequence[HeadroomSample], from_s: float, to_s: float) -> float
         if sample.to_s > from_s and sample.from_s < to_s
     ]
     length_s = sum(seconds for seconds, _ in found)
-    return length_s / sum(seconds / max(1.0, sample.slowdown) for seconds, sample in found) if length_s > 0 else None
+    return sum(seconds * sample.slowdown for seconds, sample in found) / length_s if length_s > 0 else None
 
 
 def worst(samples: Sequence[HeadroomSample], length_s: float) -> Slow | None:
@@ -52,25 +52,24 @@ def worst(samples: Sequence[HeadroomSample], length_s: float) -> Slow | None:
     if end_s - begin_s <= length_s:
         whole = over(samples, begin_s, end_s)
         return None if whole is None else Slow(begin_s, end_s, whole)
-    # What is available grows by pieces, so the window with the least begins or ends where a piece does.
+    # The sum grows by straight pieces, so the window with the most begins or ends where a piece does.
     edges = {edge for sample in samples for edge in (sample.from_s, sample.to_s)}
     begins = {edge for edge in edges if edge + length_s <= end_s}
     begins |= {edge - length_s for edge in edges if edge - length_s >= begin_s}
-    available = _Available(samples)
-    least = min(sorted(begins), key=lambda at_s: available.until(at_s + length_s) - available.until(at_s))
-    given_s = available.until(least + length_s) - available.until(least)
-    return Slow(least, least + length_s, length_s / given_s if given_s > 0 else float("inf"))
+    summed = _Summed(samples)
+    most = max(sorted(begins), key=lambda at_s: summed.until(at_s + length_s) - summed.until(at_s))
+    return Slow(most, most + length_s, (summed.until(most + length_s) - summed.until(most)) / length_s)
 
 
-class _Available:
-    """The time that a free core would have given until a moment; between samples it runs as if free."""
+class _Summed:
+    """The slowdown summed over the time until a moment; between samples it is as if free."""
 
     def __init__(self, samples: Sequence[HeadroomSample]) -> None:
         self._at: list[float] = []
         self._sum: list[float] = []
-        for at_s, total_s in _corners(samples):
+        for at_s, total in _corners(samples):
             self._at.append(at_s)
-            self._sum.append(total_s)
+            self._sum.append(total)
 
     def until(self, at_s: float) -> float:
         right = bisect_right(self._at, at_s)
@@ -83,14 +82,14 @@ class _Available:
 
 
 def _corners(samples: Sequence[HeadroomSample]) -> Iterable[tuple[float, float]]:
-    at_s, total_s = samples[0].from_s, 0.0
-    yield at_s, total_s
+    at_s, total = samples[0].from_s, 0.0
+    yield at_s, total
     for sample in samples:
         if sample.from_s > at_s:
-            total_s += sample.from_s - at_s
-            yield sample.from_s, total_s
+            total += sample.from_s - at_s
+            yield sample.from_s, total
         if sample.to_s <= max(at_s, sample.from_s):
             continue
-        total_s += (sample.to_s - max(at_s, sample.from_s)) / max(1.0, sample.slowdown)
+        total += (sample.to_s - max(at_s, sample.from_s)) * sample.slowdown
         at_s = sample.to_s
-        yield at_s, total_s
+        yield at_s, total

@@ -18,12 +18,18 @@ from devkit.observe.timeline import Timeline
 from tests.unit.devkit.headroom.readings import QUANTUM_S, a_reading
 
 
-def test_each_quantum_stands_for_the_time_since_the_one_before() -> None:
-    readings = [a_reading(10.5), a_reading(11.0, took_s=2 * QUANTUM_S), a_reading(14.0, took_s=1000)]
+def test_a_sample_is_the_mean_of_its_quanta() -> None:
+    readings = [a_reading(10.5), a_reading(11.0, took_s=2 * QUANTUM_S), a_reading(14.0, took_s=9 * QUANTUM_S)]
     sample = sample_of(a_reading(10.0), readings, QUANTUM_S, offset_s=4.0)
     assert (sample.from_s, sample.to_s) == (6.0, 10.0)
-    assert sample.slowdown == pytest.approx(4 / (0.5 + 0.25), rel=1e-3)
+    assert sample.slowdown == pytest.approx((1 + 2 + 9) / 3, rel=1e-3)
     assert sample.core == 1.0
+
+
+def test_a_quantum_faster_than_the_baseline_makes_no_machine_faster_than_free() -> None:
+    readings = [a_reading(10.5, took_s=QUANTUM_S / 2, core_s=QUANTUM_S / 2)]
+    sample = sample_of(a_reading(10.0), readings, QUANTUM_S, offset_s=0.0)
+    assert (sample.slowdown, sample.core) == (1.0, 1.0)
 
 
 def test_a_slow_core_is_told_from_waiting() -> None:
@@ -112,7 +118,7 @@ def test_a_run_is_calibrated_and_then_watched(probe: FakeProbe, timeline: Timeli
         probe.write(a_reading(113.1), a_reading(115.1, took_s=4 * QUANTUM_S))
         samples = monitor.samples(12.1, 14.1)
         assert [(one.from_s, one.to_s) for one in samples] == [(0.0, 2.0)]
-        assert samples[0].slowdown == pytest.approx(4 / (2 + 2 / 4), rel=1e-3)
+        assert samples[0].slowdown == pytest.approx((1 + 4) / 2, rel=1e-3)
     assert probe.killed
     kinds = [json.loads(line)["kind"] for line in (tmp_path / "events.jsonl").read_text().splitlines()]
     assert kinds == ["calibration", "headroom"]

@@ -8,23 +8,18 @@ from tests.unit.devkit.headroom.readings import samples
 SLOWDOWNS = st.lists(st.floats(1, 50), min_size=1, max_size=40)
 
 
-def test_a_stall_inside_a_window_leaves_what_is_left_of_it() -> None:
-    # 2 of 12 seconds are free, and in the other 10 nothing can be done.
-    stalled = (HeadroomSample(0, 1, 1.0), HeadroomSample(1, 11, 1e9), HeadroomSample(11, 12, 1.0))
-    assert over(stalled, 0, 12) == pytest.approx(6)
+def test_a_single_stall_counts_for_what_it_was() -> None:
+    stalled = (HeadroomSample(0, 1, 1.0), HeadroomSample(1, 11, 500.0), HeadroomSample(11, 12, 1.0))
+    assert over(stalled, 0, 12) == pytest.approx(5002 / 12)
 
 
 def test_over_takes_parts_of_samples() -> None:
-    assert over(samples(1, 4), 0.5, 1.5) == pytest.approx(1 / (0.5 + 0.125))
+    assert over(samples(1, 4), 0.5, 1.5) == pytest.approx(2.5)
 
 
 def test_nothing_is_known_of_where_nothing_was_sampled() -> None:
     assert over(samples(1, 4), 5, 6) is None
     assert worst((), 10) is None
-
-
-def test_a_machine_faster_than_its_baseline_gives_no_time_back() -> None:
-    assert over(samples(0.5, 0.5), 0, 2) == pytest.approx(1)
 
 
 def test_the_worst_window_is_found_where_it_is() -> None:
@@ -36,7 +31,7 @@ def test_the_worst_window_is_found_where_it_is() -> None:
 def test_a_window_between_the_edges_of_samples_is_found() -> None:
     slow = worst(samples(*[1] * 10, *[9] * 3, *[1] * 10), 6.5)
     assert slow is not None
-    assert slow.slowdown == pytest.approx(6.5 / (3 / 9 + 3.5))
+    assert slow.slowdown == pytest.approx((3 * 9 + 3.5) / 6.5)
 
 
 def test_a_window_longer_than_the_samples_is_all_of_them() -> None:
@@ -71,4 +66,4 @@ def test_a_gap_between_samples_counts_as_free() -> None:
     assert slow.slowdown == pytest.approx(10)
     part = worst((HeadroomSample(0, 5, 10), HeadroomSample(15, 20, 10)), 15)
     assert part is not None
-    assert part.slowdown == pytest.approx(15 / 10.5)
+    assert part.slowdown == pytest.approx((5 * 10 + 10) / 15)

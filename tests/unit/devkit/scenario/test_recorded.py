@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from devkit.headroom.shortage import UNMEASURED
 from devkit.report.result import ArmResult
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import ARMS, ArmName, Scenario
@@ -83,3 +84,17 @@ def test_swapped_arms_are_refuted_there_as_elsewhere() -> None:
     recordings = recorded("four-busy-processes")
     verdict, _ = judged({"incident": recordings["fixed"], "fixed": recordings["incident"]})
     assert (verdict.outcome, verdict.exit_code) == ("not reproduced", 1)
+
+
+def test_a_fix_that_looked_broken_on_a_machine_without_time_is_not_refuted() -> None:
+    """Others used both cores: healthy records took longer than their inline allowance, and so long in the slow lane."""
+    recordings = recorded("short-of-time")
+    unwatched = {arm: replace(one, headroom=UNMEASURED) for arm, one in recordings.items()}
+    assert judged(unwatched)[0].outcome == "fix does not hold"
+    verdict, (_, fixed) = judged(recordings)
+    assert (verdict.outcome, verdict.exit_code, verdict.short_of_time) == ("inconclusive", 3, True)
+    (latency,) = [item for item in fixed.expectations if item.name == "latency"]
+    assert latency.holds is None
+    assert (latency.slowdown or 0) > 5
+    assert latency.measured.startswith("28.9 s over 549 events")
+    assert [item.name for item in fixed.expectations if item.holds is True] == ["audit"]
