@@ -1,5 +1,9 @@
-"""Which public images are missing from the engine, and building a stand-in for each that cannot be pulled."""
+"""Which public images are missing from the engine, and building a stand-in for each that cannot be pulled.
 
+An engine keeps its images from session to session, so each stand-in carries a digest of what it was built from.
+"""
+
+import hashlib
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
@@ -36,7 +40,7 @@ class Docker:
 def provide(docker: Docker) -> list[str]:
     """Have the engine hold every public image that the stacks run, pulled where that works; returns the stand-ins."""
     images = (PYTHON, MINIO, kafka_image())
-    absent = [image for image in images if not _is_there(docker, image)]
+    absent = [image for image in images if not _is_there(docker, image) or _is_outdated(docker, image)]
     with ThreadPoolExecutor(len(images)) as threads:
         errors = threads.map(partial(_pull, docker), absent)
         unpulled = [image for image, error in zip(absent, errors, strict=True) if error]
@@ -45,12 +49,28 @@ def provide(docker: Docker) -> list[str]:
             list(threads.map(lambda make: make(), _longest(unpulled)))
     for image in unpulled:
         _BUILDERS[image](docker, image)
-    return [image for image in images if _is_stand_in(docker, image)]
+    return [image for image in images if _stand_in(docker, image)]
 
 
-def _is_stand_in(docker: Docker, image: str) -> bool:
+def _stand_in(docker: Docker, image: str) -> str:
+    """What a stand-in was built from; empty for a public image."""
     label = f'{{{{index .Config.Labels "{LABEL}"}}}}'
-    return bool(docker("image", "inspect", "--format", label, image).strip())
+    return docker("image", "inspect", "--format", label, image).strip()
+
+
+def _is_outdated(docker: Docker, image: str) -> bool:
+    built_from = _stand_in(docker, image)
+    return image in _CONTEXTS and bool(built_from) and built_from != digest(_HERE / _CONTEXTS[image])
+
+
+def digest(context: Path) -> str:
+    """Of the files below a directory: their names, modes and bytes."""
+    found = hashlib.sha256()
+    for path in sorted(one for one in context.rglob("*") if one.is_file()):
+        content = path.read_bytes()
+        found.update(f"{path.relative_to(context)} {path.stat().st_mode & 0o111:o} {len(content)}\n".encode())
+        found.update(content)
+    return found.hexdigest()
 
 
 def _longest(images: Sequence[str]) -> list[Callable[[], Path]]:
@@ -85,7 +105,7 @@ def _kafka(docker: Docker, image: str) -> None:
         (Path(context) / "libs").mkdir()
         for jar in jars.ensure(jars.KAFKA):
             shutil.copy(jar, Path(context) / "libs")
-        docker("build", "--quiet", "--tag", image, context)
+        _build(docker, "kafka", image, context)
 
 
 def _minio(docker: Docker, image: str) -> None:
@@ -93,7 +113,11 @@ def _minio(docker: Docker, image: str) -> None:
     with _context("minio") as context:
         shutil.copy(minio(), Path(context) / "minio")
         (Path(context) / "minio").chmod(0o755)
-        docker("build", "--quiet", "--tag", image, context)
+        _build(docker, "minio", image, context)
+
+
+def _build(docker: Docker, name: str, image: str, context: str) -> None:
+    docker("build", "--quiet", "--label", f"{LABEL}={digest(_HERE / name)}", "--tag", image, context)
 
 
 def _context(name: str) -> "tempfile.TemporaryDirectory[str]":
@@ -103,3 +127,4 @@ def _context(name: str) -> "tempfile.TemporaryDirectory[str]":
 
 
 _BUILDERS: dict[str, Callable[[Docker, str], None]] = {PYTHON: _python, MINIO: _minio, kafka_image(): _kafka}
+_CONTEXTS = {MINIO: "minio", kafka_image(): "kafka"}

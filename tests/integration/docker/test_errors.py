@@ -12,7 +12,7 @@ import pytest
 from devkit.docker.causes import ImageError
 from devkit.guardian import Guardian
 from devkit.guardian.state import known_runs
-from devkit.stack import compose
+from devkit.stack import compose, container_stack
 from devkit.stack.compose_file import compose_path
 from devkit.stack.ports import claim_port
 from tests.integration.cli_run import CliRun
@@ -68,10 +68,10 @@ def test_a_port_that_is_lost_in_a_race_is_replaced(
             told.append(taken if not told else claim_port(wanted, part))
             return told[-1]
 
-        monkeypatch.setattr(compose, "claim_port", claim)
+        monkeypatch.setattr(container_stack, "claim_port", claim)
         stack = compose.start_compose(guardian, tmp_path)
         stack.require_running()
-        assert len(told) == 6, "three parts, twice"
+        assert len(told) == 8, "four ports, twice"
         assert stack.kafka.bootstrap != f"127.0.0.1:{taken}"
     assert of_run(docker, guardian.run_id) == []
 
