@@ -9,11 +9,11 @@ import contextlib
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import psutil
+from pydantic import BaseModel, ConfigDict
 
 Measure = Literal["proportional", "resident"]
 Kind = Literal["driver", "JVM heap", "JVM besides the heap", "Python daemon", "Python worker", "other"]
@@ -27,8 +27,11 @@ _MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ (\d+)\s*(.*)")
 _HEAP_BELOW = 32 << 30
 
 
-@dataclass(frozen=True)
-class KindMemory:
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class KindMemory(_Model):
     """Bytes of one kind in one process."""
 
     pid: int
@@ -36,8 +39,7 @@ class KindMemory:
     size: int
 
 
-@dataclass(frozen=True)
-class TreeMemory:
+class TreeMemory(_Model):
     """What was seen at one look."""
 
     rows: tuple[KindMemory, ...]
@@ -73,13 +75,13 @@ def tree_memory(processes: Iterable[psutil.Process], root: int) -> TreeMemory:
     rows = []
     for process, kind in kinds(processes, root).items():
         with contextlib.suppress(psutil.Error, OSError):
-            rows.append(KindMemory(process.pid, kind, _size(process)))
-    return TreeMemory(tuple(rows))
+            rows.append(KindMemory(pid=process.pid, kind=kind, size=_size(process)))
+    return TreeMemory(rows=tuple(rows))
 
 
 def split(memory: TreeMemory) -> TreeMemory:
     """The same, with each JVM divided into heap and rest where the system tells: for a report, as it costs more."""
-    return TreeMemory(tuple(part for row in memory.rows for part in _parts(row)), memory.measure)
+    return TreeMemory(rows=tuple(part for row in memory.rows for part in _parts(row)), measure=memory.measure)
 
 
 def describe(memory: TreeMemory) -> str:
@@ -122,7 +124,10 @@ def _parts(row: KindMemory) -> Iterable[KindMemory]:
     if not heap:
         return (row,)
     # The process has gone on between the two looks.
-    return KindMemory(row.pid, "JVM heap", heap), KindMemory(row.pid, row.kind, max(0, row.size - heap))
+    return (
+        KindMemory(pid=row.pid, kind="JVM heap", size=heap),
+        KindMemory(pid=row.pid, kind=row.kind, size=max(0, row.size - heap)),
+    )
 
 
 def _mappings(pid: int) -> str:

@@ -1,111 +1,97 @@
 """Looks at a program again and again, and kills it when it is over a limit of its container."""
 
+import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Literal
 
+import psutil
+
+from devkit.container.kill import EVERY, ContainerFigures, ContainerKill, Limit
 from devkit.container.limits import Container
-from devkit.container.memory import TreeMemory, describe
-
-KILLED = 137
-"""The exit code by which a container's end at its memory limit is known: 128 and SIGKILL's number."""
-
-EVERY = timedelta(milliseconds=200)
-
-Limit = Literal["memory", "disk"]
+from devkit.container.memory import MEASURE, TreeMemory
 
 
 @dataclass(frozen=True)
-class ContainerKill:
-    """A program was over a limit. Sizes in bytes; `memory` is what its processes held then, by kind."""
+class Contained:
+    """A program's processes as they are now. `kill` ends them all."""
 
-    process: int
-    limit: Limit
-    allowed: int
-    used: int
-    memory: TreeMemory
-
-    @property
-    def text(self) -> str:
-        """What a person is told, with the way it was found out."""
-        mib = 1 << 20
-        how = f"{self.memory.measure} memory" if self.limit == "memory" else "scratch directory"
-        return (
-            f"over its container's {self.limit} limit of {self.allowed / mib:,.0f} MiB: "
-            f"{how} of {self.used / mib:,.0f} MiB ({describe(self.memory)}); "
-            f"killed as {KILLED}, enforced by sampling every {EVERY / timedelta(milliseconds=1):.0f} ms"
-        )
+    memory: Callable[[], TreeMemory]
+    split: Callable[[TreeMemory], TreeMemory]
+    disk: Callable[[], int]
+    kill: Callable[[], object]
 
 
-@dataclass(frozen=True)
-class Peak:
-    """The most that was seen at any look, in bytes."""
-
-    memory: int = 0
-    disk: int = 0
+def kill_at_once(processes: Iterable[psutil.Process], first: int) -> None:
+    """SIGKILL to all of them; the first process of the program goes first, so that it cannot report how others died."""
+    for process in sorted(processes, key=lambda one: one.pid != first):
+        with contextlib.suppress(psutil.Error):
+            process.kill()
 
 
 class ContainerWatch:
-    """`memory` and `disk` look at process number `process` of a program; `kill` ends all of it.
+    """Over all processes of one program, one after the other."""
 
-    `look` is called by whoever has a clock: `start` does it from a thread of its own.
-    """
-
-    def __init__(
-        self,
-        limits: Container,
-        *,
-        memory: Callable[[], TreeMemory],
-        split: Callable[[TreeMemory], TreeMemory],
-        disk: Callable[[], int],
-        kill: Callable[[], object],
-    ) -> None:
-        self._limits, self._memory, self._split, self._disk, self._kill = limits, memory, split, disk, kill
-        self._stop = threading.Event()
-        self._thread: threading.Thread | None = None
+    def __init__(self, limits: Container, program: Contained) -> None:
+        self._limits, self._program = limits, program
         self._lock = threading.Lock()
-        self._peak = Peak()
-        self._killed: ContainerKill | None = None
+        self._kills: list[ContainerKill] = []
+        self._peak_memory = self._peak_disk = 0
+        self._stop: threading.Event | None = None
+        self._thread: threading.Thread | None = None
 
-    @property
-    def peak(self) -> Peak:
-        return self._peak
-
-    @property
-    def killed(self) -> ContainerKill | None:
-        """Why this process was killed, None while it was not."""
+    def figures(self) -> ContainerFigures:
+        """What was seen up to now."""
         with self._lock:
-            return self._killed
+            return ContainerFigures(
+                memory_limit=self._limits.memory,
+                disk_limit=self._limits.disk,
+                measure=MEASURE,
+                peak_memory=self._peak_memory,
+                peak_disk=self._peak_disk,
+                kills=tuple(self._kills),
+            )
+
+    def kill_of(self, process: int) -> ContainerKill | None:
+        """Why a process was killed, None when it was not."""
+        with self._lock:
+            return next((kill for kill in self._kills if kill.process == process), None)
 
     def look(self, process: int) -> ContainerKill | None:
-        """One look; what is over is killed, once."""
-        memory, disk = self._memory(), self._disk() if self._limits.disk is not None else 0
-        self._peak = Peak(max(self._peak.memory, memory.total), max(self._peak.disk, disk))
+        """One look at process number `process`; when it is over a limit it is killed, and the look says why."""
+        memory = self._program.memory()
+        disk = self._program.disk() if self._limits.disk is not None else 0
+        with self._lock:
+            self._peak_memory, self._peak_disk = max(self._peak_memory, memory.total), max(self._peak_disk, disk)
         over = self._over(memory.total, disk)
-        if over is None or self.killed is not None:
+        if over is None:
             return None
         limit, allowed, used = over
-        # Looked at before the kill: afterwards there is nothing to see.
-        found = ContainerKill(process, limit, allowed, used, self._split(memory))
+        # Divided before the kill: afterwards there is nothing to see.
+        held = self._program.split(memory)
+        kill = ContainerKill(process=process, limit=limit, allowed=allowed, used=used, memory=held)
         with self._lock:
-            self._killed = found
-        self._kill()
-        return found
+            self._kills.append(kill)
+        self._program.kill()
+        return kill
 
     def start(self, process: int) -> None:
-        """Look every 200 ms from now on, until `stop` or the kill."""
-        self._thread = threading.Thread(target=self._run, args=(process,), name="container-watch", daemon=True)
+        """Look at process number `process` from now on, until `stop` or its kill."""
+        self.stop()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(
+            target=self._run, args=(process, self._stop), name="container-watch", daemon=True
+        )
         self._thread.start()
 
     def stop(self) -> None:
-        self._stop.set()
-        if self._thread is not None and self._thread is not threading.current_thread():
+        """Look no more."""
+        if self._stop is not None and self._thread is not None:
+            self._stop.set()
             self._thread.join()
 
-    def _run(self, process: int) -> None:
-        while not self._stop.wait(EVERY.total_seconds()):
+    def _run(self, process: int, stop: threading.Event) -> None:
+        while not stop.wait(EVERY.total_seconds()):
             if self.look(process) is not None:
                 return
 

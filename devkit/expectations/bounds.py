@@ -3,6 +3,7 @@
 Bound           a whole number     restarts: {at_least: 2}
 NumberBound     a number           amplification: {at_least: 2.5}
 ShareBound      a share            abandoned: {at_least: 50%}
+SizeBound       a size             peak_memory: {at_most: 2GiB}
 DurationBound   a duration         flat_commit: {at_least: 15s}
 """
 
@@ -13,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
 from located_config.duration import Duration, format_duration
 from located_config.share import Share, format_share
+from located_config.size import Size, format_size
 
 T = TypeVar("T", int, float, timedelta)
 
@@ -94,6 +96,17 @@ class Time(Range[Duration]):
         return format_duration(value)
 
 
+class Bytes(Range[Size]):
+    """Sizes in bytes."""
+
+    value: ClassVar[str] = "size"
+    example: ClassVar[str] = "a size such as 2GiB"
+
+    @classmethod
+    def show(cls, value: int) -> str:
+        return format_size(value)
+
+
 def _or_exactly(model: type[Range[Any]], written: Any, *alone: type) -> BeforeValidator:
     """Lets a value stand alone, of a type in `alone`, for a range that admits nothing else; `written` is its form."""
 
@@ -112,4 +125,5 @@ def _or_exactly(model: type[Range[Any]], written: Any, *alone: type) -> BeforeVa
 Bound = Annotated[Count, _or_exactly(Count, int, int)]
 NumberBound = Annotated[Number, _or_exactly(Number, float, int, float)]
 ShareBound = Annotated[Percentage, _or_exactly(Percentage, Share, int, float, str)]
+SizeBound = Annotated[Bytes, _or_exactly(Bytes, Size, int, str)]
 DurationBound = Annotated[Time, _or_exactly(Time, Duration, str)]

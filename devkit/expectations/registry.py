@@ -9,6 +9,7 @@ from devkit.expectations.audit import AUDIT
 from devkit.expectations.base import ExpectationKind
 from devkit.expectations.batch_budget import BATCH_BUDGET
 from devkit.expectations.claim_checks import CLAIM_CHECKS
+from devkit.expectations.container import CONTAINER_KILLS, PEAK_MEMORY
 from devkit.expectations.deferred import DEFERRED
 from devkit.expectations.drained import DRAINED
 from devkit.expectations.exception import EXCEPTION
@@ -45,6 +46,8 @@ _ALL: tuple[ExpectationKind, ...] = (
     CLAIM_CHECKS,
     METRIC_EXISTS,
     METRIC_MISSING,
+    CONTAINER_KILLS,
+    PEAK_MEMORY,
 )
 _by_name: dict[str, ExpectationKind] = {expectation.name: expectation for expectation in _ALL}
 EXPECTATIONS: Mapping[str, ExpectationKind] = MappingProxyType(_by_name)

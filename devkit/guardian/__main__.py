@@ -177,7 +177,7 @@ class GuardianProcess:
             | {
                 RUN_VARIABLE: self._run_id,
                 TREE_VARIABLE: f"{self._run_id}/{command.request}",
-                "TMPDIR": str(self._directory),
+                "TMPDIR": command.scratch or str(self._directory),
             }
         )
         try:

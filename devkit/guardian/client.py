@@ -115,13 +115,17 @@ class Guardian:
         env: Mapping[str, str] | None = None,
         split: bool = False,
         succeeds: int | None = None,
+        scratch: Path | None = None,
     ) -> ManagedProcess:
         """Start a process that logs to `<logs>/<name>.log`, or with `split` its output to `<logs>/<name>.out`.
 
         Logs begin afresh, unless it `succeeds` the process of that id, whose place it takes in the run's state.
+        Temporary files go into the run's directory, or into `scratch`, which is made where it is not there.
         Raises StackError when it cannot be started.
         """
         logs.mkdir(parents=True, exist_ok=True)
+        if scratch is not None:
+            scratch.mkdir(parents=True, exist_ok=True)
         request = next(self._requests)
         stderr = logs / f"{name}.log"
         stdout = logs / f"{name}.out" if split else stderr
@@ -134,6 +138,7 @@ class Guardian:
                 stdout=str(stdout.absolute()),
                 stderr=str(stderr.absolute()),
                 succeeds=succeeds,
+                scratch=str(scratch) if scratch else None,
             )
         )
         answer = self._await("spawned", request)

@@ -21,7 +21,7 @@ class Spawn(_Message):
     """Start `argv` with the guardian's environment plus `env`; stdout and stderr replace the files named.
 
     `succeeds` is the process id of one that has ended: this one writes to the end of its files instead, and takes its
-    place in the state file.
+    place in the state file. `scratch` is a directory of its own for temporary files, in place of the run's.
     """
 
     op: Literal["spawn"] = "spawn"
@@ -31,6 +31,7 @@ class Spawn(_Message):
     env: dict[str, str]
     stdout: str
     stderr: str
+    scratch: str | None = None
     succeeds: int | None = None
 
 

@@ -2,6 +2,8 @@
 
 from pydantic import BaseModel, ConfigDict
 
+from devkit.container.kill import ContainerFigures
+
 
 class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -38,6 +40,7 @@ class FlatCommit(_Model):
     source_end: int
     median_cpu_cores: float | None
     mean_cpu_cores: float | None
+    container: ContainerFigures | None = None
 
 
 class LatencyFigures(_Model):
@@ -62,7 +65,7 @@ class Figures(_Model):
     parses whose answer nobody waited for any more. `answers_after_fault` are of the time from the end of the
     last fault that has one to the end of the traffic. `deferred_ever` counts source events that ever stood in
     the deferral topic, `over_budget` those among them whose batch was over its budget. `healthy_latency` is of
-    events whose page met no rule that picks pages.
+    events whose page met no rule that picks pages. `container` is None where the program's processes had no limits.
     """
 
     requests: int
@@ -82,3 +85,4 @@ class Figures(_Model):
     healthy_latency: LatencyFigures | None
     peak_memory_bytes: int
     mean_cpu_cores: float | None
+    container: ContainerFigures | None = None

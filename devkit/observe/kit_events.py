@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from devkit.container.kill import ContainerKill
 from devkit.headroom.calibration import Calibration, StretchBy
 from devkit.observe.about import About
 from devkit.observe.arm_end import ArmEnd
@@ -82,6 +83,18 @@ class ProcessEnded(_Event):
     event: Literal["process_ended"] = "process_ended"
     process: int
     exit_code: int
+
+
+class ProcessOverLimit(ContainerKill):
+    """It was killed, as a container's process is."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    event: Literal["process_over_limit"] = "process_over_limit"
+
+    @classmethod
+    def of(cls, kill: ContainerKill) -> "ProcessOverLimit":
+        return cls(**dict(kill))
 
 
 class ProcessRestarted(_Event):
@@ -185,7 +198,7 @@ class PartsNotObservable(_Event):
     error: str
 
 
-ProgramEvent = PipelineEvent | UnknownLine | ProcessEnded | ProcessRestarted
+ProgramEvent = PipelineEvent | UnknownLine | ProcessOverLimit | ProcessEnded | ProcessRestarted
 """What a program says, and what happens to its processes."""
 
 KitEvent = (
@@ -198,6 +211,7 @@ KitEvent = (
     | TrafficBegun
     | ProgramsNamed
     | ProcessStarted
+    | ProcessOverLimit
     | ProcessEnded
     | ProcessRestarted
     | ArmEnded

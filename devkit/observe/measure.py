@@ -10,6 +10,7 @@ from datetime import timedelta
 from itertools import pairwise
 from statistics import median
 
+from devkit.container.kill import ContainerFigures
 from devkit.observe.figures import Answers, Figures, FlatCommit
 from devkit.observe.latency import Latencies
 from devkit.observe.sample import Sample
@@ -26,6 +27,7 @@ def measure(
     deferred_ever: int,
     over_budget: int = 0,
     latencies: Latencies,
+    container: ContainerFigures | None = None,
 ) -> Figures:
     """`fault_over` counts from the arm's first request, `traffic_over_s` from the arm's start; None: not by its end.
 
@@ -51,6 +53,7 @@ def measure(
         healthy_latency=healthy.figures() if healthy is not None else None,
         peak_memory_bytes=max(sample.memory_bytes for sample in samples),
         mean_cpu_cores=_mean_cores(list(pairwise(samples))),
+        container=container,
     )
 
 

@@ -16,6 +16,7 @@ class ProgramContext:
     """`arm` is its name, `directory` is for what the program is told, and `logs` for what its processes say.
 
     The source topic has `source_partitions`; `ui` asks for the program's own user interface where it has one.
+    `scratch` is for the program's temporary files alone, where it is to be known how much of the disk they take.
     """
 
     guardian: Guardian
@@ -26,3 +27,4 @@ class ProgramContext:
     source_partitions: int = 1
     ui: bool = False
     debugger: Debugger | None = None
+    scratch: Path | None = None

@@ -20,12 +20,16 @@ NOTHING = Addition()
 
 @dataclass(frozen=True)
 class Launch:
-    """A command line and its environment. `first` is for a start where nothing is there yet, `again` for later ones."""
+    """A command line and its environment. `first` is for a start where nothing is there yet, `again` for later ones.
+
+    `scratch` is a directory of its own for temporary files; without it they go where the whole run's do.
+    """
 
     argv: tuple[str, ...]
     environment: Mapping[str, str]
     first: Addition = NOTHING
     again: Addition = NOTHING
+    scratch: Path | None = None
 
     def spawn(self, guardian: Guardian, name: str, *, logs: Path, again: bool = False) -> ManagedProcess:
         """Start a process; its output and its errors go into files of their own. Raises StackError."""
@@ -36,4 +40,5 @@ class Launch:
             logs=logs,
             env={**self.environment, **addition.environment},
             split=True,
+            scratch=self.scratch,
         )

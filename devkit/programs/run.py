@@ -6,6 +6,10 @@ from datetime import timedelta
 
 import psutil
 
+from devkit.container.disk import disk_usage
+from devkit.container.limits import Container
+from devkit.container.memory import split, tree_memory
+from devkit.container.watch import Contained, ContainerWatch, kill_at_once
 from devkit.guardian.processes import TREE_VARIABLE, marked
 from devkit.observe.kit_events import ProgramEvent
 from devkit.observe.program import ONLY
@@ -18,11 +22,14 @@ from devkit.programs.view import View
 
 @dataclass(frozen=True)
 class Policy:
-    """When a program is started: once all that it `needs` run, and again `restart_delay` after an end."""
+    """When a program is started: once all that it `needs` run, and again `restart_delay` after an end. `container` is
+    what its processes may use.
+    """
 
     restart_delay: timedelta
     restart: Restart = "always"
     needs: tuple[str, ...] = ()
+    container: Container | None = None
 
 
 @dataclass
@@ -35,9 +42,11 @@ class ProgramRun:
     policy: Policy
     state: ProgramState = field(default_factory=ProgramState)
     view: View = field(init=False)
+    container: ContainerWatch | None = field(init=False)
     supervisor: Supervisor = field(init=False)
 
     def __post_init__(self) -> None:
+        self.container = self._watch(self.policy.container) if self.policy.container else None
         self.view = self.configured.view(self.state, self.context)
         self.supervisor = Supervisor(
             self.context.guardian,
@@ -46,6 +55,7 @@ class ProgramRun:
             restart_delay=self.policy.restart_delay,
             restart=self.policy.restart,
             name=self.label,
+            container=self.container,
         )
 
     @property
@@ -78,6 +88,23 @@ class ProgramRun:
         """The living processes of the newest start, found by their mark."""
         process = self.supervisor.process
         return marked(TREE_VARIABLE, f"{self.context.guardian.run_id}/{process.request}") if process else []
+
+    def _watch(self, limits: Container) -> ContainerWatch:
+        scratch = self.context.scratch
+
+        def first() -> int:
+            process = self.supervisor.process
+            return process.pid if process else 0
+
+        return ContainerWatch(
+            limits,
+            Contained(
+                memory=lambda: tree_memory(self.tree(), first()),
+                split=split,
+                disk=lambda: disk_usage(scratch) if scratch else 0,
+                kill=lambda: kill_at_once(self.tree(), first()),
+            ),
+        )
 
     def processes(self, role: Role) -> list[psutil.Process]:
         """Those of its tree that play a part; none where the program has no such part, or it does not run."""

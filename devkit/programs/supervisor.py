@@ -9,9 +9,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Literal
 
+from devkit.container.kill import KILLED, ContainerKill
+from devkit.container.watch import ContainerWatch
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
-from devkit.observe.kit_events import ProcessEnded, ProcessRestarted, ProgramEvent
+from devkit.observe.kit_events import ProcessEnded, ProcessOverLimit, ProcessRestarted, ProgramEvent
 from devkit.observe.logs import LineTail, LoggedException, exceptions_in
 from devkit.observe.program import ONLY
 from devkit.programs.launch import Launch
@@ -23,7 +25,8 @@ Restart = Literal["always", "on-failure", "never"]
 
 class Supervisor:
     """One process of a program at a time; `poll` it often. `view` tells what an end means, `restart` after which ends
-    the program is started again: after each, only when the exit code is not 0, or after none.
+    the program is started again: after each, only when the exit code is not 0, or after none. `container` looks at each
+    process where the program has limits.
     """
 
     def __init__(
@@ -35,6 +38,7 @@ class Supervisor:
         restart_delay: timedelta,
         restart: Restart = "always",
         name: str = ONLY,
+        container: ContainerWatch | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._guardian = guardian
@@ -43,6 +47,7 @@ class Supervisor:
         self._view = view
         self._logs = logs
         self._restart_delay, self._restart, self._name = restart_delay, restart, name
+        self._container = container
         self._is_over = False
         self._processes: list[ManagedProcess] = []
         self._tail: LineTail | None = None
@@ -90,7 +95,12 @@ class Supervisor:
         if self._restart_at is None:
             if code is None:
                 return
-            if self._view.refused(code):
+            killed = self._kill_of(self.starts)
+            if killed is not None:
+                code = KILLED
+                self._has_begun = True
+                yield ProcessOverLimit.of(killed)
+            elif self._view.refused(code):
                 raise StackError(f"the {self._name} refused to run: {process.last_words(6)}")
             self._is_over = self._restart == "never" or (self._restart == "on-failure" and code == 0)
             self._has_begun = self._has_begun or self._view.shows_life()
@@ -113,6 +123,8 @@ class Supervisor:
 
     def stop(self) -> None:
         """Kill the process and all below it. The protocol handles crashes, so nothing is lost by that."""
+        if self._container is not None:
+            self._container.stop()
         if self._processes:
             self._processes[-1].kill_tree()
 
@@ -129,3 +141,11 @@ class Supervisor:
         process = self._launch.spawn(self._guardian, name, logs=self._logs, again=bool(self._processes))
         self._processes.append(process)
         self._tail = LineTail(process.stdout) if self._view.writes_events else None
+        if self._container is not None:
+            self._container.start(self.starts)
+
+    def _kill_of(self, process: int) -> ContainerKill | None:
+        if self._container is None:
+            return None
+        self._container.stop()  # a look that is under way ends first: it may be the one that killed
+        return self._container.kill_of(process)

@@ -19,6 +19,7 @@ from pydantic import (
     model_validator,
 )
 
+from devkit.container.limits import Container
 from devkit.expectations import Expectation, StatedExpectation
 from devkit.faults.item import Timeline
 from devkit.headroom.shortage import MARGIN
@@ -171,6 +172,8 @@ class Scenario(_Model):
     speak of, and without any it is the pipeline. `timeline` has the faults on parts of the stack, each in the arms that
     it names.
 
+    `container` is what each program of an arm may use, all its processes together; over it they are killed.
+
     `traffic_begins`: at once, so that a backlog waits for the pipeline's first query, or when that query runs, so that
     the incident happens to live traffic (and latencies do not count the start). `margin`: batches, timeouts and bounds
     leave that many times what an idle reference machine needs; on one that is slower than that, what depends on time is
@@ -188,6 +191,7 @@ class Scenario(_Model):
     kafka: Kafka = Kafka()
     programs: Programs = {}
     pipeline: Overlay = {}
+    container: Container | None = None
     traffic_begins: Literal["at once", "when running"] = "at once"
     restart_delay: Duration = timedelta(seconds=1)
     margin: Annotated[float, Field(ge=1)] = MARGIN

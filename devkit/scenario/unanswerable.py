@@ -20,6 +20,8 @@ def unanswerable(scenario: Scenario, arm: ArmName, expectation: Expectation) -> 
         yield "of", "no fault ends: give a rule of mock.rules a window with `for`, or measure `all`"
     if isinstance(argument, RefusalPattern) and scenario.tried_first.of(arm) is None:
         yield "", f"no start is tried first in this arm: say in tried_first.{arm} what is"
+    if expectation.kind in ("container_kills", "peak_memory") and scenario.container is None:
+        yield "", "the scenario gives its programs no container: say `container: {memory: 2GiB}`"
     if isinstance(argument, MetricPattern):
         if not _serves_metrics(scenario, arm):
             yield "", "this arm serves no metrics: set metrics.port (0 takes a free one) in `pipeline`"

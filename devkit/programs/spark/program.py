@@ -1,7 +1,7 @@
 """The pipeline on Spark as a program under test: `run: pipeline`, or `run: pipeline content-enrichment`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -60,12 +60,13 @@ class ConfiguredSpark:
         config = self.config.model_copy(update={"stall_timeout": PATIENCE}) if debugger else self.config
         place = SparkPlace(
             store.endpoint,
-            context.guardian.directory,
+            context.scratch or context.guardian.directory,
             slots=slots_for(config, context.source_partitions),
             ui=context.ui,
             settings=debugger.spark_settings() if debugger else {},
         )
         launch = prepare_launch(config, place, context.directory, credentials=store.credentials(), options=_OPTIONS)
+        launch = replace(launch, scratch=context.scratch)
         return debugger.around(launch) if debugger else launch
 
     def try_start(self, context: ProgramContext) -> FirstTry:

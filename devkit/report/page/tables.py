@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from devkit.container.kill import ContainerFigures
 from devkit.observe.audit.model import Audit
 from devkit.observe.figures import Answers, Figures, FlatCommit, LatencyFigures
 from devkit.report.arm_record import ArmRecord
@@ -131,6 +132,13 @@ def _latency(latency: LatencyFigures | None) -> str:
     return ", ".join(said) or _ABSENT
 
 
+def _contained(container: ContainerFigures | None) -> str:
+    if container is None:
+        return _ABSENT
+    limit = "" if container.memory_limit is None else f" of {figure(container.memory_limit / MIB, 'MiB')}"
+    return f"{figure(container.peak_memory / MIB, 'MiB')}{limit}, {container.measure}"
+
+
 _FIGURES: dict[str, Callable[[Figures], str]] = {
     "requests to the upstream": lambda figures: number(figures.requests),
     "requests for each fetch": _amplification,
@@ -147,4 +155,8 @@ _FIGURES: dict[str, Callable[[Figures], str]] = {
         _ABSENT if figures.mean_cpu_cores is None else number(figures.mean_cpu_cores)
     ),
     "memory of the pipeline, highest": lambda figures: figure(figures.peak_memory_bytes / MIB, "MiB"),
+    "memory in its container, highest": lambda figures: _contained(figures.container),
+    "killed at a limit of its container": lambda figures: (
+        _ABSENT if figures.container is None else number(len(figures.container.kills))
+    ),
 }

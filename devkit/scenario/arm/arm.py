@@ -11,6 +11,7 @@ from devkit.debug.pause import Phase
 from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.deferrals import Deferrals, DeferralTopic, NoDeferrals
 from devkit.observe.metrics import Scraper
+from devkit.observe.program import ONLY
 from devkit.observe.sampler import Sampler, Topics
 from devkit.observe.usage import TreeUsage
 from devkit.programs.context import ProgramContext
@@ -97,7 +98,7 @@ class Arm:
         directory = self.directory if is_main else self.directory / program
         directory.mkdir(exist_ok=True)
         own = places if is_main else replace(places, checkpoint=f"{places.checkpoint}-{program}")
-        spec = self.scenario.programs.get(program)
+        spec, container = self.scenario.programs.get(program), self.scenario.container
         return ProgramRun(
             program,
             configured(self.scenario, self.name, own, context.programs[program]),
@@ -110,10 +111,11 @@ class Arm:
                 source_partitions=self.scenario.kafka.topics.source.partitions,
                 ui=context.ui,
                 debugger=context.debugger if is_main else None,
+                scratch=context.guardian.directory / self.name / (program or ONLY) if container else None,
             ),
-            Policy(self.scenario.restart_delay, spec.restart, spec.needs)
+            Policy(self.scenario.restart_delay, spec.restart, spec.needs, container)
             if spec
-            else Policy(self.scenario.restart_delay),
+            else Policy(self.scenario.restart_delay, container=container),
         )
 
     # What is connected to when it is first asked for.

@@ -41,6 +41,7 @@ def observation(arm: Arm) -> ArmObservation:
             deferred_ever=len(deferred.ever),
             over_budget=len(deferred.over_budget),
             latencies=found.latencies,
+            container=main.container.figures() if main.container else None,
         ),
         latencies=found.latencies,
         audit=found.audit,

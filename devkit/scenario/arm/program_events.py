@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from devkit.observe.checkpoint import Checkpoint, Range
-from devkit.observe.kit_events import ProcessEnded, ProcessRestarted, ProgramEvent
+from devkit.observe.kit_events import ProcessEnded, ProcessOverLimit, ProcessRestarted, ProgramEvent
 from devkit.programs.run import ProgramRun
 from devkit.scenario.arm.log import ArmLog
 from pipeline.events import BatchStarted, Configuration, Failed, MetricsServed, Resumed, Started, Waiting
@@ -43,6 +43,8 @@ class ProgramEvents:
                 if event.stalled:
                     state.stalls.append(event.error)
                 say(self._label, event.error)
+            case ProcessOverLimit():
+                say(self._label, event.text)
             case ProcessEnded():
                 state.process, state.metrics_url = None, None
                 say(self._label, f"process {event.process} ended with exit code {event.exit_code}")

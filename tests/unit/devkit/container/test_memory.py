@@ -117,15 +117,15 @@ def test_the_heap_is_what_lies_low_and_is_no_file() -> None:
 
 
 def test_where_the_system_shows_no_mappings_a_jvm_is_not_split() -> None:
-    memory = TreeMemory((KindMemory(2**22 + 1, "JVM besides the heap", 5 * MIB),))
+    memory = TreeMemory(rows=(KindMemory(pid=2**22 + 1, kind="JVM besides the heap", size=5 * MIB),))
     assert split(memory) == memory
 
 
 def test_a_description_has_the_largest_first() -> None:
     rows = (
-        KindMemory(1, "driver", 100 * MIB),
-        KindMemory(2, "Python worker", 150 * MIB),
-        KindMemory(3, "Python worker", 150 * MIB),
-        KindMemory(4, "JVM heap", 1200 * MIB),
+        KindMemory(pid=1, kind="driver", size=100 * MIB),
+        KindMemory(pid=2, kind="Python worker", size=150 * MIB),
+        KindMemory(pid=3, kind="Python worker", size=150 * MIB),
+        KindMemory(pid=4, kind="JVM heap", size=1200 * MIB),
     )
-    assert describe(TreeMemory(rows)) == "JVM heap 1,200 MiB, 2 Python workers 300 MiB, driver 100 MiB"
+    assert describe(TreeMemory(rows=rows)) == "JVM heap 1,200 MiB, 2 Python workers 300 MiB, driver 100 MiB"

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from devkit.container.limits import Container
 from devkit.container.memory import KindMemory, TreeMemory
-from devkit.container.watch import ContainerWatch, Peak
+from devkit.container.watch import Contained, ContainerWatch
 
 MIB = 1 << 20
 
@@ -20,7 +20,7 @@ class Program:
         self.killed = threading.Event()
 
     def memory(self) -> TreeMemory:
-        return TreeMemory((KindMemory(7, "driver", self.memory_mib * MIB),), "proportional")
+        return TreeMemory(rows=(KindMemory(pid=7, kind="driver", size=self.memory_mib * MIB),), measure="proportional")
 
     def kill(self) -> None:
         self.kills += 1
@@ -29,10 +29,12 @@ class Program:
     def watch(self, **limits: str) -> ContainerWatch:
         return ContainerWatch(
             Container.model_validate(limits),
-            memory=self.memory,
-            split=lambda memory: memory,
-            disk=lambda: self.disk_mib * MIB,
-            kill=self.kill,
+            Contained(
+                memory=self.memory,
+                split=lambda memory: memory,
+                disk=lambda: self.disk_mib * MIB,
+                kill=self.kill,
+            ),
         )
 
 
@@ -40,10 +42,10 @@ def test_at_its_limit_a_program_lives() -> None:
     program = Program()
     watch = program.watch(memory="100MiB")
     assert watch.look(1) is None
-    assert (program.kills, watch.killed) == (0, None)
+    assert (program.kills, watch.kill_of(1)) == (0, None)
 
 
-def test_over_its_memory_it_is_killed_once_and_the_kinds_are_told() -> None:
+def test_over_its_memory_it_is_killed_and_the_kinds_are_told() -> None:
     program = Program()
     watch = program.watch(memory="100MiB")
     program.memory_mib = 101
@@ -54,8 +56,8 @@ def test_over_its_memory_it_is_killed_once_and_the_kinds_are_told() -> None:
         "over its container's memory limit of 100 MiB: proportional memory of 101 MiB (driver 101 MiB); "
         "killed as 137, enforced by sampling every 200 ms"
     )
-    assert watch.look(3) is None
-    assert (program.kills, watch.killed) == (1, killed)
+    assert (program.kills, watch.kill_of(3), watch.kill_of(2)) == (1, killed, None)
+    assert watch.figures().kills == (killed,)
 
 
 def test_over_its_disk_it_is_killed() -> None:
@@ -65,7 +67,7 @@ def test_over_its_disk_it_is_killed() -> None:
     killed = watch.look(1)
     assert killed is not None
     assert killed.limit == "disk"
-    assert "disk limit of 10 MiB: scratch directory of 11 MiB (driver 100 MiB)" in killed.text
+    assert "disk limit of 10 MiB: a scratch directory of 11 MiB (driver 100 MiB)" in killed.text
 
 
 def test_the_peak_is_the_most_of_any_look() -> None:
@@ -73,7 +75,7 @@ def test_the_peak_is_the_most_of_any_look() -> None:
     watch = program.watch(memory="1GiB")
     for program.memory_mib in (300, 200):
         watch.look(1)
-    assert watch.peak == Peak(memory=300 * MIB)
+    assert watch.figures().peak_memory == 300 * MIB
 
 
 def test_a_thread_of_its_own_looks_until_the_kill() -> None:
@@ -82,7 +84,18 @@ def test_a_thread_of_its_own_looks_until_the_kill() -> None:
     watch.start(1)
     assert program.killed.wait(10)
     watch.stop()
-    assert watch.killed is not None
+    assert watch.kill_of(1) is not None
+
+
+def test_the_next_process_is_looked_at_like_the_first() -> None:
+    program = Program()
+    watch = program.watch(memory="150MiB")
+    watch.start(1)
+    watch.start(2)
+    program.memory_mib = 200
+    assert program.killed.wait(10)
+    watch.stop()
+    assert (watch.kill_of(1), watch.kill_of(2) is not None) == (None, True)
 
 
 def test_a_container_without_a_limit_is_none() -> None:

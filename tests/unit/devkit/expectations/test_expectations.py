@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from devkit.container.kill import ContainerFigures, ContainerKill
+from devkit.container.memory import KindMemory, TreeMemory
 from devkit.expectations import EXPECTATIONS, Bound, Expectation, Finding
 from devkit.observe.arm import ArmObservation, FirstTry, TimelineEvidence
 from devkit.observe.figures import Answers, FlatCommit
@@ -49,6 +51,27 @@ def slow_page(*pages: str) -> dict[str, Any]:
     return {"latencies": Latencies(events, frozenset(("enwiki", int(page)) for page in pages))}
 
 
+A_KILL = ContainerKill(
+    process=1,
+    limit="memory",
+    allowed=1700 << 20,
+    used=1800 << 20,
+    memory=TreeMemory(rows=(KindMemory(pid=7, kind="driver", size=1800 << 20),), measure="proportional"),
+)
+
+
+def contained(kills: int = 0) -> dict[str, Any]:
+    figures = ContainerFigures(
+        memory_limit=1700 << 20,
+        disk_limit=None,
+        measure="proportional",
+        peak_memory=1800 << 20,
+        peak_disk=0,
+        kills=(A_KILL,) * kills,
+    )
+    return {"figures": some_figures().model_copy(update={"container": figures})}
+
+
 def judge(expectation: dict[str, Any], observation: ArmObservation) -> Finding:
     return Expectation.model_validate(expectation).judge(observation)
 
@@ -70,6 +93,13 @@ def judge(expectation: dict[str, Any], observation: ArmObservation) -> Finding:
         ({"past_failed_batch": 0}, {"past_failed_batch": None}, "0", "no batch failed", False),
         ({"claim_checks": 1}, {"audit": an_audit(claim_checks=1)}, "1", "1", True),
         ({"claim_checks": 1}, {"audit": an_audit()}, "1", "0", False),
+        ({"container_kills": 1}, contained(kills=1), "1", f"1 ({A_KILL.text})", True),
+        ({"container_kills": 0}, contained(kills=1), "0", f"1 ({A_KILL.text})", False),
+        ({"container_kills": 0}, contained(), "0", "0", True),
+        ({"container_kills": 0}, {}, "0", "the scenario has no container", False),
+        ({"peak_memory": {"at_most": "2GiB"}}, contained(), "at most 2GiB", "1,800 MiB (proportional)", True),
+        ({"peak_memory": {"at_most": "1GiB"}}, contained(), "at most 1GiB", "1,800 MiB (proportional)", False),
+        ({"peak_memory": {"at_most": "1GiB"}}, {}, "at most 1GiB", "the scenario has no container", False),
         ({"drained": True}, {"drained": True}, "true", "committed 160 of 161", True),
         ({"drained": True}, {"drained": False}, "true", "committed 160 of 161", False),
         ({"drained": False}, {"drained": False}, "false", "committed 160 of 161", True),

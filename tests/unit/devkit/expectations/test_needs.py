@@ -35,6 +35,8 @@ EVERY: tuple[dict[str, Any], ...] = (
     {"batch_budget": 0},
     {"latency": {"percentile": 50, "at_most": "1s"}},
     {"claim_checks": 0},
+    {"container_kills": 0},
+    {"peak_memory": "2GiB"},
 )
 BESIDE = {"refused", "metric_exists", "metric_missing"}
 """What is judged by something else than what a pipeline shows: a start of its own, a page of metrics."""

@@ -36,6 +36,8 @@ EACH: tuple[tuple[str, object, Window | None], ...] = (
     ("claim_checks", 1, None),
     ("metric_exists", {"name": "lag", "above": 0.5}, "arm"),
     ("metric_missing", {"name": "lag"}, None),
+    ("container_kills", 1, None),
+    ("peak_memory", {"at_most": "2GiB"}, None),
 )
 
 

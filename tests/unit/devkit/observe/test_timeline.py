@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import pytest
 
+from devkit.container.memory import KindMemory, TreeMemory
 from devkit.observe.about import About, Difference
 from devkit.observe.arm_end import EndByCondition, EndByDeadline
 from devkit.observe.kit_events import (
@@ -25,6 +26,7 @@ from devkit.observe.kit_events import (
     PhaseBegun,
     ProbeEnded,
     ProcessEnded,
+    ProcessOverLimit,
     ProcessRestarted,
     ProcessStarted,
     ProgramsNamed,
@@ -65,6 +67,13 @@ ALL: tuple[TimelineEvent, ...] = (
     TrafficBegun(),
     ProgramsNamed(names=("html", "reader")),
     ProcessStarted(),
+    ProcessOverLimit(
+        process=1,
+        limit="memory",
+        allowed=100,
+        used=200,
+        memory=TreeMemory(rows=(KindMemory(pid=7, kind="driver", size=200),), measure="proportional"),
+    ),
     ProcessEnded(process=1, exit_code=-9),
     ProcessRestarted(process=2, pid=7),
     ArmEnded(end=EndByCondition(reached={"restarts": 2, "replays": 1})),

@@ -40,7 +40,14 @@ class FileGuardian:
     started: list[Process] = field(default_factory=list)
 
     def spawn(
-        self, name: str, argv: Sequence[str], *, logs: Path, env: Mapping[str, str], split: bool = False
+        self,
+        name: str,
+        argv: Sequence[str],
+        *,
+        logs: Path,
+        env: Mapping[str, str],
+        split: bool = False,
+        scratch: Path | None = None,
     ) -> Process:
         assert split
         logs.mkdir(exist_ok=True)

@@ -8,9 +8,12 @@ from typing import Any, cast
 
 import pytest
 
+from devkit.container.kill import ContainerKill
+from devkit.container.memory import TreeMemory
+from devkit.container.watch import ContainerWatch
 from devkit.errors import StackError
 from devkit.guardian import Guardian
-from devkit.observe.kit_events import ProcessEnded, ProcessRestarted, ProgramEvent
+from devkit.observe.kit_events import ProcessEnded, ProcessOverLimit, ProcessRestarted, ProgramEvent
 from devkit.observe.logs import LoggedException
 from devkit.programs.launch import Addition, Launch
 from devkit.programs.spark.view import SparkView
@@ -324,3 +327,76 @@ class TestPolicy:
     def test_one_that_has_not_been_started_has_nothing_to_say(self, supervisor: Supervisor) -> None:
         assert list(supervisor.poll()) == []
         assert not supervisor.is_over
+
+
+@dataclass
+class Watch:
+    """A container's watch that kills when the test says so."""
+
+    kill: ContainerKill | None = None
+    looks_at: int | None = None
+
+    def start(self, process: int) -> None:
+        self.looks_at = process
+
+    def stop(self) -> None:
+        self.looks_at = None
+
+    def kill_of(self, process: int) -> ContainerKill | None:
+        return self.kill if self.kill and self.kill.process == process else None
+
+
+def over_limit(process: int) -> ContainerKill:
+    return ContainerKill(
+        process=process, limit="memory", allowed=1, used=2, memory=TreeMemory(rows=(), measure="resident")
+    )
+
+
+class TestContainer:
+    @pytest.fixture
+    def watch(self) -> Watch:
+        return Watch()
+
+    @pytest.fixture
+    def supervisor(self, guardian: FileGuardian, clock: Clock, tmp_path: Path, watch: Watch) -> Supervisor:
+        return Supervisor(
+            cast(Guardian, guardian),
+            SparkView(ProgramState()),
+            logs=tmp_path / "logs",
+            restart_delay=timedelta(seconds=5),
+            clock=clock,
+            container=cast(ContainerWatch, watch),
+        )
+
+    def test_a_kill_is_told_before_the_end_and_the_end_is_137(
+        self, supervisor: Supervisor, guardian: FileGuardian, watch: Watch
+    ) -> None:
+        begin(supervisor, guardian)
+        watch.kill, guardian.started[0].exit_code = over_limit(1), -9
+        assert list(supervisor.poll()) == [
+            ProcessOverLimit.of(over_limit(1)),
+            ProcessEnded(process=1, exit_code=137),
+        ]
+        assert supervisor.exit_codes == [137]
+
+    def test_a_process_killed_before_its_query_began_is_started_again(
+        self, supervisor: Supervisor, guardian: FileGuardian, watch: Watch, clock: Clock
+    ) -> None:
+        supervisor.start(PIPELINE)
+        watch.kill, guardian.started[0].exit_code = over_limit(1), -9
+        list(supervisor.poll())
+        clock.now += 5
+        list(supervisor.poll())
+        assert (len(guardian.started), watch.looks_at) == (2, 2)
+
+    def test_another_end_is_what_it_is(self, supervisor: Supervisor, guardian: FileGuardian) -> None:
+        begin(supervisor, guardian)
+        guardian.started[0].exit_code = -9
+        assert list(supervisor.poll()) == [ProcessEnded(process=1, exit_code=-9)]
+
+    def test_nobody_looks_at_a_program_that_was_stopped(
+        self, supervisor: Supervisor, guardian: FileGuardian, watch: Watch
+    ) -> None:
+        begin(supervisor, guardian)
+        supervisor.stop()
+        assert watch.looks_at is None

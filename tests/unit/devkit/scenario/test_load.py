@@ -22,7 +22,8 @@ BAD = {
         ("time_scale: 60", "zzz: 60"),
         [
             "5:1: zzz: unknown key; there are: name, title, incident, time_scale, preserves, traffic, mock, timeline, "
-            "kafka, programs, pipeline, traffic_begins, restart_delay, margin, until, arms, tried_first, expect"
+            "kafka, programs, pipeline, container, traffic_begins, restart_delay, margin, until, arms, "
+            "tried_first, expect"
         ],
     ),
     "unknown key in incident": (

@@ -56,6 +56,7 @@ class FakeGuardian:
         env: dict[str, str] | None = None,
         split: bool = False,
         succeeds: int | None = None,
+        scratch: Path | None = None,
     ) -> FakeProcess:
         self.started.append((name, list(argv), env or {}))
         self.succeeded += [] if succeeds is None else [succeeds]

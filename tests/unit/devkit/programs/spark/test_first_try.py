@@ -44,7 +44,14 @@ class OneProcess:
     started: list[tuple[Sequence[str], Process]] = field(default_factory=list)
 
     def spawn(
-        self, name: str, argv: Sequence[str], *, logs: Path, env: Mapping[str, str], split: bool = False
+        self,
+        name: str,
+        argv: Sequence[str],
+        *,
+        logs: Path,
+        env: Mapping[str, str],
+        split: bool = False,
+        scratch: Path | None = None,
     ) -> Process:
         assert split
         assert env == {"SPARK": "x"}

@@ -1,0 +1,37 @@
+"""What a program took of what its container gives it, and how often it was killed for taking more.
+
+container_kills: {at_least: 1}      how often a process was over a limit
+peak_memory: {at_most: 2GiB}        all processes of the program together, at the worst look
+"""
+
+from devkit.expectations.base import Measure
+from devkit.expectations.bounds import SizeBound
+from devkit.observe.arm import ArmObservation
+
+_ABSENT = "the scenario has no container"
+
+
+def _kills(observation: ArmObservation) -> int | None:
+    container = observation.figures.container
+    return None if container is None else len(container.kills)
+
+
+def _tell_kills(value: int, observation: ArmObservation) -> str:
+    container = observation.figures.container
+    assert container is not None
+    return f"{value} ({container.kills[-1].text})" if container.kills else f"{value}"
+
+
+def _peak(observation: ArmObservation) -> int | None:
+    container = observation.figures.container
+    return None if container is None or not container.peak_memory else container.peak_memory
+
+
+def _tell_peak(value: int, observation: ArmObservation) -> str:
+    container = observation.figures.container
+    assert container is not None
+    return f"{value / (1 << 20):,.0f} MiB ({container.measure})"
+
+
+CONTAINER_KILLS = Measure("container_kills", _kills, absent=_ABSENT, tell=_tell_kills)
+PEAK_MEMORY = Measure("peak_memory", _peak, argument=SizeBound, absent=_ABSENT, tell=_tell_peak)
