@@ -53,7 +53,7 @@ def test_sigkill_in_the_middle_of_a_slow_fetch(devkit_cli: Cli) -> None:
     for part in (
         "devkit.guardian",
         "kafka.Kafka",
-        "moto.server",
+        "moto_store",
         "mockapi",
         "pipeline run",
         "SparkSubmit",
