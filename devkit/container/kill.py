@@ -14,12 +14,16 @@ EVERY = timedelta(milliseconds=200)
 """How often a program is looked at."""
 
 Limit = Literal["memory", "disk"]
+Enforcer = Literal["sampling", "engine"]
 
 _MIB = 1 << 20
 
 
 class ContainerKill(BaseModel):
-    """Process number `process` of a program was over a limit. Sizes in bytes; `memory` is what it held then."""
+    """Process number `process` of a program was over a limit. Sizes in bytes.
+
+    `memory` is what it held at the look that found it out, or the most at any look where the container's engine did.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -28,16 +32,20 @@ class ContainerKill(BaseModel):
     allowed: int
     used: int
     memory: TreeMemory
+    enforced_by: Enforcer = "sampling"
 
     @property
     def text(self) -> str:
         """What a person is told, with the way it was found out."""
+        over = f"over its container's {self.limit} limit of {self.allowed / _MIB:,.0f} MiB"
         what = f"{self.memory.measure} memory" if self.limit == "memory" else "a scratch directory"
-        return (
-            f"over its container's {self.limit} limit of {self.allowed / _MIB:,.0f} MiB: "
-            f"{what} of {self.used / _MIB:,.0f} MiB ({describe(self.memory)}); "
-            f"killed as {KILLED}, enforced by sampling every {EVERY // timedelta(milliseconds=1)} ms"
+        seen = (
+            f"{what} of {self.used / _MIB:,.0f} MiB ({describe(self.memory)})" if self.memory.rows else "not seen here"
         )
+        every = f"every {EVERY // timedelta(milliseconds=1)} ms"
+        if self.enforced_by == "engine":
+            return f"{over}: the engine had a process of it killed; at most, of looks {every}: {seen}"
+        return f"{over}: {seen}; killed as {KILLED}, enforced by sampling {every}"
 
 
 class ContainerFigures(BaseModel):

@@ -4,6 +4,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 import psutil
 
@@ -12,14 +13,30 @@ from devkit.container.limits import Container
 from devkit.container.memory import MEASURE, TreeMemory
 
 
+class HeldByEngine(Protocol):
+    """A process that a container engine holds to its memory."""
+
+    @property
+    def went_over_memory(self) -> bool:
+        """Known once it has ended."""
+
+
+def _not_held() -> None:
+    """Most processes run on this machine as they are."""
+
+
 @dataclass(frozen=True)
 class Contained:
-    """A program's processes as they are now. `kill` ends them all."""
+    """A program's processes as they are now. `kill` ends them all.
+
+    `engine` has the newest process where an engine holds that to its memory: then looks only tell who held what.
+    """
 
     memory: Callable[[], TreeMemory]
     split: Callable[[TreeMemory], TreeMemory]
     disk: Callable[[], int]
     kill: Callable[[], object]
+    engine: Callable[[], HeldByEngine | None] = _not_held
 
 
 def kill_at_once(processes: Iterable[psutil.Process], first: int) -> None:
@@ -37,6 +54,7 @@ class ContainerWatch:
         self._lock = threading.Lock()
         self._kills: list[ContainerKill] = []
         self._peak_memory = self._peak_disk = 0
+        self._most = TreeMemory(rows=())
         self._stop: threading.Event | None = None
         self._thread: threading.Thread | None = None
 
@@ -53,9 +71,25 @@ class ContainerWatch:
             )
 
     def kill_of(self, process: int) -> ContainerKill | None:
-        """Why a process was killed, None when it was not."""
+        """Why a process that has ended was killed, None when it was not."""
         with self._lock:
-            return next((kill for kill in self._kills if kill.process == process), None)
+            known = next((kill for kill in self._kills if kill.process == process), None)
+            held = self._program.engine()
+            if known is None and held is not None and held.went_over_memory:
+                known = self._killed_by_engine(process)
+                self._kills.append(known)
+            return known
+
+    def _killed_by_engine(self, process: int) -> ContainerKill:
+        assert self._limits.memory is not None
+        return ContainerKill(
+            process=process,
+            limit="memory",
+            allowed=self._limits.memory,
+            used=self._most.total,
+            memory=self._most,
+            enforced_by="engine",
+        )
 
     def look(self, process: int) -> ContainerKill | None:
         """One look at process number `process`; when it is over a limit it is killed, and the look says why."""
@@ -63,7 +97,10 @@ class ContainerWatch:
         disk = self._program.disk() if self._limits.disk is not None else 0
         with self._lock:
             self._peak_memory, self._peak_disk = max(self._peak_memory, memory.total), max(self._peak_disk, disk)
-        over = self._over(memory.total, disk)
+        is_held = self._program.engine() is not None
+        if is_held and memory.total > self._most.total:
+            self._most = self._near(memory)
+        over = self._over(0 if is_held else memory.total, disk)
         if over is None:
             return None
         limit, allowed, used = over
@@ -78,6 +115,7 @@ class ContainerWatch:
     def start(self, process: int) -> None:
         """Look at process number `process` from now on, until `stop` or its kill."""
         self.stop()
+        self._most = TreeMemory(rows=())
         self._stop = threading.Event()
         self._thread = threading.Thread(
             target=self._run, args=(process, self._stop), name="container-watch", daemon=True
@@ -94,6 +132,11 @@ class ContainerWatch:
         while not stop.wait(EVERY.total_seconds()):
             if self.look(process) is not None:
                 return
+
+    def _near(self, memory: TreeMemory) -> TreeMemory:
+        """Divided where the engine may kill before the next look; a division takes longer than a look."""
+        is_near = self._limits.memory is not None and 2 * memory.total > self._limits.memory
+        return self._program.split(memory) if is_near else memory
 
     def _over(self, memory: int, disk: int) -> tuple[Limit, int, int] | None:
         if self._limits.memory is not None and memory > self._limits.memory:

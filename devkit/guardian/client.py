@@ -16,11 +16,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import psutil
+
 from devkit.docker.access import DockerAccess
 from devkit.errors import DevkitError, StackError, WaitTimeoutError
 from devkit.guardian import messages as m
 from devkit.guardian.environment import run_environment
-from devkit.guardian.processes import RUN_VARIABLE
+from devkit.guardian.processes import RUN_VARIABLE, TREE_VARIABLE, marked
 from devkit.guardian.remains import remove_remains
 from devkit.guardian.state import PartPlace
 
@@ -55,6 +57,10 @@ class ManagedProcess:
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to this process alone."""
         self._guardian.send(m.Signal(pid=self.pid, number=number))
+
+    def tree(self) -> list[psutil.Process]:
+        """Its living processes, found by their mark."""
+        return marked(TREE_VARIABLE, f"{self._guardian.run_id}/{self.request}")
 
     def kill_tree(self) -> None:
         """Kill it and all that descends from it, and wait until they are gone."""

@@ -78,8 +78,11 @@ class ConfiguredConsumer:
     def launch(self, context: ProgramContext) -> Launch:
         """It reads from the beginning at each start."""
         config_file = write_config(self.config, context.directory)
-        argv = (sys.executable, "-m", "pipeline", "consume", "--config", str(config_file), "--follow")
-        return Launch(argv, context.stack.object_store.credentials())
+        container = context.engine_container()
+        python = "python3" if container else sys.executable
+        argv = (python, "-m", "pipeline", "consume", "--config", str(config_file), "--follow")
+        credentials = context.stack.object_store.credentials()
+        return Launch(argv, credentials, scratch=context.scratch, container=container)
 
     def try_start(self, context: ProgramContext) -> FirstTry | None:  # noqa: ARG002 - part of the interface
         return None

@@ -4,8 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from devkit.container.limits import Container
 from devkit.debug.debugger import Debugger
 from devkit.guardian import Guardian
+from devkit.programs.contained import EngineContainer
 from devkit.stack.stack import Stack
 
 Say = Callable[[str], None]
@@ -16,7 +18,8 @@ class ProgramContext:
     """`arm` is its name, `directory` is for what the program is told, and `logs` for what its processes say.
 
     The source topic has `source_partitions`; `ui` asks for the program's own user interface where it has one.
-    `scratch` is for the program's temporary files alone, where it is to be known how much of the disk they take.
+    `scratch` is for the program's temporary files alone, where it is to be known how much of the disk they take;
+    `limits` are those of its processes.
     """
 
     guardian: Guardian
@@ -28,3 +31,10 @@ class ProgramContext:
     ui: bool = False
     debugger: Debugger | None = None
     scratch: Path | None = None
+    limits: Container | None = None
+
+    def engine_container(self) -> EngineContainer | None:
+        """Where a program of the project runs if the stack has an engine that holds it to its memory."""
+        if self.limits is None or self.limits.memory is None or self.scratch is None or self.stack.image is None:
+            return None
+        return EngineContainer(self.stack.image, self.limits.memory, self.directory, self.scratch)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from devkit.guardian import Guardian, ManagedProcess
+from devkit.programs.contained import EngineContainer
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ NOTHING = Addition()
 class Launch:
     """A command line and its environment. `first` is for a start where nothing is there yet, `again` for later ones.
 
-    `scratch` is a directory of its own for temporary files; without it they go where the whole run's do.
+    `scratch` is a directory of its own for temporary files; without it they go where the whole run's do. `container` is
+    where the command line is meant to run, if not on this machine.
     """
 
     argv: tuple[str, ...]
@@ -30,15 +32,12 @@ class Launch:
     first: Addition = NOTHING
     again: Addition = NOTHING
     scratch: Path | None = None
+    container: EngineContainer | None = None
 
     def spawn(self, guardian: Guardian, name: str, *, logs: Path, again: bool = False) -> ManagedProcess:
         """Start a process; its output and its errors go into files of their own. Raises StackError."""
         addition = self.again if again else self.first
-        return guardian.spawn(
-            name,
-            [*self.argv, *addition.arguments],
-            logs=logs,
-            env={**self.environment, **addition.environment},
-            split=True,
-            scratch=self.scratch,
-        )
+        argv, environment = [*self.argv, *addition.arguments], {**self.environment, **addition.environment}
+        if self.container is not None:
+            return self.container.spawn(guardian, name, argv, environment, logs=logs)
+        return guardian.spawn(name, argv, logs=logs, env=environment, split=True, scratch=self.scratch)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
+from signal import SIGKILL
 
 import psutil
 
@@ -10,9 +11,9 @@ from devkit.container.disk import disk_usage
 from devkit.container.limits import Container
 from devkit.container.memory import split, tree_memory
 from devkit.container.watch import Contained, ContainerWatch, kill_at_once
-from devkit.guardian.processes import TREE_VARIABLE, marked
 from devkit.observe.kit_events import ProgramEvent
 from devkit.observe.program import ONLY
+from devkit.programs.contained import ContainedProcess
 from devkit.programs.context import ProgramContext
 from devkit.programs.program import ConfiguredProgram, Role
 from devkit.programs.state import ProgramState
@@ -87,7 +88,7 @@ class ProgramRun:
     def tree(self) -> list[psutil.Process]:
         """The living processes of the newest start, found by their mark."""
         process = self.supervisor.process
-        return marked(TREE_VARIABLE, f"{self.context.guardian.run_id}/{process.request}") if process else []
+        return process.tree() if process else []
 
     def _watch(self, limits: Container) -> ContainerWatch:
         scratch = self.context.scratch
@@ -96,13 +97,24 @@ class ProgramRun:
             process = self.supervisor.process
             return process.pid if process else 0
 
+        def held() -> ContainedProcess | None:
+            process = self.supervisor.process
+            return process if isinstance(process, ContainedProcess) else None
+
+        def kill() -> None:
+            if (contained := held()) is not None:
+                contained.signal(SIGKILL)
+            else:
+                kill_at_once(self.tree(), first())
+
         return ContainerWatch(
             limits,
             Contained(
                 memory=lambda: tree_memory(self.tree(), first()),
                 split=split,
                 disk=lambda: disk_usage(scratch) if scratch else 0,
-                kill=lambda: kill_at_once(self.tree(), first()),
+                kill=kill,
+                engine=held,
             ),
         )
 

@@ -97,7 +97,7 @@ class Supervisor:
                 return
             killed = self._kill_of(self.starts)
             if killed is not None:
-                code = KILLED
+                code = KILLED if killed.enforced_by == "sampling" else code
                 self._has_begun = True
                 yield ProcessOverLimit.of(killed)
             elif self._view.refused(code):

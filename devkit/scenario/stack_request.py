@@ -16,4 +16,5 @@ def stack_request(scenario: Scenario, options: RunOptions) -> StackRequest:
         topics=topics_made_afresh(scenario, options.arms, programs_of(scenario, options.instead).values()),
         brokers=scenario.kafka.brokers,
         proxied=frozenset(need.part for need in needs if need.proxied),
+        limits=scenario.container,
     )

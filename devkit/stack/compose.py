@@ -5,12 +5,14 @@ guardian removes that.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 from devkit.docker.access import RUN_LABEL, DockerAccess, find_docker
 from devkit.docker.causes import ImageError, PortError, explain
 from devkit.docker.command import docker
+from devkit.docker.image import EngineImage
 from devkit.docker.preflight import check_compose, check_engine
 from devkit.errors import StackError
 from devkit.guardian import Guardian
@@ -21,6 +23,7 @@ from devkit.stack.compose_file import (
     OBJECT_STORE,
     REPOSITORY,
     SERVICES,
+    SPARK,
     ComposeFile,
     compose_path,
     read_compose,
@@ -42,11 +45,14 @@ def start_compose(guardian: Guardian, logs: Path, request: StackRequest = NO_WIS
     path = compose_path()
     file = read_compose(path)
     access = find_docker()
-    check_engine(access, needed_bytes=file.memory_bytes(SERVICES))
+    in_container = (request.limits.memory if request.limits else None) or 0
+    check_engine(access, needed_bytes=file.memory_bytes(SERVICES) + in_container)
     check_compose(access)
     guardian.use_docker(access)
     project = _Project(guardian, access, path, logs)
     project.fetch_images(file)
+    if in_container:
+        project.build_spark()
     front = Front(guardian, logs, request.proxied) if request.proxied else None
     asked_for_none = request.ports == Ports()
     for last in [False] * (_PORT_RACES if asked_for_none else 0) + [True]:
@@ -61,7 +67,8 @@ def start_compose(guardian: Guardian, logs: Path, request: StackRequest = NO_WIS
             project.down()
         else:
             break
-    return container_stack(guardian, access, logs, containers=project.containers(), clients=clients, front=front)
+    stack = container_stack(guardian, access, logs, containers=project.containers(), clients=clients, front=front)
+    return replace(stack, image=EngineImage(access, file.services[SPARK].image)) if in_container else stack
 
 
 def _variables(ports: ContainerPorts, clients: Clients) -> dict[str, str]:
@@ -93,6 +100,10 @@ class _Project:
                     f"image {image} is missing, and could not be pulled: {error}", hint=error.hint
                 ) from error
         self._compose("build", ["build", MOCK_API], "building the mock API's image", _FETCHING)
+
+    def build_spark(self) -> None:
+        """Takes minutes the first time."""
+        self._compose("build-spark", ["build", SPARK], "building the image of Spark and the pipeline", _FETCHING)
 
     def up(self, variables: Mapping[str, str]) -> None:
         self._variables = variables

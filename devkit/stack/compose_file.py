@@ -11,6 +11,8 @@ from devkit.errors import UsageError
 
 REPOSITORY = Path(__file__).parents[2]
 KAFKA, OBJECT_STORE, MOCK_API = "kafka", "minio", "mock-api"
+SPARK = "spark-master"
+"""One of several that have the image in which Spark and the pipeline are."""
 SERVICES = (KAFKA, OBJECT_STORE, MOCK_API)
 
 

@@ -29,6 +29,7 @@ class _State:
     running: bool
     code: int = _UNKNOWN
     remark: str = ""
+    killed_for_memory: bool = False
     engine_error: EngineError | None = None
 
 
@@ -78,6 +79,11 @@ class ContainerLife:
             self._state = self._ask()
         return None if self._state.running else self._state.code
 
+    @property
+    def went_over_memory(self) -> bool:
+        """Whether a process in it was killed because all of them took too much; known once it has ended."""
+        return self._state.killed_for_memory
+
     def require_guardian(self) -> None:
         self.follower.require_guardian()
         if self._state.engine_error is not None:
@@ -91,13 +97,13 @@ class ContainerLife:
 
     def _ask(self) -> _State:
         try:
-            running, code, killed_for_memory = self._inspect(self.container).split()
+            running, code, killed = self._inspect(self.container).split()
         except EngineError as error:
             return _State(running=False, engine_error=error)
         except StackError as error:
             return _State(running=False, remark=f"({error}) ")
-        remark = "(it went over its memory limit) " if killed_for_memory == "true" else ""
-        return _State(running == "true", int(code), remark)
+        remark = "(it went over its memory limit) " if killed == "true" else ""
+        return _State(running == "true", int(code), remark, killed == "true")
 
 
 def follow(
@@ -121,9 +127,15 @@ def follow(
         env=access.environment,
         succeeds=succeeds.follower.pid if succeeds else None,
     )
+    return ContainerLife(name, container, follower, inspection(access, name))
 
-    def inspect(one: str) -> str:
+
+def inspection(access: DockerAccess, name: str) -> Inspect:
+    """Asks the engine how a container is, in the words that its life understands."""
+
+    def inspect(container: str) -> str:
         fields = "{{.State.Running}} {{.State.ExitCode}} {{.State.OOMKilled}}"
-        return docker(access, ["container", "inspect", "--format", fields, one], what=f"asking for {name}'s container")
+        words = ["container", "inspect", "--format", fields, container]
+        return docker(access, words, what=f"asking for {name}'s container")
 
-    return ContainerLife(name, container, follower, inspect)
+    return inspect

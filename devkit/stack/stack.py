@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
+from devkit.container.limits import Container
+from devkit.docker.image import EngineImage
 from devkit.errors import StackError, UsageError, WaitTimeoutError
 from devkit.guardian.state import DIRECT, PartPlace
 from devkit.proxy.client import ProxyControl
@@ -45,7 +47,7 @@ class StackRequest:
     """What a person asked of a stack: `ports` of one that the kit starts, `addresses` (a file) of one that it finds.
 
     `topics` are those that the run will make afresh. `proxied` names the parts whose clients the kit's proxy is to
-    lead; `kafka` means every broker.
+    lead; `kafka` means every broker. `limits` are for the programs that will run on it.
     """
 
     ports: Ports = Ports()
@@ -53,6 +55,7 @@ class StackRequest:
     topics: tuple[str, ...] = ()
     brokers: int = 1
     proxied: frozenset[str] = frozenset()
+    limits: Container | None = None
 
 
 NO_WISHES = StackRequest()
@@ -94,7 +97,8 @@ class Stack:
     """A running stack: clients of what is there, and the `parts` that it runs as, by name; `proxy` stands before some.
 
     Where it is shared with others, a run keeps its objects below `prefix` (empty, or ending in a slash), and calls
-    `leave` when it has done its work or cannot, to remove what it put there.
+    `leave` when it has done its work or cannot, to remove what it put there. `image` is what programs of the project
+    run in where the stack's engine is to hold them to limits.
     """
 
     kafka: KafkaBroker
@@ -102,6 +106,7 @@ class Stack:
     mock_api: MockApi
     parts: Mapping[str, Part]
     proxy: ProxyControl | None = None
+    image: EngineImage | None = None
     prefix: str = ""
     leave: Callable[[], None] = _nothing
     _excuses: _Excuses = field(default_factory=_Excuses, init=False, repr=False, compare=False)

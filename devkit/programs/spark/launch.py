@@ -32,5 +32,6 @@ def prepare_launch(
     """
     config_file, conf_dir = write_config(config, directory), (directory / CONF_DIR).absolute()
     write_spark_conf(place, conf_dir, jvm_options=jvm_options)
-    argv = (sys.executable, *entry, "run", config.job, "--config", str(config_file), *options)
-    return Launch(argv, spark_environment(conf_dir, credentials), first=NEW)
+    python = place.installation.python if place.installation else sys.executable
+    argv = (python, *entry, "run", config.job, "--config", str(config_file), *options)
+    return Launch(argv, spark_environment(conf_dir, credentials, place.installation), first=NEW)

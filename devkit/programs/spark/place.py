@@ -45,10 +45,29 @@ SLOTS = 4
 
 
 @dataclass(frozen=True)
+class Installation:
+    """Where Python, Java and Spark are, and the jars that come on top."""
+
+    python: str
+    java: str
+    spark: str
+    classpath: str
+
+
+IN_IMAGE = Installation("python3", "/opt/java", "/opt/spark", "/opt/jars/*")
+"""That of the image; see the Dockerfile."""
+
+
+def installed_here() -> Installation:
+    """That of this machine."""
+    return Installation(sys.executable, str(java_home()), str(Path(pyspark.__file__).parent), _classpath())
+
+
+@dataclass(frozen=True)
 class SparkPlace:
     """`slots` is the number of tasks at once; it may exceed the cores, as fetching is waiting.
 
-    `settings` are more of Spark's settings, and win.
+    `settings` are more of Spark's settings, and win. `installation` is where the driver finds Spark, if not here.
     """
 
     s3_endpoint: str
@@ -57,6 +76,7 @@ class SparkPlace:
     driver_memory: str = "1g"
     ui: bool = False
     settings: Mapping[str, str] = field(default_factory=dict)
+    installation: Installation | None = None
 
 
 def slots_for(config: PipelineConfig, partitions: int) -> int:
@@ -80,15 +100,16 @@ def _classpath() -> str:
 def write_spark_conf(place: SparkPlace, conf_dir: Path, *, jvm_options: Sequence[str] | None = None) -> None:
     """Write `spark-defaults.conf` and `log4j2.properties` into `conf_dir`.
 
-    `jvm_options` are those of a training run; by default the class cache is used when there is one.
+    `jvm_options` are those of a training run; by default this machine's class cache is used when there is one.
     """
-    classpath = _classpath()
-    cache_options = class_cache().use() if jvm_options is None else jvm_options
+    installed = place.installation or installed_here()
+    if jvm_options is None:
+        jvm_options = () if place.installation else class_cache().use()
     # Spark takes them apart as a shell would; a directory's name may have a space in it.
     java_options = shlex.join(
         [
             *LAPTOP_FLAGS,
-            *cache_options,
+            *jvm_options,
             f"-Djava.io.tmpdir={place.directory}",
             f"-Dlog4j2.configurationFile={conf_dir}/log4j2.properties",
         ]
@@ -98,7 +119,7 @@ def write_spark_conf(place: SparkPlace, conf_dir: Path, *, jvm_options: Sequence
         "spark.driver.memory": place.driver_memory,
         "spark.driver.host": LOOPBACK,
         "spark.driver.bindAddress": LOOPBACK,
-        "spark.driver.extraClassPath": classpath,
+        "spark.driver.extraClassPath": installed.classpath,
         "spark.driver.extraJavaOptions": java_options,
         "spark.sql.warehouse.dir": str(place.directory / "warehouse"),
         "spark.ui.enabled": str(place.ui).lower(),
@@ -126,20 +147,24 @@ def write_spark_conf(place: SparkPlace, conf_dir: Path, *, jvm_options: Sequence
     (conf_dir / "log4j2.properties").write_text(_LOG4J)
 
 
-def spark_environment(conf_dir: Path, store: Mapping[str, str] | None = None) -> Mapping[str, str]:
+def spark_environment(
+    conf_dir: Path, store: Mapping[str, str] | None = None, installation: Installation | None = None
+) -> Mapping[str, str]:
     """The environment variables a pipeline process needs to run Spark with `conf_dir`.
 
-    `store` has the object store's credentials, by default those of a store that the kit started.
+    `store` has the object store's credentials, by default those of a store that the kit started; `installation` is as
+    the place's.
     """
+    installed = installation or installed_here()
     return dict(store or credentials()) | {
-        "JAVA_HOME": str(java_home()),
+        "JAVA_HOME": installed.java,
         # Else the workers take whatever `python3` is first on PATH.
-        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_PYTHON": installed.python,
         "PYSPARK_SUBMIT_ARGS": shlex.join(
             ["--properties-file", str(conf_dir / "spark-defaults.conf"), "pyspark-shell"]
         ),
         # Spark's UI binds to this address, whatever `spark.driver.bindAddress` says.
         "SPARK_LOCAL_IP": LOOPBACK,
         # A Spark of the user's own must not be mixed in.
-        "SPARK_HOME": str(Path(pyspark.__file__).parent),
+        "SPARK_HOME": installed.spark,
     }

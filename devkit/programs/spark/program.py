@@ -10,7 +10,7 @@ import psutil
 from pydantic import BaseModel
 
 from devkit.debug.debugger import PATIENCE
-from devkit.errors import StackError
+from devkit.errors import StackError, UsageError
 from devkit.guardian import Guardian
 from devkit.observe.arm import FirstTry
 from devkit.programs.context import ProgramContext, Say
@@ -54,9 +54,14 @@ class ConfiguredSpark:
     def launch(self, context: ProgramContext) -> Launch:
         # Spark and its Java are slow to import, and a file that is only checked needs neither.
         from devkit.programs.spark.launch import prepare_launch
-        from devkit.programs.spark.place import SparkPlace, slots_for
+        from devkit.programs.spark.place import IN_IMAGE, SparkPlace, slots_for
 
-        debugger, store = context.debugger, context.stack.object_store
+        debugger, store, container = context.debugger, context.stack.object_store, context.engine_container()
+        if debugger and container:
+            raise UsageError(
+                "no debugger can be attached to a pipeline that runs in a container",
+                hint="use `--stack embedded`, where its memory is looked at from outside",
+            )
         config = self.config.model_copy(update={"stall_timeout": PATIENCE}) if debugger else self.config
         place = SparkPlace(
             store.endpoint,
@@ -64,9 +69,10 @@ class ConfiguredSpark:
             slots=slots_for(config, context.source_partitions),
             ui=context.ui,
             settings=debugger.spark_settings() if debugger else {},
+            installation=IN_IMAGE if container else None,
         )
         launch = prepare_launch(config, place, context.directory, credentials=store.credentials(), options=_OPTIONS)
-        launch = replace(launch, scratch=context.scratch)
+        launch = replace(launch, scratch=context.scratch, container=container)
         return debugger.around(launch) if debugger else launch
 
     def try_start(self, context: ProgramContext) -> FirstTry:
@@ -99,7 +105,7 @@ class SparkProgram:
         """Makes the class cache where there is none; a run goes on without when that fails."""
         from devkit.programs.spark.training import is_trained, train
 
-        if is_trained():
+        if is_trained() or stack.image is not None:  # an image has a Spark of its own
             return
         say("first run on this machine: making Spark start faster, a minute")
         try:

@@ -112,6 +112,7 @@ class Arm:
                 ui=context.ui,
                 debugger=context.debugger if is_main else None,
                 scratch=context.guardian.directory / self.name / (program or ONLY) if container else None,
+                limits=container,
             ),
             Policy(self.scenario.restart_delay, spec.restart, spec.needs, container)
             if spec

@@ -1,6 +1,7 @@
 """When a container's watch kills, and what it says then."""
 
 import threading
+from dataclasses import dataclass
 
 import pytest
 from pydantic import ValidationError
@@ -12,12 +13,20 @@ from devkit.container.watch import Contained, ContainerWatch
 MIB = 1 << 20
 
 
+@dataclass
+class Held:
+    """By an engine, to its memory."""
+
+    went_over_memory: bool = False
+
+
 class Program:
     def __init__(self) -> None:
         self.memory_mib = 100
         self.disk_mib = 0
         self.kills = 0
         self.killed = threading.Event()
+        self.held: Held | None = None
 
     def memory(self) -> TreeMemory:
         return TreeMemory(rows=(KindMemory(pid=7, kind="driver", size=self.memory_mib * MIB),), measure="proportional")
@@ -34,6 +43,7 @@ class Program:
                 split=lambda memory: memory,
                 disk=lambda: self.disk_mib * MIB,
                 kill=self.kill,
+                engine=lambda: self.held,
             ),
         )
 
@@ -96,6 +106,37 @@ def test_the_next_process_is_looked_at_like_the_first() -> None:
     assert program.killed.wait(10)
     watch.stop()
     assert (watch.kill_of(1), watch.kill_of(2) is not None) == (None, True)
+
+
+def test_what_an_engine_holds_is_left_to_it() -> None:
+    program = Program()
+    program.held = Held()
+    watch = program.watch(memory="100MiB", disk="1MiB")
+    for program.memory_mib in (150, 90, 0):
+        assert watch.look(1) is None
+    assert (program.kills, watch.kill_of(1)) == (0, None)
+
+    program.held.went_over_memory = True
+
+    killed = watch.kill_of(1)
+    assert killed is not None
+    assert (killed.used, killed.enforced_by) == (150 * MIB, "engine"), "the most that was seen of it"
+    assert killed.text == (
+        "over its container's memory limit of 100 MiB: the engine had a process of it killed; "
+        "at most, of looks every 200 ms: proportional memory of 150 MiB (driver 150 MiB)"
+    )
+    assert watch.kill_of(1) == killed
+    assert watch.figures().kills == (killed,), "asked twice, it was killed once"
+    program.disk_mib = 2
+    assert watch.look(2) is not None, "its disk is nobody else's business"
+
+
+def test_an_engine_may_run_elsewhere() -> None:
+    program = Program()
+    program.held = Held(went_over_memory=True)
+    killed = program.watch(memory="100MiB").kill_of(1)
+    assert killed is not None
+    assert killed.text.endswith("not seen here")
 
 
 def test_a_container_without_a_limit_is_none() -> None:

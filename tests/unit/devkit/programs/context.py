@@ -4,14 +4,15 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+from devkit.docker.image import EngineImage
 from devkit.guardian import Guardian
 from devkit.programs.context import ProgramContext
 from devkit.stack.stack import Stack
 
 
-def program_context(directory: Path, **given: Any) -> ProgramContext:
-    """Nothing of it runs; `directory` is the guardian's as well."""
+def program_context(directory: Path, *, image: EngineImage | None = None, **given: Any) -> ProgramContext:
+    """Nothing of it runs; `directory` is the guardian's as well, `image` is the stack's."""
     store = SimpleNamespace(endpoint="http://127.0.0.1:1", credentials=lambda: {"AWS_REGION": "here"})
     guardian = SimpleNamespace(directory=directory, run_id="cafe")
-    stack = cast(Stack, SimpleNamespace(object_store=store))
+    stack = cast(Stack, SimpleNamespace(object_store=store, image=image))
     return ProgramContext(cast(Guardian, guardian), stack, "fixed", directory, directory / "logs", **given)

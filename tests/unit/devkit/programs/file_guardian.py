@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 
 @dataclass
 class Process:
@@ -19,6 +21,10 @@ class Process:
     stderr: Path
     exit_code: int | None = None
     killed: int = 0
+    processes: list[psutil.Process] = field(default_factory=list)
+
+    def tree(self) -> list[psutil.Process]:
+        return self.processes
 
     def says(self, *lines: dict[str, Any] | str) -> None:
         with self.stdout.open("a") as file:

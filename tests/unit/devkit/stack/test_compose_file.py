@@ -7,7 +7,8 @@ from ruamel.yaml import YAML
 
 from devkit.docker.access import RUN_LABEL
 from devkit.errors import UsageError
-from devkit.stack.compose_file import KAFKA, OBJECT_STORE, REPOSITORY, SERVICES, compose_path, read_compose
+from devkit.programs.spark.place import IN_IMAGE
+from devkit.stack.compose_file import KAFKA, OBJECT_STORE, REPOSITORY, SERVICES, SPARK, compose_path, read_compose
 from devkit.stack.images import MINIO, PYTHON, kafka_image
 from devkit.stack.parts.object_store import ACCESS_KEY, SECRET_KEY
 from devkit.stack.stack import BUCKETS
@@ -22,6 +23,15 @@ def test_the_images_are_those_that_are_pinned() -> None:
     assert file.pulled_images(SERVICES) == (kafka_image(), MINIO)
     assert file.services[KAFKA].image == file.services["topics"].image
     assert f"ARG PYTHON={PYTHON}\n" in (REPOSITORY / "Dockerfile").read_text()
+
+
+def test_the_image_for_programs_has_what_the_kit_looks_for_in_it() -> None:
+    assert read_compose(compose_path()).services[SPARK].image == FILE["services"]["pipeline"]["image"]
+    assert FILE["services"][SPARK]["build"] == {"context": ".", "target": "spark"}
+    stage = (REPOSITORY / "Dockerfile").read_text().partition(" AS spark\n")[2]
+    # Links made there; of the jars' directory it is the pattern that matters.
+    for place in (IN_IMAGE.java, IN_IMAGE.spark, IN_IMAGE.classpath.removesuffix("*")):
+        assert place in stage
 
 
 def test_the_limits_of_memory_add_up() -> None:

@@ -10,7 +10,6 @@ import psutil
 import pytest
 
 from devkit.guardian import Guardian
-from devkit.programs import run as run_module
 from devkit.programs.command import view as view_module
 from devkit.programs.run import ProgramRun
 from devkit.programs.spark import place as place_module
@@ -110,21 +109,14 @@ def test_the_end_of_one_is_an_observation(stage: Stage, guardian: FileGuardian) 
     assert started(guardian) == ["html-1", "once-1"]
 
 
-def test_processes_are_found_by_role(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_are_found_by_role(stage: Stage, guardian: FileGuardian) -> None:
     start_due(stage.arm)
     driver = cast(psutil.Process, SimpleNamespace(pid=1001))
     other = cast(psutil.Process, SimpleNamespace(pid=7, cmdline=list, parent=lambda: None))
-    asked: set[tuple[str, str]] = set()
-
-    def marked(variable: str, value: str) -> list[psutil.Process]:
-        asked.add((variable, value))
-        return [driver, other]
-
-    monkeypatch.setattr(run_module, "marked", marked)
+    guardian.started[0].processes = [driver, other]
     assert named(stage, "html").processes("driver") == [driver]
     assert named(stage, "html").processes("worker") == []
     assert named(stage, "reader").processes("driver") == [], "it has not been started"
-    assert asked == {("DEVKIT_PROCESS_TREE", "cafe/1")}
 
 
 def test_of_one_program_nothing_more_is_said(stage: Stage) -> None:
