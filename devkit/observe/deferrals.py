@@ -4,6 +4,7 @@ A key is `<topic>/<partition>/<offset>` of a source event; no value means that i
 `command/` are the pipeline's own notes. The fold shares no code with the pipeline's, and reads on from look to look.
 """
 
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Protocol
 
@@ -31,6 +32,11 @@ class Standing:
         self._ever: set[Position] = set()
         self._over_budget: set[Position] = set()
         self._unreadable: dict[bytes, None] = {}
+        self._left_out: frozenset[Position] = frozenset()
+
+    def leave_out(self, positions: Iterable[Position]) -> None:
+        """These are not to be counted, from now on."""
+        self._left_out = frozenset(positions)
 
     def take(self, key: bytes | None, value: bytes | None, cause: bytes | None = None) -> None:
         """The next record of a partition, and its header `cause` where it has one."""
@@ -39,6 +45,8 @@ class Standing:
         position = _position(key)
         if position is None:
             self._unreadable[key or b""] = None
+        elif position in self._left_out:
+            pass
         elif value is None:
             self._now.discard(position)
         else:

@@ -58,6 +58,18 @@ class PhaseBegun(_Event):
     text: str
 
 
+class WarmedUp(_Event):
+    """An event in each partition of the source went through the program before its traffic began: the upstream counted
+    `fetches` for them. `problem` says why that did not come to its end.
+    """
+
+    event: Literal["warmed_up"] = "warmed_up"
+    offsets: dict[int, int]
+    fetches: int
+    seconds: float
+    problem: str | None = None
+
+
 class TrafficBegun(_Event):
     """From now on events are published."""
 
@@ -208,6 +220,7 @@ KitEvent = (
     | HarnessError
     | VerdictReached
     | PhaseBegun
+    | WarmedUp
     | TrafficBegun
     | ProgramsNamed
     | ProcessStarted

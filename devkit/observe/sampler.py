@@ -1,6 +1,6 @@
 """One look at everything: upstream, topics, checkpoint, deferrals, processes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,6 +44,7 @@ class Sampler:
     usage: TreeUsage
     clock: Callable[[], float]
     _answers: tuple[int, ...] = field(default=(), init=False)
+    _first: Mapping[str, Offsets] = field(default_factory=dict, init=False)
 
     def look(self, process: int | None) -> Look:
         """A look now, while the query of pipeline process `process` runs. Raises StackError."""
@@ -57,10 +58,10 @@ class Sampler:
         p50, p95, p99 = (percentile(share, counts.latency.le_s, answers) for share in (0.50, 0.95, 0.99))
         sample = Sample(
             at_s=self.clock(),
-            committed=sum(committed.values()),
-            source_end=sum(source_ends.values()),
-            outputs=sum(self.ends.of(self.topics.output).values()),
-            errors=sum(self.ends.of(self.topics.error).values()),
+            committed=self._since(self.topics.source, committed),
+            source_end=self._since(self.topics.source, source_ends),
+            outputs=self._since(self.topics.output, self.ends.of(self.topics.output)),
+            errors=self._since(self.topics.error, self.ends.of(self.topics.error)),
             process=process,
             upstream_clock_s=counts.clock_s,
             answer_p50_s=p50,
@@ -71,6 +72,19 @@ class Sampler:
             **_by_name(counts, counts.upstream, self.usage.look()),
         )
         return Look(sample, committed, source_ends, counts)
+
+    def count_from_now(self, source: Offsets) -> None:
+        """Leave out of samples what topics hold by now (of the source up to these offsets), what the upstream has
+        answered and what processes have used. Raises StackError.
+        """
+        topics = self.topics
+        self._first = {topics.source: source} | {name: self.ends.of(name) for name in (topics.output, topics.error)}
+        self._answers = ()  # the upstream has begun afresh
+        self.usage.look()
+
+    def _since(self, topic: str, offsets: Offsets) -> int:
+        first = self._first.get(topic, {})
+        return sum(max(0, offset - first.get(partition, 0)) for partition, offset in offsets.items())
 
 
 def _by_name(*sources: object) -> dict[str, Any]:

@@ -22,6 +22,11 @@ class PlannedBatches:
         return bool(self._begun)
 
     @property
+    def next(self) -> int:
+        """The number after the highest that was begun."""
+        return max(self._begun, default=-1) + 1
+
+    @property
     def replays(self) -> int:
         """How often the batch repeated most was begun again."""
         return max(self._begun.values(), default=1) - 1

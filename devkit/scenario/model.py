@@ -175,7 +175,7 @@ class Scenario(_Model):
     `container` is what each program of an arm may use, all its processes together; over it they are killed.
 
     `traffic_begins`: at once, so that a backlog waits for the pipeline's first query, or when that query runs, so that
-    the incident happens to live traffic (and latencies do not count the start). `margin`: batches, timeouts and bounds
+    the incident happens to live traffic (and latencies do not count the start), after a warm-up where one can be. `margin`: batches, timeouts and bounds
     leave that many times what an idle reference machine needs; on one that is slower than that, what depends on time is
     not judged.
     """

@@ -27,18 +27,20 @@ _USERS = 50
 _FILLER = b"the quick brown fox jumps over the lazy dog, "
 
 
-def generate(spec: TrafficSpec) -> Traffic:
+def generate(spec: TrafficSpec, *, first_page_id: int = 1) -> Traffic:
     """All records in order of `at`, and all pages; raises UsageError when an `event_bytes` is too small."""
-    return _Generation(spec).traffic()
+    return _Generation(spec, first_page_id).traffic()
 
 
 class _Generation:
     """One run of the generator; it is used once."""
 
-    def __init__(self, spec: TrafficSpec) -> None:
+    def __init__(self, spec: TrafficSpec, first_page_id: int) -> None:
         self._spec, self._rng = spec, Random(spec.seed)
         users = draw_users(self._rng, _USERS)
-        self._population = Population(self._rng, spec.wikis, users, tuple(spec.pages), spec.population)
+        self._population = Population(
+            self._rng, spec.wikis, users, tuple(spec.pages), spec.population, first_page_id=first_page_id
+        )
         self._chronicle = Chronicle(self._rng, self._population, users)
         self._broken_json, self._broken_schema = 0, 0
 

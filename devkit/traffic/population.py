@@ -2,7 +2,7 @@
 
 A change needs a page in the right condition. When none is left, a page with an earlier life comes in, one that lived
 (or was deleted, or hidden) before the traffic began; so no change ever has to be dropped, and every life stays
-plausible. Page ids count from 1: named pages first, then the population, then pages that come later.
+plausible. Page ids count on from the first: named pages, then the population, then pages that come later.
 """
 
 from datetime import timedelta
@@ -60,9 +60,17 @@ class Population:
     """Makes pages and keeps them by condition; titles are never used twice on a wiki."""
 
     def __init__(
-        self, rng: Random, wikis: dict[str, str], users: tuple[User, ...], named: tuple[str, ...], size: int
+        self,
+        rng: Random,
+        wikis: dict[str, str],
+        users: tuple[User, ...],
+        named: tuple[str, ...],
+        size: int,
+        *,
+        first_page_id: int = 1,
     ) -> None:
         self._rng, self._wikis, self._users = rng, list(wikis.items()), users
+        self._first_page_id = first_page_id
         self._titles: set[tuple[str, str]] = set()
         self._next_title_number = 2
         self.pages: list[Page] = []
@@ -104,7 +112,7 @@ class Population:
 
     def new_at(self, wiki: str, domain: str, place: Place) -> Page:
         """A page that begins now at a place its caller has got: one that a move left, or a free one."""
-        page = Page(wiki, domain, len(self.pages) + 1, place)
+        page = Page(wiki, domain, self._first_page_id + len(self.pages), place)
         self.pages.append(page)
         return page
 

@@ -25,6 +25,7 @@ def collect(arm: Arm) -> None:
         mock=mock,
         client=arm.client,
         pages_met=pages_met(arm.scenario.mock.rules, mock, state.counts),
+        left_out=state.warmed_up,
     )
     log_latencies(arm, state.collection)
 

@@ -1,6 +1,7 @@
 """What is looked up when an arm has ended: the delivery audit, latencies, and which pages a fault matched."""
 
 import functools
+from collections.abc import Collection as Several
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -51,8 +52,12 @@ def collection(
     mock: MockApi,
     client: "S3Client",
     pages_met: set[Page] | None,
+    left_out: Several[Position] = (),
 ) -> Collection:
-    """Read the topics and hold what left against what had to. Raises StackError."""
+    """Read the topics and hold what left against what had to; what came of `left_out` is not looked at.
+
+    Raises StackError.
+    """
     audit = DeliveryAudit(
         events,
         stream=topics.output,
@@ -60,9 +65,11 @@ def collection(
         resolve=functools.partial(resolve_claim, client),
     )
     for arrival in read_topic(bootstrap, topics.output):
-        audit.add_output(arrival)
+        if arrival.source not in left_out:
+            audit.add_output(arrival)
     for arrival in read_topic(bootstrap, topics.error):
-        audit.add_error(arrival)
+        if arrival.source not in left_out:
+            audit.add_error(arrival)
     published_ms: dict[Position, int] = {
         (record.topic, record.partition, record.offset): record.timestamp_ms
         for record in read_topic(bootstrap, topics.source)

@@ -16,7 +16,9 @@ from devkit.observe.kit_events import FaultBegun, FaultEnded, PartsNotObservable
 from devkit.programs.program import Role
 from devkit.scenario.arm.hooks import ArmInPlay
 from devkit.stack.stack import Stack
-from pipeline.events import BatchCommitted, BatchStarted
+from pipeline.events import BatchCommitted, BatchStarted, BatchWritten
+
+BATCH_EVENTS = (BatchStarted, BatchWritten, BatchCommitted)
 
 
 class ArmFaults:
@@ -45,14 +47,21 @@ class ArmFaults:
             events=events,
         )
         self._batches: set[int] = set()
+        self._first_batch = 0
         self._by_hand: set[str] = set()
         self._events: set[str] = set()
 
     def begin(self) -> None:
         self._runner.start()
 
+    def count_batches_from(self, first: int) -> None:
+        """Those before were no batches of the arm's traffic; a condition counts from this one on."""
+        self._first_batch = first
+
     def note(self, event: ProgramEvent) -> None:
         """Something that a program said, or that happened to its process."""
+        if isinstance(event, BATCH_EVENTS) and event.batch < self._first_batch:
+            return
         self._events.add(event.event)
         match event:
             case BatchCommitted():
@@ -76,7 +85,9 @@ class ArmFaults:
                 figures |= {"lag": sample.lag, "committed": sample.committed}
         running = frozenset(run.label for run in self._arm.programs if run.is_running)
         self._by_hand |= {page.entry.name for page in self._journal.pages() if page.entry.holder is not None}
-        self._runner.look(Seen(figures, running, frozenset(self._batches), frozenset(self._events)))
+        first = self._first_batch
+        batches = frozenset(batch - first for batch in self._batches if batch >= first)
+        self._runner.look(Seen(figures, running, batches, frozenset(self._events)))
 
     @contextlib.contextmanager
     def excusing(self) -> Iterator[None]:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from devkit.observe.kit_events import ProgramsNamed
 from devkit.scenario.arm.arm import Arm
+from devkit.scenario.arm.warm_up import populate
 from devkit.scenario.topics import topics_to_make
 from devkit.stack.topics import recreate_topics
 
@@ -14,13 +15,10 @@ def prepare(arm: Arm) -> None:
     arm.log.say("arm", "topics, traffic and pipeline", moment="arm begins")
     if len(arm.programs) > 1:
         arm.log.add(ProgramsNamed(names=tuple(run.name for run in arm.programs)))
-    scenario = arm.scenario
-    arm.context.stack.mock_api.populate(
-        seed=scenario.traffic.seed, catalog=arm.traffic.catalog(), rules=scenario.mock.rules
-    )
+    populate(arm)
     topics: dict[str, tuple[int, dict[str, str]]] = {}
     for run in reversed(arm.programs):
-        topics |= topics_to_make(scenario.kafka.topics, run.configured.topics)
+        topics |= topics_to_make(arm.scenario.kafka.topics, run.configured.topics)
     recreate_topics(arm.bootstrap, topics)
 
 

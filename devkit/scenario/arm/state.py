@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from devkit.observe.arm import FirstTry
 from devkit.observe.arm_end import ArmEnd
+from devkit.observe.audit.arrivals import Position
 from devkit.observe.sample import NOTHING_SEEN, Sample
 from devkit.scenario.arm.collection import Collection
 from devkit.stack.parts.mock_api import JournalCounts
@@ -11,7 +12,8 @@ from devkit.stack.parts.mock_api import JournalCounts
 
 @dataclass
 class ArmState:
-    """`paused_before_traffic_s` is how long the arm stood still before anything was published.
+    """`paused_before_traffic_s` is how long the arm stood still before anything was published, `warmed_up` where the
+    events of its warm-up lie, `warm_up_s` how long that took.
 
     What is None has not happened yet; `ended_ms` is the wall clock's time of the end.
     """
@@ -20,6 +22,8 @@ class ArmState:
     samples: list[Sample] = field(default_factory=list)
     counts: JournalCounts | None = None
     tried_first: FirstTry | None = None
+    warmed_up: frozenset[Position] = frozenset()
+    warm_up_s: float = 0.0
     traffic_begun: bool = False
     paused_before_traffic_s: float = 0.0
     traffic_over_s: float | None = None

@@ -7,7 +7,8 @@ from devkit.scenario.model import Until
 
 
 def arm_end(until: Until, seen: Mapping[ConditionName, int], now_s: float, *, deadline_s: float) -> ArmEnd | None:
-    """None while the arm goes on. `seen` has what each condition counts, `now_s` is since the arm began.
+    """None while the arm goes on. `seen` has what each condition counts, `now_s` is since the arm began, without its
+    warm-up.
 
     `deadline_s` is given besides `until`, as an arm that is debugged has none.
     """

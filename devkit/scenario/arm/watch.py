@@ -12,6 +12,7 @@ from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.sampling import take_sample
 from devkit.scenario.arm.start import start_due
 from devkit.scenario.arm.until import arm_end
+from devkit.scenario.arm.warm_up import can_be_warmed_up, warm_up
 
 _LOOK = timedelta(milliseconds=200)
 _SAMPLE = timedelta(milliseconds=500)
@@ -21,7 +22,7 @@ _PAUSED = "it was paused while its query ran, so its times are not the scenario'
 def watch(arm: Arm, sleep: Callable[[float], None] = time.sleep) -> None:
     """Until the arm has come to its end. Raises StackError."""
     deadline_s = _deadline_s(arm)
-    has_paused = False
+    has_run, is_to_be_warm = False, can_be_warmed_up(arm)
     next_sample_s = 0.0
     while True:
         start_due(arm)
@@ -29,8 +30,10 @@ def watch(arm: Arm, sleep: Callable[[float], None] = time.sleep) -> None:
             for line in run.poll():
                 arm.events[run.name].take(line)
                 arm.faults.note(line)
-        if not has_paused and arm.main.is_running:
-            has_paused = True
+        if not has_run and arm.main.is_running:
+            has_run = True
+            if is_to_be_warm:
+                warm_up(arm, sleep)
             if arm.pause("pipeline") is not None:
                 arm.state.caveats.append(_PAUSED)
         begin_traffic(arm)
@@ -72,7 +75,7 @@ def has_ended(arm: Arm, deadline_s: float) -> ArmEnd | None:
         "restarts": main.supervisor.restarts,
         "replays": main.state.batches.replays,
     }
-    return arm_end(arm.scenario.until, seen, arm.clock.now_s(), deadline_s=deadline_s)
+    return arm_end(arm.scenario.until, seen, arm.clock.now_s() - arm.state.warm_up_s, deadline_s=deadline_s)
 
 
 def _deadline_s(arm: Arm) -> float:

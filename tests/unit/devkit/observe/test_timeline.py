@@ -33,6 +33,7 @@ from devkit.observe.kit_events import (
     StretchChosen,
     TrafficBegun,
     VerdictReached,
+    WarmedUp,
 )
 from devkit.observe.logs import UnknownLine
 from devkit.observe.sample import Sample
@@ -64,6 +65,7 @@ ALL: tuple[TimelineEvent, ...] = (
     HarnessError(error="kafka ended", exit_code=3),
     VerdictReached(outcome="inconclusive", reasons=("a", "b")),
     PhaseBegun(phase="replay", text="batch 1 again"),
+    WarmedUp(offsets={0: 0, 1: 0}, fetches=4, seconds=2.5),
     TrafficBegun(),
     ProgramsNamed(names=("html", "reader")),
     ProcessStarted(),

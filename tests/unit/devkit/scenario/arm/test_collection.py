@@ -58,6 +58,24 @@ def test_holds_what_left_against_what_had_to(monkeypatch: pytest.MonkeyPatch) ->
     ]
 
 
+def test_what_came_of_events_that_are_left_out_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    warm, warm_error, edit = source_event(0), source_event(1, fate="error", reason="timeout"), source_event(2)
+    topics = {SOURCE: [], OUTPUT: [output_of(warm), output_of(edit, at=1)], ERROR: [error_of(warm_error)]}
+    monkeypatch.setattr(collection_module, "read_topic", lambda _bootstrap, topic: iter(topics[topic]))
+    found = collection(
+        [edit],
+        Ended(committed={0: 3}, deferrals=Standing(), failed=None, ended_ms=9000),
+        bootstrap="127.0.0.1:1",
+        topics=ProgramTopics(SOURCE, OUTPUT, ERROR, "deferred", defers=True),
+        mock=cast(MockApi, SimpleNamespace(truth=truth)),
+        client=cast(Any, None),
+        pages_met=set(),
+        left_out={warm.position, warm_error.position},
+    )
+    assert found.audit.problems(restarted=False) == {}
+    assert (found.audit.inputs, found.audit.outputs, found.audit.errors) == (1, 1, 0)
+
+
 class TestPagesMet:
     """A journal that has kept three requests of each rule."""
 

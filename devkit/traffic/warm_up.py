@@ -1,0 +1,45 @@
+"""A few edits that warm a program up before its traffic: a page each, none of them the traffic's, one to a partition.
+
+A plain edit is fetched with its parent, so whoever works it off has loaded everything that later ones need.
+"""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from kafka.errors import KafkaError
+
+from devkit.errors import StackError
+from devkit.traffic.generate import generate
+from devkit.traffic.model import NamedPage, TrafficSpec
+from devkit.traffic.publish import Producer
+from devkit.traffic.records import Traffic
+
+_TIMEOUT_S = 60
+
+
+def warm_up_traffic(spec: TrafficSpec, traffic: Traffic, partitions: int) -> Traffic:
+    """An edit for each partition, besides the `traffic` of `spec`: no page id of it is used again."""
+    pages = {f"Warm-up {number}": NamedPage() for number in range(partitions)}
+    # So short that no event is drawn: those of the pages are all.
+    short = {"rate": 1.0, "for_": timedelta(milliseconds=1), "population": 1, "pages": pages}
+    return generate(spec.model_copy(update=short), first_page_id=1 + max(page.page_id for page in traffic.pages))
+
+
+def publish_warm_up(traffic: Traffic, topic: str, connect: Callable[[], Producer]) -> dict[int, int]:
+    """Where they landed: the offset in each partition. Raises StackError."""
+    try:
+        producer = connect()
+        try:
+            partitions = sorted(producer.partitions_for(topic))
+            sent = [
+                producer.send(topic, key=record.key, value=record.value, partition=partition)
+                for record, partition in zip(traffic.records, partitions, strict=True)
+            ]
+            landed = [one.get(timeout=_TIMEOUT_S) for one in sent]
+        finally:
+            producer.close(timeout=5)
+    except KafkaError as error:
+        raise StackError(
+            f"publishing the warm-up to {topic} failed: {error}", hint="look at the broker's log"
+        ) from error
+    return {one.partition: one.offset for one in landed}
