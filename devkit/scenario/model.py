@@ -175,9 +175,9 @@ class Scenario(_Model):
     `container` is what each program of an arm may use, all its processes together; over it they are killed.
 
     `traffic_begins`: at once, so that a backlog waits for the pipeline's first query, or when that query runs, so that
-    the incident happens to live traffic (and latencies do not count the start), after a warm-up where one can be. `margin`: batches, timeouts and bounds
-    leave that many times what an idle reference machine needs; on one that is slower than that, what depends on time is
-    not judged.
+    the incident happens to live traffic (and latencies do not count the start), after a warm-up where one can be.
+    `margin`: batches, timeouts and bounds leave that many times what an idle reference machine needs; on one that is
+    slower than that, what depends on time is not judged.
     """
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,60}$"), AfterValidator(_not_taken)]
