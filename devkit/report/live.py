@@ -1,61 +1,53 @@
 """The live view on a terminal: lines of what happened scroll above, a block below them shows the arm as it is now.
 
-The block is erased and drawn anew; the cursor is hidden meanwhile and comes back however the run ends. Where the
-output is no terminal, or the person asks for it, there are the plain lines of `Progress` alone.
+Where the output is no terminal, or the person asks for it, there are the plain lines of `Progress` alone.
 """
 
 import os
-import sys
 import time
 from collections.abc import Callable, Mapping
 from typing import TextIO
 
+from rich.cells import cell_len
+from rich.console import Console
+from rich.control import Control
+from rich.live import Live
+from rich.segment import ControlType
+from rich.text import Text
+
 from devkit.observe.sample import Sample
 from devkit.report.live_block import ArmView, block_lines, marks
 from devkit.report.progress import Moment, Progress
-from devkit.report.sparkline import columns
 
-_HIDE, _SHOW, _BELOW = "\x1b[?25l", "\x1b[?25h", "\x1b[J"
-_COLOURS = {"arm": "1", "restart": "31", "fault": "33"}
+_STYLES = {"arm": "bold", "restart": "red", "fault": "yellow"}
 _NARROWEST = 20
-
-Size = Callable[[], tuple[int, int]]
-"""Columns and lines of the terminal, now."""
 
 
 def progress_for(stream: TextIO, *, plain: bool, environment: Mapping[str, str] = os.environ) -> Progress:
     """The live view when `stream` is a terminal that can be drawn on, else plain lines."""
     if plain or not stream.isatty() or environment.get("TERM", "dumb") == "dumb":
         return Progress(stream)
-    return LiveProgress(
-        stream,
-        size=lambda: _size_of(stream),
-        colour=not environment.get("NO_COLOR"),
-        unicode=_can_write(stream, "█▁·"),
+    console = Console(
+        file=stream,
+        force_terminal=True,
+        color_system=None if environment.get("NO_COLOR") else "standard",
+        _environ=environment,
     )
+    return LiveProgress(console)
 
 
 class LiveProgress(Progress):
     """`close` takes the block away and gives the cursor back; leaving the context does so too."""
 
-    def __init__(
-        self,
-        stream: TextIO | None = None,
-        *,
-        size: Size,
-        colour: bool = True,
-        unicode: bool = True,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        super().__init__(stream if stream is not None else sys.stdout, clock=clock)
-        self._size, self._colour, self._unicode = size, colour, unicode
+    def __init__(self, console: Console, *, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(console.file, clock=clock)
+        self._console = console
         self._view: ArmView | None = None
+        self._live: Live | None = None
         self._drawn: list[str] = []
-        self._hidden = False
 
     def line(self, scope: str, text: str) -> None:
-        self._erase()
-        self.width = max(_NARROWEST, min(self.width_at_most, self._size()[0]))
+        self.width = max(_NARROWEST, min(self.width_at_most, self._console.width))
         super().line(scope, text)
         self._draw()
 
@@ -73,59 +65,42 @@ class LiveProgress(Progress):
         self._view.add(sample)
         if last:
             super().sample(scope, sample, last=True)
-        self._erase()
         self._draw()
 
     def close(self) -> None:
-        self._erase()
-        self._view = None
-        if self._hidden:
-            self._hidden = False
-            self._write(_SHOW)
+        if self._live is not None:
+            self._unwrap()
+            self._live.stop()
+        self._live, self._view = None, None
 
-    def _erase(self) -> None:
-        if self._drawn:
-            # A terminal that was made narrower has wrapped the lines.
-            width = max(1, self._size()[0])
-            rows = sum(max(1, -(-columns(line) // width)) for line in self._drawn)
-            self._drawn = []
-            self._write(f"\x1b[{rows}A\r{_BELOW}")
+    def _write(self, text: str) -> None:
+        self._unwrap()
+        self._console.out(text, highlight=False)
 
     def _draw(self) -> None:
         if self._view is None:
             return
-        width, height = self._size()
+        if self._live is None:
+            self._live = Live(
+                console=self._console, auto_refresh=False, transient=True, redirect_stdout=False, redirect_stderr=False
+            )
+            self._live.start()
+        self._unwrap()
+        self._live.update(self._block(self._view), refresh=True)
+
+    def _block(self, view: ArmView) -> Text:
+        width, height = self._console.size
         # The last column stays free: a terminal may wrap a line that ends there.
-        lines = block_lines(self._view, width - 1, unicode=self._unicode)[: max(0, height - 2)]
-        self._drawn = lines
-        hide = "" if self._hidden else _HIDE
-        self._hidden = True
-        self._write(hide + "".join(f"{self._coloured(line)}\n" for line in lines))
+        lines = block_lines(view, width - 1, unicode=not self._console.options.ascii_only)
+        self._drawn = lines[: max(0, height - 2)]
+        block = Text("\n".join(self._drawn), no_wrap=True, overflow="crop")
+        for mark in marks(view):
+            if (begin := block.plain.find(mark.text)) >= 0:
+                block.stylize(_STYLES[mark.kind], begin, begin + len(mark.text))
+        return block
 
-    def _coloured(self, line: str) -> str:
-        if not self._colour or self._view is None:
-            return line
-        for mark in marks(self._view):
-            if mark.text in line:
-                line = line.replace(mark.text, f"\x1b[{_COLOURS[mark.kind]}m{mark.text}\x1b[0m", 1)
-        return line
-
-    def _write(self, text: str) -> None:
-        self._stream.write(text)
-        self._stream.flush()
-
-
-def _size_of(stream: TextIO) -> tuple[int, int]:
-    try:
-        size = os.get_terminal_size(stream.fileno())
-    except (OSError, ValueError):
-        return 80, 24
-    return size.columns or 80, size.lines or 24
-
-
-def _can_write(stream: TextIO, text: str) -> bool:
-    try:
-        text.encode(stream.encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
+    def _unwrap(self) -> None:
+        """A terminal that was made narrower has wrapped the lines, which rich does not know of."""
+        more = sum((max(1, cell_len(line)) - 1) // self._console.width for line in self._drawn)
+        self._console.control(Control(*[(ControlType.ERASE_IN_LINE, 2), (ControlType.CURSOR_UP, 1)] * more))
+        self._drawn = []

@@ -5,7 +5,7 @@ import textwrap
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import Literal, Self, TextIO
+from typing import IO, Literal, Self
 
 from devkit.observe.sample import Sample
 
@@ -22,7 +22,7 @@ class Progress:
 
     width_at_most = _WIDTH
 
-    def __init__(self, stream: TextIO | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, stream: IO[str] | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream if stream is not None else sys.stdout
         self._clock = clock
         self.width = self.width_at_most
@@ -40,7 +40,10 @@ class Progress:
             break_long_words=False,
             break_on_hyphens=False,
         )
-        self._stream.write("\n".join(lines or [head.rstrip()]) + "\n")
+        self._write("\n".join(lines or [head.rstrip()]))
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text + "\n")
         self._stream.flush()
 
     def phase(self, scope: str, phase: str, text: str, *, moment: Moment | None = None) -> None:  # noqa: ARG002

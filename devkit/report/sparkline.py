@@ -1,7 +1,8 @@
 """A series in one line of characters, and text that fits into so many columns of a terminal."""
 
-import unicodedata
 from collections.abc import Sequence
+
+from rich.cells import cell_len, set_cell_size
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 ASCII = "_.-=+*%#"
@@ -26,22 +27,9 @@ def bar(share: float, width: int, full: str = "█", rest: str = "░") -> str:
     return full * filled + rest * (width - filled)
 
 
-def columns(text: str) -> int:
-    """How many columns a terminal needs for printable text."""
-    return sum(
-        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
-    )
-
-
 def fitted(text: str, width: int) -> str:
     """One line of at most `width` columns; what no terminal should be sent becomes `?`."""
     clean = "".join(char if char.isprintable() else "?" for char in text)
-    if columns(clean) <= width:
+    if cell_len(clean) <= width:
         return clean
-    kept, used = [], 0
-    for char in clean:
-        used += columns(char)
-        if used > width - 1:
-            break
-        kept.append(char)
-    return "".join(kept) + "~" if width > 0 else ""
+    return set_cell_size(clean, width - 1) + "~" if width > 0 else ""

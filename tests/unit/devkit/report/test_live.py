@@ -3,8 +3,10 @@
 import io
 import re
 from dataclasses import dataclass, field
+from typing import Literal
 
 import pytest
+from rich.console import Console
 
 from devkit.observe.sample import Sample
 from devkit.report.live import LiveProgress, progress_for
@@ -35,8 +37,11 @@ class Terminal(io.StringIO):
     def encoding(self) -> str:  # type: ignore[override]
         return "utf-8"
 
-    def size(self) -> tuple[int, int]:
-        return self.columns, self.height
+    def console(self, colour: Literal["standard"] | None = None) -> Console:
+        self.drawn_by = Console(
+            file=self, force_terminal=True, color_system=colour, width=self.columns, height=self.height, _environ={}
+        )
+        return self.drawn_by
 
     def write(self, text: str) -> int:
         self.sent += text
@@ -44,9 +49,8 @@ class Terminal(io.StringIO):
             match command:
                 case "A":
                     self.at = max(0, self.at - int(number))
-                case "J":
-                    del self.rows[self.at :]
-                    self.rows.append("")
+                case "K":
+                    self.rows[self.at] = ""
                 case "h" | "l":
                     assert number == "?25"
                     self.hidden = command == "l"
@@ -70,6 +74,7 @@ class Terminal(io.StringIO):
         wrapped = [row[n : n + columns] for row in self.rows for n in range(0, max(1, len(row)), columns)]
         self.at += len(wrapped) - len(self.rows)
         self.rows, self.columns = wrapped, columns
+        self.drawn_by.width = columns
 
 
 @dataclass
@@ -87,7 +92,7 @@ def terminal() -> Terminal:
 
 @pytest.fixture
 def live(terminal: Terminal) -> LiveProgress:
-    return LiveProgress(terminal, size=terminal.size, colour=False, clock=Clock())
+    return LiveProgress(terminal.console(), clock=Clock())
 
 
 def test_lines_scroll_above_and_the_block_stays_below(live: LiveProgress, terminal: Terminal) -> None:
@@ -158,7 +163,7 @@ def test_after_closing_lines_are_plain(live: LiveProgress, terminal: Terminal) -
 @pytest.mark.parametrize("columns", [30, 45, 79, 80, 81, 200])
 def test_it_is_never_wider_than_the_terminal(columns: int) -> None:
     terminal = Terminal(columns=columns)
-    live = LiveProgress(terminal, size=terminal.size, colour=False)
+    live = LiveProgress(terminal.console())
     for n in range(5):
         live.phase("incident", "pipeline", "word " * 30)
         live.sample(
@@ -180,15 +185,15 @@ def test_a_terminal_made_narrower_is_left_clean(live: LiveProgress, terminal: Te
 
 def test_a_low_terminal_gets_fewer_lines() -> None:
     terminal = Terminal(height=5)
-    live = LiveProgress(terminal, size=terminal.size, colour=False)
+    live = LiveProgress(terminal.console())
     live.sample("incident", SAMPLE)
     assert len(terminal.text().splitlines()) == 3
 
 
 def test_colour_adds_nothing_but_colour(terminal: Terminal) -> None:
     plain = Terminal()
-    for out, colour in ((terminal, True), (plain, False)):
-        live = LiveProgress(out, size=out.size, colour=colour, clock=Clock())
+    for console in (terminal.console("standard"), plain.console()):
+        live = LiveProgress(console, clock=Clock())
         live.phase("incident", "restart", "process 2", moment="restart")
         live.sample("incident", SAMPLE.model_copy(update={"faults": {"x": 1}}))
     assert terminal.text() == plain.text()

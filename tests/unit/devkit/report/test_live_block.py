@@ -1,8 +1,8 @@
 import pytest
+from rich.cells import cell_len
 
 from devkit.observe.sample import Sample
 from devkit.report.live_block import ArmView, Mark, block_lines, marks
-from devkit.report.sparkline import columns
 
 SAMPLE = Sample(at_s=0.5, committed=0, source_end=0, outputs=0, errors=0, requests=0, in_flight=0)
 
@@ -47,7 +47,7 @@ def test_what_happens_at_the_upstream_is_shown_once_it_does(view: ArmView) -> No
 def test_no_line_is_wider_than_asked(view: ArmView, width: int, unicode: bool) -> None:
     view.phase = "pipeline: 漢字 " + "query failed " * 20
     lines = block_lines(view, width, unicode=unicode)
-    assert max(columns(line) for line in lines) <= width
+    assert max(cell_len(line) for line in lines) <= width
 
 
 def test_without_unicode_it_is_ascii(view: ArmView) -> None:
