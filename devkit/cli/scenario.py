@@ -12,7 +12,7 @@ from devkit.cli.exit_codes import ExitCodes, bisect_option
 from devkit.cli.stack_options import STACKS, require_addresses_fit, stack_options
 from devkit.errors import DevkitError, UsageError
 from devkit.headroom.calibration import MOST
-from devkit.scenario.model import ARMS, ArmName
+from devkit.scenario.arm_name import ARMS, ArmName
 
 _DEFAULT_DIRECTORY = Path(__file__).parents[2] / "scenarios"
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal, TextIO, get_args
 
 from devkit.errors import UsageError, WaitTimeoutError
-from devkit.scenario.model import ARMS, ArmName
+from devkit.scenario.arm_name import ARMS, ArmName
 from devkit.waiting import wait_until
 
 Phase = Literal["stack", "traffic", "pipeline", "arm-end"]

@@ -23,7 +23,7 @@ from devkit.faults.journal import Journal, Page
 from devkit.faults.registry import FAULTS
 from devkit.faults.undo import carry_out
 from devkit.guardian.environment import run_environment
-from devkit.guardian.processes import RUN_VARIABLE
+from devkit.guardian.processes import RUN_VARIABLE, is_alive
 from devkit.guardian.state import LOGS, RunState
 from devkit.waiting import wait_until
 
@@ -86,7 +86,7 @@ class HandFaults:
                 raise UsageError(
                     f"fault {name!r} is of the timeline of the scenario that runs", hint="it ends by itself"
                 )
-            if psutil.pid_exists(holder):
+            if _lives(holder):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(holder, signal.SIGTERM)
                 wait_until(partial(_is_gone, page.path), what=f"fault {name!r} to end", deadline=_ENDING)
@@ -128,6 +128,13 @@ class HandFaults:
         if not line:
             raise StackError(f"{item.do}: it could not be held", hint=f"its log is {log}")
         return News.model_validate_json(line)
+
+
+def _lives(holder: int) -> bool:
+    """One that was killed may stand there as a zombie for ever, where nobody adopts processes."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return is_alive(psutil.Process(holder))
+    return False
 
 
 def _is_gone(path: Path) -> bool:

@@ -47,8 +47,8 @@ class ScenarioItem(pytest.Item):
     def setup(self) -> None:
         """Play. Fails, which pytest calls an error here, when the harness does, or when nothing is known afterwards."""
         from devkit.report.progress import Progress
+        from devkit.scenario.arm_name import ARMS
         from devkit.scenario.load import load_scenario
-        from devkit.scenario.model import ARMS
         from devkit.scenario.options import RunOptions
         from devkit.scenario.run import run_scenario
 

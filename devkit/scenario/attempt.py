@@ -24,8 +24,9 @@ from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.context import RunContext
 from devkit.scenario.arm.faults import require_levers
 from devkit.scenario.arm.play import play
+from devkit.scenario.arm_name import ArmName
 from devkit.scenario.configure import programs_of
-from devkit.scenario.model import ArmName, Scenario
+from devkit.scenario.model import Scenario
 from devkit.scenario.options import OnKeep, RunOptions
 from devkit.scenario.played_arm import PlayedArm
 from devkit.scenario.recording import Recording

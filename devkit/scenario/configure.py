@@ -11,7 +11,8 @@ from devkit.programs.places import NOWHERE, Places, merge
 from devkit.programs.program import ConfiguredProgram, Program
 from devkit.programs.registry import find_program
 from devkit.programs.spark.program import SPARK
-from devkit.scenario.model import ARMS, ArmName, Scenario
+from devkit.scenario.arm_name import ARMS, ArmName
+from devkit.scenario.model import Scenario
 
 
 def settings_of(scenario: Scenario, arm: ArmName) -> dict[str, Any]:

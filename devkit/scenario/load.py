@@ -10,9 +10,10 @@ from ruamel.yaml.comments import CommentedMap
 from devkit.errors import UsageError
 from devkit.programs.places import NOWHERE
 from devkit.programs.program import Program
+from devkit.scenario.arm_name import ARMS
 from devkit.scenario.configure import configured, main_program, programs_of, tried_first
 from devkit.scenario.impossible import impossible
-from devkit.scenario.model import ARMS, Scenario
+from devkit.scenario.model import Scenario
 from devkit.scenario.unanswerable import unanswerable
 from devkit.yaml_input import read_yaml, refused
 from located_config.model_keys import in_document

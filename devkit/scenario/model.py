@@ -24,14 +24,12 @@ from devkit.expectations import Expectation, StatedExpectation
 from devkit.faults.item import Timeline
 from devkit.headroom.shortage import MARGIN
 from devkit.observe.arm_end import ConditionName
+from devkit.scenario.arm_name import ArmName
 from devkit.scenario.programs import Programs
 from devkit.traffic.model import TrafficSpec
 from located_config.duration import Duration, PositiveDuration
 from located_config.size import Size
 from mockapi.rules.model import Rules
-
-ArmName = Literal["incident", "fixed"]
-ARMS: tuple[ArmName, ...] = ("incident", "fixed")
 
 
 class _Model(BaseModel):

@@ -9,7 +9,7 @@ from devkit.debug.debugger import Role
 from devkit.debug.pause import PausePoint
 from devkit.guardian import Guardian
 from devkit.programs.program import Program
-from devkit.scenario.model import ArmName
+from devkit.scenario.arm_name import ArmName
 from devkit.stack.registry import DEFAULT
 from devkit.stack.stack import NO_WISHES, Stack, StackRequest
 

@@ -6,8 +6,9 @@ from devkit.headroom.figures import ArmHeadroom
 from devkit.headroom.shortage import UNMEASURED, Headroom
 from devkit.observe.arm import AnyEvidence, ArmObservation
 from devkit.report.result import ArmResult
+from devkit.scenario.arm_name import ArmName
 from devkit.scenario.judgement import judge_arm
-from devkit.scenario.model import ArmName, Scenario
+from devkit.scenario.model import Scenario
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from devkit.errors import UsageError
 from devkit.headroom.stretch import stretched
 from devkit.programs.places import NOWHERE, merge
 from devkit.programs.program import ConfiguredProgram, Program
+from devkit.scenario.arm_name import ArmName
 from devkit.scenario.configure import configured, main_program, tried_first
-from devkit.scenario.model import ArmName, Arms, Scenario, TriedFirst
+from devkit.scenario.model import Arms, Scenario, TriedFirst
 
 
 def stretch_scenario(scenario: Scenario, by: int, instead: Program | None = None) -> Scenario:

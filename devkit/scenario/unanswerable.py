@@ -9,8 +9,9 @@ from devkit.expectations.metric import MetricPattern
 from devkit.expectations.refused import RefusalPattern
 from devkit.expectations.success_rate import SuccessRate
 from devkit.programs.places import NOWHERE
+from devkit.scenario.arm_name import ARMS, ArmName
 from devkit.scenario.configure import configured
-from devkit.scenario.model import ARMS, ArmName, Scenario
+from devkit.scenario.model import Scenario
 
 
 def unanswerable(scenario: Scenario, arm: ArmName, expectation: Expectation) -> Iterator[tuple[str, str]]:

@@ -22,7 +22,7 @@ from devkit.errors import INCONCLUSIVE, REFUTED, REPRODUCED_AND_FIXED
 from devkit.observe.arm import AnyEvidence, Evidence, TimelineEvidence
 from devkit.observe.arm_end import EndByDeadline
 from devkit.report.result import ArmResult, Outcome
-from devkit.scenario.model import ARMS, ArmName
+from devkit.scenario.arm_name import ARMS, ArmName
 
 _EXIT_CODES: dict[Outcome, int] = {
     "reproduced and fixed": REPRODUCED_AND_FIXED,

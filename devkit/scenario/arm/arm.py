@@ -24,8 +24,9 @@ from devkit.scenario.arm.hooks import ArmHook, ArmInPlay
 from devkit.scenario.arm.log import ArmLog
 from devkit.scenario.arm.program_events import ProgramEvents
 from devkit.scenario.arm.state import ArmState
+from devkit.scenario.arm_name import ArmName
 from devkit.scenario.configure import configured, tried_first
-from devkit.scenario.model import ArmName, Scenario
+from devkit.scenario.model import Scenario
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS
 from devkit.stack.topics import TopicEnds
@@ -148,6 +149,5 @@ class Arm:
 
     def pause(self, phase: Phase) -> float | None:
         """How long it was paused at this point; None where it is none. The arm's clock stood still meanwhile."""
-        paused_s = self.context.pauses.at(phase, self.name)
-        self.clock.stood_still(paused_s or 0)
-        return paused_s
+        with self.clock.standing_still():
+            return self.context.pauses.at(phase, self.name)

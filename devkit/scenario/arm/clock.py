@@ -1,7 +1,8 @@
 """The clock of an arm: it counts from the arm's beginning, and stands still while the arm is paused."""
 
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 
 class ArmClock:
@@ -11,6 +12,7 @@ class ArmClock:
         self, monotonic: Callable[[], float] = time.monotonic, wall: Callable[[], int] = lambda: int(time.time() * 1000)
     ) -> None:
         self._monotonic, self._wall = monotonic, wall
+        self._stands_at: float | None = None
         self.begin()
 
     def begin(self) -> None:
@@ -18,7 +20,8 @@ class ArmClock:
         self._began, self._began_ms = self._monotonic(), self._wall()
 
     def now_s(self) -> float:
-        return self._monotonic() - self._began
+        stands_at = self._stands_at
+        return (self._monotonic() if stands_at is None else stands_at) - self._began
 
     def wall_ms(self) -> int:
         """The wall clock's time now."""
@@ -29,6 +32,12 @@ class ArmClock:
         """The wall clock's time when it began to count."""
         return self._began_ms
 
-    def stood_still(self, seconds: float) -> None:
-        """Leave out the last seconds."""
-        self._began += seconds
+    @contextlib.contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Count nothing meanwhile; others may ask for the time."""
+        began = self._stands_at = self._monotonic()
+        try:
+            yield
+        finally:
+            self._began += self._monotonic() - began
+            self._stands_at = None

@@ -58,11 +58,13 @@ class ArmFaults:
         """Those before were no batches of the arm's traffic; a condition counts from this one on."""
         self._first_batch = first
 
-    def note(self, event: ProgramEvent) -> None:
-        """Something that a program said, or that happened to its process."""
-        if isinstance(event, BATCH_EVENTS) and event.batch < self._first_batch:
+    def note(self, event: ProgramEvent, *, is_of_main: bool = True) -> None:
+        """Something that a program said, or that happened to its process. Batches are those of the main program."""
+        if is_of_main and isinstance(event, BATCH_EVENTS) and event.batch < self._first_batch:
             return
         self._events.add(event.event)
+        if not is_of_main:
+            return
         match event:
             case BatchCommitted():
                 self._batches.add(event.batch)

@@ -8,7 +8,7 @@ from devkit.programs.run import ProgramRun
 from devkit.scenario.arm.clock import ArmClock
 from devkit.scenario.arm.log import ArmLog
 from devkit.scenario.arm.state import ArmState
-from devkit.scenario.model import ArmName
+from devkit.scenario.arm_name import ArmName
 
 
 @dataclass(frozen=True)

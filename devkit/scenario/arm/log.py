@@ -4,7 +4,7 @@ from devkit.observe.arm_end import ArmEnd
 from devkit.observe.kit_events import ArmEnded, PhaseBegun
 from devkit.observe.timeline import Timeline, TimelineEvent
 from devkit.report.progress import Moment, Progress
-from devkit.scenario.model import ArmName
+from devkit.scenario.arm_name import ArmName
 
 
 class ArmLog:

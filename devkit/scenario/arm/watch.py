@@ -29,7 +29,7 @@ def watch(arm: Arm, sleep: Callable[[float], None] = time.sleep) -> None:
         for run in arm.programs:
             for line in run.poll():
                 arm.events[run.name].take(line)
-                arm.faults.note(line)
+                arm.faults.note(line, is_of_main=run is arm.main)
         if not has_run and arm.main.is_running:
             has_run = True
             if is_to_be_warm:

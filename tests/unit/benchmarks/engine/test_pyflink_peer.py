@@ -21,7 +21,7 @@ class Spawned:
     argv: list[str] = field(default_factory=list)
     env: dict[str, str] = field(default_factory=dict)
 
-    def spawn(self, name: str, argv: list[str], *, logs: Path, env: dict[str, str]) -> object:
+    def spawn(self, name: str, argv: list[str], *, logs: Path, env: dict[str, str], **_: object) -> object:
         self.argv, self.env = argv, env
         return object()
 

@@ -11,9 +11,9 @@ import yaml
 from devkit.programs.places import NOWHERE
 from devkit.report.result import Result
 from devkit.report.schema import schemas
+from devkit.scenario.arm_name import ARMS
 from devkit.scenario.configure import configured
 from devkit.scenario.load import load_scenario
-from devkit.scenario.model import ARMS
 
 TOP = Path(__file__).parents[4]
 FILES = ["devkit/report/result.schema.json", "devkit/scenario/scenario.schema.json", "pipeline/pipeline.schema.json"]

@@ -10,8 +10,9 @@ from devkit.observe.arm import ArmObservation
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.logs import LoggedException
 from devkit.report.result import Result
+from devkit.scenario.arm_name import ArmName
 from devkit.scenario.attempt import judged
-from devkit.scenario.model import ArmName, Scenario
+from devkit.scenario.model import Scenario
 from devkit.scenario.options import RunOptions
 from devkit.scenario.played_arm import PlayedArm
 from devkit.scenario.story import about

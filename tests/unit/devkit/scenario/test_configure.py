@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from devkit.programs.places import NOWHERE, Places
 from devkit.programs.spark.program import ConfiguredSpark
+from devkit.scenario.arm_name import ArmName
 from devkit.scenario.configure import config_difference, configured, tried_first
-from devkit.scenario.model import ArmName, Arms, Scenario, TriedFirst
+from devkit.scenario.model import Arms, Scenario, TriedFirst
 from pipeline.config import PipelineConfig
 
 PLACES = Places("127.0.0.1:9092", "http://127.0.0.1:8080", "http://127.0.0.1:9000", "s3a://checkpoints/x", "claims")

@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from devkit.scenario.model import ARMS, Condition, Mock, Scenario, TopicSettings
+from devkit.scenario.arm_name import ARMS
+from devkit.scenario.model import Condition, Mock, Scenario, TopicSettings
 
 
 @pytest.mark.parametrize("condition", [{"drained": True}, {"restarts": 1}, {"replays": 3}])

@@ -12,8 +12,9 @@ import pytest
 
 from devkit.headroom.shortage import UNMEASURED
 from devkit.report.result import ArmResult
+from devkit.scenario.arm_name import ARMS, ArmName
 from devkit.scenario.load import load_scenario
-from devkit.scenario.model import ARMS, ArmName, Scenario
+from devkit.scenario.model import Scenario
 from devkit.scenario.played_arm import PlayedArm
 from devkit.scenario.recording import Recording
 from devkit.scenario.verdict import Verdict, judge

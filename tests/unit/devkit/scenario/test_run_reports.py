@@ -13,8 +13,9 @@ from devkit.observe.about import About
 from devkit.observe.arm_end import EndByCondition
 from devkit.report.progress import Progress
 from devkit.report.run_record import read_run
+from devkit.scenario.arm_name import ARMS, ArmName
 from devkit.scenario.attempt import Attempt, Played, judged
-from devkit.scenario.model import ARMS, ArmName, Scenario
+from devkit.scenario.model import Scenario
 from devkit.scenario.options import RunOptions
 from devkit.scenario.played_arm import PlayedArm
 from devkit.scenario.run import run_scenario

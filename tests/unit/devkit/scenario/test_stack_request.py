@@ -1,6 +1,7 @@
 from pathlib import Path
 
-from devkit.scenario.model import ARMS, Scenario
+from devkit.scenario.arm_name import ARMS
+from devkit.scenario.model import Scenario
 from devkit.scenario.options import RunOptions
 from devkit.scenario.stack_request import stack_request
 

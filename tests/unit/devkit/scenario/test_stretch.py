@@ -9,9 +9,10 @@ from devkit.errors import UsageError
 from devkit.programs.places import NOWHERE
 from devkit.programs.spark.configuration import CONFIG
 from devkit.programs.spark.program import ConfiguredSpark
+from devkit.scenario.arm_name import ARMS
 from devkit.scenario.configure import config_difference, configured, tried_first
 from devkit.scenario.load import load_scenario
-from devkit.scenario.model import ARMS, Scenario
+from devkit.scenario.model import Scenario
 from devkit.scenario.stretch import stretch_scenario
 from devkit.traffic.generate import generate
 from tests.unit.devkit.headroom.durations import durations

@@ -10,7 +10,7 @@ from devkit.errors import INCONCLUSIVE, REFUTED, REPRODUCED_AND_FIXED
 from devkit.observe.arm import AnyEvidence, Evidence, TimelineEvidence
 from devkit.observe.arm_end import ArmEnd, EndByCondition, EndByDeadline
 from devkit.report.result import ArmResult, ExpectationResult
-from devkit.scenario.model import ArmName
+from devkit.scenario.arm_name import ArmName
 from devkit.scenario.verdict import Verdict, judge
 from tests.unit.devkit.observed import an_audit, some_figures
 

@@ -2,58 +2,63 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import timedelta
 
 import psutil
 import pytest
 
 from devkit.errors import StackError
+from devkit.faults.fault import Acting
 from devkit.faults.machine import cpu_load
 from devkit.faults.machine.cpu_load import CpuLoad
+from devkit.guardian.processes import is_alive
 from devkit.waiting import wait_until
 from tests.unit.devkit.faults.fakes import context
 
 PATIENCE = timedelta(seconds=20)
 
 
-def burners() -> list[psutil.Process]:
-    return [child for child in psutil.Process().children() if "devkit.faults.machine.burn" in child.cmdline()]
+def of(acting: Acting) -> cpu_load._Burning:
+    assert isinstance(acting, cpu_load._Burning)
+    return acting
 
 
-def used_s() -> float:
-    return sum(process.cpu_times().user for process in burners())
+def used_s(acting: cpu_load._Burning) -> float:
+    return sum(psutil.Process(burner.pid).cpu_times().user for burner in acting.burners)
 
 
 def test_the_processes_use_the_cores_until_the_end() -> None:
-    acting = CpuLoad(processes=2).begin(context())
-    assert len(burners()) == 2
-    wait_until(lambda: used_s() > 0.3, what="some work", deadline=PATIENCE)
-    proof = acting.end()
+    acting = of(CpuLoad(processes=2).begin(context()))
+    burners = [psutil.Process(burner.pid) for burner in acting.burners]
+    assert len(burners) == 2
+    wait_until(lambda: used_s(acting) > 0.3, what="some work", deadline=PATIENCE)
+    # One second by a clock of ours: how long the work took tells how busy the machine is.
+    proof = replace(acting, clock=lambda: acting.began + 1).end()
     assert proof.acted
     assert proof.did.startswith("2 processes used ")
-    assert burners() == []
+    assert not any(is_alive(burner) for burner in burners)
 
 
 def test_processes_that_got_no_time_were_no_load() -> None:
-    acting = CpuLoad(processes=1).begin(context())
-    assert isinstance(acting, cpu_load._Burning)
-    proof = cpu_load._Burning(acting.burners, acting.began, clock=lambda: acting.began + 10_000).end()
-    assert not proof.acted
+    acting = of(CpuLoad(processes=1).begin(context()))
+    assert not replace(acting, clock=lambda: acting.began + 10_000).end().acted
 
 
 def test_when_one_cannot_be_started_none_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    start, started = cpu_load._start, list[object]()
+    start, started = cpu_load._start, list[psutil.Process]()
 
     def second_fails() -> "subprocess.Popen[bytes]":
         if started:
             raise OSError("no more processes")
-        started.append(1)
-        return start()
+        burner = start()
+        started.append(psutil.Process(burner.pid))
+        return burner
 
     monkeypatch.setattr(cpu_load, "_start", second_fails)
     with pytest.raises(StackError, match="no more processes"):
         CpuLoad(processes=2).begin(context())
-    assert burners() == []
+    assert [is_alive(one) for one in started] == [False]
 
 
 def test_it_ends_when_who_began_it_is_killed() -> None:
@@ -66,6 +71,6 @@ def test_it_ends_when_who_began_it_is_killed() -> None:
     ) as holder:
         assert holder.stdout is not None
         burner = psutil.Process(int(holder.stdout.readline()))
-        assert burner.is_running()
+        assert is_alive(burner)
         holder.kill()
-    wait_until(lambda: not burner.is_running(), what="the load to end", deadline=PATIENCE)
+    wait_until(lambda: not is_alive(burner), what="the load to end", deadline=PATIENCE)

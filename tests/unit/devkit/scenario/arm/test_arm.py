@@ -4,19 +4,26 @@ from dataclasses import replace
 
 from devkit.debug.pause import PausePoint, Pauses
 from devkit.scenario.arm.clock import ArmClock
+from tests.unit.devkit.faults.fakes import Clock
 from tests.unit.devkit.scenario.arm.stage import DIRECT, TOLD, Stage
 
 
 def test_the_arms_clock_stands_still_while_it_is_paused(stage: Stage) -> None:
-    asked: list[str] = []
-    times = iter([0.0, 1000.0])
-    pauses = Pauses((PausePoint("traffic"),), asked.append, lambda: next(times))
-    stage.arm.context = replace(stage.arm.context, pauses=pauses)
-    stage.arm.clock = ArmClock(monotonic=lambda: 1500.0)
+    time = Clock()
+    asked: list[tuple[str, float]] = []
+
+    def gate(name: str) -> None:
+        time.now += 1000
+        asked.append((name, stage.arm.clock.now_s()))
+
+    stage.arm.context = replace(stage.arm.context, pauses=Pauses((PausePoint("traffic"),), gate, time))
+    stage.arm.clock = ArmClock(monotonic=time)
+    time.now = 5.0
     assert stage.arm.pause("arm-end") is None
     assert stage.arm.pause("traffic") == 1000.0
-    assert asked == ["incident:traffic"]
-    assert stage.arm.clock.now_s() == -1000.0
+    assert asked == [("incident:traffic", 5.0)]  # also who asks during the pause, as a timeline does
+    time.now += 2
+    assert stage.arm.clock.now_s() == 7.0
 
 
 def test_what_runs_is_ended_before_what_is_open_is_closed(stage: Stage) -> None:

@@ -23,7 +23,7 @@ from devkit.scenario.arm.hooks import ArmInPlay
 from devkit.scenario.arm.log import ArmLog
 from devkit.scenario.arm.state import ArmState
 from devkit.stack.stack import Stack
-from pipeline.events import BatchCommitted, BatchStarted, Waiting
+from pipeline.events import BatchCommitted, BatchStarted, Resumed, Waiting
 from tests.unit.devkit.faults.fakes import Clock, FakePart
 
 SAMPLE = Sample(at_s=1, committed=40, source_end=100, outputs=30, errors=1, requests=50, in_flight=0, process=1)
@@ -129,12 +129,15 @@ def test_conditions_see_what_was_sampled_and_said(arm_with: Make) -> None:
     arm.faults.note(BatchCommitted(batch=3, rows=1, durations_ms={}))
     arm.faults.note(BatchStarted(batch=5))
     arm.faults.note(Waiting(batch=6, reason="no room"))
+    arm.faults.note(BatchCommitted(batch=9, rows=1, durations_ms={}), is_of_main=False)
+    arm.faults.note(BatchStarted(batch=9), is_of_main=False)
+    arm.faults.note(Resumed(batch=9), is_of_main=False)
     arm.look()
     assert arm.seen() == Seen(
         {"outputs": 30, "errors": 1, "requests": 50, "deferred": 0, "restarts": 2, "lag": 60, "committed": 40},
         frozenset({"pipeline"}),
         frozenset({3, 4}),
-        frozenset({"batch_committed", "batch_started", "waiting"}),
+        frozenset({"batch_committed", "batch_started", "waiting", "resumed"}),
     )
 
 
