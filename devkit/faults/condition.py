@@ -1,5 +1,7 @@
 """When a fault begins: a condition on what is observed of an arm, as `lag > 500` or `batch 3 committed`.
 
+Each is a point seen from outside: figures of topics and checkpoint, what programs log, requests that the mock answered.
+
 `parse_condition` reads text, or a mapping of one key, which is the same text with a colon.
 """
 
@@ -19,30 +21,35 @@ FIGURES: tuple[Figure, ...] = get_args(Figure)
 _OPERATORS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
     {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 )
-_EXAMPLES = "`lag > 500`, `committed: 50%`, `batch 3 committed`, `program running`, `event: stalled`"
-_FIRST_WORDS = (*FIGURES, "batch", "program", "event")
+_EXAMPLES = "`lag > 500`, `committed: 50%`, `batch 3 committed`, `program running`, `event: stalled`, `met: slow page`"
+_FIRST_WORDS = (*FIGURES, "batch", "program", "event", "met")
 
 
 @dataclass(frozen=True)
 class Seen:
     """What has been observed of an arm so far. `running` are the programs whose query runs, `events` what they said.
 
-    `batches` are the numbers that were committed. A figure that nobody can see is absent.
+    `batches` are the numbers that were committed, `met` the rules of the mock that a request has met which has ended
+    since. A figure that nobody can see is absent.
     """
 
     figures: Mapping[Figure, int] = field(default_factory=lambda: MappingProxyType({}))
     running: frozenset[str] = frozenset()
     batches: frozenset[int] = frozenset()
     events: frozenset[str] = frozenset()
+    met: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What can be in a scenario: the number of `events` published; the names of programs and of what they log."""
+    """What can be in a scenario: the number of `events` published; the names of programs, of what they log (`said`),
+    and of the mock's rules.
+    """
 
     events: int
     programs: frozenset[str] = frozenset()
     said: frozenset[str] = frozenset()
+    rules: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -128,12 +135,31 @@ class EventSaid:
         return f"event: {self.event}"
 
 
-Condition = Reached | BatchCommitted | ProgramRunning | EventSaid
+@dataclass(frozen=True)
+class RuleMet:
+    """A request met that rule of the mock, and has its answer or was given up."""
+
+    rule: str
+
+    def holds(self, seen: Seen, _events: int) -> bool:
+        return self.rule in seen.met
+
+    def never(self, bounds: Bounds) -> str | None:
+        if self.rule in bounds.rules:
+            return None
+        return f"there is no rule {self.rule!r} in mock.rules; {near_miss(self.rule, sorted(bounds.rules))}"
+
+    def __str__(self) -> str:
+        return f"met: {self.rule}"
+
+
+Condition = Reached | BatchCommitted | ProgramRunning | EventSaid | RuleMet
 
 _REACHED = re.compile(r"(\w+)\s*(>=|<=|>|<|:)\s*(\d+(?:\.\d+)?)\s*(%?)", re.ASCII)
 _BATCH = re.compile(r"batch\s+(\d+)\s+committed", re.ASCII)
 _PROGRAM = re.compile(r"program(?:\s+([\w-]+))?\s+running", re.ASCII)
 _EVENT = re.compile(r"event\s*:?\s*(\w+)", re.ASCII)
+_MET = re.compile(r"met\s*:\s*(.+)")
 
 
 def parse_condition(value: object) -> Condition:
@@ -152,6 +178,8 @@ def parse_condition(value: object) -> Condition:
         return ProgramRunning(match[1])
     if match := _EVENT.fullmatch(text):
         return EventSaid(match[1])
+    if match := _MET.fullmatch(text):
+        return RuleMet(match[1])
     if (match := _REACHED.fullmatch(text)) and (figure := next((one for one in FIGURES if one == match[1]), None)):
         return _reached(figure, match[2], match[3], is_share=bool(match[4]))
     first = re.split(r"\W+", text, maxsplit=1)[0]
@@ -181,7 +209,7 @@ When = Annotated[
                     "type": "object",
                     "minProperties": 1,
                     "maxProperties": 1,
-                    "propertyNames": {"enum": ["committed", "event", *FIGURES]},
+                    "propertyNames": {"enum": ["event", "met", *FIGURES]},
                 },
             ],
             "description": f"A condition on what is observed: {_EXAMPLES}",

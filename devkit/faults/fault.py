@@ -99,6 +99,8 @@ class Fault(BaseModel, ABC):
     """How many brokers the cluster must have."""
     blinds: ClassVar[bool] = False
     """Whether its parts do not even answer the kit meanwhile, which then does not look at the stack."""
+    loads_machine: ClassVar[bool] = False
+    """Whether it takes time from all that runs. What a scenario does so makes no finding of it inconclusive."""
 
     @abstractmethod
     def needs(self) -> tuple[Need, ...]:

@@ -133,10 +133,10 @@ class Watched:
     commit: timedelta | None
     run: RunHeadroom
 
-    def until(self, duration_s: float) -> Headroom:
-        """From the arm's beginning on, for so long."""
+    def until(self, duration_s: float, own_load: tuple[tuple[float, float], ...] = ()) -> Headroom:
+        """From the arm's beginning on, for so long. `own_load` as `Headroom` has it."""
         samples = self.monitor.samples(self.begin_s, self.begin_s + duration_s)
-        return Headroom(samples, margin=self.run.margin, stretch=self.run.stretch, commit=self.commit)
+        return Headroom(samples, self.run.margin, self.run.stretch, self.commit, own_load)
 
 
 class ReadingTail:

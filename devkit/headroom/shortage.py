@@ -25,12 +25,16 @@ Window = timedelta | Literal["arm", "commit"]
 class Headroom:
     """Of one arm. `samples` count from its beginning; `commit` is how long a commit may take before the program ends
     itself, None where it does not. `margin` is the scenario's, and a run that is stretched leaves that much more.
+
+    `own_load` are the times, from and to, in which the scenario itself loads the machine: what its expectations say of
+    the program they say of it there, so that nothing that was sampled then makes the machine short.
     """
 
     samples: tuple[HeadroomSample, ...]
     margin: float = MARGIN
     stretch: int = 1
     commit: timedelta | None = None
+    own_load: tuple[tuple[float, float], ...] = ()
 
     @property
     def limit(self) -> float:
@@ -40,9 +44,11 @@ class Headroom:
     def slowest(self, window: Window) -> Slow | None:
         """The slowest part of the arm that is as long as the window; None where nothing was sampled."""
         length = self.commit if window == "commit" else window
-        if isinstance(length, timedelta):
-            return worst(self.samples, length.total_seconds())
-        return worst(self.samples, float("inf"))
+        samples = [sample for sample in self.samples if not self._is_own(sample)]
+        return worst(samples, length.total_seconds() if isinstance(length, timedelta) else float("inf"))
+
+    def _is_own(self, sample: HeadroomSample) -> bool:
+        return any(sample.to_s > from_s and sample.from_s < to_s for from_s, to_s in self.own_load)
 
     def core_slowdown(self, from_s: float, to_s: float) -> float:
         """The part of the slowdown that slow cores made."""

@@ -132,7 +132,7 @@ class Attempt:
                         arm = Arm(context, scenario, name, traffic)
                         with monitor.watching(name, arm.main.configured.commit_within, headroom) as watched:
                             observation = play(arm)
-                        recording = Recording(observation, watched.until(observation.duration_s))
+                        recording = Recording(observation, watched.until(observation.duration_s, arm.faults.own_load))
                         recording.write(arm.directory)
                         arms[name] = PlayedArm.of(scenario, name, observation, recording.headroom)
                         reports.arm_ended(name, arms[name].result)

@@ -27,8 +27,8 @@ _SAID = frozenset(
 
 def impossible(scenario: Scenario) -> Iterator[tuple[tuple[int | str, ...], str]]:
     """Where in the file, and what is wrong there."""
-    bounds = Bounds(scenario.traffic.event_count, programs=frozenset(scenario.programs), said=_SAID)
-    rules = {rule.name for rule in scenario.mock.rules}
+    rules = frozenset(rule.name for rule in scenario.mock.rules)
+    bounds = Bounds(scenario.traffic.event_count, programs=frozenset(scenario.programs), said=_SAID, rules=rules)
     for number, item in enumerate(scenario.timeline):
         if item.name in rules:
             yield ("timeline", number, "name"), f"a rule of mock.rules has the name {item.name!r} as well"

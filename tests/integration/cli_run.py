@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -12,6 +13,8 @@ import psutil
 
 from devkit.guardian.processes import RUN_VARIABLE, is_alive, marked
 from devkit.waiting import wait_until
+
+REPOSITORY = Path(__file__).parents[2]
 
 
 @dataclass
@@ -61,6 +64,18 @@ class CliRun:
 
     def wait(self, deadline_s: float = 300) -> int:
         return self.process.wait(deadline_s)
+
+
+def devkit(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command that ends by itself, with its output."""
+    return subprocess.run(
+        [sys.executable, "-m", "devkit.cli.main", *arguments],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
 def alive(processes: list[psutil.Process]) -> list[psutil.Process]:

@@ -14,13 +14,11 @@ import pytest
 from devkit.guardian import Guardian
 from devkit.stack.embedded import start_embedded
 from devkit.stack.stack import Stack
-from tests.integration.cli_run import CliRun
+from tests.integration.cli_run import REPOSITORY, CliRun
 from tests.integration.crash.bench import Bench
 
 # Parts of tests here, and no scenarios to be collected as such.
 collect_ignore_glob = ["scenarios/*.yaml"]
-
-REPOSITORY = Path(__file__).parents[2]
 
 
 @pytest.fixture

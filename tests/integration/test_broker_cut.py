@@ -8,8 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.integration.cli_run import CliRun
-from tests.integration.conftest import REPOSITORY
+from tests.integration.cli_run import REPOSITORY, CliRun
 
 SCENARIO = REPOSITORY / "tests" / "integration" / "scenarios" / "broker-cut.yaml"
 # What left the program just before the cut may be counted a look later.

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from devkit.waiting import wait_until
-from tests.integration.cli_run import CliRun
-from tests.integration.conftest import REPOSITORY
+from tests.integration.cli_run import REPOSITORY, CliRun
 from tests.integration.debug_client import DebugClient
 
 SCENARIO = str(Path(__file__).parent / "scenarios" / "gone-page.yaml")

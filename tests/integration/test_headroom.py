@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.verdicts.machine import spinning
-from tests.integration.cli_run import CliRun
-from tests.integration.conftest import REPOSITORY
+from tests.integration.cli_run import REPOSITORY, CliRun
 
 SCENARIO = REPOSITORY / "tests" / "integration" / "scenarios" / "gone-page.yaml"
 MARGIN = 1.1

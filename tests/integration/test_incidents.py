@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from tests.integration.cli_run import CliRun
-from tests.integration.conftest import REPOSITORY
+from tests.integration.cli_run import REPOSITORY, CliRun
 from tests.integration.test_scenario_verdict import result_of
 
 SCENARIOS = ("oversized-message", "retry-storm", "stalled-progress", "vanished-metric")

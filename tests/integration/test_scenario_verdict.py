@@ -13,8 +13,7 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
-from tests.integration.cli_run import CliRun
-from tests.integration.conftest import REPOSITORY
+from tests.integration.cli_run import REPOSITORY, CliRun
 
 SCENARIO = REPOSITORY / "scenarios" / "oversized-message.yaml"
 SCHEMA = REPOSITORY / "devkit" / "report" / "result.schema.json"

@@ -26,7 +26,7 @@ from devkit.programs.spark.place import SparkPlace, spark_environment, write_spa
 from devkit.stack.ports import LOOPBACK, free_port
 from devkit.stack.stack import Stack
 from devkit.waiting import wait_until
-from tests.integration.conftest import REPOSITORY
+from tests.integration.cli_run import REPOSITORY
 from tests.integration.crash.bench import Bench, Run
 from tests.integration.test_content_enrichment import RULES, SETTINGS, TRAFFIC, fates, source_of
 

@@ -7,8 +7,6 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -19,22 +17,10 @@ import requests
 from devkit.guardian.processes import RUN_VARIABLE, marked
 from devkit.guardian.state import known_runs
 from devkit.waiting import wait_until
-from tests.integration.cli_run import CliRun, alive
-from tests.integration.conftest import REPOSITORY
+from tests.integration.cli_run import CliRun, alive, devkit
 
 Cli = Callable[..., CliRun]
 GONE = timedelta(seconds=30)
-
-
-def devkit(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "devkit.cli.main", *arguments],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ class CpuLoad(Fault):
     name: ClassVar[str] = "cpu_load"
     summary: ClassVar[str] = "other processes want the cores: the program gets its share and no more"
     example: ClassVar[str] = "{processes: 4}"
+    loads_machine: ClassVar[bool] = True
 
     processes: Annotated[int, Field(ge=1, le=64)] = 4
 

@@ -36,7 +36,7 @@ class ArmFaults:
         seed: int,
     ) -> None:
         self._arm, self._stack, self._topics, self._seed = arm, stack, topics, seed
-        self._journal = Journal(run_id)
+        self._items, self._journal = items, Journal(run_id)
         self._runner = Runner(
             items,
             journal=self._journal,
@@ -89,7 +89,8 @@ class ArmFaults:
         self._by_hand |= {page.entry.name for page in self._journal.pages() if page.entry.holder is not None}
         first = self._first_batch
         batches = frozenset(batch - first for batch in self._batches if batch >= first)
-        self._runner.look(Seen(figures, running, batches, frozenset(self._events)))
+        met = frozenset(rule for rule, count in sample.faults.items() if count)
+        self._runner.look(Seen(figures, running, batches, frozenset(self._events), met))
 
     @contextlib.contextmanager
     def excusing(self) -> Iterator[None]:
@@ -116,6 +117,15 @@ class ArmFaults:
     def by_hand(self) -> tuple[str, ...]:
         """The names of faults that are none of the timeline's: `devkit fault add` put them in meanwhile."""
         return tuple(sorted(self._by_hand))
+
+    @property
+    def own_load(self) -> tuple[tuple[float, float], ...]:
+        """From when to when, in seconds of the arm, faults of the timeline loaded the machine."""
+        return tuple(
+            (one.from_s, one.to_s)
+            for item, one in zip(self._items, self._runner.happened, strict=True)
+            if item.do.loads_machine and one.from_s is not None and one.to_s is not None
+        )
 
     def evidence(self) -> tuple[TimelineEvidence, ...]:
         return tuple(_evidence(one) for one in self._runner.happened)

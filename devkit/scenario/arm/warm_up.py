@@ -23,7 +23,7 @@ from datetime import timedelta
 from devkit.observe.kit_events import WarmedUp
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.faults import BATCH_EVENTS
-from devkit.scenario.model import ARMS
+from devkit.scenario.arm_name import ARMS
 
 _PATIENCE = timedelta(seconds=60)
 _LOOK_S = 0.2

@@ -26,7 +26,7 @@ from devkit.stack.parts.object_store import s3_client
 from devkit.stack.ports import free_port
 from devkit.stack.topics import TopicEnds
 from devkit.waiting import wait_until
-from tests.integration.conftest import REPOSITORY
+from tests.integration.cli_run import REPOSITORY
 from tests.integration.docker.conftest import Docker
 from tests.integration.docker.engine import TestEngine
 

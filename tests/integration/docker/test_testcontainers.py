@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.integration.conftest import REPOSITORY
+from tests.integration.cli_run import REPOSITORY
 from tests.integration.docker.conftest import Docker
 from tests.integration.docker.engine import TestEngine
 

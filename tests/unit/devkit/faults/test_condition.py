@@ -10,6 +10,7 @@ from devkit.faults.condition import (
     EventSaid,
     ProgramRunning,
     Reached,
+    RuleMet,
     Seen,
     When,
     parse_condition,
@@ -29,6 +30,8 @@ from devkit.faults.condition import (
         ("program joiner running", ProgramRunning("joiner"), "program joiner running"),
         ({"event": "stalled"}, EventSaid("stalled"), "event: stalled"),
         ("event stalled", EventSaid("stalled"), "event: stalled"),
+        ({"met": "slow page: 5 s"}, RuleMet("slow page: 5 s"), "met: slow page: 5 s"),
+        ({"requests": 100}, Reached("requests", ">=", 100), "requests >= 100"),
     ],
 )
 def test_what_is_written_is_read_and_shown_so_that_it_is_read_again(
@@ -78,13 +81,15 @@ def test_what_is_none_is_refused_with_the_near_miss(written: object, said: str) 
         ("program a running", Seen(running=frozenset({"a"})), True),
         ("event: stalled", Seen(events=frozenset({"started"})), False),
         ("event: stalled", Seen(events=frozenset({"started", "stalled"})), True),
+        ("met: slow page", Seen(met=frozenset({"slow"})), False),
+        ("met: slow page", Seen(met=frozenset({"slow page"})), True),
     ],
 )
 def test_when_one_holds_of_an_arm_with_100_events(written: object, seen: Seen, holds: bool) -> None:
     assert parse_condition(written).holds(seen, 100) is holds
 
 
-BOUNDS = Bounds(100, frozenset({"enricher"}), frozenset({"started", "stalled"}))
+BOUNDS = Bounds(100, frozenset({"enricher"}), frozenset({"started", "stalled"}), frozenset({"slow page"}))
 
 
 @pytest.mark.parametrize(
@@ -97,6 +102,7 @@ BOUNDS = Bounds(100, frozenset({"enricher"}), frozenset({"started", "stalled"}))
         ("program enricherr running", "there is no program 'enricherr'; did you mean 'enricher'?"),
         ("event: stalld", "no program logs an event 'stalld'; did you mean 'stalled'?"),
         ("event: xyz", "there are: stalled, started"),
+        ("met: slow pge", "there is no rule 'slow pge' in mock.rules; did you mean 'slow page'?"),
     ],
 )
 def test_a_condition_that_never_can_be_is_told(written: str, said: str) -> None:
@@ -106,7 +112,7 @@ def test_a_condition_that_never_can_be_is_told(written: str, said: str) -> None:
 @pytest.mark.parametrize(
     "written",
     ["lag > 99", "committed: 100%", "requests > 1000", "lag < 1", "program enricher running", "program running",
-     "event: stalled", "batch 9 committed"],
+     "event: stalled", "batch 9 committed", "met: slow page"],
 )  # fmt: skip
 def test_others_may_be(written: str) -> None:
     assert parse_condition(written).never(BOUNDS) is None

@@ -41,6 +41,15 @@ def test_a_scenario_may_leave_more_and_a_stretch_leaves_that_much_more() -> None
     assert "the scenario leaves 5 x 2 (the stretch)" in short
 
 
+def test_what_a_scenario_loads_the_machine_with_is_its_own() -> None:
+    twelve = timedelta(seconds=12)
+    assert Headroom(SHORT_FOR_A_WHILE, own_load=((20.5, 31.5),)).shortage(twelve) is None
+    assert Headroom(samples(*[9] * 20), own_load=((0.0, 20.0),)).shortage("arm") is None
+    partly = Headroom(samples(*[9] * 30), own_load=((0.0, 10.0),)).shortage("arm")
+    assert partly is not None
+    assert "from 10 s to 30 s of the arm" in partly
+
+
 def test_without_samples_nothing_is_known_to_be_short() -> None:
     assert Headroom(()).shortage("arm") is None
 

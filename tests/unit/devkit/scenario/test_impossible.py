@@ -40,6 +40,8 @@ def refused(tmp_path: Path) -> Callable[[str], str]:
         ("{name: x, do: {pause: {part: kafka}}, at: 90s}", "timeline[0].at: each arm ends at its deadline of 90s"),
         ("{name: huge page, do: {pause: {part: kafka}}, at: 9s}", "timeline[0].name: a rule of mock.rules has the"),
         ("{name: x, do: {pause: {part: kafka}}, when: {event: batch_writen}}", "did you mean 'batch_written'?"),
+        ("{name: x, do: {pause: {part: kafka}}, when: {met: huge pge}}", "did you mean 'huge page'?"),
+        ("{name: x, do: {pause: {part: kafka}}, when: program enrich running}", "there is no program 'enrich'"),
         ("{name: x, do: {move_leader: {topic: output}}, at: 1s}", "do.move_leader: needs at least 2 brokers"),
         ("{name: x, do: {recreate_topic: {topic: source}}, at: 1s}", "recreate_topic.topic: "),
         ("{name: x, do: {pause: {part: kafka}}}", "timeline[0]: says when it begins by one of"),

@@ -26,7 +26,17 @@ from devkit.stack.stack import Stack
 from pipeline.events import BatchCommitted, BatchStarted, Resumed, Waiting
 from tests.unit.devkit.faults.fakes import Clock, FakePart
 
-SAMPLE = Sample(at_s=1, committed=40, source_end=100, outputs=30, errors=1, requests=50, in_flight=0, process=1)
+SAMPLE = Sample(
+    at_s=1,
+    committed=40,
+    source_end=100,
+    outputs=30,
+    errors=1,
+    requests=50,
+    in_flight=0,
+    process=1,
+    faults={"slow": 2, "never": 0},
+)
 PAUSE = {"pause": {"part": "kafka"}}
 
 
@@ -138,6 +148,7 @@ def test_conditions_see_what_was_sampled_and_said(arm_with: Make) -> None:
         frozenset({"pipeline"}),
         frozenset({3, 4}),
         frozenset({"batch_committed", "batch_started", "waiting", "resumed"}),
+        frozenset({"slow"}),
     )
 
 
@@ -149,6 +160,17 @@ def test_before_the_first_sample_nothing_is_known(arm_with: Make) -> None:
 
 def test_faults_find_the_processes_of_the_programs(arm_with: Make) -> None:
     assert arm_with().faults._context(lambda _undo: None).processes("driver") == ["driver"]
+
+
+def test_when_the_timeline_loads_the_machine_is_known(arm_with: Make) -> None:
+    load = {"cpu_load": {"processes": 1}}
+    arm = arm_with(
+        item(at="1s"), item(name="load", do=load, at="2s", **{"for": "3s"}), item(name="l", do=load, at="9s")
+    )
+    for second in (1, 2, 5):
+        arm.at(second)
+    arm.faults.end()
+    assert arm.faults.own_load == ((2, 5),)
 
 
 def test_what_is_not_observable_is_not_seen(arm_with: Make) -> None:

@@ -1,0 +1,59 @@
+"""Scenarios whose timeline acts on real parts and the real pipeline: each fault begins, shows itself and ends."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.cli_run import CliRun
+
+SCENARIOS = Path(__file__).parent / "scenarios"
+PAUSE_S = 3.0
+Cli = Callable[..., CliRun]
+
+
+def result_of(run: CliRun) -> dict[str, Any]:
+    (file,) = run.out.glob("*/*/result.json")
+    found: dict[str, Any] = json.loads(file.read_text())
+    return found
+
+
+@pytest.mark.slow
+def test_a_broker_that_stands_still_in_both_arms(devkit_cli: Cli) -> None:
+    run = devkit_cli("scenario", "run", str(SCENARIOS / "paused-broker.yaml"))
+    assert run.wait() == 0, run.output()
+    result = result_of(run)
+    assert [arm["ended_by"] for arm in result["arms"].values()] == ["drained", "drained"]
+    assert result["fault_evidence"].keys() == {"incident", "fixed"}
+    for arm in result["fault_evidence"].values():
+        (evidence,) = (one for one in arm if one["fault"] == "broker stands still")
+        assert (evidence["fired"], evidence["acted"]) == (True, True)
+        assert evidence["did"].endswith("was stopped, and it answered nothing")
+        assert evidence["to_s"] - evidence["from_s"] >= PAUSE_S
+        assert (evidence["irreversible"], evidence["hides"]) == ([], "")
+    (report,) = run.out.glob("*/*/report.html")
+    assert "broker stands still" in report.read_text()
+
+
+@pytest.mark.slow
+def test_a_program_that_is_killed_and_stopped_part_by_part(devkit_cli: Cli) -> None:
+    run = devkit_cli("scenario", "run", str(SCENARIOS / "struck-program.yaml"), "--arm", "fixed")
+    assert run.wait(480) == 0, run.output()
+    result = result_of(run)
+    evidence = [one for one in result["fault_evidence"]["fixed"] if one["fault"] != "quick"]
+    shown = {one["fault"]: (one["acted"], one["did"]) for one in evidence}
+    assert [name for name, (acted, _) in shown.items() if not acted] == [], shown
+    for part in ("worker", "executor", "driver"):
+        assert shown[f"{part} dies"][1].startswith(f"SIGKILL to {part} ")
+        assert shown[f"{part} dies"][1].endswith(": ended")
+    assert shown["driver stands still"][1].endswith("was stopped")
+    assert shown["neighbours"][1].startswith("2 processes used ")
+    over = {line["name"]: line for line in run.timeline() if line["kind"] == "fault_ends"}
+    ended = [line for line in run.timeline() if line["kind"] == "process_ended"]
+    begun = [line for line in run.timeline() if line["kind"] == "process_restarted"]
+    assert len(ended) == len(begun) == result["arms"]["fixed"]["restarts"]
+    assert result["arms"]["fixed"]["audit"]["lost"] == 0
+    for name in ("executor dies", "driver dies"):
+        assert any(line["t_s"] > over[name]["t_s"] - 5 for line in ended), name

@@ -1,0 +1,68 @@
+import pytest
+
+from devkit.errors import StackError
+from tests.unit.devkit.faults.kafka.fake_cluster import FakeCluster, Play
+
+MOVES = {"reassign": {"topic": "error", "to": [2, 3], "throttle": "1MiB"}}
+RATES = {"leader.replication.throttled.rate": "1048576", "follower.replication.throttled.rate": "1048576"}
+
+
+def test_a_partition_moves_under_a_throttle_that_goes_with_the_fault(cluster: FakeCluster, play: Play) -> None:
+    case = play(MOVES)
+    acting = case.begin()
+    assert cluster.broker_settings == {1: RATES, 2: RATES, 3: RATES}
+    assert cluster.topics["err"].settings == {
+        "leader.replication.throttled.replicas": "0:1",
+        "follower.replication.throttled.replicas": "0:2,0:3",
+    }
+    assert cluster.calls()[-1] == "move", "the throttle is there before anything is copied"
+    proof = acting.end()
+    assert proof.acted
+    assert proof.did == "partition 0 of err had moved, from brokers 1 to 2, 3 at 1048576 bytes a second"
+    assert cluster.topics["err"].replicas == [[2, 3]]
+    assert cluster.topics["err"].settings == {}
+    assert cluster.broker_settings == {1: {}, 2: {}, 3: {}}
+
+
+def test_a_move_that_has_not_ended_is_cancelled(cluster: FakeCluster, play: Play) -> None:
+    cluster.moves_slowly = True
+    proof = play(MOVES).begin().end()
+    assert (proof.acted, "was still moving, which was cancelled" in proof.did) == (True, True)
+    assert (cluster.topics["err"].moving, cluster.topics["err"].replicas) == (set(), [[1]])
+
+
+def test_the_journal_alone_cancels_it_and_lifts_the_throttle(cluster: FakeCluster, play: Play) -> None:
+    cluster.moves_slowly = True
+    case = play(MOVES)
+    case.begin()
+    case.undo_from_journal()
+    case.undo_from_journal()
+    assert (cluster.topics["err"].moving, cluster.topics["err"].settings) == (set(), {})
+    assert cluster.broker_settings == {1: {}, 2: {}, 3: {}}
+
+
+def test_the_throttle_of_the_brokers_goes_also_where_the_topic_is_gone(cluster: FakeCluster, play: Play) -> None:
+    case = play(MOVES)
+    case.begin()
+    del cluster.topics["err"]
+    case.undo_from_journal()
+    assert cluster.broker_settings == {1: {}, 2: {}, 3: {}}
+
+
+def test_a_partition_that_did_not_move_is_no_proof(cluster: FakeCluster, play: Play) -> None:
+    cluster.deaf = frozenset({"move"})
+    proof = play(MOVES).begin().end()
+    assert (proof.acted, "had not moved" in proof.did) == (False, True)
+
+
+def test_a_broker_that_is_not_there_is_refused(cluster: FakeCluster, play: Play) -> None:
+    cluster.brokers = (1,)
+    case = play(MOVES)
+    with pytest.raises(StackError, match="there is no broker 2, 3") as refused:
+        case.begin()
+    assert refused.value.hint == "there are: 1"
+    assert (cluster.asked, case.plans) == ([], [])
+
+
+def test_it_needs_more_than_one_broker(play: Play) -> None:
+    assert play(MOVES).fault.brokers == 2
