@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from devkit.errors import InvalidFileError, Problem, UsageError
 from devkit.traffic.records import Expected
+from located_config.problem import problems
 
 
 class ManifestEntry(BaseModel):
@@ -49,8 +50,5 @@ def _parse(path: Path, number: int, line: bytes) -> ManifestEntry:
     try:
         return ManifestEntry.model_validate_json(line)
     except ValidationError as error:
-        problems = [
-            Problem(number, 1, f"{'.'.join(str(part) for part in found['loc']) or 'line'}: {found['msg']}")
-            for found in error.errors(include_url=False)
-        ]
-        raise InvalidFileError(path, problems, hint="let the run write its manifest again") from error
+        found = [Problem(number, 1, str(one)) for one in problems(error, ManifestEntry)]
+        raise InvalidFileError(path, found, hint="let the run write its manifest again") from error

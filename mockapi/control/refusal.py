@@ -10,7 +10,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from mockapi.problems import Problem
+from located_config.problem import described
+from mockapi.problems import Problem, told
 
 
 class Refusal(Exception):  # noqa: N818 - an answer, named for what it is
@@ -34,10 +35,8 @@ def refusals(
                 status, problems = refusal.status, list(refusal.problems)
             case RequestValidationError():
                 status = 422
-                problems = [
-                    Problem(str(error["loc"][-1]), f"{error['msg'].lower()} (got {error['input']!r:.80})")
-                    for error in refusal.errors()
-                ]
+                # The first step only says which part of the request has the parameter.
+                problems = told(described(error, None, location=error["loc"][1:]) for error in refusal.errors())
             case HTTPException():
                 status, headers = refusal.status_code, {}
                 routes = _routes(document())

@@ -46,10 +46,13 @@ def test_a_line_is_compact_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("{", "line: Invalid JSON"),
-        (LINE.replace('"offset":3', '"offset":-3'), "offset: Input should be greater than or equal to 0"),
-        (LINE.replace("filtered", "lost"), "expected.fate: Input should be 'output', 'error' or 'filtered'"),
-        (LINE.replace('"partition":0,', ""), "partition: Field required"),
+        ("{", "(top): invalid JSON"),
+        (LINE.replace('"offset":3', '"offset":-3'), "offset: input should be greater than or equal to 0 (got -3)"),
+        (
+            LINE.replace("filtered", "lost"),
+            "expected.fate: input should be 'output', 'error' or 'filtered' (got 'lost')",
+        ),
+        (LINE.replace('"partition":0,', ""), "partition: is missing"),
     ],
 )
 def test_a_damaged_manifest_names_its_line(tmp_path: Path, line: str, problem: str) -> None:
