@@ -26,6 +26,7 @@ from devkit.guardian.environment import run_environment
 from devkit.guardian.processes import RUN_VARIABLE, is_alive
 from devkit.guardian.state import LOGS, RunState
 from devkit.waiting import wait_until
+from located_config.problem import problems
 
 _ENDING = timedelta(seconds=150)
 
@@ -41,8 +42,8 @@ def parse(do: Mapping[str, object], *, name: str | None, at: str | None, for_: s
     try:
         item = TimelineItem.model_validate(written)
     except ValidationError as error:
-        said = [f"{'.'.join(map(str, one['loc'])) or 'the fault'}: {_plain(one['msg'])}" for one in error.errors()]
-        raise UsageError("\n".join(said), hint="`devkit faults` shows the parameters of each") from error
+        said = "\n".join(map(str, problems(error, TimelineItem, written)))
+        raise UsageError(said, hint="`devkit faults` shows the parameters of each") from error
     return item
 
 
@@ -145,7 +146,3 @@ def _free_name(fault: Fault, taken: frozenset[str]) -> str:
     base = "-".join([fault.name, *(need.part for need in fault.needs()[:1])])
     names = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 2))
     return next(name for name in names if name not in taken)
-
-
-def _plain(text: str) -> str:
-    return text.removeprefix("Value error, ")

@@ -139,6 +139,8 @@ def test_what_the_stack_cannot_is_refused_before_anything_starts(
 def test_what_is_written_wrong_says_where() -> None:
     with pytest.raises(UsageError, match=r"do\.pause\.prt: unknown key; did you mean 'part'"):
         parse({"pause": {"prt": 1}}, name=None, at=None, for_=None)
+    with pytest.raises(UsageError, match=r"^at: not a duration \(got 'soon'\); write 10s"):
+        parse(PAUSE, name=None, at="soon", for_=None)
 
 
 def test_which_faults_are_on_parts() -> None:
