@@ -74,6 +74,28 @@ def test_with_enough_memory_it_does_what_it_does_elsewhere(devkit_cli: Cli, dock
     assert of_run(docker, run_id) == []
 
 
+@pytest.mark.parametrize("role", ["driver", "executor"])
+def test_its_processes_are_reached_through_the_container(
+    devkit_cli: Cli, docker: Docker, ample: str, role: str
+) -> None:
+    file = Path(ample)
+    dies = f"{{ name: death, do: {{ kill_process: {{ process: {role} }} }}, when: program running }}"
+    file.write_text(file.read_text().replace("{ drained: true }], d", "{ restarts: 1 }], d") + f"timeline: [{dies}]\n")
+    run = devkit_cli("scenario", "run", ample, "--stack", "compose", "--arm", "fixed")
+    run.wait(600)
+    fault = run.event("fault_ends")
+    assert fault is not None, run.output()
+    assert fault["acted"], fault
+    assert f"SIGKILL to {role}" in fault["did"]
+    ended = run.event("process_ended")
+    assert ended is not None
+    # Of a container whose first process is killed nothing is left; one that loses another ends by itself.
+    assert (ended["exit_code"] == 137) == (role == "driver")
+    assert run.event("process_restarted") is not None
+    assert arm(run, "fixed")["figures"]["container"]["kills"] == []
+    assert of_run(docker, run.run_id()) == []
+
+
 def test_killed_with_the_kit_nothing_of_it_is_left(devkit_cli: Cli, docker: Docker, ample: str) -> None:
     run = devkit_cli("scenario", "run", ample, "--stack", "compose", "--arm", "fixed")
     run_id = run.run_id()
