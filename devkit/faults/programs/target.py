@@ -15,6 +15,6 @@ def of_role(context: Context, role: Role, *, every: bool) -> Sequence[psutil.Pro
     if not found:
         raise StackError(
             f"no {role} process of a program under test runs",
-            hint="let the fault begin `when` it does: {program: running}",
+            hint="let the fault begin `when: program running`",
         )
     return found if every else found[:1]
