@@ -12,7 +12,7 @@ from kafka.structs import TopicPartition
 
 from devkit.errors import StackError, WaitTimeoutError
 from devkit.observe.audit.arrivals import Position
-from devkit.stack.consumer import answering, connect, places_of
+from devkit.stack.consumer import answering, connect, has_read, places_of
 from devkit.waiting import wait_until
 
 _NOTES = (b"epoch/", b"command/")
@@ -135,7 +135,7 @@ class DeferralTopic:
 
     def _read_towards(self, ends: dict[TopicPartition, int]) -> bool:
         """Whether all of it is read; else some more of it is."""
-        if all(self._consumer.position(place) >= end for place, end in ends.items()):
+        if has_read(self._consumer, ends):
             return True
         for records in self._consumer.poll(timeout_ms=_POLL_MS).values():
             for record in records:

@@ -36,3 +36,8 @@ def answering(what: str) -> Iterator[None]:
 def places_of(consumer: KafkaConsumer, topic: str) -> list[TopicPartition]:
     """The partitions of a topic in their order; none where there is no such topic."""
     return [TopicPartition(topic, number) for number in sorted(consumer.partitions_for_topic(topic) or ())]
+
+
+def has_read(consumer: KafkaConsumer, ends: Mapping[TopicPartition, int]) -> bool:
+    """Whether it has read up to all of these offsets. A position that the broker has not told yet is 0."""
+    return all((consumer.position(place) or 0) >= end for place, end in ends.items())
