@@ -4,28 +4,55 @@ The time counts from the first query of an arm, and goes on over restarts: that 
 again costs CPU, so the idling is that of the middle sample (median) among those in which a query ran.
 """
 
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from devkit.expectations.base import Measure
+from devkit.expectations.base import Finding, Measure
 from devkit.expectations.bounds import DurationBound, NumberBound, Range
 from devkit.expectations.timing import of_bound
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
+from devkit.observe.figures import FlatCommit
 from devkit.observe.sight import Sight
 
 
-def _duration(observation: ArmObservation) -> timedelta:
-    flat = observation.figures.flat_commit
-    return timedelta(seconds=flat.duration_s if flat else 0)
+@dataclass(frozen=True)
+class _FlatCommit:
+    """Where nobody could look for a while, the time is known between two bounds only, and so perhaps no answer is."""
+
+    name: str = "flat_commit"
+    argument: Any = DurationBound
+    needs: frozenset[Sight] = frozenset({"offsets"})
+
+    def judge(self, argument: Range[Any], observation: ArmObservation) -> Finding:
+        flat = observation.figures.flat_commit
+        if flat is None:
+            return Finding(self.name, str(argument), "0 s", argument.admits(timedelta(0)))
+        at_least = timedelta(seconds=flat.duration_s)
+        at_most = at_least if flat.at_most_s is None else timedelta(seconds=flat.at_most_s)
+        holds: bool | None = argument.admits_between(at_least, at_most)
+        if not holds and _may_hold(argument, at_least, at_most):
+            holds = None
+        return Finding(self.name, str(argument), _tell(flat), holds)
+
+    def depends_on_time(self, argument: Range[Any], observation: ArmObservation) -> Window | None:
+        return of_bound(argument, observation)
 
 
-def _tell_duration(value: timedelta, observation: ArmObservation) -> str:
-    flat = observation.figures.flat_commit
-    if flat is None:
-        return "0 s"
+def _may_hold(argument: Range[Any], at_least: timedelta, at_most: timedelta) -> bool:
+    """Whether some time between the two is admitted."""
+    return (argument.at_least is None or at_most >= argument.at_least) and (
+        argument.at_most is None or at_least <= argument.at_most
+    )
+
+
+def _tell(flat: FlatCommit) -> str:
     cores = "" if flat.median_cpu_cores is None else f", {flat.median_cpu_cores:.2f} CPU cores used meanwhile"
-    return f"{value.total_seconds():.1f} s at {flat.committed} of {flat.source_end}{cores}"
+    said = f"{flat.duration_s:.1f} s at {flat.committed} of {flat.source_end}{cores}"
+    if flat.at_most_s is None:
+        return said
+    return f"{said}; it may have been {flat.at_most_s:.1f} s, as nobody could look while a part stood still"
 
 
 def _cores(observation: ArmObservation) -> float | None:
@@ -46,9 +73,7 @@ def _while_flat(_argument: Range[Any], observation: ArmObservation) -> Window | 
 
 
 _NEEDS: frozenset[Sight] = frozenset({"offsets"})
-FLAT_COMMIT = Measure(
-    "flat_commit", _duration, argument=DurationBound, tell=_tell_duration, timing=of_bound, needs=_NEEDS
-)
+FLAT_COMMIT = _FlatCommit()
 IDLE_CPU = Measure(
     "idle_cpu",
     _cores,

@@ -31,7 +31,8 @@ class FlatCommit(_Model):
 
     It begins with the first query of the arm at the earliest, and goes on over restarts. `from_s` counts from the
     arm's start, `committed` of `source_end` is where it stood. The cores are CPU seconds a second that the pipeline
-    used in it while a query ran; both are None when none did for the length of a sample.
+    used in it while a query ran; both are None when none did for the length of a sample. `at_most_s` is how long it may
+    have been where nobody could look for a while (a part stood still under a fault), else None.
     """
 
     duration_s: float
@@ -40,7 +41,7 @@ class FlatCommit(_Model):
     source_end: int
     median_cpu_cores: float | None
     mean_cpu_cores: float | None
-    container: ContainerFigures | None = None
+    at_most_s: float | None = None
 
 
 class LatencyFigures(_Model):

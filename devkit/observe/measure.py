@@ -15,6 +15,9 @@ from devkit.observe.figures import Answers, Figures, FlatCommit
 from devkit.observe.latency import Latencies
 from devkit.observe.sample import Sample
 
+_GAP_S = 5.0
+"""Looks follow each other every half second; while a part stands still under a fault, there are none."""
+
 _Interval = tuple[Sample, Sample]
 
 
@@ -58,9 +61,10 @@ def measure(
 
 
 def flat_commit(samples: Sequence[Sample]) -> FlatCommit | None:
-    """The longest flat time; None when there was none that two samples show."""
-    flats = [flat for flat in _flats(samples) if len(flat) > 1]
-    if not flats:
+    """The longest flat time; None when no two samples show one, and no gap between them may hide one."""
+    flats = [flat for flat in _flats(samples) if flat]
+    at_most_s = max((_possible_s(flat, samples) for flat in flats), default=0.0)
+    if not any(len(flat) > 1 for flat in flats) and not at_most_s:
         return None
     longest = max(flats, key=lambda flat: flat[-1].at_s - flat[0].at_s)
     begin, end = longest[0], longest[-1]
@@ -77,7 +81,21 @@ def flat_commit(samples: Sequence[Sample]) -> FlatCommit | None:
         source_end=end.source_end,
         median_cpu_cores=round(median(after.cpu_cores for _, after in running), 3) if running else None,
         mean_cpu_cores=mean,
+        at_most_s=round(at_most_s, 3) if at_most_s > end.at_s - begin.at_s else None,
     )
+
+
+def _possible_s(flat: Sequence[Sample], samples: Sequence[Sample]) -> float:
+    """How long a flat time may have been, where a gap in the samples before or after it hides when it began or ended.
+
+    0 where there is no such gap: between two looks as they usually follow each other nothing of weight is hidden.
+    """
+    begin_s, end_s = flat[0].at_s, flat[-1].at_s
+    before_s = max((sample.at_s for sample in samples if sample.at_s < begin_s), default=begin_s)
+    after_s = min((sample.at_s for sample in samples if sample.at_s > end_s), default=end_s)
+    if begin_s - before_s <= _GAP_S and after_s - end_s <= _GAP_S:
+        return 0.0
+    return (after_s if after_s - end_s > _GAP_S else end_s) - (before_s if begin_s - before_s > _GAP_S else begin_s)
 
 
 def _flats(samples: Sequence[Sample]) -> Iterator[list[Sample]]:

@@ -386,6 +386,25 @@ def test_every_check_is_tried_both_ways() -> None:
     assert tried == {(name, holds) for name in EXPECTATIONS for holds in (True, False)}
 
 
+@pytest.mark.parametrize(
+    ("bound", "holds"),
+    [
+        ({"at_least": "15s"}, True),
+        ({"at_least": "20s"}, None),
+        ({"at_least": "30s"}, False),
+        ({"at_most": "30s"}, True),
+        ({"at_most": "20s"}, None),
+        ({"at_most": "15s"}, False),
+    ],
+)
+def test_a_flat_time_that_a_gap_may_hide_is_between_two_bounds(bound: dict[str, str], holds: bool | None) -> None:
+    assert STORM.flat_commit is not None
+    flat = STORM.flat_commit.model_copy(update={"at_most_s": 25.0})
+    finding = judge({"flat_commit": bound}, an_observation(**storm(flat_commit=flat)))
+    assert finding.holds is holds
+    assert "it may have been 25.0 s" in finding.measured
+
+
 def test_an_audit_of_nothing_shows_nothing() -> None:
     nothing = an_audit(inputs=0, outputs=0, errors=0, filtered=0)
     assert judge({"audit": "clean"}, an_observation(audit=nothing)) == Finding("audit", "clean", "no inputs", False)

@@ -119,6 +119,22 @@ class TestFlatCommit:
         assert flat is not None
         assert (flat.from_s, flat.duration_s) == (0, 15)
 
+    @pytest.mark.parametrize(
+        ("times", "possible"),
+        [
+            ([(0, 50), (1, 50), (2, 50), (12, 60), (13, 60)], 12),  # its end is hidden
+            ([(0, 50), (10, 60), (11, 60), (12, 70)], 11),  # when it began is hidden
+            ([(0, 50), (10, 60), (20, 70)], 20),  # nobody saw two looks alike
+            ([(0, 50), (3, 50), (4, 60), (5, 60)], None),
+        ],
+    )
+    def test_where_nobody_could_look_it_may_have_been_longer(
+        self, times: list[tuple[float, int]], possible: float | None
+    ) -> None:
+        flat = flat_commit([sample(at, committed) for at, committed in times])
+        assert flat is not None
+        assert flat.at_most_s == possible
+
     def test_cores_are_those_of_running_queries(self) -> None:
         """A start at 2 cores and a process that idles: the start is left out, and so is the step into a new process."""
         samples = [
