@@ -20,10 +20,14 @@ from devkit.faults.fault import Acting, Context, Proof, Undo
 from devkit.faults.item import TimelineItem
 from devkit.faults.journal import Journal, Page
 from devkit.faults.undo import carry_out
-from devkit.guardian.lease import RENEW_EVERY
+from devkit.guardian.lease import LEASE, RENEW_EVERY
 
 _TICK = timedelta(milliseconds=100)
 _HEALING = timedelta(seconds=150)
+_UNDONE = (
+    f"it did not last: it was undone from outside, as nobody renewed its lease for {LEASE.seconds} s "
+    "(the command line stood still, or the clock was set)"
+)
 
 Phase = Literal["waiting", "beginning", "acting", "ending", "over"]
 
@@ -221,7 +225,12 @@ class Runner:
     def _end(self, one: _Playing) -> None:
         assert one.acting is not None
         try:
-            proof = one.acting.end()
+            if _is_undone(one):
+                with contextlib.suppress(DevkitError):  # nothing is left to be ended but what this process holds
+                    one.acting.end()
+                proof = Proof(acted=False, did=_UNDONE)
+            else:
+                proof = one.acting.end()
         except DevkitError as error:
             self._over(one, Proof(acted=False, did=f"it could not be ended: {error}"), begun=False)
             with self._lock:
@@ -255,9 +264,21 @@ class Runner:
 
     def _renew(self) -> None:
         for one in self._acting():
-            if one.page is not None:
-                with contextlib.suppress(FileNotFoundError):  # it is over just now, or undone by the guardian
-                    one.page.renew()
+            if one.page is None:
+                continue
+            try:
+                one.page.renew()
+            except FileNotFoundError:
+                with self._lock:
+                    if one.phase != "acting":
+                        continue  # it is over just now, or will be told as undone when it has begun
+                    one.phase = "ending"
+                self._start(_bound(self._end, one))
+
+
+def _is_undone(one: _Playing) -> bool:
+    """By another process: the page of a fault goes when it is undone, and ours closes it only when it is over."""
+    return one.page is not None and not one.page.path.exists()
 
 
 def _undone(page: Page) -> bool:

@@ -20,7 +20,7 @@ from devkit.docker.access import DockerAccess
 from devkit.docker.remains import remove_containers
 from devkit.errors import StackError, WaitTimeoutError
 from devkit.guardian import messages as m
-from devkit.guardian.lease import journal_directory, lapsed_pages, respawn_requests
+from devkit.guardian.lease import Watch, journal_directory, respawn_requests
 from devkit.guardian.processes import (
     RUN_VARIABLE,
     TREE_VARIABLE,
@@ -52,7 +52,7 @@ class GuardianProcess:
         self._addresses: dict[str, str] = {}
         self._parts: tuple[PartPlace, ...] = ()
         self._started: dict[int, m.Spawn] = {}  # by process id, also of those that have ended
-        self._lapsed: frozenset[Path] = frozenset()
+        self._leases = Watch(run_id)
         self._undoing: int | None = None
         become_subreaper()
         self._directory = Path(tempfile.mkdtemp(prefix=f"devkit-{run_id}-"))
@@ -99,11 +99,9 @@ class GuardianProcess:
             self._tell(m.Down(left=left))
 
     def _look_at_leases(self) -> None:
-        """Have faults undone whose holder is gone. Twice: after a sleep of the machine all leases look lapsed."""
-        lapsed = lapsed_pages(self._run_id)
-        if self._undoing is None and lapsed & self._lapsed and not self._ending:
+        """Have faults undone whose holder is gone."""
+        if self._leases.look() and self._undoing is None and not self._ending:
             self._undoing = self._undo("lapsed").pid
-        self._lapsed = lapsed
 
     def _respawn_parts(self) -> None:
         """Only of a run without a command line, which would not know the new process."""

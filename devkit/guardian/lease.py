@@ -7,6 +7,7 @@ see `devkit.faults.journal`.
 
 import os
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from devkit.jvm.cache import cache_dir
 
 LEASE = timedelta(seconds=15)
 RENEW_EVERY = timedelta(seconds=2)
+_MAY_RENEW = RENEW_EVERY + timedelta(seconds=1)
 PAGE = ".json"
 RESPAWN = ".respawn"
 
@@ -45,3 +47,21 @@ def has_lapsed(page: Path, *, now: float | None = None) -> bool:
 def lapsed_pages(run_id: str) -> frozenset[Path]:
     """The pages of a run's faults whose lease was not renewed."""
     return frozenset(page for page in journal_directory(run_id).glob(f"*{PAGE}") if has_lapsed(page))
+
+
+class Watch:
+    """Which leases of a run are not renewed any more, by looks at any times.
+
+    After a sleep of the machine or a step of its clock all leases look lapsed. So each must look so for long enough
+    that a living holder would have renewed it.
+    """
+
+    def __init__(self, run_id: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._run_id, self._clock = run_id, clock
+        self._since: dict[Path, float] = {}
+
+    def look(self) -> bool:
+        """Whether there is one."""
+        now = self._clock()
+        self._since = {page: self._since.get(page, now) for page in lapsed_pages(self._run_id)}
+        return any(now - since >= _MAY_RENEW.total_seconds() for since in self._since.values())

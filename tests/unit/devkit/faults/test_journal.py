@@ -6,7 +6,7 @@ import pytest
 from devkit.faults.fault import Undo
 from devkit.faults.journal import Journal, journals
 from devkit.guardian import lease
-from tests.unit.devkit.faults.fakes import Noted
+from tests.unit.devkit.faults.fakes import Clock, Noted
 
 
 def test_a_page_is_there_before_the_fault_begins_and_says_what_is_to_be_undone() -> None:
@@ -64,3 +64,22 @@ def test_a_fault_that_was_undone_has_no_lease() -> None:
     assert not lease.has_lapsed(page.path)
     with pytest.raises(FileNotFoundError):
         page.renew()
+
+
+def test_a_lease_has_lapsed_for_good_when_who_lives_would_have_renewed_it() -> None:
+    page, clock = Journal("run1").open("x", Noted()), Clock()
+    watch = lease.Watch("run1", clock)
+    long_ago = time.time() - lease.LEASE.total_seconds() - 1
+    os.utime(page.path, (long_ago, long_ago))
+    looks = []
+    for clock.now in (0, 0.001, 2.5):
+        looks.append(watch.look())
+    page.renew()
+    clock.now = 4
+    looks.append(watch.look())
+    assert looks == [False] * 4
+    os.utime(page.path, (long_ago, long_ago))
+    clock.now = 5
+    assert not watch.look()
+    clock.now = 8
+    assert watch.look()

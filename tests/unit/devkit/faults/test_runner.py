@@ -142,6 +142,30 @@ def test_leases_are_renewed_while_a_fault_acts(monkeypatch: pytest.MonkeyPatch) 
     assert len(renewed) == 5
 
 
+def test_what_is_undone_from_outside_has_not_acted_and_is_over_at_once() -> None:
+    arm = Arm({"do": {"noted": {}}, "at": "1s"})
+    arm.at(1)
+    arm.journal.pages()[0].close()
+    arm.at(3)
+    assert arm.runner.phases == ("over",)
+    arm.runner.end()
+    (found,) = arm.runner.happened
+    assert (found.acted, found.from_s, found.to_s) == (False, 1, 3)
+    assert "it was undone from outside, as nobody renewed its lease for 15 s" in found.did
+    assert (arm.excuses.now, arm.runner.held) == ([], frozenset())
+
+
+def test_what_is_undone_from_outside_just_before_its_end_has_not_acted() -> None:
+    arm = Arm({"do": {"noted": {"fails": "end"}}, "at": "1s", "for": "1s"})
+    arm.at(1)
+    arm.journal.pages()[0].close()
+    arm.at(2)
+    arm.runner.look(Seen())  # nothing is left that could not be ended
+    (found,) = arm.runner.happened
+    assert (found.acted, found.to_s) == (False, 2)
+    assert "undone from outside" in found.did
+
+
 def test_the_end_waits_for_what_is_just_beginning() -> None:
     works: list[Callable[[], None]] = []
     arm = Arm({"do": {"noted": {}}, "at": "1s"}, start=works.append)
