@@ -60,11 +60,11 @@ class Checkpoint:
         if batch not in self._ends:
             try:
                 answer = self._client.get_object(Bucket=self._bucket, Key=f"{self._prefix}/offsets/{batch}")
-                body = answer["Body"].read().decode()
+                body = answer["Body"].read()
             except (BotoCoreError, ClientError) as error:
                 raise StackError(f"offsets of batch {batch} could not be read from the checkpoint: {error}") from error
             try:
-                by_topic = _OFFSETS.validate_json(body.strip().rpartition("\n")[2])
+                by_topic = _OFFSETS.validate_json(body.strip().rpartition(b"\n")[2])
             except ValidationError as error:
                 raise StackError(
                     f"offsets of batch {batch} are not in the form of Spark's checkpoints: {error}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic_core import from_json
 
 from pipeline.events import PipelineEvent
 
@@ -77,8 +78,10 @@ def _event(line: bytes) -> PipelineEvent | UnknownLine | None:
     except ValidationError:
         pass
     try:
-        parsed = json.loads(line)
-    except ValueError:
+        # Half a surrogate pair, which JSON can escape and no file can hold, comes out as "?". What is nested deeper
+        # than pydantic takes could not be read back from the timeline either.
+        parsed = from_json(json.dumps(json.loads(line), ensure_ascii=False).encode(errors="replace"))
+    except (ValueError, RecursionError):
         return None
     if not isinstance(parsed, dict) or not isinstance(parsed.get("event"), str):
         return None

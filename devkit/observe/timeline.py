@@ -43,7 +43,8 @@ class Timeline:
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._started = clock()
-        self._file = path.open("a", encoding="utf-8")
+        # A path in a message may have bytes that are no text: a "?" for them is better than no line.
+        self._file = path.open("a", encoding="utf-8", errors="replace")
         self._lock = threading.Lock()
 
     def now_s(self) -> float:

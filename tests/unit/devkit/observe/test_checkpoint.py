@@ -104,9 +104,11 @@ def test_a_committed_batch_without_its_offsets_is_an_error_of_the_stack(store: F
         checkpoint.committed()
 
 
-@pytest.mark.parametrize("text", ["", "v1\n{}\nnot json", "v1\n{}\n[1]", 'v1\n{}\n{"mediawiki.page_change.v1": 5}'])
+@pytest.mark.parametrize(
+    "text", ["", "v1\n{}\nnot json", "v1\n{}\n[1]", 'v1\n{}\n{"mediawiki.page_change.v1": 5}', b"\xff\xfe\x00"]
+)
 def test_an_offset_file_of_another_form_is_an_error_of_the_stack(
-    store: FakeS3, checkpoint: Checkpoint, text: str
+    store: FakeS3, checkpoint: Checkpoint, text: str | bytes
 ) -> None:
     store.put("checkpoints", "incident/x/offsets/0", text)
     with pytest.raises(StackError, match="offsets of batch 0 are not in the form of Spark's checkpoints"):

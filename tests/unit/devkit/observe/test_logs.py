@@ -141,6 +141,18 @@ class TestTail:
         (tmp_path / "out").write_bytes(b'\xff\xfe\n{"event": "a"}\n')
         assert list(LineTail(tmp_path / "out").new_events()) == [UnknownLine("a", {})]
 
+    def test_half_a_surrogate_pair_is_replaced_and_the_event_kept(self, tmp_path: Path) -> None:
+        (tmp_path / "out").write_text('{"event": "done", "title": "a\\ud83d", "\\ude00": "\\ud83d\\ude00"}\n')
+        assert list(LineTail(tmp_path / "out").new_events()) == [
+            UnknownLine("done", {"title": "a?", "?": "\U0001f600"})
+        ]
+
+    @pytest.mark.parametrize("depth", [250, 200_000])
+    def test_what_is_nested_too_deeply_is_left_out(self, tmp_path: Path, depth: int) -> None:
+        nested = "[" * depth + "]" * depth
+        (tmp_path / "out").write_text(f'{"[" * depth}\n{{"event": "deep", "x": {nested}}}\n{{"event": "a"}}\n')
+        assert list(LineTail(tmp_path / "out").new_events()) == [UnknownLine("a", {})]
+
     @given(st.lists(st.text(max_size=5), max_size=6), st.data())
     def test_however_the_file_grows_each_line_comes_whole(
         self, tmp_path_factory: pytest.TempPathFactory, names: list[str], data: st.DataObject

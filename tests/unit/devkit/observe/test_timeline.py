@@ -179,3 +179,10 @@ def test_what_another_program_says_cannot_pose_as_the_lines_own(tmp_path: Path) 
     with Timeline(tmp_path / "events.jsonl", clock=lambda: 1.0) as timeline:
         timeline.add(UnknownLine("mine", {"t_s": 99, "kind": "verdict", "arm": "fixed", "x": 1}), arm="incident")
     assert lines(tmp_path / "events.jsonl") == [{"t_s": 0.0, "kind": "mine", "arm": "incident", "x": 1}]
+
+
+def test_a_text_that_no_file_can_hold_is_written_all_the_same(tmp_path: Path) -> None:
+    with Timeline(tmp_path / "events.jsonl") as timeline:
+        timeline.add(HarnessError(error="no file a\udcff", exit_code=3))
+    (entry,) = read_timeline(tmp_path / "events.jsonl")
+    assert entry.event == HarnessError(error="no file a?", exit_code=3)
