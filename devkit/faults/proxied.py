@@ -6,7 +6,7 @@ undone, and its proof is what the proxy counted.
 
 import contextlib
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from devkit.errors import StackError
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
@@ -72,7 +72,7 @@ class StoreFault(ProxiedFault):
 
     listener_suffix: ClassVar[str] = OF_REQUESTS
 
-    part: str = "object-store"
+    part: Literal["object-store"] = "object-store"
 
 
 @dataclass(frozen=True)

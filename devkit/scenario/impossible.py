@@ -2,12 +2,15 @@
 
 import dataclasses
 from collections.abc import Iterator
-from typing import get_args
+from typing import Protocol, get_args, runtime_checkable
 
 from devkit.faults.condition import Bounds
-from devkit.scenario.model import Scenario
+from devkit.faults.fault import Fault
+from devkit.scenario.model import Scenario, Topics
 from devkit.scenario.programs import never_started
+from devkit.stack.parts.names import part_names
 from located_config.duration import format_duration
+from located_config.near import near_miss, nearest
 from pipeline.events import PipelineEvent
 
 _OF_PROCESS = ("process_started", "process_restarted", "process_ended")
@@ -23,6 +26,16 @@ _SAID = frozenset(
     ]
 )
 """The events of an arm by name."""
+_MISSPELT = 0.75
+"""How much a topic's name has to be like a role to be one that is misspelt: a program may have topics of its own."""
+
+
+@runtime_checkable
+class _OfTopic(Protocol):
+    """A fault on a topic, which it names by its role in the arm or by its name."""
+
+    @property
+    def topic(self) -> str: ...
 
 
 def impossible(scenario: Scenario) -> Iterator[tuple[tuple[int | str, ...], str]]:
@@ -38,7 +51,19 @@ def impossible(scenario: Scenario) -> Iterator[tuple[tuple[int | str, ...], str]
         if item.do.brokers > scenario.kafka.brokers:
             few = f"needs at least {item.do.brokers} brokers, and kafka.brokers is {scenario.kafka.brokers}"
             yield ("timeline", number, "do", item.do.name), few
+        for key, why in _no_target(item.do, scenario.kafka.brokers):
+            yield ("timeline", number, "do", item.do.name, key), why
         if item.when is not None and (text := item.when.never(bounds)):
             yield ("timeline", number, "when"), text
     for place, text in never_started(scenario.programs):
         yield ("programs", *place), text
+
+
+def _no_target(fault: Fault, brokers: int) -> Iterator[tuple[str, str]]:
+    """The parameter that names something which is not there, and what is wrong with it."""
+    parts = part_names(brokers)
+    for part in dict.fromkeys(need.part for need in fault.needs() if need.part not in parts):
+        yield "part", f"the stack has no part {part!r}; {near_miss(part, parts)}"
+    near = nearest(fault.topic, Topics.model_fields, like=_MISSPELT) if isinstance(fault, _OfTopic) else None
+    if isinstance(fault, _OfTopic) and near not in (None, fault.topic):
+        yield "topic", f"there is no topic {fault.topic!r}; did you mean {near!r}?"

@@ -20,6 +20,7 @@ from devkit.guardian.state import DIRECT, PartPlace
 from devkit.proxy.client import ProxyControl
 from devkit.stack.parts.kafka import KafkaBroker
 from devkit.stack.parts.mock_api import MockApi
+from devkit.stack.parts.names import part_names
 from devkit.stack.parts.object_store import ObjectStore
 from devkit.stack.parts.part import Part
 from devkit.stack.parts.running import require_running
@@ -29,7 +30,7 @@ from located_config.near import near_miss
 CHECKPOINTS = "checkpoints"
 CLAIM_CHECKS = "claim-checks"
 BUCKETS = (CHECKPOINTS, CLAIM_CHECKS)
-ALL_PARTS = frozenset({"kafka", "object-store", "mock-api"})
+ALL_PARTS = frozenset(part_names())
 _NEWS = timedelta(seconds=1)
 
 

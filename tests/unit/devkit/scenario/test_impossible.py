@@ -44,6 +44,12 @@ def refused(tmp_path: Path) -> Callable[[str], str]:
         ("{name: x, do: {pause: {part: kafka}}, when: program enrich running}", "there is no program 'enrich'"),
         ("{name: x, do: {move_leader: {topic: output}}, at: 1s}", "do.move_leader: needs at least 2 brokers"),
         ("{name: x, do: {recreate_topic: {topic: source}}, at: 1s}", "recreate_topic.topic: "),
+        ("{name: x, do: {pause: {part: kafak}}, at: 1s}", "the stack has no part 'kafak'; did you mean 'kafka'?"),
+        ("{name: x, do: {pause: {part: broker}}, at: 1s}", "'broker'; there are: kafka, object-store, mock-api"),
+        ("{name: x, do: {kill: {part: kafka-1}}, at: 1s}", "do.kill.part: the stack has no part 'kafka-1'"),
+        ("{name: x, do: {network_cut: {part: s3}}, at: 1s}", "do.network_cut.part: the stack has no part 's3'"),
+        ("{name: x, do: {store_error: {part: kafka}}, at: 1s}", "do.store_error.part: "),
+        ("{name: x, do: {add_partitions: {topic: sorce, partitions: 6}}, at: 1s}", "did you mean 'source'?"),
         ("{name: x, do: {pause: {part: kafka}}}", "timeline[0]: says when it begins by one of"),
     ],
 )  # fmt: skip
@@ -55,3 +61,20 @@ def test_a_timeline_that_can_be_played(tmp_path: Path) -> None:
     item = "{name: x, do: {pause: {part: kafka}}, when: {committed: 50%}, for: 5s, arms: [incident]}"
     (found,) = load_scenario(write(tmp_path, item)).timeline
     assert str(found) == "pause: {part: kafka}, when committed >= 50%, for 5s"
+
+
+@pytest.mark.parametrize("topic", ["source", "error", "my-own.dead-letters"])
+def test_a_topic_goes_by_its_role_or_by_the_name_that_a_program_gave_it(tmp_path: Path, topic: str) -> None:
+    (found,) = load_scenario(
+        write(tmp_path, f"{{name: x, do: {{add_partitions: {{topic: {topic}, partitions: 6}}}}, at: 1s}}")
+    ).timeline
+    assert topic in str(found)
+
+
+def test_each_of_three_brokers_is_a_part(tmp_path: Path) -> None:
+    file = write(tmp_path, "{name: x, do: {kill: {part: kafka-3}}, at: 1s}")
+    file.write_text(file.read_text().replace(BEFORE, "kafka:\n  brokers: 3\n  topics:"))
+    assert str(load_scenario(file).timeline[0].do) == "kill: {part: kafka-3}"
+    file.write_text(file.read_text().replace("kafka-3", "kafka"))
+    with pytest.raises(InvalidFileError, match="the stack has no part 'kafka'; did you mean 'kafka-"):
+        load_scenario(file)
