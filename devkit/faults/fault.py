@@ -72,7 +72,8 @@ class Context:
     `topics` are the arm's by role (source, output, error), empty outside an arm. `processes` gives those of the
     programs under test by role (driver, executor, worker). `plan` writes how the fault is undone to the journal: call
     it before acting, and again when there is more to undo. `is_guest` is whether the parts outlive the run. Draws are
-    functions of `seed`. `run_id` is that of the run, by which a later process finds its parts.
+    functions of `seed` and of `name`, that of the timeline's item, and so the same in each arm. `run_id` is that of the
+    run, by which a later process finds its parts.
     """
 
     parts: Mapping[str, Part]
@@ -82,6 +83,7 @@ class Context:
     processes: Callable[[Role], Sequence[psutil.Process]] = _no_processes
     is_guest: bool = False
     seed: int = 0
+    name: str = ""
     run_id: str = ""
 
 

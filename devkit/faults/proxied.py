@@ -5,6 +5,7 @@ undone, and its proof is what the proxy counted.
 """
 
 import contextlib
+import secrets
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -42,10 +43,11 @@ class ProxiedFault(Fault):
             )
         control = ProxyControl(context.parts[PROXY].address)
         listener = self.part + self.listener_suffix
-        # As it is written: what the toxic draws must be the same in each arm.
-        name = str(self)
+        draws = context.name or self.name
+        # Of its own, so that what undoes this fault does not end another that is the same.
+        name = f"{draws} {secrets.token_hex(4)}"
         context.plan(Undo(data={"control": control.endpoint, "listener": listener, "toxic": name}))
-        control.add(listener, name, self._as_toxic(), direction=self.sense, seed=context.seed)
+        control.add(listener, name, self._as_toxic(), direction=self.sense, seed=context.seed, draws=draws)
         return _Toxic(control, listener, name)
 
     def _as_toxic(self) -> Toxic:

@@ -58,9 +58,10 @@ class ProxyControl:
         direction: Sense = "both",
         ttl: timedelta | None = None,
         seed: int = 0,
+        draws: str | None = None,
     ) -> ToxicState:
         """Begin a toxic; it acts when this returns."""
-        new = NewToxic(name=name, do=toxic, direction=direction, ttl=ttl, seed=seed)
+        new = NewToxic(name=name, do=toxic, direction=direction, ttl=ttl, seed=seed, draws=draws)
         return ToxicState.model_validate_json(self._call("POST", f"{_toxics(listener)}", new))
 
     def remove(self, listener: str, name: str) -> ToxicState:

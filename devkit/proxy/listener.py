@@ -80,7 +80,7 @@ class Listener(ABC):
             )
         proof = Proof()
         loop = asyncio.get_running_loop()
-        context = Context(new.name, new.seed, new.direction, loop.time(), proof)
+        context = Context(new.draws or new.name, new.seed, new.direction, loop.time(), proof)
         applied = _Applied(new, proof, utc_now(), self.begin(new, context))
         self._applied[new.name] = applied
         if new.ttl is not None:

@@ -55,7 +55,8 @@ class NewToxic(_Strict):
     """`do` is a toxic by its key: `{latency: {time: 200ms}}`. After `ttl` it ends by itself.
 
     `direction` matters to the toxics that act on bytes. What they draw is a function of `seed`, of the order in which
-    the toxic meets connections, and of the chunk; or of the request.
+    the toxic meets connections, and of the chunk; or of the request. Another use of a toxic that has a name of its own
+    draws the same where both have the same `draws`, by default the name.
     """
 
     name: str = Field(min_length=1)
@@ -63,6 +64,7 @@ class NewToxic(_Strict):
     direction: Sense = "both"
     ttl: Duration | None = None
     seed: int = 0
+    draws: str | None = None
 
 
 class ToxicState(_Strict):

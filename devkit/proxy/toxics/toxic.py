@@ -21,7 +21,7 @@ Layer = Literal["tcp", "s3"]
 
 @dataclass(frozen=True)
 class Context:
-    """`name` is that of this use of the toxic, `now` the moment it begins on the loop's clock, in seconds."""
+    """`name` is what this use of the toxic draws by, `now` the moment it begins on the loop's clock, in seconds."""
 
     name: str
     seed: int

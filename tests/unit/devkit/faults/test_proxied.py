@@ -4,6 +4,7 @@ import asyncio
 import socket
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -22,6 +23,8 @@ from devkit.proxy.toxics.bandwidth import Bandwidth
 from devkit.proxy.toxics.latency import Latency
 from devkit.proxy.toxics.store_error import StoreError
 from devkit.proxy.toxics.store_slow import StoreSlow
+from devkit.proxy.toxics.toxic import Context as ToxicContext
+from devkit.proxy.toxics.toxic import StreamEffect
 from tests.unit.devkit.faults.fakes import FakePart
 
 PROXIED = [fault for fault in FAULTS.values() if issubclass(fault, ProxiedFault)]
@@ -137,12 +140,33 @@ def test_the_proof_is_what_the_proxy_counted(control: ProxyControl) -> None:
     assert proof.did.startswith("1 connection, first at ")
 
 
-def test_the_same_fault_does_not_act_twice_at_a_time(control: ProxyControl) -> None:
-    cut = parse_do({"network_cut": {"part": "kafka"}})
-    begun = cut.begin(context(control))
-    with pytest.raises(StackError, match="acts on 'kafka' already"):
-        cut.begin(context(control))
-    begun.end()
+def test_the_same_fault_twice_at_a_time_is_undone_each_by_itself(control: ProxyControl) -> None:
+    cut, plans = parse_do({"network_cut": {"part": "kafka"}}), list[Undo]()
+    first = cut.begin(context(control, plans))
+    [only] = acting(control, "kafka")
+    cut.begin(context(control, plans))
+    type(cut).undo(plans[1])
+    assert acting(control, "kafka") == [only]
+    first.end()
+    assert acting(control, "kafka") == []
+
+
+def test_what_it_draws_depends_on_the_name_in_the_timeline_and_not_on_parameters(
+    control: ProxyControl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn_by: list[str] = []
+
+    effect_of = Latency.effect
+
+    def effect(toxic: Latency, context: ToxicContext) -> StreamEffect:
+        drawn_by.append(context.name)
+        return effect_of(toxic, context)
+
+    monkeypatch.setattr(Latency, "effect", effect)
+    for name, time in (("slow", "1s"), ("slow", "2s"), ("slower", "2s")):
+        fault = parse_do({"network_latency": {"part": "kafka", "time": time, "jitter": "50ms"}})
+        fault.begin(replace(context(control), name=name)).end()
+    assert drawn_by == ["slow", "slow", "slower"]
 
 
 def test_without_a_proxy_it_does_not_begin() -> None:

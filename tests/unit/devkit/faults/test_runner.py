@@ -6,6 +6,7 @@ import pytest
 from devkit.errors import StackError
 from devkit.faults import registry
 from devkit.faults.condition import Seen
+from devkit.faults.fault import Acting, Context
 from devkit.faults.item import TimelineItem
 from devkit.faults.journal import Journal
 from devkit.faults.runner import Happened, Runner
@@ -60,6 +61,19 @@ def test_a_fault_begins_at_its_time_and_ends_after_its_own() -> None:
     asked = "noted: {}, at 8s, for 5s"
     assert arm.told == [Happened("x", asked, 8), Happened("x", asked, 8, 13, acted=True, did="it did")]
     assert arm.runner.happened == (arm.told[-1],)
+
+
+def test_a_fault_knows_its_name_in_the_timeline(monkeypatch: pytest.MonkeyPatch) -> None:
+    names: list[str] = []
+    begin = Noted.begin
+
+    def noting(fault: Noted, context: Context) -> Acting:
+        names.append(context.name)
+        return begin(fault, context)
+
+    monkeypatch.setattr(Noted, "begin", noting)
+    Arm({"do": {"noted": {}}, "at": "1s", "name": "the first"}).at(1)
+    assert names == ["the first"]
 
 
 def test_a_fault_begins_when_its_condition_holds_and_only_once() -> None:
