@@ -21,8 +21,12 @@ FIGURES: tuple[Figure, ...] = get_args(Figure)
 _OPERATORS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
     {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 )
-_EXAMPLES = "`lag > 500`, `committed: 50%`, `batch 3 committed`, `program running`, `event: stalled`, `met: slow page`"
+_EXAMPLES = (
+    "`lag > 500`, `{committed: 50%}`, `batch 3 committed`, `program running`, `{event: batch_written}`, "
+    "`{met: slow page}`"
+)
 _FIRST_WORDS = (*FIGURES, "batch", "program", "event", "met")
+_LAST_WORDS = ("committed", "running")
 
 
 @dataclass(frozen=True)
@@ -182,10 +186,19 @@ def parse_condition(value: object) -> Condition:
         return RuleMet(match[1])
     if (match := _REACHED.fullmatch(text)) and (figure := next((one for one in FIGURES if one == match[1]), None)):
         return _reached(figure, match[2], match[3], is_share=bool(match[4]))
-    first = re.split(r"\W+", text, maxsplit=1)[0]
-    near = nearest(first, _FIRST_WORDS)
-    meant = f"did you mean {near!r}? " if near and near != first else ""
+    near = _misspelt(text)
+    meant = f"did you mean {near!r}? " if near else ""
     raise ValueError(f"{value!r} is no condition; {meant}write one of {_EXAMPLES} (figures: {', '.join(FIGURES)})")
+
+
+def _misspelt(text: str) -> str | None:
+    """The word that was meant by the first or last word, where those are no words of a condition."""
+    words = re.split(r"\W+", text)
+    for word, known in ((words[0], _FIRST_WORDS), (words[-1], _LAST_WORDS)):
+        near = nearest(word, known)
+        if near and word != near:
+            return near
+    return None
 
 
 def _reached(figure: Figure, comparison: str, number: str, *, is_share: bool) -> Reached:

@@ -2,6 +2,7 @@ import re
 
 import pytest
 from pydantic import TypeAdapter
+from ruamel.yaml import YAML
 
 from devkit.faults.condition import (
     BatchCommitted,
@@ -48,6 +49,8 @@ def test_what_is_written_is_read_and_shown_so_that_it_is_read_again(
         ("lagg > 500", "did you mean 'lag'?"),
         ("lag = 500", "'lag = 500' is no condition; write one of"),
         ("batch three committed", "write one of"),
+        ("batch 3 commited", "did you mean 'committed'?"),
+        ("program enricher runing", "did you mean 'running'?"),
         ("programm running", "did you mean 'program'?"),
         ({"commited": "50%"}, "did you mean 'committed'?"),
         ({"lag": "50%"}, "lag is counted"),
@@ -60,6 +63,16 @@ def test_what_is_written_is_read_and_shown_so_that_it_is_read_again(
 def test_what_is_none_is_refused_with_the_near_miss(written: object, said: str) -> None:
     with pytest.raises(ValueError, match=re.escape(said)):
         parse_condition(written)
+
+
+def test_each_example_of_the_hint_is_a_condition_as_yaml_reads_it() -> None:
+    with pytest.raises(ValueError, match="write one of") as caught:
+        parse_condition("nothing")
+    examples = re.findall("`(.+?)`", str(caught.value))
+    assert len(examples) == 6
+    for example in examples:
+        assert parse_condition(YAML(typ="safe").load(f"{{when: {example}}}")["when"])
+    assert "{event: batch_written}" in examples
 
 
 @pytest.mark.parametrize(
