@@ -10,6 +10,8 @@ from devkit.observe.sight import Sight, not_observable
 
 _OF_ABSENCE = {"lost"}
 """Problems that records which nobody can see would not have been."""
+_OF_NO_MACHINE = {"lost", "out_of_order", "duplicated", "conflicting"}
+"""Problems that no shortage of time excuses. The others it may have made: a fetch that timed out is an error event."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +41,17 @@ class _Audit:
             return Finding(self.name, argument, not_observable(unsure), holds=None)
         # An audit of nothing, or of events that the pipeline never took, shows nothing.
         holds = not problems and audit.inputs > audit.pending
-        return Finding(self.name, argument, measured, holds, decisive=bool(problems))
+        return Finding(self.name, argument, measured, holds, decisive=not problems.keys().isdisjoint(_OF_NO_MACHINE))
 
     def depends_on_time(self, argument: str, observation: ArmObservation) -> Window | None:  # noqa: ARG002
-        """That nothing was taken by the arm's end does. What was lost or reordered was so whatever the machine did."""
+        """That nothing was taken by the arm's end does, and that events left another way than they had to. What was
+        lost or reordered was so whatever the machine did.
+        """
         audit = observation.audit
-        has_problems = audit.problems(restarted=observation.restarts > 0)
-        return "arm" if not has_problems and audit.inputs == audit.pending else None
+        problems = audit.problems(restarted=observation.restarts > 0)
+        if not problems:
+            return "arm" if audit.inputs == audit.pending else None
+        return "arm" if problems.keys().isdisjoint(_OF_NO_MACHINE) else None
 
 
 def _hidden(observation: ArmObservation) -> list[str]:

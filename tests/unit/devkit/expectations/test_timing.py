@@ -80,7 +80,19 @@ def test_that_nothing_was_taken_by_the_end_does() -> None:
     assert expecting("audit", "clean").depends_on_time(untouched) == "arm"
 
 
-@pytest.mark.parametrize("problem", [{"lost": 1}, {"out_of_order": 1}])
+@pytest.mark.parametrize("problem", [{"misrouted": 1}, {"mismatched": 2}, {"unattributed": 1}])
+def test_that_events_left_another_way_does(problem: dict[str, int]) -> None:
+    audit = expecting("audit", "clean")
+    timed_out = replace(OBSERVED, audit=an_audit(**problem))
+    assert audit.depends_on_time(timed_out) == "arm"
+    finding = audit.judge(timed_out)
+    assert (finding.holds, finding.decisive) == (False, False)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [{"lost": 1}, {"out_of_order": 1}, {"duplicated": 1}, {"conflicting": 1}, {"misrouted": 3, "out_of_order": 1}],
+)
 def test_what_was_lost_or_reordered_is_never_excused(problem: dict[str, int]) -> None:
     audit = expecting("audit", "clean")
     broken = replace(OBSERVED, audit=an_audit(**problem))

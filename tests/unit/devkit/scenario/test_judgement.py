@@ -71,6 +71,13 @@ def test_what_was_lost_or_reordered_is_excused_by_nothing(problem: dict[str, int
     assert [item.holds for item in judged.expectations] == [False, None]
 
 
+def test_a_fetch_that_timed_out_on_a_short_machine_breaks_no_audit() -> None:
+    timed_out = an_observation(audit=an_audit(outputs=149, errors=5, misrouted=1))
+    assert judge_arm(expecting(audit="clean"), timed_out, ROOM).holds is False
+    (item,) = judge_arm(expecting(audit="clean"), timed_out, SHORT).expectations
+    assert (item.holds, item.measured, item.depends_on_time) == (None, "misrouted 1", True)
+
+
 def test_the_end_by_a_deadline_excuses_what_had_not_happened_by_then() -> None:
     late = an_observation(end=DEADLINE, drained=False)
     expected = expecting(exception={"class": "RecordTooLargeException"})
