@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from devkit.expectations.base import Finding
+from devkit.expectations.timing import is_of_time
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
 from devkit.observe.sight import Sight
@@ -35,9 +36,11 @@ class _Failure:
         return Finding(self.name, f"…{argument.message}…", measured, bool(matching))
 
     def depends_on_time(self, argument: FailurePattern, observation: ArmObservation) -> Window | None:
-        """That no commit came in its time does; what else a process says when it fails would have come later too."""
+        """That no commit came in its time does, and a client's timeout; what else a process says when it fails would
+        have come later too.
+        """
         matching = [text for text in observation.failures if argument.message in text]
-        return "commit" if matching and all(text in observation.stalls for text in matching) else None
+        return "commit" if matching and all(is_of_time(text, observation) for text in matching) else None
 
 
 FAILURE = _Failure()

@@ -7,6 +7,7 @@ from typing import Any
 from devkit.expectations.bounds import Range
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
+from devkit.observe.timeouts import names_timeout
 
 Timing = Callable[[Range[Any], ArmObservation], Window | None]
 
@@ -33,8 +34,16 @@ def of_bound(argument: Range[Any], _observation: ArmObservation) -> Window | Non
 
 
 def of_restarts(_argument: Range[Any], observation: ArmObservation) -> Window | None:
-    """Restarts by a stall, and that there were none. One whose process said what else it failed of would have come on
-    any machine.
+    """Restarts by a stall or a client's timeout, and that there were none. One whose process said what else it failed
+    of would have come on any machine.
     """
-    explained = len(observation.failures) - len(observation.stalls)
+    of_time = len(observation.stalls) + sum(
+        names_timeout(failure) for failure in observation.failures if failure not in observation.stalls
+    )
+    explained = len(observation.failures) - of_time
     return None if observation.restarts and explained >= observation.restarts else "commit"
+
+
+def is_of_time(failure: str, observation: ArmObservation) -> bool:
+    """Whether a process that had more time would not have failed so: of a stall, or of a client's timeout."""
+    return failure in observation.stalls or names_timeout(failure)

@@ -64,6 +64,24 @@ def test_restarts_of_which_the_process_said_something_else_do_not(name: str) -> 
     assert expecting(name, {"at_least": 2}).depends_on_time(replace(too_large, failures=("too large",))) == "commit"
 
 
+TIMED_OUT = "query failed: org.apache.kafka.common.errors.TimeoutException: Expiring 3 record(s) for out-0"
+
+
+@pytest.mark.parametrize("name", ["restarts", "replays", "replayed_offsets"])
+def test_restarts_by_the_timeout_of_a_client_do(name: str) -> None:
+    timed_out = replace(OBSERVED, restarts=2, failures=("too large", TIMED_OUT))
+    assert expecting(name, {"at_least": 2}).depends_on_time(timed_out) == "commit"
+    # A stall that names a timeout as well is one failure.
+    both = replace(OBSERVED, restarts=1, failures=(TIMED_OUT, "too large"), stalls=(TIMED_OUT,))
+    assert expecting(name, {"at_least": 1}).depends_on_time(both) is None
+
+
+def test_a_failure_that_is_a_timeout_does() -> None:
+    timed_out = replace(OBSERVED, failures=("too large", TIMED_OUT))
+    assert expecting("failure", {"message": "Expiring"}).depends_on_time(timed_out) == "commit"
+    assert expecting("failure", {"message": "too large"}).depends_on_time(timed_out) is None
+
+
 def test_a_failure_that_is_a_stall_does() -> None:
     stalled = replace(OBSERVED, failures=("too large", STALLED), stalls=(STALLED,))
     assert expecting("failure", {"message": "no commit within"}).depends_on_time(stalled) == "commit"

@@ -1,0 +1,34 @@
+import pytest
+
+from devkit.observe.timeouts import names_timeout
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        "query failed: org.apache.kafka.common.errors.TimeoutException: Expiring 3 record(s) for out-0:120000 ms",
+        "query failed: java.net.SocketTimeoutException: Read timed out",
+        "java.util.concurrent.TimeoutException",
+        "TimeoutError: the store did not answer",
+        "requests.exceptions.ReadTimeout: HTTPSConnectionPool",
+        "org.apache.kafka.clients.Nested$TimeoutException: x",
+        'KafkaException: KafkaError{code=_TIMED_OUT,val=-185,str="Local: Timed out"}',
+        "grpc.DeadlineExceededError: x",
+    ],
+)
+def test_a_timeout(failure: str) -> None:
+    assert names_timeout(failure)
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        "query failed: org.apache.kafka.common.errors.RecordTooLargeException: larger than max.request.size",
+        "query could not begin: unknown setting spark.network.timeout",
+        "IllegalArgumentException: requestTimeout is negative",
+        "pipeline.errors.ConfigError: retry.Timeouts is no setting",
+        "",
+    ],
+)
+def test_something_else(failure: str) -> None:
+    assert not names_timeout(failure)
