@@ -7,7 +7,11 @@ from typing import Any
 from devkit.expectations.bounds import Range
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
+from devkit.observe.arm_end import ConditionName, EndByDeadline
 from devkit.observe.timeouts import names_timeout
+
+_CUT_SHORT: frozenset[ConditionName] = frozenset({"restarts", "replays"})
+"""Ends after which the program had more to do."""
 
 Timing = Callable[[Range[Any], ArmObservation], Window | None]
 
@@ -34,6 +38,11 @@ def of_bound(argument: Range[Any], _observation: ArmObservation) -> Window | Non
 
 
 def of_restarts(_argument: Range[Any], observation: ArmObservation) -> Window | None:
+    """Restarts, and the replays that follow them."""
+    return _restarts(observation)
+
+
+def _restarts(observation: ArmObservation) -> Window | None:
     """Restarts by a stall or a client's timeout, and that there were none. One whose process said what else it failed
     of would have come on any machine.
     """
@@ -42,6 +51,13 @@ def of_restarts(_argument: Range[Any], observation: ArmObservation) -> Window | 
     )
     explained = len(observation.failures) - of_time
     return None if observation.restarts and explained >= observation.restarts else "commit"
+
+
+def of_end(observation: ArmObservation) -> Window | None:
+    """The arm's end: by its deadline, or by as many restarts or replays as a machine with more time might not show."""
+    if isinstance(observation.end, EndByDeadline):
+        return "arm"
+    return None if observation.end.reached.keys().isdisjoint(_CUT_SHORT) else _restarts(observation)
 
 
 def is_of_time(failure: str, observation: ArmObservation) -> bool:

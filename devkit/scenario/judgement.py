@@ -1,17 +1,18 @@
 """What an arm's expectations come to on the machine that it was played on.
 
 A finding that depends on time says nothing where the machine was short of it, whether it holds or not: a fix may look
-broken there, and an incident reproduced. So too an arm that its deadline ended: what had not happened by then might
-have. What is found all the same counts, and what was lost or reordered is excused by nothing.
+broken there, and an incident reproduced. So too an arm that its deadline ended, or restarts which such a machine
+makes: what had not happened by then might have. What is found all the same counts, and what was lost or reordered is
+excused by nothing.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from devkit.expectations import Expectation
+from devkit.expectations.timing import of_end
 from devkit.headroom.shortage import SLOWEST, Headroom
 from devkit.observe.arm import ArmObservation
-from devkit.observe.arm_end import EndByDeadline
 from devkit.report.result import ExpectationResult
 
 
@@ -33,7 +34,8 @@ class Judgement:
 
 def judge_arm(expectations: Sequence[Expectation], observation: ArmObservation, headroom: Headroom) -> Judgement:
     """Hold each expectation against what was observed, and against the time that the machine had for it."""
-    short = headroom.shortage("arm") if isinstance(observation.end, EndByDeadline) else None
+    window = of_end(observation)
+    short = None if window is None else headroom.shortage(window)
     ended = f"ended by its {observation.end.text}, and {short}" if short else ""
     return Judgement(tuple(_judged(one, observation, headroom, ended) for one in expectations), ended)
 

@@ -6,7 +6,7 @@ import pytest
 
 from devkit.expectations import Expectation
 from devkit.headroom.shortage import UNMEASURED, Headroom
-from devkit.observe.arm_end import EndByDeadline
+from devkit.observe.arm_end import ConditionName, EndByCondition, EndByDeadline
 from devkit.observe.figures import FlatCommit
 from devkit.observe.logs import LoggedException
 from devkit.scenario.judgement import judge_arm
@@ -85,6 +85,25 @@ def test_the_end_by_a_deadline_excuses_what_had_not_happened_by_then() -> None:
     judged = judge_arm(expected, late, SHORT)
     assert judged.holds is None
     assert judged.expectations[0].short.startswith("ended by its deadline of 60 s, and the machine was short of time")
+
+
+@pytest.mark.parametrize("condition", ["restarts", "replays"])
+def test_the_end_by_restarts_that_a_slow_machine_made_excuses_what_had_not_happened_by_then(
+    condition: ConditionName,
+) -> None:
+    stalled = an_observation(
+        restarts=2, failures=("no commit",) * 2, stalls=("no commit",) * 2, end=EndByCondition(reached={condition: 2})
+    )
+    expected = expecting(exception={"class": "RecordTooLargeException"})
+    assert judge_arm(expected, stalled, ROOM).holds is False
+    judged = judge_arm(expected, stalled, SHORT)
+    assert judged.holds is None
+    assert judged.short.startswith(f"ended by its {condition} 2, and the machine was short of time")
+    # Those that any machine shows excuse nothing, nor does it when an arm has come to the end of its work.
+    loop = replace(stalled, failures=("too large",) * 2, stalls=())
+    assert judge_arm(expected, loop, SHORT).holds is False
+    done = replace(stalled, end=EndByCondition(reached={"drained": 1}))
+    assert judge_arm(expected, done, SHORT).holds is False
 
 
 def test_an_arm_that_holds_at_its_deadline_is_none_as_well() -> None:
