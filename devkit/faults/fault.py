@@ -108,6 +108,10 @@ class Fault(BaseModel, ABC):
     def needs(self) -> tuple[Need, ...]:
         """The parts that it acts on; they are excused while it does."""
 
+    def claims(self, topics: Mapping[str, str]) -> frozenset[str]:  # noqa: ARG002 - for those that override it
+        """What no other fault may change while it acts, as its end puts back what it found. `topics` are by role."""
+        return frozenset()
+
     @abstractmethod
     def begin(self, context: Context) -> Acting:
         """Begin it. Raises StackError when the part refuses."""

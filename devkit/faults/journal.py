@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from devkit.errors import StackError
 from devkit.faults.fault import Fault, Undo
 from devkit.guardian import lease
 from devkit.guardian.lease import PAGE, journal_directory
@@ -34,6 +35,8 @@ class Entry(BaseModel):
     lasts_s: float | None = None
     waits: bool = False
     """Whether it is only held ready, to begin later."""
+    claims: frozenset[str] = frozenset()
+    """What no other fault may change until this one is undone."""
 
     @property
     def irreversible(self) -> tuple[str, ...]:
@@ -100,6 +103,20 @@ class Journal:
         page = Page(self.directory / f"{secrets.token_hex(4)}{PAGE}", entry)
         page.write()
         return page
+
+    def claim(self, page: Page, claims: frozenset[str]) -> None:
+        """Have what a fault is about to change for it alone. Raises StackError when another holds some of it."""
+        if not claims:
+            return
+        # Written first: of two processes that claim the same at once both may be refused, but never none.
+        page.entry = page.entry.model_copy(update={"claims": claims})
+        page.write()
+        for other in self.pages():
+            if other.path != page.path and (both := sorted(claims & other.entry.claims)):
+                raise StackError(
+                    f"fault {other.entry.name!r} has changed {', '.join(both)} and is not undone",
+                    hint="let one end before the other begins",
+                )
 
     def pages(self) -> tuple[Page, ...]:
         """The faults that have begun and are not undone, oldest first."""

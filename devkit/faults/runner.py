@@ -206,7 +206,10 @@ class Runner:
                 one.held.enter_context(self._excuse(part))
             lasts_s = one.item.for_.total_seconds() if one.item.for_ else None
             one.page = self._journal.open(one.item.name, one.item.do, holder=self._holder, lasts_s=lasts_s)
-            one.acting = one.item.do.begin(replace(self._context(one.page.plan), name=one.item.name))
+            context = replace(self._context(one.page.plan), name=one.item.name)
+            with self._lock:
+                self._journal.claim(one.page, one.item.do.claims(context.topics))
+            one.acting = one.item.do.begin(context)
         except DevkitError as error:
             # That it did not begin is no defect of the run, but then it must leave nothing behind either.
             self._over(one, Proof(acted=False, did=f"it could not begin: {error}"), begun=False)

@@ -6,6 +6,7 @@ from typing import Protocol, get_args, runtime_checkable
 
 from devkit.faults.condition import Bounds
 from devkit.faults.fault import Fault
+from devkit.faults.item import TimelineItem
 from devkit.scenario.model import Scenario, Topics
 from devkit.scenario.programs import never_started
 from devkit.stack.parts.names import part_names
@@ -53,10 +54,26 @@ def impossible(scenario: Scenario) -> Iterator[tuple[tuple[int | str, ...], str]
             yield ("timeline", number, "do", item.do.name), few
         for key, why in _no_target(item.do, scenario.kafka.brokers):
             yield ("timeline", number, "do", item.do.name, key), why
+        for other in scenario.timeline[:number]:
+            if both := _at_once(item, other):
+                held = f"changes {', '.join(both)}, which {other.name!r} holds then"
+                yield ("timeline", number, "do", item.do.name), f"{held}; let one end before the other begins"
         if item.when is not None and (text := item.when.never(bounds)):
             yield ("timeline", number, "when"), text
     for place, text in never_started(scenario.programs):
         yield ("programs", *place), text
+
+
+def _at_once(one: TimelineItem, other: TimelineItem) -> list[str]:
+    """What two items change at the same time, as far as their times are known; a moment between them is enough."""
+    if one.at is None or other.at is None or not {*one.arms} & {*other.arms}:
+        return []
+    first, second = (one, other) if one.at <= other.at else (other, one)
+    assert first.at is not None
+    assert second.at is not None
+    if first.for_ is not None and first.at + first.for_ < second.at:
+        return []
+    return sorted(one.do.claims({}) & other.do.claims({}))
 
 
 def _no_target(fault: Fault, brokers: int) -> Iterator[tuple[str, str]]:

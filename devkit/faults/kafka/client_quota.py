@@ -56,6 +56,10 @@ class ClientQuota(Fault):
     def needs(self) -> tuple[Need, ...]:
         return ()
 
+    def claims(self, topics: Mapping[str, str]) -> frozenset[str]:  # noqa: ARG002 - quotas are of clients
+        who = f"client {self.client}" if self.client else "each client"
+        return frozenset(f"{key} of {who}" for key in self.quotas)
+
     def begin(self, context: Context) -> Acting:
         with cluster(context.kafka) as kafka:
             own = _quotas(kafka, self.client)

@@ -31,6 +31,10 @@ class TopicSettings(Fault):
     def needs(self) -> tuple[Need, ...]:
         return ()
 
+    def claims(self, topics: Mapping[str, str]) -> frozenset[str]:
+        topic = topics.get(self.topic, self.topic)
+        return frozenset(f"{key} of topic {topic}" for key in self.settings)
+
     def begin(self, context: Context) -> Acting:
         topic = topic_of(context, self.topic)
         with cluster(context.kafka) as kafka:

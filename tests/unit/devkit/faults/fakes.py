@@ -1,6 +1,6 @@
 """Parts and faults of values: a test decides what they do, and sees what was done to them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -72,6 +72,10 @@ class Noted(Fault):
     fails: str = ""
     acts: bool = True
     irreversible: str = ""
+    claimed: str = ""
+
+    def claims(self, topics: Mapping[str, str]) -> frozenset[str]:
+        return frozenset({topics.get(self.claimed, self.claimed)} - {""})
 
     def needs(self) -> tuple[Need, ...]:
         return (Need(self.part),)

@@ -3,6 +3,7 @@ import time
 
 import pytest
 
+from devkit.errors import StackError
 from devkit.faults.fault import Undo
 from devkit.faults.journal import Journal, journals
 from devkit.guardian import lease
@@ -22,6 +23,17 @@ def test_a_page_is_there_before_the_fault_begins_and_says_what_is_to_be_undone()
         Undo(irreversible="2 partitions were added"),
     )
     assert found.entry.irreversible == ("2 partitions were added",)
+
+
+def test_what_a_fault_claims_is_refused_to_others_until_it_is_undone() -> None:
+    journal = Journal("run1")
+    one, two = journal.open("one", Noted()), journal.open("two", Noted())
+    journal.claim(one, frozenset({"a", "b"}))
+    with pytest.raises(StackError, match="fault 'one' has changed b and is not undone"):
+        journal.claim(two, frozenset({"b", "c"}))
+    journal.claim(two, frozenset({"c"}))
+    one.close()
+    journal.claim(two, frozenset({"b", "c"}))
 
 
 def test_what_is_undone_leaves_nothing() -> None:

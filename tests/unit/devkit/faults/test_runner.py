@@ -121,6 +121,19 @@ def test_what_could_not_begin_is_undone_and_shows_nothing() -> None:
     arm.runner.look(Seen())  # the run goes on: the verdict says that nothing was shown
 
 
+def test_what_another_fault_has_changed_is_not_changed_again_and_the_other_acts_on() -> None:
+    arm = Arm(
+        {"name": "one", "do": {"noted": {"claimed": "x"}}, "at": "1s"},
+        {"name": "two", "do": {"noted": {"claimed": "x"}}, "at": "2s"},
+    )
+    arm.at(1)
+    arm.at(2)
+    assert DONE == ["began"]
+    assert arm.runner.phases == ("acting", "over")
+    assert arm.runner.happened[1].did == "it could not begin: fault 'one' has changed x and is not undone"
+    assert [page.entry.name for page in arm.journal.pages()] == ["one"]
+
+
 def test_what_cannot_be_ended_stops_the_run_and_is_undone_another_way() -> None:
     arm = Arm({"do": {"noted": {"fails": "end"}}, "at": "1s", "for": "1s"})
     arm.at(1)

@@ -57,6 +57,35 @@ def test_what_is_wrong_is_told_with_its_place(refused: Callable[[str], str], ite
     assert said in refused(item)
 
 
+QUOTA = "{{name: {name}, do: {{client_quota: {{{quota}}}}}, {time}}}\n  - "
+TWICE = "producer_byte_rate of each client, which 'one' holds then"
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "said"),
+    [
+        (("produce: 1KiB", "at: 1s"), ("produce: 2KiB", "at: 9s, for: 2s"), TWICE),
+        (("produce: 1KiB", "at: 9s"), ("produce: 2KiB, fetch: 1KiB", "at: 1s, for: 8s"), TWICE),
+        (("produce: 1KiB", "at: 1s, for: 2s"), ("produce: 2KiB", "at: 9s"), ""),
+        (("produce: 1KiB", "at: 1s"), ("fetch: 2KiB", "at: 1s"), ""),
+        (("produce: 1KiB", "at: 1s"), ("client: x, produce: 2KiB", "at: 1s"), ""),
+        (("produce: 1KiB", "at: 1s, arms: [incident]"), ("produce: 2KiB", "at: 1s, arms: [fixed]"), ""),
+        (("produce: 1KiB", "at: 1s"), ("produce: 2KiB", "when: {committed: 50%}"), ""),
+    ],
+)
+def test_two_that_would_restore_each_others_settings_at_once(
+    tmp_path: Path, one: tuple[str, str], two: tuple[str, str], said: str
+) -> None:
+    items = [QUOTA.format(name=name, quota=quota, time=time) for name, (quota, time) in (("one", one), ("two", two))]
+    file = write(tmp_path, "".join(items).removesuffix("\n  - "))
+    if not said:
+        assert len(load_scenario(file).timeline) == 2
+        return
+    with pytest.raises(InvalidFileError) as caught:
+        load_scenario(file)
+    assert f"timeline[1].do.client_quota: changes {said}" in str(caught.value)
+
+
 def test_a_timeline_that_can_be_played(tmp_path: Path) -> None:
     item = "{name: x, do: {pause: {part: kafka}}, when: {committed: 50%}, for: 5s, arms: [incident]}"
     (found,) = load_scenario(write(tmp_path, item)).timeline

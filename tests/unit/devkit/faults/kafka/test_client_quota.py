@@ -52,6 +52,12 @@ def test_what_the_broker_refuses_is_said(cluster: FakeCluster, play: Play) -> No
         play(OF_ONE).begin()
 
 
+def test_each_quota_of_a_client_is_claimed_for_it_alone() -> None:
+    fault = parse_do({"client_quota": {"fetch": 1000, "request_percentage": 20}})
+    assert fault.claims({}) == {"consumer_byte_rate of each client", "request_percentage of each client"}
+    assert parse_do(OF_ONE).claims({}) == {"producer_byte_rate of client held"}
+
+
 def test_no_quota_is_refused() -> None:
     with pytest.raises(ValidationError, match="give one of produce, fetch"):
         parse_do({"client_quota": {"client": "held"}})

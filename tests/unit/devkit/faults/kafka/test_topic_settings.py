@@ -61,6 +61,12 @@ def test_truth_values_are_written_as_kafka_writes_them(cluster: FakeCluster, pla
     assert cluster.topics["err"].settings == {"preallocate": "true"}
 
 
+def test_each_setting_is_claimed_for_it_alone_by_the_topic_that_is_meant() -> None:
+    fault = parse_do({"topic_settings": {"topic": "output", "settings": {"max.message.bytes": 1, "retention.ms": 2}}})
+    assert fault.claims({"output": "out"}) == {"max.message.bytes of topic out", "retention.ms of topic out"}
+    assert fault.claims({}) == {"max.message.bytes of topic output", "retention.ms of topic output"}
+
+
 def test_no_settings_are_refused() -> None:
     with pytest.raises(ValidationError):
         parse_do({"topic_settings": {"topic": "output", "settings": {}}})
