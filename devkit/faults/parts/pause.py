@@ -1,11 +1,11 @@
 """`pause: {part: kafka}`: a part stands still. Its connections stay open, and nobody answers on them."""
 
-import contextlib
 from dataclasses import dataclass
 from typing import ClassVar
 
 import psutil
 
+from devkit.errors import StackError
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.parts.answering import answers
 from devkit.faults.stopped import as_data, go_on
@@ -47,19 +47,37 @@ class _Paused:
     part: Part
 
     def end(self) -> Proof:
-        silent, state = not answers(self.part.address), _state(self.part)
+        """Silence alone shows no pause: what is busy, or gone, is silent as well."""
+        silent = not answers(self.part.address)
+        stood, state = _state(self.part)
         self.part.pull("resume")
         said = "nothing" if silent else "requests all the same"
-        return Proof(silent, f"{state}, and it answered {said}")
+        return Proof(silent and stood, f"{state}, and it answered {said}")
 
 
-def _state(part: Part) -> str:
-    pid = part.life.pid
-    if pid is None:
-        return f"container {part.life.container} was paused"
-    with contextlib.suppress(psutil.NoSuchProcess):
-        return f"process {pid} was {psutil.Process(pid).status()}"
-    return f"process {pid} was gone"
+def _state(part: Part) -> tuple[bool, str]:
+    """Whether it stands still, and that in words."""
+    pid, container = part.life.pid, part.life.container
+    if pid is not None:
+        try:
+            status = psutil.Process(pid).status()
+        except psutil.NoSuchProcess:
+            return False, f"process {pid} was gone"
+        return status == psutil.STATUS_STOPPED, f"process {pid} was {status}"
+    assert container is not None, "a part that can be paused is a process or a container"
+    try:
+        said = _status_of(container)
+    except StackError as error:
+        return False, f"the engine did not say how container {container} was ({error})"
+    return said == "paused", f"container {container} was {said}"
+
+
+def _status_of(container: str) -> str:
+    from devkit.docker.access import find_docker
+    from devkit.docker.command import docker
+
+    words = ["container", "inspect", "--format", "{{.State.Status}}", container]
+    return docker(find_docker(), words, what="looking at a container").strip()
 
 
 def _undo(part: Part, *, outlives_run: bool) -> Undo:

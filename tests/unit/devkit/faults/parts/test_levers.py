@@ -74,12 +74,36 @@ class TestPause:
         process.wait()
         Pause.undo(Undo(data={"pid": str(process.pid), "created": "1.00"}))
 
-    def test_a_container_is_known_by_its_id(self) -> None:
+    def test_one_that_is_silent_and_not_stopped_was_not_paused(
+        self, server: tuple[subprocess.Popen[str], str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("devkit.faults.parts.pause.answers", lambda _address: False)
+        part = FakePart("store", server[1], FakeLife("store", pid=server[0].pid))
+        proof = Pause(part="store").begin(context(part)).end()
+        assert not proof.acted
+        assert proof.did.endswith("and it answered nothing")
+
+    def test_one_that_is_gone_was_not_paused(self, server: tuple[subprocess.Popen[str], str]) -> None:
+        process, address = server
+        part = FakePart("store", address, FakeLife("store", pid=process.pid))
+        acting = Pause(part="store").begin(context(part))
+        process.kill()
+        process.wait()
+        proof = acting.end()
+        assert (proof.acted, proof.did) == (False, f"process {process.pid} was gone, and it answered nothing")
+
+    @pytest.mark.parametrize("status", ["paused", "exited"])
+    def test_a_container_is_known_by_its_id_and_the_engine_says_how_it_is(
+        self, status: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("devkit.faults.parts.pause._status_of", {"c1": status}.get)
+        monkeypatch.setattr("devkit.faults.parts.pause.answers", lambda _address: False)
         part = FakePart(life=FakeLife(pid=None, container="c1"))
         plans: list[Undo] = []
         acting = Pause(part="kafka").begin(context(part, plan=plans.append, is_guest=True))
         assert plans == [Undo(data={"container": "c1"}, outlives_run=True)]
-        assert acting.end().did.startswith("container c1 was paused")
+        proof = acting.end()
+        assert (proof.acted, proof.did) == (status == "paused", f"container c1 was {status}, and it answered nothing")
 
 
 class TestKill:
