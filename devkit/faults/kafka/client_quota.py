@@ -68,7 +68,7 @@ class ClientQuota(Fault):
             undo = Undo(data=data | ({"client": self.client} if self.client else {}), outlives_run=context.is_guest)
             context.plan(undo)
             _alter(kafka, self.client, self.quotas)
-        return _Held(context.kafka, self.client, self.quotas, undo)
+        return _Held(context.kafka, self.client, before, self.quotas, undo)
 
     @classmethod
     def undo(cls, undo: Undo) -> None:
@@ -80,17 +80,23 @@ class ClientQuota(Fault):
 class _Held:
     bootstrap: str
     client: str | None
+    before: Mapping[str, float | None]
     asked: Mapping[str, float]
     how_undone: Undo
 
     def end(self) -> Proof:
+        """What the broker holds is seen; whom it slows, and by how much, it tells in its own metrics alone."""
         with cluster(self.bootstrap) as kafka:
             now = _quotas(kafka, self.client)
         ClientQuota.undo(self.how_undone)
         had = {key: now.get(key) for key in self.asked}
         said = ", ".join(f"{key} {value:g}" if value is not None else f"no {key}" for key, value in had.items())
         who = f"client {self.client}" if self.client else "each client"
-        return Proof(had == dict(self.asked), f"the broker had {said} for {who}, and has what it had before")
+        held = f"the broker had {said} for {who}"
+        if self.before == dict(self.asked):
+            return Proof(acted=False, did=f"{held}, as before: nothing changed")
+        did = f"{held}, and has what it had before; whom that slowed is not measured"
+        return Proof(had == dict(self.asked), did)
 
 
 def _quotas(kafka: Cluster, client: str | None) -> dict[str, float]:

@@ -69,14 +69,21 @@ class Cluster:
 
     def settings(self, topic: str) -> dict[str, str]:
         """Those that the topic has of its own."""
-        resource = ConfigResource(ConfigResourceType.TOPIC, topic)
-        found = self.admin.describe_configs([resource])
+        own = "DYNAMIC_TOPIC_CONFIG"
+        return {key: value for key, (value, source) in self._settings(topic).items() if source == own}
+
+    def settings_in_force(self, topic: str) -> dict[str, str]:
+        """Its own, and what holds for it where it has none."""
+        return {key: value for key, (value, _source) in self._settings(topic).items()}
+
+    def _settings(self, topic: str) -> dict[str, tuple[str, str]]:
+        """Value and source by key."""
+        found = self.admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, topic)])
         return {
-            key: str(entry["value"])
+            key: (str(entry["value"]), entry["config_source"])
             for of_type in found.values()
             for entries in of_type.values()
             for key, entry in entries.items()
-            if entry["config_source"] == "DYNAMIC_TOPIC_CONFIG"
         }
 
     def alter_topic(self, topic: str, settings: Mapping[str, str | None]) -> None:

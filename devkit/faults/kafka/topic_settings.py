@@ -39,7 +39,7 @@ class TopicSettings(Fault):
         topic = topic_of(context, self.topic)
         with cluster(context.kafka) as kafka:
             kafka.partitions(topic)
-            own = kafka.settings(topic)
+            own, in_force = kafka.settings(topic), kafka.settings_in_force(topic)
             before = {key: own.get(key) for key in self.settings}
             undo = Undo(
                 data={"kafka": context.kafka, "topic": topic, "before": orjson.dumps(before).decode()},
@@ -47,7 +47,8 @@ class TopicSettings(Fault):
             )
             context.plan(undo)
             kafka.alter_topic(topic, self.settings)
-        return _Changed(context.kafka, topic, self.settings, undo)
+        changes = any(in_force.get(key) != value for key, value in self.settings.items())
+        return _Changed(context.kafka, topic, changes, self.settings, undo)
 
     @classmethod
     def undo(cls, undo: Undo) -> None:
@@ -61,6 +62,7 @@ class TopicSettings(Fault):
 class _Changed:
     bootstrap: str
     topic: str
+    changes: bool
     asked: Mapping[str, str]
     how_undone: Undo
 
@@ -70,4 +72,6 @@ class _Changed:
         TopicSettings.undo(self.how_undone)
         had = {key: now.get(key, "its default") for key in self.asked}
         said = ", ".join(f"{key} {value}" for key, value in had.items())
+        if not self.changes:
+            return Proof(acted=False, did=f"topic {self.topic} had {said}, as before: nothing changed")
         return Proof(had == dict(self.asked), f"topic {self.topic} had {said}, and has what it had before")

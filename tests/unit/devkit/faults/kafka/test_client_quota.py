@@ -13,7 +13,10 @@ def test_a_client_is_held_back_until_the_end(cluster: FakeCluster, play: Play) -
     assert cluster.quotas["held"] == {"producer_byte_rate": 102400.0}
     proof = acting.end()
     assert proof.acted
-    assert proof.did == "the broker had producer_byte_rate 102400 for client held, and has what it had before"
+    assert proof.did == (
+        "the broker had producer_byte_rate 102400 for client held, and has what it had before; "
+        "whom that slowed is not measured"
+    )
     assert cluster.quotas["held"] == {}
 
 
@@ -44,6 +47,14 @@ def test_a_quota_that_is_gone_is_no_proof(cluster: FakeCluster, play: Play) -> N
     cluster.quotas["held"].clear()
     proof = acting.end()
     assert (proof.acted, "had no producer_byte_rate" in proof.did) == (False, True)
+
+
+def test_a_quota_that_was_there_before_changes_nothing(cluster: FakeCluster, play: Play) -> None:
+    cluster.quotas["held"] = {"producer_byte_rate": 102400.0}
+    proof = play(OF_ONE).begin().end()
+    said = "the broker had producer_byte_rate 102400 for client held, as before: nothing changed"
+    assert (proof.acted, proof.did) == (False, said)
+    assert cluster.quotas["held"] == {"producer_byte_rate": 102400.0}
 
 
 def test_what_the_broker_refuses_is_said(cluster: FakeCluster, play: Play) -> None:

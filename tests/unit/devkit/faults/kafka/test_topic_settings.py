@@ -50,6 +50,16 @@ def test_settings_that_somebody_else_changed_are_no_proof(cluster: FakeCluster, 
     assert cluster.topics["out"].settings == BEFORE
 
 
+@pytest.mark.parametrize(("key", "value"), [("retention.ms", "86400000"), ("segment.bytes", "1073741824")])
+def test_what_was_so_before_or_by_default_changes_nothing(
+    cluster: FakeCluster, play: Play, key: str, value: str
+) -> None:
+    proof = play({"topic_settings": {"topic": "output", "settings": {key: value}}}).begin().end()
+    said = f"topic out had {key} {value}, as before: nothing changed"
+    assert (proof.acted, proof.did) == (False, said)
+    assert cluster.topics["out"].settings == BEFORE
+
+
 def test_a_setting_that_kafka_does_not_know_is_refused(cluster: FakeCluster, play: Play) -> None:
     with pytest.raises(StackError, match=r"Kafka knows no such setting of a topic: .*no.such"):
         play({"topic_settings": {"topic": "output", "settings": {"no.such": 1}}}).begin()
