@@ -66,7 +66,7 @@ class Exchange:
         if head is None:
             return False
         plan = self._plan(StoreRequest(self._number, head.method, head.target))
-        if plan.slowness is not None:
+        if plan.slowness is not None and plan.slowness.before_s > 0:
             plan.slowness.proof.answered(self._number)
             await _wait(plan.slowness, plan.slowness.before_s)
         if plan.answer is not None:
@@ -112,6 +112,8 @@ class Exchange:
             return False
         async for piece in read_body(head, self._reader, until_end=False):
             if slowness is not None:
+                if not count and slowness.before_s <= 0:
+                    slowness.proof.answered(self._number)  # its body alone is held back, so only now it acts
                 count += len(piece)
                 slowness.proof.delayed(self._number, len(piece))
                 share = count / head.content_length if head.content_length and not head.chunked else 1.0

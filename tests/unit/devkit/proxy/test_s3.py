@@ -265,6 +265,18 @@ def test_a_slow_upload_arrives_late_and_whole(slow: dict[str, str]) -> None:
     run(test)
 
 
+@pytest.mark.parametrize(("slow", "requests"), [({"through": "1h"}, 0), ({"before": "1ms"}, 1)])
+def test_a_request_without_a_body_counts_only_where_it_waited(slow: dict[str, str], requests: int) -> None:
+    async def test(bench: Bench) -> None:
+        await bench.add(StoreSlow.model_validate({"methods": ["GET"]} | slow))
+        bench.will(get(), OK)
+        assert await bench.ask(get(), len(OK)) == OK
+        counts = (await bench.listener.remove("t")).counts
+        assert (counts.requests, counts.first_at is not None) == (requests, requests > 0)
+
+    run(test)
+
+
 def test_a_slow_upload_goes_on_when_the_toxic_ends() -> None:
     async def test(bench: Bench) -> None:
         await bench.add(StoreSlow(before=timedelta(hours=1), through=timedelta(hours=1)))
