@@ -5,7 +5,9 @@ direction holds no more than `devkit.proxy.tcp.pipe.MOST_HELD_BYTES`, as a real 
 """
 
 from datetime import timedelta
-from typing import ClassVar
+from typing import ClassVar, Self
+
+from pydantic import model_validator
 
 from devkit.proxy.direction import Direction
 from devkit.proxy.draws import uniform
@@ -20,6 +22,12 @@ class Latency(StreamToxic):
 
     time: Duration
     jitter: Duration = timedelta(0)
+
+    @model_validator(mode="after")
+    def _is_late(self) -> Self:
+        if not self.time and not self.jitter:
+            raise ValueError("delays nothing; give a time or a jitter above 0: {time: 200ms}")
+        return self
 
     def effect(self, context: Context) -> StreamEffect:
         return _Delay(self, context)

@@ -93,6 +93,7 @@ def test_a_toxic_is_read_by_its_key_and_written_back() -> None:
         ("cut", "one toxic by its key"),
         ({"latency": {"time": 200}}, "not a duration; write 200s"),
         ({"latency": {}}, "Field required"),
+        ({"latency": {"time": "0s"}}, "delays nothing"),
         ({"cut": {"hard": True}}, "Extra inputs"),
         ({"bandwidth": {"rate": 0}}, "greater than or equal to 1"),
     ],
