@@ -36,27 +36,44 @@ class KillProcess(Fault):
 
     def begin(self, context: Context) -> Acting:
         number = signals.Signals[f"SIG{self.signal}"]
-        processes = of_role(context, self.process, every=self.every)
-        for process in processes:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                process.send_signal(number)
-        return _Signalled(number, self.process, processes)
+        reached, ended = list[psutil.Process](), list[psutil.Process]()
+        for process in of_role(context, self.process, every=self.every):
+            (reached if _sent(process, number) else ended).append(process)
+        return _Signalled(number, self.process, reached, ended)
+
+
+def _sent(process: psutil.Process, number: signals.Signals) -> bool:
+    """Whether it got the signal: one that has ended of itself did not, though a zombie would take it."""
+    if is_alive(process):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.send_signal(number)
+            return True
+    return False
 
 
 @dataclass(frozen=True)
 class _Signalled:
     number: signals.Signals
     role: Role
-    processes: Sequence[psutil.Process]
+    reached: Sequence[psutil.Process]
+    ended_before: Sequence[psutil.Process]
 
     def end(self) -> Proof:
         """SIGTERM may be handled in the process's own time, so that it still lives then is no failure of the fault."""
         with contextlib.suppress(WaitTimeoutError):
             wait_until(lambda: not self._alive(), what="the processes to end", deadline=_DYING)
-        alive = self._alive()
-        told = f"{self.number.name} to {self.role} {', '.join(str(process.pid) for process in self.processes)}"
-        ended = "ended" if not alive else f"{len(alive)} of {len(self.processes)} still ran {_DYING.seconds} s later"
-        return Proof(acted=not alive or self.number is signals.SIGTERM, did=f"{told}: {ended}")
+        alive, did = self._alive(), []
+        if self.reached:
+            still = f"delivered, {len(alive)} of {len(self.reached)} still ran {_DYING.seconds} s later"
+            did.append(f"{self.number.name} to {self.role} {_ids(self.reached)}: {still if alive else 'ended'}")
+        if self.ended_before:
+            did.append(f"{self.role} {_ids(self.ended_before)} had ended before {self.number.name} was sent")
+        acted = bool(self.reached) and (not alive or self.number is signals.SIGTERM)
+        return Proof(acted, "; ".join(did))
 
     def _alive(self) -> list[psutil.Process]:
-        return [process for process in self.processes if is_alive(process)]
+        return [process for process in self.reached if is_alive(process)]
+
+
+def _ids(processes: Sequence[psutil.Process]) -> str:
+    return ", ".join(str(process.pid) for process in processes)

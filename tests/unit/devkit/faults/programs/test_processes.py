@@ -73,7 +73,24 @@ def test_one_that_takes_its_time_after_sigterm_is_no_failure_of_the_fault(
     process = spawn(IGNORES_TERM)
     proof = KillProcess(process="worker", signal="TERM").begin(of([process])).end()
     assert proof.acted
-    assert "1 of 1 still ran" in proof.did
+    assert "delivered, 1 of 1 still ran" in proof.did
+
+
+@pytest.mark.parametrize("signal", ["KILL", "TERM"])
+@pytest.mark.parametrize("is_zombie", [True, False])
+def test_one_that_had_ended_of_itself_was_not_killed(spawn: Spawn, signal: str, *, is_zombie: bool) -> None:
+    gone, other = spawn(), spawn()
+    gone.kill()
+    if is_zombie:
+        wait_until(lambda: not is_alive(gone), what="the end", deadline=timedelta(seconds=5))
+    else:
+        gone.wait(5)
+    fault = KillProcess.model_validate({"process": "worker", "signal": signal, "every": True})
+    proof = fault.begin(of([gone])).end()
+    assert (proof.acted, proof.did) == (False, f"worker {gone.pid} had ended before SIG{signal} was sent")
+    proof = fault.begin(of([gone, other])).end()
+    assert proof.acted
+    assert proof.did.startswith(f"SIG{signal} to worker {other.pid}: ended; worker {gone.pid} had ended before")
 
 
 @pytest.mark.parametrize("fault", [KillProcess(process="driver"), StopProcess(process="driver")])
