@@ -2,12 +2,13 @@
 
 What a field is, its type says: a `timedelta` is a duration, and what is so many a second is marked `PER_SECOND`, as
 `located_config.rate.Rate` is. Sizes, counts, shares and names stay. Defaults count: a duration that nobody wrote is
-stretched, and is written then.
+stretched, and is written then. A model with values that its types do not tell of says by a method, `slower`, what
+becomes of it.
 """
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from typing import Any, TypeVar, get_args
+from typing import Any, Protocol, Self, TypeVar, get_args, runtime_checkable
 
 from pydantic import BaseModel
 
@@ -16,11 +17,20 @@ from located_config.rate import PerSecond
 M = TypeVar("M", bound=BaseModel)
 
 
+@runtime_checkable
+class SlowedByItself(Protocol):
+    """A model that knows itself how it is stretched."""
+
+    def slower(self, by: int) -> Self:
+        """The same object where nothing in it changes."""
+
+
 def stretched(model: M, by: int) -> M:
     """The model, checked again. Raises pydantic's ValidationError where a stretched value is beyond its bounds, and
     OverflowError where none can be so long.
     """
-    return model if by == 1 else _model(model, by)
+    slower: M = model if by == 1 else _value(model, by, is_rate=False)
+    return slower
 
 
 def _model(model: M, by: int) -> M:
@@ -40,6 +50,8 @@ def _model(model: M, by: int) -> M:
 
 def _value(value: Any, by: int, *, is_rate: bool) -> Any:
     """The same object where nothing in it changes."""
+    if isinstance(value, SlowedByItself):
+        return value.slower(by)
     if isinstance(value, BaseModel):
         return _model(value, by)
     if isinstance(value, timedelta):

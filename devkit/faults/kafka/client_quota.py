@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 from devkit.errors import StackError
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.kafka.cluster import Cluster, cluster
+from located_config.rate import PER_SECOND
 from located_config.size import Size
 
 _EXACT, _DEFAULT = 0, 1
@@ -33,8 +34,8 @@ class ClientQuota(Fault):
     example: ClassVar[str] = "{produce: 100KiB}"
 
     client: Annotated[str, Field(min_length=1)] | None = None
-    produce: Annotated[Size, Field(gt=0)] | None = None
-    fetch: Annotated[Size, Field(gt=0)] | None = None
+    produce: Annotated[Size, Field(gt=0), PER_SECOND] | None = None
+    fetch: Annotated[Size, Field(gt=0), PER_SECOND] | None = None
     request_percentage: Annotated[float, Field(gt=0)] | None = None
 
     @model_validator(mode="after")

@@ -8,6 +8,7 @@ from pydantic import Field
 from devkit.errors import StackError
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.kafka.cluster import Cluster, cluster, topic_of
+from located_config.rate import PER_SECOND
 from located_config.size import Size
 
 _LEADER, _FOLLOWER = "leader.replication.throttled", "follower.replication.throttled"
@@ -27,7 +28,7 @@ class Reassign(Fault):
     topic: str
     partition: Annotated[int, Field(ge=0)] = 0
     to: Annotated[tuple[int, ...], Field(min_length=1)]
-    throttle: Annotated[Size, Field(gt=0)] = 1 << 20
+    throttle: Annotated[Size, Field(gt=0), PER_SECOND] = 1 << 20
 
     def needs(self) -> tuple[Need, ...]:
         return ()

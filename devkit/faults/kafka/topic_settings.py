@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 
 import orjson
 from pydantic import BeforeValidator, Field
@@ -18,6 +18,9 @@ def _as_text(value: object) -> object:
     return str(value) if isinstance(value, int | float) else value
 
 
+_LONGEST_MS = 2**63 - 1
+
+
 class TopicSettings(Fault):
     """At the end each setting is what it was before, or not set where it was not."""
 
@@ -27,6 +30,14 @@ class TopicSettings(Fault):
 
     topic: str
     settings: Annotated[dict[str, Annotated[str, BeforeValidator(_as_text)]], Field(min_length=1)]
+
+    def slower(self, by: int) -> Self:
+        """Kafka's names of settings say which are times; -1 is for ever."""
+        settings = {
+            key: str(min(int(value) * by, _LONGEST_MS)) if key.endswith(".ms") and value.isdecimal() else value
+            for key, value in self.settings.items()
+        }
+        return self if settings == self.settings else type(self)(topic=self.topic, settings=settings)
 
     def needs(self) -> tuple[Need, ...]:
         return ()

@@ -125,6 +125,38 @@ def test_an_expectation_stays_one_and_its_duration_is_longer() -> None:
     assert stretched(restarts, 2) == restarts
 
 
+@pytest.mark.parametrize(
+    ("do", "slower"),
+    [
+        (
+            {"client_quota": {"produce": "100KiB", "fetch": 600, "request_percentage": 20}},
+            {"client_quota": {"produce": "50KiB", "fetch": 300, "request_percentage": 20}},
+        ),
+        (
+            {"reassign": {"topic": "source", "to": [2], "throttle": "1MiB"}},
+            {"reassign": {"topic": "source", "to": [2], "throttle": "512KiB"}},
+        ),
+        (
+            {"reassign": {"topic": "source", "to": [2]}},
+            {"reassign": {"topic": "source", "to": [2], "throttle": "512KiB"}},
+        ),
+        (
+            {"topic_settings": {"topic": "output", "settings": {"retention.ms": 1000, "max.message.bytes": 1000}}},
+            {"topic_settings": {"topic": "output", "settings": {"retention.ms": 2000, "max.message.bytes": 1000}}},
+        ),
+        (
+            {"topic_settings": {"topic": "output", "settings": {"retention.ms": -1, "flush.ms": 2**63 - 1}}},
+            {"topic_settings": {"topic": "output", "settings": {"retention.ms": -1, "flush.ms": 2**63 - 1}}},
+        ),
+    ],
+)
+def test_a_fault_at_the_broker_is_as_much_slower(do: dict[str, object], slower: dict[str, object]) -> None:
+    item = {"name": "a", "do": do, "at": "8s"}
+    assert stretched(TimelineItem.model_validate(item), 2) == TimelineItem.model_validate(
+        item | {"do": slower, "at": "16s"}
+    )
+
+
 def test_a_fault_of_the_timeline_begins_later_and_lasts_longer() -> None:
     item = {"name": "a", "do": {"pause": {"part": "kafka"}}, "at": "8s", "for": "5s"}
     slower = item | {"at": "16s", "for": "10s"}
