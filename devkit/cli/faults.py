@@ -13,18 +13,20 @@ from devkit.errors import UsageError
 def faults(name: str | None) -> None:
     """All faults with their parameters and an example: those on parts, then those of the mock's rules.
 
-    With NAME only that one.
+    With NAME only that one, with what each parameter may be.
     """
-    from devkit.faults.listing import described
+    from devkit.faults.listing import PARTS, in_full, in_short
     from devkit.faults.registry import FAULTS, unknown_fault
 
     if name is not None and name in FAULTS:
-        click.echo(described(FAULTS[name]))
+        click.echo(in_full(FAULTS[name]))
         return
     if name is None:
         click.echo("On the parts of a stack, the programs and the machine: `timeline` of a scenario, `fault add --do`")
         for fault in FAULTS.values():
-            click.echo(described(fault))
+            click.echo(in_short(fault))
+        click.echo(f"parts are {PARTS}")
+        click.echo("`devkit faults NAME` says what a parameter may be")
         click.echo("\nOf the mock API: `mock.rules` of a scenario, `devkit fault add`\n")
     argv = [sys.executable, "-P", "-m", "mockapi", "faults", *([name] if name else [])]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)

@@ -2,15 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from located_config.duration import DURATION_PATTERN
-from located_config.rate import RATE_PATTERN
 from located_config.schema import AsWritten
-from located_config.share import SHARE_PATTERN
-from located_config.size import SIZE_PATTERN
+from located_config.words import Schema, forms, in_words
 from mockapi.faults.fault import Fault
 from mockapi.faults.registry import FAULTS
 from mockapi.rules.do import Do
@@ -23,12 +20,6 @@ GROUPS: Final = {
     "body": "The body on the wire",
     "connection": "The connection",
 }
-
-_QUANTITIES: Final = {DURATION_PATTERN: "time", RATE_PATTERN: "rate", SHARE_PATTERN: "share", SIZE_PATTERN: "size"}
-# As which number each of them may be written too; who knows what a size is knows that.
-_NUMBERS: Final = {"size": "whole number from 0", "share": "number from 0 to 1"}
-
-Schema = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +56,9 @@ def described() -> tuple[FaultDescription, ...]:
 
 def _description(fault: Fault[Any], schema: Schema) -> FaultDescription:
     definitions: Schema = schema.get("$defs", {})
-    forms = list(_forms(schema["properties"][fault.name], definitions))
-    models = [form for form in forms if "properties" in form]
+    models = [form for form in forms(schema["properties"][fault.name], definitions) if "properties" in form]
     parameters = {
-        name: Parameter(name, _words(value, definitions), name in model.get("required", ()))
+        name: Parameter(name, in_words(value, definitions), name in model.get("required", ()))
         for model in models
         for name, value in model["properties"].items()
     }
@@ -77,64 +67,10 @@ def _description(fault: Fault[Any], schema: Schema) -> FaultDescription:
         group=fault.group,
         summary=fault.summary,
         promised=fault.promised,
-        form=_words(schema["properties"][fault.name], definitions),
+        form=in_words(schema["properties"][fault.name], definitions),
         parameters=tuple(parameters.values()),
         example=fault.example,
     )
-
-
-def _forms(schema: Schema, definitions: Schema) -> Iterator[Schema]:
-    """What may stand at a place, `null` aside; references are followed."""
-    if "$ref" in schema:
-        yield from _forms(definitions[schema["$ref"].rpartition("/")[2]], definitions)
-    elif "anyOf" in schema or "oneOf" in schema:
-        for choice in schema.get("anyOf") or schema["oneOf"]:
-            yield from _forms(choice, definitions)
-    elif schema.get("type") != "null":
-        yield schema
-
-
-def _words(schema: Schema, definitions: Schema) -> str:
-    words = dict.fromkeys(_form_words(form, definitions) for form in _forms(schema, definitions))
-    said = {number for quantity, number in _NUMBERS.items() if quantity in words}
-    return " or ".join(word for word in words if word not in said) or "anything"
-
-
-def _form_words(form: Schema, definitions: Schema) -> str:
-    if "const" in form:
-        return json.dumps(form["const"])
-    if "enum" in form:
-        return " or ".join(json.dumps(value) for value in form["enum"])
-    if "properties" in form:
-        return "{" + ", ".join(form["properties"]) + "}"
-    match form.get("type"):
-        case "string":
-            return _QUANTITIES.get(form.get("pattern", ""), "text")
-        case "integer":
-            return f"whole number{_range(form)}"
-        case "number":
-            return f"number{_range(form)}"
-        case "boolean":
-            return "true or false"
-        case "array":
-            return f"list of {_words(form.get('items', {}), definitions)}"
-        case "object":
-            return "mapping"
-    return "anything"
-
-
-def _range(form: Schema) -> str:
-    bounds = [
-        f"{words} {form[key]}"
-        for key, words in (
-            ("minimum", "from"),
-            ("exclusiveMinimum", "above"),
-            ("maximum", "to"),
-            ("exclusiveMaximum", "below"),
-        )
-        if key in form
-    ]
-    return f" {' '.join(bounds)}" if bounds else ""
 
 
 def rule_example(fault: FaultDescription) -> str:
