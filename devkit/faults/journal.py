@@ -119,15 +119,22 @@ class Journal:
                 )
 
     def pages(self) -> tuple[Page, ...]:
-        """The faults that have begun and are not undone, oldest first."""
-        return tuple(sorted(self._pages(), key=lambda page: page.entry.began))
+        """The faults that have begun and are not undone, oldest first; `unreadable` has the pages that are left out."""
+        pages = (page for _path, page in self._looked_at() if page is not None)
+        return tuple(sorted(pages, key=lambda page: page.entry.began))
 
-    def _pages(self) -> Iterator[Page]:
+    def unreadable(self) -> tuple[Path, ...]:
+        """Pages that are damaged or of another version of the kit."""
+        return tuple(sorted(path for path, page in self._looked_at() if page is None))
+
+    def _looked_at(self) -> Iterator[tuple[Path, Page | None]]:
         for path in self.directory.glob(f"*{PAGE}"):
             try:
-                yield Page(path, Entry.model_validate_json(path.read_bytes()))
+                yield path, Page(path, Entry.model_validate_json(path.read_bytes()))
+            except FileNotFoundError:
+                continue  # undone meanwhile
             except (OSError, ValidationError):
-                continue  # undone meanwhile, or of another version of the kit
+                yield path, None
 
 
 def journals() -> tuple[Journal, ...]:

@@ -55,7 +55,10 @@ def undo_ended(run_id: str) -> list[Undone]:
 
 
 def heal_faults() -> list[Undone]:
-    """Undo what faults left of all runs whose guardian is gone, and forget what cannot be undone: it is named here."""
+    """Undo what faults left of all runs whose guardian is gone, and forget what cannot be undone: it is named here.
+
+    A page that cannot be read stays, and is named as a fault that is not undone.
+    """
     alive = {run.run_id for run in known_runs() if run.guardian_is_alive()}
     return [found for journal in journals() if journal.run_id not in alive for found in _healed(journal)]
 
@@ -66,6 +69,12 @@ def _healed(journal: Journal) -> Iterator[Undone]:
         if not found.why:
             page.close()
         yield found
+    for path in journal.unreadable():
+        why = (
+            f"its page {path} is damaged or of another version of the kit; "
+            "heal with that version, or delete the page when the part is as it was"
+        )
+        yield Undone(journal.run_id, path.stem, "nobody knows what was asked", why=why)
 
 
 def _undone(page: Page, *, only_outliving: bool = False) -> Undone:

@@ -54,10 +54,12 @@ def test_pages_come_in_the_order_of_their_faults() -> None:
     assert [page.entry.name for page in journal.pages()] == names
 
 
-def test_a_page_that_cannot_be_read_is_left_out() -> None:
+def test_a_page_that_cannot_be_read_is_left_out_and_told_apart() -> None:
     journal = Journal("run1")
-    journal.open("x", Noted()).path.write_text("{")
+    path = journal.open("x", Noted()).path
+    path.write_text("{")
     assert journal.pages() == ()
+    assert journal.unreadable() == (path,)
 
 
 def test_a_lease_lapses_unless_it_is_renewed() -> None:

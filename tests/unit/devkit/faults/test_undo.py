@@ -79,6 +79,19 @@ def test_what_can_never_be_undone_is_named_once_by_heal() -> None:
     assert DONE == ["undone a again", "undone a"]
 
 
+@pytest.mark.parametrize("text", ["", "{", '{"of": "another version"}'])
+def test_a_page_that_heal_cannot_read_is_named_and_stays(text: str) -> None:
+    path = page("a").path
+    path.write_text(text)
+    page("b")
+    for expected in (["b", path.stem], [path.stem]):
+        found = heal_faults()
+        assert [one.name for one in found] == expected
+    assert found[0].run_id == "run1"
+    assert f"its page {path} is damaged or of another version of the kit" in found[0].why
+    assert path.read_text() == text
+
+
 def test_what_could_never_be_undone_of_a_part_that_is_gone_is_no_news() -> None:
     page("a", outlives_run=False, irreversible="2 partitions more")
     assert heal_faults() == [Undone("run1", "a", "noted: {part: a}")]
