@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 
 from devkit.errors import StackError
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
-from devkit.proxy.client import ProxyControl, ProxySilentError, UnknownToxicError
+from devkit.proxy.client import ProxyControl, ProxyGoneError, UnknownToxicError
 from devkit.proxy.direction import Sense
 from devkit.proxy.proof import Counts
 from devkit.proxy.toxics.toxic import Toxic
@@ -55,7 +55,7 @@ class ProxiedFault(Fault):
 
     @classmethod
     def undo(cls, undo: Undo) -> None:
-        with contextlib.suppress(UnknownToxicError, ProxySilentError):  # it ended with the proxy
+        with contextlib.suppress(UnknownToxicError, ProxyGoneError):  # it ended with the proxy
             ProxyControl(undo.data["control"]).remove(undo.data["listener"], undo.data["toxic"])
 
 

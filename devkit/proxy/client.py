@@ -22,6 +22,10 @@ class ProxySilentError(StackError):
     """The proxy did not answer at all."""
 
 
+class ProxyGoneError(ProxySilentError):
+    """Nobody listens where the proxy did."""
+
+
 class ProxyRefusedError(StackError):
     """The proxy answered that it cannot do what was asked."""
 
@@ -91,7 +95,8 @@ class ProxyControl:
                 method, self.endpoint + path, data=data, headers=dict(headers), timeout=_TIMEOUT_S
             )
         except requests.RequestException as error:
-            raise ProxySilentError(f"the proxy did not answer {method} {path}: {error}") from error
+            silence = ProxyGoneError if _is_refused(error) else ProxySilentError
+            raise silence(f"the proxy did not answer {method} {path}: {error}") from error
         if answer.ok:
             return answer.content
         try:
@@ -102,6 +107,13 @@ class ProxyControl:
             ) from None
         kind = UnknownToxicError if refusal.kind == "unknown" else ProxyRefusedError
         raise kind(f"the proxy refused {method} {path}: {refusal.error}")
+
+
+def _is_refused(error: BaseException | None) -> bool:
+    """Whether there was nobody to connect to, which is told at the end of the causes alone."""
+    while error is not None and not isinstance(error, ConnectionRefusedError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _toxics(listener: str) -> str:

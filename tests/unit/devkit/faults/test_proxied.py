@@ -93,6 +93,14 @@ def test_a_proxy_that_is_gone_has_nothing_to_undo(control: ProxyControl) -> None
     FAULTS["network_cut"].undo(Undo(data={"control": "http://127.0.0.1:1", "listener": "kafka", "toxic": "t"}))
 
 
+def test_a_proxy_that_stands_still_is_not_gone_and_its_fault_not_undone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("devkit.proxy.client._TIMEOUT_S", 0.01)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        endpoint = "http://{}:{}".format(*silent.getsockname())
+        with pytest.raises(StackError, match="the proxy did not answer"):
+            FAULTS["network_cut"].undo(Undo(data={"control": endpoint, "listener": "kafka", "toxic": "t"}))
+
+
 @pytest.mark.parametrize(
     ("do", "toxic"),
     [
