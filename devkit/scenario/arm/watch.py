@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from devkit.debug.debugger import CAVEAT
+from devkit.errors import StackError
 from devkit.observe.arm_end import ArmEnd, ConditionName
 from devkit.observe.kit_events import TrafficBegun
 from devkit.scenario.arm.arm import Arm
@@ -45,6 +46,7 @@ def watch(arm: Arm, sleep: Callable[[float], None] = time.sleep) -> None:
             hook.look()
         if end := has_ended(arm, deadline_s):
             _take_sample(arm)
+            _require_samples(arm, end)
             arm.state.end, arm.state.ended_ms = end, arm.clock.wall_ms()
             return
         sleep(_LOOK.total_seconds())
@@ -55,6 +57,16 @@ def _take_sample(arm: Arm) -> None:
     if not arm.faults.blinds:
         with arm.faults.excusing():
             take_sample(arm)
+
+
+def _require_samples(arm: Arm, end: ArmEnd) -> None:
+    """Of an arm at which nobody could look there is nothing to judge. Raises StackError."""
+    if not arm.state.samples:
+        raise StackError(
+            f"arm {arm.name} came to its end ({end.text}) before anybody could look at it: "
+            "a fault of its timeline kept a part from answering all the while",
+            hint="give the fault an end with `for`, or let it begin later",
+        )
 
 
 def begin_traffic(arm: Arm) -> None:

@@ -8,11 +8,13 @@ from typing import Any, cast
 import pytest
 
 from devkit.debug.debugger import Debugger
+from devkit.errors import StackError
 from devkit.observe.arm_end import ArmEnd, EndByDeadline
 from devkit.observe.deferrals import Deferrals
 from devkit.observe.sampler import Sampler, Topics
 from devkit.observe.usage import TreeUsage
 from devkit.scenario.arm.clock import ArmClock
+from devkit.scenario.arm.faults import ArmFaults
 from devkit.scenario.arm.start import start
 from devkit.scenario.arm.watch import begin_traffic, watch
 from devkit.stack.stack import Stack
@@ -105,6 +107,15 @@ class TestDeadline:
         clock.now += 50
         assert watched() == EndByDeadline(deadline_s=90)
         assert 90 < clock.now < 91
+
+    def test_one_that_nobody_could_look_at_is_an_error(self, watched: Watch, stage: Stage) -> None:
+        """A fault of the timeline blinds the arm from its beginning to its end."""
+        stage.arm.faults = cast(ArmFaults, SimpleNamespace(blinds=True))
+        stage.arm.hooks = ()
+        told = r"arm incident came to its end \(deadline of 90 s\) before anybody could look at it"
+        with pytest.raises(StackError, match=told) as raised:
+            watched()
+        assert raised.value.hint
 
     def test_one_that_is_debugged_has_none(self, watched: Watch, stage: Stage) -> None:
         debugger = cast(Debugger, SimpleNamespace(invitation=lambda: "attach"))
