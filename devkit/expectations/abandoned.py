@@ -4,6 +4,7 @@ from devkit.expectations.base import Measure
 from devkit.expectations.bounds import ShareBound
 from devkit.expectations.timing import of_arm
 from devkit.observe.arm import ArmObservation
+from devkit.observe.sight import UPSTREAM
 
 
 def _tell(value: float, observation: ArmObservation) -> str:
@@ -17,4 +18,5 @@ ABANDONED = Measure(
     absent="no parse ended",
     tell=_tell,
     timing=of_arm,
+    needs=UPSTREAM,
 )

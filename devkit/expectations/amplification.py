@@ -4,6 +4,7 @@ from devkit.expectations.base import Measure
 from devkit.expectations.bounds import NumberBound
 from devkit.expectations.timing import of_arm
 from devkit.observe.arm import ArmObservation
+from devkit.observe.sight import UPSTREAM
 
 
 def _tell(value: float, observation: ArmObservation) -> str:
@@ -21,4 +22,5 @@ AMPLIFICATION = Measure(
     absent="no fetch",
     tell=_tell,
     timing=of_arm,
+    needs=UPSTREAM,
 )

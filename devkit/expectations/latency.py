@@ -16,7 +16,7 @@ from devkit.expectations.timing import of_bound
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
 from devkit.observe.latency import Latencies, Percentile
-from devkit.observe.sight import Sight
+from devkit.observe.sight import UPSTREAM, Sight, not_observable
 
 
 class Latency(Time):
@@ -34,6 +34,8 @@ class _Latency:
 
     def judge(self, argument: Latency, observation: ArmObservation) -> Finding:
         expected = f"p{argument.percentile:g} {argument} of {argument.of}"
+        if argument.of == "healthy" and (forgotten := UPSTREAM & observation.unseen):
+            return Finding(self.name, expected, not_observable(forgotten), holds=None)
         events = observation.latencies if argument.of == "all" else observation.latencies.healthy()
         found = events.percentile(argument.percentile) if events else None
         if events is None or found is None:

@@ -2,5 +2,6 @@
 
 from devkit.expectations.base import Measure
 from devkit.expectations.timing import of_arm
+from devkit.observe.sight import UPSTREAM
 
-PEAK_QUEUE = Measure("peak_queue", lambda observation: observation.figures.peak_queue, timing=of_arm)
+PEAK_QUEUE = Measure("peak_queue", lambda observation: observation.figures.peak_queue, timing=of_arm, needs=UPSTREAM)

@@ -8,11 +8,11 @@ load is the clients' own doing; high again, the upstream recovers.
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from devkit.expectations.base import NOTHING, Finding
+from devkit.expectations.base import Finding
 from devkit.expectations.bounds import Percentage
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
-from devkit.observe.sight import Sight
+from devkit.observe.sight import UPSTREAM, Sight
 
 
 class SuccessRate(Percentage):
@@ -25,7 +25,7 @@ class SuccessRate(Percentage):
 class _SuccessRate:
     name: str = "success_rate"
     argument: Any = SuccessRate
-    needs: frozenset[Sight] = NOTHING
+    needs: frozenset[Sight] = UPSTREAM
 
     def judge(self, argument: SuccessRate, observation: ArmObservation) -> Finding:
         figures = observation.figures

@@ -79,8 +79,9 @@ class ArmObservation:
     """`past_failed_batch` is None where no batch failed; the expectations explain `replays` and `replayed_offsets`.
 
     `failures` are the texts with which pipeline processes said that they failed, in order; `stalls` are those of them
-    that say that no commit came in its time. `unseen` is what a pipeline of one's own did not show; without offsets,
-    `left` stands in for them. `caveats` say what somebody did to the arm, so that it shows nothing of the scenario.
+    that say that no commit came in its time. `unseen` is what a pipeline of one's own did not show, or a fault hid;
+    without offsets, `left` stands in for them. `caveats` say what somebody did to the arm, so that it shows nothing of
+    the scenario.
     `metrics` is what the pipeline's own endpoint showed, and `tried_first` is None where no start was tried.
     `programs` has each of them where there are several; what else is said of a program is of the first.
     """

@@ -139,7 +139,7 @@ class LatencyOfSecond(_Event):
 
 
 class NotObservable(_Event):
-    """What the program did not show."""
+    """What the program did not show, or a fault took from sight."""
 
     event: Literal["unseen"] = "unseen"
     sights: tuple[Sight, ...]

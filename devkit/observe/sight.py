@@ -1,4 +1,4 @@
-"""What may not be seen of a pipeline that is not the kit's own, and so which expectations nobody can judge.
+"""What may not be seen of a pipeline that is not the kit's own, or of an arm, and so what nobody can judge.
 
 offsets      up to where it has committed: from a checkpoint in Spark's layout
 batches      which batches it planned: from `batch_started` lines on its standard output
@@ -6,15 +6,20 @@ words        how it says that it failed: from `started` and `failed` lines on it
 deferrals    what it has put aside: from a deferral topic in the kit's layout
 sources      which event a record comes from: from the headers `source-topic`, `source-partition`, `source-offset`
 
-Whoever writes these is seen like the kit's own pipeline.
+Whoever writes these is seen like the kit's own pipeline. What of an arm a fault may take from sight, whatever program
+is under test:
+
+upstream     what the mock API was asked and answered: from its journal, which it forgets when it is started again
 """
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal, get_args
 
-Sight = Literal["offsets", "batches", "words", "deferrals", "sources"]
-SIGHTS: frozenset[Sight] = frozenset(get_args(Sight))
+Sight = Literal["offsets", "batches", "words", "deferrals", "sources", "upstream"]
+UPSTREAM: frozenset[Sight] = frozenset({"upstream"})
+SIGHTS: frozenset[Sight] = frozenset(get_args(Sight)) - UPSTREAM
+"""What a program may not show."""
 
 BECAUSE: Mapping[Sight, str] = MappingProxyType(
     {
@@ -23,10 +28,12 @@ BECAUSE: Mapping[Sight, str] = MappingProxyType(
         "words": "it says neither started nor failed on standard output",
         "deferrals": "nothing ever stood in the deferral topic",
         "sources": "its records name no source in their headers",
+        "upstream": "the mock API was started again in the arm, and has forgotten what it counted before",
     }
 )
 
 
 def not_observable(missing: frozenset[Sight]) -> str:
     """As a measured value."""
-    return f"n/a: not observable in a pipeline of one's own ({'; '.join(BECAUSE[sight] for sight in sorted(missing))})"
+    where = " in a pipeline of one's own" if missing & SIGHTS else ""
+    return f"n/a: not observable{where} ({'; '.join(BECAUSE[sight] for sight in sorted(missing))})"

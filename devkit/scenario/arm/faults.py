@@ -7,12 +7,13 @@ import psutil
 
 from devkit.errors import StackError, UsageError
 from devkit.faults.condition import Figure, Seen
-from devkit.faults.fault import Context, Undo
+from devkit.faults.fault import Context, Need, Undo
 from devkit.faults.item import TimelineItem
 from devkit.faults.journal import Journal
 from devkit.faults.runner import Happened, Runner
 from devkit.observe.arm import TimelineEvidence
 from devkit.observe.kit_events import FaultBegun, FaultEnded, PartsNotObservable, ProgramEvent
+from devkit.observe.sight import UPSTREAM, Sight
 from devkit.programs.program import Role
 from devkit.scenario.arm.hooks import ArmInPlay
 from devkit.stack.stack import Stack
@@ -117,6 +118,15 @@ class ArmFaults:
     def by_hand(self) -> tuple[str, ...]:
         """The names of faults that are none of the timeline's: `devkit fault add` put them in meanwhile."""
         return tuple(sorted(self._by_hand))
+
+    @property
+    def unseen(self) -> frozenset[Sight]:
+        """What cannot be seen of the arm after its faults: a mock that is started again has forgotten its journal."""
+        forgets = any(
+            one.from_s is not None and Need("mock-api", "restart") in item.do.needs()
+            for item, one in zip(self._items, self._runner.happened, strict=True)
+        )
+        return UPSTREAM if forgets else frozenset()
 
     @property
     def own_load(self) -> tuple[tuple[float, float], ...]:

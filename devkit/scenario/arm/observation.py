@@ -5,6 +5,7 @@ from devkit.observe.evidence import rule_evidence
 from devkit.observe.kit_events import NotObservable
 from devkit.observe.measure import measure
 from devkit.observe.program import ProgramObservation
+from devkit.observe.sight import Sight
 from devkit.scenario.arm.arm import Arm
 
 
@@ -15,9 +16,7 @@ def observation(arm: Arm) -> ArmObservation:
     assert state.end is not None
     assert found is not None
     rules, deferred = arm.scenario.mock.rules, arm.deferrals.standing
-    unseen = main.view.unseen(arm.deferrals)
-    if unseen:
-        arm.log.add(NotObservable(sights=tuple(sorted(unseen))))
+    unseen = unseen_of(arm)
     has_batches = not unseen & {"batches", "offsets"}
     batches = main.state.batches
     return ArmObservation(
@@ -52,6 +51,14 @@ def observation(arm: Arm) -> ArmObservation:
         metrics=arm.scraper.scraped(),
         tried_first=state.tried_first,
     )
+
+
+def unseen_of(arm: Arm) -> frozenset[Sight]:
+    """What the main program did not show, and what a fault took from sight. The timeline is told."""
+    unseen = arm.main.view.unseen(arm.deferrals) | arm.faults.unseen
+    if unseen:
+        arm.log.add(NotObservable(sights=tuple(sorted(unseen))))
+    return unseen
 
 
 def programs(arm: Arm) -> tuple[ProgramObservation, ...]:

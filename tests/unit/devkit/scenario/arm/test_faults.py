@@ -53,7 +53,7 @@ class Arm:
     def __init__(self, directory: Path, *items: TimelineItem) -> None:
         self.path, self.clock, self.part, self.shown = directory / "events.jsonl", Clock(), FakePart(), io.StringIO()
         stack = SimpleNamespace(
-            parts={"kafka": self.part},
+            parts={"kafka": self.part, "mock-api": FakePart("mock-api")},
             kafka=SimpleNamespace(bootstrap="127.0.0.1:1", direct="127.0.0.1:1"),
             prefix="",
             excused=lambda _name: nullcontext(),
@@ -132,6 +132,25 @@ def test_a_fault_that_never_began_is_no_evidence(arm_with: Make) -> None:
     arm.faults.end()
     (found,) = arm.faults.evidence()
     assert (found.fired, found.acted) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("do", "forgets"),
+    [
+        ({"kill": {"part": "mock-api"}}, True),
+        ({"restart": {"part": "mock-api"}}, True),
+        ({"pause": {"part": "mock-api"}}, False),
+        ({"kill": {"part": "kafka"}}, False),
+    ],
+)
+def test_a_mock_that_is_started_again_takes_what_it_counted_from_sight(
+    arm_with: Make, do: dict[str, Any], forgets: bool
+) -> None:
+    arm = arm_with(item(do=do, at="1s"))
+    assert arm.faults.unseen == frozenset()  # it has not begun
+    arm.at(1)
+    arm.faults.end()
+    assert arm.faults.unseen == ({"upstream"} if forgets else frozenset())
 
 
 def test_conditions_see_what_was_sampled_and_said(arm_with: Make) -> None:
