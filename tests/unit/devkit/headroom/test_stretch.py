@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Annotated
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -116,6 +116,16 @@ def test_traffic_has_as_many_events_over_a_longer_time() -> None:
     spec = TrafficSpec.model_validate({"seed": 7, "rate": "20/s", "for": "8s", "pages": {"Huge": {"edits": 2}}})
     found = stretched(spec, 3)
     assert (found.event_count, found.for_) == (spec.event_count, timedelta(seconds=24))
+
+
+@given(st.integers(1, 4000), st.sampled_from(["s", "m", "h"]), st.integers(1, 400), st.integers(2, 12))
+@example(30, "s", 82, 3)
+def test_rounding_does_not_change_how_many(rate: int, unit: str, twentieths: int, by: int) -> None:
+    length = timedelta(seconds=twentieths / 20)
+    spec = TrafficSpec.model_validate(
+        {"seed": 7, "rate": f"{rate / 2}/{unit}", "for": length, "pages": {"Huge": {"edits": 1}}}
+    )
+    assert stretched(spec, by).event_count == spec.event_count
 
 
 def test_an_expectation_stays_one_and_its_duration_is_longer() -> None:
