@@ -18,6 +18,9 @@ from located_config.size import Size
 MAX_EVENTS = 200_000
 """A Traffic is held in memory; an event of usual size takes 2 to 3 KB."""
 
+_MOST_COUNTED = 1e12
+"""A larger count is said without its digits; one beyond the largest float has none."""
+
 MAX_EDITS_OF_A_PAGE = 4_000
 """Revision ids leave a page 4,095 revisions."""
 
@@ -120,6 +123,8 @@ class TrafficSpec(_Model):
 
     @model_validator(mode="after")
     def _a_sensible_count(self) -> Self:
+        if self.rate * self.for_.total_seconds() > _MOST_COUNTED:
+            raise ValueError(f"rate times for is more than {MAX_EVENTS} events, lower one of them")
         if self.event_count == 0:
             raise ValueError(
                 f"rate {format_rate(self.rate)} for {format_duration(self.for_)} gives no event, "
