@@ -1,11 +1,14 @@
 """Reading YAML so that every value keeps its place, and what is no YAML is said with its own."""
 
+import reprlib
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.constructor import ConstructorError, RoundTripConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import Node
 
 
 class UnfitError(Exception):
@@ -17,10 +20,26 @@ class UnfitError(Exception):
         self.column = column
 
 
+class _Constructor(RoundTripConstructor):
+    """Gives the place of a scalar that is not what it looks like, as the date 2026-02-30, and of what is no text."""
+
+    def construct_object(self, node: Node, deep: bool = False) -> Any:
+        try:
+            value = super().construct_object(node, deep=deep)
+            if isinstance(value, str):
+                value.encode()  # "\ud800" is half a character, which nobody can write or send
+        except ValueError as error:
+            problem = f"{reprlib.repr(node.value)} cannot be read: {error}"
+            raise ConstructorError(None, None, problem, node.start_mark) from error
+        return value
+
+
 def parse_yaml(text: str) -> Any:
     """The document, which `located_config.place.position` knows. Raises UnfitError."""
     try:
-        return YAML(typ="rt").load(text)
+        yaml = YAML(typ="rt")
+        yaml.Constructor = _Constructor
+        return yaml.load(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)

@@ -122,15 +122,14 @@ def add(
 
 
 def _parsed_do(text: str | None) -> dict[str, Any] | None:
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
+    from located_config.yaml_file import UnfitError, parse_yaml
 
     if text is None:
         return None
     try:
-        written = YAML(typ="safe", pure=True).load(text)
-    except YAMLError as error:
-        raise UsageError(f"--do {text}: not YAML: {' '.join(str(error).split())}", hint=_DO_EXAMPLE) from error
+        written = parse_yaml(text)
+    except UnfitError as error:
+        raise UsageError(f"--do {text}: {error}", hint=_DO_EXAMPLE) from error
     if not isinstance(written, dict):
         raise UsageError(f"--do {text}: a mapping is wanted", hint=_DO_EXAMPLE)
     return {str(key): value for key, value in written.items()}

@@ -11,6 +11,9 @@ from located_config.yaml_file import UnfitError, parse_yaml, read_mapping, read_
         ("a:\n\tb: 1\n", 2, 1, r"not YAML: found character '\t' that cannot start any token"),
         ("a: 1\na: 2\n", 2, 1, 'not YAML: found duplicate key "a" with value "2" (original value: "1")'),
         ("a: [1, 2\nb: 3\n", 2, 2, "not YAML: expected ',' or ']', but got ':'"),
+        ("a: 1\nb: 2026-02-30\n", 2, 4, "not YAML: '2026-02-30' cannot be read: day is out of range for month"),
+        ("- [!!int x]", 1, 4, "not YAML: 'x' cannot be read: invalid literal for int() with base 10: 'x'"),
+        ("!!float x", 1, 1, "not YAML: 'x' cannot be read: could not convert string to float: 'x'"),
         ("a: " + "[" * 500, 1, 1, "not YAML that can be read: nested too deeply"),
     ],
 )
@@ -18,6 +21,12 @@ def test_what_is_no_yaml_has_its_place(text: str, line: int, column: int, said: 
     with pytest.raises(UnfitError) as caught:
         parse_yaml(text)
     assert (caught.value.line, caught.value.column, str(caught.value)) == (line, column, said)
+
+
+def test_half_a_character_is_no_text() -> None:
+    with pytest.raises(UnfitError, match=r"cannot be read.*surrogates not allowed") as caught:
+        parse_yaml('a:\n  b: "\\ud800"\n')
+    assert (caught.value.line, caught.value.column) == (2, 6)
 
 
 def test_a_document_may_be_anything(tmp_path: Path) -> None:

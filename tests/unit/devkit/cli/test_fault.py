@@ -136,3 +136,20 @@ class TestRefused:
     def test_a_stack_without_a_mock(self, devkit: Devkit, kept: Kept) -> None:
         kept(kafka="127.0.0.1:1")
         assert devkit("fault", "list").code == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{pause: 2020-13-45}", "'2020-13-45' cannot be read: month must be in 1..12"),
+        ("!!int x", "'x' cannot be read"),
+        ('{pause: {part: "\\ud800"}}', "surrogates not allowed"),
+        ("{a: " * 3000, "nested too deeply"),
+        ("{a", "not YAML"),
+        ("[a]", "a mapping is wanted"),
+    ],
+)
+def test_what_cannot_be_read_is_said(devkit: Devkit, served: ServedMock, text: str, said: str) -> None:
+    finished = devkit("fault", "add", "--do", text)
+    assert (finished.code, said in finished.err, "Traceback" in finished.err) == (2, True, False)
+    assert in_force(served) == []
