@@ -181,7 +181,7 @@ class Scenario(_Model):
     name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,60}$"), AfterValidator(_not_taken)]
     title: str
     incident: Incident
-    time_scale: Annotated[float, Field(gt=0)] = 1
+    time_scale: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1
     preserves: str = ""
     traffic: TrafficSpec
     mock: Mock = Mock()
@@ -192,7 +192,7 @@ class Scenario(_Model):
     container: Container | None = None
     traffic_begins: Literal["at once", "when running"] = "at once"
     restart_delay: Duration = timedelta(seconds=1)
-    margin: Annotated[float, Field(ge=1)] = MARGIN
+    margin: Annotated[float, Field(ge=1, allow_inf_nan=False)] = MARGIN
     until: Until
     arms: Arms
     tried_first: TriedFirst = TriedFirst()

@@ -36,7 +36,7 @@ class ClientQuota(Fault):
     client: Annotated[str, Field(min_length=1)] | None = None
     produce: Annotated[Size, Field(gt=0), PER_SECOND] | None = None
     fetch: Annotated[Size, Field(gt=0), PER_SECOND] | None = None
-    request_percentage: Annotated[float, Field(gt=0)] | None = None
+    request_percentage: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
 
     @model_validator(mode="after")
     def _some(self) -> Self:

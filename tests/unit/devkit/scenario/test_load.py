@@ -26,6 +26,18 @@ BAD = {
             "tried_first, expect"
         ],
     ),
+    "a time scale without end": (
+        ("time_scale: 60", "time_scale: .inf"),
+        ["5:1: time_scale: input should be a finite number (got inf)"],
+    ),
+    "a margin without end": (
+        ("time_scale: 60", "margin: .inf"),
+        ["5:1: margin: input should be a finite number (got inf)"],
+    ),
+    "a value that is not what it looks like": (
+        ("time_scale: 60", "time_scale: 2026-02-30"),
+        ["5:13: not YAML: '2026-02-30' cannot be read: day is out of range for month"],
+    ),
     "unknown key in incident": (
         ("{ reference:", "{ referense:"),
         ["4:1: incident.reference: is missing", "4:13: incident.referense: unknown key; did you mean 'reference'?"],

@@ -69,6 +69,11 @@ def test_each_quota_of_a_client_is_claimed_for_it_alone() -> None:
     assert parse_do(OF_ONE).claims({}) == {"producer_byte_rate of client held"}
 
 
+def test_a_quota_without_end_is_refused() -> None:
+    with pytest.raises(ValidationError, match="finite number"):
+        parse_do({"client_quota": {"request_percentage": float("inf")}})
+
+
 def test_no_quota_is_refused() -> None:
     with pytest.raises(ValidationError, match="give one of produce, fetch"):
         parse_do({"client_quota": {"client": "held"}})
