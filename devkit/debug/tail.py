@@ -11,7 +11,7 @@ from datetime import timedelta
 from kafka.structs import TopicPartition
 
 from devkit.errors import StackError, UsageError, WaitTimeoutError
-from devkit.stack.consumer import LARGE, answering, connect, places_of
+from devkit.stack.consumer import LARGE, answering, connect, has_read, places_of
 from devkit.waiting import wait_until
 
 _DEADLINE = timedelta(seconds=30)
@@ -56,7 +56,7 @@ class TopicTail:
 
                 def is_read() -> bool:
                     found.extend(record for record in self._poll() if record.offset < ends[_place(record)])
-                    return all(self._consumer.position(place) >= ends[place] for place in self._places)
+                    return has_read(self._consumer, ends)
 
                 what = f"{self._topic} to be read to its end"
                 wait_until(is_read, what=what, deadline=_DEADLINE, interval=timedelta(0))

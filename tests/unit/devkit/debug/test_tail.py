@@ -1,0 +1,60 @@
+"""The tail of a topic whose broker is slow to tell positions."""
+
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+
+import pytest
+from kafka.structs import TopicPartition
+
+from devkit.debug.tail import TopicTail
+
+PLACE = TopicPartition("t", 0)
+
+
+class Consumer:
+    """Holds three records. Its first position is None, as kafka-python has it when a broker does not tell in time."""
+
+    def __init__(self) -> None:
+        self._position, self._asked = 0, 0
+
+    def topics(self) -> set[str]:
+        return {"t"}
+
+    def partitions_for_topic(self, _topic: str) -> set[int]:
+        return {0}
+
+    def assign(self, places: Sequence[TopicPartition]) -> None:
+        assert places == [PLACE]
+
+    def end_offsets(self, _places: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
+        return {PLACE: 3}
+
+    def beginning_offsets(self, _places: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
+        return {PLACE: 0}
+
+    def seek(self, _place: TopicPartition, offset: int) -> None:
+        self._position = offset
+
+    def position(self, _place: TopicPartition) -> int | None:
+        self._asked += 1
+        return None if self._asked == 1 else self._position
+
+    def poll(self, timeout_ms: int) -> Mapping[TopicPartition, Sequence[SimpleNamespace]]:
+        assert timeout_ms
+        if self._position == 3:
+            return {}
+        self._position += 1
+        offset = self._position - 1
+        record = SimpleNamespace(
+            partition=0, offset=offset, timestamp=offset, key=None, value=b"%d" % offset, headers=()
+        )
+        return {PLACE: [record]}
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_position_that_is_not_told_yet_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("devkit.debug.tail.connect", lambda _bootstrap, **_settings: Consumer())
+    with TopicTail("broker:1", "t") as tail:
+        assert [record.value for record in tail.last(2)] == [b"1", b"2"]
