@@ -7,15 +7,17 @@ from collections.abc import Mapping
 
 import psutil
 
+from devkit.guardian.birth import birth
+
 
 def as_data(process: psutil.Process) -> dict[str, str]:
     """Raises psutil.NoSuchProcess when it has ended."""
-    return {"pid": str(process.pid), "created": f"{process.create_time():.2f}"}
+    return {"pid": str(process.pid), "created": birth(process.pid)}
 
 
 def go_on(data: Mapping[str, str]) -> None:
     """Send SIGCONT; nothing where it has ended, also when a process of later has its id."""
     with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError):
         pid = int(data["pid"])
-        if f"{psutil.Process(pid).create_time():.2f}" == data["created"]:
+        if birth(pid) == data["created"]:
             os.kill(pid, signal.SIGCONT)

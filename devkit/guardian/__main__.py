@@ -20,6 +20,7 @@ from devkit.docker.access import DockerAccess
 from devkit.docker.remains import remove_containers
 from devkit.errors import StackError, WaitTimeoutError
 from devkit.guardian import messages as m
+from devkit.guardian.birth import birth
 from devkit.guardian.lease import Watch, journal_directory, respawn_requests
 from devkit.guardian.processes import (
     RUN_VARIABLE,
@@ -268,6 +269,7 @@ class GuardianProcess:
             run_id=self._run_id,
             guardian_pid=me.pid,
             guardian_started=me.create_time(),
+            guardian_birth=birth(me.pid),
             directory=self._directory,
             released=self._released,
             addresses=self._addresses,

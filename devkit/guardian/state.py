@@ -11,6 +11,7 @@ import psutil
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from devkit.docker.access import DockerAccess
+from devkit.guardian.birth import birth
 from devkit.jvm.cache import cache_dir
 
 LOGS = "logs"
@@ -39,6 +40,8 @@ class RunState(BaseModel):
     run_id: str
     guardian_pid: int
     guardian_started: float
+    guardian_birth: str | None = None
+    """See `devkit.guardian.birth`; not in a state of an earlier version of the kit, which may still run."""
     directory: Path
     released: bool = False
     addresses: dict[str, str] = {}
@@ -49,11 +52,14 @@ class RunState(BaseModel):
         """Whether the guardian runs; a recycled process id does not fool it."""
         try:
             guardian = psutil.Process(self.guardian_pid)
-            return bool(
-                abs(guardian.create_time() - self.guardian_started) < 1.0 and guardian.status() != psutil.STATUS_ZOMBIE
-            )
+            return self._is_guardian(guardian) and bool(guardian.status() != psutil.STATUS_ZOMBIE)
         except psutil.Error:
             return False
+
+    def _is_guardian(self, process: psutil.Process) -> bool:
+        if self.guardian_birth is None:
+            return bool(abs(process.create_time() - self.guardian_started) < 1.0)
+        return birth(process.pid) == self.guardian_birth
 
     def save(self) -> None:
         """Write atomically."""

@@ -4,8 +4,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from devkit.guardian.birth import birth
 from devkit.guardian.state import RunState, known_runs, state_path
 from tests.unit.devkit.guardian.conftest import SLEEP, await_value
+from tests.unit.devkit.guardian.test_birth import set_clock
 
 
 def a_run(run_id: str = "cafe0001", **changes: object) -> RunState:
@@ -72,10 +74,19 @@ class TestAlive:
     def test_another_process_under_the_same_id_is_not(self) -> None:
         assert not a_run(guardian_started=psutil.Process().create_time() - 3600).guardian_is_alive()
 
+    def test_this_process_is_also_when_the_clock_was_set(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        run = a_run(guardian_birth=birth(psutil.Process().pid))
+        assert run.guardian_is_alive()
+        set_clock(monkeypatch)
+        assert run.guardian_is_alive()
+
+    def test_another_process_of_another_birth_is_not(self) -> None:
+        assert not a_run(guardian_birth="1.00").guardian_is_alive()
+
     def test_the_dead_is_not_whether_waited_for_or_not(self) -> None:
         process = subprocess.Popen(SLEEP)
         seen = psutil.Process(process.pid)
-        run = a_run(guardian_pid=process.pid, guardian_started=seen.create_time())
+        run = a_run(guardian_pid=process.pid, guardian_birth=birth(process.pid))
         assert run.guardian_is_alive()
         process.kill()
         await_value(lambda: seen.status() == psutil.STATUS_ZOMBIE, "the process to be a zombie")

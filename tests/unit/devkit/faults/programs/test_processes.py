@@ -16,6 +16,7 @@ from devkit.faults.programs.stop_process import StopProcess
 from devkit.guardian.processes import is_alive
 from devkit.waiting import wait_until
 from tests.unit.devkit.faults.fakes import context
+from tests.unit.devkit.guardian.test_birth import set_clock
 
 Spawn = Callable[..., psutil.Process]
 WAITS = "import sys; print('up', flush=True); sys.stdin.read()"
@@ -111,13 +112,14 @@ def test_a_stopped_process_goes_on_at_the_end(spawn: Spawn) -> None:
     wait_until(lambda: status(process) != psutil.STATUS_STOPPED, what="the end", deadline=timedelta(seconds=5))
 
 
-def test_what_the_journal_says_is_enough_to_have_it_go_on(spawn: Spawn) -> None:
+def test_what_the_journal_says_is_enough_to_have_it_go_on(spawn: Spawn, monkeypatch: pytest.MonkeyPatch) -> None:
     process, plans = spawn(), list[Undo]()
     StopProcess(process="worker").begin(of([process], plans=plans))
     wait_until(lambda: status(process) == psutil.STATUS_STOPPED, what="the stop", deadline=timedelta(seconds=5))
     other = plans[0].model_copy(update={"data": {**plans[0].data, "created": "1.00"}})
     StopProcess.undo(other)
     assert status(process) == psutil.STATUS_STOPPED, "a process of another time with the same id is left alone"
+    set_clock(monkeypatch)
     StopProcess.undo(plans[0])
     wait_until(lambda: status(process) != psutil.STATUS_STOPPED, what="the end", deadline=timedelta(seconds=5))
 
