@@ -136,7 +136,7 @@ class Watched:
     def until(self, duration_s: float, own_load: tuple[tuple[float, float], ...] = ()) -> Headroom:
         """From the arm's beginning on, for so long. `own_load` as `Headroom` has it."""
         samples = self.monitor.samples(self.begin_s, self.begin_s + duration_s)
-        return Headroom(samples, self.run.margin, self.run.stretch, self.commit, own_load)
+        return Headroom(samples, self.run.margin, self.run.stretch, self.commit, own_load, duration_s)
 
 
 class ReadingTail:

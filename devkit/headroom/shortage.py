@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
-from devkit.headroom.window import HeadroomSample, Slow, over, worst
+from devkit.headroom.window import SHORTEST_S, HeadroomSample, Slow, over, worst
 
 MARGIN = 5.0
 """How many times more than an idle reference machine needs a scenario leaves, unless its file says otherwise."""
@@ -16,6 +16,8 @@ SLOWEST = 1e6
 
 _SLOW_CORE = 1.5
 _WORTH_SAYING = 0.05
+_UNWATCHED = 0.25
+"""The share of an arm without samples from which on nobody knows what its machine did."""
 
 Window = timedelta | Literal["arm", "commit"]
 """What a finding's time is: any part of an arm so long, all of the arm, or what a commit may take."""
@@ -25,6 +27,7 @@ Window = timedelta | Literal["arm", "commit"]
 class Headroom:
     """Of one arm. `samples` count from its beginning; `commit` is how long a commit may take before the program ends
     itself, None where it does not. `margin` is the scenario's, and a run that is stretched leaves that much more.
+    `lasted_s` is how long the arm took, None where nobody watched its machine.
 
     `own_load` are the times, from and to, in which the scenario itself loads the machine: what its expectations say of
     the program they say of it there, so that nothing that was sampled then makes the machine short.
@@ -35,6 +38,7 @@ class Headroom:
     stretch: int = 1
     commit: timedelta | None = None
     own_load: tuple[tuple[float, float], ...] = ()
+    lasted_s: float | None = None
 
     @property
     def limit(self) -> float:
@@ -55,7 +59,9 @@ class Headroom:
         return _by_core(self.samples, from_s, to_s)
 
     def shortage(self, window: Window) -> str | None:
-        """What was short, when and by how much; None where nothing was."""
+        """What was short, when and by how much, or that nobody knows; None where nothing was."""
+        if unwatched := self._unwatched():
+            return unwatched
         slow = self.slowest(window)
         if slow is None or slow.slowdown <= self.limit:
             return None
@@ -64,6 +70,18 @@ class Headroom:
             f"the machine was short of time: {slow.slowdown:.1f} times slower than when it is free, "
             f"from {slow.from_s:.0f} s to {slow.to_s:.0f} s of the arm; the scenario leaves {leaves}"
             f"{cause(self.samples, slow)}"
+        )
+
+    def _unwatched(self) -> str | None:
+        """The probe may have ended early: what it did not see may have been short."""
+        if self.lasted_s is None:
+            return None
+        missing_s = self.lasted_s - sum(sample.to_s - sample.from_s for sample in self.samples)
+        if missing_s <= max(SHORTEST_S, _UNWATCHED * self.lasted_s):
+            return None
+        return (
+            f"how fast the machine was is not known for {missing_s:.0f} s of the arm's {self.lasted_s:.0f} s: "
+            "the probe of its speed showed nothing"
         )
 
 

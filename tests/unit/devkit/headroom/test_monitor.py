@@ -146,6 +146,7 @@ def test_what_is_sampled_of_an_arm_goes_with_what_its_scenario_leaves(
         with monitor.watching("incident", timedelta(seconds=12), run) as watched:
             probe.write(a_reading(113.1), a_reading(115.1))
             headroom = watched.until(4.0)
+    assert headroom.lasted_s == 4.0
     assert (headroom.limit, headroom.commit, headroom.samples[-1].to_s) == (14, timedelta(seconds=12), 4.0)
     (line,) = [one for one in (tmp_path / "events.jsonl").read_text().splitlines() if '"headroom"' in one]
     assert json.loads(line)["arm"] == "incident"

@@ -1,9 +1,10 @@
 from dataclasses import replace
 from datetime import timedelta
+from typing import cast
 
 import pytest
 
-from devkit.headroom.shortage import Headroom
+from devkit.headroom.shortage import Headroom, Window
 from tests.unit.devkit.headroom.readings import samples
 
 SHORT_FOR_A_WHILE = samples(*[1.2] * 20, *[9] * 12, *[1.2] * 28)
@@ -52,6 +53,22 @@ def test_what_a_scenario_loads_the_machine_with_is_its_own() -> None:
 
 def test_without_samples_nothing_is_known_to_be_short() -> None:
     assert Headroom(()).shortage("arm") is None
+
+
+@pytest.mark.parametrize(
+    ("sampled_s", "lasted_s", "unknown_s"),
+    [(5, 60.0, 55), (0, 60.0, 60), (44, 60.0, 16), (46, 60.0, None), (1, 5.5, None), (60, 60.0, None)],
+)
+def test_an_arm_that_the_probe_did_not_see_to_its_end_has_no_known_room(
+    sampled_s: int, lasted_s: float, unknown_s: int | None
+) -> None:
+    for window in ("arm", "commit", timedelta(seconds=12)):
+        reason = Headroom(samples(*[1] * sampled_s), lasted_s=lasted_s).shortage(cast(Window, window))
+        if unknown_s is None:
+            assert reason is None
+        else:
+            assert reason is not None
+            assert reason.startswith(f"how fast the machine was is not known for {unknown_s} s of the arm's 60 s")
 
 
 def test_what_is_known_of_the_cause_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,6 +121,13 @@ def test_a_short_while_counts_for_a_commit_and_not_for_the_arm() -> None:
     assert [item.holds for item in judged.expectations] == [None, True]
 
 
+def test_a_machine_that_the_probe_did_not_see_is_taken_for_short() -> None:
+    unwatched = Headroom(samples(*[1] * 5), lasted_s=60)
+    judged = judge_arm(expecting(drained=True, claim_checks=0), an_observation(drained=False), unwatched)
+    assert [item.holds for item in judged.expectations] == [None, True]
+    assert judged.expectations[0].short.startswith("how fast the machine was is not known for 55 s")
+
+
 def test_what_is_not_observable_stays_so() -> None:
     unseen = an_observation(unseen=frozenset({"offsets"}), drained=False)
     (item,) = judge_arm(expecting(flat_commit={"at_least": "15s"}), unseen, SHORT).expectations
