@@ -68,10 +68,10 @@ class Reached:
 
     def holds(self, seen: Seen, events: int) -> bool:
         now = seen.figures.get(self.figure)
-        return now is not None and _OPERATORS[self.comparison](now, self._count(events))
+        return now is not None and _OPERATORS[self.comparison](now, self.count(events))
 
     def never(self, bounds: Bounds) -> str | None:
-        count, holds = self._count(bounds.events), _OPERATORS[self.comparison]
+        count, holds = self.count(bounds.events), _OPERATORS[self.comparison]
         if self.comparison == "<" and count <= 0:
             return f"{self.figure} is never below 0"
         most = bounds.events if self.figure in ("lag", "committed") else None
@@ -79,7 +79,8 @@ class Reached:
             return f"{self.figure} is never more than the {most} events of `traffic`"
         return None
 
-    def _count(self, events: int) -> float:
+    def count(self, events: int) -> float:
+        """The number that it is compared with, of so many events."""
         return self.value * events if self.is_share else self.value
 
     def __str__(self) -> str:

@@ -47,7 +47,8 @@ class TimelineEvidence(BaseModel):
     """What became of one fault of the scenario's `timeline` in one arm. Times count from the arm's start.
 
     `fired` is whether it began. `acted` is whether its part showed it, and `did` what the part did or what was seen
-    instead. `irreversible` is what of it could not be undone, `hides` what nobody can see of the arm because of it.
+    instead: of one that never began, how far the arm came. `irreversible` is what of it could not be undone, `hides`
+    what nobody can see of the arm because of it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -89,7 +89,8 @@ def _describe(item: AnyEvidence) -> str:
 
 def _describe_timeline(item: TimelineEvidence) -> str:
     if item.from_s is None:
-        return f"{item.fault!r} never began ({item.asked})"
+        came = f": {item.did}" if item.did else ""
+        return f"{item.fault!r} never began ({item.asked}){came}"
     until = "" if item.to_s is None else f" to {item.to_s:.1f}"
     left = "".join(f"; cannot be undone: {text}" for text in item.irreversible)
     seen = "" if item.acted else "NOT SEEN TO ACT: "

@@ -55,11 +55,12 @@ def judge(arms: Mapping[ArmName, ArmResult], evidence: Mapping[ArmName, Sequence
     unproven = [reason for arm in arms for reason in _unproven(arm, evidence)]
     unproven += _idle({arm: evidence.get(arm, ()) for arm in arms})
     late = [f"{arm}: ended by its {result.end.text}" for arm, result in arms.items() if _was_late(result)]
+    broken = [reason for arm, result in arms.items() for reason in _broken(arm, result)]
     if unproven:
-        return Verdict("inconclusive", (*unproven, *late))
+        # They decide nothing, but who looks for what went wrong needs them.
+        return Verdict("inconclusive", (*unproven, *broken, *late))
     if meddled := [f"{arm}: {caveat}" for arm, result in arms.items() for caveat in result.caveats]:
         return Verdict("inconclusive", (*meddled, *late))
-    broken = [reason for arm, result in arms.items() for reason in _broken(arm, result)]
     unknown = [reason for arm, result in arms.items() for reason in _unknown(arm, result)]
     reasons = (*broken, *unknown, *late)
     # An arm that is not known cannot be told from one that holds, but what is refuted before it counts stays refuted.
@@ -92,7 +93,8 @@ def _only_timeline(evidence: Sequence[AnyEvidence]) -> bool:
 def _unproven_fault(arm: ArmName, item: AnyEvidence) -> str | None:
     if isinstance(item, TimelineEvidence):
         if not item.fired:
-            return f"fault {item.fault!r} never began ({item.asked})"
+            came = f": {item.did}" if item.did else ""
+            return f"fault {item.fault!r} never began ({item.asked}){came}"
         return None if item.acted else f"fault {item.fault!r} was not seen to act: {item.did}"
     may_be_unmet = arm == "fixed" and item.by_client
     return None if item.fired or may_be_unmet else f"fault {item.fault!r} never fired"

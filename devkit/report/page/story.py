@@ -39,6 +39,10 @@ _MEANING: dict[Outcome, tuple[Mood, str]] = {
         "was too short of time to tell.",
     ),
 }
+_BROKEN_ALL_THE_SAME = (
+    "Neither proven nor refuted: something that the verdict rests on was not seen, such as a fault that never began. "
+    "What was measured is not what was expected all the same: the reasons say which, and decide nothing by it."
+)
 _MARKS: dict[Mood, str] = {"good": "✓", "bad": "✗", "unknown": "?"}
 
 
@@ -58,6 +62,8 @@ def verdict(run: RunRecord) -> Verdict:
     """Of a run without a result there is none, and it says why."""
     if run.result is not None:
         mood, meaning = _MEANING[run.result.outcome]
+        if mood == "unknown" and any(arm.holds is False for arm in run.result.arms.values()):
+            meaning = _BROKEN_ALL_THE_SAME
         headline = run.result.outcome.capitalize()
         return Verdict(mood, _MARKS[mood], headline, meaning, run.result.exit_code, run.result.reasons)
     if run.broke_off is not None:

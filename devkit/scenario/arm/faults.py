@@ -2,12 +2,14 @@
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import psutil
 
 from devkit.errors import StackError, UsageError
 from devkit.faults.condition import Figure, Seen
 from devkit.faults.fault import Context, Need, Undo
+from devkit.faults.fell_short import Extent, fell_short
 from devkit.faults.item import TimelineItem
 from devkit.faults.journal import Journal
 from devkit.faults.runner import Happened, Runner
@@ -51,6 +53,7 @@ class ArmFaults:
         self._first_batch = 0
         self._by_hand: set[str] = set()
         self._events: set[str] = set()
+        self._extent, self._published = Extent(), events
 
     def begin(self) -> None:
         self._runner.start()
@@ -91,7 +94,9 @@ class ArmFaults:
         first = self._first_batch
         batches = frozenset(batch - first for batch in self._batches if batch >= first)
         met = frozenset(rule for rule, count in sample.faults.items() if count)
-        self._runner.look(Seen(figures, running, batches, frozenset(self._events), met))
+        seen = Seen(figures, running, batches, frozenset(self._events), met)
+        self._extent = self._extent.grown(seen)
+        self._runner.look(seen)
 
     @contextlib.contextmanager
     def excusing(self) -> Iterator[None]:
@@ -138,7 +143,16 @@ class ArmFaults:
         )
 
     def evidence(self) -> tuple[TimelineEvidence, ...]:
-        return tuple(_evidence(one) for one in self._runner.happened)
+        return tuple(
+            _evidence(one if one.from_s is not None else replace(one, did=self._instead(item)))
+            for item, one in zip(self._items, self._runner.happened, strict=True)
+        )
+
+    def _instead(self, item: TimelineItem) -> str:
+        """What was seen of the arm in place of the item's beginning."""
+        if item.when is None:
+            return "the arm ended before"
+        return fell_short(item.when, self._extent, self._published)
 
     def _context(self, plan: Callable[[Undo], None]) -> Context:
         return Context(

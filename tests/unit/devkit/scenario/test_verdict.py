@@ -140,7 +140,11 @@ def test_a_fault_that_met_nothing_is_told_once() -> None:
 def test_reasons_name_each_fault_that_never_fired() -> None:
     arms: dict[ArmName, ArmResult] = {"incident": an_arm(holds=False), "fixed": an_arm(holds=True)}
     verdict = judge(arms, {"incident": evidence((True, False)), "fixed": evidence((False, True))})
-    assert verdict.reasons == ("incident: fault 'fault 1' never fired", "fixed: fault 'fault 0' never fired")
+    assert verdict.reasons == (
+        "incident: fault 'fault 1' never fired",
+        "fixed: fault 'fault 0' never fired",
+        "incident: restarts expected at least 2, measured 0",
+    )
 
 
 def test_reasons_name_each_expectation_that_does_not_hold() -> None:
@@ -207,7 +211,11 @@ class TestAnArmThatMetItsDeadline:
         assert self.reasons(holds=None) == ("fixed: restarts is 0", self.REASON)
 
     def test_when_its_fault_never_fired(self) -> None:
-        assert self.reasons(holds=False, fired=(False,)) == ("fixed: fault 'fault 0' never fired", self.REASON)
+        assert self.reasons(holds=False, fired=(False,)) == (
+            "fixed: fault 'fault 0' never fired",
+            "fixed: restarts expected at least 2, measured 0",
+            self.REASON,
+        )
 
     def test_when_somebody_did_something_to_it(self) -> None:
         assert self.reasons(holds=False, caveats=("debugged",)) == ("fixed: debugged", self.REASON)
@@ -237,7 +245,7 @@ class TestTimeline:
     @pytest.mark.parametrize(
         ("broken", "said"),
         [
-            (of_timeline(fired=False), "fault 'pause' never began (pause: {part: kafka}, at 1s)"),
+            (of_timeline(fired=False), "fault 'pause' never began (pause: {part: kafka}, at 1s): it answered nothing"),
             (of_timeline(acted=False), "fault 'pause' was not seen to act: it answered all the same"),
         ],
     )
@@ -247,6 +255,15 @@ class TestTimeline:
         both: dict[ArmName, tuple[AnyEvidence, ...]] = {"incident": (of_timeline(),), "fixed": (of_timeline(),)}
         found = judge(self.BOTH, both | {arm: (broken,)})
         assert (found.outcome, found.reasons) == ("inconclusive", (f"{arm}: {said}",))
+
+    def test_one_that_never_began_says_how_far_the_arm_came_and_what_was_broken_all_the_same(self) -> None:
+        late = of_timeline(fired=False).model_copy(update={"did": "committed came to 0 of 300"})
+        found = judge({**self.BOTH, "fixed": an_arm(holds=False)}, {"incident": (of_timeline(),), "fixed": (late,)})
+        assert (found.outcome, found.exit_code) == ("inconclusive", INCONCLUSIVE)
+        assert found.reasons == (
+            "fixed: fault 'pause' never began (pause: {part: kafka}, at 1s): committed came to 0 of 300",
+            "fixed: restarts expected at least 2, measured 0",
+        )
 
     def test_one_for_the_incident_arm_alone_is_what_the_arms_differ_in(self) -> None:
         assert judge(self.BOTH, {"incident": (of_timeline(),), "fixed": ()}).outcome == "reproduced and fixed"

@@ -38,6 +38,14 @@ def test_an_outcome_looks_as_good_as_its_exit_code(run: RunRecord) -> None:
     assert verdict(changed(run, outcome="inconclusive")).mood == "unknown"
 
 
+def test_an_inconclusive_run_with_broken_expectations_does_not_say_that_nothing_is_known(run: RunRecord) -> None:
+    assert run.result is not None
+    broken = {name: arm.model_copy(update={"holds": name == "incident"}) for name, arm in run.result.arms.items()}
+    assert "Neither proven nor refuted" in verdict(changed(run, outcome="inconclusive", arms=broken)).meaning
+    holding = {name: arm.model_copy(update={"holds": True}) for name, arm in run.result.arms.items()}
+    assert "Nothing is known" in verdict(changed(run, outcome="inconclusive", arms=holding)).meaning
+
+
 def test_a_run_that_broke_off(run: RunRecord) -> None:
     found = verdict(unfinished(run, "kafka ended"))
     assert (found.headline, found.exit_code, found.reasons) == ("No verdict", 3, ("kafka ended",))

@@ -131,7 +131,16 @@ def test_a_fault_that_never_began_is_no_evidence(arm_with: Make) -> None:
     arm.at(1)
     arm.faults.end()
     (found,) = arm.faults.evidence()
-    assert (found.fired, found.acted) == (False, False)
+    assert (found.fired, found.acted, found.did) == (False, False, "the arm ended before")
+
+
+def test_a_fault_that_never_began_says_how_far_the_arm_came_towards_it(arm_with: Make) -> None:
+    arm = arm_with(item(when="committed: 90%"))
+    arm.look()
+    arm.at(1)
+    arm.faults.end()
+    (found,) = arm.faults.evidence()
+    assert (found.fired, found.did) == (False, "committed came to 40 of 90")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,38 @@
+import pytest
+
+from devkit.faults.condition import Seen, parse_condition
+from devkit.faults.fell_short import Extent, fell_short
+
+SEEN = (
+    Seen({"lag": 40, "committed": 10, "outputs": 4}),
+    Seen({"lag": 90, "committed": 60, "outputs": 8}, batches=frozenset({0, 2})),
+    Seen({"lag": 20, "committed": 80}, batches=frozenset({0, 2})),
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("committed: 90%", "committed came to 80 of 90"),
+        ("lag > 95", "lag came to 90 of more than 95"),
+        ("outputs >= 9", "outputs came to 8 of 9"),
+        ("lag < 5", "lag was never less than 20"),
+        ("deferred > 5", "deferred was not to be seen"),
+        ("batch 3 committed", "the last batch committed was 2"),
+        ("program running", "no query ever ran"),
+        ("program joiner running", "the query of joiner never ran"),
+        ("event: stalled", "no program logged it"),
+        ("met: slow page", "no request met it"),
+    ],
+)
+def test_how_far_an_arm_with_100_events_came(written: str, said: str) -> None:
+    extent = Extent()
+    for seen in SEEN:
+        extent = extent.grown(seen)
+    assert fell_short(parse_condition(written), extent, 100) == said
+
+
+def test_an_arm_that_committed_nothing() -> None:
+    extent = Extent().grown(Seen({"committed": 0}))
+    assert fell_short(parse_condition("committed: 300"), extent, 300) == "committed came to 0 of 300"
+    assert fell_short(parse_condition("batch 1 committed"), extent, 300) == "no batch was committed"
