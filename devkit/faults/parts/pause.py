@@ -1,5 +1,6 @@
 """`pause: {part: kafka}`: a part stands still. Its connections stay open, and nobody answers on them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,6 +10,7 @@ from devkit.errors import StackError
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.parts.answering import answers
 from devkit.faults.stopped import as_data, go_on
+from devkit.guardian.state import known_runs
 from devkit.stack.parts.part import Part
 
 
@@ -27,17 +29,15 @@ class Pause(Fault):
 
     def begin(self, context: Context) -> Acting:
         part = context.parts[self.part]
-        context.plan(_undo(part, outlives_run=context.is_guest))
+        context.plan(_undo(part, context.run_id, outlives_run=context.is_guest))
         part.pull("pause")
-        return _Paused(part)
+        return _Paused(part, context.run_id)
 
     @classmethod
     def undo(cls, undo: Undo) -> None:
         if "container" in undo.data:
-            from devkit.docker.access import find_docker
-            from devkit.docker.command import docker
-
-            docker(find_docker(), ["unpause", undo.data["container"]], what="resuming a container")
+            container, run_id = undo.data["container"], undo.data.get("run", "")
+            _ask_docker(run_id, ["unpause", container], what="resuming a container")
             return
         go_on(undo.data)
 
@@ -45,17 +45,18 @@ class Pause(Fault):
 @dataclass(frozen=True)
 class _Paused:
     part: Part
+    run_id: str
 
     def end(self) -> Proof:
         """Silence alone shows no pause: what is busy, or gone, is silent as well."""
         silent = not answers(self.part.address)
-        stood, state = _state(self.part)
+        stood, state = _state(self.part, self.run_id)
         self.part.pull("resume")
         said = "nothing" if silent else "requests all the same"
         return Proof(silent and stood, f"{state}, and it answered {said}")
 
 
-def _state(part: Part) -> tuple[bool, str]:
+def _state(part: Part, run_id: str) -> tuple[bool, str]:
     """Whether it stands still, and that in words."""
     pid, container = part.life.pid, part.life.container
     if pid is not None:
@@ -66,23 +67,29 @@ def _state(part: Part) -> tuple[bool, str]:
         return status == psutil.STATUS_STOPPED, f"process {pid} was {status}"
     assert container is not None, "a part that can be paused is a process or a container"
     try:
-        said = _status_of(container)
+        said = _status_of(container, run_id)
     except StackError as error:
         return False, f"the engine did not say how container {container} was ({error})"
     return said == "paused", f"container {container} was {said}"
 
 
-def _status_of(container: str) -> str:
+def _status_of(container: str, run_id: str) -> str:
+    words = ["container", "inspect", "--format", "{{.State.Status}}", container]
+    return _ask_docker(run_id, words, what="looking at a container").strip()
+
+
+def _ask_docker(run_id: str, words: Sequence[str], *, what: str) -> str:
+    """The engine of the run, which need not be that of this process's environment."""
     from devkit.docker.access import find_docker
     from devkit.docker.command import docker
 
-    words = ["container", "inspect", "--format", "{{.State.Status}}", container]
-    return docker(find_docker(), words, what="looking at a container").strip()
+    access = next((run.docker for run in known_runs() if run.run_id == run_id), None)
+    return docker(access or find_docker(), words, what=what)
 
 
-def _undo(part: Part, *, outlives_run: bool) -> Undo:
+def _undo(part: Part, run_id: str, *, outlives_run: bool) -> Undo:
     life = part.life
     if life.container is not None:
-        return Undo(data={"container": life.container}, outlives_run=outlives_run)
+        return Undo(data={"container": life.container, "run": run_id}, outlives_run=outlives_run)
     assert life.pid is not None, "a part that can be paused is a process or a container"
     return Undo(data=as_data(psutil.Process(life.pid)), outlives_run=outlives_run)

@@ -6,16 +6,20 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import psutil
 import pytest
 
+from devkit.docker.access import DockerAccess
 from devkit.faults.fault import Fault, Undo
 from devkit.faults.parts.answering import answers
 from devkit.faults.parts.kill import Kill
 from devkit.faults.parts.pause import Pause
 from devkit.faults.parts.restart import Restart
+from devkit.guardian.state import RunState
 from devkit.waiting import wait_until
 from tests.unit.devkit.faults.fakes import FakeLife, FakePart, context
 
@@ -96,14 +100,35 @@ class TestPause:
     def test_a_container_is_known_by_its_id_and_the_engine_says_how_it_is(
         self, status: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("devkit.faults.parts.pause._status_of", {"c1": status}.get)
+        monkeypatch.setattr("devkit.faults.parts.pause._status_of", lambda container, _run: {"c1": status}[container])
         monkeypatch.setattr("devkit.faults.parts.pause.answers", lambda _address: False)
         part = FakePart(life=FakeLife(pid=None, container="c1"))
         plans: list[Undo] = []
         acting = Pause(part="kafka").begin(context(part, plan=plans.append, is_guest=True))
-        assert plans == [Undo(data={"container": "c1"}, outlives_run=True)]
+        assert plans == [Undo(data={"container": "c1", "run": ""}, outlives_run=True)]
         proof = acting.end()
         assert (proof.acted, proof.did) == (status == "paused", f"container c1 was {status}, and it answered nothing")
+
+    def test_a_container_is_looked_at_and_resumed_by_the_engine_of_its_run(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("DOCKER_HOST", "unix:///of-another")
+        monkeypatch.setattr("devkit.faults.parts.pause.answers", lambda _address: False)
+        asked, command = tmp_path / "asked", tmp_path / "docker"
+        command.write_text(f'#!/bin/sh\necho "$DOCKER_HOST $1 $2" >> {asked}\necho paused\n')
+        command.chmod(0o755)
+        access = DockerAccess(command=str(command), environment={"DOCKER_HOST": "unix:///of-the-run"})
+        for run_id, docker in (("of-processes", None), ("run1", access)):
+            RunState(run_id=run_id, guardian_pid=1, guardian_started=1, directory=tmp_path, docker=docker).save()
+        part = FakePart(life=FakeLife(pid=None, container="c1"))
+        plans: list[Undo] = []
+        acting = Pause(part="kafka").begin(replace(context(part, plan=plans.append), run_id="run1"))
+        assert acting.end().acted
+        Pause.undo(plans[0])
+        assert asked.read_text().splitlines() == [
+            "unix:///of-the-run container inspect",
+            "unix:///of-the-run unpause c1",
+        ]
 
 
 class TestKill:
