@@ -93,10 +93,9 @@ class _Held:
         had = {key: now.get(key) for key in self.asked}
         said = ", ".join(f"{key} {value:g}" if value is not None else f"no {key}" for key, value in had.items())
         who = f"client {self.client}" if self.client else "each client"
-        held = f"the broker had {said} for {who}"
         if self.before == dict(self.asked):
-            return Proof(acted=False, did=f"{held}, as before: nothing changed")
-        did = f"{held}, and has what it had before; whom that slowed is not measured"
+            return Proof(acted=False, did=f"what was asked for {who} was so before: nothing changed")
+        did = f"the broker had {said} for {who}, and has what it had before; whom that slowed is not measured"
         return Proof(had == dict(self.asked), did)
 
 

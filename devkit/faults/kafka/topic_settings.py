@@ -84,5 +84,5 @@ class _Changed:
         had = {key: now.get(key, "its default") for key in self.asked}
         said = ", ".join(f"{key} {value}" for key, value in had.items())
         if not self.changes:
-            return Proof(acted=False, did=f"topic {self.topic} had {said}, as before: nothing changed")
+            return Proof(acted=False, did=f"what was asked of topic {self.topic} was so before: nothing changed")
         return Proof(had == dict(self.asked), f"topic {self.topic} had {said}, and has what it had before")

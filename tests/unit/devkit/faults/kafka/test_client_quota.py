@@ -52,9 +52,18 @@ def test_a_quota_that_is_gone_is_no_proof(cluster: FakeCluster, play: Play) -> N
 def test_a_quota_that_was_there_before_changes_nothing(cluster: FakeCluster, play: Play) -> None:
     cluster.quotas["held"] = {"producer_byte_rate": 102400.0}
     proof = play(OF_ONE).begin().end()
-    said = "the broker had producer_byte_rate 102400 for client held, as before: nothing changed"
+    said = "what was asked for client held was so before: nothing changed"
     assert (proof.acted, proof.did) == (False, said)
     assert cluster.quotas["held"] == {"producer_byte_rate": 102400.0}
+
+
+def test_the_later_of_two_equal_quotas_changes_nothing_and_claims_nothing(cluster: FakeCluster, play: Play) -> None:
+    first = play(OF_ONE).begin()
+    second = play(OF_ONE)
+    later = second.fault.begin(second.context)
+    assert first.end().acted
+    assert cluster.quotas["held"] == {}
+    assert later.end().did == "what was asked for client held was so before: nothing changed"
 
 
 def test_what_the_broker_refuses_is_said(cluster: FakeCluster, play: Play) -> None:
