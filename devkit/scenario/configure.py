@@ -14,6 +14,8 @@ from devkit.programs.spark.program import SPARK
 from devkit.scenario.arm_name import ARMS, ArmName
 from devkit.scenario.model import Scenario
 
+ABSENT = "not in this arm"
+
 
 def settings_of(scenario: Scenario, arm: ArmName) -> dict[str, Any]:
     """What the file says to the program of an arm."""
@@ -58,10 +60,18 @@ def topics_made_afresh(scenario: Scenario, arms: Iterable[ArmName], programs: It
 
 
 def config_difference(scenario: Scenario, program: Program | None = None) -> dict[str, dict[str, Any]]:
-    """Keys, as dotted paths, in which the arms differ: `{key: {incident: …, fixed: …}}`; by default the main one's."""
+    """Keys, as dotted paths, in which the arms differ: `{key: {incident: …, fixed: …}}`; by default the main one's.
+
+    After them the faults of the timeline that only one of the arms has, as `timeline.NAME`.
+    """
     of_program = program or main_program(scenario)
     incident, fixed = (configured(scenario, arm, NOWHERE, of_program).effective() for arm in ARMS)
-    return dict(sorted(_differences(incident, fixed)))
+    of_timeline: dict[str, dict[str, Any]] = {
+        f"timeline.{item.name}": {arm: str(item) if arm in item.arms else ABSENT for arm in ARMS}
+        for item in scenario.timeline
+        if {*item.arms} != {*ARMS}
+    }
+    return dict(sorted(_differences(incident, fixed))) | of_timeline
 
 
 def _differences(incident: Any, fixed: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from devkit.faults.item import TimelineItem
 from devkit.programs.places import NOWHERE, Places
 from devkit.programs.spark.program import ConfiguredSpark
 from devkit.scenario.arm_name import ArmName
@@ -79,6 +80,19 @@ class TestDifference:
         scenario = _with_arms({"batch": {"max_offsets": incident}}, {"batch": {"max_offsets": fixed}})
         expected = {} if incident == fixed else {"batch.max_offsets": {"incident": incident, "fixed": fixed}}
         assert config_difference(scenario) == expected
+
+    def test_has_the_faults_of_the_timeline_that_one_arm_alone_has(self, scenario: Scenario) -> None:
+        pause = {"do": {"pause": {"part": "kafka"}}, "at": "3s"}
+        items = (
+            TimelineItem.model_validate({"name": "still", "arms": ["incident"]} | pause),
+            TimelineItem.model_validate({"name": "later", "arms": ["fixed"]} | pause),
+            TimelineItem.model_validate({"name": "both"} | pause),
+        )
+        before = config_difference(scenario)
+        assert config_difference(scenario.model_copy(update={"timeline": items})) == before | {
+            "timeline.still": {"incident": "pause: {part: kafka}, at 3s", "fixed": "not in this arm"},
+            "timeline.later": {"incident": "not in this arm", "fixed": "pause: {part: kafka}, at 3s"},
+        }
 
     def test_uses_the_names_of_the_file(self) -> None:
         scenario = _with_arms({"sink": {"max.request.size": 1000}}, {"sink": {"max.request.size": 2000}})
