@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import psutil
 
-from devkit.errors import StackError
+from devkit.errors import SetupError, StackError
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.parts.answering import answers
 from devkit.faults.stopped import as_data, go_on
@@ -68,7 +68,7 @@ def _state(part: Part, run_id: str) -> tuple[bool, str]:
     assert container is not None, "a part that can be paused is a process or a container"
     try:
         said = _status_of(container, run_id)
-    except StackError as error:
+    except (SetupError, StackError) as error:  # what stands still has to go on all the same
         return False, f"the engine did not say how container {container} was ({error})"
     return said == "paused", f"container {container} was {said}"
 

@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from devkit.docker.access import DockerAccess
+from devkit.errors import SetupError, StackError
 from devkit.faults.fault import Fault, Undo
 from devkit.faults.parts.answering import answers
 from devkit.faults.parts.kill import Kill
@@ -129,6 +130,19 @@ class TestPause:
             "unix:///of-the-run container inspect",
             "unix:///of-the-run unpause c1",
         ]
+
+    @pytest.mark.parametrize("error", [SetupError("no docker"), StackError("no engine")])
+    def test_a_container_goes_on_also_where_nobody_can_look_at_it(
+        self, error: Exception, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def unknown(_container: str, _run_id: str) -> str:
+            raise error
+
+        monkeypatch.setattr("devkit.faults.parts.pause._status_of", unknown)
+        monkeypatch.setattr("devkit.faults.parts.pause.answers", lambda _address: False)
+        part = FakePart(life=FakeLife(pid=None, container="c1"))
+        proof = Pause(part="kafka").begin(context(part)).end()
+        assert (proof.acted, str(error) in proof.did, part.pulled) == (False, True, ["pause", "resume"])
 
 
 class TestKill:
