@@ -17,6 +17,7 @@ from devkit.observe.kit_events import (
     LatencyOfSecond,
     NotObservable,
     ProcessEnded,
+    ProcessOverLimit,
     ProcessRestarted,
     ProcessStarted,
     ProgramsNamed,
@@ -42,7 +43,10 @@ class Span:
 
 @dataclass(frozen=True)
 class Process:
-    """A pipeline process. `exit_code` is None for the one that the arm's end found running."""
+    """A pipeline process. `exit_code` is None for the one that the arm's end found running.
+
+    `killed` says of one that was over a limit of its container which one that was, and what it had taken.
+    """
 
     number: int
     begin_s: float
@@ -50,6 +54,7 @@ class Process:
     ready_s: float | None = None
     exit_code: int | None = None
     failure: str = ""
+    killed: str = ""
 
 
 @dataclass(frozen=True)
@@ -163,6 +168,8 @@ def _processes(entries: Sequence[Entry], ended_s: float) -> tuple[Process, ...]:
                 found[-1] = replace(found[-1], ready_s=at_s)
             case Failed(error=error) if found:
                 found[-1] = replace(found[-1], failure=error)
+            case ProcessOverLimit() as kill if found:
+                found[-1] = replace(found[-1], killed=kill.text)
             case ProcessEnded(exit_code=code) if found:
                 found[-1] = replace(found[-1], end_s=at_s, exit_code=code)
     return tuple(found)

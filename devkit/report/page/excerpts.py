@@ -39,7 +39,7 @@ def _excerpt(directory: Path, arm: ArmRecord, process: Process) -> Excerpt:
     file = f"{arm.arm}/logs/{arm.program}-{process.number}.log"
     return Excerpt(
         f"process {process.number} ended at {process.end_s:.1f} s with exit code {process.exit_code}",
-        process.failure[:_LONGEST_LINE],
+        "; ".join(text for text in (process.killed, process.failure[:_LONGEST_LINE]) if text),
         file,
         _last_lines(directory / file),
     )

@@ -62,6 +62,23 @@ def test_a_process_that_never_got_ready_is_down_until_the_end() -> None:
     assert arm.downtimes == (Span(5.0, 40.0),)
 
 
+def test_a_process_that_was_over_a_limit_of_its_container_says_what_it_had_taken() -> None:
+    mib = 1 << 20
+    held = {"rows": [{"pid": 7, "kind": "Python worker", "size": 700 * mib}], "measure": "proportional"}
+    over = {"process": 1, "limit": "memory", "allowed": 600 * mib, "used": 700 * mib, "memory": held}
+    arm = record(
+        line(101.0, "process_started"),
+        line(105.0, "process_over_limit", **over),
+        line(105.0, "process_ended", process=1, exit_code=137),
+        line(106.0, "process_restarted", process=2),
+        END,
+    )
+    killed, later = arm.processes
+    assert "over its container's memory limit of 600 MiB: proportional memory of 700 MiB (" in killed.killed
+    assert "700" in killed.killed.partition("(")[2]
+    assert (killed.exit_code, later.killed) == (137, "")
+
+
 class TestBatches:
     def test_written_and_not(self, incident: ArmRecord) -> None:
         assert [(one.number, one.written, one.replay) for one in incident.batches] == [

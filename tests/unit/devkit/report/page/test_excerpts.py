@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 from devkit.report.arm_record import ArmRecord, Process, arm_record
@@ -85,3 +86,11 @@ def test_of_many_the_first_and_the_last_are_shown(tmp_path: Path) -> None:
     found, left_out = excerpts(tmp_path, an_arm(20))
     assert [one.said for one in found] == [f"why {n}" for n in (1, 2, 3, 4, 17, 18, 19, 20)]
     assert left_out == 12
+
+
+def test_a_process_that_was_killed_in_its_container_says_why_though_it_wrote_nothing(tmp_path: Path) -> None:
+    (tmp_path / "incident/logs").mkdir(parents=True)
+    (tmp_path / "incident/logs/pipeline-1.log").write_text("")
+    arm = replace(an_arm(), processes=(Process(1, 1, 2, exit_code=137, killed="over its limit: of 700 MiB"),))
+    ((found,), _) = excerpts(tmp_path, arm)
+    assert (found.said, found.lines) == ("over its limit: of 700 MiB", ("(it wrote nothing)",))
