@@ -5,7 +5,9 @@ import sys
 import psutil
 import pytest
 
+from devkit.guardian import Guardian
 from devkit.guardian.birth import birth
+from devkit.guardian.state import known_runs
 from tests.unit.devkit.guardian.conftest import SLEEP
 
 
@@ -28,6 +30,12 @@ def test_it_is_the_processs_own() -> None:
             assert birth(process.pid) != birth(os.getpid())
         finally:
             process.kill()
+
+
+def test_the_state_of_a_run_has_that_of_its_guardian() -> None:
+    with Guardian():
+        (run,) = known_runs()
+        assert run.guardian_birth == birth(run.guardian_pid)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel's ticks")
