@@ -11,9 +11,9 @@ import psutil
 
 from devkit.docker.command import docker
 from devkit.errors import StackError
-from devkit.faults.parts.answering import answers
 from devkit.guardian.lease import RESPAWN, journal_directory
 from devkit.guardian.state import PartPlace, RunState, known_runs
+from devkit.stack.parts.answering import answers
 from devkit.stack.parts.part import Lever, Part
 from devkit.waiting import wait_until
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from devkit.faults.journal import Journal
-from devkit.faults.parts.answering import answers
 from devkit.guardian.lease import journal_directory
 from devkit.guardian.processes import RUN_VARIABLE, marked
 from devkit.guardian.state import RunState, known_runs
+from devkit.stack.parts.answering import answers
 from devkit.waiting import wait_until
 from tests.integration.cli_run import devkit
 

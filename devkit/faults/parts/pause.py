@@ -8,9 +8,9 @@ import psutil
 
 from devkit.errors import SetupError, StackError
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
-from devkit.faults.parts.answering import answers
 from devkit.faults.stopped import as_data, go_on
 from devkit.guardian.state import known_runs
+from devkit.stack.parts.answering import answers
 from devkit.stack.parts.part import Part
 
 

@@ -13,7 +13,7 @@ from kafka.errors import KafkaError
 from devkit.stack.parts.running import Life, require_running
 from devkit.waiting import wait_until
 
-_READY = timedelta(seconds=60)
+READY = timedelta(seconds=60)
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def await_kafka(direct: str, life: Life, *, node: int = 1) -> None:
             admin.close()
 
     wait_until(
-        answers, what=f"{life.name} to accept requests at {direct}", deadline=_READY, hint=f"its log is {life.stderr}"
+        answers, what=f"{life.name} to accept requests at {direct}", deadline=READY, hint=f"its log is {life.stderr}"
     )
 
 

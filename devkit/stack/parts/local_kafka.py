@@ -15,9 +15,11 @@ from devkit.errors import StackError
 from devkit.guardian import Guardian
 from devkit.jvm import jars
 from devkit.jvm.runtime import java_command
-from devkit.stack.parts.kafka import KafkaBroker, await_kafka, render_properties
+from devkit.stack.parts.answering import answers
+from devkit.stack.parts.kafka import READY, KafkaBroker, await_kafka, render_properties
 from devkit.stack.parts.lead import Lead, straight
 from devkit.stack.parts.process import ProcessPart
+from devkit.stack.parts.running import Life, require_running
 from devkit.stack.ports import LOOPBACK, claim_port
 from devkit.waiting import wait_until
 
@@ -101,8 +103,24 @@ def _start(guardian: Guardian, node: _Node, logs: Path) -> ProcessPart:
         node.name,
         _command(guardian, node, "kafka.Kafka", str(node.properties)),
         address=node.told,
-        ready=lambda life: await_kafka(node.kit, life, node=node.number),
+        ready=lambda life: _await(node, life),
         logs=logs,
+    )
+
+
+def _await(node: _Node, life: Life) -> None:
+    """Each listener is bound by itself: the kit's may answer while the clients' has just lost its port to another."""
+    await_kafka(node.kit, life, node=node.number)
+
+    def clients_are_answered() -> bool:
+        require_running(life)
+        return answers(node.client)
+
+    wait_until(
+        clients_are_answered,
+        what=f"{life.name} to answer clients at {node.client}",
+        deadline=READY,
+        hint=f"its log is {life.stderr}",
     )
 
 

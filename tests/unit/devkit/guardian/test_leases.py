@@ -17,7 +17,6 @@ import pytest
 from devkit.faults.attached import attached_parts
 from devkit.faults.fault import Context, Undo
 from devkit.faults.journal import Journal, Page
-from devkit.faults.parts.answering import answers
 from devkit.faults.parts.kill import Kill
 from devkit.faults.parts.pause import Pause
 from devkit.faults.stopped import as_data
@@ -25,6 +24,7 @@ from devkit.guardian import Guardian
 from devkit.guardian.end import end_run, heal
 from devkit.guardian.lease import LEASE, journal_directory
 from devkit.guardian.state import PartPlace, known_runs
+from devkit.stack.parts.answering import answers
 from devkit.stack.ports import claim_port
 from tests.unit.devkit.faults.parts.test_levers import HTTP
 from tests.unit.devkit.guardian.conftest import SLEEP, await_gone, await_value

@@ -16,11 +16,11 @@ import pytest
 from devkit.docker.access import DockerAccess
 from devkit.errors import SetupError, StackError
 from devkit.faults.fault import Fault, Undo
-from devkit.faults.parts.answering import answers
 from devkit.faults.parts.kill import Kill
 from devkit.faults.parts.pause import Pause
 from devkit.faults.parts.restart import Restart
 from devkit.guardian.state import RunState
+from devkit.stack.parts.answering import answers
 from devkit.waiting import wait_until
 from tests.unit.devkit.faults.fakes import FakeLife, FakePart, context
 
