@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from devkit.cli.running import MOCK_API, address_of, run_id_option, running_stack
+from devkit.cli.running import MOCK_API, address_of, run_id_option, running_stack, stacks_up
 from devkit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -115,6 +115,7 @@ def add(
     names = control.add(documents)
     for added in names:
         click.echo(f"stack {run.run_id}: {_shown(added)} is in force")
+    _tell_whose(run, run_id)
     if not run.released:
         click.echo("  until the arm ends: the next one begins with the scenario's own faults", err=True)
     which = shlex.join([*names, *(["--run-id", run.run_id] if run_id else [])])
@@ -141,10 +142,24 @@ def _add_on_a_part(run: "RunState", item: "TimelineItem", control: "FaultControl
     added = HandFaults(run).add(item, taken=frozenset(fault.name for fault in control.listed()))
     if added.text:
         click.echo(f"stack {run.run_id}: {_shown(added.name)} is done: {added.text}")
+        _tell_whose(run, run_id)
         return
     click.echo(f"stack {run.run_id}: {_shown(added.name)} {'waits' if added.waits else 'is in force'}")
+    _tell_whose(run, run_id)
     which = shlex.join([added.name, *(["--run-id", run.run_id] if run_id else [])])
     click.echo(f"  `devkit fault remove {which}` ends it", err=True)
+
+
+def _tell_whose(run: "RunState", run_id: str | None) -> None:
+    """What somebody may not know who named no stack: that there were others, and what it does to a scenario."""
+    if not run.released:
+        click.echo(
+            "  a command is running on that stack: if it is a scenario, its verdict is now inconclusive", err=True
+        )
+    if run_id is None and (others := [other.run_id for other in stacks_up() if other.run_id != run.run_id]):
+        click.echo(
+            f"  it is the stack that came up last; `--run-id` chooses of the others: {', '.join(others)}", err=True
+        )
 
 
 _DO_EXAMPLE = "--do '{pause: {part: kafka}}'; `devkit faults` lists all"

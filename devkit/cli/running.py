@@ -20,9 +20,14 @@ def run_id_option(command: F) -> F:
     return click.option("--run-id", metavar="ID", help="Which stack; by default the one that came up last.")(command)
 
 
+def stacks_up() -> list[RunState]:
+    """In the order in which they came up; kept ones and those of a running command alike."""
+    return [run for run in known_runs() if run.guardian_is_alive() and run.addresses]
+
+
 def running_stack(run_id: str | None) -> RunState:
-    """The stack with this id, else the newest; kept ones and those of a running command alike. Raises UsageError."""
-    runs = [run for run in known_runs() if run.guardian_is_alive() and run.addresses]
+    """The stack with this id, else the newest. Raises UsageError."""
+    runs = stacks_up()
     if run_id is None and not runs:
         raise UsageError("no stack is up", hint="`devkit up` starts one, `devkit scenario run NAME --keep` leaves one")
     chosen = runs if run_id is None else [run for run in runs if run.run_id == run_id]
