@@ -65,9 +65,15 @@ def up(
 
 @click.command()
 @click.argument("run_id", required=False)
-def down(run_id: str | None) -> None:
-    """End a stack that was left up; with no RUN_ID, all of them."""
+@click.option("--all", "every", is_flag=True, help="All stacks that were left up.")
+def down(run_id: str | None, *, every: bool) -> None:
+    """End a stack that was left up: the only one, or that with RUN_ID."""
+    if every and run_id is not None:
+        raise UsageError(f"--all and the stack {run_id}", hint="give one of them")
     runs = _released(run_id)
+    if len(runs) > 1 and not every:
+        up_now = ", ".join(run.run_id for run in runs)
+        raise UsageError(f"{len(runs)} stacks are up: {up_now}", hint="name one, or end all: `devkit down --all`")
     if not runs:
         click.echo("no stack is up")
     from devkit.guardian.end import end_run

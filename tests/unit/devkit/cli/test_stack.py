@@ -98,6 +98,17 @@ class TestDown:
         assert devkit("down", run.run_id).code == 2
         assert psutil.Process(run.guardian_pid).is_running()
 
+    def test_of_several_one_has_to_be_named(self, devkit: Devkit, kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+        ended: list[str] = []
+        monkeypatch.setattr("devkit.guardian.end.end_run", lambda run: ended.append(run.run_id))
+        kept("beef0002"), kept("cafe0001")
+        finished = devkit("down")
+        assert (finished.code, ended) == (2, [])
+        assert finished.err.startswith("error: 2 stacks are up: beef0002, cafe0001\nhint: name one")
+        assert devkit("down", "beef0002", "--all").code == 2
+        assert (devkit("down", "cafe0001").code, ended) == (0, ["cafe0001"])
+        assert (devkit("down", "--all").code, ended) == (0, ["cafe0001", "beef0002", "cafe0001"])
+
     def test_a_mistyped_id_brings_those_that_are_up(self, devkit: Devkit, kept: Kept) -> None:
         kept()
         assert devkit("down", "cafe").err == "error: there is no stack cafe\nhint: up are: cafe0001\n"
