@@ -3,35 +3,27 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
+from devkit.faults.fault import Acting, Context, Need, Proof
+from devkit.faults.parts.started_again import StartedAgain
 from devkit.stack.parts.part import Part
 from devkit.stack.parts.running import Life
 
 
-class Kill(Fault):
+class Kill(StartedAgain):
     """What the part had not written to disk is gone; it is started again with the same data on the same port."""
 
     name: ClassVar[str] = "kill"
     summary: ClassVar[str] = "a part dies by SIGKILL; at the end it is started again with its data"
     example: ClassVar[str] = "{part: kafka}"
-    blinds: ClassVar[bool] = True
-
-    part: str
 
     def needs(self) -> tuple[Need, ...]:
         return Need(self.part, "kill"), Need(self.part, "restart")
 
     def begin(self, context: Context) -> Acting:
         part, life = context.parts[self.part], context.parts[self.part].life
-        context.plan(Undo(data={"part": self.part, "run_id": context.run_id}))
+        self.plan_start(context)
         part.pull("kill")
         return _Killed(part, life)
-
-    @classmethod
-    def undo(cls, undo: Undo) -> None:
-        from devkit.faults.attached import start_again
-
-        start_again(undo.data["run_id"], undo.data["part"])
 
 
 @dataclass(frozen=True)

@@ -3,35 +3,27 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
+from devkit.faults.fault import Acting, Context, Need, Proof
+from devkit.faults.parts.started_again import StartedAgain
 from devkit.stack.parts.running import Life
 
 
-class Restart(Fault):
+class Restart(StartedAgain):
     """It gets SIGTERM and the time to close its files; it lasts as long as that and the new start take."""
 
     name: ClassVar[str] = "restart"
     summary: ClassVar[str] = "a part is ended by SIGTERM and started again with its data"
     example: ClassVar[str] = "{part: kafka}"
-    blinds: ClassVar[bool] = True
     lasts: ClassVar[bool] = False
-
-    part: str
 
     def needs(self) -> tuple[Need, ...]:
         return (Need(self.part, "restart"),)
 
     def begin(self, context: Context) -> Acting:
         part, before = context.parts[self.part], context.parts[self.part].life
-        context.plan(Undo(data={"part": self.part, "run_id": context.run_id}))
+        self.plan_start(context)
         part.pull("restart")
         return _Restarted(before, part.life)
-
-    @classmethod
-    def undo(cls, undo: Undo) -> None:
-        from devkit.faults.attached import start_again
-
-        start_again(undo.data["run_id"], undo.data["part"])
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,23 @@
+"""What `kill` and `restart` have alike: the part is dead for a while, and whoever undoes the fault starts it again."""
+
+from typing import ClassVar
+
+from devkit.faults.fault import Context, Fault, Undo
+
+
+class StartedAgain(Fault):
+    """A fault after which the part has to be started again."""
+
+    blinds: ClassVar[bool] = True
+
+    part: str
+
+    def plan_start(self, context: Context) -> None:
+        """Write to the journal that the part is to be started again; to be called before it is ended."""
+        context.plan(Undo(data={"part": self.part, "run_id": context.run_id}))
+
+    @classmethod
+    def undo(cls, undo: Undo) -> None:
+        from devkit.faults.attached import start_again
+
+        start_again(undo.data["run_id"], undo.data["part"])
