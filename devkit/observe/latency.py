@@ -13,7 +13,7 @@ from devkit.observe.figures import LatencyFigures
 
 if TYPE_CHECKING:  # the expectations are made of this, and they must not need Kafka
     from devkit.observe.audit.arrivals import Position
-    from devkit.observe.audit.audit import SourceEvent
+    from devkit.observe.audit.source_event import SourceEvent
 
 Page = tuple[str, int]
 """Wiki and page id."""

@@ -46,8 +46,11 @@ class LiveProgress(Progress):
         self._live: Live | None = None
         self._drawn: list[str] = []
 
+    @property
+    def width(self) -> int | None:
+        return max(_NARROWEST, self._console.width)
+
     def line(self, scope: str, text: str) -> None:
-        self.width = max(_NARROWEST, min(self.width_at_most, self._console.width))
         super().line(scope, text)
         self._draw()
 

@@ -1,46 +1,46 @@
-"""Plain lines while a run goes on, readable at 80 columns, without colour and without a terminal."""
+"""Plain lines while a run goes on, readable without colour and without a terminal: one line for each statement, which
+is wrapped only where the output is a terminal.
+"""
 
 import sys
-import textwrap
 import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import IO, Literal, Self
 
 from devkit.observe.sample import Sample
+from devkit.report.wrapping import width_of, wrapped
+from located_config.count import counted
 
 Moment = Literal["arm begins", "restart"]
 _QUIET_S = 2.0
-_WIDTH = 80
 
 
 class Progress:
-    """A sample gets a line when something moved since the last, at most every two seconds.
+    """A sample gets a line when something moved since the last, at most every two seconds. A fault is in the line where
+    it begins to match requests, and then not again before it has matched none for a line: a rule that matches every
+    request is named once in an arm.
 
     A context manager, as what takes its place on a terminal has to tidy up.
     """
 
-    width_at_most = _WIDTH
-
     def __init__(self, stream: IO[str] | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream if stream is not None else sys.stdout
         self._clock = clock
-        self.width = self.width_at_most
         self._started = clock()
         self._last_at = self._started - _QUIET_S
         self._last: tuple[str, int, int, int, int] | None = None
+        self._matched: dict[str, int] = {}
+        self._active: frozenset[str] = frozenset()
+
+    @property
+    def width(self) -> int | None:
+        """Columns to wrap at; None for lines that end where the statement ends."""
+        return width_of(self._stream)
 
     def line(self, scope: str, text: str) -> None:
         head = f"{self._clock() - self._started:6.1f}s {scope:<8} "
-        lines = textwrap.wrap(
-            text,
-            self.width,
-            initial_indent=head,
-            subsequent_indent=" " * len(head),
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        self._write("\n".join(lines or [head.rstrip()]))
+        self._write("\n".join(wrapped(text, head, self.width)))
 
     def _write(self, text: str) -> None:
         self._stream.write(text + "\n")
@@ -67,10 +67,18 @@ class Progress:
         figures = (scope, sample.committed, sample.source_end, sample.outputs, sample.errors)
         if figures == self._last or (now - self._last_at < _QUIET_S and not last):
             return
+        if self._last is None or self._last[0] != scope:
+            self._matched, self._active = {}, frozenset()
         self._last_at, self._last = now, figures
-        faults = "".join(f", fault {name!r} {count} times" for name, count in sample.faults.items() if count)
         self.line(
             scope,
             f"committed {sample.committed}/{sample.source_end}, lag {sample.lag}, "
-            f"out {sample.outputs}, errors {sample.errors}, fetches {sample.requests}{faults}",
+            f"out {sample.outputs}, errors {sample.errors}, fetches {sample.requests}{self._faults(sample)}",
         )
+
+    def _faults(self, sample: Sample) -> str:
+        """Those that match requests now and did not at the line before."""
+        active = frozenset(name for name, count in sample.faults.items() if count > self._matched.get(name, 0))
+        begun = [name for name in sample.faults if name in active - self._active]
+        self._matched, self._active = dict(sample.faults), active
+        return "".join(f", fault {name!r} matched {counted(sample.faults[name], 'request')}" for name in begun)

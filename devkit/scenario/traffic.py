@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Iterable
 
-from devkit.observe.audit.audit import SourceEvent
+from devkit.observe.audit.source_event import SourceEvent
 from devkit.traffic.generate import generate
 from devkit.traffic.model import TrafficSpec
 from devkit.traffic.publish import Publisher, connect_producer

@@ -9,26 +9,20 @@ import orjson
 
 from devkit.observe.audit.arrivals import Arrival, Position
 from devkit.observe.audit.claims import KEY_HEADER, ClaimError
+from devkit.observe.audit.examples import Examples, error_text
 from devkit.observe.audit.expected import ExpectedOutput, Truth
 from devkit.observe.audit.model import Audit
 from devkit.observe.audit.order import Landing, Late, earlier, late_events
+from devkit.observe.audit.source_event import SourceEvent, place
 from devkit.observe.deferrals import Standing
-from devkit.traffic.manifest import ManifestEntry
+from devkit.traffic.records import Fate
+from located_config.count import counted
 
-_MAX_EXAMPLES = 10
-
-
-@dataclass(frozen=True)
-class SourceEvent:
-    """An input: its manifest entry and the bytes that were published."""
-
-    entry: ManifestEntry
-    key: bytes
-    value: bytes
-
-    @property
-    def position(self) -> Position:
-        return self.entry.topic, self.entry.partition, self.entry.offset
+_FATES: Mapping[Fate, str] = {
+    "output": "an output",
+    "error": "an error event",
+    "filtered": "no record, as it is filtered",
+}
 
 
 @dataclass
@@ -62,7 +56,7 @@ class DeliveryAudit:
         self._resolve = resolve
         self._departures: dict[Position, _Departure] = {}
         self._counts: Counter[str] = Counter()
-        self._examples: list[str] = []
+        self._examples = Examples()
 
     def add_output(self, arrival: Arrival) -> None:
         event, departure = self._attribute(arrival)
@@ -75,7 +69,7 @@ class DeliveryAudit:
             departure.output = Landing.of(arrival)
             self._verify_output(arrival, event)
             if departure.errors:
-                self._count("conflicting", arrival, "output and error")
+                self._count("conflicting", arrival, "left as output and as error event")
         departure.outputs.append(digest)
 
     def add_error(self, arrival: Arrival) -> None:
@@ -89,7 +83,7 @@ class DeliveryAudit:
             departure.error = Landing.of(arrival)
             self._verify_error(arrival, event)
             if departure.outputs:
-                self._count("conflicting", arrival, "output and error")
+                self._count("conflicting", arrival, "left as output and as error event")
         departure.errors.append(digest)
 
     def past(self, ends: Mapping[int, int]) -> int:
@@ -107,15 +101,16 @@ class DeliveryAudit:
     def finish(self, committed: Mapping[int, int], deferrals: Standing | None = None) -> Audit:
         """The figures, given the offsets up to which the pipeline has committed and what it has put aside."""
         deferrals = deferrals or Standing()
-        counts, examples = self._counts.copy(), list(self._examples)
+        counts, examples = self._counts.copy(), self._examples.copy()
         for late in self._late():
             counts["out_of_order"] += 1
-            detail = f"after {_name(late.overtaken_by)}"
-            examples.append(_example("out_of_order", late.position, late.landing, detail))
-        strangers = [_name(position) for position in sorted(deferrals.ever - self._events.keys())]
-        strangers += [repr(key) for key in deferrals.unreadable]
+            behind = f"left behind {self._events[late.overtaken_by].name}, which comes after it"
+            examples.add("out_of_order", _which(self._events[late.position], late.landing), behind)
+        strangers = [f"source {place(position)}" for position in sorted(deferrals.ever - self._events.keys())]
+        strangers += [f"a key of {counted(len(key), 'byte')}" for key in deferrals.unreadable]
         counts["unattributed"] += len(strangers)
-        examples += [f"unattributed: {stranger} in the deferral topic" for stranger in strangers]
+        for stranger in strangers:
+            examples.add("unattributed", f"{stranger} in the deferral topic", "names no event that was published")
         for position, event in self._events.items():
             departure = self._departures.get(position)
             is_committed = event.entry.offset < committed.get(event.entry.partition, 0)
@@ -129,17 +124,20 @@ class DeliveryAudit:
                 counts["filtered"] += 1
             else:
                 counts["lost"] += 1
-                examples.append(f"lost: {_name(position)}, expected {event.entry.expected.fate}")
+                examples.add(
+                    "lost", event.name, f"committed, and never left; expected {_FATES[event.entry.expected.fate]}"
+                )
         return Audit(
             inputs=len(self._events),
-            examples=tuple(examples[:_MAX_EXAMPLES]),
+            examples=examples.all(),
             **{name: counts[name] for name in Audit.model_fields if name not in ("inputs", "examples")},
         )
 
     def _attribute(self, arrival: Arrival) -> tuple[SourceEvent | None, _Departure | None]:
         event = self._events.get(arrival.source) if arrival.source else None
         if event is None:
-            self._count("unattributed", arrival, f"names source {arrival.source}")
+            source = f"source {place(arrival.source)}, which was never published" if arrival.source else "no source"
+            self._count("unattributed", arrival, f"its headers name {source}")
             return None, None
         return event, self._departures.setdefault(event.position, _Departure())
 
@@ -157,11 +155,11 @@ class DeliveryAudit:
         if identical:
             self._counts["duplicated"] += 1
         else:
-            self._count("conflicting", arrival, "repeated with other content")
+            self._count("conflicting", arrival, "left again with other content")
 
     def _verify_output(self, arrival: Arrival, event: SourceEvent) -> None:
         if event.entry.expected.fate != "output":
-            self._count("misrouted", arrival, f"output, expected {event.entry.expected.fate}")
+            self._count("misrouted", arrival, f"left as output; expected {_FATES[event.entry.expected.fate]}")
             return
         expected = ExpectedOutput(event.value, event.entry.expected, stream=self._stream, truth=self._truth)
         if KEY_HEADER not in arrival.headers:
@@ -179,19 +177,25 @@ class DeliveryAudit:
     def _verify_error(self, arrival: Arrival, event: SourceEvent) -> None:
         expected = event.entry.expected
         if expected.fate != "error":
-            self._count("misrouted", arrival, f"error, expected {expected.fate}: {arrival.value[:300]!r}")
+            left = f"left as error event ({error_text(arrival)})"
+            self._count("misrouted", arrival, f"{left}; expected {_FATES[expected.fate]}")
             return
         try:
             error_type = orjson.loads(arrival.value).get("error_type")
         except (orjson.JSONDecodeError, AttributeError):
             error_type = None
         if error_type != expected.reason:
-            self._count("mismatched", arrival, f"error type {error_type!r}, expected {expected.reason!r}")
+            self._count("mismatched", arrival, f"error_type is {error_type!r}; expected {expected.reason!r}")
 
-    def _count(self, what: str, arrival: Arrival, detail: str) -> None:
+    def _count(self, what: str, arrival: Arrival, wrong: str) -> None:
         self._counts[what] += 1
-        if len(self._examples) < _MAX_EXAMPLES:
-            self._examples.append(_example(what, arrival.source, Landing.of(arrival), detail))
+        event = self._events.get(arrival.source) if arrival.source else None
+        self._examples.add(what, _which(event, Landing.of(arrival)), wrong)
+
+
+def _which(event: SourceEvent | None, landing: Landing) -> str:
+    record = f"record {place((landing.topic, landing.partition, landing.offset))}"
+    return f"{event.name}, {record}" if event else record
 
 
 def _digest(arrival: Arrival) -> str:
@@ -199,12 +203,3 @@ def _digest(arrival: Arrival) -> str:
     for name, value in sorted(arrival.headers.items()):
         digest.update(name.encode() + b"\0" + value + b"\0")
     return digest.hexdigest()
-
-
-def _example(what: str, position: Position | None, landing: Landing, detail: str) -> str:
-    place = _name(position) if position else "no source"
-    return f"{what}: {place} at {landing.topic}/{landing.partition}/{landing.offset}: {detail}"
-
-
-def _name(position: Position) -> str:
-    return "/".join(str(part) for part in position)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devkit.observe.audit.arrivals import Position, read_topic
-from devkit.observe.audit.audit import DeliveryAudit, SourceEvent
+from devkit.observe.audit.audit import DeliveryAudit
 from devkit.observe.audit.claims import resolve_claim
 from devkit.observe.audit.model import Audit
+from devkit.observe.audit.source_event import SourceEvent
 from devkit.observe.checkpoint import Range
 from devkit.observe.deferrals import Standing
 from devkit.observe.latency import Latencies, Page, latencies

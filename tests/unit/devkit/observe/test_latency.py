@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devkit.observe.audit.audit import SourceEvent
+from devkit.observe.audit.source_event import SourceEvent
 from devkit.observe.latency import EventLatency, Latencies, Percentile, latencies
 from tests.unit.devkit.observe.audit.events import source_event
 

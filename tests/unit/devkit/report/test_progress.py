@@ -1,4 +1,9 @@
+import fcntl
 import io
+import os
+import re
+import struct
+import termios
 from dataclasses import dataclass
 
 import pytest
@@ -52,7 +57,30 @@ def test_a_sample_is_one_line(progress: Progress, output: io.StringIO) -> None:
 def test_faults_are_named_once_they_have_fired(progress: Progress, output: io.StringIO) -> None:
     progress.sample("fixed", SAMPLE.model_copy(update={"faults": {"huge page": 3, "slow page": 0}}))
     text = " ".join(output.getvalue().split())
-    assert text.endswith("fetches 96, fault 'huge page' 3 times")
+    assert text.endswith("fetches 96, fault 'huge page' matched 3 requests")
+
+
+def test_one_request_is_one_request(progress: Progress, output: io.StringIO) -> None:
+    progress.sample("fixed", SAMPLE.model_copy(update={"faults": {"huge page": 1}}))
+    assert output.getvalue().endswith("fault 'huge page' matched 1 request\n")
+
+
+def test_a_fault_is_named_again_only_when_it_begins_again(
+    progress: Progress, output: io.StringIO, clock: Clock
+) -> None:
+    for number, (gateway, parser) in enumerate([(1, 10), (2, 20), (2, 30), (3, 40)]):
+        faults = {"gateway": gateway, "parser": parser}
+        progress.sample("fixed", SAMPLE.model_copy(update={"committed": number, "faults": faults}))
+        clock.now += 2
+    named = [re.findall(r"fault '(\w+)'", line) for line in output.getvalue().splitlines()]
+    assert named == [["gateway", "parser"], [], [], ["gateway"]]
+
+
+def test_each_arm_names_its_faults(progress: Progress, output: io.StringIO, clock: Clock) -> None:
+    for scope in ("incident", "fixed"):
+        progress.sample(scope, SAMPLE.model_copy(update={"faults": {"parser": 9}}))
+        clock.now += 2
+    assert output.getvalue().count("fault 'parser' matched 9 requests") == 2
 
 
 def test_samples_come_at_most_every_two_seconds(progress: Progress, output: io.StringIO, clock: Clock) -> None:
@@ -83,10 +111,20 @@ def test_the_other_arm_is_news(progress: Progress, output: io.StringIO, clock: C
     assert [line.split()[1] for line in output.getvalue().splitlines()] == ["incident", "fixed"]
 
 
-def test_long_lines_are_wrapped_under_their_text(progress: Progress, output: io.StringIO) -> None:
-    progress.line("incident", "word " * 40)
-    lines = output.getvalue().splitlines()
-    assert max(map(len, lines)) <= 80
+def test_where_there_is_no_terminal_a_statement_is_one_line(progress: Progress, output: io.StringIO) -> None:
+    progress.line("incident", "word " * 40 + "\n  and a second line")
+    (line,) = output.getvalue().splitlines()
+    assert line.endswith("word word and a second line")
+
+
+def test_a_terminal_gets_lines_of_its_width_under_their_text() -> None:
+    master, slave = os.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+    with os.fdopen(slave, "w", encoding="utf-8") as terminal:
+        Progress(terminal).line("incident", "word " * 40)
+        lines = os.read(master, 4096).decode().splitlines()
+    os.close(master)
+    assert 50 < max(map(len, lines)) <= 60
     assert {line[:17] for line in lines[1:]} == {" " * 17}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from devkit.observe.audit.arrivals import Arrival
-from devkit.observe.audit.audit import SourceEvent
+from devkit.observe.audit.source_event import SourceEvent
 from devkit.traffic.manifest import ManifestEntry
 from devkit.traffic.records import Expected, Fate, PageRef
 

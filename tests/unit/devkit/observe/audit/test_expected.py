@@ -3,8 +3,8 @@ from typing import Any
 import orjson
 import pytest
 
-from devkit.observe.audit.audit import SourceEvent
 from devkit.observe.audit.expected import ExpectedOutput, payload_hash
+from devkit.observe.audit.source_event import SourceEvent
 from tests.unit.devkit.observe.audit.events import OUTPUT, enriched, source_event, truth, without_bodies
 
 EDIT = source_event(1)

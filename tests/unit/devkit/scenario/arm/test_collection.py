@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from devkit.observe.audit.arrivals import Arrival
-from devkit.observe.audit.audit import SourceEvent
+from devkit.observe.audit.source_event import SourceEvent
 from devkit.observe.checkpoint import Range
 from devkit.observe.deferrals import Standing
 from devkit.programs.topics import ProgramTopics

@@ -1,0 +1,46 @@
+"""An input of an arm, and what a person calls it."""
+
+from dataclasses import dataclass
+
+import orjson
+
+from devkit.observe.audit.arrivals import Position
+from devkit.traffic.manifest import ManifestEntry
+
+
+@dataclass(frozen=True)
+class SourceEvent:
+    """Its manifest entry and the bytes that were published."""
+
+    entry: ManifestEntry
+    key: bytes
+    value: bytes
+
+    @property
+    def position(self) -> Position:
+        return self.entry.topic, self.entry.partition, self.entry.offset
+
+    @property
+    def name(self) -> str:
+        """`page 'Main Page', event 0b9e…, source mediawiki.page_change.v1/0/17`; what the bytes do not say is left out.
+
+        Topic, partition and offset are there always: an event that cannot be parsed has nothing else.
+        """
+        expected = self.entry.expected
+        title = expected.page.title if expected.page else self._at("page", "page_title")
+        event_id = expected.event_id or self._at("meta", "id")
+        parts = [f"page {title.replace('_', ' ')!r}"] if title else []
+        parts += [f"event {event_id}"] if event_id else []
+        return ", ".join([*parts, f"source {place(self.position)}"])
+
+    def _at(self, section: str, key: str) -> str | None:
+        try:
+            found = orjson.loads(self.value)[section][key]
+        except (orjson.JSONDecodeError, TypeError, KeyError):
+            return None
+        return found if isinstance(found, str) else None
+
+
+def place(position: Position) -> str:
+    """`topic/partition/offset`."""
+    return "/".join(map(str, position))
