@@ -1,15 +1,20 @@
-"""What somebody may have meant who wrote a name that does not exist."""
+"""The existing name that the writer of an unknown one most likely meant."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+
+RENAMED = {"unknown_while": "not_found_grace"}
+"""Names that were in use before, and what each is called now: no likeness leads from one to the other."""
 
 LIKE = 0.6
 """How much alike two names have to be, from 0 to 1."""
 
 
 def nearest(name: str, known: Iterable[str], like: float = LIKE) -> str | None:
-    """The known name that is most like it; None when none is."""
-    return next(iter(get_close_matches(name, list(known), n=1, cutoff=like)), None)
+    """The known name it was renamed to, or else the most similar; None without either."""
+    names = list(known)
+    renamed = RENAMED.get(name)
+    return renamed if renamed in names else next(iter(get_close_matches(name, names, n=1, cutoff=like)), None)
 
 
 def near_miss(name: str, known: Iterable[str]) -> str:

@@ -98,8 +98,8 @@ def run(
         require_protocol(given)
         told = budget(config, given, limit=memory_limit, slots=slots)
         config = told.config
-        in_force = config.model_dump(mode="json", by_alias=True)
-        log.say(Configuration(unsafe=tuple(unsafe), in_force=in_force))
+        effective = config.model_dump(mode="json", by_alias=True)
+        log.say(Configuration(unsafe=tuple(unsafe), effective=effective))
         if told.plan is not None:
             log.say(memory_event(told.plan))
         from pipeline import stream

@@ -1,6 +1,6 @@
 """One micro-batch: source rows, and entries of the ledger whose turn it is, through the job into the sink.
 
-plan ─▶ new rows and claimed entries ─▶ one write action ─▶ settle with the ledger ─▶ Spark commits
+plan ─▶ new rows and reserved entries ─▶ one write action ─▶ settle with the ledger ─▶ Spark commits
 """
 
 import time
@@ -23,7 +23,7 @@ from pipeline.sink import write
 from pipeline.slots import main_slots
 from pipeline.stall import StallWatch
 from pipeline.stop import BatchGate, HeldError, hold
-from pipeline.told import accumulated_list
+from pipeline.task_results import accumulated_list
 from pipeline.worker import RECORD_DDL, SOURCE_COLUMNS, enrich, enrich_around
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class BatchWriter:
             self._lanes.start()
             if self._metrics:
                 lanes = self._lanes
-                self._metrics.watch_ledger(lambda: lanes.standing)
+                self._metrics.watch_ledger(lambda: lanes.status)
                 self._metrics.watch_breakers(lambda: lanes.breakers)
 
     @property
@@ -142,7 +142,7 @@ class BatchWriter:
         snapshot = self._lanes.plan(number) if self._lanes else None
         self._begin_to_write(number)
         self._watch.begin(number)
-        log.say(BatchStarted(batch=number, claimed=len(snapshot.claimed) if snapshot else 0))
+        log.say(BatchStarted(batch=number, reserved=len(snapshot.reserved) if snapshot else 0))
         started = time.monotonic()
         if self._lanes is None or snapshot is None:
             function = enrich(self._config, workers=workers)
@@ -155,10 +155,10 @@ class BatchWriter:
                 workers=workers,
                 limit_bytes=self._lanes.limit_bytes,
             )
-            if snapshot.claimed:
-                # Each page in one task and in the order of the source. A replayed batch may hold a claimed entry twice.
+            if snapshot.reserved:
+                # Each page in one task, in the order of the source. A replayed batch may hold a reserved entry twice.
                 rows = (
-                    rows.unionByName(entry_rows(self._spark, snapshot.claimed))
+                    rows.unionByName(entry_rows(self._spark, snapshot.reserved))
                     .repartition(workers, "topic", "partition", "key")
                     .sortWithinPartitions("topic", "partition", "offset")
                 )

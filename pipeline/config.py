@@ -102,7 +102,7 @@ class Fetch(_Section):
 
     `retry_budget` is shared by all records of a Python worker; `none` is unsafe: a sick upstream gets every retry.
 
-    A revision that a wiki does not know is final, unless its event is younger than `unknown_while`: replicas may lag.
+    A revision that a wiki does not know is final, unless its event is younger than `not_found_grace`: replicas may lag.
     """
 
     concurrency: PositiveInt = 128
@@ -115,7 +115,7 @@ class Fetch(_Section):
     concurrency_per_wiki: PositiveInt | None = None
     max_in_flight_bytes: Annotated[Size, Field(gt=0)] = 256 * MIB
     inline_limit: Annotated[Size, Field(ge=0)] = MIB
-    unknown_while: Duration = timedelta(0)
+    not_found_grace: Duration = timedelta(0)
 
 
 class Content(_Section):

@@ -31,11 +31,11 @@ def fields_of(event: Event) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """`in_force` is the whole of it, as a configuration file would have it."""
+    """`effective` is the whole of it, as a configuration file would have it."""
 
     event: Literal["configuration"] = "configuration"
     unsafe: tuple[str, ...]
-    in_force: Mapping[str, object] | None = None
+    effective: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,10 +58,10 @@ class SettingsUnknown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InForce:
+class EffectiveSettings:
     """Settings of Spark, its source and the producer, as they are."""
 
-    event: Literal["in_force"] = "in_force"
+    event: Literal["effective_settings"] = "effective_settings"
     heap_bytes: int
     spark: Mapping[str, object]
     source: Mapping[str, object]
@@ -143,11 +143,11 @@ class Started:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchStarted:
-    """`claimed` deferred events go with it."""
+    """`reserved` deferred events go with it."""
 
     event: Literal["batch_started"] = "batch_started"
     batch: int
-    claimed: int = 0
+    reserved: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,25 +232,25 @@ class CommandCarriedOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BreakerOpen:
-    """`failed` of `requests` to a wiki; it is not asked for `rest_s`."""
+    """`failed` of `requests` to a wiki; it is not asked for `remaining_s`."""
 
     event: Literal["breaker_open"] = "breaker_open"
     wiki: str
     requests: int
     failed: int
     why: str
-    rest_s: float
+    remaining_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BreakerProbe:
-    """A wiki was asked again; unless it is well, the next probe follows after `next_s`."""
+    """A wiki was asked again; unless it is healthy, the next probe follows after `next_s`."""
 
     event: Literal["breaker_probe"] = "breaker_probe"
     wiki: str
     path: str
     answer: str
-    well: bool
+    healthy: bool
     next_s: float | None = None
 
 
@@ -328,7 +328,7 @@ PipelineEvent = Annotated[
     Configuration
     | Memory
     | SettingsUnknown
-    | InForce
+    | EffectiveSettings
     | BrokerLimits
     | LimitsDisagree
     | LimitsUnknown

@@ -16,10 +16,18 @@ from typing import TYPE_CHECKING
 from pipeline import log
 from pipeline.checkpoint import committed_offsets, look, write_text
 from pipeline.config import PipelineConfig
+from pipeline.effective import effective_spark
 from pipeline.errors import PipelineError, root_cause
-from pipeline.events import CheckpointTaken, InForce, MetricsServed, SettingsUnknown, Started, Stopped, Stopping
+from pipeline.events import (
+    CheckpointTaken,
+    EffectiveSettings,
+    MetricsServed,
+    SettingsUnknown,
+    Started,
+    Stopped,
+    Stopping,
+)
 from pipeline.identity import FILE, Identity, require_checkpoint, require_own
-from pipeline.in_force import spark_in_force
 from pipeline.memory.budget import Budget, require_heap
 from pipeline.metrics.registry import names_of
 from pipeline.session import heap_bytes, jvm_pid, known_keys, start_session
@@ -193,9 +201,9 @@ def _check_spark(spark: "SparkSession", told: Budget, new: NewStart | None) -> N
     if told.plan is not None and told.plan.place == "local":
         require_heap(told.plan, heap)
     log.say(
-        InForce(
+        EffectiveSettings(
             heap_bytes=heap,
-            spark=spark_in_force(spark.sparkContext.getConf().getAll()),
+            spark=effective_spark(spark.sparkContext.getConf().getAll()),
             source=source_options(told.config, new),
             producer=producer_options(told.config.sink),
         )

@@ -20,7 +20,7 @@ from pipeline.config import Fetch, PipelineConfig
 from pipeline.deferral.budget import BatchBudget
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.lane import MainLane, Policy, SlowLane
-from pipeline.deferral.snapshot import Claim, Fence
+from pipeline.deferral.snapshot import Fence, Reservation
 from pipeline.deferral.task import DirectTask, LedgerTarget, MainTask, SlowTask, page_of
 from pipeline.fetch import breakers
 from pipeline.fetch.client import WikiClient
@@ -156,9 +156,9 @@ def work_off(
     limit_bytes: int,
 ) -> ArrowBatches:
     """The function for `mapInArrow` of a slow round over the rows of `entries`; what came of them goes to `facts`."""
-    claims = {entry.position: Claim.of(entry) for entry in entries}
+    reservations = {entry.position: Reservation.of(entry) for entry in entries}
     target = LedgerTarget(config.deferral.topic, epoch, limit_bytes)
-    return functools.partial(_slow_lane, config.model_dump_json(by_alias=True), claims, facts, target)
+    return functools.partial(_slow_lane, config.model_dump_json(by_alias=True), reservations, facts, target)
 
 
 def _direct(config_json: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -182,7 +182,7 @@ def _main_lane(
         target=target,
         error_topic=config.sink.error_topic,
         limit_s=limit_s,
-        rest_ms=functools.partial(policy.rest_ms, 1),
+        backoff_ms=functools.partial(policy.backoff_ms, 1),
         now_ms=_now_ms,
         budget=BatchBudget(config.effective_batch_budget.total_seconds(), limit_s),
     )
@@ -191,7 +191,7 @@ def _main_lane(
 
 def _slow_lane(
     config_json: str,
-    claims: dict[Position, Claim],
+    reservations: dict[Position, Reservation],
     facts: "Accumulator[list[Fact]]",
     target: LedgerTarget,
     batches: Iterator[pa.RecordBatch],
@@ -205,11 +205,11 @@ def _slow_lane(
         error_topic=config.sink.error_topic,
         limit_s=policy.slow_deadline_s,
         now_ms=_now_ms,
-        claims=claims,
+        reservations=reservations,
         report=lambda fact: facts.add([fact]),
     )
     # All are started, as most only wait for their page: the client bounds the requests.
-    return _run(config, task, batches, max_started=max(1, len(claims)), ahead=False, lane="slow")
+    return _run(config, task, batches, max_started=max(1, len(reservations)), ahead=False, lane="slow")
 
 
 def _started_at_once(fetch: Fetch) -> int:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from pipeline.deferral.entry import Cause, Entry, Kind, Page, order
-from pipeline.deferral.snapshot import UNCLAIMED, Claim, Fence
+from pipeline.deferral.snapshot import UNRESERVED, Fence, Reservation
 from pipeline.records.record import Position
 
 Admission = Literal["drop", "hold", "run"]
@@ -23,7 +23,7 @@ Destination = Literal["output", "error"]
 WAITS = "waits for an earlier event of its page"
 
 # For a job that defers nothing, and so has no ledger.
-OPEN_FENCE = Fence(blocked={}, unclaimed=frozenset(), claimed={})
+OPEN_FENCE = Fence(blocked={}, unreserved=frozenset(), reserved={})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +36,13 @@ class Policy:
     backoff_base_s: float
     backoff_cap_s: float
 
-    def backoff_ms(self, attempt: int) -> int:
-        """How long an event rests after its try number `attempt`, from 1: doubled each time, up to the cap."""
+    def backoff_ms(self, attempt: int, retry_after_s: float | None = None) -> int:
+        """How long an event rests after its try number `attempt`, from 1: doubled each time, and at least what the
+        upstream asked for; both only up to the cap.
+        """
         # Far beyond any cap, and still a factor that a float can hold.
         factor = 1 << min(max(attempt - 1, 0), 63)
-        return round(1000 * min(self.backoff_cap_s, self.backoff_base_s * factor))
-
-    def rest_ms(self, attempt: int, retry_after_s: float | None = None) -> int:
-        """The same, and at least what the upstream asked for, as far as the cap goes: nobody gets a year."""
-        return max(self.backoff_ms(attempt), round(1000 * min(self.backoff_cap_s, retry_after_s or 0.0)))
+        return round(1000 * min(self.backoff_cap_s, max(self.backoff_base_s * factor, retry_after_s or 0.0)))
 
 
 class _Destinations:
@@ -70,7 +68,7 @@ class MainLane:
 
         A `run` before the event's turn is good only until then; `drop` and `hold` are final.
         """
-        if position in self._fence.unclaimed:
+        if position in self._fence.unreserved:
             return "drop"
         blocked = self._fence.blocked.get(page)
         if page in self._deferred or (blocked is not None and order(position) >= order(blocked)):
@@ -85,9 +83,9 @@ class MainLane:
         """An event of the page was put aside in this batch, so all later ones of it will be."""
         self._deferred.add(page)
 
-    def claim(self, position: Position) -> Claim:
+    def reservation(self, position: Position) -> Reservation:
         """What the ledger says of the row; one that was dropped becomes an error event, without a fetch."""
-        return self._fence.claimed.get(position, UNCLAIMED)
+        return self._fence.reserved.get(position, UNRESERVED)
 
     def hold(
         self,
@@ -102,10 +100,10 @@ class MainLane:
         """The entry of an event that was not tried, for its page's sake or `reason`; later events of the page are held
         from now on.
         """
-        claim = self.claim(position)
-        if claim.dropped:
-            reason, cause = claim.reason, claim.cause
-        return self._entry(position, key, value, appended_us, "waiting", claim.attempt, 0, reason, cause)
+        reservation = self.reservation(position)
+        if reservation.dropped:
+            reason, cause = reservation.reason, reservation.cause
+        return self._entry(position, key, value, appended_us, "waiting", reservation.attempt, 0, reason, cause)
 
     def stick(
         self,
@@ -119,7 +117,7 @@ class MainLane:
         not_before_ms: int = 0,
     ) -> Entry:
         """The entry of an event that was tried and did not finish; later events of the page are held from now on."""
-        attempt = self.claim(position).attempt + 1
+        attempt = self.reservation(position).attempt + 1
         return self._entry(position, key, value, appended_us, "stuck", attempt, not_before_ms, reason, cause)
 
     def _entry(
@@ -134,7 +132,7 @@ class MainLane:
         reason: str,
         cause: Cause | None,
     ) -> Entry:
-        dropped = self.claim(position).dropped
+        dropped = self.reservation(position).dropped
         entry = Entry(position, key, value, appended_us, kind, attempt, not_before_ms, reason, dropped, cause)
         self.deferred(entry.page)
         return entry
@@ -145,18 +143,18 @@ class SlowLane:
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        self._standing: set[Page] = set()
+        self._stopped_pages: set[Page] = set()
         self._destinations = _Destinations()
 
-    def admit(self, page: Page) -> Literal["stand", "run"]:
-        """`stand`: an earlier entry of the page did not leave, so this one stays as it is."""
-        return "stand" if page in self._standing else "run"
+    def admit(self, page: Page) -> Literal["skip", "run"]:
+        """`skip`: an earlier entry of the page did not leave, so this one stays as it is."""
+        return "skip" if page in self._stopped_pages else "run"
 
     def may_emit(self, page: Page, destination: Destination) -> bool:
         """Whether the entry whose turn it is may go there; it then has to. Otherwise it and the rest stand."""
         allowed = self._destinations.may_emit(page, destination)
         if not allowed:
-            self._standing.add(page)
+            self._stopped_pages.add(page)
         return allowed
 
     def failed(self, entry: Entry, *, now_ms: int, reason: str, retry_after_s: float | None = None) -> Entry | None:
@@ -168,6 +166,6 @@ class SlowLane:
         attempt = entry.attempt + 1
         if attempt >= self._policy.total_attempts:
             return None
-        self._standing.add(entry.page)
-        not_before_ms = now_ms + self._policy.rest_ms(attempt, retry_after_s)
+        self._stopped_pages.add(entry.page)
+        not_before_ms = now_ms + self._policy.backoff_ms(attempt, retry_after_s)
         return replace(entry, kind="stuck", attempt=attempt, not_before_ms=not_before_ms, reason=reason, cause=None)

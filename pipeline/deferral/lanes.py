@@ -90,7 +90,7 @@ class Lanes:
         return self._log.limit_bytes
 
     @property
-    def standing(self) -> tuple[int, int, int]:
+    def status(self) -> tuple[int, int, int]:
         """Entries, bytes and pages of the ledger when a lane was last done with something."""
         return self._said
 
@@ -118,7 +118,7 @@ class Lanes:
     @property
     def breakers(self) -> Mapping[str, bool]:
         """Every wiki whose breaker has opened, and whether it is open."""
-        return self._outages.standing
+        return self._outages.status
 
     def plan(self, number: int) -> Snapshot:
         """What the batch must know of the ledger. Waits first while a wiki is open or the ledger is over its bound.

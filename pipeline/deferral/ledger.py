@@ -19,7 +19,7 @@ from itertools import islice
 
 from pipeline.deferral.entry import Entry, Page, order
 from pipeline.deferral.pages import Pages
-from pipeline.deferral.snapshot import Claim, Fence, Round, Snapshot
+from pipeline.deferral.snapshot import Fence, Reservation, Round, Snapshot
 from pipeline.deferral.wire import Action
 from pipeline.records.record import Position
 
@@ -44,7 +44,7 @@ class Ledger:
         self._pages = Pages()
         self._batch: Snapshot | None = None
         self._batch_is_written = False
-        self._claimed_pages: frozenset[Page] = frozenset()
+        self._reserved_pages: frozenset[Page] = frozenset()
         self._held: dict[Page, int] = {}
         self._rounds = 0
         self._resolving: set[Position] = set()
@@ -84,34 +84,34 @@ class Ledger:
         return [entry for page in self._pages for entry in self._pages.entries(page)]
 
     def plan(self, *, limit_entries: int, limit_bytes: int, now_ms: int) -> Snapshot:
-        """Step 2: claim what the next batch takes along, and freeze the rest.
+        """Step 2: reserve what the next batch takes along, and freeze the rest.
 
-        Claims are a prefix of their page, of pages that have no stuck entry and are not held; those that were put
+        Reservations are a prefix of their page, of pages that have no stuck entry and are not held; those that were put
         aside first come first, up to the limits, but at least one. Raises ProtocolError while a batch is under way.
         """
         if self._batch is not None:
             raise ProtocolError("a batch is planned while another is under way")
-        claimed = self._claims(limit_entries, limit_bytes, now_ms)
-        claims = {entry.position: Claim.of(entry) for entry in claimed}
-        blocked, unclaimed = self._pages.frozen(without=claimed)
-        self._batch = Snapshot(Fence(blocked, unclaimed, claims), claimed)
+        reserved = self._reserve(limit_entries, limit_bytes, now_ms)
+        reservations = {entry.position: Reservation.of(entry) for entry in reserved}
+        blocked, unreserved = self._pages.frozen(without=reserved)
+        self._batch = Snapshot(Fence(blocked, unreserved, reservations), reserved)
         self._batch_is_written = False
-        self._claimed_pages = frozenset(entry.page for entry in claimed)
+        self._reserved_pages = frozenset(entry.page for entry in reserved)
         return self._batch
 
     def batch_done(self, snapshot: Snapshot, written: Iterable[Entry]) -> list[Position]:
         """Step 4, first half, when all of the batch is acked: apply the entries it wrote to the topic.
 
-        Returns what it claimed and did not write again, in order: tombstone these, then call `forget` with them. Until
-        then their pages stay claimed. With nothing to tombstone the batch is over at once.
+        Returns what it reserved and did not write again, in order: tombstone these, then call `forget` with them. Until
+        then their pages stay reserved. With nothing to tombstone the batch is over at once.
         """
         if snapshot is not self._batch or self._batch_is_written:
             raise ProtocolError("a batch is done that is not under way")
         # The slow lane and operators apply their own records; what is in the fold of them may be older than that.
-        fresh = {entry.position: entry for entry in written if entry.position not in snapshot.unclaimed}
+        fresh = {entry.position: entry for entry in written if entry.position not in snapshot.unreserved}
         for entry in fresh.values():
             self._pages.put(entry)
-        resolved = [entry.position for entry in snapshot.claimed if entry.position not in fresh]
+        resolved = [entry.position for entry in snapshot.reserved if entry.position not in fresh]
         self._resolving.update(resolved)
         self._batch_is_written = True
         self._end_batch()
@@ -164,7 +164,7 @@ class Ledger:
         return sorted(gone, key=order)
 
     def release(self, done: Round) -> None:
-        """The round is over: its pages may be claimed or taken again. Not before what it resolved is forgotten."""
+        """The round is over: its pages may be reserved or taken again. Not before what it resolved is forgotten."""
         self._check_held(done)
         if resolving := self._resolving_of(done.entries):
             raise ProtocolError(f"slow round {done.number} is released before {resolving[0]} is forgotten")
@@ -201,29 +201,29 @@ class Ledger:
             del self._voids[position]
         return [(position, self.get(position)) for position in ready]
 
-    def _claims(self, limit_entries: int, limit_bytes: int, now_ms: int) -> tuple[Entry, ...]:
-        claimed: list[Entry] = []
-        claimed_bytes = 0
+    def _reserve(self, limit_entries: int, limit_bytes: int, now_ms: int) -> tuple[Entry, ...]:
+        reserved: list[Entry] = []
+        reserved_bytes = 0
         for page in self._pages.unstuck():
             if page in self._held:
                 continue
             for entry in self._pages.entries(page):
                 if entry.not_before_ms > now_ms:
                     break
-                claimed_bytes += entry.size
-                if claimed and (len(claimed) >= limit_entries or claimed_bytes > limit_bytes):
-                    return tuple(claimed)
-                claimed.append(entry)
-        return tuple(claimed)
+                reserved_bytes += entry.size
+                if reserved and (len(reserved) >= limit_entries or reserved_bytes > limit_bytes):
+                    return tuple(reserved)
+                reserved.append(entry)
+        return tuple(reserved)
 
     def _due(self, now_ms: int, max_pages: int, *, stuck: bool) -> list[Page]:
         free = (page for page in self._pages.due(now_ms, stuck=stuck) if self._is_free(page))
         return list(islice(self._pages.by_rank(free), max_pages))
 
     def _end_batch(self) -> None:
-        if self._batch is not None and self._batch_is_written and not self._resolving_of(self._batch.claimed):
+        if self._batch is not None and self._batch_is_written and not self._resolving_of(self._batch.reserved):
             self._batch = None
-            self._claimed_pages = frozenset()
+            self._reserved_pages = frozenset()
             self._replaying = False
 
     def _resolving_of(self, entries: Iterable[Entry]) -> list[Position]:
@@ -234,4 +234,4 @@ class Ledger:
             raise ProtocolError(f"slow round {done.number} does not hold its pages")
 
     def _is_free(self, page: Page) -> bool:
-        return page not in self._held and page not in self._claimed_pages
+        return page not in self._held and page not in self._reserved_pages

@@ -49,9 +49,9 @@ class Outages:
                 del self._rested_s[wiki_id]
             for wiki_id, one in found.items():
                 delay_s = self._longer(self._rested_s.get(wiki_id))
-                rest_s = max(delay_s, min(one.retry_after_s, self._cap_s))
+                remaining_s = max(delay_s, min(one.retry_after_s, self._cap_s))
                 now = self._clock()
-                self._open[wiki_id] = _Open(now, delay_s, now + rest_s, _in_turn(one))
+                self._open[wiki_id] = _Open(now, delay_s, now + remaining_s, _in_turn(one))
                 self._rested_s[wiki_id] = delay_s
                 self._ever.add(wiki_id)
                 log.say(
@@ -60,7 +60,7 @@ class Outages:
                         requests=one.requests,
                         failed=one.failed,
                         why=one.why[:500],
-                        rest_s=round(rest_s, 3),
+                        remaining_s=round(remaining_s, 3),
                     )
                 )
 
@@ -71,7 +71,7 @@ class Outages:
             return tuple(self._open)
 
     @property
-    def standing(self) -> dict[str, bool]:
+    def status(self) -> dict[str, bool]:
         """Every wiki whose breaker has opened, and whether it is open."""
         with self._lock:
             return {wiki_id: wiki_id in self._open for wiki_id in self._ever}
@@ -95,9 +95,9 @@ class Outages:
                 one.delay_s = self._rested_s[wiki_id] = self._longer(one.delay_s)
                 one.next_at = now + max(one.delay_s, min(answer.retry_after_s or 0.0, self._cap_s))
             next_s = round(one.next_at - now, 3) if answer.failed else None
-            well = not answer.failed
-            log.say(BreakerProbe(wiki=wiki_id, path=ask.path, answer=answer.why[:500], well=well, next_s=next_s))
-            if well:
+            healthy = not answer.failed
+            log.say(BreakerProbe(wiki=wiki_id, path=ask.path, answer=answer.why[:500], healthy=healthy, next_s=next_s))
+            if healthy:
                 log.say(BreakerClosed(wiki=wiki_id, seconds=round(now - one.since, 3), probes=one.probes))
 
     @property
@@ -117,8 +117,8 @@ class Outages:
 
 def _in_turn(one: Opened) -> deque[Ask]:
     """What failed last comes first, then what went well: the others may all fail for their own sake."""
-    well = () if one.well is None else (one.well,)
-    return deque(dict.fromkeys((*one.asks[:1], *well, *one.asks[1:])))
+    succeeded = () if one.succeeded is None else (one.succeeded,)
+    return deque(dict.fromkeys((*one.asks[:1], *succeeded, *one.asks[1:])))
 
 
 def _merged(opened: Iterable[Opened]) -> dict[str, Opened]:
@@ -138,6 +138,6 @@ def _both(one: Opened, other: Opened) -> Opened:
         one.why,
         # Of each its newest come first. However many workers say so, no more than one of them alone would name.
         tuple(dict.fromkeys((*one.asks[:1], *other.asks[:1], *one.asks[1:], *other.asks[1:])))[:KEPT_FAILURES],
-        one.well or other.well,
+        one.succeeded or other.succeeded,
         max(one.retry_after_s, other.retry_after_s),
     )

@@ -11,7 +11,7 @@ from pipeline.deferral.rows import entry_rows
 from pipeline.metrics.figures import Figures
 from pipeline.metrics.in_worker import reporting
 from pipeline.sink import write
-from pipeline.told import accumulated_list
+from pipeline.task_results import accumulated_list
 from pipeline.worker import RECORD_DDL, work_off
 
 if TYPE_CHECKING:

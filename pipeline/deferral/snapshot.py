@@ -1,6 +1,6 @@
 """What the ledger hands out: to a batch a frozen picture of itself, to a slow round the pages it may work on.
 
-The picture travels in the closure of the batch's tasks (`fence`, without values); the claimed entries become rows of
+The picture travels in the closure of the batch's tasks (`fence`, without values); the reserved entries become rows of
 the batch. Neither changes while the batch runs, whatever happens to the ledger.
 """
 
@@ -12,7 +12,7 @@ from pipeline.records.record import Position
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class Reservation:
     """What a task has to know of a row that comes from the ledger. `reason` and `cause` are those of the entry."""
 
     attempt: int
@@ -21,37 +21,37 @@ class Claim:
     cause: Cause | None = None
 
     @classmethod
-    def of(cls, entry: Entry) -> "Claim":
+    def of(cls, entry: Entry) -> "Reservation":
         return cls(entry.attempt, entry.dropped, entry.reason, entry.cause)
 
 
-UNCLAIMED = Claim(attempt=0, dropped=False, reason="")
+UNRESERVED = Reservation(attempt=0, dropped=False, reason="")
 """What is to be known of a row that comes from the source."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """The ledger as a batch's tasks see it, frozen and small. `blocked` has the lowest unclaimed position of a page."""
+    """The ledger as a batch's tasks see it, frozen and small. `blocked`: the lowest unreserved position of a page."""
 
     blocked: Mapping[Page, Position]
-    unclaimed: Set[Position]
-    claimed: Mapping[Position, Claim]
+    unreserved: Set[Position]
+    reserved: Mapping[Position, Reservation]
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A batch's part of the ledger: its `fence`, and the entries it claims, ordered by page and position."""
+    """A batch's part of the ledger: its `fence`, and the entries it reserves, ordered by page and position."""
 
     fence: Fence
-    claimed: tuple[Entry, ...]
+    reserved: tuple[Entry, ...]
 
     @property
     def blocked(self) -> Mapping[Page, Position]:
         return self.fence.blocked
 
     @property
-    def unclaimed(self) -> Set[Position]:
-        return self.fence.unclaimed
+    def unreserved(self) -> Set[Position]:
+        return self.fence.unreserved
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from pipeline.deferral.budget import BATCH_BUDGET, BatchBudget
 from pipeline.deferral.entry import Cause, Entry, Page
 from pipeline.deferral.facts import Fact, Resolved, Rewritten
 from pipeline.deferral.lane import WAITS, Destination, MainLane, SlowLane
-from pipeline.deferral.snapshot import UNCLAIMED, Claim
+from pipeline.deferral.snapshot import UNRESERVED, Reservation
 from pipeline.deferral.wire import bounded_record
 from pipeline.jobs.message import Outcome, Processor, SourceMessage, Unfinished
 from pipeline.records.error_event import Failure
@@ -54,8 +54,8 @@ class DirectTask:
 
 @dataclass(frozen=True)
 class MainTask:
-    """One task of a batch. `limit_s` is the inline allowance; `rest_ms` tells how long a stuck event rests at first, by
-    what the upstream asked for (seconds, or None).
+    """One task of a batch. `limit_s` is the inline allowance; `backoff_ms` tells how long a stuck event rests at first,
+    by what the upstream asked for (seconds, or None).
     """
 
     job: Processor
@@ -63,7 +63,7 @@ class MainTask:
     target: LedgerTarget
     error_topic: str
     limit_s: float
-    rest_ms: Callable[[float | None], int]
+    backoff_ms: Callable[[float | None], int]
     now_ms: Callable[[], int]
     budget: BatchBudget
 
@@ -72,8 +72,8 @@ class MainTask:
         position = message.position
         if self.lane.admit(position, page_of(message)) != "run":
             return _WAITS
-        if (claim := self.lane.claim(position)).dropped:
-            return self.job.error(message, given_up(claim))
+        if (reservation := self.lane.reservation(position)).dropped:
+            return self.job.error(message, given_up(reservation))
         return await self.budget.within(lambda: self.job.process(message, limit_s=self.limit_s))
 
     def settle(self, message: SourceMessage, outcome: Outcome) -> Record | None:
@@ -98,7 +98,7 @@ class MainTask:
                         appended_us=appended_us(message),
                         reason=reason_of(failure),
                         cause=cause_of(failure),
-                        not_before_ms=self.now_ms() + self.rest_ms(retry_after_s),
+                        not_before_ms=self.now_ms() + self.backoff_ms(retry_after_s),
                     )
                 )
             case Record():
@@ -121,7 +121,7 @@ class MainTask:
 
 @dataclass(frozen=True)
 class SlowTask:
-    """One task of a slow round. `claims` say what the ledger knows of each entry; `report` takes what came of it."""
+    """One task of a slow round. `reservations` are the ledger's of each entry; `report` takes what came of it."""
 
     job: Processor
     lane: SlowLane
@@ -129,22 +129,22 @@ class SlowTask:
     error_topic: str
     limit_s: float
     now_ms: Callable[[], int]
-    claims: Mapping[Position, Claim]
+    reservations: Mapping[Position, Reservation]
     report: Callable[[Fact], None] = field(repr=False)
 
     async def process(self, message: SourceMessage) -> Outcome:
         """To be called in the order of the page: nothing is fetched behind an entry that did not leave."""
-        claim = self.claims.get(message.position, UNCLAIMED)
-        if self.lane.admit(page_of(message)) == "stand":
+        reservation = self.reservations.get(message.position, UNRESERVED)
+        if self.lane.admit(page_of(message)) == "skip":
             return _WAITS
-        if claim.dropped:
-            return self.job.error(message, given_up(claim))
+        if reservation.dropped:
+            return self.job.error(message, given_up(reservation))
         return await self.job.process(message, limit_s=self.limit_s)
 
     def settle(self, message: SourceMessage, outcome: Outcome) -> Record | None:
         """As in the main lane. An entry of which nothing is reported stands as it was."""
         page, gave_up = page_of(message), ""
-        if self.lane.admit(page) == "stand":
+        if self.lane.admit(page) == "skip":
             return None
         if isinstance(outcome, Unfinished):
             again = self.lane.failed(
@@ -168,18 +168,18 @@ class SlowTask:
         return outcome
 
     def _entry(self, message: SourceMessage) -> Entry:
-        claim = self.claims.get(message.position, UNCLAIMED)
+        reservation = self.reservations.get(message.position, UNRESERVED)
         return Entry(
             position=message.position,
             key=message.key,
             value=message.value,
             appended_us=appended_us(message),
             kind="stuck",
-            attempt=claim.attempt,
+            attempt=reservation.attempt,
             not_before_ms=0,
-            reason=claim.reason,
-            dropped=claim.dropped,
-            cause=claim.cause,
+            reason=reservation.reason,
+            dropped=reservation.dropped,
+            cause=reservation.cause,
         )
 
 
@@ -209,11 +209,11 @@ def never_fetched(failure: Failure) -> Failure:
     return Failure(failure.error_type, "not fetched in any of its tries")
 
 
-def given_up(claim: Claim) -> Failure:
+def given_up(reservation: Reservation) -> Failure:
     """Why an entry that was dropped has no output."""
-    if claim.cause == "too_large":
+    if reservation.cause == "too_large":
         return Failure("source_event_too_large", "the source event is too large to be put aside until its page's turn")
-    return Failure("dropped_by_operator", f"given up by an operator; it was put aside because: {claim.reason}")
+    return Failure("dropped_by_operator", f"given up by an operator; it was put aside because: {reservation.reason}")
 
 
 def destination(record: Record, error_topic: str) -> Destination:

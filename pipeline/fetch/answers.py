@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 _OF_THE_MOMENT = frozenset({408, 425, 429})
 
 
-def speaks_of_the_moment(status: int) -> bool:
+def is_transient(status: int) -> bool:
     """Whether the same request may be answered otherwise later."""
     return status >= 500 or status in _OF_THE_MOMENT
 

@@ -44,8 +44,8 @@ class Opened:
     """What a worker tells its driver of a wiki that it does not ask any more.
 
     `requests` and `failed` are those of the window when it opened; `why` is the last failure. `asks` are the requests
-    that failed last, the newest first, and `well` is the last one that did not. `retry_after_s` is what is left of the
-    time the upstream asked for, 0 for none.
+    that failed last, the newest first, and `succeeded` is the last one that did not. `retry_after_s` is what is left of
+    the time the upstream asked for, 0 for none.
     """
 
     wiki_id: str
@@ -53,7 +53,7 @@ class Opened:
     failed: int
     why: str
     asks: tuple[Ask, ...]
-    well: Ask | None = None
+    succeeded: Ask | None = None
     retry_after_s: float = 0.0
 
 
@@ -68,7 +68,7 @@ class Answer:
 
 @dataclass(eq=False, slots=True)
 class Pass:
-    """Leave to make one request; `trial` numbers the half-open time that it is a trial of."""
+    """Permission to make one request; `trial` numbers the half-open time that it is a trial of."""
 
     ask: Ask
     trial: int | None = None
@@ -91,7 +91,7 @@ class WikiBreaker:
         self._open_until = 0.0
         self._not_before = 0.0
         self._trial = 0
-        self._trials_begun = self._trials_failed = self._trials_well = 0
+        self._trials_begun = self._trials_failed = self._trials_succeeded = 0
         self._why = ""
         self._failures: dict[str, Ask] = {}
         self._success: Ask | None = None
@@ -106,12 +106,14 @@ class WikiBreaker:
 
     @property
     def may_begin(self) -> bool:
-        """Whether `begin` would give leave now."""
+        """Whether `begin` would give permission now."""
         state = self.state
         return state == "closed" or (state == "half-open" and self._trials_begun < self._settings.trial_requests)
 
     def begin(self, ask: Ask) -> Pass | None:
-        """Leave for a request, which `end` or `abandon` has to follow; None while it is open or its trials are out."""
+        """Permission for a request, which `end` or `abandon` has to follow; None while it is open or its trials are
+        out.
+        """
         if not self.may_begin:
             return None
         self._under_way += 1
@@ -159,8 +161,8 @@ class WikiBreaker:
         if not self._to_report:
             return None
         asks = tuple(reversed(self._failures.values()))
-        rest_s = max(0.0, self._not_before - self._clock())
-        return Opened(self._wiki_id, *self._figures, self._why, asks, self._success, rest_s)
+        remaining_s = max(0.0, self._not_before - self._clock())
+        return Opened(self._wiki_id, *self._figures, self._why, asks, self._success, remaining_s)
 
     @property
     def _cap_s(self) -> float:
@@ -181,11 +183,11 @@ class WikiBreaker:
 
     def _judge_trial(self, *, failed: bool) -> None:
         self._trials_failed += failed
-        self._trials_well += not failed
+        self._trials_succeeded += not failed
         self._to_report = self._to_report and failed
         if self._trials_failed >= self._failures_decide:
             self._open()
-        elif self._trials_well >= self._successes_decide:
+        elif self._trials_succeeded >= self._successes_decide:
             self._state, self._openings = "closed", 0
             self._ended.clear()
             self._failed = 0
@@ -199,4 +201,4 @@ class WikiBreaker:
     def _half_open(self) -> None:
         self._state = "half-open"
         self._trial += 1
-        self._trials_begun = self._trials_failed = self._trials_well = 0
+        self._trials_begun = self._trials_failed = self._trials_succeeded = 0

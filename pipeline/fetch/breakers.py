@@ -1,6 +1,6 @@
 """The main lane's breakers in one Python worker, by wiki; and how their state gets to the driver and back.
 
-    request ─▶ leave (waits while a half-open wiki's trials are out) ─▶ begin ─▶ end
+    request ─▶ acquire_permission (waits while a half-open wiki's trials are out) ─▶ begin ─▶ end
     task    ─▶ open ones become half-open ─▶ … ─▶ what opened in it is reported at its end
 
 The driver plans no batch while a wiki is open that a task reported, so a task that begins may try again.
@@ -27,7 +27,7 @@ class BreakerOpenError(Exception):
 
 
 class Breakers:
-    """Of one worker. `settings` None: every request has leave."""
+    """Of one worker. `settings` None: every request is permitted."""
 
     def __init__(self, settings: Breaker | None, clock: Callable[[], float] = time.monotonic) -> None:
         """`clock` counts seconds and never goes back."""
@@ -36,7 +36,7 @@ class Breakers:
         self._wikis: dict[str, WikiBreaker] = {}
         self._ended: dict[str, asyncio.Event] = {}
 
-    async def leave(self, wiki_id: str) -> None:
+    async def acquire_permission(self, wiki_id: str) -> None:
         """Returns when `begin` would not refuse, which it still may. Raises BreakerOpenError while the wiki is open."""
         breaker = self._wikis.get(wiki_id)
         while breaker is not None and not breaker.may_begin:
@@ -45,7 +45,7 @@ class Breakers:
             await self._ended.setdefault(wiki_id, asyncio.Event()).wait()
 
     def begin(self, wiki_id: str, ask: Ask) -> Pass | None:
-        """Leave for one request, to be followed by `end`; None when there is none now."""
+        """Permission for one request, to be followed by `end`; None when there is none now."""
         if self._settings is None:
             return Pass(ask)
         breaker = self._wikis.get(wiki_id)

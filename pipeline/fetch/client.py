@@ -14,7 +14,7 @@ from datetime import datetime
 import aiohttp
 
 from pipeline.config import PipelineConfig
-from pipeline.fetch.answers import retry_after_s, speaks_of_the_moment
+from pipeline.fetch.answers import is_transient, retry_after_s
 from pipeline.fetch.body import BodyBrokenError, BodyTooLargeError, pieces
 from pipeline.fetch.breaker import Answer, Ask, Pass
 from pipeline.fetch.breakers import BreakerOpenError, Breakers
@@ -238,10 +238,10 @@ class WikiClient:
         return answer
 
     async def _turn(self, asked: _Asked) -> Pass:
-        """Leave for a request, and a slot, which has to be released. Raises BreakerOpenError."""
+        """Permission for a request, and a slot, which has to be released. Raises BreakerOpenError."""
         while True:
             # Without a slot, as it may have to wait for the trials of others.
-            await self._breakers.leave(asked.wiki_id)
+            await self._breakers.acquire_permission(asked.wiki_id)
             await self._slots.acquire(asked.wiki_id)
             passed = self._breakers.begin(asked.wiki_id, Ask(asked.path, asked.request_id, asked.rev_id, asked.route))
             if passed is not None:
@@ -299,7 +299,7 @@ class WikiClient:
 
     def _refused(self, response: aiohttp.ClientResponse, rev_id: int) -> _Retry:
         status, after_s = response.status, self._retry_after_s(response)
-        of_upstream = speaks_of_the_moment(status)
+        of_upstream = is_transient(status)
         if status in self._config.fetch.retried_statuses:
             return _Retry(f"status {status}", after_s, of_upstream)
         failure = Failure(_FINAL.get(status, "upstream_error"), f"revision {rev_id}: status {status}")

@@ -38,9 +38,9 @@ class Holding:
         """So many bytes were written to a spool file."""
         self._in_flight.add(self, spooled=count)
 
-    async def claim(self, spooled: int) -> None:
+    async def unspool(self, spooled: int) -> None:
         """Waits for room in memory for so many bytes that are in spool files, which they leave."""
-        await self._in_flight.claim(self, spooled)
+        await self._in_flight.unspool(self, spooled)
 
     def give_back(self, *, memory: int, spooled: int) -> None:
         """So many bytes were let go before the record left."""
@@ -53,7 +53,7 @@ class _Waiting:
     """A claim, or with None a request that wants to begin; `granted` is set by whoever makes room."""
 
     holding: Holding
-    claim_bytes: int | None
+    unspool_bytes: int | None
     granted: asyncio.Future[None]
 
 
@@ -99,7 +99,7 @@ class InFlightBytes:
 
     def take(self, holding: Holding, count: int) -> bool:
         # Claims go first: each of them frees memory soon, and a body that has just begun does not.
-        if self._a_claim_waits() or self.memory_bytes + count > self._limit_bytes:
+        if self._one_waits_for_memory() or self.memory_bytes + count > self._limit_bytes:
             return False
         self.add(holding, memory=count)
         return True
@@ -108,7 +108,7 @@ class InFlightBytes:
         if self.spooled_bytes >= self._limit_bytes:
             await self._wait(holding, None)
 
-    async def claim(self, holding: Holding, spooled: int) -> None:
+    async def unspool(self, holding: Holding, spooled: int) -> None:
         await self._wait(holding, spooled)
 
     def add(self, holding: Holding, *, memory: int = 0, spooled: int = 0) -> None:
@@ -123,8 +123,8 @@ class InFlightBytes:
         if spooled > 0:
             RECORDER.peak(SPOOL_PEAK, self.spooled_bytes)
 
-    async def _wait(self, holding: Holding, claim_bytes: int | None) -> None:
-        waiting = _Waiting(holding, claim_bytes, asyncio.get_running_loop().create_future())
+    async def _wait(self, holding: Holding, unspool_bytes: int | None) -> None:
+        waiting = _Waiting(holding, unspool_bytes, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         self.grant()
         try:
@@ -132,8 +132,8 @@ class InFlightBytes:
         except asyncio.CancelledError:
             if waiting in self._waiting:
                 self._waiting.remove(waiting)
-            elif claim_bytes is not None:
-                self.add(holding, memory=-claim_bytes, spooled=claim_bytes)
+            elif unspool_bytes is not None:
+                self.add(holding, memory=-unspool_bytes, spooled=unspool_bytes)
             self.grant()
             raise
 
@@ -145,17 +145,17 @@ class InFlightBytes:
         memory_is_open = True
         of_records = [waiting for waiting in self._waiting if waiting.holding in age]
         for waiting in sorted(of_records, key=lambda waiting: age[waiting.holding]):
-            holding, claim_bytes = waiting.holding, waiting.claim_bytes
-            if claim_bytes is None:
+            holding, unspool_bytes = waiting.holding, waiting.unspool_bytes
+            if unspool_bytes is None:
                 fits = self.spooled_bytes < self._limit_bytes
             else:
                 # A younger and smaller one must not overtake for ever.
-                fits = memory_is_open = memory_is_open and self.memory_bytes + claim_bytes <= self._limit_bytes
+                fits = memory_is_open = memory_is_open and self.memory_bytes + unspool_bytes <= self._limit_bytes
             if waiting.granted.done() or not (fits or age[holding] == 0):  # who is done has been cancelled
                 continue
             self._waiting.remove(waiting)
-            self.add(holding, memory=claim_bytes or 0, spooled=-(claim_bytes or 0))
+            self.add(holding, memory=unspool_bytes or 0, spooled=-(unspool_bytes or 0))
             waiting.granted.set_result(None)
 
-    def _a_claim_waits(self) -> bool:
-        return any(waiting.claim_bytes is not None for waiting in self._waiting)
+    def _one_waits_for_memory(self) -> bool:
+        return any(waiting.unspool_bytes is not None for waiting in self._waiting)

@@ -13,7 +13,7 @@ from typing import Any
 import aiohttp
 
 from pipeline.config import PipelineConfig
-from pipeline.fetch.answers import retry_after_s, speaks_of_the_moment
+from pipeline.fetch.answers import is_transient, retry_after_s
 from pipeline.fetch.body import BodyBrokenError, BodyTooLargeError, pieces
 from pipeline.fetch.breaker import Answer, Ask
 from pipeline.fetch.client import FetchFailedError, common_headers
@@ -69,7 +69,7 @@ async def _request(config: PipelineConfig, wiki_id: str, ask: Ask, now: Callable
             session.get(ask.path, headers=own, allow_redirects=False) as response,
         ):
             after_s = retry_after_s(response.headers.get("Retry-After"), now)
-            failed = speaks_of_the_moment(response.status) or after_s is not None
+            failed = is_transient(response.status) or after_s is not None
             why = f"status {response.status}"
             told = None
             if response.status == 200:

@@ -48,7 +48,7 @@ class Spool:
         """All of it in memory, for which it may have to wait; the record holds it until it leaves. Only once."""
         if self._file is None:
             return self._head
-        await self._holding.claim(self._spooled)
+        await self._holding.unspool(self._spooled)
         head, self._head, self._spooled = self._head, bytearray(len(self)), 0
         self._head[: len(head)] = head
         self._file.seek(0)

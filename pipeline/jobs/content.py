@@ -18,7 +18,7 @@ from pipeline.config import PipelineConfig
 from pipeline.fetch.client import FetchFailedError, WikiClient
 from pipeline.fetch.deadline import Deadline
 from pipeline.fetch.route import TryAgainError
-from pipeline.jobs.young import is_young
+from pipeline.jobs.not_found_grace import within_not_found_grace
 from pipeline.records.error_event import Failure
 from pipeline.records.output import SourceContent, source_value
 from pipeline.records.page_change import PageChange
@@ -32,7 +32,7 @@ class ContentJob:
 
     def __init__(self, config: PipelineConfig, client: WikiClient, now: Callable[[], datetime]) -> None:
         self._config = config.content
-        self._unknown_while = config.fetch.unknown_while
+        self._not_found_grace = config.fetch.not_found_grace
         self._client = client
         self._now = now
         maxlag_s = config.content.maxlag // timedelta(seconds=1)
@@ -51,7 +51,7 @@ class ContentJob:
             event.rev_id,
             request_id=event.request_id("content"),
             deadline=deadline,
-            route=self._patient if is_young(event, self._unknown_while, self._now()) else self._final,
+            route=self._patient if within_not_found_grace(event, self._not_found_grace, self._now()) else self._final,
         )
         return SourceContent(fetched.text, declared_bytes=fetched.content_length)
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from pipeline.config import Fetch
 from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
 from pipeline.fetch.deadline import Deadline
-from pipeline.jobs.young import is_young
+from pipeline.jobs.not_found_grace import within_not_found_grace
 from pipeline.records.diff import unified_diff_of_bytes
 from pipeline.records.output import HtmlContent, html_value
 from pipeline.records.page_change import PageChange
@@ -30,7 +30,7 @@ class HtmlJob:
     """See `Job`. `now` is the time of day, in UTC."""
 
     def __init__(self, config: Fetch, client: WikiClient, now: Callable[[], datetime]) -> None:
-        self._unknown_while = config.unknown_while
+        self._not_found_grace = config.not_found_grace
         self._client = client
         self._now = now
 
@@ -69,7 +69,8 @@ class HtmlJob:
         try:
             return await self._client.fetch(event.wiki_id, rev_id, request_id=event.request_id(role), deadline=deadline)
         except FetchFailedError as error:
-            if error.failure.error_type != _UNKNOWN or not is_young(event, self._unknown_while, self._now()):
+            may_appear = within_not_found_grace(event, self._not_found_grace, self._now())
+            if error.failure.error_type != _UNKNOWN or not may_appear:
                 raise
             raise FetchFailedError(error.failure, transient=True, retry_after_s=error.retry_after_s) from error
 

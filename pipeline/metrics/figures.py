@@ -59,7 +59,7 @@ class Figures:
 
 
 class FiguresParam:
-    """Adds figures; what Spark calls an AccumulatorParam, and not derived from it, as `pipeline.told` says why."""
+    """Adds figures; Spark's AccumulatorParam, but not derived from it, for the reason in `pipeline.task_results`."""
 
     def zero(self, value: Figures) -> Figures:  # noqa: ARG002 — the interface is Spark's
         return Figures()

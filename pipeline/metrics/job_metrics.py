@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.accumulators import Accumulator, AccumulatorParam
 
-Standing = tuple[int, int, int]
+LedgerStatus = tuple[int, int, int]
 """Entries, bytes and pages of the ledger."""
 Breakers = Mapping[str, bool]
 """Every wiki whose breaker has ever opened, and whether it is open."""
@@ -51,7 +51,7 @@ class JobMetrics(Collector):
         self._recorder = Recorder(now)
         self._lock = threading.Lock()
         self._committed: Mapping[int, int] | None = None
-        self._standing: Callable[[], Standing] | None = None
+        self._status: Callable[[], LedgerStatus] | None = None
         self._breakers: Callable[[], Breakers] | None = None
         self._lag = LagWatch(
             lambda: KafkaSource(config.source.bootstrap_servers, config.source.topic),
@@ -75,9 +75,9 @@ class JobMetrics(Collector):
         if self._endpoint is not None:
             self._endpoint.close()
 
-    def watch_ledger(self, standing: Callable[[], Standing]) -> None:
+    def watch_ledger(self, status: Callable[[], LedgerStatus]) -> None:
         """Ask this for the ledger's size; without it the job defers nothing."""
-        self._standing = standing
+        self._status = status
 
     def watch_breakers(self, breakers: Callable[[], Breakers]) -> None:
         """Ask this for the breakers of wikis."""
@@ -107,8 +107,8 @@ class JobMetrics(Collector):
 
     def _look_up(self) -> None:
         levels = self._recorder
-        if self._standing is not None:
-            entries, size, pages = self._standing()
+        if self._status is not None:
+            entries, size, pages = self._status()
             levels.set(catalogue.DEFERRED, entries)
             levels.set(catalogue.DEFERRED_BYTES, size)
             levels.set(catalogue.DEFERRED_PAGES, pages)

@@ -105,8 +105,8 @@ def lines(entries: Iterable[Entry], now_ms: int) -> Iterator[str]:
     row = "{:<48} {:<8} {:>5} {:>10} {:>9}  {}".format
     yield row("position", "kind", "tries", "due in", "bytes", "reason")
     for entry in entries:
-        rest_s = (entry.not_before_ms - now_ms) / 1000
-        due = f"{rest_s:.0f} s" if rest_s > 0 else "now"
+        remaining_s = (entry.not_before_ms - now_ms) / 1000
+        due = f"{remaining_s:.0f} s" if remaining_s > 0 else "now"
         kind = "dropped" if entry.dropped else entry.kind
         size = len(entry.value) if entry.value is not None else 0
         yield row(str(entry.position), kind, entry.attempt, due, size, entry.reason[:200])

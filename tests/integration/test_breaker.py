@@ -49,7 +49,7 @@ def test_an_outage_is_a_wait_and_not_a_copy_of_the_source(make_bench: MakeBench)
     run.await_condition(lambda: sum(bench.committed().values()) >= BATCH, "the first batches to commit")
     bench.add_rule(name="down", do={"status": 503})
     left_alone(bench, run)
-    run.await_condition(lambda: len(run.said("breaker_probe", well=False)) >= 3, "some probes to be refused")
+    run.await_condition(lambda: len(run.said("breaker_probe", healthy=False)) >= 3, "some probes to be refused")
     run.await_condition(lambda: lag(bench) > 2 * BATCH, "the lag to be there, in the source")
     assert 0 < bench.deferred() <= 2 * BATCH
     assert run.terminate() == 0

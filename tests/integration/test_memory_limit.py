@@ -61,9 +61,9 @@ def test_large_pages_at_once_stay_within_the_limit(make_bench: MakeBench) -> Non
     run.await_condition(drained, "all large pages to leave")
     (told,) = run.said("memory")
     assert sum(told["parts"].values()) <= told["limit"]["bytes"] == LIMIT_BYTES
-    (in_force,) = run.said("in_force")
-    assert in_force["spark"]["spark.master"] == "local[4]"
-    assert in_force["heap_bytes"] <= told["parts"]["JVM heap"]
+    (effective,) = run.said("effective_settings")
+    assert effective["spark"]["spark.master"] == "local[4]"
+    assert effective["heap_bytes"] <= told["parts"]["JVM heap"]
     assert 0 < peak <= LIMIT_BYTES, f"{peak / MIB:.0f} MiB"
     assert run.terminate() == 0
     print(f"peak {peak / MIB:.0f} MiB")

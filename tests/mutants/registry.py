@@ -232,7 +232,7 @@ MUTANTS: tuple[Mutant, ...] = (
             Replacement("pipeline/fetch/in_flight.py", "self.memory_bytes + count > self._limit_bytes", "False"),
             Replacement(
                 "pipeline/fetch/in_flight.py",
-                "memory_is_open and self.memory_bytes + claim_bytes <= self._limit_bytes",
+                "memory_is_open and self.memory_bytes + unspool_bytes <= self._limit_bytes",
                 "True",
             ),
         ),

@@ -23,7 +23,7 @@ class ProgramEvents:
         state, say = self._state, self._log.say
         state.has_words |= isinstance(event, Started | Failed)
         # Its effective configuration has a file of its own.
-        self._log.add(replace(event, in_force=None) if isinstance(event, Configuration) else event)
+        self._log.add(replace(event, effective=None) if isinstance(event, Configuration) else event)
         match event:
             case Started():
                 state.process = state.processes

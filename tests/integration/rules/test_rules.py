@@ -127,21 +127,21 @@ def test_bounds_are_those_of_the_executor_as_a_whole(day: Day) -> None:
 
 def test_memory_comes_from_the_limit(day: Day) -> None:
     """All parts are within it, and what the job and its JVM have in force is what was derived."""
-    memory, (spark,) = day.said("memory")[0], day.said("in_force")
+    memory, (spark,) = day.said("memory")[0], day.said("effective_settings")
     assert sum(memory["parts"].values()) <= memory["limit"]["bytes"] == 8 * of.KIB**3
     assert spark["heap_bytes"] <= memory["parts"]["JVM heap"]
-    in_force, bounds = day.said("configuration")[0]["in_force"], day.said("bounds")[0]
+    effective, bounds = day.said("configuration")[0]["effective"], day.said("bounds")[0]
     assert {
-        "fetch.max_in_flight_bytes": in_force["fetch"]["max_in_flight_bytes"],
+        "fetch.max_in_flight_bytes": effective["fetch"]["max_in_flight_bytes"],
         "deferral.slow_lane.max_in_flight_bytes": bounds["slow_round_bytes"],
-        "claim_check.max_bytes": in_force["claim_check"]["max_bytes"],
-        "result_buffer": in_force["result_buffer"],
+        "claim_check.max_bytes": effective["claim_check"]["max_bytes"],
+        "result_buffer": effective["result_buffer"],
     } == memory["settings"], "what is in force is not what the limit leaves"
 
 
 def test_the_configuration_in_force_is_said_before_all_else(day: Day) -> None:
     assert [line["event"] for line in day.lines[:1]] == ["configuration"], "the configuration is not said"
-    said, told = copy.deepcopy(day.lines[0]["in_force"]), day.bench.config.model_dump(mode="json", by_alias=True)
+    said, told = copy.deepcopy(day.lines[0]["effective"]), day.bench.config.model_dump(mode="json", by_alias=True)
     # What the memory limit decides is looked at elsewhere.
     for config in (said, told):
         for section, key in ((config["fetch"], "max_in_flight_bytes"), (config["claim_check"], "max_bytes")):

@@ -9,6 +9,8 @@ from located_config.near import near_miss, nearest
         ("sise", ["size", "status"], "did you mean 'size'?"),
         ("zzz", ["size", "status"], "there are: size, status"),
         ("zzz", [], "there are: none"),
+        ("unknown_while", ["not_found_grace", "unknown"], "did you mean 'not_found_grace'?"),
+        ("unknown_while", ["size"], "there are: size"),
     ],
 )
 def test_near_miss(name: str, known: list[str], said: str) -> None:

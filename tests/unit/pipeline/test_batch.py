@@ -74,7 +74,7 @@ class Lanes:
     """Claims what it is given; `steps` are shared with the sink."""
 
     steps: list[str]
-    claims: Sequence[Entry] = ()
+    reservations: Sequence[Entry] = ()
     failure: Exception | None = None
     written_failure: Exception | None = None
     plan_failure: Exception | None = None
@@ -89,7 +89,7 @@ class Lanes:
         self.steps.append(f"plan {number}")
         if self.plan_failure:
             raise self.plan_failure
-        return Snapshot(Fence({}, frozenset(), {}), tuple(self.claims))
+        return Snapshot(Fence({}, frozenset(), {}), tuple(self.reservations))
 
     def written(self, snapshot: Snapshot, number: int, opened: Sequence[Opened] = ()) -> None:
         self.steps.append(f"written {number}")
@@ -141,13 +141,13 @@ MakeBench = Callable[..., Bench]
 
 @pytest.fixture
 def bench(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch) -> MakeBench:
-    def make(*claims: Entry, failure: Exception | None = None, **deferral: Any) -> Bench:
+    def make(*reservations: Entry, failure: Exception | None = None, **deferral: Any) -> Bench:
         steps: list[str] = []
         functions: list[Any] = []
         now = [0.0]
         told: list[Opened] = []
         watch = StallWatch(10, lambda: now[0])
-        lanes = Lanes(steps, claims, watch=watch)
+        lanes = Lanes(steps, reservations, watch=watch)
 
         def write(function: Any, _sink: Any) -> None:
             steps.append("write")
@@ -199,7 +199,7 @@ def test_a_batch_is_planned_written_and_settled(bench: MakeBench) -> None:
     assert (target.epoch, target.batch, target.limit_bytes) == (5, 3, 777)
 
 
-def test_claims_join_their_pages_in_one_task_and_in_order(bench: MakeBench) -> None:
+def test_reservations_join_their_pages_in_one_task_and_in_order(bench: MakeBench) -> None:
     made = bench(entry(7), entry(9))
     assert write(made).done == [
         ("coalesce", 2),
@@ -243,7 +243,7 @@ def test_a_batch_with_news_of_few_partitions_leaves_the_others_their_share(bench
     assert concurrency_in(main_lane(made.functions[0]).args[0]) == 40 // 3
 
 
-def test_claims_join_what_is_coalesced(bench: MakeBench) -> None:
+def test_reservations_join_what_is_coalesced(bench: MakeBench) -> None:
     assert write(bench(entry(7)), frame=Frame(partitions=8, slots=4)).done == [
         ("coalesce", 3),
         ("union", [7]),

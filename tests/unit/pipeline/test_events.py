@@ -42,8 +42,8 @@ def test_each_has_a_name_of_its_own() -> None:
 
 
 def test_what_may_be_left_out_is_where_there_is_nothing_to_say() -> None:
-    probe = BreakerProbe(wiki="enwiki", path="/x", answer="status 200", well=True)
-    assert fields_of(probe) == {"wiki": "enwiki", "path": "/x", "answer": "status 200", "well": True}
+    probe = BreakerProbe(wiki="enwiki", path="/x", answer="status 200", healthy=True)
+    assert fields_of(probe) == {"wiki": "enwiki", "path": "/x", "answer": "status 200", "healthy": True}
     assert fields_of(Waiting(batch=7, reason="full", entries=4, bytes=9)) == {
         "batch": 7,
         "reason": "full",

@@ -79,8 +79,8 @@ def test_a_safe_configuration_starts_and_is_printed(start: Start, query: Stream)
     (configuration,) = said(result)
     assert configuration["event"] == "configuration"
     assert configuration["unsafe"] == []
-    assert configuration["in_force"]["sink"]["max.request.size"] == 20_971_520
-    assert PipelineConfig.model_validate(configuration["in_force"]).model_dump() == config.model_dump()
+    assert configuration["effective"]["sink"]["max.request.size"] == 20_971_520
+    assert PipelineConfig.model_validate(configuration["effective"]).model_dump() == config.model_dump()
 
 
 def test_a_first_start_says_where(start: Start, query: Stream) -> None:
@@ -164,7 +164,7 @@ def test_memory_comes_from_one_number(start: Start, query: Stream) -> None:
     assert memory["event"] == "memory"
     assert sum(memory["parts"].values()) <= memory["limit"]["bytes"] == 4 * 1024**3
     assert memory["settings"]["fetch.max_in_flight_bytes"] == config.fetch.max_in_flight_bytes
-    assert configuration["in_force"]["claim_check"]["max_bytes"] == config.claim_check.max_bytes, "what is in force"
+    assert configuration["effective"]["claim_check"]["max_bytes"] == config.claim_check.max_bytes, "what is in force"
 
 
 def test_spark_must_not_be_told_what_the_job_cannot_work_with(

@@ -17,7 +17,7 @@ from pyspark import cloudpickle
 from pipeline import worker
 from pipeline.config import PipelineConfig
 from pipeline.deferral.facts import Fact, Resolved
-from pipeline.deferral.snapshot import Claim, Fence
+from pipeline.deferral.snapshot import Fence, Reservation
 from pipeline.engine import LoopThread
 from pipeline.fetch.breakers import of_process
 from pipeline.jobs.message import SourceMessage, Unfinished
@@ -320,7 +320,7 @@ def at(offset: int, page: bytes = b"p") -> SourceMessage:
 
 @given(st.lists(st.integers(0, 3), max_size=20))
 def test_repeats_that_follow_one_another_are_left_out(repeats: list[int]) -> None:
-    """A batch with claims is sorted, so all of a position stand together."""
+    """A batch with reservations is sorted, so all of a position stand together."""
     messages = [at(offset) for offset, count in enumerate(repeats) for _ in range(count)]
     assert list(_once_each(iter(messages))) == [at(offset) for offset, count in enumerate(repeats) if count]
 
@@ -395,7 +395,7 @@ def test_the_main_lane_puts_aside_what_does_not_finish(
     monkeypatch.setattr(worker, "_loop_thread", lambda: loop_thread)
     monkeypatch.setattr(worker, "_job", lambda *_: Job(0, 0))
     config = make_config(deferral={"topic": "ledger", "inline_allowance": "3s"})
-    fence = Fence({}, frozenset(), {Position("s", 0, 0): Claim(attempt=4, dropped=False, reason="")})
+    fence = Fence({}, frozenset(), {Position("s", 0, 0): Reservation(attempt=4, dropped=False, reason="")})
     function = enrich_around(config, fence, epoch=2, batch=6, workers=1, limit_bytes=5000)
     messages = [at(0), at(0), at(1), at(2, b"q")]
     records = read(in_time(lambda: list(function(iter([source(messages)])))))

@@ -66,7 +66,7 @@ FORMS = [
     ("restart_delay", None, "500us"),
     ("expect", "fixed", [{"abandoned": 0.05}, {"abandoned": {"at_least": "5%", "at_most": 0.5}}]),
     ("mock", None, {"rules": [{"name": "x", "when": {"share": "5%"}, "do": {"latency": "500us", "truncate": "50%"}}]}),
-    ("pipeline", None, {"fetch": {"retry_budget": {"share": "5%"}, "unknown_while": "1d"}}),
+    ("pipeline", None, {"fetch": {"retry_budget": {"share": "5%"}, "not_found_grace": "1d"}}),
     ("kafka", None, {"topics": {"output": {"max.message.bytes": "32MiB"}}}),
     ("kafka", None, {"topics": {"output": {"max.message.bytes": 1048576}}}),
     ("mock", None, {"rules": [{"name": "x", "do": {"latency": "40ms", "status": 504}}]}),

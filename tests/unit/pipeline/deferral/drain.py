@@ -32,8 +32,8 @@ class Drain:
         for write in self.world.landable():
             if not self.play.is_awaited(write):
                 self.play.chooser.pick((self.world.land, self.world.lose))(write)
-        # A wider net, or claims could not keep up with traffic on every page.
-        self.play.settings = replace(self.play.settings, claims=1000, max_offsets=1000)
+        # A wider net, or reservations could not keep up with traffic on every page.
+        self.play.settings = replace(self.play.settings, reservations=1000, max_offsets=1000)
         self._traffic()
         self._silence()
         self.world.check_drained()

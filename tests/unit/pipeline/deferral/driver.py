@@ -33,7 +33,7 @@ POLICY = Policy(inline_allowance_s=1, slow_deadline_s=10, total_attempts=3, back
 @dataclass(frozen=True)
 class Settings:
     max_entries: int = 4
-    claims: int = 3
+    reservations: int = 3
     max_offsets: int = 4
     rounds: int = 2
 
@@ -49,8 +49,8 @@ class Batch:
     settled: bool = False
 
     def positions(self) -> set[Position]:
-        claimed = [entry.position for entry in self.snapshot.claimed] if self.snapshot else []
-        return {event.position for event in self.rows} | set(claimed)
+        reserved = [entry.position for entry in self.snapshot.reserved] if self.snapshot else []
+        return {event.position for event in self.rows} | set(reserved)
 
 
 @dataclass(eq=False)
@@ -163,22 +163,24 @@ class Driver:
 
     def plan(self) -> None:
         assert self.batch
-        snapshot = self.ledger.plan(limit_entries=self.settings.claims, limit_bytes=10**9, now_ms=self.world.now_ms)
+        snapshot = self.ledger.plan(
+            limit_entries=self.settings.reservations, limit_bytes=10**9, now_ms=self.world.now_ms
+        )
         held = {page for working in self.rounds for page, _entries in working.taken.pages}
-        if held & {entry.page for entry in snapshot.claimed}:
-            raise Violation("P5: a page is claimed that the slow lane holds")
+        if held & {entry.page for entry in snapshot.reserved}:
+            raise Violation("P5: a page is reserved that the slow lane holds")
         self.batch.snapshot = snapshot
         self.batch.writes = self.world.send(self._tasks(self.batch, snapshot))
 
     def _tasks(self, batch: Batch, snapshot: Snapshot) -> list[Write]:
         """What the tasks of the batch write. They have the fence, the rows, and nothing else."""
         lane = self.main_lane_type(snapshot.fence)
-        claimed = {entry.position: entry for entry in snapshot.claimed}
-        positions = sorted({*claimed, *(event.position for event in batch.rows)}, key=order)
+        reserved = {entry.position: entry for entry in snapshot.reserved}
+        positions = sorted({*reserved, *(event.position for event in batch.rows)}, key=order)
         early = {p: lane.admit(p, self.world.event(p).page) for p in positions}
         writes = []
         for position in positions:
-            write = self._task(lane, position, claimed.get(position), batch.number)
+            write = self._task(lane, position, reserved.get(position), batch.number)
             if early[position] != "run" and write is not None and isinstance(write.payload[0], Position):
                 raise Violation(f"{position} is emitted, though it was not to be run")
             writes += [write] if write else []
@@ -194,7 +196,7 @@ class Driver:
             case "run":
                 if event.filtered:
                     return None
-                outcome = "final" if lane.claim(position).dropped else self.world.outcomes(position)
+                outcome = "final" if lane.reservation(position).dropped else self.world.outcomes(position)
                 if outcome == "slow":
                     put = lane.stick(position, key=page[2], value=value, appended_us=7, reason="slow")
                     return self._entry(put, number)
@@ -274,7 +276,7 @@ class Driver:
             return False
         other = {page for working in self.rounds for page, _entries in working.taken.pages}
         if self.batch and self.batch.snapshot and not self.batch.settled:
-            other |= {entry.page for entry in self.batch.snapshot.claimed}
+            other |= {entry.page for entry in self.batch.snapshot.reserved}
         if other & {page for page, _entries in taken.pages}:
             raise Violation("P5: a page is taken that another lane has")
         self.rounds.append(self._work(taken))
@@ -299,7 +301,7 @@ class Driver:
         for page, entries in taken.pages:
             for entry in entries:
                 event = self.world.event(entry.position)
-                if lane.admit(page) == "stand":
+                if lane.admit(page) == "skip":
                     continue
                 if event.filtered:
                     resolved.append(entry.position)

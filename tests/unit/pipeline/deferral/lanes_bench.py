@@ -57,7 +57,7 @@ class Driver:
     def events(self, name: str) -> list[dict[str, Any]]:
         return [line for line in self.said if line["event"] == name]
 
-    def standing(self) -> list[int]:
+    def remaining(self) -> list[int]:
         """Offsets that are in the ledger as the topic has it."""
         return offsets(self.log.folded().entries.values())
 

@@ -28,14 +28,14 @@ class SlowTombstoneBeforeAck(Driver):
 
 
 class MainTombstoneBeforeAck(Driver):
-    """The tombstones of claimed entries go out together with their output."""
+    """The tombstones of reserved entries go out together with their output."""
 
     def plan(self) -> None:
         super().plan()
         assert self.batch
         assert self.batch.snapshot
         emitted = {write.payload[0] for write in self.batch.writes}
-        self._tombstones(entry.position for entry in self.batch.snapshot.claimed if entry.position in emitted)
+        self._tombstones(entry.position for entry in self.batch.snapshot.reserved if entry.position in emitted)
 
 
 class UnblockOnTake(Driver):
@@ -56,9 +56,9 @@ class FoldAfterNextPlan(Driver):
 
     def _batch_done(self, snapshot: Snapshot, folded: Folded, number: int) -> list[Position]:
         written = folded.written_by(number)
-        claimed = {entry.position for entry in snapshot.claimed}
-        self.late = [entry for entry in written if entry.position not in claimed]
-        return self.ledger.batch_done(snapshot, [entry for entry in written if entry.position in claimed])
+        reserved = {entry.position for entry in snapshot.reserved}
+        self.late = [entry for entry in written if entry.position not in reserved]
+        return self.ledger.batch_done(snapshot, [entry for entry in written if entry.position in reserved])
 
     def plan(self) -> None:
         super().plan()

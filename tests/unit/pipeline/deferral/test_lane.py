@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pipeline.deferral.entry import Entry, Page
 from pipeline.deferral.lane import OPEN_FENCE, MainLane, Policy, SlowLane
-from pipeline.deferral.snapshot import Claim, Fence
+from pipeline.deferral.snapshot import Fence, Reservation
 from pipeline.records.record import Position
 from tests.unit.pipeline.deferral.making import entry
 
@@ -19,10 +19,10 @@ def at(offset: int) -> Position:
 
 
 def main_lane(
-    blocked: Mapping[Page, Position] | None = None, unclaimed: tuple[int, ...] = (), **claims: Claim
+    blocked: Mapping[Page, Position] | None = None, unreserved: tuple[int, ...] = (), **reservations: Reservation
 ) -> MainLane:
-    claimed = {at(int(name.removeprefix("at"))): claim for name, claim in claims.items()}
-    return MainLane(Fence(blocked or {}, frozenset(map(at, unclaimed)), claimed))
+    reserved = {at(int(name.removeprefix("at"))): reservation for name, reservation in reservations.items()}
+    return MainLane(Fence(blocked or {}, frozenset(map(at, unreserved)), reserved))
 
 
 def hold(lane: MainLane, offset: int) -> Entry:
@@ -47,9 +47,9 @@ def test_a_page_runs_below_its_block_only(offset: int, admission: str) -> None:
     assert lane.admit(at(offset), OTHER) == "run"
 
 
-def test_a_row_that_the_ledger_has_and_the_batch_did_not_claim_is_dropped() -> None:
+def test_a_row_that_the_ledger_has_and_the_batch_did_not_reserve_is_dropped() -> None:
     """Its entry stands, with its attempts; below the block it can be only when the batch is a replayed one."""
-    lane = main_lane({PAGE: at(5)}, unclaimed=(5, 7))
+    lane = main_lane({PAGE: at(5)}, unreserved=(5, 7))
     assert [lane.admit(at(offset), PAGE) for offset in (4, 5, 6, 7)] == ["run", "drop", "hold", "drop"]
 
 
@@ -63,7 +63,7 @@ def test_what_follows_a_deferred_event_of_the_page_is_held() -> None:
 
 def test_an_event_that_does_not_finish_is_stuck_and_its_try_counts() -> None:
     assert stick(main_lane(), 1) == entry(1, stuck=True, attempt=1, reason="took too long")
-    lane = main_lane(at1=Claim(attempt=1, dropped=False, reason="before"))
+    lane = main_lane(at1=Reservation(attempt=1, dropped=False, reason="before"))
     assert stick(lane, 1, not_before_ms=9).attempt == 2
 
 
@@ -72,21 +72,21 @@ def test_an_event_that_is_held_was_not_tried() -> None:
     assert (held.kind, held.attempt, held.not_before_ms, held.dropped) == ("waiting", 0, 0, False)
 
 
-def test_a_claimed_entry_that_is_held_again_keeps_its_attempts() -> None:
-    assert hold(main_lane(at1=Claim(attempt=2, dropped=False, reason="before")), 1).attempt == 2
+def test_a_reserved_entry_that_is_held_again_keeps_its_attempts() -> None:
+    assert hold(main_lane(at1=Reservation(attempt=2, dropped=False, reason="before")), 1).attempt == 2
 
 
 def test_a_dropped_entry_that_is_held_again_stays_dropped_and_keeps_its_reason() -> None:
-    lane = main_lane(at1=Claim(attempt=0, dropped=True, reason="given up"))
-    assert lane.claim(at(1)).dropped
-    assert lane.claim(at(1)).reason == "given up"
+    lane = main_lane(at1=Reservation(attempt=0, dropped=True, reason="given up"))
+    assert lane.reservation(at(1)).dropped
+    assert lane.reservation(at(1)).reason == "given up"
     held = hold(lane, 1)
     assert (held.dropped, held.reason) == (True, "given up")
 
 
 def test_a_new_row_is_not_dropped() -> None:
-    assert not main_lane().claim(at(1)).dropped
-    assert main_lane().claim(at(1)).reason == ""
+    assert not main_lane().reservation(at(1)).dropped
+    assert main_lane().reservation(at(1)).reason == ""
 
 
 @pytest.mark.parametrize(("first", "then"), [("output", "error"), ("error", "output")])
@@ -106,7 +106,7 @@ def test_the_rest_of_a_page_stands_behind_an_entry_that_failed() -> None:
     lane = SlowLane(POLICY)
     assert lane.admit(PAGE) == "run"
     assert lane.failed(entry(1, stuck=True, attempt=1), now_ms=0, reason="slow")
-    assert lane.admit(PAGE) == "stand"
+    assert lane.admit(PAGE) == "skip"
     assert lane.admit(OTHER) == "run"
 
 
@@ -123,11 +123,11 @@ def test_after_the_last_try_an_entry_becomes_an_error_event_and_its_page_goes_on
     assert lane.admit(PAGE) == "run"
 
 
-@pytest.mark.parametrize(("asked_s", "rest_ms"), [(5.0, 10_000), (30.5, 30_500), (60.0, 35_000), (1e9, 35_000)])
-def test_what_the_upstream_asks_for_is_the_least_but_for_the_cap(asked_s: float, rest_ms: int) -> None:
+@pytest.mark.parametrize(("asked_s", "backoff_ms"), [(5.0, 10_000), (30.5, 30_500), (60.0, 35_000), (1e9, 35_000)])
+def test_what_the_upstream_asks_for_is_the_least_but_for_the_cap(asked_s: float, backoff_ms: int) -> None:
     again = SlowLane(POLICY).failed(entry(1), now_ms=0, reason="busy", retry_after_s=asked_s)
     assert again is not None
-    assert again.not_before_ms == rest_ms
+    assert again.not_before_ms == backoff_ms
 
 
 @pytest.mark.parametrize(("first", "then"), [("output", "error"), ("error", "output")])
@@ -135,7 +135,7 @@ def test_where_the_topic_would_change_the_rest_of_the_page_stands(first: str, th
     lane = SlowLane(POLICY)
     assert lane.may_emit(PAGE, first)
     assert not lane.may_emit(PAGE, then)
-    assert lane.admit(PAGE) == "stand"
+    assert lane.admit(PAGE) == "skip"
     assert lane.admit(OTHER) == "run"
 
 

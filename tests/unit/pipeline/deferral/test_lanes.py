@@ -37,7 +37,7 @@ def test_void_records_are_written_over_at_the_start(driver: MakeDriver) -> None:
     (repairs,) = third.topic.writes[1:]
     by_key = {record.key: record for record in repairs}
     assert sorted(isinstance(record, NullRecord) for record in by_key.values()) == [False, True]
-    assert third.standing() == [1]
+    assert third.remaining() == [1]
     assert third.log.folded().voids == []
 
 
@@ -74,13 +74,13 @@ def test_whether_a_batch_is_replayed_is_asked_behind_the_marker(
 def test_a_batch_takes_waiting_entries_along_and_resolves_what_it_does_not_write_again(driver: MakeDriver) -> None:
     ours = driver(entry(1), entry(2), entry(3), entry(5, "q", stuck=True))
     snapshot = ours.lanes.plan(4)
-    assert offsets(snapshot.claimed) == [1, 2, 3]
+    assert offsets(snapshot.reserved) == [1, 2, 3]
     # It resolved 1, deferred 2 again and 3 behind it, and put 9 aside.
     ours.log.put(entry(2, stuck=True), entry(3), entry(9, "r", stuck=True), epoch=1, batch=4)
     ours.lanes.written(snapshot, 4)
-    assert ours.standing() == [2, 3, 5, 9]
+    assert ours.remaining() == [2, 3, 5, 9]
     assert (ours.events("deferral")[-1]["entries"], ours.events("deferral")[-1]["pages"]) == (4, 3)
-    assert offsets(ours.lanes.plan(5).claimed) == []
+    assert offsets(ours.lanes.plan(5).reserved) == []
 
 
 def test_the_topic_is_read_before_anything_is_resolved(driver: MakeDriver) -> None:
@@ -90,7 +90,7 @@ def test_the_topic_is_read_before_anything_is_resolved(driver: MakeDriver) -> No
     driver(log_of=ours.log)
     with pytest.raises(FencedError):
         ours.lanes.written(snapshot, 0)
-    assert ours.standing() == [1]
+    assert ours.remaining() == [1]
 
 
 def test_tombstones_that_fail_fail_the_batch(driver: MakeDriver) -> None:
@@ -101,10 +101,10 @@ def test_tombstones_that_fail_fail_the_batch(driver: MakeDriver) -> None:
         ours.lanes.written(snapshot, 0)
 
 
-def test_claims_are_bounded_by_the_batch(driver: MakeDriver, make_config: Callable[..., PipelineConfig]) -> None:
+def test_reservations_are_bounded_by_the_batch(driver: MakeDriver, make_config: Callable[..., PipelineConfig]) -> None:
     ours = driver(*(entry(offset) for offset in range(150)))
     snapshot = ours.lanes.plan(0)
-    assert offsets(snapshot.claimed) == list(range(100))
+    assert offsets(snapshot.reserved) == list(range(100))
     assert snapshot.blocked == {entry(100).page: entry(100).position}
 
 
@@ -133,9 +133,9 @@ def test_above_the_bound_a_batch_waits_until_the_slow_lane_has_made_room(driver:
     ours.rounds.go.set()
     waiting.join(HANG_S)
     (snapshot,) = plans
-    assert snapshot.claimed == ()
+    assert snapshot.reserved == ()
     assert [line["batch"] for line in ours.events("resumed")] == [7]
-    assert ours.standing() == []
+    assert ours.remaining() == []
 
 
 def test_a_stop_ends_the_wait(driver: MakeDriver) -> None:
@@ -193,7 +193,7 @@ def test_a_round_resolves_or_writes_again_what_it_took(driver: MakeDriver) -> No
     assert [offsets(began) for began in ours.rounds.began] == [[1, 2, 3]]
     (said,) = ours.events("slow_round")
     assert (said["pages"], said["entries"], said["resolved"], said["rewritten"]) == (2, 3, 2, 1)
-    assert ours.standing() == [3, 4]
+    assert ours.remaining() == [3, 4]
     ours.look()
     assert len(ours.rounds.began) == 1, "what was written again rests"
 
@@ -239,7 +239,7 @@ def test_pages_that_only_wait_are_for_the_main_lane_unless_it_is_idle(driver: Ma
     assert ours.rounds.began == []
     ours.look(after_s=0.2)
     until(lambda: ours.events("slow_round"))
-    assert ours.standing() == []
+    assert ours.remaining() == []
 
 
 def test_a_batch_at_work_is_not_idle_however_long_it_takes(driver: MakeDriver) -> None:
@@ -271,7 +271,7 @@ def test_a_round_that_fails_is_told_to_whoever_checks(driver: MakeDriver, failur
         return False
 
     until(told)
-    assert ours.standing() == [1]
+    assert ours.remaining() == [1]
     assert ours.events("slow_round") == []
 
 
@@ -294,7 +294,7 @@ def test_rounds_that_are_at_work_at_a_stop_are_counted_to_their_end(driver: Make
     assert ours.lanes.rounds == 2
     ours.rounds.go.set()
     until(lambda: ours.lanes.rounds == 0)
-    assert ours.standing() == []
+    assert ours.remaining() == []
 
 
 def test_a_stopped_lane_begins_nothing(driver: MakeDriver) -> None:
@@ -328,7 +328,7 @@ def test_a_command_is_carried_out_within_a_second_while_no_batch_is_at_work(driv
     assert [(line["action"], line["position"]) for line in ours.events("command")] == [("retry", "source/0/1")]
     assert ours.log.folded().commands == ()
     until(lambda: ours.events("slow_round"))
-    assert ours.standing() == []
+    assert ours.remaining() == []
 
 
 def test_while_a_batch_is_at_work_the_topic_is_left_to_it(driver: MakeDriver) -> None:

@@ -55,7 +55,7 @@ def test_an_outage_costs_no_entry_its_tries_of_whatever_wiki(driver: MakeDriver)
     ours.answers.append(Answer(failed=False, why="status 200"))
     ours.lanes.probe()
     waiting.join(HANG_S)
-    assert offsets(plans[0].claimed) == [3]
+    assert offsets(plans[0].reserved) == [3]
     ours.look()
     until(lambda: ours.events("slow_round"))
     assert [offsets(began) for began in ours.rounds.began] == [[1, 2]]

@@ -6,7 +6,7 @@ import pytest
 
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.ledger import Ledger, ProtocolError, Round, Snapshot
-from pipeline.deferral.snapshot import Claim
+from pipeline.deferral.snapshot import Reservation
 from pipeline.records.record import Position
 from tests.unit.pipeline.deferral.making import entry, offsets
 
@@ -40,60 +40,60 @@ def taken(of: Ledger, *, now_ms: int = 0, idle: bool = False) -> Round:
 # --- planning a batch
 
 
-def test_a_page_that_only_waits_is_claimed_whole_and_blocks_nothing() -> None:
+def test_a_page_that_only_waits_is_reserved_whole_and_blocks_nothing() -> None:
     snapshot = plan(ledger(entry(4), entry(2), entry(3)))
-    assert offsets(snapshot.claimed) == [2, 3, 4]
-    assert (snapshot.blocked, snapshot.unclaimed) == ({}, frozenset())
+    assert offsets(snapshot.reserved) == [2, 3, 4]
+    assert (snapshot.blocked, snapshot.unreserved) == ({}, frozenset())
 
 
-def test_a_page_with_a_stuck_entry_is_not_claimed_wherever_that_stands() -> None:
+def test_a_page_with_a_stuck_entry_is_not_reserved_wherever_that_stands() -> None:
     snapshot = plan(ledger(entry(1), entry(2, stuck=True), entry(3)))
-    assert snapshot.claimed == ()
+    assert snapshot.reserved == ()
     assert snapshot.blocked == {entry(1).page: entry(1).position}
-    assert offsets(sorted(snapshot.unclaimed, key=lambda p: p.offset)) == [1, 2, 3]
+    assert offsets(sorted(snapshot.unreserved, key=lambda p: p.offset)) == [1, 2, 3]
 
 
-def test_a_page_that_the_slow_lane_holds_is_not_claimed() -> None:
+def test_a_page_that_the_slow_lane_holds_is_not_reserved() -> None:
     of = ledger(entry(1), entry(2, "q"))
     taken(of, idle=True)
     snapshot = plan(of)
-    assert snapshot.claimed == ()
+    assert snapshot.reserved == ()
     assert set(snapshot.blocked) == {entry(1).page, entry(2, "q").page}
 
 
 def test_the_limit_leaves_a_prefix_of_the_page_and_blocks_behind_it() -> None:
     snapshot = plan(ledger(*(entry(number) for number in range(5))), entries=2)
-    assert offsets(snapshot.claimed) == [0, 1]
+    assert offsets(snapshot.reserved) == [0, 1]
     assert offsets(snapshot.blocked.values()) == [2]
 
 
 def test_the_limit_in_bytes_counts_the_entries_as_the_ledger_does() -> None:
     entries = [entry(number, value=bytes(100)) for number in range(5)]
-    assert len(plan(ledger(*entries), size=3 * entries[0].size).claimed) == 3
-    assert len(plan(ledger(*entries), size=3 * entries[0].size - 1).claimed) == 2
+    assert len(plan(ledger(*entries), size=3 * entries[0].size).reserved) == 3
+    assert len(plan(ledger(*entries), size=3 * entries[0].size - 1).reserved) == 2
 
 
-def test_an_entry_over_the_limit_is_claimed_when_it_is_the_first() -> None:
+def test_an_entry_over_the_limit_is_reserved_when_it_is_the_first() -> None:
     """Or it would stay for ever, and its page with it."""
-    assert offsets(plan(ledger(entry(1), entry(2)), entries=0, size=0).claimed) == [1]
+    assert offsets(plan(ledger(entry(1), entry(2)), entries=0, size=0).reserved) == [1]
 
 
 def test_limits_serve_first_what_was_put_aside_first() -> None:
     of = ledger(entry(9, "first"), entry(1, "second"), entry(2, "second"))
     snapshot = plan(of, entries=1)
-    assert offsets(snapshot.claimed) == [9]
+    assert offsets(snapshot.reserved) == [9]
     settle(of, snapshot, [entry(9, "first"), entry(3, "third")])
-    assert offsets(plan(of, entries=2).claimed) == [9, 1]
+    assert offsets(plan(of, entries=2).reserved) == [9, 1]
 
 
-def test_claims_end_before_an_entry_that_has_to_wait() -> None:
+def test_reservations_end_before_an_entry_that_has_to_wait() -> None:
     of = ledger(entry(1), entry(2, not_before_ms=50), entry(3))
-    assert offsets(plan(of, now_ms=49).claimed) == [1]
+    assert offsets(plan(of, now_ms=49).reserved) == [1]
 
 
-def test_claims_carry_what_a_task_has_to_know() -> None:
+def test_reservations_carry_what_a_task_has_to_know() -> None:
     snapshot = plan(ledger(entry(1, attempt=2, dropped=True, reason="given up")))
-    assert snapshot.fence.claimed == {entry(1).position: Claim(2, dropped=True, reason="given up")}
+    assert snapshot.fence.reserved == {entry(1).position: Reservation(2, dropped=True, reason="given up")}
 
 
 def test_the_fence_can_be_sent_and_holds_no_values() -> None:
@@ -123,7 +123,7 @@ def test_only_one_batch_is_planned_at_a_time() -> None:
 # --- a batch is done
 
 
-def test_what_was_claimed_and_not_written_again_is_to_be_tombstoned_and_then_forgotten() -> None:
+def test_what_was_reserved_and_not_written_again_is_to_be_tombstoned_and_then_forgotten() -> None:
     of = ledger(entry(1), entry(2), entry(3))
     snapshot = plan(of)
     assert offsets(of.batch_done(snapshot, [entry(2, stuck=True, attempt=1), entry(3)])) == [1]
@@ -150,7 +150,7 @@ def test_records_of_entries_that_were_not_the_batchs_are_passed_over() -> None:
     assert of.entries == 0
 
 
-def test_claimed_pages_are_off_limits_until_their_tombstones_are_acked() -> None:
+def test_reserved_pages_are_off_limits_until_their_tombstones_are_acked() -> None:
     of = ledger(entry(1), entry(2))
     snapshot = plan(of)
     assert take(of, idle=True) is None
@@ -166,7 +166,7 @@ def test_a_slow_round_that_forgets_does_not_end_the_batch() -> None:
     round_ = taken(of)
     of.forget(of.round_done(round_, resolved=[entry(2).position], rewritten=[]))
     of.release(round_)
-    assert take(of, idle=True) is None, "the page of the claimed entry"
+    assert take(of, idle=True) is None, "the page of the reserved entry"
     assert offsets(settle(of, snapshot)) == [1]
 
 
@@ -206,7 +206,7 @@ def test_while_a_batch_is_replayed_the_slow_lane_gets_nothing() -> None:
     assert offsets(taken(of).entries) == [2]
 
 
-def test_a_replayed_batch_without_claims_opens_the_gate_at_once() -> None:
+def test_a_replayed_batch_without_reservations_opens_the_gate_at_once() -> None:
     of = ledger(entry(1, stuck=True), replaying=True)
     assert take(of, idle=True) is None
     assert of.batch_done(plan(of), []) == []
@@ -248,7 +248,7 @@ def test_a_page_that_only_waits_is_taken_when_the_main_lane_is_idle_and_after_th
 
 
 def test_a_running_batch_is_not_idle_whatever_the_caller_says() -> None:
-    of = ledger(entry(1, "claimed"), entry(2, "waits"), entry(3, "sticks", stuck=True))
+    of = ledger(entry(1, "reserved"), entry(2, "waits"), entry(3, "sticks", stuck=True))
     snapshot = plan(of, entries=1)
     assert [page[2] for page, _entries in taken(of, idle=True).pages] == [b"sticks"]
     settle(of, snapshot)
@@ -300,11 +300,11 @@ def test_a_round_is_not_released_before_what_it_resolved_is_forgotten() -> None:
         of.release(round_)
 
 
-def test_a_released_page_can_be_claimed_again() -> None:
+def test_a_released_page_can_be_reserved_again() -> None:
     of = ledger(entry(1))
     round_ = taken(of, idle=True)
     of.release(round_)
-    assert offsets(plan(of).claimed) == [1]
+    assert offsets(plan(of).reserved) == [1]
     with pytest.raises(ProtocolError, match="slow round 1 does not hold its pages"):
         of.release(round_)
 

@@ -18,8 +18,8 @@ def ask(number: int) -> Ask:
     return Ask(f"/{number}", f"event {number}")
 
 
-def opened(wiki: str = "enwiki", *asks: Ask, well: Ask | None = None, retry_after_s: float = 0) -> Opened:
-    return Opened(wiki, 20, 15, "status 503", asks or (ask(1), ask(2)), well, retry_after_s)
+def opened(wiki: str = "enwiki", *asks: Ask, succeeded: Ask | None = None, retry_after_s: float = 0) -> Opened:
+    return Opened(wiki, 20, 15, "status 503", asks or (ask(1), ask(2)), succeeded, retry_after_s)
 
 
 class Driver:
@@ -44,8 +44,8 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
 def test_probes_go_out_at_growing_intervals_until_one_goes_well(driver: Driver) -> None:
     driver.outages.reported([opened()])
     assert driver.outages.waits == ("enwiki",)
-    for rest_s in (10, 20, 40, 40):
-        driver.now += rest_s - 0.1
+    for remaining_s in (10, 20, 40, 40):
+        driver.now += remaining_s - 0.1
         assert driver.outages.due() == []
         driver.now += 0.1
         driver.probe(SICK)
@@ -60,14 +60,14 @@ def test_probes_go_out_at_growing_intervals_until_one_goes_well(driver: Driver) 
         "requests": 20,
         "failed": 15,
         "why": "status 503",
-        "rest_s": 10.0,
+        "remaining_s": 10.0,
     }
     assert driver.said[1] == {
         "event": "breaker_probe",
         "wiki": "enwiki",
         "path": "/1",
         "answer": "status 503",
-        "well": False,
+        "healthy": False,
         "next_s": 20.0,
     }
     assert driver.said[-1] == {"event": "breaker_closed", "wiki": "enwiki", "seconds": 150.0, "probes": 5}
@@ -81,7 +81,7 @@ def test_revisions_that_fail_for_their_own_sake_keep_no_wiki_closed(
     driver: Driver, failed: tuple[int, ...], well: int | None, asked: list[int]
 ) -> None:
     """Probes ask in turn for what failed, and after the first for what did not."""
-    driver.outages.reported([opened("enwiki", *map(ask, failed), well=ask(well) if well else None)])
+    driver.outages.reported([opened("enwiki", *map(ask, failed), succeeded=ask(well) if well else None)])
     paths = []
     for _ in range(4):
         driver.now += 40
@@ -91,7 +91,9 @@ def test_revisions_that_fail_for_their_own_sake_keep_no_wiki_closed(
 
 def test_many_workers_do_not_make_the_wait_longer_than_one(driver: Driver) -> None:
     """Each names three failures, which are merged to three: the newest of different workers."""
-    told = [opened("enwiki", *(ask(10 * worker + number) for number in range(3)), well=ask(9)) for worker in range(4)]
+    told = [
+        opened("enwiki", *(ask(10 * worker + number) for number in range(3)), succeeded=ask(9)) for worker in range(4)
+    ]
     driver.outages.reported(told)
     paths = []
     for _ in range(5):
@@ -102,15 +104,15 @@ def test_many_workers_do_not_make_the_wait_longer_than_one(driver: Driver) -> No
     assert len({path[1:-1] for path in paths if path != "/9"}) == 3, "of three workers"
 
 
-@pytest.mark.parametrize(("asked_s", "rest_s"), [(5.0, 10.0), (25.0, 25.0), (1e9, 40.0)])
-def test_retry_after_is_obeyed_as_far_as_the_cap_goes(driver: Driver, asked_s: float, rest_s: float) -> None:
+@pytest.mark.parametrize(("asked_s", "remaining_s"), [(5.0, 10.0), (25.0, 25.0), (1e9, 40.0)])
+def test_retry_after_is_obeyed_as_far_as_the_cap_goes(driver: Driver, asked_s: float, remaining_s: float) -> None:
     driver.outages.reported([opened(retry_after_s=asked_s)])
     for _ in range(2):
-        driver.now += rest_s - 0.1
+        driver.now += remaining_s - 0.1
         assert driver.outages.due() == []
         driver.now += 0.1
         driver.probe(Answer(failed=True, why="status 429", retry_after_s=asked_s))
-        rest_s = max(rest_s, 20.0)
+        remaining_s = max(remaining_s, 20.0)
 
 
 def test_a_wiki_that_opens_again_at_once_rests_longer_and_one_that_was_well_does_not(driver: Driver) -> None:
@@ -118,16 +120,16 @@ def test_a_wiki_that_opens_again_at_once_rests_longer_and_one_that_was_well_does
     driver.now += 10
     driver.probe(WELL)
     driver.outages.reported([opened()])
-    assert driver.said[-1]["rest_s"] == 20
+    assert driver.said[-1]["remaining_s"] == 20
     driver.now += 20
     driver.probe(WELL)
     driver.outages.reported([])
     driver.outages.reported([opened()])
-    assert driver.said[-1]["rest_s"] == 10
+    assert driver.said[-1]["remaining_s"] == 10
 
 
 def test_what_several_workers_say_of_a_wiki_is_one_thing(driver: Driver) -> None:
-    told = [opened("enwiki", ask(1), ask(2)), opened("dewiki"), opened("enwiki", ask(3), ask(1), well=ask(4))]
+    told = [opened("enwiki", ask(1), ask(2)), opened("dewiki"), opened("enwiki", ask(3), ask(1), succeeded=ask(4))]
     driver.outages.reported(told)
     assert driver.outages.waits == ("enwiki", "dewiki")
     assert [(line["wiki"], line["requests"], line["failed"]) for line in driver.said] == [
@@ -159,8 +161,8 @@ def test_the_slow_lane_rests_until_no_wiki_is_open(driver: Driver) -> None:
 
 def test_what_has_opened_is_known_when_it_is_closed_again(driver: Driver) -> None:
     driver.outages.reported([opened(), opened("dewiki")])
-    assert driver.outages.standing == {"enwiki": True, "dewiki": True}
+    assert driver.outages.status == {"enwiki": True, "dewiki": True}
     driver.now += 10
     driver.outages.probed("enwiki", ask(1), WELL)
     driver.outages.reported([])
-    assert driver.outages.standing == {"enwiki": False, "dewiki": True}
+    assert driver.outages.status == {"enwiki": False, "dewiki": True}

@@ -113,8 +113,8 @@ def test_random_walks(split_brain: bool) -> None:
 
 
 @pytest.mark.parametrize("bound", [0, 1, 2])
-def test_a_small_bound_and_small_claims(bound: int) -> None:
-    tight = Settings(max_entries=bound, claims=1, max_offsets=2, rounds=1)
+def test_a_small_bound_and_small_reservations(bound: int) -> None:
+    tight = Settings(max_entries=bound, reservations=1, max_offsets=2, rounds=1)
     for seed in range(100):
         walk(seed, settings=tight)
 

@@ -76,8 +76,10 @@ def test_what_the_task_reports_comes_back(run: Callable[[Job], list[Fact]]) -> N
     facts: list[Fact] = [Resolved(one.position) for one in ENTRIES]
 
     def job(function: Any) -> None:
-        _, claims, accumulator, target = function.args
-        assert {position.offset: (claim.attempt, claim.reason) for position, claim in claims.items()} == {
+        _, reservations, accumulator, target = function.args
+        assert {
+            position.offset: (reservation.attempt, reservation.reason) for position, reservation in reservations.items()
+        } == {
             1: (2, "status 504"),
             2: (0, ""),
         }

@@ -15,7 +15,7 @@ from pipeline.deferral.budget import BatchBudget
 from pipeline.deferral.entry import Cause, Entry
 from pipeline.deferral.facts import Fact, Resolved, Rewritten
 from pipeline.deferral.lane import OPEN_FENCE, WAITS, MainLane, Policy, SlowLane
-from pipeline.deferral.snapshot import Claim, Fence
+from pipeline.deferral.snapshot import Fence, Reservation
 from pipeline.deferral.task import DirectTask, LedgerTarget, MainTask, SlowTask, appended_us
 from pipeline.deferral.wire import TOO_LARGE, EntryItem, parse
 from pipeline.fetch.deadline import Deadline
@@ -82,13 +82,15 @@ def main_task(
         target=target,
         error_topic=ERROR,
         limit_s=5,
-        rest_ms=lambda asked_s: round(700 + 1000 * (asked_s or 0)),
+        backoff_ms=lambda asked_s: round(700 + 1000 * (asked_s or 0)),
         now_ms=lambda: NOW_MS,
         budget=budget or BatchBudget(300, 5),
     )
 
 
-def slow_task(job: Job, claims: dict[Position, Claim], facts: list[Fact], target: LedgerTarget = TARGET) -> SlowTask:
+def slow_task(
+    job: Job, reservations: dict[Position, Reservation], facts: list[Fact], target: LedgerTarget = TARGET
+) -> SlowTask:
     return SlowTask(
         job=job,
         lane=SlowLane(POLICY),
@@ -96,7 +98,7 @@ def slow_task(job: Job, claims: dict[Position, Claim], facts: list[Fact], target
         error_topic=ERROR,
         limit_s=120,
         now_ms=lambda: NOW_MS,
-        claims=claims,
+        reservations=reservations,
         report=facts.append,
     )
 
@@ -177,9 +179,11 @@ def test_what_takes_too_long_is_put_aside_and_its_page_behind_it(run_all: RunAll
 
 @both_ways
 def test_an_event_that_was_not_tried_waits_for_the_next_batch_and_its_page_behind_it(run_all: RunAll) -> None:
-    """Its tries are what they were: a claimed one has been put aside before."""
-    claims = {Position("source", 0, 0): Claim(attempt=2, dropped=False, reason="status 503")}
-    records = run_all(main_task(Job({0: REFUSED}), fence=Fence({}, frozenset(), claims)), [message(0), message(1)])
+    """Its tries are what they were: a reserved one has been put aside before."""
+    reservations = {Position("source", 0, 0): Reservation(attempt=2, dropped=False, reason="status 503")}
+    records = run_all(
+        main_task(Job({0: REFUSED}), fence=Fence({}, frozenset(), reservations)), [message(0), message(1)]
+    )
     assert [(one.kind, one.attempt, one.not_before_ms, one.reason) for one in map(entry_in, records)] == [
         ("waiting", 2, 0, "breaker_open: the breaker of enwiki is open"),
         ("waiting", 0, 0, WAITS),
@@ -212,7 +216,7 @@ def test_a_stuck_event_rests_as_long_as_the_upstream_asked_for() -> None:
 def test_in_the_slow_lane_an_entry_rests_as_long_as_the_upstream_asked_for() -> None:
     facts: list[Fact] = []
     job = Job({0: Unfinished(SLOW.failure, retry_after_s=45.0)})
-    run(slow_task(job, claims_of(0, attempt=1), facts), [message(0)])
+    run(slow_task(job, reservations_of(0, attempt=1), facts), [message(0)])
     (fact,) = facts
     assert isinstance(fact, Rewritten)
     assert (fact.attempt, fact.not_before_ms) == (2, NOW_MS + 45_000)
@@ -240,7 +244,7 @@ def test_a_filtered_event_behind_a_deferred_one_is_put_aside_too(run_all: RunAll
 def test_rows_that_the_ledger_has_leave_nothing_and_are_not_fetched(run_all: RunAll) -> None:
     job = Job()
     blocked = {("source", 0, b"p"): Position("source", 0, 5)}
-    fence = Fence(blocked, unclaimed=frozenset({Position("source", 0, 5)}), claimed={})
+    fence = Fence(blocked, unreserved=frozenset({Position("source", 0, 5)}), reserved={})
     records = run_all(main_task(job, fence=fence), [message(4), message(5), message(6)])
     assert topics(records) == [OUT, None, LEDGER]
     assert [offset for offset, _ in job.asked] == [4]
@@ -270,9 +274,9 @@ def test_a_pages_records_of_a_batch_go_to_one_topic(
 
 
 @both_ways
-def test_a_claimed_entry_goes_on_with_its_attempts(run_all: RunAll) -> None:
-    claims = {Position("source", 0, 0): Claim(attempt=2, dropped=False, reason="")}
-    records = run_all(main_task(Job({0: SLOW}), fence=Fence({}, frozenset(), claims)), [message(0)])
+def test_a_reserved_entry_goes_on_with_its_attempts(run_all: RunAll) -> None:
+    reservations = {Position("source", 0, 0): Reservation(attempt=2, dropped=False, reason="")}
+    records = run_all(main_task(Job({0: SLOW}), fence=Fence({}, frozenset(), reservations)), [message(0)])
     assert entry_in(records[0]).attempt == 3
 
 
@@ -287,10 +291,11 @@ def test_a_claimed_entry_goes_on_with_its_attempts(run_all: RunAll) -> None:
 def test_an_entry_that_was_given_up_is_an_error_event_in_its_turn(
     run_all: RunAll, cause: Cause | None, value: bytes | None, error: str, says: str
 ) -> None:
-    claims = {Position("source", 0, 1): Claim(attempt=1, dropped=True, reason="status 504", cause=cause)}
+    reservations = {Position("source", 0, 1): Reservation(attempt=1, dropped=True, reason="status 504", cause=cause)}
     job = Job()
     records = run_all(
-        main_task(job, fence=Fence({}, frozenset(), claims)), [message(0, "q"), message(1, value=value), message(2)]
+        main_task(job, fence=Fence({}, frozenset(), reservations)),
+        [message(0, "q"), message(1, value=value), message(2)],
     )
     assert topics(records) == [OUT, ERROR, LEDGER], "the output behind it is for the next batch"
     assert error_of(records[1])[0] == error
@@ -300,8 +305,10 @@ def test_an_entry_that_was_given_up_is_an_error_event_in_its_turn(
 
 @both_ways
 def test_an_entry_that_was_given_up_and_is_held_stays_given_up(run_all: RunAll) -> None:
-    claims = {Position("source", 0, 1): Claim(attempt=4, dropped=True, reason="status 504", cause="too_large")}
-    records = run_all(main_task(Job(), fence=Fence({}, frozenset(), claims)), [message(0), message(1)])
+    reservations = {
+        Position("source", 0, 1): Reservation(attempt=4, dropped=True, reason="status 504", cause="too_large")
+    }
+    records = run_all(main_task(Job(), fence=Fence({}, frozenset(), reservations)), [message(0), message(1)])
     held = entry_in(records[1])
     assert (held.dropped, held.attempt, held.reason, held.kind) == (True, 4, "status 504", "waiting")
     assert held.cause == "too_large"
@@ -352,9 +359,9 @@ def test_what_leaves_of_a_page_comes_before_all_that_is_put_aside(events: list[t
 # --- slow lane
 
 
-def claims_of(*offsets: int, **changes: Any) -> dict[Position, Claim]:
+def reservations_of(*offsets: int, **changes: Any) -> dict[Position, Reservation]:
     return {
-        Position("source", 0, offset): Claim(**{"attempt": 1, "dropped": False, "reason": "", **changes})
+        Position("source", 0, offset): Reservation(**{"attempt": 1, "dropped": False, "reason": "", **changes})
         for offset in offsets
     }
 
@@ -369,7 +376,7 @@ def slow_entry(record: Record | None) -> Entry:
 def test_what_leaves_in_the_slow_lane_is_reported() -> None:
     facts: list[Fact] = []
     job = Job({1: None, 2: failed(2)})
-    records = run(slow_task(job, claims_of(0, 1, 2), facts), [message(0), message(1), message(2, "q")])
+    records = run(slow_task(job, reservations_of(0, 1, 2), facts), [message(0), message(1), message(2, "q")])
     assert topics(records) == [OUT, None, ERROR]
     assert facts == [Resolved(Position("source", 0, offset)) for offset in (0, 1, 2)]
     assert job.asked == [(0, 120), (1, 120), (2, 120)]
@@ -378,7 +385,7 @@ def test_what_leaves_in_the_slow_lane_is_reported() -> None:
 def test_what_fails_again_is_written_again_and_the_rest_of_its_page_stands() -> None:
     facts: list[Fact] = []
     job = Job({0: SLOW})
-    records = run(slow_task(job, claims_of(0, 1), facts), [message(0), message(1), message(2, "q")])
+    records = run(slow_task(job, reservations_of(0, 1), facts), [message(0), message(1), message(2, "q")])
     assert topics(records) == [LEDGER, None, OUT]
     again = slow_entry(records[0])
     # The second try is over: it rests twice as long as after the first.
@@ -393,7 +400,7 @@ def test_what_fails_again_is_written_again_and_the_rest_of_its_page_stands() -> 
 def test_after_the_last_try_it_is_an_error_event_and_the_page_goes_on() -> None:
     facts: list[Fact] = []
     job = Job({0: SLOW, 1: failed(1)})
-    records = run(slow_task(job, claims_of(0, 1, attempt=2), facts), [message(0), message(1)])
+    records = run(slow_task(job, reservations_of(0, 1, attempt=2), facts), [message(0), message(1)])
     assert topics(records) == [ERROR, ERROR]
     assert error_of(records[0])[0] == "deadline_exceeded"
     assert facts == [
@@ -407,7 +414,7 @@ def test_an_error_event_is_the_same_whatever_the_last_try_met(error_type: str) -
     """After a crash the tries are made again, and the upstream need not answer as before."""
     met = ["revision 5 of enwiki: status 503", "revision 4 of enwiki: no answer within 20 s"]
     slow = [
-        run(slow_task(Job({0: Unfinished(Failure(error_type, text))}), claims_of(0, attempt=2), []), [message(0)])
+        run(slow_task(Job({0: Unfinished(Failure(error_type, text))}), reservations_of(0, attempt=2), []), [message(0)])
         for text in met
     ]
     direct = [run(DirectTask(Job({0: Unfinished(Failure(error_type, text))}), 5), [message(0)]) for text in met]
@@ -418,7 +425,7 @@ def test_an_error_event_is_the_same_whatever_the_last_try_met(error_type: str) -
 def test_where_the_topic_would_change_the_rest_stands_for_a_later_round() -> None:
     facts: list[Fact] = []
     job = Job({0: SLOW})
-    records = run(slow_task(job, claims_of(0, 1, 2, attempt=2), facts), [message(0), message(1), message(2)])
+    records = run(slow_task(job, reservations_of(0, 1, 2, attempt=2), facts), [message(0), message(1), message(2)])
     assert topics(records) == [ERROR, None, None]
     assert [fact.position for fact in facts] == [Position("source", 0, 0)]
     assert [offset for offset, _ in job.asked] == [0, 1]
@@ -428,7 +435,7 @@ def test_where_the_topic_would_change_the_rest_stands_for_a_later_round() -> Non
 def test_what_was_given_up_is_an_error_event_without_a_fetch(cause: Cause | None, error: str) -> None:
     facts: list[Fact] = []
     job = Job()
-    records = run(slow_task(job, claims_of(0, dropped=True, cause=cause), facts), [message(0, value=None)])
+    records = run(slow_task(job, reservations_of(0, dropped=True, cause=cause), facts), [message(0, value=None)])
     assert error_of(records[0])[0] == error
     assert facts == [Resolved(Position("source", 0, 0))]
     assert job.asked == []
@@ -437,7 +444,7 @@ def test_what_was_given_up_is_an_error_event_without_a_fetch(cause: Cause | None
 def test_what_became_too_large_for_the_ledger_is_reported_as_given_up() -> None:
     facts: list[Fact] = []
     target = LedgerTarget(LEDGER, epoch=3, limit_bytes=1000)
-    records = run(slow_task(Job({0: SLOW}), claims_of(0), facts, target), [message(0, value=bytes(2000))])
+    records = run(slow_task(Job({0: SLOW}), reservations_of(0), facts, target), [message(0, value=bytes(2000))])
     again = slow_entry(records[0])
     assert (again.dropped, again.value, again.kind, again.attempt) == (True, None, "stuck", 2)
     (fact,) = facts

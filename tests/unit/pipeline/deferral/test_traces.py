@@ -15,7 +15,7 @@ from tests.unit.pipeline.deferral.play import Odds, Play
 from tests.unit.pipeline.deferral.world import PAGES, Outcome, Write
 
 T = TypeVar("T")
-WIDE = Settings(max_entries=1000, claims=1000, max_offsets=1000, rounds=2)
+WIDE = Settings(max_entries=1000, reservations=1000, max_offsets=1000, rounds=2)
 
 
 class Script:
@@ -186,7 +186,7 @@ def test_a_stuck_event_behind_a_waiting_one_does_not_starve() -> None:
     script.plan(1)
     script.finish()
     script.settle()
-    script.plan(1)  # claims the waiting event 1, and 2 gets stuck behind it
+    script.plan(1)  # reserves the waiting event 1, and 2 gets stuck behind it
     script.land()
     script.restart()
     assert script.kept() == {1: "waiting", 2: "stuck"}
@@ -198,7 +198,7 @@ def test_a_stuck_event_behind_a_waiting_one_does_not_starve() -> None:
 
 
 def test_a_replayed_batch_does_not_wait_for_the_bound() -> None:
-    script = Script(Settings(max_entries=0, claims=10, max_offsets=10, rounds=1), e0=["slow"])
+    script = Script(Settings(max_entries=0, reservations=10, max_offsets=10, rounds=1), e0=["slow"])
     script.plan(1)
     script.land()
     script.restart()
@@ -212,7 +212,7 @@ def test_a_replayed_batch_does_not_wait_for_the_bound() -> None:
 
 
 def test_the_main_lane_that_waits_for_the_bound_is_idle() -> None:
-    script = Script(Settings(max_entries=0, claims=10, max_offsets=10, rounds=1), e0=["slow", "slow"])
+    script = Script(Settings(max_entries=0, reservations=10, max_offsets=10, rounds=1), e0=["slow", "slow"])
     script.plan(2)
     script.settle()
     script.world.produce(PAGES[0])

@@ -128,8 +128,8 @@ def test_trials_alone_go_out_and_decide(*, by_time: bool) -> None:
 
 def test_it_stays_open_for_longer_each_time_up_to_the_cap() -> None:
     worker = opened()
-    for rest_s in (5, 10, 15, 15):
-        worker.now += rest_s - 0.1
+    for remaining_s in (5, 10, 15, 15):
+        worker.now += remaining_s - 0.1
         assert worker.breaker.state == "open"
         worker.now += 0.1
         worker.ask(SICK, SICK)
@@ -173,13 +173,13 @@ def test_what_began_before_it_opened_is_no_trial() -> None:
 
 
 def test_what_the_upstream_asks_for_is_obeyed_as_far_as_the_cap_goes() -> None:
-    for asked_s, rest_s in ((8.0, 8.0), (2.0, 5.0), (1e6, 15.0)):
+    for asked_s, remaining_s in ((8.0, 8.0), (2.0, 5.0), (1e6, 15.0)):
         worker = Worker()
         worker.ask(SICK, SICK, Answer(failed=True, retry_after_s=asked_s), SICK)
         told = worker.breaker.opened()
         assert told is not None
         assert told.retry_after_s == min(asked_s, 15.0)
-        worker.now += rest_s - 0.1
+        worker.now += remaining_s - 0.1
         assert worker.breaker.state == "open"
         worker.now += 0.1
         assert worker.breaker.state == "half-open"
@@ -193,7 +193,7 @@ def test_the_driver_is_told_what_failed_last_and_what_went_well() -> None:
     told = worker.breaker.opened()
     assert told is not None
     assert (told.wiki_id, told.requests, told.failed, told.why) == ("enwiki", 6, 5, "no answer")
-    assert (told.asks, told.well) == ((ask(6), ask(5), ask(4)), ask(1))
+    assert (told.asks, told.succeeded) == ((ask(6), ask(5), ask(4)), ask(1))
 
 
 def test_a_path_that_fails_again_is_the_newest_with_its_newest_request() -> None:

@@ -32,9 +32,9 @@ def make(*answers: Answer) -> Breakers:
 def test_an_open_wiki_is_refused_and_others_are_not() -> None:
     breakers = make(SICK, SICK)
     with pytest.raises(BreakerOpenError, match="enwiki"):
-        asyncio.run(breakers.leave("enwiki"))
+        asyncio.run(breakers.acquire_permission("enwiki"))
     assert breakers.begin("enwiki", ASK) is None
-    asyncio.run(breakers.leave("dewiki"))
+    asyncio.run(breakers.acquire_permission("dewiki"))
     assert [one.wiki_id for one in breakers.opened()] == ["enwiki"]
 
 
@@ -43,7 +43,7 @@ def test_without_a_breaker_everybody_has_leave(settings: Breaker | None) -> None
     breakers = Breakers(settings, lambda: 0.0)
     for _ in range(50):
         breakers.end("enwiki", begun(breakers), SICK)
-    asyncio.run(breakers.leave("enwiki"))
+    asyncio.run(breakers.acquire_permission("enwiki"))
     assert breakers.opened() == []
 
 
@@ -55,7 +55,7 @@ def test_who_comes_during_a_trial_waits_for_its_end(answer: Answer | None, *, re
         breakers = make(SICK, SICK)
         breakers.new_task()
         trial = begun(breakers)
-        waiting = [asyncio.create_task(breakers.leave("enwiki")) for _ in range(3)]
+        waiting = [asyncio.create_task(breakers.acquire_permission("enwiki")) for _ in range(3)]
         await asyncio.sleep(0)
         assert not any(task.done() for task in waiting)
         breakers.end("enwiki", trial, answer)
@@ -70,12 +70,12 @@ def test_who_waits_may_be_cancelled() -> None:
         breakers = make(SICK, SICK)
         breakers.new_task()
         trial = begun(breakers)
-        waiting = asyncio.create_task(breakers.leave("enwiki"))
+        waiting = asyncio.create_task(breakers.acquire_permission("enwiki"))
         await asyncio.sleep(0)
         waiting.cancel()
         await asyncio.wait([waiting])
         breakers.end("enwiki", trial, WELL)
-        await breakers.leave("enwiki")
+        await breakers.acquire_permission("enwiki")
 
     asyncio.run(steps())
 

@@ -134,8 +134,8 @@ def test_a_claim_waits_until_a_record_has_left_unless_it_is_the_eldests() -> Non
                 assert second.take(15)
                 second.spool(10)
                 eldest.spool(30)
-                own = asyncio.create_task(second.claim(10))
-                await eldest.claim(30)
+                own = asyncio.create_task(second.unspool(10))
+                await eldest.unspool(30)
                 await turns(5)
                 assert not own.done()
                 assert in_flight.memory_bytes == 45
@@ -155,7 +155,7 @@ def test_the_next_is_the_eldest_when_the_eldest_has_left() -> None:
         holdings = [scope.__enter__() for scope in scopes]
         for holding in holdings:
             holding.spool(LIMIT * 2)
-        claims = [asyncio.create_task(holding.claim(LIMIT * 2)) for holding in holdings]
+        claims = [asyncio.create_task(holding.unspool(LIMIT * 2)) for holding in holdings]
         for number, scope in enumerate(scopes):
             await turns(5)
             assert [claim.done() for claim in claims] == [at <= number for at in range(3)]
@@ -172,9 +172,9 @@ def test_a_small_claim_does_not_overtake_an_elder_one() -> None:
             assert eldest.take(5)
             second.spool(LIMIT)
             third.spool(1)
-            large = asyncio.create_task(second.claim(LIMIT))
+            large = asyncio.create_task(second.unspool(LIMIT))
             await turns(5)
-            small = asyncio.create_task(third.claim(1))
+            small = asyncio.create_task(third.unspool(1))
             await turns(5)
             assert (large.done(), small.done()) == (False, False)
             assert not third.take(1), "what is read meanwhile goes to its file"
@@ -238,9 +238,9 @@ def test_a_task_that_outlives_its_record_neither_waits_nor_counts() -> None:
         with in_flight.record() as eldest:
             with in_flight.record() as second:
                 eldest.spool(LIMIT)
-                await eldest.claim(LIMIT)
+                await eldest.unspool(LIMIT)
                 second.spool(LIMIT)
-                tasks = [asyncio.create_task(wait) for wait in (second.claim(LIMIT), second.may_begin())]
+                tasks = [asyncio.create_task(wait) for wait in (second.unspool(LIMIT), second.may_begin())]
                 await turns(5)
             outcomes = await asyncio.gather(*tasks, return_exceptions=True)
             assert all(isinstance(outcome, asyncio.CancelledError) for outcome in outcomes)

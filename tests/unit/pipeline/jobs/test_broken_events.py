@@ -139,7 +139,7 @@ def test_a_broken_event_leaves_the_main_lane_as_one_record(
         target=LedgerTarget("ledger", epoch=1, limit_bytes=LEDGER_LIMIT, batch=1),
         error_topic=made.config.sink.error_topic,
         limit_s=5,
-        rest_ms=lambda _: 1_000,
+        backoff_ms=lambda _: 1_000,
         now_ms=lambda: 1_000_000,
         budget=BatchBudget(300, 5),
     )

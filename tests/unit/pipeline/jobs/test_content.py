@@ -155,11 +155,11 @@ def test_a_fetch_that_may_succeed_later_is_no_error_event_yet(bench: MakeBench, 
 NOW = datetime(2026, 3, 2, 9, 0, 30, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(("unknown_while", "again"), [("0s", False), ("30s", True), ("29s", False)])
+@pytest.mark.parametrize(("not_found_grace", "again"), [("0s", False), ("30s", True), ("29s", False)])
 def test_an_unknown_revision_is_asked_for_again_only_while_the_event_is_young(
-    bench: MakeBench, make_event: MakeEvent, unknown_while: str, again: bool
+    bench: MakeBench, make_event: MakeEvent, not_found_grace: str, again: bool
 ) -> None:
-    made = bench({LATEST: BAD}, fetch={"unknown_while": unknown_while}, **JOB)
+    made = bench({LATEST: BAD}, fetch={"not_found_grace": not_found_grace}, **JOB)
     made.make = lambda config, client: ContentJob(config, client, lambda: NOW)
     if again:
         with pytest.raises(TryAgainError, match="badrevids"):

@@ -151,26 +151,26 @@ def test_a_failure_for_good_counts_before_one_that_may_pass(
     assert error["error_type"] == "revision_not_found"
 
 
-def young(bench: MakeBench, answers: dict[int, Any], *, unknown_while: str = "31s") -> Any:
+def young(bench: MakeBench, answers: dict[int, Any], *, not_found_grace: str = "31s") -> Any:
     """The job half a minute after the event was received."""
-    made = bench(answers, fetch={"unknown_while": unknown_while})
+    made = bench(answers, fetch={"not_found_grace": not_found_grace})
     now = datetime(2026, 3, 2, 9, 0, 30, tzinfo=UTC)
     made.make = lambda config, client: HtmlJob(config.fetch, client, lambda: now)
     return made
 
 
 @pytest.mark.parametrize("unknown", [(LATEST,), (PARENT,), (LATEST, PARENT)])
-@pytest.mark.parametrize(("unknown_while", "again"), [("0s", False), ("29s", False), ("30s", True)])
+@pytest.mark.parametrize(("not_found_grace", "again"), [("0s", False), ("29s", False), ("30s", True)])
 def test_an_unknown_revision_may_appear_only_while_the_event_is_young(
     bench: MakeBench,
     make_event: MakeEvent,
     failed: MakeFailure,
     unknown: tuple[int, ...],
-    unknown_while: str,
+    not_found_grace: str,
     again: bool,
 ) -> None:
     gone = failed("revision_not_found", retry_after_s=7.0)
-    made = young(bench, BOTH | dict.fromkeys(unknown, gone), unknown_while=unknown_while)
+    made = young(bench, BOTH | dict.fromkeys(unknown, gone), not_found_grace=not_found_grace)
     if again:
         assert made.process(make_event()) == Unfinished(gone.failure, retry_after_s=7.0)
     else:

@@ -101,7 +101,7 @@ def test_its_slow_events_are_deferred_as_those_of_any_job(
     make_config: MakeConfig, make_event: MakeEvent, in_time: Callable[..., Any]
 ) -> None:
     config = make_config(sink={"topic": "counts"})
-    fence = Fence(blocked={}, unclaimed=frozenset(), claimed={})
+    fence = Fence(blocked={}, unreserved=frozenset(), reserved={})
     function = worker.enrich_around(config, fence, epoch=1, batch=1, workers=1, limit_bytes=100_000)
     batch = source(messages(make_event))
     records = read(in_time(lambda: list(function(iter([batch])))))

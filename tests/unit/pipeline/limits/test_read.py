@@ -152,10 +152,10 @@ def test_brokers_that_say_nothing_do_not_keep_a_job_from_beginning(
 ) -> None:
     clusters[SINK].failure = failure
     ask_and_require(config(make_config))
-    unknown, in_force = said
+    unknown, effective = said
     assert (unknown["event"], unknown["bootstrap"]) == ("limits_unknown", SINK)
     assert type(failure).__name__ in unknown["reason"]
-    assert (in_force["source_topic"], in_force["output_topic"]) == (2 * MIB, None)
+    assert (effective["source_topic"], effective["output_topic"]) == (2 * MIB, None)
     assert clusters[SINK].closed == 1
 
 

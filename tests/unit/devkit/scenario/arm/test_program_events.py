@@ -30,7 +30,7 @@ def test_a_line_of_the_pipeline_goes_into_the_timeline(stage: Stage) -> None:
 
 
 def test_the_configuration_in_force_is_left_to_its_own_file(stage: Stage) -> None:
-    stage.take(Configuration(unsafe=("record_limit.policy",), in_force={"a": 1}))
+    stage.take(Configuration(unsafe=("record_limit.policy",), effective={"a": 1}))
     assert stage.timeline()[0].keys() == {"t_s", "kind", "arm", "unsafe"}
 
 

@@ -1,8 +1,8 @@
-from pipeline.in_force import spark_in_force
+from pipeline.effective import effective_spark
 
 
 def test_settings_are_told_in_order_and_without_secrets() -> None:
-    told = spark_in_force(
+    told = effective_spark(
         [
             ("spark.master", "local[2]"),
             ("spark.hadoop.fs.s3a.secret.key", "hush"),

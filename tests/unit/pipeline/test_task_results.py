@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.told import ListParam
+from pipeline.task_results import ListParam
 
 
 @given(st.lists(st.lists(st.integers(), max_size=3), max_size=4))

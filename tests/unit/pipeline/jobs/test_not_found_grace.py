@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 import pytest
 
-from pipeline.jobs.young import is_young
+from pipeline.jobs.not_found_grace import within_not_found_grace
 from pipeline.records.page_change import parse
 
 NOW = datetime(2026, 3, 2, 9, 0, 30, tzinfo=UTC)
@@ -34,4 +34,4 @@ def test_an_event_is_young_for_so_long_after_it_was_received(
     make_event: Callable[..., dict[str, Any]], received: str | None, limit: timedelta, young: bool
 ) -> None:
     event = parse(orjson.dumps(make_event(meta={"dt": received})), "t/0/1")
-    assert is_young(event, limit, NOW) == young
+    assert within_not_found_grace(event, limit, NOW) == young

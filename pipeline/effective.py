@@ -8,7 +8,7 @@ _SECRET = re.compile(r"(?i)secret|password|token|access[.]?key|credential(?!s\.p
 _LONG = 200
 
 
-def spark_in_force(settings: Iterable[tuple[str, str]]) -> dict[str, object]:
+def effective_spark(settings: Iterable[tuple[str, str]]) -> dict[str, object]:
     """Spark's settings by key, long ones shortened and secrets left out."""
     return {
         key: "(redacted)" if _SECRET.search(key) else value if len(value) <= _LONG else f"{value[:_LONG]}…"

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from pipeline.records.page_change import PageChange
 
 
-def is_young(event: PageChange, limit: timedelta, now: datetime) -> bool:
+def within_not_found_grace(event: PageChange, limit: timedelta, now: datetime) -> bool:
     """Whether the event was received less than `limit` before `now`, which has a zone; not so when its time is odd."""
     # `meta.dt`, when it was received: an import's own time may be weeks old, and its revision new all the same.
     received = event.raw["meta"].get("dt", event.raw["dt"])
