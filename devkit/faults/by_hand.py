@@ -73,6 +73,8 @@ class HandFaults:
             item = item.model_copy(update={"name": _free_name(item.do, names)})
         elif item.name in names:
             raise UsageError(f"there is a fault {item.name!r} already", hint="give another --name, or remove that one")
+        if not item.at:  # what is there later is known only then, to the process that holds it
+            self._journal.require_free(item.do.claims({}))
         news = self._start(item)
         if news.phase == "refused":
             raise StackError(f"{item.do}: {news.text}")

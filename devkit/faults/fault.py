@@ -109,7 +109,7 @@ class Fault(BaseModel, ABC):
         """The parts that it acts on; they are excused while it does."""
 
     def claims(self, topics: Mapping[str, str]) -> frozenset[str]:  # noqa: ARG002 - for those that override it
-        """What no other fault may change while it acts, as its end puts back what it found. `topics` are by role."""
+        """What no other fault may act on while it does; see `devkit.faults.claims`. `topics` are by role."""
         return frozenset()
 
     @abstractmethod

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from devkit.errors import StackError
+from devkit.errors import UsageError
+from devkit.faults.claims import clashes
 from devkit.faults.fault import Fault, Undo
 from devkit.guardian import lease
 from devkit.guardian.lease import PAGE, journal_directory
@@ -33,15 +34,23 @@ class Entry(BaseModel):
     holder: int | None = None
     """The process that renews the lease, where that is one for this fault alone."""
     lasts_s: float | None = None
+    """How long it was asked for; 0 for one that is over when it is done, None until it is ended."""
     waits: bool = False
     """Whether it is only held ready, to begin later."""
     claims: frozenset[str] = frozenset()
-    """What no other fault may change until this one is undone."""
+    """What no other fault may act on until this one is undone; see `devkit.faults.claims`."""
 
     @property
     def irreversible(self) -> tuple[str, ...]:
         """What of it cannot be undone."""
         return tuple(plan.irreversible for plan in self.plans if plan.irreversible)
+
+    def remaining(self, now: datetime) -> str:
+        """How long it goes on to act."""
+        if self.lasts_s is None:
+            return "until the arm ends" if self.holder is None else "until it is removed"
+        remaining_s = self.lasts_s - (now - self.began).total_seconds()
+        return f"for another {remaining_s:.0f} s" if remaining_s >= 1 else "and ends now"
 
 
 @dataclass
@@ -105,17 +114,24 @@ class Journal:
         return page
 
     def claim(self, page: Page, claims: frozenset[str]) -> None:
-        """Have what a fault is about to change for it alone. Raises StackError when another holds some of it."""
+        """Have what a fault is about to act on for it alone. Raises UsageError when another holds some of it."""
         if not claims:
             return
         # Written first: of two processes that claim the same at once both may be refused, but never none.
         page.entry = page.entry.model_copy(update={"claims": claims})
         page.write()
+        self.require_free(claims, but_of=page)
+
+    def require_free(self, claims: frozenset[str], *, but_of: Page | None = None) -> None:
+        """Raises UsageError when a fault that is not undone holds some of these claims."""
         for other in self.pages():
-            if other.path != page.path and (both := sorted(claims & other.entry.claims)):
-                raise StackError(
-                    f"fault {other.entry.name!r} has changed {', '.join(both)} and is not undone",
-                    hint="let one end before the other begins",
+            entry = other.entry
+            if (but_of is None or other.path != but_of.path) and (both := clashes(claims, entry.claims)):
+                of_whom = ", of the scenario's timeline," if entry.holder is None else ""
+                raise UsageError(
+                    f"fault {entry.name!r} ({entry.asked}){of_whom} acts on {', '.join(both)} "
+                    f"{entry.remaining(datetime.now(UTC))}",
+                    hint="let one end before the other begins; `devkit fault list` shows what there is",
                 )
 
     def pages(self) -> tuple[Page, ...]:

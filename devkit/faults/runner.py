@@ -204,7 +204,7 @@ class Runner:
         try:
             for part in {need.part for need in one.item.do.needs()}:
                 one.held.enter_context(self._excuse(part))
-            lasts_s = one.item.for_.total_seconds() if one.item.for_ else None
+            lasts_s = one.item.for_.total_seconds() if one.item.for_ else None if one.item.do.lasts else 0.0
             one.page = self._journal.open(one.item.name, one.item.do, holder=self._holder, lasts_s=lasts_s)
             context = replace(self._context(one.page.plan), name=one.item.name)
             with self._lock:

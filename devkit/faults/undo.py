@@ -90,7 +90,8 @@ def _undone(page: Page, *, only_outliving: bool = False) -> Undone:
         hint = f" ({error.hint})" if error.hint else ""
         return Undone(entry.run_id, entry.name, entry.asked, left, f"{error}{hint}")
     if left:
-        page.entry = entry.model_copy(update={"plans": tuple(plan for plan in entry.plans if plan.irreversible)})
+        plans = tuple(plan for plan in entry.plans if plan.irreversible)
+        page.entry = entry.model_copy(update={"plans": plans, "claims": frozenset()})
         page.write()
     else:
         page.close()

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Protocol, get_args, runtime_checkable
 
+from devkit.faults.claims import clashes
 from devkit.faults.condition import Bounds
 from devkit.faults.fault import Fault
 from devkit.faults.item import TimelineItem
@@ -56,7 +57,7 @@ def impossible(scenario: Scenario) -> Iterator[tuple[tuple[int | str, ...], str]
             yield ("timeline", number, "do", item.do.name, key), why
         for other in scenario.timeline[:number]:
             if both := _at_once(item, other):
-                held = f"changes {', '.join(both)}, which {other.name!r} holds then"
+                held = f"acts on {', '.join(both)}, as {other.name!r} does then"
                 yield ("timeline", number, "do", item.do.name), f"{held}; let one end before the other begins"
         if item.when is not None and (text := item.when.never(bounds)):
             yield ("timeline", number, "when"), text
@@ -73,7 +74,9 @@ def _at_once(one: TimelineItem, other: TimelineItem) -> list[str]:
     assert second.at is not None
     if first.for_ is not None and first.at + first.for_ < second.at:
         return []
-    return sorted(one.do.claims({}) & other.do.claims({}))
+    if not first.do.lasts and first.at < second.at:
+        return []  # how long it takes is not known
+    return clashes(one.do.claims({}), other.do.claims({}))
 
 
 def _no_target(fault: Fault, brokers: int) -> Iterator[tuple[str, str]]:

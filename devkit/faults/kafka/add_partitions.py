@@ -1,11 +1,13 @@
 """`add_partitions: {topic: source, partitions: 6}`: a topic grows while it is read and written."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from devkit.errors import StackError
+from devkit.faults.claims import of_topic
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.kafka.cluster import cluster, topic_of
 
@@ -23,6 +25,9 @@ class AddPartitions(Fault):
 
     def needs(self) -> tuple[Need, ...]:
         return ()
+
+    def claims(self, topics: Mapping[str, str]) -> frozenset[str]:
+        return of_topic(topics.get(self.topic, self.topic), "number of partitions")
 
     def begin(self, context: Context) -> Acting:
         topic = topic_of(context, self.topic)

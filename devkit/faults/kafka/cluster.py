@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from kafka import KafkaAdminClient
 from kafka.admin import AlterConfigOp, ConfigResource, ConfigResourceType
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, NoReassignmentInProgressError
 from kafka.structs import TopicPartition
 
 from devkit.errors import StackError
@@ -17,6 +17,8 @@ from devkit.waiting import wait_until
 
 _ANSWER_MS = 10_000
 _SETTLING = timedelta(seconds=30)
+_BACK = timedelta(seconds=60)
+_OK = "OK"
 
 
 @dataclass(frozen=True)
@@ -67,18 +69,29 @@ class Cluster:
     def brokers(self) -> tuple[int, ...]:
         return tuple(sorted(broker["broker_id"] for broker in self.admin.describe_cluster()["brokers"]))
 
+    def await_broker(self, broker: int) -> None:
+        """Wait until it is in the cluster, as one that was killed is not for a time."""
+        wait_until(lambda: broker in self.brokers(), what=f"broker {broker} to be there", deadline=_BACK)
+
     def settings(self, topic: str) -> dict[str, str]:
         """Those that the topic has of its own."""
         own = "DYNAMIC_TOPIC_CONFIG"
-        return {key: value for key, (value, source) in self._settings(topic).items() if source == own}
+        found = self._settings(ConfigResourceType.TOPIC, topic)
+        return {key: value for key, (value, source) in found.items() if source == own}
 
     def settings_in_force(self, topic: str) -> dict[str, str]:
         """Its own, and what holds for it where it has none."""
-        return {key: value for key, (value, _source) in self._settings(topic).items()}
+        return {key: value for key, (value, _) in self._settings(ConfigResourceType.TOPIC, topic).items()}
 
-    def _settings(self, topic: str) -> dict[str, tuple[str, str]]:
+    def broker_settings(self, broker: int) -> dict[str, str]:
+        """Those that were set of this one broker while it ran."""
+        own = "DYNAMIC_BROKER_CONFIG"
+        found = self._settings(ConfigResourceType.BROKER, str(broker))
+        return {key: value for key, (value, source) in found.items() if source == own}
+
+    def _settings(self, kind: ConfigResourceType, name: str) -> dict[str, tuple[str, str]]:
         """Value and source by key."""
-        found = self.admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, topic)])
+        found = self.admin.describe_configs([ConfigResource(kind, name)])
         return {
             key: (str(entry["value"]), entry["config_source"])
             for of_type in found.values()
@@ -101,13 +114,27 @@ class Cluster:
         self._alter(ConfigResourceType.BROKER, str(broker), settings)
 
     def move(self, topic: str, partition: int, replicas: Sequence[int] | None) -> None:
-        """Begin to move a partition to these brokers; None cancels a move that goes on."""
+        """Begin to move a partition to these brokers; None cancels a move that goes on, if one does."""
         place = TopicPartition(topic, partition)
-        self.admin.alter_partition_reassignments({place: list(replicas) if replicas else None}, timeout_ms=_ANSWER_MS)
+        moves = {place: list(replicas) if replicas else None}
+        refusal = self.admin.alter_partition_reassignments(moves, timeout_ms=_ANSWER_MS).get(place)
+        if refusal is not None and not (replicas is None and refusal is NoReassignmentInProgressError):
+            raise StackError(
+                f"Kafka did not move partition {partition} of {topic} to {replicas}: {refusal.__name__}",
+                hint=refusal.description or None,
+            )
 
     def is_moving(self, topic: str, partition: int) -> bool:
         place = TopicPartition(topic, partition)
         return place in self.admin.list_partition_reassignments([place], timeout_ms=_ANSWER_MS)
+
+    def require_still(self, topic: str, partition: int) -> None:
+        """Raises StackError when something else moves the partition: to undo our own move would cancel that one."""
+        if self.is_moving(topic, partition):
+            raise StackError(
+                f"partition {partition} of {topic} is being moved already, and not by the kit",
+                hint="wait until it has moved; `kafka-reassign-partitions --list` shows what moves",
+            )
 
     def await_moved(self, topic: str, partition: int) -> None:
         wait_until(
@@ -115,12 +142,14 @@ class Cluster:
         )
 
     def elect_preferred(self, topic: str, partition: int) -> None:
-        """Have the first replica lead; wait until it does."""
-        self.admin.elect_leaders(0, {topic: [partition]}, timeout_ms=_ANSWER_MS, raise_errors=False)
+        """Have the first replica lead; wait until it does. It may have to be in sync again first."""
 
         def leads() -> bool:
             found = self.partition(topic, partition)
-            return found.leader == found.replicas[0]
+            if found.leader == found.replicas[0]:
+                return True
+            self.admin.elect_leaders(0, {topic: [partition]}, timeout_ms=_ANSWER_MS, raise_errors=False)
+            return False
 
         wait_until(leads, what=f"the leader of partition {partition} of {topic} to change", deadline=_SETTLING)
 
@@ -132,9 +161,12 @@ class Cluster:
         # Of brokers the client does not know all that may be set, such as the rates of a throttle.
         is_known = kind is not ConfigResourceType.BROKER
         try:
-            self.admin.alter_configs([ConfigResource(kind, name, operations)], raise_on_unknown=is_known)
+            answer = self.admin.alter_configs([ConfigResource(kind, name, operations)], raise_on_unknown=is_known)
         except ValueError as error:
             raise StackError(f"Kafka knows no such setting of a {kind.name.lower()}: {error}") from error
+        of = kind.name.lower()
+        if (said := answer[of][name]) != _OK:
+            raise StackError(f"Kafka did not change settings of {of} {name}: {said}")
 
 
 @contextlib.contextmanager

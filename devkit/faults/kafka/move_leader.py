@@ -1,11 +1,13 @@
 """`move_leader: {topic: output}`: another broker leads a partition for a time; clients have to find it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from devkit.errors import StackError
+from devkit.faults.claims import of_topic
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.kafka.cluster import Cluster, cluster, topic_of
 
@@ -25,6 +27,9 @@ class MoveLeader(Fault):
     def needs(self) -> tuple[Need, ...]:
         return ()
 
+    def claims(self, topics: Mapping[str, str]) -> frozenset[str]:
+        return of_topic(topics.get(self.topic, self.topic), f"partition {self.partition}")
+
     def begin(self, context: Context) -> Acting:
         topic = topic_of(context, self.topic)
         with cluster(context.kafka) as kafka:
@@ -37,6 +42,7 @@ class MoveLeader(Fault):
                     f"replicas on {', '.join(map(str, others)) or 'no other broker'}",
                     hint="a topic has replicas where the scenario says `kafka.brokers: 3`",
                 )
+            kafka.require_still(topic, self.partition)
             data = {"kafka": context.kafka, "topic": topic, "partition": str(self.partition)}
             before = (found.leader, *others)
             undo = Undo(data=data | {"replicas": ",".join(map(str, before))}, outlives_run=context.is_guest)

@@ -1,11 +1,13 @@
 """`recreate_topic: {topic: output}`: a topic is deleted with all its records and made again, empty."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar, Literal
 
 from kafka.errors import TopicAlreadyExistsError
 
+from devkit.faults.claims import of_topic
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.kafka.cluster import cluster, topic_of
 from devkit.waiting import wait_until
@@ -28,6 +30,9 @@ class RecreateTopic(Fault):
 
     def needs(self) -> tuple[Need, ...]:
         return ()
+
+    def claims(self, topics: Mapping[str, str]) -> frozenset[str]:
+        return of_topic(topics.get(self.topic, self.topic))
 
     def begin(self, context: Context) -> Acting:
         topic = topic_of(context, self.topic)

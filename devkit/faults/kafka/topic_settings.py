@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Self
 import orjson
 from pydantic import BeforeValidator, Field
 
+from devkit.faults.claims import of_topic
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.kafka.cluster import cluster, topic_of
 
@@ -43,8 +44,7 @@ class TopicSettings(Fault):
         return ()
 
     def claims(self, topics: Mapping[str, str]) -> frozenset[str]:
-        topic = topics.get(self.topic, self.topic)
-        return frozenset(f"{key} of topic {topic}" for key in self.settings)
+        return of_topic(topics.get(self.topic, self.topic), *self.settings)
 
     def begin(self, context: Context) -> Acting:
         topic = topic_of(context, self.topic)

@@ -1,12 +1,13 @@
 """`pause: {part: kafka}`: a part stands still. Its connections stay open, and nobody answers on them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import psutil
 
 from devkit.errors import SetupError, StackError
+from devkit.faults.claims import of_part
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.stopped import as_data, go_on
 from devkit.guardian.state import known_runs
@@ -26,6 +27,9 @@ class Pause(Fault):
 
     def needs(self) -> tuple[Need, ...]:
         return Need(self.part, "pause"), Need(self.part, "resume")
+
+    def claims(self, topics: Mapping[str, str]) -> frozenset[str]:  # noqa: ARG002 - parts are no topics
+        return of_part(self.part)
 
     def begin(self, context: Context) -> Acting:
         part = context.parts[self.part]

@@ -1,7 +1,9 @@
 """What `kill` and `restart` have alike: the part is dead for a while, and whoever undoes the fault starts it again."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
+from devkit.faults.claims import of_part
 from devkit.faults.fault import Context, Fault, Undo
 
 
@@ -11,6 +13,9 @@ class StartedAgain(Fault):
     blinds: ClassVar[bool] = True
 
     part: str
+
+    def claims(self, topics: Mapping[str, str]) -> frozenset[str]:  # noqa: ARG002 - parts are no topics
+        return of_part(self.part)
 
     def plan_start(self, context: Context) -> None:
         """Write to the journal that the part is to be started again; to be called before it is ended."""

@@ -1,7 +1,7 @@
 """`stop_process: {process: driver}`: a process of the program under test stands still, and goes on at the end."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -25,6 +25,9 @@ class StopProcess(Fault):
 
     def needs(self) -> tuple[Need, ...]:
         return ()
+
+    def claims(self, topics: Mapping[str, str]) -> frozenset[str]:  # noqa: ARG002 - processes are no topics
+        return frozenset({f"{self.process} processes"})
 
     def begin(self, context: Context) -> Acting:
         stopped = []

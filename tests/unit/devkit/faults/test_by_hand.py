@@ -107,6 +107,42 @@ def test_one_whose_holder_was_killed_is_undone_by_its_removal(
     assert not is_stopped(server[0])
 
 
+def test_what_another_fault_acts_on_is_refused_with_its_name_and_remaining_time(
+    run: RunState, server: tuple[psutil.Process, str]
+) -> None:
+    hand = HandFaults(run)
+    hand.add(parse(PAUSE, name="first", at=None, for_="1h"), taken=frozenset())
+    said = r"fault 'first' \(pause: {part: store}\) acts on part store for another 3\d\d\d s"
+    with pytest.raises(UsageError, match=said):
+        hand.add(parse({"kill": {"part": "store"}}, name="second", at=None, for_=None), taken=frozenset())
+    assert [page.entry.name for page in hand.listed()] == ["first"]
+    hand.remove("first")
+    assert not is_stopped(server[0])
+
+
+def test_what_the_timeline_acts_on_is_refused(run: RunState, server: tuple[psutil.Process, str]) -> None:
+    do = parse(PAUSE, name="x", at=None, for_=None).do
+    page = Journal("hand").open("of the file", do, lasts_s=3600)
+    Journal("hand").claim(page, do.claims({}))
+    with pytest.raises(UsageError, match=r"fault 'of the file' .*, of the scenario's timeline, acts on part store for"):
+        HandFaults(run).add(parse(PAUSE, name=None, at=None, for_=None), taken=frozenset())
+    page.close()
+    assert not is_stopped(server[0])
+
+
+def test_one_that_waited_is_refused_by_the_process_that_holds_it(
+    run: RunState, server: tuple[psutil.Process, str]
+) -> None:
+    hand = HandFaults(run)
+    hand.add(parse(PAUSE, name="first", at=None, for_="1h"), taken=frozenset())
+    assert hand.add(parse(PAUSE, name="later", at="1s", for_="1h"), taken=frozenset()).waits
+    wait_until(
+        lambda: [page.entry.name for page in hand.listed()] == ["first"], what="it to be refused", deadline=DEADLINE
+    )
+    assert is_stopped(server[0])
+    hand.remove("first")
+
+
 def test_a_part_of_the_timeline_is_not_removed_by_hand(run: RunState) -> None:
     Journal("hand").open("x", parse(PAUSE, name="x", at=None, for_=None).do)
     with pytest.raises(UsageError, match="fault 'x' is"):

@@ -1,9 +1,10 @@
 import os
 import time
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from devkit.errors import StackError
+from devkit.errors import UsageError
 from devkit.faults.fault import Undo
 from devkit.faults.journal import Journal, journals
 from devkit.guardian import lease
@@ -29,11 +30,22 @@ def test_what_a_fault_claims_is_refused_to_others_until_it_is_undone() -> None:
     journal = Journal("run1")
     one, two = journal.open("one", Noted()), journal.open("two", Noted())
     journal.claim(one, frozenset({"a", "b"}))
-    with pytest.raises(StackError, match="fault 'one' has changed b and is not undone"):
+    with pytest.raises(UsageError, match=r"fault 'one' \(noted: {}\), of the scenario's timeline, acts on b until"):
         journal.claim(two, frozenset({"b", "c"}))
     journal.claim(two, frozenset({"c"}))
     one.close()
     journal.claim(two, frozenset({"b", "c"}))
+
+
+def test_who_is_refused_hears_how_long_the_other_goes_on() -> None:
+    journal, now = Journal("run1"), datetime.now(UTC)
+    entries = {
+        journal.open("x", Noted(), holder=holder, lasts_s=lasts_s)
+        .entry.model_copy(update={"began": now})
+        .remaining(now + timedelta(seconds=2))
+        for holder, lasts_s in [(None, None), (1, None), (1, 10.0), (1, 2.5), (1, 0.0)]
+    }
+    assert entries == {"until the arm ends", "until it is removed", "for another 8 s", "and ends now"}
 
 
 def test_what_is_undone_leaves_nothing() -> None:

@@ -130,7 +130,8 @@ def test_what_another_fault_has_changed_is_not_changed_again_and_the_other_acts_
     arm.at(2)
     assert DONE == ["began"]
     assert arm.runner.phases == ("acting", "over")
-    assert arm.runner.happened[1].did == "it could not begin: fault 'one' has changed x and is not undone"
+    refused = "it could not begin: fault 'one' (noted: {claimed: x}), of the scenario's timeline, acts on x"
+    assert arm.runner.happened[1].did == f"{refused} until the arm ends"
     assert [page.entry.name for page in arm.journal.pages()] == ["one"]
 
 

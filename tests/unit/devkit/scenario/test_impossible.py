@@ -58,7 +58,7 @@ def test_what_is_wrong_is_told_with_its_place(refused: Callable[[str], str], ite
 
 
 QUOTA = "{{name: {name}, do: {{client_quota: {{{quota}}}}}, {time}}}\n  - "
-TWICE = "producer_byte_rate of each client, which 'one' holds then"
+TWICE = "acts on producer_byte_rate of each client, as 'one' does then"
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,33 @@ def test_two_that_would_restore_each_others_settings_at_once(
         return
     with pytest.raises(InvalidFileError) as caught:
         load_scenario(file)
-    assert f"timeline[1].do.client_quota: changes {said}" in str(caught.value)
+    assert f"timeline[1].do.client_quota: {said}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "said"),
+    [
+        ("kill: {part: kafka}}, at: 1s", "pause: {part: kafka}}, at: 5s", "part kafka"),
+        ("kill: {part: kafka}}, at: 1s", "pause: {part: object-store}}, at: 5s", ""),
+        ("restart: {part: kafka}}, at: 1s", "restart: {part: kafka}}, at: 30s", ""),
+        ("restart: {part: kafka}}, at: 1s", "kill: {part: kafka}}, at: 1s", "part kafka"),
+        ("network_latency: {part: kafka, time: 1s}}, at: 1s", "network_cut: {part: kafka}}, at: 1s", ""),
+        ("stop_process: {process: worker}}, at: 1s", "stop_process: {process: worker}}, at: 2s", "worker processes"),
+        ("stop_process: {process: worker}}, at: 1s", "stop_process: {process: driver}}, at: 2s", ""),
+        (
+            "topic_settings: {topic: error, settings: {retention.ms: 1}}}, at: 1s",
+            "recreate_topic: {topic: error}}, at: 2s",
+            "topic error: retention.ms",
+        ),
+    ],
+)
+def test_two_that_act_on_the_same_thing_at_once(tmp_path: Path, one: str, two: str, said: str) -> None:
+    file = write(tmp_path, f"{{name: one, do: {{{one}}}\n  - {{name: two, do: {{{two}}}")
+    if not said:
+        assert len(load_scenario(file).timeline) == 2
+        return
+    with pytest.raises(InvalidFileError, match=f"acts on {said}, as 'one' does then"):
+        load_scenario(file)
 
 
 def test_a_timeline_that_can_be_played(tmp_path: Path) -> None:

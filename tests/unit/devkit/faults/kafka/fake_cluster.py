@@ -42,6 +42,10 @@ class FakeCluster:
     broker_settings: dict[int, dict[str, str]] = field(default_factory=dict)
     asked: list[tuple[str, Any]] = field(default_factory=list)
     deaf: frozenset[str] = frozenset()
+    refusals: dict[str, Any] = field(default_factory=dict)
+    """What is answered to a call that is refused, as the client gives it."""
+    elections_in_vain: int = 0
+    """How many elections find the preferred replica not in sync yet."""
     moves_slowly: bool = False
     still_deleting: int = 0
     """How often a deleted topic is said to be there yet."""
@@ -112,33 +116,40 @@ class FakeAdmin:
 
     def describe_configs(self, resources: Sequence[ConfigResource]) -> dict[str, Any]:
         (resource,) = resources
-        own = self._cluster.topics[resource.name].settings
-        entries = {key: {"value": value, "config_source": "DYNAMIC_TOPIC_CONFIG"} for key, value in own.items()}
+        kind = resource.resource_type.name
+        own, source = self._settings(resource), f"DYNAMIC_{kind}_CONFIG"
+        entries = {key: {"value": value, "config_source": source} for key, value in own.items()}
         default = {"segment.bytes": {"value": "1073741824", "config_source": "DEFAULT_CONFIG"}}
-        return {"topic": {resource.name: default | entries}}
+        return {kind.lower(): {resource.name: default | entries}}
 
-    def alter_configs(self, resources: Sequence[ConfigResource], *, raise_on_unknown: bool) -> None:
+    def _settings(self, resource: ConfigResource) -> dict[str, str]:
+        if resource.resource_type is ConfigResourceType.TOPIC:
+            return self._cluster.topics[resource.name].settings
+        return self._cluster.broker_settings.setdefault(int(resource.name), {})
+
+    def alter_configs(self, resources: Sequence[ConfigResource], *, raise_on_unknown: bool) -> dict[str, Any]:
         (resource,) = resources
         changes = {key: value if op is AlterConfigOp.SET else None for key, (op, value) in resource.configs.items()}
         if raise_on_unknown and "no.such" in changes:
             raise ValueError("Unrecognized configs: no.such")
-        if not self._cluster.hears("alter_configs", (resource.name, changes)):
-            return
-        is_topic = resource.resource_type is ConfigResourceType.TOPIC
-        settings = (
-            self._cluster.topics[resource.name].settings
-            if is_topic
-            else self._cluster.broker_settings.setdefault(int(resource.name), {})
-        )
+        said = self._cluster.refusals.get("alter_configs", "OK")
+        answer = {resource.resource_type.name.lower(): {resource.name: said}}
+        if not self._cluster.hears("alter_configs", (resource.name, changes)) or said != "OK":
+            return answer
+        settings = self._settings(resource)
         for key, value in changes.items():
             settings.pop(key, None)
             if value is not None:
                 settings[key] = value
+        return answer
 
-    def alter_partition_reassignments(self, moves: Mapping[TopicPartition, list[int] | None], timeout_ms: int) -> None:
+    def alter_partition_reassignments(
+        self, moves: Mapping[TopicPartition, list[int] | None], timeout_ms: int
+    ) -> dict[TopicPartition, Any]:
         assert timeout_ms
-        if not self._cluster.hears("move", moves):
-            return
+        answer = dict.fromkeys(moves, self._cluster.refusals.get("move"))
+        if not self._cluster.hears("move", moves) or any(answer.values()):
+            return answer
         for (name, number), replicas in moves.items():
             topic = self._cluster.topics[name]
             topic.moving.discard(number)
@@ -148,6 +159,7 @@ class FakeAdmin:
                 topic.moving.add(number)
             else:
                 topic.replicas[number] = replicas
+        return answer
 
     def list_partition_reassignments(self, places: Sequence[TopicPartition], timeout_ms: int) -> list[TopicPartition]:
         assert timeout_ms
@@ -158,7 +170,10 @@ class FakeAdmin:
     ) -> None:
         assert (kind, raise_errors) == (0, False)
         assert timeout_ms
-        if self._cluster.hears("elect", partitions):
+        heard = self._cluster.hears("elect", partitions)
+        if self._cluster.elections_in_vain:
+            self._cluster.elections_in_vain -= 1
+        elif heard:
             for name, numbers in partitions.items():
                 for number in numbers:
                     self._cluster.topics[name].leaders[number] = self._cluster.topics[name].replicas[number][0]

@@ -20,6 +20,20 @@ def test_the_one_that_is_asked_for_leads(cluster: FakeCluster, play: Play) -> No
     assert cluster.topics["out"].leaders == [3, 2]
 
 
+def test_a_broker_that_is_not_in_sync_yet_is_elected_when_it_is(cluster: FakeCluster, play: Play) -> None:
+    acting = play(MOVES).begin()
+    cluster.elections_in_vain = 2
+    acting.end()
+    assert cluster.topics["out"].leaders == [1, 2]
+
+
+def test_a_move_of_somebody_else_is_not_ours_to_cancel(cluster: FakeCluster, play: Play) -> None:
+    cluster.topics["out"].moving.add(1)
+    with pytest.raises(StackError, match="partition 1 of out is being moved already"):
+        play(MOVES).begin()
+    assert cluster.asked == []
+
+
 def test_the_journal_alone_gives_the_lead_back(cluster: FakeCluster, play: Play) -> None:
     case = play(MOVES)
     case.begin()

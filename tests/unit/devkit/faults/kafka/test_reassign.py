@@ -1,4 +1,5 @@
 import pytest
+from kafka.errors import InvalidReplicationAssignmentError, NoReassignmentInProgressError
 
 from devkit.errors import StackError
 from tests.unit.devkit.faults.kafka.fake_cluster import FakeCluster, Play
@@ -47,6 +48,63 @@ def test_the_throttle_of_the_brokers_goes_also_where_the_topic_is_gone(cluster: 
     del cluster.topics["err"]
     case.undo_from_journal()
     assert cluster.broker_settings == {1: {}, 2: {}, 3: {}}
+
+
+def test_an_earlier_throttle_is_there_again_at_the_end(cluster: FakeCluster, play: Play) -> None:
+    earlier = {"leader.replication.throttled.rate": "777"}
+    of_topic = {"leader.replication.throttled.replicas": "*", "retention.ms": "5"}
+    cluster.broker_settings = {1: {}, 2: {**earlier, "log.cleaner.threads": "2"}, 3: {}}
+    cluster.topics["err"].settings = dict(of_topic)
+    case = play(MOVES)
+    acting = case.begin()
+    assert cluster.broker_settings[2] == RATES | {"log.cleaner.threads": "2"}
+    acting.end()
+    assert cluster.broker_settings == {1: {}, 2: {**earlier, "log.cleaner.threads": "2"}, 3: {}}
+    assert cluster.topics["err"].settings == of_topic
+    case.begin()
+    case.undo_from_journal()
+    assert (cluster.broker_settings[2], cluster.topics["err"].settings) == (
+        {**earlier, "log.cleaner.threads": "2"},
+        of_topic,
+    )
+
+
+def test_a_throttle_that_a_broker_refuses_begins_no_move(cluster: FakeCluster, play: Play) -> None:
+    cluster.refusals = {"alter_configs": "[Error 87] not allowed"}
+    with pytest.raises(StackError, match=r"Kafka did not change settings of broker 1: .Error 87. not allowed"):
+        play(MOVES).begin()
+    assert "move" not in cluster.calls()
+
+
+def test_a_move_that_is_refused_says_so(cluster: FakeCluster, play: Play) -> None:
+    cluster.refusals = {"move": InvalidReplicationAssignmentError}
+    case = play(MOVES)
+    with pytest.raises(StackError, match=r"did not move partition 0 of err to \(2, 3\): InvalidReplicationAss") as said:
+        case.begin()
+    assert said.value.hint == "Replication assignment is invalid."
+    cluster.refusals = {}
+    case.undo_from_journal()
+    assert cluster.broker_settings == {1: {}, 2: {}, 3: {}}
+
+
+def test_a_move_of_somebody_else_is_not_ours_to_cancel(cluster: FakeCluster, play: Play) -> None:
+    cluster.topics["err"].moving.add(0)
+    case = play(MOVES)
+    with pytest.raises(StackError, match="partition 0 of err is being moved already"):
+        case.begin()
+    assert (cluster.asked, case.plans) == ([], [])
+
+
+def test_a_move_that_ends_while_it_is_cancelled_is_no_error(cluster: FakeCluster, play: Play) -> None:
+    cluster.moves_slowly = True
+    acting = play(MOVES).begin()
+    cluster.refusals = {"move": NoReassignmentInProgressError}
+    assert acting.end().acted
+
+
+def test_a_partition_that_is_there_already_is_no_proof(cluster: FakeCluster, play: Play) -> None:
+    proof = play({"reassign": {"topic": "error", "to": [1]}}).begin().end()
+    assert (proof.acted, proof.did) == (False, "partition 0 of err was on brokers 1 before: nothing moved")
 
 
 def test_a_partition_that_did_not_move_is_no_proof(cluster: FakeCluster, play: Play) -> None:

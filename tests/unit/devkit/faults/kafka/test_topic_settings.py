@@ -73,8 +73,8 @@ def test_truth_values_are_written_as_kafka_writes_them(cluster: FakeCluster, pla
 
 def test_each_setting_is_claimed_for_it_alone_by_the_topic_that_is_meant() -> None:
     fault = parse_do({"topic_settings": {"topic": "output", "settings": {"max.message.bytes": 1, "retention.ms": 2}}})
-    assert fault.claims({"output": "out"}) == {"max.message.bytes of topic out", "retention.ms of topic out"}
-    assert fault.claims({}) == {"max.message.bytes of topic output", "retention.ms of topic output"}
+    assert fault.claims({"output": "out"}) == {"topic out: max.message.bytes", "topic out: retention.ms"}
+    assert fault.claims({}) == {"topic output: max.message.bytes", "topic output: retention.ms"}
 
 
 def test_no_settings_are_refused() -> None:
