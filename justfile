@@ -113,6 +113,11 @@ bench *args: ready
 verdicts *args: ready
     @python -m benchmarks.verdicts "$@"
 
+# Build the documentation into site/, and check its links; --serve shows it on loopback and follows changes
+[no-exit-message]
+docs *args: ready
+    @export NO_MKDOCS_2_WARNING=1; if [ "${1:-}" = --serve ]; then shift; mkdocs serve --strict --dev-addr 127.0.0.1:8000 "$@"; else mkdocs build --strict "$@"; fi
+
 # Record the answers of a real MediaWiki again (Debian only), compare the mock with them, write docs/conformance.md
 [no-exit-message]
 conformance *args: ready

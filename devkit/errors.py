@@ -11,15 +11,29 @@ Anything else that escapes is a defect of the kit and keeps its traceback (exit 
         └── WaitTimeoutError  exit 3: a named condition did not come true before its deadline
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import ClassVar
 
 REPRODUCED_AND_FIXED = 0
 REFUTED = 1
 USAGE = 2
 INCONCLUSIVE = 3
+INTERRUPTED = 130
+
+EXIT_CODES: Mapping[int, str] = MappingProxyType(
+    {
+        REPRODUCED_AND_FIXED: "The incident is reproduced and the fix holds; another command succeeded.",
+        REFUTED: "The incident is not reproduced, or the fix does not hold.",
+        USAGE: "Wrong usage, or an invalid file.",
+        INCONCLUSIVE: "Inconclusive: a fault never acted, the machine was too short of time to tell, or the kit itself "
+        "failed. Nothing is known of the scenario.",
+        INTERRUPTED: "Interrupted by Ctrl-C or SIGTERM; nothing is left running.",
+    }
+)
+"""What the exit codes of `devkit` mean; `--bisect` changes some of them."""
 
 
 class DevkitError(Exception):

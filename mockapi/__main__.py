@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     if given[:1] == ["faults"]:
         return faults_command.main(given[1:])
-    return _serve(_parser().parse_args(given))
+    return _serve(command_line().parse_args(given))
 
 
 def _serve(options: argparse.Namespace) -> int:
@@ -56,7 +56,8 @@ def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - a sign
     sys.exit(0)
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_line() -> argparse.ArgumentParser:
+    """The options of `python -m mockapi`."""
     parser = argparse.ArgumentParser(
         prog="python -m mockapi",
         description="A mock of MediaWiki's HTTP API with deterministic pages and injectable faults.",

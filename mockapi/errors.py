@@ -5,7 +5,18 @@ MockapiError
 └── AddressError     exit 3: the address cannot be bound
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar
+
+EXIT_CODES: Mapping[int, str] = MappingProxyType(
+    {
+        0: "Ended by SIGTERM or SIGINT.",
+        2: "Wrong arguments, or a file that cannot be used.",
+        3: "The address is taken, or is not of this machine.",
+    }
+)
+"""What the exit codes of `python -m mockapi` mean."""
 
 
 class MockapiError(Exception):

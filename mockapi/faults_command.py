@@ -19,7 +19,7 @@ _WIDTH = 100
 
 def main(arguments: Sequence[str]) -> int:
     """Prints all faults, or one; returns the exit code, 2 for a name that is no fault's."""
-    options = _parser().parse_args(arguments)
+    options = command_line().parse_args(arguments)
     if options.markdown is not None:
         return _markdown(options.markdown)
     faults = described()
@@ -83,7 +83,8 @@ def _wrapped(name: str, text: str, *, indent: int) -> list[str]:
     return textwrap.wrap(text, _WIDTH, initial_indent=f"{name}  ", subsequent_indent=" " * indent)
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_line() -> argparse.ArgumentParser:
+    """The options of `python -m mockapi faults`."""
     parser = argparse.ArgumentParser(prog="mockapi faults", description="Lists the faults that a rule can have.")
     parser.add_argument("name", nargs="?", metavar="NAME", help="this one, with what its parameters may be")
     parser.add_argument("--json", action="store_true", help="as JSON")

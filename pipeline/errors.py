@@ -5,12 +5,26 @@ PipelineError              the process ends, exit 1: a restart may help
 """
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar
 
 _RAISED = re.compile(r"(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception): \S")
 # It names no topic; what it is the cause of does.
 _NAMELESS = "UnknownTopicOrPartitionException: This server does not host this topic-partition"
 _GOES_ON = "Traceback (most recent call last):"
+
+
+EXIT_CODES: Mapping[int, str] = MappingProxyType(
+    {
+        0: "The job was stopped gracefully, or the command did what it was asked for.",
+        1: "The query failed, or something did not answer: a restart may help.",
+        2: "Refused, as what was asked for cannot be; a restart cannot help. Wrong usage of the command line too.",
+        3: "The job was stopped in the middle of a batch, as `stop_timeout` was over; the batch comes again.",
+        130: "Ctrl-C ended a command that copies; it says how many records were sent.",
+    }
+)
+"""What the exit codes of `python -m pipeline` mean."""
 
 
 class PipelineError(Exception):

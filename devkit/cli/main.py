@@ -23,9 +23,7 @@ from devkit.cli.report import report
 from devkit.cli.scenario import scenario
 from devkit.cli.stack import down, logs, resume, status, up
 from devkit.cli.tools import clean, doctor, heal
-from devkit.errors import INCONCLUSIVE, DevkitError
-
-_INTERRUPTED = 130
+from devkit.errors import INCONCLUSIVE, INTERRUPTED, DevkitError
 
 
 class _ReaderGoneError(Exception):
@@ -90,7 +88,7 @@ def main() -> None:
         sys.exit(codes.of(error.exit_code))
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted; nothing is left running", err=True)
-        sys.exit(_INTERRUPTED)
+        sys.exit(INTERRUPTED)
     except _ReaderGoneError:
         # Else Python complains of the same pipe once more when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -90,7 +90,14 @@ _SIZE, _SHARE = _Quantity("size", parse_size), _Quantity("share", parse_share)
 )
 @click.option("--partitions", type=click.IntRange(1), help="Of the source topic, without --rate; as many as workers.")
 @click.option("--executors", type=click.IntRange(1), default=1, show_default=True, help="Without --rate.")
-@click.option("--cores-per-executor", "cores", type=click.IntRange(1), default=4, show_default=True)
+@click.option(
+    "--cores-per-executor",
+    "cores",
+    type=click.IntRange(1),
+    default=4,
+    show_default=True,
+    help="Cores of each executor.",
+)
 @click.option("--slots-per-executor", "slots", type=click.IntRange(1), help="Spark's; as many as cores.")
 @click.option("--memory-limit", type=_SIZE, help="Of an executor, with --rate; else as much as it needs.")
 @click.option(

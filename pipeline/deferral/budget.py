@@ -9,12 +9,13 @@ import asyncio
 import math
 import time
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 from pipeline.fetch.deadline import noticed_begin
 from pipeline.jobs.message import Outcome, Unfinished
 from pipeline.records.error_event import Failure
 
-BATCH_BUDGET = "batch_budget"
+BATCH_BUDGET: Final = "batch_budget"
 """The class of the failure; entries of the ledger have it as their cause."""
 
 

@@ -7,7 +7,7 @@ name from it, never a host.
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -27,8 +27,9 @@ from pipeline.fetch.spool import Spool
 from pipeline.metrics.catalogue import RETRIES
 from pipeline.metrics.in_worker import RECORDER, measured_request, statuses_traced
 from pipeline.records.error_event import Failure
+from pipeline.records.error_types import ErrorType
 
-_FINAL = {
+_FINAL: Mapping[int, ErrorType] = {
     403: "access_denied",
     404: "revision_not_found",
     413: "content_refused_by_upstream",
@@ -161,7 +162,8 @@ class WikiClient:
 
     async def _tries(self, asked: _Asked) -> FetchedText:
         total = self._config.fetch.total_requests
-        kind, last = "deadline_exceeded", _Retry("no answer before the deadline")
+        kind: ErrorType = "deadline_exceeded"
+        last = _Retry("no answer before the deadline")
         after_s: float | None = None
         self._budget.earn()
         for request in range(1, total + 1):

@@ -20,6 +20,7 @@ from pipeline.fetch.deadline import Deadline
 from pipeline.fetch.route import TryAgainError
 from pipeline.jobs.not_found_grace import within_not_found_grace
 from pipeline.records.error_event import Failure
+from pipeline.records.error_types import ErrorType
 from pipeline.records.output import SourceContent, source_value
 from pipeline.records.page_change import PageChange
 
@@ -145,7 +146,7 @@ def _refused(rev_id: int, error: _Error) -> Exception:
     return _failed("upstream_error", f"revision {rev_id}: API error {code}: {error.info[:200]}")
 
 
-def _failed(error_type: str, message: str) -> FetchFailedError:
+def _failed(error_type: ErrorType, message: str) -> FetchFailedError:
     return FetchFailedError(Failure(error_type, message))
 
 

@@ -13,12 +13,13 @@ from datetime import UTC, datetime
 
 from pipeline.config import PipelineConfig
 from pipeline.records.error_event import MAX_KEY_BYTES, MAX_MESSAGE_BYTES, Failure, error_record
+from pipeline.records.error_types import ERROR_TYPES
 from pipeline.records.record import Position
 from pipeline.records.size import serialized_size
 
 # Producer settings of this kind are Java ints.
 MOST_REQUEST_BYTES = 2**31 - 1
-_LONGEST_ERROR_TYPE = "x" * 64
+_LONGEST_ERROR_TYPE = max(ERROR_TYPES, key=len)
 
 
 @dataclass(frozen=True, slots=True)

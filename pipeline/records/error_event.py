@@ -7,9 +7,11 @@ loop moved there (records of 23,117,387 and 23,137,028 bytes).
 import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Literal
 
 import orjson
 
+from pipeline.records.error_types import ErrorType
 from pipeline.records.record import Position, Record
 from pipeline.schemas import ERROR_URI, PAGE_CHANGE_URI
 
@@ -21,9 +23,9 @@ _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:enrichment:error-event")
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why an event has no output: `error_type` is one of a closed set of names, `message` is for people."""
+    """Why an event has no output; `message` is for people. `waits` is no error: the event waits for its page's turn."""
 
-    error_type: str
+    error_type: ErrorType | Literal["waits"]
     message: str
 
 

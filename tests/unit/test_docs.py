@@ -1,11 +1,14 @@
 """The documents beside the README cannot rot either: what they name exists, and what they promise is so."""
 
 import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import click
 import pytest
 import yaml
+from markdown import Markdown
 
 from devkit.cli.exit_codes import ExitCodes
 from devkit.cli.main import cli
@@ -14,11 +17,12 @@ from devkit.report.run_reports import JOB_SUMMARY_VARIABLE, JUNIT, REPORT, SUMMA
 REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
+ALL_PAGES = sorted(DOCS.rglob("*.md"))
 RECIPES = set(re.findall(r"^([a-z-]+)(?: [*a-z]+)*:", (REPOSITORY / "justfile").read_text(), re.MULTILINE))
 # A recipe that hands its arguments on to a command takes that command's options.
-BEHIND = {"scenario": ("scenario", "run"), "check": ("scenario", "check")}
+BEHIND = {"scenarios": ("scenario", "list"), "scenario": ("scenario", "run"), "check": ("scenario", "check")}
 # Recipes behind which there is no command of devkit.
-OTHERS = {"mock", "verdicts", "conformance", "lint", "test", "test-more", "test-all"}
+OTHERS = {"docs", "mock", "verdicts", "conformance", "lint", "test", "test-more", "test-all"}
 
 
 def command(*names: str) -> click.Command | None:
@@ -37,10 +41,37 @@ def options(of: click.Command) -> set[str]:
     return {name for parameter in of.params for name in parameter.opts}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page: Path) -> None:
-    links = [target for target in re.findall(r"\]\(([^)]+)\)", page.read_text()) if "://" not in target]
-    assert [target for target in links if not (page.parent / target).exists()] == []
+@cache
+def anchors(page: Path) -> frozenset[str]:
+    """What can be linked to in a page."""
+    rendered = Markdown(extensions=["attr_list", "tables", "toc", "pymdownx.superfences"])
+    html = rendered.convert(page.read_text())
+    return frozenset(re.findall(r' id="([^"]+)"', html))
+
+
+def leads_somewhere(page: Path, target: str) -> bool:
+    file, _, anchor = target.partition("#")
+    there = (page.parent / file).resolve() if file else page
+    return there.is_relative_to(DOCS) and there.exists() and (not anchor or anchor in anchors(there))
+
+
+@pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: page.stem)
+def test_links_lead_to_a_page_and_an_anchor_of_it(page: Path) -> None:
+    links = [target for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()) if "://" not in target]
+    assert [target for target in links if not leads_somewhere(page, target)] == []
+
+
+def test_every_page_has_its_place_in_the_index_of_the_site() -> None:
+    def files(entries: object) -> Iterator[str]:
+        if isinstance(entries, str):
+            yield entries
+        elif isinstance(entries, list | dict):
+            for entry in entries.values() if isinstance(entries, dict) else entries:
+                yield from files(entry)
+
+    listed = list(files(yaml.safe_load((REPOSITORY / "mkdocs.yml").read_text())["nav"]))
+    assert len(listed) == len(set(listed))
+    assert set(listed) == {str(page.relative_to(DOCS)) for page in ALL_PAGES}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -3,29 +3,14 @@
 import re
 from pathlib import Path
 
-import click
 import pytest
 
-from devkit.cli.main import cli
 from devkit.expectations import EXPECTATIONS
 from devkit.scenario.model import Condition, Scenario
 
 REPOSITORY = Path(__file__).parents[2]
 README = (REPOSITORY / "README.md").read_text()
 JUSTFILE = (REPOSITORY / "justfile").read_text()
-
-
-def commands(group: click.Group, prefix: str = "") -> list[str]:
-    names = []
-    for name, command in group.commands.items():
-        path = f"{prefix}{name}"
-        names += commands(command, f"{path} ") if isinstance(command, click.Group) else [path]
-    return names
-
-
-@pytest.mark.parametrize("command", commands(cli))
-def test_every_command_is_described(command: str) -> None:
-    assert command.split()[-1] in re.findall(r"\w+", README.split("## Commands")[1].split("## Writing")[0])
 
 
 @pytest.mark.parametrize("name", sorted(EXPECTATIONS))

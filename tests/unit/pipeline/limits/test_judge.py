@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pipeline.config import PipelineConfig
 from pipeline.limits.judge import MOST_REQUEST_BYTES, Limits, disagreements, largest_error_event
 from pipeline.records.error_event import Failure, error_record
+from pipeline.records.error_types import ERROR_TYPES
 from pipeline.records.record import Position
 from pipeline.records.size import serialized_size
 
@@ -93,12 +94,12 @@ def test_no_producer_takes_more_than_a_java_int(make_config: MakeConfig) -> None
 
 def test_an_error_event_can_be_as_large_as_the_largest(make_config: MakeConfig) -> None:
     """To the byte, for a job whose error events fit must not be refused: 500 characters of two bytes each are the most
-    that a message has, 64 the most of a type, 1,024 the most of a key, beside the largest position there is.
+    that a message has, a class with the longest name, 1,024 the most of a key, beside the largest position there is.
     """
     config = make_config()
     record = error_record(
         config.sink.error_topic,
-        Failure("x" * 64, "é" * 500),
+        Failure(max(ERROR_TYPES, key=len), "é" * 500),
         position=Position(config.source.topic, 2_147_483_647, 9_223_372_036_854_775_807),
         key=bytes(1024),
         appended=datetime(2026, 1, 1, tzinfo=UTC),

@@ -1,4 +1,4 @@
-"""Dashboard, alerts and documentation name metrics that exist, and the documentation names all of them."""
+"""Dashboard and alerts name metrics that exist, and the dashboard shows all of them."""
 
 import json
 import re
@@ -13,7 +13,6 @@ from pipeline.metrics.catalogue import METRICS
 REPOSITORY = Path(__file__).parents[4]
 DASHBOARD: dict[str, Any] = json.loads((REPOSITORY / "deploy/grafana/enrichment.json").read_text())
 ALERTS: dict[str, Any] = yaml.safe_load((REPOSITORY / "deploy/prometheus/alerts.yaml").read_text())
-DOCUMENT = (REPOSITORY / "docs/metrics.md").read_text()
 RULES = [rule for group in ALERTS["groups"] for rule in group["rules"]]
 PANELS = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
 
@@ -76,12 +75,3 @@ def test_legends_show_labels_that_are_there() -> None:
     for target in (target for panel in PANELS for target in panel["targets"]):
         labels = {label for name in names(target["expr"]) for label in SERIES[name].labels}
         assert set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"])) <= labels, target["expr"]
-
-
-def test_the_table_in_the_documentation_is_the_catalogue() -> None:
-    rows = re.findall(r"^\| `(enrichment_\w+)` \| (\w+) \| (.*?) \| (.*) \|$", DOCUMENT, re.MULTILINE)
-    wanted = [
-        (metric.sample_name, metric.kind, ", ".join(f"`{label}`" for label in metric.labels), metric.help)
-        for metric in METRICS
-    ]
-    assert [(name, kind, labels.strip(), text) for name, kind, labels, text in rows] == wanted

@@ -1,0 +1,15 @@
+"""The reference pages are what the code says now."""
+
+import pytest
+
+from reference.pages import DIRECTORY, PAGES
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_is_what_the_code_says(name: str) -> None:
+    written = (DIRECTORY / name).read_text(encoding="utf-8")
+    assert written == PAGES[name](), "stale; write the pages again: python -m reference"
+
+
+def test_there_are_no_other_pages() -> None:
+    assert {path.name for path in DIRECTORY.iterdir()} == set(PAGES)
