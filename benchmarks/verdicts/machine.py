@@ -18,8 +18,13 @@ _SPIN = (
 
 @contextlib.contextmanager
 def spinning(processes: int, at_most_s: float) -> Iterator[None]:
-    """That many processes that want a core all the time."""
-    started = [subprocess.Popen([sys.executable, "-c", _SPIN, str(at_most_s)]) for _ in range(processes)]
+    """That many processes that want a core all the time.
+
+    Each has a session of its own: where Linux shares the cores out by session (`sched_autogroup_enabled`), processes of
+    one session would together take no more than a single one.
+    """
+    argv = [sys.executable, "-c", _SPIN, str(at_most_s)]
+    started = [subprocess.Popen(argv, start_new_session=True) for _ in range(processes)]
     try:
         yield
     finally:
