@@ -107,7 +107,7 @@ class Bytes(Range[Size]):
         return format_size(value)
 
 
-def _or_exactly(model: type[Range[Any]], written: Any, *alone: type) -> BeforeValidator:
+def or_exactly(model: type[Range[Any]], written: Any, *alone: type) -> BeforeValidator:
     """Lets a value stand alone, of a type in `alone`, for a range that admits nothing else; `written` is its form."""
 
     def spell_out(value: object) -> object:
@@ -122,8 +122,8 @@ def _or_exactly(model: type[Range[Any]], written: Any, *alone: type) -> BeforeVa
     return BeforeValidator(spell_out, json_schema_input_type=model | written)
 
 
-Bound = Annotated[Count, _or_exactly(Count, int, int)]
-NumberBound = Annotated[Number, _or_exactly(Number, float, int, float)]
-ShareBound = Annotated[Percentage, _or_exactly(Percentage, Share, int, float, str)]
-SizeBound = Annotated[Bytes, _or_exactly(Bytes, Size, int, str)]
-DurationBound = Annotated[Time, _or_exactly(Time, Duration, str)]
+Bound = Annotated[Count, or_exactly(Count, int, int)]
+NumberBound = Annotated[Number, or_exactly(Number, float, int, float)]
+ShareBound = Annotated[Percentage, or_exactly(Percentage, Share, int, float, str)]
+SizeBound = Annotated[Bytes, or_exactly(Bytes, Size, int, str)]
+DurationBound = Annotated[Time, or_exactly(Time, Duration, str)]

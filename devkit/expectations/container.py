@@ -5,7 +5,7 @@ peak_memory: {at_most: 2GiB}        all processes of the program together, at th
 """
 
 from devkit.expectations.base import Measure
-from devkit.expectations.bounds import SizeBound
+from devkit.expectations.of_program import ProgramBound, ProgramSizeBound
 from devkit.observe.arm import ArmObservation
 
 _ABSENT = "the scenario has no container"
@@ -33,5 +33,5 @@ def _tell_peak(value: int, observation: ArmObservation) -> str:
     return f"{value / (1 << 20):,.0f} MiB ({container.measure})"
 
 
-CONTAINER_KILLS = Measure("container_kills", _kills, absent=_ABSENT, tell=_tell_kills)
-PEAK_MEMORY = Measure("peak_memory", _peak, argument=SizeBound, absent=_ABSENT, tell=_tell_peak)
+CONTAINER_KILLS = Measure("container_kills", _kills, argument=ProgramBound, absent=_ABSENT, tell=_tell_kills)
+PEAK_MEMORY = Measure("peak_memory", _peak, argument=ProgramSizeBound, absent=_ABSENT, tell=_tell_peak)

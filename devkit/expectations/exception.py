@@ -1,20 +1,21 @@
-"""Whether the pipeline's log shows an exception of a class, with a text in its message."""
+"""Whether a program's log shows an exception of a class, with a text in its message."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from devkit.expectations.base import NOTHING, Finding
+from devkit.expectations.of_program import OfProgram
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
 from devkit.observe.sight import Sight
 
 
-class ExceptionPattern(BaseModel):
+class ExceptionPattern(OfProgram):
     """`class` without its package; `message` is a part of the message, for example a figure."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(populate_by_name=True)
 
     class_: str = Field(alias="class")
     message: str = ""

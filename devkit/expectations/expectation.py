@@ -9,9 +9,11 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from devkit.expectations.base import ExpectationKind, Finding
+from devkit.expectations.of_program import OfProgram
 from devkit.expectations.registry import EXPECTATIONS, add
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
+from devkit.observe.program import ProgramObservation
 from devkit.observe.sight import not_observable
 
 
@@ -39,16 +41,35 @@ class Expectation(BaseModel):
         """What is to hold, as the expectation's own argument type."""
         return getattr(self, self.kind)
 
+    @property
+    def program(self) -> str | None:
+        """The program that it names; None is the first one."""
+        return self.argument.program if isinstance(self.argument, OfProgram) else None
+
     def depends_on_time(self, observation: ArmObservation) -> Window | None:
         """The time whose shortage would make the finding say nothing; None where time has no part in it."""
-        return EXPECTATIONS[self.kind].depends_on_time(self.argument, observation)
+        program = self._program_in(observation)
+        of = observation.of(program) if program else observation
+        return EXPECTATIONS[self.kind].depends_on_time(self.argument, of)
 
     def judge(self, observation: ArmObservation) -> Finding:
         """Hold the expectation against what was observed; undecided where something that it needs was not."""
         expectation = EXPECTATIONS[self.kind]
-        finding = expectation.judge(self.argument, observation)
-        missing = expectation.needs & observation.unseen
-        return replace(finding, measured=not_observable(missing), holds=None) if missing else finding
+        program = self._program_in(observation)
+        of = observation.of(program) if program else observation
+        finding = expectation.judge(self.argument, of)
+        if self.program:
+            finding = replace(finding, expected=f"{finding.expected} (program {self.program})")
+        if program and not program.started:
+            never = f"n/a: program {program.name} was never started, as what it needs did not run"
+            return replace(finding, measured=never, holds=None)
+        missing = expectation.needs & of.unseen
+        name = program.name if program else None
+        return replace(finding, measured=not_observable(missing, name), holds=None) if missing else finding
+
+    def _program_in(self, observation: ArmObservation) -> ProgramObservation | None:
+        """None where there is only one, or it names none."""
+        return next((one for one in observation.programs if one.name == self.program), None)
 
 
 class _AsRegistered:

@@ -1,21 +1,20 @@
-"""Whether a pipeline process said that it failed, with a text in its words."""
+"""Whether a program's process said that it failed, with a text in its words."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from devkit.expectations.base import Finding
+from devkit.expectations.of_program import OfProgram
 from devkit.expectations.timing import is_of_time
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
 from devkit.observe.sight import Sight
 
 
-class FailurePattern(BaseModel):
+class FailurePattern(OfProgram):
     """`message` is a part of what the process said when it failed."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     message: str = Field(min_length=1)
 

@@ -16,6 +16,7 @@ from devkit.expectations.exception import EXCEPTION
 from devkit.expectations.failure import FAILURE
 from devkit.expectations.flat_commit import FLAT_COMMIT, IDLE_CPU
 from devkit.expectations.latency import LATENCY
+from devkit.expectations.log import LOG
 from devkit.expectations.metric import METRIC_EXISTS, METRIC_MISSING
 from devkit.expectations.past_failed_batch import PAST_FAILED_BATCH
 from devkit.expectations.peak_queue import PEAK_QUEUE
@@ -31,6 +32,7 @@ _ALL: tuple[ExpectationKind, ...] = (
     EXCEPTION,
     FAILURE,
     REFUSED,
+    LOG,
     PAST_FAILED_BATCH,
     FLAT_COMMIT,
     IDLE_CPU,

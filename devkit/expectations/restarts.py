@@ -1,6 +1,7 @@
-"""How often the supervisor restarted the pipeline."""
+"""How often the supervisor restarted a program."""
 
 from devkit.expectations.base import Measure
+from devkit.expectations.of_program import ProgramBound
 from devkit.expectations.timing import of_restarts
 
-RESTARTS = Measure("restarts", lambda observation: observation.restarts, timing=of_restarts)
+RESTARTS = Measure("restarts", lambda observation: observation.restarts, argument=ProgramBound, timing=of_restarts)

@@ -1,6 +1,8 @@
 """What was observed of one arm; the expectations judge this and nothing else."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -13,7 +15,7 @@ from devkit.observe.logs import LoggedException
 from devkit.observe.metrics import NOTHING_SCRAPED, Scraped
 from devkit.observe.program import ProgramObservation
 from devkit.observe.sample import Sample
-from devkit.observe.sight import Sight
+from devkit.observe.sight import UPSTREAM, Sight
 
 
 class Evidence(BaseModel):
@@ -84,7 +86,8 @@ class ArmObservation:
     without offsets, `left` stands in for them. `caveats` say what somebody did to the arm, so that it shows nothing of
     the scenario.
     `metrics` is what the pipeline's own endpoint showed, and `tried_first` is None where no start was tried.
-    `programs` has each of them where there are several; what else is said of a program is of the first.
+    `programs` has each of them where there are several; what else is said of a program is of the first. `log` counts
+    the events on its standard output by name.
     """
 
     duration_s: float
@@ -108,3 +111,18 @@ class ArmObservation:
     tried_first: FirstTry | None = None
     stalls: tuple[str, ...] = ()
     programs: tuple[ProgramObservation, ...] = ()
+    log: Mapping[str, int] = field(default_factory=dict)
+
+    def of(self, program: ProgramObservation) -> Self:
+        """With what is observed of a program itself from that one; topics, upstream and audit stay the first one's."""
+        return replace(
+            self,
+            restarts=program.restarts,
+            replays=program.replays,
+            exceptions=program.exceptions,
+            failures=program.failures,
+            stalls=program.stalls,
+            log=program.log,
+            unseen=program.unseen | (self.unseen & UPSTREAM),
+            figures=self.figures.model_copy(update={"container": program.container}),
+        )

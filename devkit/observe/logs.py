@@ -1,10 +1,12 @@
 """What a pipeline process wrote: its own lines on standard output, exceptions in Spark's log on standard error."""
 
+import dataclasses
 import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 from pydantic_core import from_json
@@ -15,6 +17,14 @@ from pipeline.events import PipelineEvent
 _EXCEPTION = re.compile(r"(?:^|: )(?:[a-z_]\w*\.)+(?:\w+\$)*([A-Z]\w*(?:Exception|Error))(?:: (.+)|$)")
 
 _EVENTS: TypeAdapter[PipelineEvent] = TypeAdapter(PipelineEvent)
+
+LOGGED = frozenset(
+    str(field.default)
+    for event in get_args(get_args(PipelineEvent)[0])
+    for field in dataclasses.fields(event)
+    if field.name == "event"
+)
+"""The events of the pipeline by name."""
 
 
 @dataclass(frozen=True)

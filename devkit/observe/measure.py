@@ -5,7 +5,7 @@ The samples are those taken while the supervisor kept the pipeline running. What
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from itertools import pairwise
 from statistics import median
@@ -130,12 +130,21 @@ def _after_fault(samples: Sequence[Sample], over: timedelta | None, traffic_over
     return Answers.counted(dict(Counter(end.by_status) - Counter(begin.by_status)))
 
 
-def _mean_cores(intervals: Sequence[_Interval]) -> float | None:
+def use_of(samples: Sequence[Sample], program: str) -> tuple[int | None, float | None]:
+    """The highest memory of one of several programs, and its mean cores while it ran; None where it never did."""
+    memory = [sample.programs[program].memory_bytes for sample in samples if program in sample.programs]
+    ran = [(before, after) for before, after in pairwise(samples) if program in after.programs]
+    return max(memory, default=None), _mean_cores(ran, lambda sample: sample.programs[program].cpu_cores)
+
+
+def _mean_cores(
+    intervals: Sequence[_Interval], cores: Callable[[Sample], float] = lambda sample: sample.cpu_cores
+) -> float | None:
     """A sample's cores are those since the one before it."""
     seconds = sum(after.at_s - before.at_s for before, after in intervals)
     if seconds <= 0:
         return None
-    return round(sum(after.cpu_cores * (after.at_s - before.at_s) for before, after in intervals) / seconds, 3)
+    return round(sum(cores(after) * (after.at_s - before.at_s) for before, after in intervals) / seconds, 3)
 
 
 def _share(part: int, whole: int) -> float | None:

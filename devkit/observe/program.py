@@ -1,23 +1,38 @@
 """What was observed of one of several programs of an arm."""
 
-from pydantic import BaseModel, ConfigDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from devkit.container.kill import ContainerFigures
+from devkit.observe.logs import LoggedException
+from devkit.observe.sight import Sight
 
 ONLY = "pipeline"
 """What the only program of an arm is called, in its logs and to a person."""
 
 
-class ProgramObservation(BaseModel):
+@dataclass(frozen=True)
+class ProgramObservation:
     """`run` is how the scenario names what it runs. `exit_codes` are those of its processes that ended by themselves;
     `is_over` says that it ended and was not to be started again, `started` is False where what it needs never ran.
-    """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    `failures`, `stalls` and `replays` are as an arm's, `log` counts the events on its standard output by name, and
+    `unseen` is what it did not show. Memory is resident; both it and `mean_cpu_cores` are of all its processes
+    together, None where no sample found one.
+    """
 
     name: str
     run: str
     started: bool
     restarts: int
+    replays: int
     exit_codes: tuple[int, ...]
     is_over: bool
     failures: tuple[str, ...]
-    exceptions: tuple[str, ...]
+    stalls: tuple[str, ...]
+    exceptions: tuple[LoggedException, ...]
+    log: Mapping[str, int]
+    unseen: frozenset[Sight]
+    peak_memory_bytes: int | None = None
+    mean_cpu_cores: float | None = None
+    container: ContainerFigures | None = None

@@ -13,6 +13,16 @@ Rounded = Annotated[float, _rounding(3)]
 Seconds = Annotated[float | None, _rounding(4)]
 
 
+class ProgramUse(BaseModel):
+    """What the `processes` of a program use, as a sample's fields of the same names."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    processes: int = 0
+    cpu_cores: Rounded = 0.0
+    memory_bytes: int = 0
+
+
 class Sample(BaseModel):
     """Offsets are summed over the partitions; `at_s` counts from the arm's start.
 
@@ -21,7 +31,8 @@ class Sample(BaseModel):
     `answer_…_s` are of the requests that ended since the look before, None when none did. `upstream_clock_s` counts
     from the first request of the arm, `faults` the requests that each met, `deferred` entries that stand in the
     deferral topic. `cpu_cores` are CPU seconds a second of the pipeline's processes since the look before,
-    `memory_bytes` their resident memory.
+    `memory_bytes` their resident memory. `programs` has the same by name of each program that runs, where the arm
+    has several.
 
     A field that is named as one of what the upstream counts or of what processes use is taken from there by its name
     (`Sampler`); so one more takes a line there, one here and one in the report.
@@ -54,6 +65,7 @@ class Sample(BaseModel):
     deferred: int = 0
     cpu_cores: Rounded = 0.0
     memory_bytes: int = 0
+    programs: dict[str, ProgramUse] = {}
 
     @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated properties
     @property

@@ -7,8 +7,8 @@ from typing import Any
 from devkit.observe.checkpoint import Checkpoint, Offsets
 from devkit.observe.deferrals import Deferrals
 from devkit.observe.histogram import difference, percentile
-from devkit.observe.sample import Sample
-from devkit.observe.usage import TreeUsage
+from devkit.observe.sample import ProgramUse, Sample
+from devkit.observe.usage import TreeUsage, Usage
 from devkit.stack.parts.mock_api import JournalCounts
 from devkit.stack.topics import TopicEnds
 
@@ -34,7 +34,9 @@ class Look:
 
 @dataclass
 class Sampler:
-    """`clock` gives seconds since the arm's start."""
+    """`clock` gives seconds since the arm's start. `usage` is of the main program's processes, which has a `name` where
+    there are others `beside` it.
+    """
 
     counts: Callable[[], JournalCounts]
     topics: Topics
@@ -43,6 +45,8 @@ class Sampler:
     deferrals: Deferrals
     usage: TreeUsage
     clock: Callable[[], float]
+    name: str = ""
+    beside: Mapping[str, TreeUsage] = field(default_factory=dict)
     _answers: tuple[int, ...] = field(default=(), init=False)
     _first: Mapping[str, Offsets] = field(default_factory=dict, init=False)
 
@@ -56,6 +60,7 @@ class Sampler:
         answers = difference(counts.latency.counts, self._answers)
         self._answers = tuple(counts.latency.counts)
         p50, p95, p99 = (percentile(share, counts.latency.le_s, answers) for share in (0.50, 0.95, 0.99))
+        usage = self.usage.look()
         sample = Sample(
             at_s=self.clock(),
             committed=self._since(self.topics.source, committed),
@@ -69,7 +74,8 @@ class Sampler:
             answer_p99_s=p99,
             faults={name: rule.requests for name, rule in counts.rules.items()},
             deferred=deferred,
-            **_by_name(counts, counts.upstream, self.usage.look()),
+            programs=self._programs(usage),
+            **_by_name(counts, counts.upstream, usage),
         )
         return Look(sample, committed, source_ends, counts)
 
@@ -80,7 +86,15 @@ class Sampler:
         topics = self.topics
         self._first = {topics.source: source} | {name: self.ends.of(name) for name in (topics.output, topics.error)}
         self._answers = ()  # the upstream has begun afresh
-        self.usage.look()
+        for usage in (self.usage, *self.beside.values()):
+            usage.look()
+
+    def _programs(self, main: Usage) -> dict[str, ProgramUse]:
+        """Empty where there is only one."""
+        if not self.beside:
+            return {}
+        used = {self.name: main} | {name: usage.look() for name, usage in self.beside.items()}
+        return {name: ProgramUse(**vars(usage)) for name, usage in used.items() if usage.processes}
 
     def _since(self, topic: str, offsets: Offsets) -> int:
         first = self._first.get(topic, {})

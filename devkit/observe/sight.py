@@ -33,7 +33,8 @@ BECAUSE: Mapping[Sight, str] = MappingProxyType(
 )
 
 
-def not_observable(missing: frozenset[Sight]) -> str:
-    """As a measured value."""
-    where = " in a pipeline of one's own" if missing & SIGHTS else ""
+def not_observable(missing: frozenset[Sight], program: str | None = None) -> str:
+    """As a measured value, of the program of that name where the arm has several."""
+    of_program = " in a pipeline of one's own" if program is None else f" in program {program}"
+    where = of_program if missing & SIGHTS else ""
     return f"n/a: not observable{where} ({'; '.join(BECAUSE[sight] for sight in sorted(missing))})"

@@ -9,10 +9,13 @@ import psutil
 
 @dataclass(frozen=True)
 class Usage:
-    """`cpu_cores` is CPU seconds a second since the look before; memory is resident, shared pages in each process."""
+    """`cpu_cores` is CPU seconds a second since the look before; memory is resident, shared pages in each of the
+    `processes`.
+    """
 
     cpu_cores: float
     memory_bytes: int
+    processes: int = 0
 
 
 class TreeUsage:
@@ -44,4 +47,4 @@ class TreeUsage:
         used_s = sum(now - self._cpu_s.get(process, 0.0) for process, now in cpu_s.items())
         at, before = self._clock(), self._at
         self._cpu_s, self._at = cpu_s, at
-        return Usage(used_s / (at - before) if at > before else 0.0, memory_bytes)
+        return Usage(used_s / (at - before) if at > before else 0.0, memory_bytes, len(cpu_s))

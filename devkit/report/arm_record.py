@@ -6,8 +6,8 @@ that of a fault on a part is from when it was begun until it was ended.
 """
 
 import itertools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from devkit.observe.kit_events import (
     ArmEnded,
@@ -74,7 +74,7 @@ class ArmRecord:
     or a fault hid.
 
     Times count from the arm's first line, those of the samples too. `headroom` is empty where the machine was not
-    watched.
+    watched. `processes` and what they did are the main program's, `beside` has those of each other one by name.
     """
 
     arm: str
@@ -90,6 +90,7 @@ class ArmRecord:
     unseen: frozenset[Sight] = frozenset()
     program: str = ONLY
     headroom: tuple[HeadroomSampled, ...] = ()
+    beside: Mapping[str, tuple[Process, ...]] = field(default_factory=dict)
 
     @property
     def shows_offsets(self) -> bool:
@@ -117,13 +118,14 @@ class ArmRecord:
 
 def arm_record(arm: str, entries: Sequence[Entry]) -> ArmRecord:
     """`entries` are the arm's own, in order, with `t_s` in seconds since the run began."""
-    start, program = entries[0].t_s, _main_program(entries)
-    of_arm = [replace(entry, t_s=round(entry.t_s - start, 3)) for entry in entries if entry.program in (None, program)]
+    start, (program, *others) = entries[0].t_s, _programs(entries)
+    timed = [replace(entry, t_s=round(entry.t_s - start, 3)) for entry in entries]
+    of_arm = [entry for entry in timed if entry.program in (None, program)]
     end = next(((entry.t_s, entry.event.end) for entry in of_arm if isinstance(entry.event, ArmEnded)), None)
     samples = tuple(
         entry.event.model_copy(update={"at_s": entry.t_s}) for entry in of_arm if isinstance(entry.event, Sample)
     )
-    ended_s = end[0] if end else max(entry.t_s for entry in of_arm)
+    ended_s = end[0] if end else max(entry.t_s for entry in timed)
     processes = _processes(of_arm, ended_s)
     return ArmRecord(
         arm=arm,
@@ -146,15 +148,16 @@ def arm_record(arm: str, entries: Sequence[Entry]) -> ArmRecord:
             for entry in of_arm
             if isinstance(entry.event, HeadroomSampled) and entry.event.from_s >= start
         ),
+        beside={name: _beside([one for one in timed if one.program == name], ended_s) for name in others},
         unseen=frozenset(
             sight for entry in of_arm if isinstance(entry.event, NotObservable) for sight in entry.event.sights
         ),
     )
 
 
-def _main_program(entries: Sequence[Entry]) -> str:
+def _programs(entries: Sequence[Entry]) -> tuple[str, ...]:
     """Of several the main one is named first, and the record is its."""
-    return next((entry.event.names[0] for entry in entries if isinstance(entry.event, ProgramsNamed)), ONLY)
+    return next((entry.event.names for entry in entries if isinstance(entry.event, ProgramsNamed)), (ONLY,))
 
 
 def _processes(entries: Sequence[Entry], ended_s: float) -> tuple[Process, ...]:
@@ -173,6 +176,13 @@ def _processes(entries: Sequence[Entry], ended_s: float) -> tuple[Process, ...]:
             case ProcessEnded(exit_code=code) if found:
                 found[-1] = replace(found[-1], end_s=at_s, exit_code=code)
     return tuple(found)
+
+
+def _beside(entries: Sequence[Entry], ended_s: float) -> tuple[Process, ...]:
+    """One that is not heard to begin counts as ready from the start of its process."""
+    is_silent = any(isinstance(entry.event, NotObservable) and "words" in entry.event.sights for entry in entries)
+    found = _processes(entries, ended_s)
+    return tuple(replace(process, ready_s=process.begin_s) for process in found) if is_silent else found
 
 
 def _batches(entries: Sequence[Entry], processes: Sequence[Process], ended_s: float) -> tuple[Batch, ...]:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from devkit.container.kill import ContainerFigures
 from devkit.headroom.figures import ArmHeadroom, RunHeadroom
 from devkit.observe.about import Difference
 from devkit.observe.arm import AnyEvidence
@@ -15,6 +16,7 @@ from devkit.observe.arm_end import ArmEnd
 from devkit.observe.audit.model import Audit
 from devkit.observe.figures import Figures
 from devkit.observe.program import ProgramObservation
+from devkit.observe.sight import Sight
 
 Outcome = Literal[
     "reproduced and fixed",
@@ -48,6 +50,43 @@ class ExpectationResult(_Model):
     slowdown: float | None = None
 
 
+class ProgramResult(_Model):
+    """One of several programs of an arm, as it was observed; the fields are those of a `ProgramObservation`."""
+
+    name: str
+    run: str
+    started: bool
+    restarts: int
+    exit_codes: tuple[int, ...]
+    is_over: bool
+    failures: tuple[str, ...]
+    exceptions: tuple[str, ...]
+    log: dict[str, int] = {}
+    unseen: tuple[Sight, ...] = ()
+    peak_memory_bytes: int | None = None
+    mean_cpu_cores: float | None = None
+    container: ContainerFigures | None = None
+
+    @classmethod
+    def of(cls, seen: ProgramObservation) -> "ProgramResult":
+        shown = {name: getattr(seen, name) for name in cls.model_fields}
+        return cls(**shown | {"exceptions": tuple(map(str, seen.exceptions)), "unseen": tuple(sorted(seen.unseen))})
+
+    @property
+    def text(self) -> str:
+        """How it went, in a line."""
+        if not self.started:
+            return f"{self.run}, never started: what it needs did not run"
+        codes = ", ".join(map(str, self.exit_codes))
+        ends = f"ended by itself with exit code {codes}" if codes else "ran until the arm's end"
+        text = f"{self.run}, {ends}, restarted {self.restarts} times"
+        if self.peak_memory_bytes is not None:
+            text += f", at most {self.peak_memory_bytes / (1 << 20):,.0f} MiB"
+        if self.log:
+            text += f", {sum(self.log.values())} log events"
+        return text
+
+
 class ArmResult(_Model):
     """One arm. `holds`: all its expectations do; None when none is broken and of some nobody can tell.
 
@@ -73,7 +112,7 @@ class ArmResult(_Model):
     duration_s: float
     headroom: ArmHeadroom | None = None
     short: str = ""
-    programs: tuple[ProgramObservation, ...] = ()
+    programs: tuple[ProgramResult, ...] = ()
 
 
 class Result(_Model):

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from devkit.observe.arm import AnyEvidence, Evidence, TimelineEvidence
-from devkit.observe.program import ProgramObservation
 from devkit.report.result import ArmResult, Result
 
 _WIDTH = 80
@@ -24,7 +23,7 @@ def verdict_lines(result: Result, directory: Path) -> Iterator[str]:
         yield f"{name} arm {holds} ({arm.duration_s:.1f} s, ended by: {arm.ended_by})"
         yield from _expectations(arm)
         for program in arm.programs:
-            yield from _wrapped(_of_program(program), f"  program {program.name}: ")
+            yield from _wrapped(program.text, f"  program {program.name}: ")
     if result.reasons:
         yield ""
         yield "why:"
@@ -73,14 +72,6 @@ def _expectations(arm: ArmResult) -> Iterator[str]:
         yield from _wrapped(f"expected {item.expected}, measured {item.measured}", f"  {mark} {item.name}: ")
     for example in arm.audit.examples if arm.holds is False else ():
         yield from _wrapped(example, "       audit: ")
-
-
-def _of_program(program: ProgramObservation) -> str:
-    if not program.started:
-        return f"{program.run}, never started: what it needs did not run"
-    codes = ", ".join(map(str, program.exit_codes))
-    ends = f"ended by itself with exit code {codes}" if codes else "ran until the arm's end"
-    return f"{program.run}, {ends}, restarted {program.restarts} times"
 
 
 def _describe(item: AnyEvidence) -> str:

@@ -1,32 +1,21 @@
 """Faults and programs that can never begin, or never in the way that is meant, by what the file itself says."""
 
-import dataclasses
 from collections.abc import Iterator
-from typing import Protocol, get_args, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from devkit.faults.claims import clashes
 from devkit.faults.condition import Bounds
 from devkit.faults.fault import Fault
 from devkit.faults.item import TimelineItem
+from devkit.observe.logs import LOGGED
 from devkit.scenario.model import Scenario, Topics
 from devkit.scenario.programs import never_started
 from devkit.stack.parts.names import part_names
 from located_config.duration import format_duration
 from located_config.near import near_miss, nearest
-from pipeline.events import PipelineEvent
 
 _OF_PROCESS = ("process_started", "process_restarted", "process_ended")
-_SAID = frozenset(
-    [
-        *_OF_PROCESS,
-        *(
-            str(field.default)
-            for event in get_args(get_args(PipelineEvent)[0])
-            for field in dataclasses.fields(event)
-            if field.name == "event"
-        ),
-    ]
-)
+_SAID = LOGGED.union(_OF_PROCESS)
 """The events of an arm by name."""
 _MISSPELT = 0.75
 """How much a topic's name has to be like a role to be one that is misspelt: a program may have topics of its own."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from devkit.headroom.figures import ArmHeadroom
 from devkit.headroom.shortage import UNMEASURED, Headroom
 from devkit.observe.arm import AnyEvidence, ArmObservation
-from devkit.report.result import ArmResult
+from devkit.report.result import ArmResult, ProgramResult
 from devkit.scenario.arm_name import ArmName
 from devkit.scenario.judgement import judge_arm
 from devkit.scenario.model import Scenario
@@ -39,6 +39,6 @@ class PlayedArm:
             duration_s=round(observation.duration_s, 3),
             headroom=ArmHeadroom.of(headroom),
             short=judged.short,
-            programs=observation.programs,
+            programs=tuple(map(ProgramResult.of, observation.programs)),
         )
         return cls(result, observation.evidence)

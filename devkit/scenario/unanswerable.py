@@ -5,18 +5,29 @@ from collections.abc import Iterator
 from pydantic import ValidationError
 
 from devkit.expectations import Expectation
+from devkit.expectations.log import LoggedEvent
 from devkit.expectations.metric import MetricPattern
 from devkit.expectations.refused import RefusalPattern
 from devkit.expectations.success_rate import SuccessRate
+from devkit.observe.logs import LOGGED
 from devkit.programs.places import NOWHERE
 from devkit.scenario.arm_name import ARMS, ArmName
-from devkit.scenario.configure import configured
+from devkit.scenario.configure import configured, programs_of
 from devkit.scenario.model import Scenario
+from located_config.near import near_miss, nearest
 
 
 def unanswerable(scenario: Scenario, arm: ArmName, expectation: Expectation) -> Iterator[tuple[str, str]]:
     """What is wrong, behind the key of the expectation's argument where it stands; "" is the expectation itself."""
-    argument = expectation.argument
+    argument, named = expectation.argument, expectation.program
+    if named is not None and named not in scenario.programs:
+        known = near_miss(named, scenario.programs) if scenario.programs else "`programs` names none"
+        yield "program", f"there is no program {named!r}; {known}"
+    elif isinstance(argument, LoggedEvent) and argument.event not in LOGGED:
+        programs = programs_of(scenario)
+        program = programs[named] if named else next(iter(programs.values()))
+        if not program.command and (near := nearest(argument.event, LOGGED)):
+            yield "event", f"the pipeline writes no event {argument.event!r}; did you mean {near!r}?"
     if isinstance(argument, SuccessRate) and argument.of == "after fault" and not scenario.mock.fault_over:
         yield "of", "no fault ends: give a rule of mock.rules a window with `for`, or measure `all`"
     if isinstance(argument, RefusalPattern) and scenario.tried_first.of(arm) is None:

@@ -28,6 +28,18 @@ def test_each_program_is_told_apart(devkit_cli: Cli) -> None:
     assert (html["started"], html["exit_codes"], html["is_over"]) == (True, [], False)
     assert (reader["started"], reader["exit_codes"], reader["is_over"]) == (True, [], False)
     assert (once["exit_codes"], once["is_over"], once["restarts"]) == ([3], True, 0)
+    assert [one["log"].get("started") for one in (html, reader, once)] == [1, None, None]
+    assert html["log"]["batch_written"] >= 9
+    assert all(one["peak_memory_bytes"] > 10 << 20 and one["mean_cpu_cores"] is not None for one in (html, reader))
+    assert [item["expected"] for item in incident["expectations"][-2:]] == [
+        "at most 0 (program reader)",
+        "at least 1 of batch_written (program html)",
+    ]
+    assert "program reader: consumer, ran until the arm's end, restarted 0 times, at most" in run.output()
+    seen = {name for line in run.timeline() if line["kind"] == "sample" for name in line["programs"]}
+    assert {"html", "reader"} <= seen <= {"html", "reader", "once"}
+    page = (file.parent / "report.html").read_text()
+    assert all(f"program {name}" in page for name in ("html", "reader", "once"))
     of_processes = [
         (line["kind"], line["program"])
         for line in run.timeline()

@@ -28,17 +28,19 @@ class Excerpt:
 
 def excerpts(directory: Path, arm: ArmRecord) -> tuple[tuple[Excerpt, ...], int]:
     """Of each process of the arm that ended by itself, and how many were left out: first and last ones are kept."""
-    ended = [process for process in arm.processes if process.exit_code is not None]
+    programs = {arm.program: arm.processes, **arm.beside}
+    ended = [(name, one) for name, found in programs.items() for one in found if one.exit_code is not None]
     kept = ended
     if len(ended) > _MOST_EXCERPTS:
         kept = [*ended[: _MOST_EXCERPTS // 2], *ended[-(_MOST_EXCERPTS // 2) :]]
-    return tuple(_excerpt(directory, arm, process) for process in kept), len(ended) - len(kept)
+    return tuple(_excerpt(directory, arm, *one) for one in kept), len(ended) - len(kept)
 
 
-def _excerpt(directory: Path, arm: ArmRecord, process: Process) -> Excerpt:
-    file = f"{arm.arm}/logs/{arm.program}-{process.number}.log"
+def _excerpt(directory: Path, arm: ArmRecord, program: str, process: Process) -> Excerpt:
+    file = f"{arm.arm}/logs/{program}-{process.number}.log"
+    of_program = f"{program}, " if arm.beside else ""
     return Excerpt(
-        f"process {process.number} ended at {process.end_s:.1f} s with exit code {process.exit_code}",
+        f"{of_program}process {process.number} ended at {process.end_s:.1f} s with exit code {process.exit_code}",
         "; ".join(text for text in (process.killed, process.failure[:_LONGEST_LINE]) if text),
         file,
         _last_lines(directory / file),

@@ -19,7 +19,7 @@ from devkit.report.page.panels import PANELS
 from devkit.report.page.plot import HEIGHT, WIDE, panel_plots
 from devkit.report.page.story import paragraph, verdict
 from devkit.report.page.strip import strips
-from devkit.report.page.tables import delivery, measured
+from devkit.report.page.tables import delivery, measured, programs
 from devkit.report.run_record import RunRecord
 
 _HERE = Path(__file__).parent
@@ -54,6 +54,7 @@ def render_page(run: RunRecord) -> str:
             wide=WIDE,
             measured=measured(run),
             delivery=delivery(run),
+            programs=programs(run),
             excerpts={name: excerpts(run.directory, arm) for name, arm in run.arms.items()},
             reference_link=_link(run.about.reference),
             most_items=_MOST_ITEMS,

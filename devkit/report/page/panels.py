@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from devkit.observe.sample import Sample
+from devkit.observe.sample import ProgramUse, Sample
 from devkit.report.arm_record import ArmRecord
 from devkit.report.page.figures import Unit
 from devkit.report.page.series import WINDOW_S, Points, rate, share
@@ -118,12 +118,17 @@ def _batches(arm: ArmRecord) -> list[Line]:
     return [Line("batch", tuple((batch.begin_s, batch.end_s - batch.begin_s) for batch in arm.batches))]
 
 
-def _cores(sample: Sample) -> float | None:
-    return sample.cpu_cores if sample.memory_bytes else None
+_BESIDE: tuple[Style, ...] = ("second", "third", "context")
 
 
-def _mebibytes(sample: Sample) -> float | None:
-    return sample.memory_bytes / MIB if sample.memory_bytes else None
+def _used(arm: ArmRecord, what: str, value: Callable[[ProgramUse | Sample], float]) -> list[Line]:
+    """Of the main program, and of each other one; `what` is the label of the only one."""
+    of_main = _of(arm, lambda sample: value(sample) if sample.memory_bytes else None)
+    lines = [Line(arm.program if arm.beside else what, of_main)]
+    for number, name in enumerate(arm.beside):
+        points = tuple((one.at_s, value(one.programs[name]) if name in one.programs else None) for one in arm.samples)
+        lines.append(Line(name, points, _BESIDE[min(number, len(_BESIDE) - 1)]))
+    return lines
 
 
 def _slowdown(arm: ArmRecord) -> list[Line]:
@@ -171,10 +176,10 @@ PANELS: tuple[Panel, ...] = (
         bars=True,
     ),
     Panel(
-        "CPU of the pipeline",
+        "CPU of the programs under test",
         "cores",
-        lambda arm: [Line("cores", _of(arm, _cores))],
-        "All its processes, since the sample before; no line where none ran.",
+        lambda arm: _used(arm, "cores", lambda use: use.cpu_cores),
+        "All processes of a program, since the sample before; no line where none ran.",
     ),
     Panel(
         "Slowdown of the machine",
@@ -190,9 +195,9 @@ PANELS: tuple[Panel, ...] = (
         "What processes used that are not the run's.",
     ),
     Panel(
-        "Memory of the pipeline",
+        "Memory of the programs under test",
         "MiB",
-        lambda arm: [Line("resident", _of(arm, _mebibytes))],
-        "Resident, all its processes.",
+        lambda arm: _used(arm, "resident", lambda use: use.memory_bytes / MIB),
+        "Resident, all processes of a program.",
     ),
 )

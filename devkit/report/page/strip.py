@@ -9,6 +9,7 @@ from devkit.report.page.plot import Tick, percent, x_ticks
 from devkit.report.page.spans import MOST_SPANS, joined
 
 _MOST_TIMES = 6
+_MAIN = "pipeline process"
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ def strips(arms: Mapping[str, ArmRecord], duration_s: float) -> tuple[Strip, ...
             arm.arm,
             (
                 _lane("traffic", "traffic", arm.publishing, duration_s, "nothing was published"),
-                _processes(arm, duration_s),
+                _processes(_MAIN if not arm.beside else f"program {arm.program}", arm.processes, duration_s),
+                *(_processes(f"program {name}", found, duration_s) for name, found in arm.beside.items()),
                 *(_lane(f"fault: {name}", "fault", arm.faults.get(name, ()), duration_s) for name in faults),
                 *([_lane("main lane waits", "wait", arm.waits, duration_s)] if waits else []),
                 *([_lane("slow lane at work", "round", arm.slow_rounds, duration_s)] if rounds else []),
@@ -66,10 +68,10 @@ def _lane(name: str, kind: str, spans: Sequence[Span], duration_s: float, nothin
     return Lane(name, _in_words(spans) or nothing, tuple(_block(span, kind, duration_s) for span in joined(spans)))
 
 
-def _processes(arm: ArmRecord, duration_s: float) -> Lane:
+def _processes(name: str, processes: Sequence[Process], duration_s: float) -> Lane:
     """A process that starts is drawn open, one whose query runs is drawn full."""
     blocks = []
-    shown = arm.processes
+    shown = processes
     if len(shown) > MOST_SPANS:
         shown = (*shown[: MOST_SPANS // 2], *shown[-(MOST_SPANS // 2) :])
     for process in shown:
@@ -78,10 +80,10 @@ def _processes(arm: ArmRecord, duration_s: float) -> Lane:
         if process.ready_s is not None:
             running = Span(process.ready_s, process.end_s, f"process {process.number} runs")
             blocks.append(_block(running, "run", duration_s))
-    ends = [process for process in arm.processes if process.exit_code is not None]
-    text = f"{len(arm.processes)} started, {_ended(ends) if ends else 'none ended'}"
+    ends = [process for process in processes if process.exit_code is not None]
+    text = f"{len(processes)} started, {_ended(ends) if ends else 'none ended'}"
     failures = tuple(percent(process.end_s, duration_s) for process in shown if process.exit_code is not None)
-    return Lane("pipeline process", text, tuple(blocks), failures)
+    return Lane(name, text, tuple(blocks), failures)
 
 
 def _ended(ends: Sequence[Process]) -> str:

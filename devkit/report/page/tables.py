@@ -62,6 +62,14 @@ def measured(run: RunRecord) -> tuple[Row, ...]:
     return (*always, *(row for row in found if not set(row.values) <= _NOTHING))
 
 
+def programs(run: RunRecord) -> tuple[Row, ...]:
+    """How each went, where an arm has several."""
+    results = [result_of(run, arm) for arm in run.arms]
+    found = [{one.name: one.text for one in result.programs} if result else {} for result in results]
+    names = dict.fromkeys(name for of_arm in found for name in of_arm)
+    return tuple(Row(name, tuple(of_arm.get(name, _ABSENT) for of_arm in found)) for name in names)
+
+
 def delivery(run: RunRecord) -> tuple[Row, ...]:
     """The audit of each arm; figures that are zero in all of them are left out, unless they matter most."""
     if not run.result:

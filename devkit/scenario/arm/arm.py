@@ -145,6 +145,8 @@ class Arm:
             deferrals=self.deferrals,
             usage=TreeUsage(self.main.tree),
             clock=self.clock.now_s,
+            name=self.main.name,
+            beside={run.name: TreeUsage(run.tree) for run in self.programs[1:]},
         )
 
     def pause(self, phase: Phase) -> float | None:

@@ -1,12 +1,16 @@
 """All that was seen of an arm, for its expectations to judge."""
 
 from devkit.observe.arm import ArmObservation
+from devkit.observe.deferrals import NoDeferrals
 from devkit.observe.evidence import rule_evidence
 from devkit.observe.kit_events import NotObservable
-from devkit.observe.measure import measure
+from devkit.observe.measure import measure, use_of
 from devkit.observe.program import ProgramObservation
 from devkit.observe.sight import Sight
+from devkit.programs.run import ProgramRun
 from devkit.scenario.arm.arm import Arm
+
+_OF_MAIN: frozenset[Sight] = frozenset({"offsets", "deferrals", "sources"})
 
 
 def observation(arm: Arm) -> ArmObservation:
@@ -30,7 +34,8 @@ def observation(arm: Arm) -> ArmObservation:
         exceptions=main.supervisor.exceptions(),
         failures=tuple(main.state.failures),
         stalls=tuple(main.state.stalls),
-        programs=programs(arm),
+        programs=programs(arm, unseen),
+        log=dict(main.state.log),
         last_sample=state.sample,
         figures=measure(
             state.samples,
@@ -61,23 +66,40 @@ def unseen_of(arm: Arm) -> frozenset[Sight]:
     return unseen
 
 
-def programs(arm: Arm) -> tuple[ProgramObservation, ...]:
-    """Each program, where there are several."""
+def programs(arm: Arm, unseen_of_main: frozenset[Sight]) -> tuple[ProgramObservation, ...]:
+    """Each program, where there are several. The timeline is told what the others did not show."""
     if len(arm.programs) == 1:
         return ()
-    return tuple(
-        ProgramObservation(
-            name=run.name,
-            run=arm.context.programs[run.name].command or arm.scenario.programs[run.name].run,
-            started=run.is_started,
-            restarts=run.supervisor.restarts,
-            exit_codes=tuple(run.supervisor.exit_codes),
-            is_over=run.supervisor.is_over,
-            failures=tuple(run.state.failures),
-            exceptions=tuple(map(str, run.supervisor.exceptions())),
-        )
-        for run in arm.programs
+    main, *others = arm.programs
+    return _program(arm, main, unseen_of_main), *(_program(arm, run, _unseen_of(arm, run)) for run in others)
+
+
+def _program(arm: Arm, run: ProgramRun, unseen: frozenset[Sight]) -> ProgramObservation:
+    peak_memory_bytes, mean_cpu_cores = use_of(arm.state.samples, run.name)
+    return ProgramObservation(
+        name=run.name,
+        run=arm.context.programs[run.name].command or arm.scenario.programs[run.name].run,
+        started=run.is_started,
+        restarts=run.supervisor.restarts,
+        replays=run.state.batches.replays,
+        exit_codes=tuple(run.supervisor.exit_codes),
+        is_over=run.supervisor.is_over,
+        failures=tuple(run.state.failures),
+        stalls=tuple(run.state.stalls),
+        exceptions=run.supervisor.exceptions(),
+        log=dict(run.state.log),
+        unseen=unseen,
+        peak_memory_bytes=peak_memory_bytes,
+        mean_cpu_cores=mean_cpu_cores,
+        container=run.container.figures() if run.container else None,
     )
+
+
+def _unseen_of(arm: Arm, run: ProgramRun) -> frozenset[Sight]:
+    """Of one beside the main program neither checkpoint nor topics are looked at."""
+    unseen = run.view.unseen(NoDeferrals()) | _OF_MAIN
+    arm.log.of(run.name).add(NotObservable(sights=tuple(sorted(unseen))))
+    return unseen
 
 
 def by_hand(arm: Arm) -> tuple[str, ...]:

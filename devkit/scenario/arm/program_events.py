@@ -21,6 +21,8 @@ class ProgramEvents:
 
     def take(self, event: ProgramEvent) -> None:
         state, say = self._state, self._log.say
+        if not isinstance(event, ProcessOverLimit | ProcessEnded | ProcessRestarted):
+            state.log[event.event] += 1
         state.has_words |= isinstance(event, Started | Failed)
         # Its effective configuration has a file of its own.
         self._log.add(replace(event, effective=None) if isinstance(event, Configuration) else event)

@@ -52,8 +52,8 @@ EVERY: tuple[dict[str, Any], ...] = (
     {"container_kills": 0},
     {"peak_memory": "2GiB"},
 )
-BESIDE = {"refused", "metric_exists", "metric_missing"}
-"""What is judged by something else than what a pipeline shows: a start of its own, a page of metrics."""
+BESIDE = {"refused", "metric_exists", "metric_missing", "log"}
+"""What is judged by something else than what a pipeline shows: a start of its own, a page of metrics, a log."""
 
 
 def test_every_expectation_is_tried() -> None:

@@ -38,6 +38,7 @@ EACH: tuple[tuple[str, object, Window | None], ...] = (
     ("metric_missing", {"name": "lag"}, None),
     ("container_kills", 1, None),
     ("peak_memory", {"at_most": "2GiB"}, None),
+    ("log", {"event": "waiting"}, "arm"),
 )
 
 

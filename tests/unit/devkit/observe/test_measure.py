@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devkit.observe.figures import Answers, Figures
-from devkit.observe.measure import flat_commit, measure
-from devkit.observe.sample import NOTHING_SEEN, Sample
+from devkit.observe.measure import flat_commit, measure, use_of
+from devkit.observe.sample import NOTHING_SEEN, ProgramUse, Sample
 from tests.unit.devkit.observed import some_latencies
 
 
@@ -188,3 +188,12 @@ class TestFlatCommit:
         )
         flat = flat_commit(samples)
         assert (flat.duration_s if flat else 0) == longest
+
+
+def test_what_one_of_several_programs_used_while_it_ran() -> None:
+    def use(cores: float, memory: int) -> dict[str, ProgramUse]:
+        return {"reader": ProgramUse(processes=1, cpu_cores=cores, memory_bytes=memory)}
+
+    samples = [sample(1), sample(2, programs=use(0.5, 10)), sample(4, programs=use(0.2, 30)), sample(9)]
+    assert use_of(samples, "reader") == (30, 0.3)
+    assert use_of(samples, "once") == (None, None)

@@ -124,3 +124,13 @@ def test_one_more_counter_is_a_field_where_it_is_counted_and_one_of_the_sample(m
     assert line_of(Entry(0, sample))["cache_hits"] == 5
     record = arm_record("incident", [Entry(0, sample)])
     assert [getattr(one, "cache_hits", None) for one in record.samples] == [5]
+
+
+def test_each_program_that_runs_is_in_it_where_there_are_several() -> None:
+    def usage(memory: int) -> TreeUsage:
+        return cast(TreeUsage, SimpleNamespace(look=lambda: Usage(0.5, memory, processes=1 if memory else 0)))
+
+    sampler = Stack().sampler()
+    sampler.usage, sampler.name, sampler.beside = usage(700), "html", {"reader": usage(30), "once": usage(0)}
+    programs = sampler.look(process=1).sample.programs
+    assert {name: use.memory_bytes for name, use in programs.items()} == {"html": 700, "reader": 30}

@@ -7,8 +7,7 @@ from devkit.headroom.calibration import Calibration
 from devkit.headroom.figures import ArmHeadroom, FirstPlay, RunHeadroom
 from devkit.observe.about import Difference
 from devkit.observe.arm import TimelineEvidence
-from devkit.observe.program import ProgramObservation
-from devkit.report.result import Result
+from devkit.report.result import ProgramResult, Result
 from devkit.report.verdict_lines import verdict_lines
 from tests.unit.devkit.report.conftest import fired
 
@@ -157,8 +156,8 @@ machine:
 
 
 def test_each_of_several_programs_is_told(good: Result) -> None:
-    def program(name: str, run: str, *exit_codes: int, started: bool = True, restarts: int = 0) -> ProgramObservation:
-        return ProgramObservation(
+    def program(name: str, run: str, *exit_codes: int, started: bool = True, restarts: int = 0) -> ProgramResult:
+        return ProgramResult(
             name=name,
             run=run,
             started=started,
@@ -167,6 +166,8 @@ def test_each_of_several_programs_is_told(good: Result) -> None:
             is_over=False,
             failures=(),
             exceptions=(),
+            log={"started": 1, "batch_written": 2} if name == "html" else {},
+            peak_memory_bytes=300 << 20 if name == "reader" else None,
         )
 
     several = (
@@ -178,6 +179,6 @@ def test_each_of_several_programs_is_told(good: Result) -> None:
     lines = list(verdict_lines(good.model_copy(update={"arms": {"incident": arm}}), DIRECTORY))
     assert [line for line in lines if line.startswith("  program ")] == [
         "  program html: pipeline, ended by itself with exit code 1, -9, restarted 2",
-        "  program reader: consumer, ran until the arm's end, restarted 0 times",
+        "  program reader: consumer, ran until the arm's end, restarted 0 times, at most",
         "  program late: command x, never started: what it needs did not run",
     ]

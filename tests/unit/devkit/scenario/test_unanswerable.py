@@ -14,6 +14,8 @@ FIXED = "- drained: true"
 SHOWN = (FIXED, "- metric_exists: { name: lag }")
 MISSING = (INCIDENT, "- metric_missing: { name: lag }")
 REFUSED = (FIXED, "- refused: { message: one name }")
+SEVERAL = ("until:", "programs: { html: { run: pipeline }, reader: { run: consumer } }\nuntil:")
+NAMED = (FIXED, "- restarts: { program: readr, at_most: 0 }")
 
 
 @pytest.fixture
@@ -30,6 +32,12 @@ def scenario_file(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 @pytest.mark.parametrize(
     ("scenario_file", "said"),
     [
+        ([SEVERAL, NAMED], "expect.fixed[0].restarts.program: there is no program 'readr'; did you mean 'reader'?"),
+        ([NAMED], "expect.fixed[0].restarts.program: there is no program 'readr'; `programs` names"),
+        (
+            [(FIXED, "- log: { event: waitin }")],
+            "expect.fixed[0].log.event: the pipeline writes no event 'waitin'",
+        ),
         ([REFUSED], "expect.fixed[0].refused: no start is tried first in this arm: say in tried_first.fixed what is"),
         ([SHOWN], "expect.fixed[0].metric_exists: this arm serves no metrics: set metrics.port"),
         ([METRICS, MISSING], "expect.incident[0].metric_missing.name: no metric_exists of the other arm asks for it"),

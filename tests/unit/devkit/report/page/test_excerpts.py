@@ -94,3 +94,12 @@ def test_a_process_that_was_killed_in_its_container_says_why_though_it_wrote_not
     arm = replace(an_arm(), processes=(Process(1, 1, 2, exit_code=137, killed="over its limit: of 700 MiB"),))
     ((found,), _) = excerpts(tmp_path, arm)
     assert (found.said, found.lines) == ("over its limit: of 700 MiB", ("(it wrote nothing)",))
+
+
+def test_of_several_programs_it_says_whose_it_is(tmp_path: Path) -> None:
+    arm = replace(an_arm(), program="html", beside={"once": (Process(1, 3.0, 4.0, exit_code=3),)})
+    found, _ = excerpts(tmp_path, arm)
+    assert [(one.title, one.file) for one in found] == [
+        ("html, process 1 ended at 1.5 s with exit code 1", "incident/logs/html-1.log"),
+        ("once, process 1 ended at 4.0 s with exit code 3", "incident/logs/once-1.log"),
+    ]

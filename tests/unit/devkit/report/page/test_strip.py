@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from devkit.report.arm_record import ArmRecord, Process, arm_record
@@ -55,3 +57,11 @@ def test_an_arm_in_which_nothing_happened() -> None:
         ("traffic", "nothing was published"),
         ("pipeline process", "0 started, none ended"),
     ]
+
+
+def test_each_of_several_programs_has_a_lane() -> None:
+    arm = replace(an_arm(1), program="html", beside={"reader": (Process(1, 2.0, 500.0, 2.0),), "once": ()})
+    (strip,) = strips({"incident": arm}, 500.0)
+    assert [one.name for one in strip.lanes[1:]] == ["program html", "program reader", "program once"]
+    reader = lane(strip, "program reader")
+    assert (reader.text, reader.blocks[-1].title) == ("1 started, none ended", "process 1 runs, 2 to 500 s")

@@ -1,9 +1,11 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from devkit.observe.figures import FlatCommit, LatencyFigures
-from devkit.report.page.tables import delivery, measured
+from devkit.report.page.tables import delivery, measured, programs
+from devkit.report.result import ProgramResult
 from devkit.report.run_record import RunRecord, read_run
 from tests.unit.devkit.report import storm
 
@@ -67,3 +69,26 @@ def test_an_arm_that_has_not_come_to_a_result(run: RunRecord) -> None:
     changed = RunRecord(run.directory, run.about, run.arms, only, None)
     assert {row.name: row.values for row in delivery(changed)}["lost"] == ("—", "0")
     assert rows(changed)["requests to the upstream"] == ("—", "812")
+
+
+def test_each_of_several_programs_has_a_row(run: RunRecord) -> None:
+    assert programs(run) == ()
+    assert run.result is not None
+    reader = ProgramResult(
+        name="reader",
+        run="consumer",
+        started=True,
+        restarts=0,
+        exit_codes=(),
+        is_over=False,
+        failures=(),
+        exceptions=(),
+        peak_memory_bytes=30 << 20,
+    )
+    fixed = run.result.arms["fixed"].model_copy(update={"programs": (reader,)})
+    result = run.result.model_copy(update={"arms": run.result.arms | {"fixed": fixed}})
+    (row,) = programs(replace(run, result=result))
+    assert (row.name, row.values) == (
+        "reader",
+        ("—", "consumer, ran until the arm's end, restarted 0 times, at most 30 MiB"),
+    )

@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from devkit.guardian import Guardian
+from devkit.observe.sight import SIGHTS
 from devkit.programs.command import view as view_module
 from devkit.programs.run import ProgramRun
 from devkit.programs.spark import place as place_module
@@ -101,12 +102,25 @@ def test_the_end_of_one_is_an_observation(stage: Stage, guardian: FileGuardian) 
     guardian.started[1].exit_code = 3
     poll(stage)
     poll(stage)
-    html, reader, once = programs(stage.arm)
+    html, reader, once = programs(stage.arm, frozenset())
     assert (once.run, once.exit_codes, once.is_over, once.restarts) == ("sh -c true", (3,), True, 0)
     assert (html.run, html.started, html.is_over) == ("pipeline html-enrichment", True, False)
     assert (reader.name, reader.started) == ("reader", False)
+    assert reader.unseen == SIGHTS
+    assert once.unseen >= {"words", "batches", "offsets"}
+    unseen = [line["program"] for line in stage.timeline() if line["kind"] == "unseen"]
+    assert unseen == ["reader", "once"]
     assert stage.main.supervisor.restarts == 0
     assert started(guardian) == ["html-1", "once-1"]
+
+
+def test_what_each_says_is_counted(stage: Stage, guardian: FileGuardian) -> None:
+    start_due(stage.arm)
+    guardian.started[0].says({"event": "started", "start": "earliest"}, {"event": "batch_started", "batch": 0})
+    guardian.started[1].says({"event": "checked", "rows": 3}, {"event": "checked", "rows": 4})
+    poll(stage)
+    html, reader, once = programs(stage.arm, frozenset())
+    assert (html.log, reader.log, once.log) == ({"started": 1, "batch_started": 1}, {}, {"checked": 2})
 
 
 def test_processes_are_found_by_role(stage: Stage, guardian: FileGuardian) -> None:
@@ -121,4 +135,4 @@ def test_processes_are_found_by_role(stage: Stage, guardian: FileGuardian) -> No
 
 def test_of_one_program_nothing_more_is_said(stage: Stage) -> None:
     stage.arm.programs = stage.arm.programs[:1]
-    assert programs(stage.arm) == ()
+    assert programs(stage.arm, frozenset()) == ()

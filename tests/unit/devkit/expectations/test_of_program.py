@@ -1,0 +1,117 @@
+"""An expectation of one of several programs is judged by what was observed of that one."""
+
+from typing import Any
+
+import pytest
+
+from devkit.expectations import Expectation, Finding
+from devkit.observe.logs import LoggedException
+from devkit.observe.program import ProgramObservation
+from devkit.observe.sight import SIGHTS
+from tests.unit.devkit.observed import an_observation
+
+
+def a_program(name: str, **changes: Any) -> ProgramObservation:
+    """One that ran to the arm's end and showed everything."""
+    values: dict[str, Any] = {
+        "name": name,
+        "run": "pipeline",
+        "started": True,
+        "restarts": 0,
+        "replays": 0,
+        "exit_codes": (),
+        "is_over": False,
+        "failures": (),
+        "stalls": (),
+        "exceptions": (),
+        "log": {"started": 1},
+        "unseen": frozenset(),
+    }
+    return ProgramObservation(**values | changes)
+
+
+FULL = LoggedException(1, "DiskFullException", "no space")
+SEVERAL = an_observation(
+    restarts=2,
+    failures=("too large", "too large"),
+    programs=(
+        a_program("html", restarts=2, failures=("too large", "too large")),
+        a_program("content", restarts=1, failures=("disk full",), exceptions=(FULL,), log={"waiting": 3}),
+        a_program("reader", log={}, unseen=SIGHTS),
+        a_program("late", started=False),
+    ),
+)
+
+
+def judge(name: str, argument: object) -> Finding:
+    return Expectation.model_validate({name: argument}).judge(SEVERAL)
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "expected", "measured", "holds"),
+    [
+        ("restarts", 2, "2", "2", True),
+        ("restarts", {"program": "html", "at_most": 0}, "at most 0 (program html)", "2", False),
+        ("restarts", {"program": "content", "at_most": 1}, "at most 1 (program content)", "1", True),
+        ("restarts", {"program": "reader", "at_most": 0}, "at most 0 (program reader)", "0", True),
+        ("failure", {"program": "content", "message": "full"}, "…full… (program content)", "disk full", True),
+        ("failure", {"program": "html", "message": "full"}, "…full… (program html)", "too large", False),
+        (
+            "exception",
+            {"program": "content", "class": "DiskFullException"},
+            "DiskFullException (program content)",
+            "DiskFullException: no space",
+            True,
+        ),
+        (
+            "exception",
+            {"program": "reader", "class": "DiskFullException"},
+            "DiskFullException (program reader)",
+            "no exception",
+            False,
+        ),
+        (
+            "log",
+            {"program": "content", "event": "waiting", "at_most": 2},
+            "at most 2 of waiting (program content)",
+            "3",
+            False,
+        ),
+    ],
+)
+def test_each_is_judged_by_its_own(name: str, argument: object, expected: str, measured: str, holds: bool) -> None:
+    found = judge(name, argument)
+    assert (found.expected, found.measured, found.holds) == (expected, measured, holds)
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "said"),
+    [
+        ("failure", {"message": "x"}, "not observable in program reader (it says neither started nor failed"),
+        ("replays", {"at_most": 0}, "not observable in program reader (it says no batch_started"),
+        ("log", {"event": "failed", "at_most": 0}, "not observable: it wrote no event on standard output"),
+    ],
+)
+def test_what_the_program_does_not_show_nobody_can_judge(name: str, argument: dict[str, object], said: str) -> None:
+    found = judge(name, {"program": "reader", **argument})
+    assert found.holds is None
+    assert said in found.measured
+
+
+@pytest.mark.parametrize(("name", "argument"), [("restarts", {"at_most": 0}), ("exception", {"class": "X"})])
+def test_of_one_that_was_never_started_nothing_is_known(name: str, argument: dict[str, object]) -> None:
+    found = judge(name, {"program": "late", **argument})
+    assert found.holds is None
+    assert "program late was never started" in found.measured
+
+
+def test_whether_time_decides_is_the_programs_own_as_well() -> None:
+    def window(program: str) -> object:
+        return Expectation.model_validate({"restarts": {"program": program, "at_most": 0}}).depends_on_time(SEVERAL)
+
+    assert (window("html"), window("content"), window("reader")) == (None, None, "commit")
+
+
+def test_the_only_one_may_be_named() -> None:
+    found = Expectation.model_validate({"restarts": {"program": "html", "at_most": 0}}).judge(an_observation())
+    assert (found.expected, found.holds) == ("at most 0 (program html)", True)
