@@ -1,6 +1,6 @@
 """A length of time: `500us`, `40ms`, `10s`, `2m` (or `2min`), `1.5h`, `30d`.
 
-A bare number is refused on purpose: nobody who reads it later knows its unit.
+A bare number is refused on purpose: a later reader does not know its unit.
 """
 
 import re

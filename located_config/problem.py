@@ -96,7 +96,9 @@ def _message(detail: ErrorDetails, context: Mapping[str, Any]) -> str:
 
 
 def _got(detail: ErrorDetails, text: str) -> str:
-    """The value as YAML would write it, unless it is said already; mappings and lists are to be seen in the input."""
+    """The value as YAML would write it, unless the text has it already; mappings and lists are to
+    be seen in the input.
+    """
     value = detail["input"]
     if detail["type"] in ("missing", "json_invalid", _DESCRIBED):
         return ""

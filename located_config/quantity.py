@@ -30,7 +30,7 @@ class QuantityError(ValueError):
 
 
 def reader(parse: Callable[[object], T]) -> BeforeValidator:
-    """The parser for a model; its error keeps problem and remedy apart, for whoever says where it is."""
+    """The parser for a model; its error keeps problem and remedy apart, for the caller, who adds the place."""
 
     def read(value: object) -> T:
         try:
@@ -66,6 +66,6 @@ def near_unit(unit: str, known: Collection[str], otherwise: str) -> str:
 
 
 def example_number(value: object, otherwise: int) -> float:
-    """The number somebody wrote without its unit, for an example that they can copy."""
+    """The number that was written without its unit, for an example to copy."""
     number = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < _SENSIBLE
     return value if isinstance(value, int | float) and number else otherwise

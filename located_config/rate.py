@@ -1,6 +1,6 @@
-"""So many in a time: `20/s`, `5/m` (or `5/min`), `0.5/h`, `100/d`.
+"""A number of things in a time: `20/s`, `5/m` (or `5/min`), `0.5/h`, `100/d`.
 
-A bare number is refused on purpose: nobody who reads it later knows its unit.
+A bare number is refused on purpose: a later reader does not know its unit.
 """
 
 import re
@@ -20,7 +20,7 @@ _FORM = re.compile(rf"\s*({_COUNT})\s*/\s*([^\W\d_]+)\s*")
 
 
 def parse_rate(value: object) -> float:
-    """So many a second. Raises QuantityError, for a rate of 0 too."""
+    """Per second. Raises QuantityError, for a rate of 0 too."""
     match = _FORM.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise QuantityError("not a rate", value, f"write {example_number(value, 20)}/s ({UNITS})")
@@ -44,7 +44,7 @@ def format_rate(per_s: float) -> str:
 
 
 class PerSecond:
-    """Marks the type of a number that is so many a second: `Annotated[Size, PER_SECOND]`."""
+    """Marks the type of a number per second: `Annotated[Size, PER_SECOND]`."""
 
 
 PER_SECOND: Final = PerSecond()

@@ -1,4 +1,4 @@
-"""Reading YAML so that every value keeps its place, and what is no YAML is said with its own."""
+"""Reading YAML so that every value keeps its place, and an error in the YAML names its own."""
 
 import reprlib
 from pathlib import Path
@@ -27,7 +27,7 @@ class _Constructor(RoundTripConstructor):
         try:
             value = super().construct_object(node, deep=deep)
             if isinstance(value, str):
-                value.encode()  # "\ud800" is half a character, which nobody can write or send
+                value.encode()  # "\ud800" is half a character, which cannot be written or sent
         except ValueError as error:
             problem = f"{reprlib.repr(node.value)} cannot be read: {error}"
             raise ConstructorError(None, None, problem, node.start_mark) from error

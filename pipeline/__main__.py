@@ -1,7 +1,7 @@
 """`python -m pipeline run JOB --config FILE`: exit 0 stopped, 1 the query failed, 2 refused to begin,
 3 stopped in the middle of a batch, as its time was over.
 
-`python -m pipeline deferred list | show | retry | drop --config FILE`: what the job has put aside.
+`python -m pipeline deferred list | show | retry | drop --config FILE`: the job's deferred events.
 `python -m pipeline checkpoint | lag | replay | fan-out`: where it stands, and the events of its source once more.
 `python -m pipeline memory`: how a memory limit would be divided.
 `python -m pipeline claims sweep`: removes claim checks that nothing refers to.
@@ -67,11 +67,28 @@ def main() -> None:
 
 @main.command()
 @click.argument("job", type=click.Choice(get_args(JobName)))
-@click.option("--config", "config_file", type=click.Path(path_type=Path), required=True, help="YAML file.")
-@click.option("--new", "new_start", metavar="POSITION", help=f"Make a checkpoint, and begin at {CHOICES}.")
-@click.option("--memory-limit", type=SizeParam(), help="Derive all memory settings from it, for example 4GiB.")
-@click.option("--slots", type=click.IntRange(min=1), help="Tasks at once: local[N], or an executor's cores.")
-@click.option("--allow-unsafe", is_flag=True, help="Accept an incident's policies, and too few slots.")
+@click.option("--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file.")
+@click.option(
+    "--new",
+    "new_start",
+    metavar="POSITION",
+    help=f"Create a new checkpoint and begin at {CHOICES}. Default: continue from the checkpoint.",
+)
+@click.option(
+    "--memory-limit",
+    type=SizeParam(),
+    help="Derive all memory settings from this limit, for example 4GiB. Default: the configuration's own settings.",
+)
+@click.option(
+    "--slots",
+    type=click.IntRange(min=1),
+    help="Number of tasks at once: N of local[N], or an executor's cores. Default: Spark's own setting.",
+)
+@click.option(
+    "--allow-unsafe",
+    is_flag=True,
+    help="Start although the configuration is unsafe or there are too few slots. Default: refuse.",
+)
 def run(
     job: str,
     config_file: Path,
@@ -96,15 +113,15 @@ def run(
         given = submitted_settings() if is_submitted() else given_settings()
         require_of_spark(given)
         require_protocol(given)
-        told = budget(config, given, limit=memory_limit, slots=slots)
-        config = told.config
+        resolved = budget(config, given, limit=memory_limit, slots=slots)
+        config = resolved.config
         effective = config.model_dump(mode="json", by_alias=True)
         log.say(Configuration(unsafe=tuple(unsafe), effective=effective))
-        if told.plan is not None:
-            log.say(memory_event(told.plan))
+        if resolved.plan is not None:
+            log.say(memory_event(resolved.plan))
         from pipeline import stream
 
-        stream.run(told, new, allow_unsafe=allow_unsafe)
+        stream.run(resolved, new, allow_unsafe=allow_unsafe)
     except (StoppedEarlyError, KeyboardInterrupt):
         log.say(Stopped(seconds=0, rounds_given_up=0))
     except PipelineError as error:

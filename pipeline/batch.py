@@ -50,7 +50,7 @@ class BatchWriter:
         self._gate = BatchGate()
 
     def start(self) -> None:
-        """Fold the ledger and begin to work it off. Raises PipelineError."""
+        """Fold the ledger and begin to process it. Raises PipelineError."""
         if self._lanes:
             self._lanes.start()
             if self._metrics:
@@ -90,7 +90,7 @@ class BatchWriter:
 
     @property
     def writing(self) -> int | None:
-        """The batch whose records leave at the moment, if there is one."""
+        """The batch whose records are being emitted, if there is one."""
         return self._gate.batch
 
     @property

@@ -97,12 +97,14 @@ class Fetch(_Section):
     `concurrency_per_wiki` those of one wiki; its Python workers share them.
 
     Of a body `inline_limit` bytes are read into memory and the rest into a spool file. `max_in_flight_bytes` bounds
-    what records that have not left hold in memory, likewise shared; while as much lies in spool files, no request for
-    another record begins. One record may always exceed it, or a large one could never leave.
+    what records that are not emitted yet hold in memory, likewise shared; while as much lies in spool files, no request
+    for another record begins. One record may always exceed it, or a large one could never be emitted.
 
-    `retry_budget` is shared by all records of a Python worker; `none` is unsafe: a sick upstream gets every retry.
+    `retry_budget` is shared by all records of a Python worker; `none` is unsafe: an unhealthy upstream gets every
+    retry.
 
-    A revision that a wiki does not know is final, unless its event is younger than `not_found_grace`: replicas may lag.
+    A revision that a wiki does not have is an error event, unless its event is younger than `not_found_grace`, as
+    replicas may lag.
     """
 
     concurrency: PositiveInt = 128
@@ -129,7 +131,7 @@ class Content(_Section):
 
 
 class ContentLimit(_Section):
-    """What the fetched content may weigh before it is put aside as a claim check.
+    """The largest fetched content that is produced inline; above it, a claim check is.
 
     `decoded` counts latest HTML and diff in UTF-8 bytes. `content_length` believes the response header, which for a
     compressed answer is the compressed length, and passes when it is absent: unsafe, the policy of the incident.
@@ -169,14 +171,14 @@ class Batch(_Section):
 
 
 class Breaker(_Section):
-    """When a wiki that is unwell is left alone, by each Python worker; the model is that of resilience4j.
+    """When an unhealthy wiki is not asked, for each Python worker; the model is that of resilience4j.
 
     It opens when of the requests of the last `window` and those under way a share of `failure_rate` failed, and at
     least `minimum_requests` have ended. What fails is the upstream's fault: 5xx, 429, no answer in time, a broken
-    connection, an answer with `Retry-After` or one that tells of an outage. What had not begun is put aside then,
-    and the main lane plans no batch before a probe of its own went well: one request after `open_for`, doubled each
-    time up to `open_for_cap`, and not before the upstream's `Retry-After`, as far as the cap goes. Then
-    `trial_requests` of each worker go first, and most of them have to go well. It needs deferral: without that, and
+    connection, an answer with `Retry-After` or one that reports an outage. Events that have not begun are deferred
+    then, and the main lane plans no batch before a probe of its own succeeds: one request after `open_for`, doubled
+    each time up to `open_for_cap`, and not before the upstream's `Retry-After`, as far as the cap goes. Then
+    `trial_requests` of each worker go first, and most of them have to succeed. It needs deferral: without that, and
     with `none`, there is no breaker, and an outage fills the ledger up to its bound.
     """
 
@@ -199,7 +201,7 @@ class Breaker(_Section):
 
 
 class SlowLane(_Section):
-    """How deferred records are worked off: `rounds` at once, each with `pages` pages and `concurrency` requests.
+    """How deferred records are processed: `rounds` at once, each with `pages` pages and `concurrency` requests.
 
     A record has `deadline` in each round, and so has each of its requests if `fetch.request_timeout` is shorter. After
     `attempts` tries in all, that of the main lane included, it ends in an error event; between them it rests for
@@ -220,9 +222,9 @@ class SlowLane(_Section):
 class Deferral(_Section):
     """What happens to a record that is not done within `inline_allowance` of its own first request.
 
-    `defer` puts it aside in `topic`, a compacted one, and its page's later events behind it; a slow lane works them
-    off. Above `max_entries` or `max_bytes` the main lane waits before it plans the next batch. `none` is unsafe: a
-    record then holds its micro-batch for `fetch.deadline`.
+    `defer` writes it to `topic`, a compacted one, and its page's later events behind it; a slow lane processes them.
+    Above `max_entries` or `max_bytes` the main lane waits before it plans the next batch. `none` is unsafe: a record
+    then holds its micro-batch for `fetch.deadline`.
     """
 
     policy: Literal["defer", "none"] = "defer"
@@ -248,7 +250,8 @@ class Metrics(_Section):
 
 
 def ledger_topic_settings(max_record_bytes: int) -> dict[str, str]:
-    """How a broker has to keep `deferral.topic`, whoever makes it: nothing is forgotten before it is resolved.
+    """The settings that `deferral.topic` needs, also where an operator creates it: no event is forgotten before it is
+    resolved.
 
     `max_record_bytes` is the largest record that is written there.
     """
@@ -262,7 +265,7 @@ def ledger_topic_settings(max_record_bytes: int) -> dict[str, str]:
 
 
 class PipelineConfig(_Section):
-    """All that one pipeline process is told."""
+    """The whole configuration of one pipeline process."""
 
     job: JobName = "html-enrichment"
     source: Source
@@ -278,11 +281,11 @@ class PipelineConfig(_Section):
     deferral: Deferral = Deferral()
     breaker: Breaker = Breaker()
     metrics: Metrics = Metrics()
-    # A batch that takes longer ends the process: whoever supervises it sees a failure, and not silence.
+    # A batch that takes longer ends the process, so that its supervisor sees a failure and not silence.
     stall_timeout: PositiveDuration = timedelta(minutes=10)
-    # What has begun and not ended after so long is put aside, a backstop; by default it follows stall_timeout.
+    # Events that have begun and not ended after this time are deferred, as a backstop. Default: from stall_timeout.
     batch_budget: PositiveDuration | None = None
-    # After SIGTERM the batch at work and the slow rounds have so long to end; by default it follows the allowance.
+    # For how long the running batch and the slow rounds may go on after SIGTERM. Default: from the inline allowance.
     stop_timeout: PositiveDuration | None = None
     # Bytes of finished records that may wait for the sink in one Python worker before fetching pauses.
     result_buffer: Annotated[Size, Field(ge=0)] = 64 * MIB
@@ -290,7 +293,7 @@ class PipelineConfig(_Section):
     @model_validator(mode="before")
     @classmethod
     def _defaults_of_the_job(cls, data: Any) -> Any:
-        """Else a job would write into the topics of another without being told to."""
+        """Else a job would write into the topics of another by default."""
         if not isinstance(data, Mapping) or data.get("job") != "content-enrichment":
             return data
         filled = dict(data)

@@ -4,8 +4,8 @@ The event loop has a thread of its own and outlives the micro-batch, with the jo
 thread is Spark's generator: it feeds messages in and takes records out. So when the sink pushes back and the
 generator is suspended, deadlines still fire on time. What is finished waits in a buffer bounded in bytes.
 
-Messages with the same key leave in the order in which they came; others overtake them freely. What a message comes to
-is settled when its turn has come, so that it may depend on what became of those before it.
+Messages with the same key are emitted in the order in which they came; others overtake them freely. What a message
+comes to is settled when its turn has come, so that it may depend on what became of those before it.
 """
 
 import asyncio
@@ -28,13 +28,13 @@ R = TypeVar("R")
 Process = Callable[[M], Awaitable[O]]
 Settle = Callable[[M, O], R | None]
 
-# The main thread is woken for so many finished messages, this long after the first of them, or for the last there is:
+# The main thread is woken for this number of finished messages, this long after the first of them, or for the last:
 # each time it is, the two threads fight for the interpreter. Where few are under way it is woken for a quarter of them,
 # else most of them would have ended before others are begun.
 _NEWS = 16
 _NEWS_S = 0.02
 _STOP_S = 5.0
-# Without news for so long, whoever gathers results has waited enough: what comes next may take its allowance.
+# Without news for this time, the main thread has waited enough: what comes next may take its allowance.
 _QUIET_S = 0.1
 
 
@@ -49,7 +49,7 @@ class LoopThread:
         atexit.register(self.stop)
 
     def stop(self) -> None:
-        """End the thread; what is under way is left as it is."""
+        """End the thread; what is under way is not waited for."""
         if self._thread.is_alive():
             self.loop.call_soon_threadsafe(self.loop.stop)
             self._thread.join(_STOP_S)
@@ -107,11 +107,11 @@ class ResultBuffer(Generic[R]):
             self._changed.notify()
 
     def under_way(self, most: int) -> None:
-        """No more than so many messages will be under way at once."""
+        """The number of messages that may be under way at once."""
         self._news = max(1, min(_NEWS, most // 4))
 
     def expect(self, messages: int) -> None:
-        """There will be no more than so many messages in all."""
+        """The number of messages there will be in all, at most."""
         with self._changed:
             self._last = messages
 
@@ -183,7 +183,8 @@ def run(
                 await buffer.put(settle(message, outcome))
             done.set()
         except asyncio.CancelledError:
-            # The generator has ended and nobody listens, or it came from within `process`, which must not go unseen.
+            # The generator has ended and takes no more results, or it came from within `process`, which must not go
+            # unnoticed.
             buffer.fail(RuntimeError("the processing of a message was cancelled"))
             raise
         except BaseException as error:  # noqa: BLE001 — whatever it is, the generator raises it, and the loop lives on

@@ -1,4 +1,4 @@
-"""The exceptions of the pipeline, and what of somebody else's is worth saying.
+"""The exceptions of the pipeline, and what of other exceptions is worth reporting.
 
 PipelineError              the process ends, exit 1: a restart may help
 └── RefusedError           the process does not begin, exit 2: a restart cannot help

@@ -1,9 +1,9 @@
 """What a pipeline process says of itself, one class for each event: a contract with who reads its log.
 
 A line is a JSON object with the time (`at`), the event's name and its fields as they are named here; a field that may
-be left out has None for its default. They are dataclasses and not pydantic's models, as what a job says must not be
-able to end it: nothing is checked when it is said, mypy has. Who reads lines checks them with `PipelineEvent`.
-Where a field has another default than None, another program that says the event may leave it out.
+be omitted has None for its default. They are dataclasses and not pydantic's models, as what a job says must not be
+able to end it: nothing is checked when it is logged, mypy has. A reader of lines checks them with `PipelineEvent`.
+Where a field has another default than None, another program that logs the event may omit it.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ from pydantic import Field
 
 
 class Event(Protocol):
-    """What can be said."""
+    """What can be logged."""
 
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[object]]]
 
@@ -24,7 +24,7 @@ class Event(Protocol):
 
 
 def fields_of(event: Event) -> dict[str, object]:
-    """The fields of a line, without the event's name; those that may be left out and are None are."""
+    """The fields of a line, without the event's name; those that may be omitted and are None are."""
     found = ((field, getattr(event, field.name)) for field in dataclasses.fields(event) if field.name != "event")
     return {field.name: value for field, value in found if not (value is None and field.default is None)}
 
@@ -152,7 +152,7 @@ class BatchStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchWritten:
-    """Its records have left; `seconds` is since it started."""
+    """Its records are emitted; `seconds` is since it started."""
 
     event: Literal["batch_written"] = "batch_written"
     batch: int
@@ -266,7 +266,7 @@ class BreakerClosed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimStoreDown:
-    """Said again from time to time while it lasts; `seconds` is for how long."""
+    """Logged again from time to time while it lasts; `seconds` is for how long."""
 
     event: Literal["claim_store_down"] = "claim_store_down"
     store: str
@@ -277,7 +277,7 @@ class ClaimStoreDown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimStoreBack:
-    """`seconds` after it went."""
+    """`seconds` after it went down."""
 
     event: Literal["claim_store_back"] = "claim_store_back"
     store: str
@@ -304,7 +304,7 @@ class Stopping:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stopped:
-    """The process ends, `seconds` after it was told to."""
+    """The process ends, `seconds` after it was asked to."""
 
     event: Literal["stopped"] = "stopped"
     seconds: float

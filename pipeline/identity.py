@@ -3,7 +3,7 @@
 --new         no position is there ─▶ job.json, over that of a start that failed, then Spark's files
 a restart     job.json is this job's, or there is none and Spark's offsets are of this job's topic: it is written
 otherwise     refused, with the choices: offsets of another topic, or of the same name in another cluster, would
-              make the job read elsewhere than it should, and nobody would notice
+              make the job read elsewhere than it should, silently
 """
 
 from collections.abc import Collection

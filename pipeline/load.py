@@ -52,7 +52,7 @@ def _named(document: Any, message: str) -> Location:
 
 
 def _elsewhere(key: str, section: Location) -> str | None:
-    """Where a key belongs that is not like any of its section's; None when nobody can tell."""
+    """Where a key belongs that is not like any of its section's; None when it is not clear."""
     if nearest(key, known_keys(PipelineConfig, section)):
         return None
     if key.startswith("spark."):

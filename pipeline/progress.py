@@ -36,12 +36,12 @@ class Progress:
         return self.durations_ms.get("walCommit", 0) + self.durations_ms.get("commitOffsets", 0)
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> "Progress | None":
+    def of(cls, raw: Mapping[str, Any]) -> "Progress | None":
         """From Spark's JSON; None when no batch ran, as in a trigger without news."""
-        durations = {str(name): int(value) for name, value in told.get("durationMs", {}).items()}
+        durations = {str(name): int(value) for name, value in raw.get("durationMs", {}).items()}
         if "addBatch" not in durations:
             return None
-        return cls(int(told["batchId"]), int(told.get("numInputRows", 0)), durations, _positions(told["sources"]))
+        return cls(int(raw["batchId"]), int(raw.get("numInputRows", 0)), durations, _positions(raw["sources"]))
 
 
 def _positions(sources: list[Mapping[str, Any]]) -> dict[int, int]:

@@ -46,7 +46,7 @@ def _import_all(modules: Sequence[str]) -> None:
 
 
 def submitted_settings() -> dict[str, Given]:
-    """What spark-submit was told, under which the JVM runs already; to be asked before there is a session."""
+    """The settings of spark-submit, under which the JVM runs already; to be asked before there is a session."""
     from pyspark import SparkConf, SparkContext
 
     SparkContext._ensure_initialized()  # noqa: SLF001 — connects to that JVM

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 _MIN_PRODUCER_BUFFER = 32 * 1024 * 1024
 # The producer's own 16 KiB and 5 ms would send every page by itself, for twice the broker's time. A task that ends
-# sends what is there at once, so nobody waits for the rest of these.
+# sends what is there at once, so no record waits for the rest of these.
 _BATCHING = {"kafka.batch.size": 1024 * 1024, "kafka.linger.ms": 200}
 
 
@@ -19,7 +19,7 @@ def write(records: "DataFrame", sink: Sink) -> None:
 
 
 def producer_options(sink: Sink) -> dict[str, str | int]:
-    """What Spark's sink is told: settings of the producer, with `kafka.` before their names."""
+    """The settings of Spark's sink: those of the producer, with `kafka.` before their names."""
     sizes = {f"kafka.{name}": size for name, size in producer_sizes(sink).items()}
     reliable = {"kafka.acks": "all", "kafka.enable.idempotence": "true"}
     return {"kafka.bootstrap.servers": sink.bootstrap_servers, **sizes, **_BATCHING, **reliable}

@@ -1,8 +1,8 @@
-"""What Spark is told before it starts, and by whom: the settings of a person, apart from those that Spark adds.
+"""Spark's settings before it starts, and their source: those an operator gave, apart from those that Spark adds.
 
     spark-defaults.conf or --properties-file  <  SPARK_DRIVER_MEMORY  <  --conf, --master … of PYSPARK_SUBMIT_ARGS
 
-Under spark-submit it is told already, and the running session is asked instead (`of_session`).
+Under spark-submit they are set already, and the running session is asked instead (`of_session`).
 """
 
 import os
@@ -32,7 +32,7 @@ _OPTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A setting, and the file or option that says it."""
+    """A setting, and the file or option that has it."""
 
     value: str
     where: str

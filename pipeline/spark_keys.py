@@ -1,4 +1,4 @@
-"""Whether what Spark is told makes sense to it: a key that it does not know is passed over in silence.
+"""Whether Spark knows its settings: it silently ignores a key that it does not know.
 
 Spark's own modules register their settings when they are loaded, so a running Spark can be asked for those it knows.
 """
@@ -70,7 +70,7 @@ def require_protocol(given: Mapping[str, Given]) -> None:
         if key in given and given[key].value.lower() != needed.lower()
     ]
     if wrong:
-        raise RefusedError("\n".join(wrong), hint="leave it out: the job sets it")
+        raise RefusedError("\n".join(wrong), hint="remove it: the job sets it")
 
 
 def require_known(given: Mapping[str, Given], known: Collection[str]) -> list[str]:

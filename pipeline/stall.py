@@ -1,4 +1,6 @@
-"""Notices a micro-batch that does not commit in its time, so that silence becomes a failure somebody sees."""
+"""Notices a micro-batch that does not commit in its time, so that silence becomes a failure that
+the supervisor sees.
+"""
 
 import threading
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Where a job starts reading: stated by whoever starts it, never guessed.
+"""Where a job starts reading: stated by the operator who starts it, never guessed.
 
 A run with `--new` may make a checkpoint and refuses an existing one; every other run, a restart too, continues a
 checkpoint and refuses a missing one. The lesson: a job without a checkpoint fell back to `earliest` and replayed the
@@ -50,5 +50,5 @@ def check(new: NewStart | None, *, checkpoint: str, exists: bool) -> None:
     if new is not None and exists:
         raise RefusedError(
             f"checkpoint {checkpoint} exists, and --new {new.name} would not be obeyed",
-            hint="leave out --new to continue from it, or name another checkpoint",
+            hint="remove --new to continue from it, or name another checkpoint",
         )

@@ -30,7 +30,7 @@ class StoppedHardError(PipelineError):
 
 
 class StoppedEarlyError(BaseException):
-    """A signal came before the query runs. No `Exception`, so that nobody takes it for a failure of a part."""
+    """A signal came before the query runs. No `Exception`, so that no handler takes it for a failure of a part."""
 
 
 def stop_early(_number: int, _frame: FrameType | None) -> None:
@@ -46,11 +46,11 @@ def on_signals(handler: Callable[[int, FrameType | None], None] | signal.Handler
 
 
 class HeldError(Exception):
-    """A batch that was held has been told to end."""
+    """A batch that was held has been asked to end."""
 
 
 class StopRequest:
-    """What signals have asked for. Its handler takes no lock, as it interrupts whoever may hold one."""
+    """What signals have asked for. Its handler takes no lock, as it interrupts a thread that may hold one."""
 
     def __init__(self, limit_s: float, clock: Callable[[], float]) -> None:
         self.limit_s = limit_s
@@ -93,7 +93,7 @@ class BatchGate:
         self._batch: int | None = None
 
     def enter(self, batch: int) -> bool:
-        """Whether the batch may write; False is said of the one that is held."""
+        """Whether the batch may write; False for the one that is held."""
         with self._lock:
             if self._closed:
                 self._held = True
@@ -136,4 +136,4 @@ def hold(spark: "SparkSession") -> None:
     except Py4JJavaError:
         # Its own text holds a stack trace that is too long for the expression that Spark looks for the words with.
         raise HeldError(_INTERRUPTED) from None
-    raise HeldError("nobody stopped the query")
+    raise HeldError("the query was not stopped")

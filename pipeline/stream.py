@@ -56,7 +56,7 @@ _NEEDS = (
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """The query, what writes its batches, the address of Spark's UI if it has one, and when Spark has said its last
+    """The query, what writes its batches, the address of Spark's UI if it has one, and when Spark has reported its last
     word on the query.
     """
 
@@ -66,19 +66,19 @@ class Running:
     ended: threading.Event
 
 
-def run(told: Budget, new: NewStart | None, *, allow_unsafe: bool = False) -> None:
+def run(resolved: Budget, new: NewStart | None, *, allow_unsafe: bool = False) -> None:
     """Run the job until SIGTERM or SIGINT. Raises PipelineError when the query fails, RefusedError before it begins,
     StoppedHardError when it does not end in time, StoppedEarlyError for a signal before it runs.
 
     `allow_unsafe` accepts a Spark with too few slots.
     """
-    stop = StopRequest(told.config.effective_stop_timeout.total_seconds(), time.monotonic)
+    stop = StopRequest(resolved.config.effective_stop_timeout.total_seconds(), time.monotonic)
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         stop.signal()
 
     try:
-        running = _begin(told, new, lambda: on_signals(on_signal), allow_unsafe=allow_unsafe)
+        running = _begin(resolved, new, lambda: on_signals(on_signal), allow_unsafe=allow_unsafe)
     except PipelineError:
         raise
     except Exception as error:
@@ -134,7 +134,7 @@ def _is_done(query: "StreamingQuery", writer: "BatchWriter", stop: StopRequest) 
     if not committed:
         raise StoppedHardError(
             f"stopped with {'a batch' if batch is None else f'batch {batch}'} at work, as {why}",
-            hint="it comes again after the next start, and what of it has left then leaves twice",
+            hint="it is processed again after the next start, and what of it was emitted is then emitted twice",
         )
     return True
 
@@ -150,12 +150,12 @@ def _end(running: Running, stop: StopRequest) -> None:
 def _java_hint(environment: Mapping[str, str]) -> str:
     home = environment.get("JAVA_HOME")
     which = f"JAVA_HOME is {home}" if home else "JAVA_HOME is not set, so it is the `java` of PATH"
-    return f"{which}: Spark needs a Java of 17 or later with the module jdk.incubator.vector; what it said is above"
+    return f"{which}: Spark needs a Java of 17 or later with the module jdk.incubator.vector; its message is above"
 
 
-def _begin(told: Budget, new: NewStart | None, will_run: Callable[[], None], *, allow_unsafe: bool) -> Running:
+def _begin(resolved: Budget, new: NewStart | None, will_run: Callable[[], None], *, allow_unsafe: bool) -> Running:
     """`will_run` is called when from then on something may be under way."""
-    config = told.config
+    config = resolved.config
     names_of(config.metrics)  # a name used twice is known without Spark
     # A Kafka client, which only a job that starts needs.
     from pipeline.limits.read import ask_brokers, require_limits, require_topics
@@ -163,9 +163,9 @@ def _begin(told: Budget, new: NewStart | None, will_run: Callable[[], None], *, 
     brokers = ask_brokers(config)
     require_limits(brokers.limits, config)
     require_topics(brokers.missing)
-    spark = start_session(config.job, told.spark, meanwhile=("pipeline.batch", "pandas"))
+    spark = start_session(config.job, resolved.spark, meanwhile=("pipeline.batch", "pandas"))
     on_signals(stop_early)  # once more: the session sets a handler of its own for SIGINT
-    _check_spark(spark, told, new)
+    _check_spark(spark, resolved, new)
     from pipeline.batch import BatchWriter  # imported while the JVM started
     from pipeline.progress import ProgressListener
 
@@ -192,20 +192,20 @@ def _begin(told: Budget, new: NewStart | None, will_run: Callable[[], None], *, 
     return Running(query, writer, spark.sparkContext.uiWebUrl, listener.ended)
 
 
-def _check_spark(spark: "SparkSession", told: Budget, new: NewStart | None) -> None:
-    """Say what is in force. Raises RefusedError when it is not what it should be."""
-    unknown = require_known(told.given, known_keys(spark))
+def _check_spark(spark: "SparkSession", resolved: Budget, new: NewStart | None) -> None:
+    """Log the effective settings. Raises RefusedError when they are not as they have to be."""
+    unknown = require_known(resolved.given, known_keys(spark))
     if unknown:
         log.say(SettingsUnknown(settings=tuple(unknown), hint="no module of Spark that is loaded knows them"))
     heap = heap_bytes(spark)
-    if told.plan is not None and told.plan.place == "local":
-        require_heap(told.plan, heap)
+    if resolved.plan is not None and resolved.plan.place == "local":
+        require_heap(resolved.plan, heap)
     log.say(
         EffectiveSettings(
             heap_bytes=heap,
             spark=effective_spark(spark.sparkContext.getConf().getAll()),
-            source=source_options(told.config, new),
-            producer=producer_options(told.config.sink),
+            source=source_options(resolved.config, new),
+            producer=producer_options(resolved.config.sink),
         )
     )
 
@@ -217,7 +217,7 @@ def _take_checkpoint(
     place = config.checkpoint
     found = look(spark, place)
     require_checkpoint(found.names, place)
-    # Where nobody has a position, a mark is what a start that failed has left, and no reason against a new one.
+    # Without a position, a mark comes from a start that failed, and is no reason against a new one.
     left_behind = new is not None and not found.has_position
     maker = Identity.read(found.identity, place) if found.identity is not None and not left_behind else None
     own = Identity.of(config, cluster)
@@ -246,7 +246,7 @@ def _metrics(spark: "SparkSession", config: PipelineConfig) -> "JobMetrics | Non
 
 
 def source_options(config: PipelineConfig, new: NewStart | None) -> dict[str, str | int]:
-    """What Spark's Kafka source is told. A restart has no start position: the checkpoint says it, and partitions that
+    """The settings of Spark's Kafka source. A restart has no start position: the checkpoint has it, and partitions that
     were added since are read from their beginning.
     """
     return {

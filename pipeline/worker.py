@@ -111,7 +111,7 @@ def _job(config_json: str, lane: str) -> Enrichment[Any]:
 
 
 def _leaves_alone(config: PipelineConfig, lane: str) -> bool:
-    """Whether wikis that are unwell are not asked. Without deferral there is nowhere to put what is not asked for; and
+    """Whether unhealthy wikis are not asked. Without deferral there is nowhere to put what is not asked for; and
     the slow lane asks for what failed: a few pages that always do would look like an outage, and stop the others.
     """
     return lane == "main" and config.deferral.policy == "defer"

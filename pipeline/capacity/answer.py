@@ -1,4 +1,4 @@
-"""A plan and a forecast as they are told: a figure, and its reason in one line."""
+"""A plan and a forecast as they are shown: a figure, and its reason in one line."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -18,7 +18,7 @@ def of_plan(found: Plan, load: Load, costs: Costs, headroom: float) -> Iterator[
     sizes = found.sizes
     yield f"for {found.rate:g} events/s, {_work(load)}:"
     yield from _table(list(_needs(found, load, costs, headroom)))
-    yield f"binding: {_binding(sizes)}"
+    yield f"bottleneck: {_bottleneck(sizes)}"
     yield f"by the model this reaches {found.forecast.rate:.4g} events/s"
     yield ""
     yield "to write into the configuration:"
@@ -31,7 +31,7 @@ def of_forecast(found: Forecast, load: Load, place: Place) -> Iterator[str]:
     yield f"{_work(load)}; {executors} of {place.cores:g} cores and {place.slots} slots, {place.partitions} partitions:"
     yield from _table([(limit.name, f"{limit.rate:,.4g}/s", limit.why) for limit in found.limits])
     yield f"a full batch lasts {found.batch_s:.3g} s, {found.beside_s:.3g} s of it beside the work"
-    yield f"reached: {found.rate:,.4g} events/s; {found.binding.name} binds"
+    yield f"reached: {found.rate:,.4g} events/s; bottleneck: {found.bottleneck.name}"
 
 
 def _needs(found: Plan, load: Load, costs: Costs, headroom: float) -> Iterator[tuple[str, str, str]]:
@@ -65,7 +65,7 @@ def _needs(found: Plan, load: Load, costs: Costs, headroom: float) -> Iterator[t
         yield "ledger", f"{sizes.entries:,}", why
 
 
-def _binding(sizes: Sizes) -> str:
+def _bottleneck(sizes: Sizes) -> str:
     executors = max(sizes.executors_by, key=lambda what: sizes.executors_by[what])
     if executors == "slots":
         workers = max(sizes.workers_by, key=lambda what: sizes.workers_by[what])

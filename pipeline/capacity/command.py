@@ -1,6 +1,6 @@
 """`python -m pipeline plan --rate 400/s --latency 10s`: what that needs; exit 0, or 2 when it was refused.
 
-With `--config FILE` and no rate: what that configuration reaches, and what binds it.
+With `--config FILE` and no rate: what that configuration reaches, and its bottleneck.
 """
 
 import re
@@ -63,7 +63,7 @@ def _rate(text: str) -> float:
 
 
 def _show(context: click.Context, _option: click.Parameter, value: bool) -> None:
-    """Prints what the model reckons with, and ends."""
+    """Prints the costs that the model uses, and exits."""
     if not value:
         return
     for field in fields(Costs):
@@ -77,34 +77,85 @@ _SIZE, _SHARE = _Quantity("size", parse_size), _Quantity("share", parse_share)
 
 
 @click.command()
-@click.option("--rate", type=_RATE, help="Events to reach, for example 400/s: says what they need.")
 @click.option(
-    "--latency", "latency_s", type=_DURATION, required=True, help="How long a request takes, for example 10s."
+    "--rate",
+    type=_RATE,
+    help="Show what this event rate needs, for example 400/s. Default: show the rate that --config reaches.",
 )
-@click.option("--requests", type=click.IntRange(1), help="For an event; by the job of --config, else 2.")
-@click.option("--page-size", "page_bytes", type=_SIZE, default="50KiB", show_default=True, help="Of an answer.")
-@click.option("--slow-share", type=_SHARE, default="0%", show_default=True, help="Of events with one slow request.")
-@click.option("--slow-latency", "slow_latency_s", type=_DURATION, default="0s", help="How long that takes.")
 @click.option(
-    "--config", "config_file", type=click.Path(path_type=Path), help="The job's YAML file; else the defaults."
+    "--latency",
+    "latency_s",
+    type=_DURATION,
+    required=True,
+    help="Duration of a request to the upstream, for example 10s.",
 )
-@click.option("--partitions", type=click.IntRange(1), help="Of the source topic, without --rate; as many as workers.")
-@click.option("--executors", type=click.IntRange(1), default=1, show_default=True, help="Without --rate.")
+@click.option(
+    "--requests",
+    type=click.IntRange(1),
+    help="Number of requests for an event. Default: that of the job in --config, otherwise 2.",
+)
+@click.option(
+    "--page-size", "page_bytes", type=_SIZE, default="50KiB", show_default=True, help="Size of a response body."
+)
+@click.option(
+    "--slow-share", type=_SHARE, default="0%", show_default=True, help="Share of events with one slow request."
+)
+@click.option(
+    "--slow-latency",
+    "slow_latency_s",
+    type=_DURATION,
+    default="0s",
+    show_default=True,
+    help="Duration of a slow request.",
+)
+@click.option(
+    "--config",
+    "config_file",
+    type=click.Path(path_type=Path),
+    help="The job's YAML file. Default: a configuration of defaults.",
+)
+@click.option(
+    "--partitions",
+    type=click.IntRange(1),
+    help="Number of partitions of the source topic; without --rate only. Default: the number of Python workers.",
+)
+@click.option(
+    "--executors",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Number of executors; without --rate only.",
+)
 @click.option(
     "--cores-per-executor",
     "cores",
     type=click.IntRange(1),
     default=4,
     show_default=True,
-    help="Cores of each executor.",
-)
-@click.option("--slots-per-executor", "slots", type=click.IntRange(1), help="Spark's; as many as cores.")
-@click.option("--memory-limit", type=_SIZE, help="Of an executor, with --rate; else as much as it needs.")
-@click.option(
-    "--headroom", type=Number(max=1000), default=1.5, show_default=True, help="Steady work for each event of --rate."
+    help="Number of cores of an executor.",
 )
 @click.option(
-    "--cost", "costs", multiple=True, metavar="NAME=VALUE", help="Another cost than was measured; see --costs."
+    "--slots-per-executor",
+    "slots",
+    type=click.IntRange(1),
+    help="Number of Spark slots of an executor. Default: --cores-per-executor.",
+)
+@click.option(
+    "--memory-limit", type=_SIZE, help="Memory of an executor; with --rate only. Default: as much as it needs."
+)
+@click.option(
+    "--headroom",
+    type=Number(max=1000),
+    default=1.5,
+    show_default=True,
+    help="Factor by which the steady rate has to exceed --rate.",
+)
+@click.option(
+    "--cost",
+    "costs",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Replace a measured cost by this value; --costs lists the names.",
 )
 @click.option(
     "--costs",
@@ -113,7 +164,7 @@ _SIZE, _SHARE = _Quantity("size", parse_size), _Quantity("share", parse_share)
     is_eager=True,
     expose_value=False,
     callback=_show,
-    help="Print what is reckoned with.",
+    help="Print the costs that the model uses, and exit.",
 )
 def plan(
     rate: float | None,
@@ -131,7 +182,7 @@ def plan(
     headroom: float,
     costs: tuple[str, ...],
 ) -> None:
-    """What a rate needs, or what a configuration reaches, by the capacity model."""
+    """Show by the capacity model what a rate needs, or the rate that a configuration reaches."""
     with exit_codes():
         if rate is None and config_file is None:
             raise RefusedError("neither --rate nor --config", hint="--rate 400/s says what that needs")

@@ -1,11 +1,11 @@
-"""The model: how many events a second each part of a job allows, and so which of them binds.
+"""The model: how many events a second each part of a job allows, and so which of them is the bottleneck.
 
     source ─▶ workers (one a partition) ─▶ requests in flight ─▶ processors ─▶ bytes in flight ─▶ batches
                                                  └─ slow ones ─▶ ledger ─▶ slow lane
 
 In steady work Little's law holds for whatever is limited in number: as many are held as come in the time
 that each is held. A micro-batch is not steady: it fills, drains to its slowest record, and costs a fixed time besides.
-So the rate of steady work is the least of the first limits, and batches leave less of it.
+So the rate of steady work is the lowest of the first limits, and batches lower it.
 """
 
 import math
@@ -33,7 +33,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Forecast:
-    """`limits` by rate, the lowest first, each as if there were no other; `rate` is what all together leave.
+    """`limits` by rate, the lowest first, each as if there were no other; `rate` is that of all together.
 
     `batch_s` is how long a full micro-batch lasts, and `beside_s` what of it is not steady work.
     """
@@ -45,7 +45,7 @@ class Forecast:
     beside_s: float
 
     @property
-    def binding(self) -> Limit:
+    def bottleneck(self) -> Limit:
         return self.limits[0]
 
 
@@ -87,7 +87,7 @@ def allowance_s(config: PipelineConfig) -> float:
 
 
 def is_put_aside(load: Load, config: PipelineConfig) -> bool:
-    """Whether slow events leave the main lane."""
+    """Whether slow events are deferred from the main lane."""
     slow = load.slow_share > 0 and load.slow_latency_s > allowance_s(config)
     return slow and config.deferral.policy == "defer"
 

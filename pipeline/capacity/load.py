@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Load:
-    """Each event makes so many `requests`, which take `latency_s` and answer with `page_bytes`.
+    """Each event makes `requests` requests, which take `latency_s` and answer with `page_bytes`.
 
     Of a `slow_share` of the events one request takes `slow_latency_s`.
     """
@@ -22,14 +22,14 @@ class Load:
         return self.requests * self.page_bytes
 
     def slot_s(self, allowance_s: float) -> float:
-        """How long a request of the main lane holds its slot on average, in which a slow one is put aside."""
+        """For how long a request of the main lane holds its slot on average; a slow one is deferred."""
         slow_s = min(max(self.slow_latency_s, self.latency_s), max(allowance_s, self.latency_s))
         return self.latency_s + self.slow_share * (slow_s - self.latency_s) / self.requests
 
 
 @dataclass(frozen=True)
 class Place:
-    """`executors`, each with so many `cores` and Spark `slots`, read a topic of so many `partitions`."""
+    """`executors`, each with `cores` cores and `slots` Spark slots, read a topic of `partitions` partitions."""
 
     executors: int
     cores: float

@@ -17,7 +17,7 @@ def least_memory(config: PipelineConfig, slots: int, executors: int, in_flight_b
 
 
 def executors_for(limit: int, config: PipelineConfig, slots: int, in_flight_bytes: int) -> int:
-    """How many executors of so many bytes hold what is in flight. Raises RefusedError when none is large enough."""
+    """How many executors of the given bytes hold what is in flight. Raises RefusedError when none is large enough."""
     derive(limit, slots, _with_in_flight(config, 1), place="executor")  # says itself what would do
     most = max(2, in_flight_bytes)
     return _least(lambda count: _fits(limit, slots, _with_in_flight(config, in_flight_bytes // count)), most=most)

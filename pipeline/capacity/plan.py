@@ -1,4 +1,4 @@
-"""What a rate needs: the model solved for what has to be there, and checked against the model before it is told.
+"""What a rate needs: the model solved for what has to be there, and checked against the model before it is reported.
 
     rate x headroom ─▶ requests in flight ─▶ workers ─▶ partitions, slots ─▶ executors
                    ├─▶ batch.max_offsets       └─ processors ────────────────┘
@@ -89,7 +89,7 @@ def plan(
     headroom: float = 1.5,
     memory_limit: int | None = None,
 ) -> Plan:
-    """What `rate` events a second need, with executors of so many cores and of so many of Spark's slots.
+    """What `rate` events a second need, with executors of `cores` cores and `slots` of Spark's slots.
 
     `memory_limit` is an executor's, in bytes; without it they take what they need.
 
@@ -105,8 +105,9 @@ def plan(
     place = Place(sizes.executors, cores, slots, sizes.workers)
     found = forecast(planned, load, place, costs)
     if found.rate < rate:
+        bottleneck = found.bottleneck
         raise RefusedError(
-            f"{rate:g} events/s are not reached: {found.binding.name} allows {found.rate:.4g} ({found.binding.why})",
+            f"{rate:g} events/s are not reached: {bottleneck.name} allows {found.rate:.4g} ({bottleneck.why})",
             hint="raise that in the file of --config, or give a larger --headroom",
         )
     return Plan(rate, sizes, settings, planned, place, found)
@@ -227,8 +228,8 @@ def _with(config: PipelineConfig, settings: Settings) -> PipelineConfig:
     try:
         return PipelineConfig.model_validate(document)
     except ValidationError as error:
-        told = "; ".join(detail["msg"] for detail in error.errors())
+        reason = "; ".join(detail["msg"] for detail in error.errors())
         raise RefusedError(
-            f"what is needed does not go with the rest of the configuration: {told}",
+            f"what is needed does not go with the rest of the configuration: {reason}",
             hint="change that in the file of --config",
         ) from error

@@ -2,7 +2,7 @@
 
 Where output records expire, a lifecycle rule of the bucket is the better tool: one that expires objects below
 `claim_check.prefix` some days after the output topic's retention. The sweep is for topics whose records stay, and for
-what crashes and changed limits have left.
+the orphans of crashes and changed limits.
 """
 
 from collections.abc import Iterable
@@ -31,9 +31,21 @@ def claims() -> None:
 
 
 @claims.command()
-@click.option("--older-than", "age_text", metavar="AGE", required=True, help="30d: what is younger stays.")
-@click.option("--also", "more_topics", metavar="TOPIC", multiple=True, help="Another topic that refers to them.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+@click.option(
+    "--older-than",
+    "age_text",
+    metavar="AGE",
+    required=True,
+    help="Remove only claim checks older than this, for example 30d.",
+)
+@click.option(
+    "--also",
+    "more_topics",
+    metavar="TOPIC",
+    multiple=True,
+    help="Keep also the claim checks that records of this topic refer to.",
+)
+@click.option("--dry-run", is_flag=True, help="Print what would be removed, and remove nothing.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file.")
 def sweep(age_text: str, more_topics: tuple[str, ...], config_file: Path, *, dry_run: bool) -> None:
     """Remove claim checks that no record of the output topic refers to.

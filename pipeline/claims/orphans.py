@@ -1,10 +1,10 @@
 """Claim checks that no record refers to, and how to be sure of it.
 
 A payload is stored before its event. A job that ends in between stores it again when it goes on, under the same key,
-and then its event follows; but an event may also leave in another way (a higher limit, an error event), or its record
-may have left the topic by retention. So an orphan is an object
+and then its event follows; but an event may also be emitted in another way (a higher limit, an error event), or its
+record may be removed from the topic by retention. So an orphan is an object
 
-    of the form and below the prefix of the job's own keys   other objects are nobody's business here
+    of the form and below the prefix of the job's own keys   other objects are not touched
     last written before a moment long past                   its event would have followed by now
     named by no record of the output topics                  all of them are read, from their beginning to their end
 

@@ -1,4 +1,4 @@
-"""A reference consumer of the output topic: what whoever reads it has to do, in the fewest lines.
+"""A reference consumer of the output topic: what a consumer has to do, in the fewest lines.
 
     records ─▶ delivery ─▶ already remembered? ─▶ claim check resolved and verified ─▶ one JSON line each
 

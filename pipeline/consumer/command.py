@@ -24,12 +24,18 @@ _LOOK_S = 0.5
 
 @click.command()
 @click.option("--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file.")
-@click.option("--follow", is_flag=True, help="Go on with what comes, until SIGINT.")
 @click.option(
-    "--remember", type=click.IntRange(min=1), default=1_000_000, show_default=True, help="Ids to know repeats by."
+    "--follow", is_flag=True, help="Continue with new records until SIGINT. Default: end at the topic's present end."
+)
+@click.option(
+    "--remember",
+    type=click.IntRange(min=1),
+    default=1_000_000,
+    show_default=True,
+    help="Number of event ids that are kept to recognise repeats.",
 )
 def consume(config_file: Path, remember: int, *, follow: bool) -> None:
-    """The output, each event once and whole: repeats removed, claim checks resolved and verified."""
+    """Print the output topic as JSON lines: repeats removed, claim checks resolved and verified."""
     counts = Counts()
     with exit_codes():
         config = load_config(config_file)

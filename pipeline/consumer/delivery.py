@@ -39,7 +39,7 @@ def read(place: str, value: bytes | None, headers: Headers) -> Delivery:
         what = f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
         raise UnreadableOutputError(
             f"record {place} is no output of this job: {what}",
-            hint="does sink.topic name the job's output topic, and does nobody else write there?",
+            hint="check that sink.topic is the job's output topic, and that no other program writes there",
         ) from error
     whole = value or b""
     return Delivery(place, event_id, source, whole, claim, _fingerprint(whole, headers))

@@ -1,6 +1,6 @@
 """A batch's budget: a backstop for what keeps records from ending although their fetches have an allowance.
 
-That is the wait for memory, or a queue of long diffs. When the budget is over, what has begun is put aside and the
+That is the wait for memory, or a queue of long diffs. When the budget is over, what has begun is deferred and the
 batch goes on without it. What has not begun is not to blame: it has its allowance still, and the next end of a budget
 before it.
 """

@@ -1,4 +1,4 @@
-"""An event that is put aside: the source record as it came, and how far it got.
+"""A deferred event: the source record as it came, and how far it got.
 
 `stuck` was tried and did not finish; `waiting` stands behind an earlier event of its page and was not tried. A page is
 its events of one key in one source partition, and leaves in the order of their offsets.
@@ -24,7 +24,7 @@ class Entry:
     `appended_us` is the time of the source record, `not_before_ms` when it may be tried again (0: at once), both since
     the epoch. `attempt` counts the tries that were made so far, the one of the main lane included. A `dropped` entry
     is given up: the lane whose turn it is makes an error event of it, without a fetch. `reason` is for people; `cause`
-    says what somebody decides by: its batch was over its budget, or its record was too large for the ledger.
+    is what an operator decides by: its batch was over its budget, or its record was too large for the ledger.
     """
 
     position: Position
@@ -49,5 +49,5 @@ class Entry:
 
 
 def order(position: Position) -> tuple[str, int, int]:
-    """Sorts positions: by topic, partition and offset. Within a page that is the order in which events leave."""
+    """Sorts positions: by topic, partition and offset. Within a page that is the order in which events are emitted."""
     return (position.topic, position.partition, position.offset)

@@ -10,7 +10,7 @@ from pipeline.records.record import Position
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """The event has left, or leaves nothing. `gave_up`: as an error event, since its last try met this."""
+    """The event is emitted, or emits nothing. `gave_up`: as an error event, since its last try met this."""
 
     position: Position
     gave_up: str = ""

@@ -14,7 +14,7 @@ Source = tuple[str, int]
 
 
 class Positions(Set[Position]):
-    """A set of positions, given as the offsets in each partition. Whoever makes it gives the sets away."""
+    """A set of positions, given as the offsets in each partition. The caller gives the sets away."""
 
     __slots__ = ("_offsets",)
 

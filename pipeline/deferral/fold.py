@@ -1,9 +1,9 @@
 """The state that the ledger's topic describes: its fold, a partition at a time, in the order of offsets.
 
 A driver that starts writes its epoch's marker to every partition and then folds. What an older epoch wrote behind the
-marker is void: it left a process that was given up, and nobody may act on it. It does hide the record before it from
-Kafka's compaction, though, so whoever meets a void record writes the ledger's state of that key again (`voids`), and
-has to meet it within the topic's `min.compaction.lag.ms`.
+marker is void: it comes from a process that was given up, and no process may act on it. It does hide the record before
+it from Kafka's compaction, though, so a driver that meets a void record writes the ledger's state of that key again
+(`voids`), and has to meet it within the topic's `min.compaction.lag.ms`.
 
 A fold may go on where another ended (`markers`), as it does after each batch. A driver that then finds a marker newer
 than its own epoch has been given up itself, and must not commit (`check_epoch`): its records may have been void, and
@@ -29,7 +29,7 @@ class ScatteredError(PipelineError):
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """What some stretch of the topic says. `entries` come in the order in which they were first put aside.
+    """What some stretch of the topic says. `entries` come in the order in which they were first deferred.
 
     `epoch` is the highest that was seen, 0 when there was none; `markers` the highest of each partition, to go on
     from. `voids` are the positions whose last record is void. `commands` are those not yet carried out, in order.

@@ -4,7 +4,7 @@
     slow lane    admit ─▶ stand (untouched)       │ run ─▶ emit │ failed: a later round, or an error event
 
 Results may be computed ahead and at the same time, so ask `admit` again when the event's turn has come: if an earlier
-event of its page was put aside meanwhile, its result is thrown away.
+event of its page was deferred meanwhile, its result is thrown away.
 
 Output and error topic are written side by side, and a crash may keep a later record of one and lose an earlier one of
 the other. So a page's records of one batch, or one round, all go to the same of the two: when the topic would change,
@@ -64,7 +64,8 @@ class MainLane:
         self._destinations = _Destinations()
 
     def admit(self, position: Position, page: Page) -> Admission:
-        """`drop`: the ledger has it, and it is not this batch's. `hold`: put it aside unseen, see `hold`. Else `run`.
+        """`drop`: the ledger has it, and it is not this batch's. `hold`: defer it without a request, see `hold`. Else
+        `run`.
 
         A `run` before the event's turn is good only until then; `drop` and `hold` are final.
         """
@@ -80,7 +81,7 @@ class MainLane:
         return self._destinations.may_emit(page, destination)
 
     def deferred(self, page: Page) -> None:
-        """An event of the page was put aside in this batch, so all later ones of it will be."""
+        """An event of the page was deferred in this batch, so all later ones of it will be."""
         self._deferred.add(page)
 
     def reservation(self, position: Position) -> Reservation:
@@ -147,7 +148,7 @@ class SlowLane:
         self._destinations = _Destinations()
 
     def admit(self, page: Page) -> Literal["skip", "run"]:
-        """`skip`: an earlier entry of the page did not leave, so this one stays as it is."""
+        """`skip`: an earlier entry of the page was not emitted, so this one stays deferred."""
         return "skip" if page in self._stopped_pages else "run"
 
     def may_emit(self, page: Page, destination: Destination) -> bool:

@@ -1,4 +1,4 @@
-"""The driver's side of deferral: plans batches around the ledger, and works deferred events off in a slow lane.
+"""The driver's side of deferral: plans batches around the ledger, and processes deferred events in a slow lane.
 
     start    epoch marker, fold ─▶ ledger
     batch    plan (waits above the bound, and while a breaker is open) ─▶ … ─▶
@@ -95,7 +95,7 @@ class Lanes:
         return self._said
 
     def start(self) -> None:
-        """Take over the ledger, and begin to work it off. Raises PipelineError."""
+        """Take over the ledger, and begin to process it. Raises PipelineError."""
         self.take_over()
         for name, look in (("slow-lane", self.look), ("prober", self.probe)):
             threading.Thread(target=self._schedule, args=[look], name=name, daemon=True).start()
@@ -137,9 +137,9 @@ class Lanes:
 
     def written(self, snapshot: Snapshot, number: int, opened: Iterable[Opened] = ()) -> None:
         """All of the batch is acknowledged: bring the ledger up to date with it. `opened` is what its tasks have found
-        to be unwell. Raises PipelineError.
+        to be unhealthy. Raises PipelineError.
         """
-        # Before the slow lane can take what the batch has put aside.
+        # Before the slow lane can take what the batch has deferred.
         self._outages.reported(opened)
         with self._lock:
             folded = self._log.read()

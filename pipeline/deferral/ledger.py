@@ -1,4 +1,4 @@
-"""The driver's state of what is put aside, and who may work on it.
+"""The driver's state of the deferred events, and which lane may process them.
 
     main lane    plan ─▶ (write action) ─▶ batch_done ─▶ (tombstones acked) ─▶ forget
     slow lane    take ─▶ (write action) ─▶ round_done ─▶ (tombstones acked) ─▶ forget ─▶ release
@@ -6,7 +6,7 @@
 
 A page is blocked exactly while it has an entry here when a batch is planned; nothing else releases it. An entry stays
 until its tombstone is acked, and a page belongs to at most one of the lanes. While a batch is being replayed the *gate*
-is closed: entries may stand here whose earlier events never left, so the slow lane gets nothing.
+is closed: the ledger may hold entries whose earlier events were never emitted, so the slow lane gets nothing.
 
 The caller holds one lock around every call. It keeps the lock from `batch_done` to the `forget` that follows, and
 while what `command` and `repairs` return is written and acked. A write that fails leaves all this worthless: the query
@@ -34,7 +34,7 @@ class Ledger:
     """`entries` are those of the fold, in its order. `replaying`: Spark will replay a batch, so the gate is closed.
 
     Spark's logs have to be asked after the epoch's markers are written: a driver that lives on elsewhere may plan one
-    more batch, and only before the marker can it still leave entries of it here.
+    more batch, and only before the marker can it still write entries of it here.
     """
 
     def __init__(self, entries: Iterable[Entry], *, max_entries: int, max_bytes: int, replaying: bool = False) -> None:
@@ -72,7 +72,7 @@ class Ledger:
     def must_wait(self) -> bool:
         """Whether the main lane has to wait before it plans: over the bound, unless its batch is a replayed one.
 
-        A replayed batch opens the gate; if it waited, nobody would work the ledger off.
+        A replayed batch opens the gate; if it waited, the ledger would never drain.
         """
         return self.over_bound and not self._replaying
 
@@ -80,7 +80,7 @@ class Ledger:
         return self._pages.get(position)
 
     def listing(self) -> list[Entry]:
-        """All entries, page by page, each in order; the page that was put aside first comes first."""
+        """All entries, page by page, each in order; the page that was deferred first comes first."""
         return [entry for page in self._pages for entry in self._pages.entries(page)]
 
     def plan(self, *, limit_entries: int, limit_bytes: int, now_ms: int) -> Snapshot:
@@ -121,7 +121,7 @@ class Ledger:
         """Second half of `batch_done` and `round_done`, when the tombstones of `positions` are acked."""
         for position in positions:
             if position not in self._resolving:
-                raise ProtocolError(f"{position} is forgotten, but nobody resolved it")
+                raise ProtocolError(f"{position} is forgotten, but was never resolved")
             self._resolving.remove(position)
             self._pages.remove(position)
         self._end_batch()
@@ -172,7 +172,7 @@ class Ledger:
             del self._held[page]
 
     def busy(self, position: Position) -> bool:
-        """Whether a lane has the page of this entry, so that nobody else may write its record."""
+        """Whether a lane has the page of this entry, so that the other lane may not write its record."""
         page = self._pages.page_of(position)
         return page is not None and not self._is_free(page)
 

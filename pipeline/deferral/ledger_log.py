@@ -1,7 +1,7 @@
 """The ledger's topic in the ledger's words: what is folded from it and what is written to it under one epoch.
 
     begin ─▶ the fold of all there is, with the marker of a new epoch written behind it
-    read  ─▶ the fold of what came since, as long as nobody has begun a later epoch
+    read  ─▶ the fold of what came since, as long as no process has begun a later epoch
 
 Every write returns when it is acknowledged. Not safe to use from several threads at once.
 """

@@ -1,10 +1,10 @@
-"""Which wikis are open, as the driver knows it from its tasks; and when a probe may ask whether one is well again.
+"""Which wikis are open, as the driver knows it from its tasks; and when a probe may ask whether one is healthy again.
 
     main lane   reports ─▶ open: no batch is planned ─▶ probes, at growing intervals ─▶ a good answer ─▶ closed
     slow lane   rests while any wiki is open, so an outage costs no entry its tries
 
 All wikis may share an endpoint, and a small one never has requests enough to be found open, so all of them rest. The
-slow lane says nothing of a wiki: what it asks for was put aside because it failed, and a few pages that fail for
+slow lane says nothing about a wiki: what it asks for was deferred because it failed, and a few pages that fail for
 their own sake would keep all others there from their turn. All of this is of one process: the first batch of the next
 finds out by itself.
 """
@@ -36,7 +36,7 @@ class Outages:
         self._settings, self._clock = settings, clock
         self._lock = threading.Lock()
         self._open: dict[str, _Open] = {}
-        # How long the last rest was of a wiki that nobody has seen well since, but for a probe.
+        # The last backoff of each wiki that was not seen healthy since, except by a probe.
         self._rested_s: dict[str, float] = {}
         self._ever: set[str] = set()
 
@@ -44,7 +44,7 @@ class Outages:
         """What the tasks of a batch have found, all of it."""
         found = _merged(opened)
         with self._lock:
-            # What was asked again and not reported has gone well.
+            # What was asked again and not reported has succeeded.
             for wiki_id in [one for one in self._rested_s if one not in found and one not in self._open]:
                 del self._rested_s[wiki_id]
             for wiki_id, one in found.items():
@@ -116,7 +116,7 @@ class Outages:
 
 
 def _in_turn(one: Opened) -> deque[Ask]:
-    """What failed last comes first, then what went well: the others may all fail for their own sake."""
+    """What failed last comes first, then what succeeded: the others may all fail for reasons of their own."""
     succeeded = () if one.succeeded is None else (one.succeeded,)
     return deque(dict.fromkeys((*one.asks[:1], *succeeded, *one.asks[1:])))
 

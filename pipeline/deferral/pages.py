@@ -26,7 +26,7 @@ class _Page:
 
 
 class Pages:
-    """Entries, each position once. A page comes before another when an entry of it was put aside earlier."""
+    """Entries, each position once. A page comes before another when an entry of it was deferred earlier."""
 
     def __init__(self) -> None:
         self._pages: dict[Page, _Page] = {}
@@ -39,7 +39,7 @@ class Pages:
         self._lowest: dict[Source, dict[bytes | None, int]] = {}
         self._unstuck: dict[Page, None] = {}
         # A page stands in the queue until it is due, and then in one of the two others. What is old in the queue
-        # (its page has changed since) is told by its state and passed over.
+        # (its page has changed since) is known by its state and passed over.
         self._queue: list[tuple[int, int, Page, _Page]] = []
         self._queued = 0
         self._due: dict[bool, dict[Page, None]] = {True: {}, False: {}}
@@ -87,7 +87,7 @@ class Pages:
             self._drop(page)
 
     def entries(self, page: Page) -> tuple[Entry, ...]:
-        """The page's entries in the order in which they have to leave."""
+        """The page's entries in the order in which they have to be emitted."""
         return self._page(page).ordered
 
     def has_stuck(self, page: Page) -> bool:

@@ -1,4 +1,4 @@
-"""Asks wikis that are open whether they are well again: while the main lane waits, and nobody else asks them."""
+"""Probes the wikis whose breaker is open, while the main lane waits and sends them no requests."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -133,7 +133,7 @@ class SlowTask:
     report: Callable[[Fact], None] = field(repr=False)
 
     async def process(self, message: SourceMessage) -> Outcome:
-        """To be called in the order of the page: nothing is fetched behind an entry that did not leave."""
+        """To be called in the order of the page: nothing is fetched behind an entry that was not emitted."""
         reservation = self.reservations.get(message.position, UNRESERVED)
         if self.lane.admit(page_of(message)) == "skip":
             return _WAITS
@@ -212,8 +212,8 @@ def never_fetched(failure: Failure) -> Failure:
 def given_up(reservation: Reservation) -> Failure:
     """Why an entry that was dropped has no output."""
     if reservation.cause == "too_large":
-        return Failure("source_event_too_large", "the source event is too large to be put aside until its page's turn")
-    return Failure("dropped_by_operator", f"given up by an operator; it was put aside because: {reservation.reason}")
+        return Failure("source_event_too_large", "the source event is too large to be deferred until its page's turn")
+    return Failure("dropped_by_operator", f"dropped by an operator; it was deferred because: {reservation.reason}")
 
 
 def destination(record: Record, error_topic: str) -> Destination:

@@ -142,7 +142,7 @@ class LedgerTopic:
     def write(self, records: Sequence[Record | NullRecord], *, partitions: Sequence[int | None] = (None,)) -> None:
         """Write, and wait until all are acknowledged: to the key's partition, or each record to all `partitions`.
 
-        Not all of them may have left when one fails. Raises PipelineError.
+        Not all of them may be written when one fails. Raises PipelineError.
         """
         acks: list[FutureRecordMetadata] = []
         unacked = 0
@@ -180,7 +180,7 @@ class LedgerTopic:
                 )
 
     def _position(self, place: TopicPartition) -> int | None:
-        """Where the next read begins; None while the broker has not said yet where the log begins."""
+        """Where the next read begins; None while the broker has not reported yet where the log begins."""
         position = self._consumer.position(place, timeout_ms=_POLL_MS)
         return None if position is None else int(position)
 

@@ -1,6 +1,6 @@
 """The ledger's topic as it has to be: compacted, so that nothing is forgotten before it is resolved.
 
-It is made where it is missing. One that somebody else made is checked: with another cleanup policy it would lose
+It is created where it is missing. One that an operator created is checked: with another cleanup policy it would lose
 entries when they get old, and one that takes only smaller records than the producer would end the job at the first
 event between the two sizes.
 """
@@ -43,7 +43,7 @@ def require_topic(
             try:
                 admin.create_topics([_new(topic, max_record_bytes)], timeout_ms=int(_DEADLINE_S * 1000))
             except (TopicAlreadyExistsError, KafkaTimeoutError):
-                sleep(_LOOK_S)  # another driver is making it, or somebody is deleting it
+                sleep(_LOOK_S)  # another driver is creating it, or an operator is deleting it
         return _checked(_settings(admin, topic), topic, max_record_bytes)
     finally:
         admin.close()
@@ -70,7 +70,7 @@ def _checked(settings: dict[str, str], topic: str, max_record_bytes: int) -> int
         raise PipelineError(f"the settings of ledger topic {topic} cannot be read", hint="may the job describe them?")
     if policy != "compact":
         raise RefusedError(
-            f"ledger topic {topic} has cleanup.policy {policy!r}, and would forget events that are put aside",
+            f"ledger topic {topic} has cleanup.policy {policy!r}, and would forget deferred events",
             hint="set it to compact, or name another topic as deferral.topic and let the job make it",
         )
     return min(max_record_bytes, int(settings["max.message.bytes"]))

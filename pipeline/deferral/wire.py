@@ -6,9 +6,9 @@
     epoch/<n>                        empty            from here on in this partition, records of epochs below n are void
     command/<id>                     empty            an operator's wish for one position; null when it is carried out
 
-A topic's name has no slash, so keys are told apart by their slashes, and a position has exactly one key. Every record
-but a command carries the epoch of the driver under which it was written; one of the main lane also its batch, by which
-step 4 knows the batch's own records from those of the slow lane and of operators.
+A topic's name has no slash, so keys are distinguished by their slashes, and a position has exactly one key. Every
+record but a command carries the epoch of the driver under which it was written; one of the main lane also its batch, by
+which step 4 knows the batch's own records from those of the slow lane and of operators.
 """
 
 import re
@@ -25,7 +25,7 @@ Action = Literal["retry", "drop"]
 WireHeaders = Iterable[tuple[str, bytes | None]]
 
 MAX_REASON_BYTES = 1000
-TOO_LARGE = "the source record is too large to be put aside"
+TOO_LARGE = "the source record is too large to be deferred"
 
 _POSITION = re.compile(rb"([^/]+)/(0|[1-9][0-9]{0,9})/([0-9]{19})")
 _EPOCH = re.compile(rb"epoch/(0|[1-9][0-9]{0,17})")
@@ -34,7 +34,7 @@ _WHOLE = re.compile(rb"-?[0-9]{1,19}")
 
 
 class UnreadableRecordError(PipelineError):
-    """A record of the ledger's topic that nobody here wrote; to go on without it could lose an event."""
+    """A record of the ledger's topic that this job did not write; to go on without it could lose an event."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,18 @@
-"""What an answer says of the upstream, and not of what was asked for: that it is unwell or busy, and until when."""
+"""What an answer says about the upstream, and not about what was asked for: that it is unhealthy or busy, and until
+when.
+"""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-# Statuses below 500 that speak of the moment; from 500 on all do.
-_OF_THE_MOMENT = frozenset({408, 425, 429})
+# Transient statuses below 500; from 500 on all are.
+_TRANSIENT = frozenset({408, 425, 429})
 
 
 def is_transient(status: int) -> bool:
     """Whether the same request may be answered otherwise later."""
-    return status >= 500 or status in _OF_THE_MOMENT
+    return status >= 500 or status in _TRANSIENT
 
 
 def retry_after_s(value: str | None, now: Callable[[], datetime]) -> float | None:

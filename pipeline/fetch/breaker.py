@@ -1,8 +1,8 @@
-"""The circuit breaker of one wiki, as one Python worker sees it: a sick upstream is left alone, and not asked by all.
+"""The circuit breaker of one wiki, as one Python worker sees it: an unhealthy upstream gets no requests for a while.
 
     closed     of the requests of the last `window` and those under way, `failure_rate` failed ─▶ open, if at least
                `minimum_requests` have ended
-    open       its time is over, or a new task begins, as the driver's probe went well ─▶ half-open
+    open       its time is over, or a new task begins, as the driver's probe succeeded ─▶ half-open
     half-open  `trial_requests` go out alone, until the rest of them cannot matter ─▶ closed, or open for twice as long
 
 The model is resilience4j's, with a window of time: a wiki that is seldom asked keeps no old failures. Those under way
@@ -41,10 +41,10 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What a worker tells its driver of a wiki that it does not ask any more.
+    """A worker's report to its driver about a wiki that it does not ask any more.
 
     `requests` and `failed` are those of the window when it opened; `why` is the last failure. `asks` are the requests
-    that failed last, the newest first, and `succeeded` is the last one that did not. `retry_after_s` is what is left of
+    that failed last, the newest first, and `succeeded` is the last one that did not. `retry_after_s` is what remains of
     the time the upstream asked for, 0 for none.
     """
 
@@ -80,7 +80,7 @@ class WikiBreaker:
     def __init__(self, wiki_id: str, settings: Breaker, clock: Callable[[], float]) -> None:
         self._wiki_id, self._settings, self._clock = wiki_id, settings, clock
         self._window_s = settings.window.total_seconds()
-        # How many of the trials decide: with so many failures their share cannot be lower any more.
+        # The number of failed trials that decides: their share cannot fall below the rate any more.
         self._failures_decide = max(1, ceil(settings.failure_rate * settings.trial_requests))
         self._successes_decide = settings.trial_requests - self._failures_decide + 1
         self._state: State = "closed"
@@ -123,7 +123,7 @@ class WikiBreaker:
         return Pass(ask, self._trial)
 
     def end(self, passed: Pass, answer: Answer) -> None:
-        """The request of a pass has ended so."""
+        """The request of a pass has ended with this answer."""
         now = self._clock()
         self._under_way -= 1
         self._ended.append((now, answer.failed))
@@ -135,7 +135,7 @@ class WikiBreaker:
             self._failures[passed.ask.path] = passed.ask
             if len(self._failures) > KEPT_FAILURES:
                 del self._failures[next(iter(self._failures))]
-            # A sane bound: whoever says a year must not have it.
+            # A bound: an upstream that asks for a year must not get it.
             self._not_before = max(self._not_before, now + min(answer.retry_after_s or 0.0, self._cap_s))
         else:
             self._success = passed.ask
@@ -145,19 +145,19 @@ class WikiBreaker:
             self._judge_trial(failed=answer.failed)
 
     def abandon(self, passed: Pass) -> None:
-        """The request of a pass has ended without saying anything of the upstream."""
+        """The request of a pass has ended, and says nothing about the upstream."""
         self._under_way -= 1
         if self._state == "half-open" and passed.trial == self._trial:
             self._trials_begun -= 1
 
     def new_task(self) -> None:
-        """Whoever gives out tasks has found that the wiki may be asked again, or does not know of anything."""
+        """A task begins: the driver has found that the wiki may be asked again, or knows of no outage."""
         self._to_report = False
         if self._state == "open":
             self._half_open()
 
     def opened(self) -> Opened | None:
-        """What the driver has to know: it opened in this task, and nothing has gone well since."""
+        """What the driver has to know: it opened in this task, and nothing has succeeded since."""
         if not self._to_report:
             return None
         asks = tuple(reversed(self._failures.values()))

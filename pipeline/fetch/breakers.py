@@ -54,7 +54,9 @@ class Breakers:
         return breaker.begin(ask)
 
     def end(self, wiki_id: str, passed: Pass, answer: Answer | None) -> None:
-        """The request has ended; without an answer it says nothing of the upstream, such as one that was cancelled."""
+        """The request has ended; without an answer, such as one that was cancelled, it says nothing
+        about the upstream.
+        """
         if self._settings is None:
             return
         if answer is None:
@@ -71,7 +73,7 @@ class Breakers:
             breaker.new_task()
 
     def opened(self) -> list[Opened]:
-        """The wikis that were found to be unwell in this task."""
+        """The wikis that were found to be unhealthy in this task."""
         return [opened for breaker in list(self._wikis.values()) if (opened := breaker.opened()) is not None]
 
 
@@ -82,16 +84,18 @@ def of_process(settings: Breaker) -> Breakers:
 
 
 def reporting_breakers(
-    function: "ArrowBatches", settings: Breaker, told: "Accumulator[list[Opened]]"
+    function: "ArrowBatches", settings: Breaker, opened_in_tasks: "Accumulator[list[Opened]]"
 ) -> "ArrowBatches":
-    """The same function for `mapInArrow`; each task of it adds to `told` what has opened in it."""
-    return functools.partial(_report, function, settings, told)
+    """The same function for `mapInArrow`; each of its tasks adds the breakers that opened in it to
+    `opened_in_tasks`.
+    """
+    return functools.partial(_report, function, settings, opened_in_tasks)
 
 
 def _report(
     function: "ArrowBatches",
     settings: Breaker,
-    told: "Accumulator[list[Opened]]",
+    opened_in_tasks: "Accumulator[list[Opened]]",
     batches: "Iterator[pa.RecordBatch]",
 ) -> "Iterator[pa.RecordBatch]":
     breakers = of_process(settings)
@@ -99,4 +103,4 @@ def _report(
     yield from function(batches)
     opened = breakers.opened()
     if opened:
-        told.add(opened)
+        opened_in_tasks.add(opened)

@@ -42,8 +42,8 @@ USER_AGENT = "enrichment-pipeline/0.1"
 class FetchFailedError(Exception):
     """A fetch that did not succeed within the record's deadline; carries the failure for the error event.
 
-    `transient` tells that the same fetch may succeed later: nobody answered in time, or the upstream was unwell.
-    `retry_after_s` is how long it asked to be left alone. Not `tried`: no request was made for the record.
+    `transient`: the same fetch may succeed later, as there was no answer in time, or the upstream was unhealthy.
+    `retry_after_s` is how long it asked to get no requests. Not `tried`: no request was made for the record.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class FetchFailedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FetchedText:
-    """What the route read in the body, and what the response header said of its length (None when it said nothing).
+    """What the route read in the body, and the length in the response's header (None without one).
 
     `body` is the text in UTF-8 where that is how it came.
     """
@@ -95,7 +95,7 @@ class _Retry:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """A whole body, not yet read by the route, and what the headers said."""
+    """A whole body, not yet read by the route, and its headers."""
 
     body: Spool
     content_length: int | None
@@ -251,7 +251,8 @@ class WikiClient:
             self._slots.release(asked.wiki_id)
 
     def _pause(self, request: int, retry_after_s: float | None) -> float:
-        # Full jitter: clients that failed together must not come back together, nor those that were told one moment.
+        # Full jitter: clients that failed together must not come back together, nor those that got the same
+        # `Retry-After`.
         return (retry_after_s or 0.0) + self._jitter.uniform(
             0, self._config.fetch.backoff.total_seconds() * 2 ** (request - 1)
         )

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 
 
 class Begin:
-    """Whether a deadline has begun where somebody looks."""
+    """Whether a deadline has begun, for a reader elsewhere."""
 
     noticed = False
 
@@ -44,7 +44,7 @@ class Deadline:
                 begin.noticed = True
 
     def remaining_s(self) -> float:
-        """Seconds that are left, at most 0 when it has passed; all of them before it has begun."""
+        """Seconds remaining, at most 0 when it has passed; all of them before it has begun."""
         return self._limit_s if self._ends is None else self._ends - self._clock()
 
     @property

@@ -1,11 +1,11 @@
-"""How many bytes of fetched content one Python worker holds at once: those of records that have not left it.
+"""How many bytes of fetched content one Python worker holds at once: those of records that it has not emitted.
 
-    body ─▶ memory while there is room, else spool file ─▶ claim: all of it in memory ─▶ the record leaves: given back
+    body ─▶ memory while there is room, else spool file ─▶ unspool: all in memory ─▶ the record is emitted: released
 
-Nobody waits in the middle of a body, whose connection the upstream holds open and whose deadline runs. What waits, and
-holds no slot meanwhile, are requests that have not begun (too much lies in spool files) and claims (memory is full).
-The eldest record waits for neither, so there is always one that can finish: it is behind no other of its page. Hence
-memory never exceeds the bound by more than the eldest record has.
+No record waits in the middle of a body, whose connection the upstream holds open and whose deadline runs. What waits,
+and holds no slot meanwhile, are requests that have not begun (too much lies in spool files) and records to unspool
+(memory is full). The oldest record waits for neither, so there is always one that can finish: it is behind no other of
+its page. Hence memory never exceeds the bound by more than the eldest record has.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from pipeline.metrics.in_worker import RECORDER
 
 
 class Holding:
-    """The bytes of one record, until it leaves."""
+    """The bytes of one record, until it is emitted."""
 
     def __init__(self, in_flight: "InFlightBytes") -> None:
         self._in_flight = in_flight
@@ -31,26 +31,28 @@ class Holding:
         await self._in_flight.wait_for_spool(self)
 
     def take(self, count: int) -> bool:
-        """Whether there is room for so many bytes in memory, which are then held."""
+        """Whether there is room for `count` bytes in memory, which are then held."""
         return self._in_flight.take(self, count)
 
     def spool(self, count: int) -> None:
-        """So many bytes were written to a spool file."""
+        """`count` bytes were written to a spool file."""
         self._in_flight.add(self, spooled=count)
 
     async def unspool(self, spooled: int) -> None:
-        """Waits for room in memory for so many bytes that are in spool files, which they leave."""
+        """Waits for room in memory for the `spooled` bytes that are in spool files, which are then
+        counted as memory.
+        """
         await self._in_flight.unspool(self, spooled)
 
     def give_back(self, *, memory: int, spooled: int) -> None:
-        """So many bytes were let go before the record left."""
+        """These bytes were released before the record was emitted."""
         self._in_flight.add(self, memory=-memory, spooled=-spooled)
         self._in_flight.grant()
 
 
 @dataclass(eq=False, slots=True)
 class _Waiting:
-    """A claim, or with None a request that wants to begin; `granted` is set by whoever makes room."""
+    """A record that waits to load its spool file, or with None to begin; `granted` is set when there is room."""
 
     holding: Holding
     unspool_bytes: int | None
@@ -72,7 +74,7 @@ class InFlightBytes:
 
     @contextmanager
     def record(self) -> Iterator[Holding]:
-        """From a record's beginning to its leaving; tasks that are started within belong to it too."""
+        """From a record's beginning until it is emitted; tasks that are started within belong to it too."""
         holding = Holding(self)
         self._holdings[holding] = None
         token = _current.set(holding)
@@ -98,7 +100,7 @@ class InFlightBytes:
                 yield own
 
     def take(self, holding: Holding, count: int) -> bool:
-        # Claims go first: each of them frees memory soon, and a body that has just begun does not.
+        # Records to unspool go first: each of them frees memory soon, and a body that has just begun does not.
         if self._one_waits_for_memory() or self.memory_bytes + count > self._limit_bytes:
             return False
         self.add(holding, memory=count)
@@ -113,7 +115,7 @@ class InFlightBytes:
 
     def add(self, holding: Holding, *, memory: int = 0, spooled: int = 0) -> None:
         if holding not in self._holdings:
-            return  # a task of a record that has left: nobody counts it any more
+            return  # a task of a record that was emitted already: it is counted no more
         holding.memory_bytes += memory
         holding.spooled_bytes += spooled
         self.memory_bytes += memory
@@ -138,7 +140,9 @@ class InFlightBytes:
             raise
 
     def grant(self) -> None:
-        """Let go on who may, the eldest first; the bytes of a claim are moved here, so that nobody comes between."""
+        """Let go on what may, the oldest first; bytes to load are counted as memory here, so that no other record takes
+        the room.
+        """
         if not self._waiting:
             return
         age = {holding: number for number, holding in enumerate(self._holdings)}

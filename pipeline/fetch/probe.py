@@ -71,11 +71,11 @@ async def _request(config: PipelineConfig, wiki_id: str, ask: Ask, now: Callable
             after_s = retry_after_s(response.headers.get("Retry-After"), now)
             failed = is_transient(response.status) or after_s is not None
             why = f"status {response.status}"
-            told = None
+            outage = None
             if response.status == 200:
-                told = _told(ask, await _body(response, config))
-                failed = failed or told is not None
-            return Answer(failed, why if told is None else f"{why}, {told}", after_s)
+                outage = _reported_outage(ask, await _body(response, config))
+                failed = failed or outage is not None
+            return Answer(failed, why if outage is None else f"{why}, {outage}", after_s)
     except TimeoutError:
         return Answer(failed=True, why=f"no answer within {limit_s:g} s")
     except (aiohttp.ClientError, BodyBrokenError) as error:
@@ -95,8 +95,8 @@ async def _body(response: aiohttp.ClientResponse, config: PipelineConfig) -> byt
     return bytes(kept) if length <= config.fetch.inline_limit else None
 
 
-def _told(ask: Ask, body: bytes | None) -> TryAgainError | None:
-    """What a body says of an upstream that is unwell."""
+def _reported_outage(ask: Ask, body: bytes | None) -> TryAgainError | None:
+    """The reason that a body gives for an unhealthy upstream."""
     if ask.route is None or body is None:
         return None
     try:

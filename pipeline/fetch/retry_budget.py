@@ -1,12 +1,12 @@
 """How many retries a Python worker may make, whatever single records are allowed.
 
-A sick upstream fails many records at once; if each of them uses all its requests, the load multiplies just when the
-upstream can bear it least. So each first request earns a share of a retry, and each retry spends a whole one.
+An unhealthy upstream fails many records at once; if each of them uses all its requests, the load multiplies just when
+the upstream can bear it least. So each first request earns a share of a retry, and each retry spends a whole one.
 """
 
 
 class RetryBudget:
-    """`share` is earned by a first request; at most `burst` retries are saved up, and so many are there at first."""
+    """`share` is earned by a first request; at most `burst` retries are saved up, which is also the number at first."""
 
     def __init__(self, share: float, burst: int) -> None:
         self._share = share

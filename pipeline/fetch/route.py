@@ -11,7 +11,7 @@ class TryAgainError(Exception):
     """The answer says that the same request may succeed soon; its text says why.
 
     It is a retry like that of a status: of the same total, budget and deadline, and obedient to `Retry-After`.
-    `of_upstream` tells that the upstream is unwell or busy: what a breaker counts as a failure.
+    `of_upstream`: the upstream is unhealthy or busy, which a breaker counts as a failure.
     """
 
     def __init__(self, why: str, *, of_upstream: bool) -> None:

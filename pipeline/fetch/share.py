@@ -5,7 +5,7 @@ from pipeline.events import WorkBounds
 
 
 def of_worker(config: PipelineConfig, workers: int) -> PipelineConfig:
-    """The configuration with the bounds of `fetch` divided by so many workers, each at least 1."""
+    """The configuration with the bounds of `fetch` divided by the number of workers, each at least 1."""
 
     def share(bound: int) -> int:
         return max(1, bound // workers)
@@ -20,7 +20,7 @@ def of_worker(config: PipelineConfig, workers: int) -> PipelineConfig:
 
 
 def bounds(config: PipelineConfig, workers: int) -> WorkBounds:
-    """What bounds the work under way in each Python worker, as it is said at the start."""
+    """What bounds the work under way in each Python worker, as it is logged at the start."""
     fetch, slow_lane = of_worker(config, workers).fetch, config.deferral.slow_lane
     return WorkBounds(
         workers=workers,

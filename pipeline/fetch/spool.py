@@ -8,7 +8,7 @@ from pipeline.fetch.in_flight import Holding
 
 
 def unnamed_file() -> BufferedIOBase:
-    """A file in the directory for temporary files (`TMPDIR`), which nobody can open by name."""
+    """A file in the directory for temporary files (`TMPDIR`), which cannot be opened by name."""
     return tempfile.TemporaryFile()
 
 

@@ -24,7 +24,7 @@ from pipeline.records.error_types import ErrorType
 from pipeline.records.output import SourceContent, source_value
 from pipeline.records.page_change import PageChange
 
-_OF_THE_MOMENT = ("maxlag", "ratelimited")
+_TRANSIENT = ("maxlag", "ratelimited")
 _UNWELL = "internal_api_error"
 
 
@@ -141,7 +141,7 @@ class _Answer(_Part):
 
 def _refused(rev_id: int, error: _Error) -> Exception:
     code = error.code[:100]
-    if code in _OF_THE_MOMENT or code.startswith(_UNWELL):
+    if code in _TRANSIENT or code.startswith(_UNWELL):
         return TryAgainError(f"API error {code}", of_upstream=True)
     return _failed("upstream_error", f"revision {rev_id}: API error {code}: {error.info[:200]}")
 

@@ -3,7 +3,7 @@
     parse ─▶ filter ─▶ the job's fetch ─▶ the job's value ─▶ content limit ─▶ record limit ─▶ record
       │                    │                                      └──────┬──────┘
       └──── error event ◀──┤                                        claim check
-            unfinished  ◀──┘ (may succeed later: whoever asked decides between waiting and an error event)
+            unfinished  ◀──┘ (may succeed later: the caller decides between waiting and an error event)
 
 Deletes and hidden content pass without a fetch.
 """
@@ -22,7 +22,7 @@ from pipeline.records.size import serialized_size
 
 CANARY_DOMAIN = "canary"
 MOST_KEY_BYTES = 16 * 1024
-"""A key goes along wherever an event is put aside, and must leave room in a record there."""
+"""A key travels with a deferred event, and must leave room in the ledger's record."""
 
 
 class Enrichment(Generic[F]):

@@ -16,7 +16,7 @@ class Fetched(Protocol):
 
     @property
     def declared_bytes(self) -> int | None:
-        """What the response said of its length, None when it said nothing."""
+        """The length in the response's header in bytes, None without one."""
         ...
 
     def decoded_bytes(self) -> int:

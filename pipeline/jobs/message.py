@@ -22,7 +22,7 @@ class SourceMessage:
 class Unfinished:
     """A message whose fetches did not succeed in time, but might later.
 
-    `retry_after_s` is how long the upstream asked to be left alone. Not `tried`: no request was made for it.
+    `retry_after_s` is how long the upstream asked to get no requests. Not `tried`: no request was made for it.
     """
 
     failure: Failure

@@ -1,1 +1,1 @@
-"""What Kafka's parts take at most, and where they disagree: said at the start, before an event finds out."""
+"""What Kafka's parts take at most, and where they disagree: logged at the start, before an event is refused."""

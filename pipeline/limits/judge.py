@@ -24,7 +24,7 @@ _LONGEST_ERROR_TYPE = max(ERROR_TYPES, key=len)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """All in bytes and in force; None where the broker did not say, or where a topic is not there yet.
+    """All effective, in bytes; None where the broker did not report it, or where a topic is not there yet.
 
     `broker_message` (`message.max.bytes`) is what a topic takes that has no limit of its own.
     """

@@ -1,7 +1,7 @@
 """Asks the brokers of source and sink for topics and limits, and reports what is missing and where they disagree.
 
-A broker that does not say is no reason not to begin: the job may lack the right to ask. It is said, and who cannot
-reach a broker at all will hear of it from Spark.
+A broker that does not report a limit does not stop the start: the job may lack the right to ask. It is logged, and who
+cannot reach a broker at all will hear of it from Spark.
 """
 
 from collections.abc import Iterable, Mapping
@@ -29,7 +29,7 @@ _MAKES_TOPICS = "auto.create.topics.enable"
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A topic that is not there, and that nobody makes by asking for it; `setting` is the one that names it."""
+    """A topic that does not exist, and is not created by the query; `setting` is the one that names it."""
 
     setting: str
     topic: str
@@ -38,7 +38,7 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Brokers:
-    """What the brokers say, each cluster asked once; `source_cluster` is its id, None when nobody says."""
+    """What the brokers report, each cluster asked once; `source_cluster` is its id, None when it is not reported."""
 
     limits: Limits
     source_cluster: str | None
@@ -65,7 +65,7 @@ def require_topics(missing: Iterable[Missing]) -> None:
 
 
 def require_limits(limits: Limits, config: PipelineConfig) -> None:
-    """Say what is in force and what disagrees. Raises RefusedError when the job cannot work with it."""
+    """Log what is effective and what disagrees. Raises RefusedError when the job cannot work with it."""
     log.say(BrokerLimits(**asdict(limits)))
     found = disagreements(limits, config)
     fatal = [one for one in found if one.fatal]

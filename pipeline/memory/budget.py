@@ -1,4 +1,4 @@
-"""From `--memory-limit` and `--slots` to what the job and its Spark are told.
+"""From `--memory-limit` and `--slots` to the settings of the job and its Spark.
 
 Without a limit nothing is derived, and the configuration holds as it is; `--slots` alone sets the slots of a local
 Spark.
@@ -13,7 +13,7 @@ from pipeline.memory.plan import MemoryPlan, applied, derive
 from pipeline.memory.spark import place_of, require_agreement, slots_of, spark_settings
 from pipeline.spark_given import Given
 
-# What the JVM says of its heap lacks one of the collector's areas, or is rounded to its regions.
+# The heap that the JVM reports lacks one of the collector's areas, or is rounded to its regions.
 _ROUNDING = 32 * MIB
 
 
@@ -32,7 +32,7 @@ class Budget:
 def budget(
     config: PipelineConfig, given: Mapping[str, Given], *, limit: int | None = None, slots: int | None = None
 ) -> Budget:
-    """`given` is what Spark is told elsewhere. Raises RefusedError when it disagrees, or the limit is too small."""
+    """`given` are Spark's settings from elsewhere. Raises RefusedError when it disagrees, or the limit is too small."""
     master = given["spark.master"].value if "spark.master" in given else "local[*]"
     place = place_of(master)
     if limit is None:
@@ -42,13 +42,13 @@ def budget(
             _require_cores(slots, given)
             return Budget(config, {"spark.executor.cores": str(slots)}, given)
         return Budget(config, {"spark.master": f"local[{slots}]"}, given)
-    told = slots or (slots_of(master) if place == "local" else _cores(given))
-    if told is None:
+    per_process = slots or (slots_of(master) if place == "local" else _cores(given))
+    if per_process is None:
         raise RefusedError(
             f"--memory-limit is for a number of slots, and spark.master {master} leaves it to the machine",
-            hint="say it: --slots 4",
+            hint="state the number: --slots 4",
         )
-    plan = derive(limit, told, config, place=place)
+    plan = derive(limit, per_process, config, place=place)
     require_agreement(plan, given, config)
     settings = spark_settings(plan, config)
     kept = {key: value for key, value in settings.items() if key == "spark.master" or key not in given}
@@ -56,7 +56,7 @@ def budget(
 
 
 def require_heap(plan: MemoryPlan, heap_bytes: int) -> None:
-    """`heap_bytes` is the most that the JVM takes, by its own word. Raises RefusedError when the plan has less."""
+    """`heap_bytes` is the most that the JVM takes, as it reports. Raises RefusedError when the plan has less."""
     if heap_bytes > plan.heap + _ROUNDING:
         raise RefusedError(
             f"the driver's JVM runs with a heap of up to {heap_bytes // MIB}MiB, and the limit leaves "
@@ -66,13 +66,13 @@ def require_heap(plan: MemoryPlan, heap_bytes: int) -> None:
 
 
 def _cores(given: Mapping[str, Given]) -> int | None:
-    told = given.get("spark.executor.cores")
-    return int(told.value) if told is not None and told.value.isdecimal() else None
+    setting = given.get("spark.executor.cores")
+    return int(setting.value) if setting is not None and setting.value.isdecimal() else None
 
 
 def _require_cores(slots: int, given: Mapping[str, Given]) -> None:
-    told = given.get("spark.executor.cores")
-    if told is not None and told.value != str(slots):
+    setting = given.get("spark.executor.cores")
+    if setting is not None and setting.value != str(slots):
         raise RefusedError(
-            f"spark.executor.cores is {told.value} ({told.where}), and --slots {slots}", hint="say it once"
+            f"spark.executor.cores is {setting.value} ({setting.where}), and --slots {slots}", hint="remove one of them"
         )

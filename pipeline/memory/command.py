@@ -16,14 +16,24 @@ _NOWHERE = "127.0.0.1:1"
 
 
 @click.command()
-@click.option("--memory-limit", "limit", type=SizeParam(), required=True, help="The container's, for example 4GiB.")
-@click.option("--slots", type=click.IntRange(min=1), required=True, help="Tasks at once.")
 @click.option(
-    "--config", "config_file", type=click.Path(path_type=Path), help="The job's YAML file; else the defaults."
+    "--memory-limit", "limit", type=SizeParam(), required=True, help="Memory limit of the container, for example 4GiB."
 )
-@click.option("--master", default="local", show_default=True, help="Spark's; of a cluster the limit is an executor's.")
+@click.option("--slots", type=click.IntRange(min=1), required=True, help="Number of tasks that Spark runs at once.")
+@click.option(
+    "--config",
+    "config_file",
+    type=click.Path(path_type=Path),
+    help="The job's YAML file. Default: a configuration of defaults.",
+)
+@click.option(
+    "--master",
+    default="local",
+    show_default=True,
+    help="Spark's master; for a cluster, --memory-limit is that of an executor.",
+)
 def memory(limit: int, slots: int, config_file: Path | None, master: str) -> None:
-    """How a memory limit is divided, and the settings that follow from it."""
+    """Show how a memory limit is divided, and the settings that follow from it."""
     with exit_codes():
         config = load_config(config_file) if config_file else _defaults()
         for line in lines(derive(limit, slots, config, place=place_of(master)), config):

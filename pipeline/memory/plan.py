@@ -1,4 +1,4 @@
-"""How a container's memory is divided between the JVM and Python, for so many slots.
+"""How a container's memory is divided between the JVM and Python, for a number of slots.
 
     limit ≥ driver's Python + JVM heap + JVM besides the heap
           + slots x (a Python worker as such + one record at work + results that wait for the sink)
@@ -63,7 +63,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """So many bytes of the limit, and what sets them."""
+    """A number of bytes of the limit, and what sets them."""
 
     what: str
     size: int
@@ -184,7 +184,7 @@ def _value(setting: Setting, left: int, shares: int) -> int:
     if setting.asked is not None:
         return setting.asked
     if not setting.cost:
-        return setting.least  # nobody uses it
+        return setting.least  # unused
     value = setting.least + setting.share * left // shares // setting.cost
     return _whole_mib(value if setting.most is None else min(value, setting.most))
 
@@ -208,7 +208,7 @@ def _too_small(limit: int, slots: int, least: int, settings: list[Setting]) -> R
         return RefusedError(
             f"--memory-limit {_mib(limit)} with {slots} slots leaves no room for {said}: with that it takes "
             f"{_mib(least)}",
-            hint=f"leave out what it says itself, to have it derived, or give it {_mib(least)}",
+            hint=f"remove its own value, to have it derived, or give it {_mib(least)}",
         )
     return RefusedError(
         f"--memory-limit {_mib(limit)} is too small for {slots} slots: they take at least {_mib(least)}",
@@ -221,7 +221,7 @@ def _side(place: Place) -> str:
 
 
 def _mib(size: int) -> str:
-    """Rounded up: what is said here works."""
+    """Rounded up, so that the figure reported works."""
     return f"{-(-size // MIB)}MiB"
 
 

@@ -17,15 +17,15 @@ def lines(plan: MemoryPlan, config: PipelineConfig) -> Iterator[str]:
     row = "  {:<18} {:>9}  {}".format
     for part in plan.parts:
         yield row(part.what, _mib(part.size), part.why)
-    yield row("left", _mib(plan.limit - plan.total), "")
+    yield row("remaining", _mib(plan.limit - plan.total), "")
     yield ""
     yield "The pipeline's settings:"
     for key, value in plan.settings.items():
         yield f"  {key}: {_mib(value).replace(' ', '')}"
     yield ""
     yield "Spark's settings, which `run` gives itself where it starts Spark:"
-    for key, told in spark_settings(plan, config).items():
-        yield f"  --conf {key}={told}"
+    for key, setting in spark_settings(plan, config).items():
+        yield f"  --conf {key}={setting}"
 
 
 def memory_event(plan: MemoryPlan) -> Memory:

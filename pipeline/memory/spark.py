@@ -1,4 +1,4 @@
-"""A memory plan in Spark's own settings, and whether what Spark is told elsewhere agrees with it."""
+"""A memory plan in Spark's own settings, and whether Spark's other settings agree with it."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ def place_of(master: str) -> Place:
 
 
 def slots_of(master: str) -> int | None:
-    """How many tasks at once a local master says; None when it leaves that to the machine, and for a cluster's."""
+    """The slots that a local master names; None when it leaves that to the machine, and for a cluster's."""
     match = _LOCAL.fullmatch(master)
     if match is None or match[1] == "*":
         return None
@@ -27,7 +27,7 @@ def slots_of(master: str) -> int | None:
 
 
 def spark_settings(plan: MemoryPlan, config: PipelineConfig) -> dict[str, str]:
-    """What a Spark that is not running yet has to be told."""
+    """The settings for a Spark that is not running yet."""
     if plan.place == "local":
         return {"spark.master": f"local[{plan.slots}]", "spark.driver.memory": _m(plan.heap)}
     # Not spark.executor.pyspark.memory: it limits a worker's address space, of which Arrow reserves more than it uses.
@@ -41,25 +41,25 @@ def spark_settings(plan: MemoryPlan, config: PipelineConfig) -> dict[str, str]:
 
 
 def require_agreement(plan: MemoryPlan, given: Mapping[str, Given], config: PipelineConfig) -> None:
-    """Raises RefusedError when Spark is told to take more than the plan has for it, or to have other slots."""
+    """Raises RefusedError when Spark's settings take more than the plan has for it, or have other slots."""
     wrong = list(_disagreements(plan, given, config))
     if wrong:
-        raise RefusedError("\n".join(wrong), hint="leave it out there: --memory-limit and --slots say it")
+        raise RefusedError("\n".join(wrong), hint="remove it there: --memory-limit and --slots set it")
 
 
 def _disagreements(plan: MemoryPlan, given: Mapping[str, Given], config: PipelineConfig) -> Iterator[str]:
     for key, derived in spark_settings(plan, config).items():
         if key not in given:
             continue
-        told = given[key]
-        if key == "spark.executor.cores" and told.value != derived:
-            yield f"{key} is {told.value} ({told.where}), and --slots {derived}"
+        setting = given[key]
+        if key == "spark.executor.cores" and setting.value != derived:
+            yield f"{key} is {setting.value} ({setting.where}), and --slots {derived}"
         elif key.endswith(("memory", "memoryOverhead")):
-            size = spark_size(told.value)
+            size = spark_size(setting.value)
             if size is None:
-                yield f"{key} is {told.value!r} ({told.where}), which is no size of Spark's, like 1g or 512m"
+                yield f"{key} is {setting.value!r} ({setting.where}), which is no size of Spark's, like 1g or 512m"
             elif size > (spark_size(derived) or 0):
-                yield f"{key} is {told.value} ({told.where}), and the limit leaves {derived} for it"
+                yield f"{key} is {setting.value} ({setting.where}), and the limit leaves {derived} for it"
 
 
 def spark_size(text: str) -> int | None:

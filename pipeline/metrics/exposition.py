@@ -1,7 +1,7 @@
 """Figures as Prometheus sees them: one family for each metric that is reported, in the catalogue's order.
 
 A counter or histogram without labels but the lane is always there, with 0 before anything was counted. One whose labels
-are not known before they occur, and a level that nobody has measured, begin to exist with their first value.
+are not known before they occur, and a level that was not measured yet, begin to exist with their first value.
 """
 
 from collections.abc import Iterator, Mapping

@@ -59,7 +59,7 @@ class Measured(Generic[M, O]):
     def settle(self, message: M, outcome: O) -> Record | None:
         record = self.task.settle(message, outcome)
         if record is None:
-            # With an outcome and without a record an entry stands, which was counted when it was put aside.
+            # An outcome without a record is an entry that stays deferred; it was counted when it was deferred.
             if outcome is None:
                 self.recorder.count(catalogue.EVENTS, "filtered")
         elif record.topic == self.config.sink.error_topic:
@@ -79,7 +79,7 @@ def measured_request(
 ) -> Callable[[Callable[P, Awaitable[R]]], Callable[P, Awaitable[R]]]:
     """Counts and times each call of a coroutine function that makes one request.
 
-    It is `failed` when it returns one of that class, `abandoned` when its time was over or nobody waited any more,
+    It is `failed` when it returns one of that class, `abandoned` when its time was over or its caller was gone,
     `refused` when it raises anything else, else `ok`.
     """
 
@@ -130,7 +130,7 @@ def _report(
     figures: "Accumulator[Figures]",
     batches: "Iterator[pa.RecordBatch]",
 ) -> "Iterator[pa.RecordBatch]":
-    RECORDER.drain()  # what a task left that failed, or one whose figures nobody wanted
+    RECORDER.drain()  # what remains of a task that failed, or whose figures were not collected
     yield from function(batches)
     memory = resident_bytes()
     if memory is not None:

@@ -89,7 +89,7 @@ class JobMetrics(Collector):
         self._recorder.set(catalogue.LAST_COMMIT, self._now())
 
     def batch_committed(self, progress: Progress) -> None:
-        """Spark has said what a micro-batch was, which it does some time after its commit."""
+        """Spark has reported a micro-batch, which it does some time after its commit."""
         self._recorder.count(catalogue.BATCH_ROWS, by=progress.rows)
         self._recorder.observe(catalogue.COMMIT_SECONDS, progress.commit_ms / 1000)
         with self._lock:

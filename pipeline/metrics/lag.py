@@ -104,7 +104,7 @@ class KafkaSource:
 
 
 class LagWatch:
-    """Looks every `interval_s` seconds in a thread of its own. `committed` is None while nobody knows a position."""
+    """Looks every `interval_s` seconds in a thread of its own. `committed` is None while no position is known."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class LagWatch:
         self._stopped.set()
 
     def look(self) -> None:
-        """Find the lag out once. What fails is said once, and the last lag stands with its time."""
+        """Look once. A failure is logged once, and the last lag is kept with its time."""
         try:
             if self._topic is None:
                 self._topic = self._connect()

@@ -1,4 +1,4 @@
-"""Resident memory of a process, from `/proc`; elsewhere than on Linux nobody knows it, and no figure is reported."""
+"""Resident memory of a process, from `/proc`; elsewhere than on Linux it is unknown, and no figure is reported."""
 
 import os
 from pathlib import Path

@@ -68,7 +68,7 @@ class Checkpoint:
         return self.planned[-1] if self.planned else None
 
     def committed(self) -> Mapping[str, Offsets]:
-        """Where the job is: every event below has left, or stands in the ledger."""
+        """Where the job is: every event below is emitted, or deferred in the ledger."""
         if self.last is None:
             return self.start or {}
         if self.is_committed:

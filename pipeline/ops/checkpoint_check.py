@@ -77,6 +77,6 @@ def _of_broker(checkpoint: Checkpoint, topic: str, bounds: Bounds) -> Iterator[s
             )
         elif partition in wanted and offset < first:
             yield (
-                f"{place}/{offset} is gone: retention has left {first} and later, {first - offset} events are lost; "
-                "set-offsets --at goes on with what is left"
+                f"{place}/{offset} is gone: retention has kept {first} and later, {first - offset} events are lost; "
+                "set-offsets --at goes on with what remains"
             )

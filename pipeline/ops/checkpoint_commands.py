@@ -30,8 +30,14 @@ from pipeline.ops.source import SourceTopic, opened_topic, shown, total
 _CONFIG = click.option(
     "--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file."
 )
-_ENDPOINT = click.option("--s3-endpoint", "endpoint", help="Where an s3a:// checkpoint is, if not where the job's is.")
-_STOPPED = click.option("--stopped", is_flag=True, help="The job is stopped, though its checkpoint is very new.")
+_ENDPOINT = click.option(
+    "--s3-endpoint",
+    "endpoint",
+    help="URL of the store of an s3a:// checkpoint. Default: the job's claim_check.endpoint.",
+)
+_STOPPED = click.option(
+    "--stopped", is_flag=True, help="Confirm that the job is stopped, although its checkpoint changed just now."
+)
 
 
 @click.group()
@@ -63,7 +69,7 @@ def verify(config_file: Path, endpoint: str | None) -> None:
         found, identity = read_checkpoint(files), _identity(files)
         with _source(config) as source:
             wrong = [*_strange(files), *problems(found, source.topic, source.bounds())]
-        # Of the topic the offsets have said it already.
+        # For the topic the offsets have shown it already.
         own = _own(config, identity)
         if identity is not None and not (wrong and identity.source != own.source):
             wrong += [f"another job has made it: {difference}" for difference in identity.differences(own)]
@@ -91,7 +97,7 @@ def fork(target: str, config_file: Path, endpoint: str | None) -> None:
 
 @checkpoint.command("set-offsets")
 @click.option("--at", "moment", metavar="TIMESTAMP", required=True, help=f"Continue from its first event: {FORMS}.")
-@click.option("--into", "target", help="Make a new checkpoint there, and leave the old one as it is.")
+@click.option("--into", "target", help="Write a new checkpoint to this place. Without it, --yes changes the job's own.")
 @click.option("--yes", is_flag=True, help="Set the job's own checkpoint; go on where retention has taken events.")
 @_STOPPED
 @_CONFIG
@@ -131,7 +137,7 @@ def set_offsets(
 @_CONFIG
 @_ENDPOINT
 def lag(config_file: Path, endpoint: str | None) -> None:
-    """How far the job is behind, in events and seconds, over all partitions of its topic."""
+    """Show how far the job is behind, in events and seconds, over all partitions of its topic."""
     with exit_codes():
         config = load_config(config_file)
         files = _files(config, endpoint)
@@ -156,7 +162,7 @@ def _offsets_at(source: SourceTopic, at: datetime, *, yes: bool) -> dict[int, in
     if lost and not yes:
         raise RefusedError(
             f"retention has taken events of topic {source.topic}: {'; '.join(lost)}",
-            hint="name a later moment, or go on with what is left: --yes",
+            hint="name a later moment, or go on with what remains: --yes",
         )
     return dict(offsets)
 
@@ -168,8 +174,8 @@ def _say_difference(found: Checkpoint, topic: str, offsets: dict[int, int]) -> N
     click.echo(f"{again} events come again, {skipped} are passed over")
     if found.last and not found.is_committed:
         click.echo(
-            f"batch {found.last.number} was planned and not committed, and is given up: some of it may have left, and "
-            "of pages with deferred events a later one may leave before an earlier one"
+            f"batch {found.last.number} was planned and not committed, and is given up: some of its events may have "
+            "been emitted, and of pages with deferred events a later one may be emitted before an earlier one"
         )
 
 

@@ -19,13 +19,18 @@ _CONFIG = click.option(
     "--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file."
 )
 _WAIT = click.option(
-    "--wait", "wait_s", type=click.FloatRange(min=0), default=10, show_default=True, help="Seconds for a running job."
+    "--wait",
+    "wait_s",
+    type=click.FloatRange(min=0),
+    default=10,
+    show_default=True,
+    help="Seconds to wait for a running job to carry the command out.",
 )
 
 
 @click.group()
 def deferred() -> None:
-    """What a job has put aside: list, show, retry, drop."""
+    """The deferred events of a job: list, show, retry, drop."""
 
 
 @deferred.command("list")
@@ -90,8 +95,8 @@ def _wish(topic: LedgerTopic, action: Action, texts: tuple[str, ...], wait_s: fl
         elif not everything:
             click.echo(f"{outcome.position}: is not deferred")
     if everything and gone:
-        # Between the two looks at the ledger: the job works, and nobody named them.
-        click.echo(f"{len(gone)} left meanwhile")
+        # Resolved by the job between the two reads of the ledger, and not named by the command.
+        click.echo(f"{len(gone)} resolved by the job meanwhile")
     elif gone:
         sys.exit(RefusedError.exit_code)
 

@@ -40,7 +40,7 @@ class Target(Protocol):
 
 
 class CopyStoppedError(PipelineError):
-    """Somebody pressed Ctrl-C; what was `sent` is acknowledged."""
+    """The operator pressed Ctrl-C; what was `sent` is acknowledged."""
 
     exit_code: ClassVar[int] = 130
 

@@ -55,7 +55,7 @@ def require_target(bounds: Bounds, topic: str, partitions: int) -> None:
     if held:
         raise RefusedError(
             f"topic {topic} holds {held} records: a copy on top of them would repeat events, out of their order",
-            hint="delete what a run that was broken off has left, or name another topic",
+            hint="delete what an interrupted run has written, or name another topic",
         )
 
 

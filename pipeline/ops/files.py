@@ -223,7 +223,7 @@ def usable_store(what: str) -> Iterator[None]:
     except (BotoCoreError, ValueError) as error:
         raise RefusedError(
             f"{what}: its store cannot be asked: {error}",
-            hint="an endpoint is written http://host:port, where it is said: --s3-endpoint, AWS_ENDPOINT_URL, "
+            hint="an endpoint is written http://host:port, where it is set: --s3-endpoint, AWS_ENDPOINT_URL, "
             "claim_check.endpoint; the region is claim_check.region",
         ) from error
 

@@ -1,7 +1,7 @@
 """How far a job is behind: in events and in seconds, over every partition of the topic.
 
 A partition that the checkpoint does not know counts from its beginning: there the job has all of it still to do. The
-lesson: a lag that only counts the partitions somebody reads is 0 when nobody reads one.
+lesson: a lag that only counts the partitions being read is 0 when none is read.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,7 @@
 """A part of the source once more: the same key, value and headers, and a header that says where it was.
 
 The pipeline derives ids and times of its outputs from the event, not from its place: what a replay makes is
-recognised as a repeat by whoever removes duplicates.
+recognised as a repeat by a consumer that removes duplicates.
 """
 
 import re

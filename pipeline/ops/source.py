@@ -110,7 +110,7 @@ class SourceTopic:
                     if one.offset < places.get(place, 0):
                         headers = tuple((name, value or b"") for name, value in one.headers)
                         yield SourceRecord(one.partition, one.offset, one.timestamp, one.key, one.value, headers)
-            # The end may be a gap: what compaction or a transaction left out is passed without a record.
+            # The end may be a gap: offsets that compaction or a transaction removed have no record.
             with self._answers():
                 done = [place for place, stop in places.items() if (self._consumer.position(place) or 0) >= stop]
             if done:

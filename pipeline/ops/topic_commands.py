@@ -25,11 +25,21 @@ _CONFIG = click.option(
 
 
 @click.command()
-@click.option("--from", "begin", required=True, metavar="WHERE", help=f"The first event: {FORMS}.")
-@click.option("--to", "end", required=True, metavar="WHERE", help="The same; that event is not replayed any more.")
-@click.option("--into", "target", required=True, metavar="TOPIC", help="May be the job's source topic itself.")
-@click.option("--rate", type=Number(min=0.001, max=1_000_000), default=100, show_default=True, help="Events a second.")
-@click.option("--dry-run", is_flag=True, help="Say how many, and send nothing.")
+@click.option("--from", "begin", required=True, metavar="WHERE", help=f"The first event to replay: {FORMS}.")
+@click.option(
+    "--to", "end", required=True, metavar="WHERE", help="The end, in the same forms; the event there is not replayed."
+)
+@click.option(
+    "--into",
+    "target",
+    required=True,
+    metavar="TOPIC",
+    help="Topic to write to; it may be the job's source topic itself.",
+)
+@click.option(
+    "--rate", type=Number(min=0.001, max=1_000_000), default=100, show_default=True, help="Events to send per second."
+)
+@click.option("--dry-run", is_flag=True, help="Print the number of events, and send nothing.")
 @_CONFIG
 def replay(begin: str, end: str, target: str, rate: float, config_file: Path, *, dry_run: bool) -> None:
     """Send a part of the job's source once more, marked with where each event was."""
@@ -68,7 +78,9 @@ def replay(begin: str, end: str, target: str, rate: float, config_file: Path, *,
 @click.command("fan-out")
 @click.argument("src")
 @click.argument("dst")
-@click.option("--partitions", type=click.IntRange(min=1), default=32, show_default=True, help="Of DST.")
+@click.option(
+    "--partitions", type=click.IntRange(min=1), default=32, show_default=True, help="Number of partitions of DST."
+)
 @_CONFIG
 def fan_out(src: str, dst: str, partitions: int, config_file: Path) -> None:
     """Copy topic SRC as it is now into DST, a new or an empty topic, with the page as key."""

@@ -4,7 +4,7 @@ The payload is the value the record would have had. Its key is its SHA-256, so a
 and nothing else; it is written before the event that names it.
 
 A store that is down holds the record, and with it the lane, until the store is back: nothing is dropped, the lag
-stays in the source, and both are said. A batch that waits for longer than its budget puts them aside, up to the
+stays in the source, and both are logged. A batch that waits for longer than its budget defers them, up to the
 ledger's bound; one that then waits for longer than `stall_timeout` ends the process, whose restart waits again.
 What waiting cannot mend (no such bucket, no right to write) ends the query at once.
 """

@@ -146,7 +146,7 @@ def _line_count(text: Text) -> int:
 
 
 def _lines_back(text: Text, start: int, lines: int) -> int:
-    """Where the line begins that stands so many lines before the one that begins at `start`."""
+    """Where the line begins that is the given number of lines before the one that begins at `start`."""
     for _ in range(lines):
         start = text.rfind(b"\n", 0, max(start - 1, 0)) + 1
     return start

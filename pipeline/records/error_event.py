@@ -66,7 +66,7 @@ def rfc3339(moment: datetime) -> str:
 
 
 def _bounded(message: str) -> str:
-    """At most `MAX_MESSAGE_BYTES` as JSON, whatever the text: it may quote what somebody else sent."""
+    """At most `MAX_MESSAGE_BYTES` as JSON, whatever the text: it may quote what an upstream sent."""
     # Cut first: only a short text is worth looking at character by character.
     short = message if len(message) <= MAX_MESSAGE_CHARACTERS else message[: MAX_MESSAGE_CHARACTERS - 1] + "…"
     # JSON writes a control character in six bytes, and cannot write half a surrogate pair at all.

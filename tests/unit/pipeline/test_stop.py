@@ -60,5 +60,5 @@ def test_who_is_held_ends_in_words_that_spark_takes_for_a_stop() -> None:
 
 
 def test_who_is_never_interrupted_writes_nothing_all_the_same() -> None:
-    with pytest.raises(HeldError, match="nobody stopped the query"):
+    with pytest.raises(HeldError, match="the query was not stopped"):
         hold(spark(lambda _milliseconds: None))

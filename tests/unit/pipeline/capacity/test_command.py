@@ -34,7 +34,7 @@ def test_a_rate_is_answered_with_what_it_needs_and_why() -> None:
     lines = {line.split("  ")[1]: line for line in result.stdout.splitlines() if line.startswith("  ")}
     assert "400  40/s x 1 x 10 s (Little's law)" in lines["requests in flight"]
     assert "6  6 by requests, 100 in each" in lines["Python workers"]
-    assert "binding: executors by slots, slots by workers, workers by requests in flight" in result.stdout
+    assert "bottleneck: executors by slots, slots by workers, workers by requests in flight" in result.stdout
 
 
 def test_the_settings_it_tells_are_a_part_of_a_configuration() -> None:
@@ -52,7 +52,7 @@ def test_a_configuration_is_answered_with_what_it_reaches(config_file: Path) -> 
     assert result.exit_code == 0, result.output
     assert "1 executor of 4 cores and 5 slots, 4 partitions" in result.stdout
     assert "64/s  128 in flight (4 workers x 32, fetch.concurrency 128) / 2 requests x 1 s" in result.stdout
-    assert result.stdout.splitlines()[-1].endswith("requests in flight binds")
+    assert result.stdout.splitlines()[-1].endswith("bottleneck: requests in flight")
 
 
 def test_the_second_job_has_one_request_for_an_event(config_file: Path) -> None:

@@ -49,8 +49,8 @@ def test_a_worker_uses_one_core_and_all_together_those_there_are() -> None:
 def test_records_in_flight_fit_the_bytes_in_flight() -> None:
     config = configured(fetch={"concurrency": 400, "max_in_flight_bytes": "80MiB"}, batch=MANY)
     found = forecast(config, Load(2, page_bytes=5 * MIB), PLACE, FREE)
-    assert found.binding.name == "bytes in flight"
-    assert found.binding.rate == pytest.approx(4 * 2 / 2, rel=1e-3), (
+    assert found.bottleneck.name == "bytes in flight"
+    assert found.bottleneck.rate == pytest.approx(4 * 2 / 2, rel=1e-3), (
         "two records of 10 MiB in each of four workers, for 2 s"
     )
 
@@ -105,7 +105,7 @@ def test_slow_pages_that_are_not_put_aside_need_no_slow_lane() -> None:
 def test_a_bound_for_each_wiki_counts_as_if_there_were_one() -> None:
     config = configured(fetch={"concurrency": 400, "concurrency_per_wiki": 40}, batch=MANY)
     found = forecast(config, Load(1, requests=1), PLACE, FREE)
-    assert (found.binding.name, found.binding.rate) == ("requests of a wiki", pytest.approx(40))
+    assert (found.bottleneck.name, found.bottleneck.rate) == ("requests of a wiki", pytest.approx(40))
     assert found.rate == pytest.approx(40, rel=1e-3), "and batches"
 
 

@@ -188,7 +188,7 @@ def test_a_batch_of_another_life_is_not_done() -> None:
 
 def test_only_what_was_resolved_can_be_forgotten() -> None:
     of = ledger(entry(1, stuck=True))
-    with pytest.raises(ProtocolError, match="source/0/1 is forgotten, but nobody resolved it"):
+    with pytest.raises(ProtocolError, match="source/0/1 is forgotten, but was never resolved"):
         of.forget([entry(1).position])
 
 

@@ -284,8 +284,8 @@ def test_a_reserved_entry_goes_on_with_its_attempts(run_all: RunAll) -> None:
 @pytest.mark.parametrize(
     ("cause", "value", "error", "says"),
     [
-        (None, b"value", "dropped_by_operator", "it was put aside because: status 504"),
-        ("too_large", None, "source_event_too_large", "too large to be put aside"),
+        (None, b"value", "dropped_by_operator", "it was deferred because: status 504"),
+        ("too_large", None, "source_event_too_large", "too large to be deferred"),
     ],
 )
 def test_an_entry_that_was_given_up_is_an_error_event_in_its_turn(

@@ -60,7 +60,7 @@ def test_a_foreign_topic_is_named() -> None:
         (Bounds({0: 0}, {0: 19}), f"{TOPIC}/0/20 is behind the topic's end 19"),
         (Bounds({0: 0}, {0: 19}), "begin again at another checkpoint, with `run --new`"),
         (Bounds({1: 0}, {1: 20}), "begin again at another checkpoint, with `run --new`"),
-        (Bounds({0: 23}, {0: 40}), f"{TOPIC}/0/20 is gone: retention has left 23 and later, 3 events are lost"),
+        (Bounds({0: 23}, {0: 40}), f"{TOPIC}/0/20 is gone: retention has kept 23 and later, 3 events are lost"),
         (Bounds({1: 0}, {1: 20}), f"partition {TOPIC}/0 is not there"),
         (Bounds({0: 20}, {0: 20}), ""),
         (Bounds({0: 5, 1: 7}, {0: 21, 1: 9}), ""),

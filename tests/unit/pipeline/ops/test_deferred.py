@@ -295,8 +295,8 @@ class Resolving(MemoryTopic):
 @pytest.mark.parametrize(
     ("gone", "said"),
     [
-        ((1,), "source/0/2: recorded; the job carries it out when it runs\n1 left meanwhile\n"),
-        ((1, 2), "2 left meanwhile\n"),
+        ((1,), "source/0/2: recorded; the job carries it out when it runs\n1 resolved by the job meanwhile\n"),
+        ((1, 2), "2 resolved by the job meanwhile\n"),
     ],
 )
 def test_what_leaves_while_all_is_retried_is_no_error(
