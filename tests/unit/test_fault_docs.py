@@ -8,6 +8,7 @@ from pydantic import TypeAdapter
 from ruamel.yaml import YAML
 
 from devkit.faults.item import Timeline
+from devkit.faults.registry import FAULTS as ON_PARTS
 from devkit.faults.table import part_fault_table
 from mockapi.control.fault_table import fault_table
 from mockapi.faults.registry import FAULTS
@@ -23,6 +24,11 @@ def test_the_table_of_faults_is_what_they_say_of_themselves() -> None:
 
 def test_the_table_of_faults_on_parts_is_what_they_say_of_themselves() -> None:
     assert part_fault_table() in TEXT, "write it again: python -m devkit.faults.table docs/faults.md"
+
+
+def test_what_each_fault_on_a_part_proves_is_described() -> None:
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", TEXT.split("### What each proves")[1], re.MULTILINE)
+    assert {name for row in rows for name in re.findall(r"\w+", row)} == ON_PARTS.keys()
 
 
 def test_the_timeline_of_the_example_is_one() -> None:

@@ -9,7 +9,7 @@ from pydantic import Field
 from devkit.errors import StackError
 from devkit.faults.claims import of_topic
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
-from devkit.faults.kafka.cluster import cluster, topic_of
+from devkit.faults.kafka.cluster import cluster, comes_true, topic_of
 
 
 class AddPartitions(Fault):
@@ -50,5 +50,6 @@ class _Grown:
 
     def end(self) -> Proof:
         with cluster(self.bootstrap) as kafka:
+            acted = comes_true(lambda: len(kafka.partitions(self.topic)) == self.asked)
             now = len(kafka.partitions(self.topic))
-        return Proof(now == self.asked, f"topic {self.topic} had {self.before} partitions and has {now}")
+        return Proof(acted, f"topic {self.topic} had {self.before} partitions and has {now}")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
 import orjson
+from kafka import KafkaAdminClient
 from kafka.errors import for_code
 from kafka.protocol.admin import AlterClientQuotasRequest, DescribeClientQuotasRequest
 from pydantic import Field, model_validator
@@ -114,8 +115,11 @@ def _alter(kafka: Cluster, client: str | None, quotas: Mapping[str, float | None
 
 
 def _send(kafka: Cluster, request: object) -> Any:
-    manager = kafka.admin._manager  # noqa: SLF001 - as the admin client sends what it has calls for
-    return manager.run(manager.send, request)
+    def send(admin: KafkaAdminClient) -> Any:
+        manager = admin._manager  # noqa: SLF001 - as the admin client sends what it has calls for
+        return manager.run(manager.send, request)
+
+    return kafka.ask(send)
 
 
 def _require(code: int, message: str | None) -> None:

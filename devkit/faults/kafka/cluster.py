@@ -1,24 +1,27 @@
 """What faults ask of a Kafka cluster and tell it, by its own interface."""
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TypeVar
 
 from kafka import KafkaAdminClient
 from kafka.admin import AlterConfigOp, ConfigResource, ConfigResourceType
-from kafka.errors import KafkaError, NoReassignmentInProgressError
+from kafka.errors import KafkaConnectionError, KafkaError, NodeNotReadyError, NoReassignmentInProgressError
 from kafka.structs import TopicPartition
 
-from devkit.errors import StackError
+from devkit.errors import StackError, WaitTimeoutError
 from devkit.faults.fault import Context
 from devkit.stack.topics import TopicEnds
 from devkit.waiting import wait_until
 
 _ANSWER_MS = 10_000
 _SETTLING = timedelta(seconds=30)
+_LEARNING = timedelta(seconds=10)
 _BACK = timedelta(seconds=60)
 _OK = "OK"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -35,10 +38,27 @@ class Cluster:
 
     def __init__(self, admin: KafkaAdminClient, bootstrap: str) -> None:
         self.admin, self._bootstrap = admin, bootstrap
+        self._silence: KafkaError | None = None
+
+    def ask(self, call: Callable[[KafkaAdminClient], T]) -> T:
+        """What may be asked twice, until a broker answers: the client may have chosen one that is dead for a while."""
+
+        def answer() -> tuple[T] | None:
+            try:
+                return (call(self.admin),)
+            except (KafkaConnectionError, NodeNotReadyError) as error:
+                self._silence = error
+                return None
+
+        try:
+            (found,) = wait_until(answer, what="a broker to answer", deadline=_BACK)
+        except WaitTimeoutError as error:
+            raise StackError(f"Kafka at {self._bootstrap} does not answer: {self._silence}") from error
+        return found
 
     def partitions(self, topic: str) -> Mapping[int, Replicas]:
         """Raises StackError when there is no such topic."""
-        (found,) = self.admin.describe_topics([topic])
+        (found,) = self.ask(lambda admin: admin.describe_topics([topic]))
         if found["error_code"]:
             raise StackError(f"Kafka has no topic {topic!r}", hint=f"there are: {', '.join(sorted(self.topics()))}")
         return {
@@ -55,11 +75,11 @@ class Cluster:
 
     def topic_id(self, topic: str) -> str:
         """A topic that is made again has another."""
-        (found,) = self.admin.describe_topics([topic])
+        (found,) = self.ask(lambda admin: admin.describe_topics([topic]))
         return str(found["topic_id"])
 
     def topics(self) -> Sequence[str]:
-        return list(self.admin.list_topics())
+        return list(self.ask(lambda admin: admin.list_topics()))
 
     def records(self, topic: str) -> int:
         """How many were ever written to it, as far as its end offsets tell."""
@@ -67,7 +87,8 @@ class Cluster:
             return sum(ends.of(topic).values())
 
     def brokers(self) -> tuple[int, ...]:
-        return tuple(sorted(broker["broker_id"] for broker in self.admin.describe_cluster()["brokers"]))
+        found = self.ask(lambda admin: admin.describe_cluster())
+        return tuple(sorted(broker["broker_id"] for broker in found["brokers"]))
 
     def await_broker(self, broker: int) -> None:
         """Wait until it is in the cluster, as one that was killed is not for a time."""
@@ -91,7 +112,7 @@ class Cluster:
 
     def _settings(self, kind: ConfigResourceType, name: str) -> dict[str, tuple[str, str]]:
         """Value and source by key."""
-        found = self.admin.describe_configs([ConfigResource(kind, name)])
+        found = self.ask(lambda admin: admin.describe_configs([ConfigResource(kind, name)]))
         return {
             key: (str(entry["value"]), entry["config_source"])
             for of_type in found.values()
@@ -117,7 +138,8 @@ class Cluster:
         """Begin to move a partition to these brokers; None cancels a move that goes on, if one does."""
         place = TopicPartition(topic, partition)
         moves = {place: list(replicas) if replicas else None}
-        refusal = self.admin.alter_partition_reassignments(moves, timeout_ms=_ANSWER_MS).get(place)
+        answer = self.ask(lambda admin: admin.alter_partition_reassignments(moves, timeout_ms=_ANSWER_MS))
+        refusal = answer.get(place)
         if refusal is not None and not (replicas is None and refusal is NoReassignmentInProgressError):
             raise StackError(
                 f"Kafka did not move partition {partition} of {topic} to {replicas}: {refusal.__name__}",
@@ -126,7 +148,7 @@ class Cluster:
 
     def is_moving(self, topic: str, partition: int) -> bool:
         place = TopicPartition(topic, partition)
-        return place in self.admin.list_partition_reassignments([place], timeout_ms=_ANSWER_MS)
+        return place in self.ask(lambda admin: admin.list_partition_reassignments([place], timeout_ms=_ANSWER_MS))
 
     def require_still(self, topic: str, partition: int) -> None:
         """Raises StackError when something else moves the partition: to undo our own move would cancel that one."""
@@ -141,14 +163,14 @@ class Cluster:
             lambda: not self.is_moving(topic, partition), what=f"partition {partition} to move", deadline=_SETTLING
         )
 
-    def elect_preferred(self, topic: str, partition: int) -> None:
-        """Have the first replica lead; wait until it does. It may have to be in sync again first."""
+    def elect(self, topic: str, partition: int, leader: int) -> None:
+        """Have the preferred replica, which is `leader`, lead; wait until it does, when it is in sync."""
 
         def leads() -> bool:
-            found = self.partition(topic, partition)
-            if found.leader == found.replicas[0]:
+            if self.partition(topic, partition).leader == leader:
                 return True
-            self.admin.elect_leaders(0, {topic: [partition]}, timeout_ms=_ANSWER_MS, raise_errors=False)
+            preferred = {topic: [partition]}
+            self.ask(lambda admin: admin.elect_leaders(0, preferred, timeout_ms=_ANSWER_MS, raise_errors=False))
             return False
 
         wait_until(leads, what=f"the leader of partition {partition} of {topic} to change", deadline=_SETTLING)
@@ -161,7 +183,8 @@ class Cluster:
         # Of brokers the client does not know all that may be set, such as the rates of a throttle.
         is_known = kind is not ConfigResourceType.BROKER
         try:
-            answer = self.admin.alter_configs([ConfigResource(kind, name, operations)], raise_on_unknown=is_known)
+            resources = [ConfigResource(kind, name, operations)]
+            answer = self.ask(lambda admin: admin.alter_configs(resources, raise_on_unknown=is_known))
         except ValueError as error:
             raise StackError(f"Kafka knows no such setting of a {kind.name.lower()}: {error}") from error
         of = kind.name.lower()
@@ -182,6 +205,13 @@ def cluster(bootstrap: str) -> Iterator[Cluster]:
         raise StackError(f"Kafka at {bootstrap} refused: {error}") from error
     finally:
         admin.close()
+
+
+def comes_true(condition: Callable[[], bool]) -> bool:
+    """Whether it does in the time in which every broker has learnt of a change: the next may be asked too early."""
+    with contextlib.suppress(WaitTimeoutError):
+        return wait_until(condition, what="every broker to know", deadline=_LEARNING)
+    return False
 
 
 def topic_of(context: Context, topic: str) -> str:

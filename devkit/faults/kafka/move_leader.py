@@ -79,4 +79,4 @@ def _lead(kafka: Cluster, topic: str, partition: int, replicas: tuple[int, ...])
     """The first of the replicas is preferred; the election makes it the leader."""
     kafka.move(topic, partition, replicas)
     kafka.await_moved(topic, partition)
-    kafka.elect_preferred(topic, partition)
+    kafka.elect(topic, partition, replicas[0])

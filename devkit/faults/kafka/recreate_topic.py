@@ -9,7 +9,7 @@ from kafka.errors import TopicAlreadyExistsError
 
 from devkit.faults.claims import of_topic
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
-from devkit.faults.kafka.cluster import cluster, topic_of
+from devkit.faults.kafka.cluster import cluster, comes_true, topic_of
 from devkit.waiting import wait_until
 
 _DELETED = timedelta(seconds=30)
@@ -68,7 +68,7 @@ class _Recreated:
 
     def end(self) -> Proof:
         with cluster(self.bootstrap) as kafka:
-            is_another = kafka.topic_id(self.topic) != self.before
+            is_another = comes_true(lambda: kafka.topic_id(self.topic) != self.before)
         if not is_another:
             return Proof(acted=False, did=f"topic {self.topic} is the one of before")
         hides = (

@@ -107,6 +107,7 @@ class Pipe:
     def swallow(self, proof: Proof) -> None:
         """Lose what is held and all that comes from now on."""
         self._swallowed_by = proof
+        self._sink_full = False  # it is not written to any more, so it need not drain
         proof.dropped(self._connection, self.drop())
 
     def _cut_head(self, effects: Sequence[StreamEffect]) -> None:

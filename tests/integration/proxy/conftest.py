@@ -18,7 +18,7 @@ def guardian() -> Iterator[Guardian]:
 @pytest.fixture(scope="package")
 def front(guardian: Guardian, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
     """As a stack has it, before whatever part a test starts."""
-    started = Front(guardian, tmp_path_factory.mktemp("proxy"), {"kafka", "object-store"})
+    started = Front(guardian, tmp_path_factory.mktemp("proxy"), {"kafka", "object-store", "mock-api"})
     yield started
     started.control.disconnect()
 

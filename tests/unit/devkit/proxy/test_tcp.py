@@ -265,6 +265,23 @@ def test_half_open_both_ways_tells_neither() -> None:
     run(test)
 
 
+def test_half_open_swallows_also_what_waited_for_a_server_that_did_not_read() -> None:
+    """The echo waits for the client to read, the proxy for the echo: when it is severed nobody waits any more."""
+
+    async def test(bench: Bench) -> None:
+        client = await bench.connect()
+        client.writer.write(b"x" * (6 * MOST_HELD_BYTES))
+        await bench.until(lambda: len(bench.echo.got) > 0)
+        [connection] = bench.listener._connections.values()
+        await bench.until(lambda: connection.to_server._sink_full and connection.to_server._source_paused)
+        await bench.add(HalfOpen(), "to_server")
+        await asyncio.wait_for(client.writer.drain(), 10)
+        client.writer.close()
+        await bench.until(lambda: bench.listener.connection_counts() == (1, 0))
+
+    run(test)
+
+
 def test_toxics_add_up() -> None:
     async def test(bench: Bench) -> None:
         client = await bench.connect()

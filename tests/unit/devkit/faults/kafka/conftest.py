@@ -1,3 +1,4 @@
+from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
@@ -22,6 +23,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
 
     monkeypatch.setattr(module, "KafkaAdminClient", admin)
     monkeypatch.setattr(module, "TopicEnds", ends)
+    monkeypatch.setattr(module, "_LEARNING", timedelta(0))
     return made
 
 

@@ -1,7 +1,10 @@
 """How faults come to a cluster, and what they are told when it does not answer or refuses."""
 
+from datetime import timedelta
+
 import pytest
-from kafka.errors import KafkaError, KafkaTimeoutError
+from kafka import KafkaAdminClient
+from kafka.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError
 
 from devkit.errors import StackError
 from devkit.faults.kafka import cluster as module
@@ -24,3 +27,29 @@ def test_what_kafka_raises_is_an_error_of_the_stack_and_the_client_is_closed(clu
     with pytest.raises(StackError, match=r"Kafka at broker:1 refused: .*no"), module.cluster("broker:1"):
         raise KafkaError("no")
     assert cluster.closed == 1
+
+
+def test_a_broker_that_is_dead_for_a_while_is_asked_again(cluster: FakeCluster) -> None:
+    silences = [KafkaConnectionError("111 ECONNREFUSED")] * 2
+
+    def list_topics(admin: KafkaAdminClient) -> list[str]:
+        if silences:
+            raise silences.pop()
+        return list(admin.list_topics())
+
+    with module.cluster("broker:1") as kafka:
+        assert kafka.ask(list_topics) == list(cluster.topics)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_one_that_stays_dead_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_BACK", timedelta(0))
+
+    def refused(_admin: KafkaAdminClient) -> None:
+        raise KafkaConnectionError("111 ECONNREFUSED")
+
+    with (
+        pytest.raises(StackError, match="Kafka at broker:1 does not answer: KafkaConnectionError: 111 ECONNREFUSED"),
+        module.cluster("broker:1") as kafka,
+    ):
+        kafka.ask(refused)

@@ -1,0 +1,36 @@
+"""A MediaWiki that no packet reaches for 6 s in mid-run, by the proxy in front of it, longer than a request may take.
+
+Set-up: a scenario whose timeline drops what goes to and from the mock, on the embedded stack. Steps: play one arm.
+Checked: no request gets through and nothing leaves the program meanwhile, while the kit, which goes past the proxy,
+looks on; then what timed out is asked again, and the audit is clean without an error event.
+"""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.integration.cli_run import REPOSITORY, CliRun
+
+SCENARIO = REPOSITORY / "tests" / "integration" / "scenarios" / "mock-blackhole.yaml"
+# What left the program just before the silence may be counted a look later.
+UNDER_WAY_S = 1.5
+
+
+@pytest.mark.slow
+def test_the_program_asks_again_and_loses_nothing(devkit_cli: Callable[..., CliRun]) -> None:
+    run = devkit_cli("scenario", "run", str(SCENARIO), "--arm", "fixed")
+    assert run.wait() == 0, run.output()
+    ends = run.event("fault_ends", name="silence")
+    assert ends is not None
+    assert ends["acted"], ends["did"]
+    assert "bytes delayed" in ends["did"]
+    samples = [line for line in run.timeline() if line["kind"] == "sample"]
+    during = [one for one in samples if ends["from_s"] + UNDER_WAY_S < one["at_s"] < ends["to_s"]]
+    assert len(during) >= 3
+    assert run.event("not_observable") is None
+    assert during[0]["source_end"] < during[-1]["source_end"], "the traffic, which goes past the proxy, goes on"
+    assert {(one["requests"], one["outputs"]) for one in during} == {(during[0]["requests"], during[0]["outputs"])}
+    last = samples[-1]
+    assert last["outputs"] > during[-1]["outputs"]
+    assert last["errors"] == 0
+    assert last["requests"] > last["outputs"], "those that timed out were asked again"
