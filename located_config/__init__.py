@@ -5,6 +5,7 @@
     yaml_file, place               a document that knows where its values stand
     count                          a number with its noun, `1 fault`
     problem, model_keys, near      a failed validation as place, what is wrong, and what to do about it
+    registry, extension            named things of a kind, and the user's own Python that adds to them
 
 It imports none of the other rooms, and travels with each of them that is deployed alone.
 """

@@ -16,6 +16,7 @@ from mockapi import faults_command
 from mockapi.clock.clock import Clock
 from mockapi.control.access import Access, Network
 from mockapi.errors import MockapiError
+from mockapi.extensions import add_option, load_extensions
 from mockapi.journal import CAPACITY
 from mockapi.loading import load_catalog, load_rules, load_token
 from mockapi.serving.server import bind, serve
@@ -37,6 +38,7 @@ def _serve(options: argparse.Namespace) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _end)
     try:
+        load_extensions(options.extend)
         catalog = load_catalog(options.catalog) if options.catalog else None
         rules = load_rules(options.rules) if options.rules else ()
         token = load_token(options.control_token_file, os.environ.get(TOKEN_VARIABLE, ""), TOKEN_VARIABLE)
@@ -78,6 +80,7 @@ def command_line() -> argparse.ArgumentParser:
         "--catalog", type=Path, metavar="FILE.jsonl", help="a page a line (default: 1,000 made from the seed)"
     )
     parser.add_argument("--rules", type=Path, metavar="FILE.yaml", help="a list of fault rules (default: none)")
+    add_option(parser)
     parser.add_argument(
         "--journal-size",
         type=_at_least_one,

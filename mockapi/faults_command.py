@@ -13,6 +13,7 @@ from located_config.near import near_miss
 from mockapi.control.fault_list import GROUPS, FaultDescription, described, rule_example
 from mockapi.control.fault_table import fault_table, put_table
 from mockapi.errors import InputFileError
+from mockapi.extensions import add_option, load_extensions
 
 _WIDTH = 100
 
@@ -20,6 +21,11 @@ _WIDTH = 100
 def main(arguments: Sequence[str]) -> int:
     """Prints all faults, or one; returns the exit code, 2 for a name that is no fault's."""
     options = command_line().parse_args(arguments)
+    try:
+        load_extensions(options.extend)
+    except InputFileError as error:
+        sys.stderr.write(f"mockapi: {error}\n")
+        return error.exit_code
     if options.markdown is not None:
         return _markdown(options.markdown)
     faults = described()
@@ -87,6 +93,7 @@ def command_line() -> argparse.ArgumentParser:
     """The options of `python -m mockapi faults`."""
     parser = argparse.ArgumentParser(prog="mockapi faults", description="Lists the faults that a rule can have.")
     parser.add_argument("name", nargs="?", metavar="NAME", help="this one, with what its parameters may be")
+    add_option(parser)
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument(
         "--markdown",

@@ -5,6 +5,7 @@
 `python -m pipeline checkpoint | lag | replay | fan-out`: where it stands, and the events of its source once more.
 `python -m pipeline memory`: how a memory limit would be divided.
 `python -m pipeline claims sweep`: removes claim checks that nothing refers to.
+`python -m pipeline --extend my_job.py run my-job …`: a job of the user's own.
 """
 
 import importlib
@@ -12,14 +13,15 @@ import os
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import get_args
 
 import click
 
+from located_config.near import near_miss
 from pipeline import log
-from pipeline.config import JobName
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.events import Configuration, Failed, Stopped
+from pipeline.extensions import load_extensions
+from pipeline.jobs.names import PLACES
 from pipeline.load import load_config
 from pipeline.memory.budget import budget
 from pipeline.memory.options import SizeParam
@@ -60,13 +62,39 @@ class _Commands(click.Group):
         return command
 
 
+class _JobParam(click.ParamType):  # type: ignore[type-arg]  # generic only in the stubs
+    """The name of a job, which may be one of an extension's."""
+
+    name = "job"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:  # noqa: ARG002
+        return f"[{'|'.join(PLACES)}]"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value not in PLACES:
+            self.fail(f"there is no job {value!r}; {near_miss(value, PLACES)}", param, ctx)
+        return value
+
+
 @click.group(cls=_Commands)
-def main() -> None:
+@click.option(
+    "--extend",
+    multiple=True,
+    metavar="PATH|MODULE",
+    help="Load Python of your own that adds a job: a file, or an importable module.",
+)
+def main(extend: tuple[str, ...]) -> None:
     """The enrichment pipeline."""
+    try:
+        load_extensions(extend)
+    except PipelineError as error:
+        log.say(Failed(error=str(error), refused=True, stalled=False))
+        log.tell(error.render())
+        sys.exit(error.exit_code)
 
 
 @main.command()
-@click.argument("job", type=click.Choice(get_args(JobName)))
+@click.argument("job", type=_JobParam())
 @click.option("--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file.")
 @click.option(
     "--new",

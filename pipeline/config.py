@@ -27,13 +27,13 @@ from located_config.duration import Duration, PositiveDuration
 from located_config.share import PositiveShare, Share
 from located_config.size import Size
 from pipeline.address import require_servers, require_something, require_url
+from pipeline.jobs.names import HTML, PLACES, JobName, JobPlaces
 
 MIB = 1024 * 1024
 Topic = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
 Servers = Annotated[str, AfterValidator(require_servers)]
 HttpUrl = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s]+$"), AfterValidator(require_url)]
 Host = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9.-]+(:[0-9]+)?$")]
-JobName = Literal["html-enrichment", "content-enrichment"]
 
 _MIN_COMPACTION_LAG = timedelta(hours=24)
 # What is still in the segment that is written to is never compacted, and a driver that starts reads all of it.
@@ -43,13 +43,14 @@ _SEGMENT = timedelta(hours=1)
 _TIME_TO_WRITE = timedelta(seconds=10)
 
 
-# What the sections say where the configuration says nothing; html-enrichment's stand in the sections.
-_OF_CONTENT: Mapping[tuple[str, str], str] = {
-    ("sink", "topic"): "mediawiki.page_content_change.v1",
-    ("sink", "error_topic"): "mw_page_content_change_enrich.error",
-    ("claim_check", "prefix"): "content-enrichment",
-    ("deferral", "topic"): "mw_page_content_change_enrich.deferred",
-}
+def _places(job: JobPlaces) -> Mapping[tuple[str, str], str]:
+    """What the sections say where the configuration says nothing; html-enrichment's stand in the sections."""
+    return {
+        ("sink", "topic"): job.output_topic,
+        ("sink", "error_topic"): job.error_topic,
+        ("claim_check", "prefix"): job.claim_prefix,
+        ("deferral", "topic"): job.deferred_topic,
+    }
 
 
 def _whole_seconds(value: timedelta) -> timedelta:
@@ -73,8 +74,8 @@ class Sink(_Section):
     """Where enriched events and error events go. `max.request.size` is the producer's own setting, in bytes."""
 
     bootstrap_servers: Servers
-    topic: Topic = "mediawiki.page_html_content_change.v1"
-    error_topic: Topic = "mw_page_html_content_change_enrich.error"
+    topic: Topic = HTML.output_topic
+    error_topic: Topic = HTML.error_topic
     max_request_size: Annotated[Size, Field(alias="max.request.size", gt=0)] = MIB
 
 
@@ -151,7 +152,7 @@ class ClaimCheck(_Section):
     """Where payloads go that are too large for a record. Larger than `max_bytes`, a body is cut off: an error event."""
 
     bucket: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{2,62}$")] = "claim-checks"
-    prefix: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._/-]*$")] = "html-enrichment"
+    prefix: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._/-]*$")] = HTML.claim_prefix
     endpoint: HttpUrl | None = None
     region: str = "us-east-1"
     max_bytes: Annotated[Size, Field(ge=0)] = 64 * MIB
@@ -228,7 +229,7 @@ class Deferral(_Section):
     """
 
     policy: Literal["defer", "none"] = "defer"
-    topic: Topic = "mw_page_html_content_change_enrich.deferred"
+    topic: Topic = HTML.deferred_topic
     inline_allowance: PositiveDuration = timedelta(seconds=5)
     max_entries: PositiveInt = 1000
     max_bytes: Annotated[Size, Field(gt=0)] = 64 * MIB
@@ -294,10 +295,11 @@ class PipelineConfig(_Section):
     @classmethod
     def _defaults_of_the_job(cls, data: Any) -> Any:
         """Else a job would write into the topics of another by default."""
-        if not isinstance(data, Mapping) or data.get("job") != "content-enrichment":
+        places = PLACES.get(str(data.get("job"))) if isinstance(data, Mapping) else None
+        if places is None or places is HTML:
             return data
         filled = dict(data)
-        for (section, key), value in _OF_CONTENT.items():
+        for (section, key), value in _places(places).items():
             given = filled.get(section, {})
             if isinstance(given, Mapping):
                 filled[section] = {key: value} | dict(given)

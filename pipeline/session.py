@@ -7,6 +7,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from located_config.extension import VARIABLE
 from pipeline.spark_given import Given
 from pipeline.spark_keys import PROTOCOL
 
@@ -35,9 +36,15 @@ def start_session(
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName(app_name)
-    for key, value in ({**(settings or {})} | _REQUIRED).items():
+    for key, value in ({**(settings or {})} | _REQUIRED | _for_workers(os.environ)).items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
+
+
+def _for_workers(environment: Mapping[str, str]) -> dict[str, str]:
+    """Where the workers find a job of the user's own."""
+    extensions = environment.get(VARIABLE)
+    return {f"spark.executorEnv.{VARIABLE}": extensions} if extensions else {}
 
 
 def _import_all(modules: Sequence[str]) -> None:

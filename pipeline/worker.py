@@ -22,6 +22,7 @@ from pipeline.deferral.entry import Entry
 from pipeline.deferral.lane import MainLane, Policy, SlowLane
 from pipeline.deferral.snapshot import Fence, Reservation
 from pipeline.deferral.task import DirectTask, LedgerTarget, MainTask, SlowTask, page_of
+from pipeline.extensions import load_extensions
 from pipeline.fetch import breakers
 from pipeline.fetch.client import WikiClient
 from pipeline.fetch.in_flight import InFlightBytes
@@ -90,8 +91,15 @@ class Task(Protocol):
 
 
 @functools.cache
+def _config(config_json: str) -> PipelineConfig:
+    """The configuration; a job of the user's own is known from then on."""
+    load_extensions()
+    return PipelineConfig.model_validate_json(config_json)
+
+
+@functools.cache
 def _job(config_json: str, lane: str) -> Enrichment[Any]:
-    config = PipelineConfig.model_validate_json(config_json)
+    config = _config(config_json)
     if lane == "slow":
         config = _patient(config)
 
@@ -162,7 +170,7 @@ def work_off(
 
 
 def _direct(config_json: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    config = PipelineConfig.model_validate_json(config_json)
+    config = _config(config_json)
     task = DirectTask(_job(config_json, "main"), config.fetch.deadline.total_seconds())
     return _run(config, task, batches, max_started=_started_at_once(config.fetch))
 
@@ -173,7 +181,7 @@ def _main_lane(
     target: LedgerTarget,
     batches: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
-    config = PipelineConfig.model_validate_json(config_json)
+    config = _config(config_json)
     policy = _policy(config)
     limit_s = min(policy.inline_allowance_s, config.fetch.deadline.total_seconds())
     task = MainTask(
@@ -196,7 +204,7 @@ def _slow_lane(
     target: LedgerTarget,
     batches: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
-    config = PipelineConfig.model_validate_json(config_json)
+    config = _config(config_json)
     policy = _policy(config)
     task = SlowTask(
         job=_job(config_json, "slow"),

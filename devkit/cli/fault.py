@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from devkit.cli.extend_option import extend_option
 from devkit.cli.running import MOCK_API, address_of, run_id_option, running_stack, stacks_up
 from devkit.errors import UsageError
 
@@ -52,6 +53,7 @@ def fault() -> None:
 @click.option("--for", "for_", metavar="TIME", help="From now on for so long; else until it is removed.")
 @click.option("--times", type=int, metavar="N", help="For so many requests, then no more.")
 @click.option("--name", help="Its name; by default made of what it does.")
+@extend_option
 @run_id_option
 def add(
     faults: tuple[str, ...],
@@ -62,6 +64,7 @@ def add(
     times: int | None,
     name: str | None,
     run_id: str | None,
+    extend: tuple[str, ...],  # noqa: ARG001 — the option has loaded them
     **given: Any,
 ) -> None:
     """Put faults in force: those in a file, those of a scenario, written as YAML, or made of the options.

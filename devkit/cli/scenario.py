@@ -9,6 +9,7 @@ from typing import Literal
 import click
 
 from devkit.cli.exit_codes import ExitCodes, bisect_option
+from devkit.cli.extend_option import extend_option
 from devkit.cli.stack_options import STACKS, require_addresses_fit, stack_options
 from devkit.errors import DevkitError, UsageError
 from devkit.headroom.calibration import MOST
@@ -43,7 +44,8 @@ def list_() -> None:
 
 @scenario.command()
 @click.argument("file")
-def check(file: str) -> None:
+@extend_option
+def check(file: str, extend: tuple[str, ...]) -> None:  # noqa: ARG001 — the option has loaded them
     """Check a scenario, by name or file, and say what it would run."""
     from devkit.scenario.configure import config_difference
     from devkit.scenario.load import find_scenario, load_scenario
@@ -95,6 +97,7 @@ def check(file: str) -> None:
     help="Multiply every duration of the scenario by N and divide every rate by it. Default: what a short calibration "
     "of the machine asks for, 1 where it is idle; a run that was short of time is then played again.",
 )
+@extend_option
 @bisect_option
 @click.pass_context
 def run(
@@ -110,6 +113,7 @@ def run(
     pause_limit: str | None,
     debug: Literal["driver", "worker"] | None,
     stretch: int | None,
+    extend: tuple[str, ...],
     *,
     as_json: bool,
     keep: bool,
@@ -148,6 +152,7 @@ def run(
     repeat += ["--stack", backend] if backend != STACKS[0] else []
     repeat += ["--addresses", str(addresses)] if addresses else []
     repeat += ["--pipeline", command] if command is not None else []
+    repeat += [word for one in extend for word in ("--extend", one)]
     repeat += ["--stretch", str(stretch)] if stretch is not None else []
     request = StackRequest(addresses=addresses)
     options = RunOptions(

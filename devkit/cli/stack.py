@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from devkit.cli.extend_option import extend_option
 from devkit.cli.stack_options import require_addresses_fit, stack_options
 from devkit.cli.visits import tell_visits
 from devkit.errors import StackError, UsageError
@@ -24,6 +25,7 @@ from devkit.guardian.state import LOGS, RunState, known_runs, unreadable_states,
 @click.option("--brokers", type=click.Choice(["1", "3"]), default="1", show_default=True, help="How many run Kafka.")
 @click.option("--proxied", is_flag=True, help="Put the kit's proxy before all parts, for faults of the network.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Where logs go.")
+@extend_option
 def up(
     backend: str,
     addresses: Path | None,
@@ -32,6 +34,7 @@ def up(
     mock_port: int | None,
     brokers: str,
     out: Path,
+    extend: tuple[str, ...],  # noqa: ARG001 — the option has loaded them
     *,
     pipeline: bool,
     proxied: bool,

@@ -10,7 +10,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from devkit.expectations.base import ExpectationKind, Finding
 from devkit.expectations.of_program import OfProgram
-from devkit.expectations.registry import EXPECTATIONS, add
+from devkit.expectations.registry import EXPECTATIONS
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
 from devkit.observe.program import ProgramObservation
@@ -92,8 +92,7 @@ def register(expectation: ExpectationKind) -> None:
     """Add an expectation of another package: from now on scenarios can state it. Raises ValueError for a name that is
     taken.
     """
-    add(expectation)
-    _take(expectation)
+    EXPECTATIONS.add(expectation.name, expectation)
 
 
 def _take(*expectations: ExpectationKind) -> None:
@@ -102,4 +101,4 @@ def _take(*expectations: ExpectationKind) -> None:
     Expectation.model_rebuild(force=True)
 
 
-_take(*EXPECTATIONS.values())
+EXPECTATIONS.follow(_take)

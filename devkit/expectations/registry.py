@@ -1,8 +1,5 @@
 """All kinds of expectations by name."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 from devkit.expectations.abandoned import ABANDONED
 from devkit.expectations.amplification import AMPLIFICATION
 from devkit.expectations.audit import AUDIT
@@ -24,6 +21,7 @@ from devkit.expectations.refused import REFUSED
 from devkit.expectations.replays import REPLAYED_OFFSETS, REPLAYS
 from devkit.expectations.restarts import RESTARTS
 from devkit.expectations.success_rate import SUCCESS_RATE
+from located_config.registry import Registry
 
 _ALL: tuple[ExpectationKind, ...] = (
     RESTARTS,
@@ -51,11 +49,4 @@ _ALL: tuple[ExpectationKind, ...] = (
     CONTAINER_KILLS,
     PEAK_MEMORY,
 )
-_by_name: dict[str, ExpectationKind] = {expectation.name: expectation for expectation in _ALL}
-EXPECTATIONS: Mapping[str, ExpectationKind] = MappingProxyType(_by_name)
-
-
-def add(expectation: ExpectationKind) -> None:
-    """Raises ValueError when the name is taken. `devkit.expectations.register` is for other packages."""
-    if _by_name.setdefault(expectation.name, expectation) is not expectation:
-        raise ValueError(f"there is an expectation {expectation.name!r} already: give this one another name")
+EXPECTATIONS: Registry[ExpectationKind] = Registry("expectation", {one.name: one for one in _ALL})

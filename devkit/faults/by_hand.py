@@ -26,6 +26,7 @@ from devkit.guardian.environment import run_environment
 from devkit.guardian.processes import RUN_VARIABLE, is_alive
 from devkit.guardian.state import LOGS, RunState
 from devkit.waiting import wait_until
+from located_config.extension import environment_for
 from located_config.problem import problems
 
 _ENDING = timedelta(seconds=150)
@@ -119,7 +120,7 @@ class HandFaults:
                 stderr=said,
                 # It outlives this command and its terminal; the run's mark has the guardian end it with the run.
                 start_new_session=True,
-                env=run_environment(os.environ) | {RUN_VARIABLE: self._run.run_id},
+                env=run_environment(os.environ) | {RUN_VARIABLE: self._run.run_id} | environment_for("fault on a part"),
             )
         assert holder.stdin is not None
         assert holder.stdout is not None

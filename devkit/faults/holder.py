@@ -17,6 +17,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from devkit.errors import DevkitError
+from devkit.extensions import load_extensions
 from devkit.faults.attached import attached_parts
 from devkit.faults.fault import Context, Undo
 from devkit.faults.item import TimelineItem
@@ -116,6 +117,7 @@ def _say(news: News) -> None:
 
 
 def main() -> None:
+    load_extensions()
     item = TimelineItem.model_validate_json(sys.stdin.read())
     run = next(run for run in known_runs() if run.run_id == sys.argv[1])
     try:

@@ -17,6 +17,7 @@ from devkit.faults.claims import clashes
 from devkit.faults.fault import Fault, Undo
 from devkit.guardian import lease
 from devkit.guardian.lease import PAGE, journal_directory
+from located_config.extension import source_of
 
 
 class Entry(BaseModel):
@@ -28,6 +29,8 @@ class Entry(BaseModel):
     name: str
     fault: str
     module: str
+    extension: str = ""
+    """What loads the module in another process, where that is not its name."""
     asked: str
     began: datetime
     plans: tuple[Undo, ...] = ()
@@ -103,6 +106,7 @@ class Journal:
             name=name,
             fault=fault.name,
             module=type(fault).__module__,
+            extension=source_of(type(fault).__module__),
             asked=str(fault),
             began=datetime.now(UTC),
             holder=holder,

@@ -1,8 +1,5 @@
 """All faults on parts by name."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 from devkit.faults.fault import Fault
 from devkit.faults.kafka.add_partitions import AddPartitions
 from devkit.faults.kafka.client_quota import ClientQuota
@@ -26,6 +23,7 @@ from devkit.faults.store.error import StoreAnswersError
 from devkit.faults.store.slow import StoreUploadsSlow
 from devkit.faults.store.truncate import StoreDownloadsTruncated
 from located_config.near import near_miss
+from located_config.registry import Registry
 
 _ALL: tuple[type[Fault], ...] = (
     Pause,
@@ -50,14 +48,12 @@ _ALL: tuple[type[Fault], ...] = (
     StopProcess,
     CpuLoad,
 )
-_by_name: dict[str, type[Fault]] = {fault.name: fault for fault in _ALL}
-FAULTS: Mapping[str, type[Fault]] = MappingProxyType(_by_name)
+FAULTS: Registry[type[Fault]] = Registry("fault on a part", {fault.name: fault for fault in _ALL})
 
 
 def register(fault: type[Fault]) -> type[Fault]:
     """Add a fault of another package; usable as a decorator. Raises ValueError when the name is taken."""
-    if _by_name.setdefault(fault.name, fault) is not fault:
-        raise ValueError(f"there is a fault {fault.name!r} already: {_by_name[fault.name]}")
+    FAULTS.add(fault.name, fault)
     return fault
 
 

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from devkit.errors import DevkitError, StackError
 from devkit.faults.fault import Fault
@@ -19,6 +20,7 @@ from devkit.faults.journal import Entry, Journal, Page, journals
 from devkit.faults.registry import FAULTS
 from devkit.guardian.lease import has_lapsed
 from devkit.guardian.state import known_runs
+from located_config.extension import ExtensionError, load_extension
 
 
 @dataclass(frozen=True)
@@ -101,14 +103,25 @@ def _undone(page: Page, *, only_outliving: bool = False) -> Undone:
 def _fault(entry: Entry) -> type[Fault]:
     """Raises StackError when no fault of this name is known."""
     if entry.fault not in FAULTS:
-        with suppress(ImportError):
-            importlib.import_module(entry.module)  # of another package, which registers it
+        _load(entry)
     if entry.fault not in FAULTS:
         raise StackError(
             f"fault {entry.fault!r} of {entry.module} is not known here",
             hint="run `devkit heal` where that package is installed",
         )
     return FAULTS[entry.fault]
+
+
+def _load(entry: Entry) -> None:
+    """The extension of the user's that adds it, or the package of which it is. Raises StackError."""
+    if not entry.extension:
+        with suppress(ImportError):
+            importlib.import_module(entry.module)
+        return
+    try:
+        load_extension(entry.extension, Path.cwd())
+    except ExtensionError as error:
+        raise StackError(f"fault {entry.fault!r} cannot be undone: {error}", hint=error.hint) from error
 
 
 def main() -> None:

@@ -29,7 +29,8 @@ from devkit.programs.state import ProgramState
 from devkit.programs.topics import ProgramTopics
 from devkit.stack.stack import Stack
 from devkit.traffic.publish import Publisher
-from pipeline.config import JobName, PipelineConfig
+from located_config.extension import environment_for
+from pipeline.config import PipelineConfig
 
 _REFUSED = 2
 
@@ -81,8 +82,8 @@ class ConfiguredConsumer:
         container = context.engine_container()
         python = "python3" if container else sys.executable
         argv = (python, "-m", "pipeline", "consume", "--config", str(config_file), "--follow")
-        credentials = context.stack.object_store.credentials()
-        return Launch(argv, credentials, scratch=context.scratch, container=container)
+        environment = {**context.stack.object_store.credentials(), **environment_for("job")}
+        return Launch(argv, environment, scratch=context.scratch, container=container)
 
     def try_start(self, context: ProgramContext) -> FirstTry | None:  # noqa: ARG002 - part of the interface
         return None
@@ -98,7 +99,7 @@ class ConfiguredConsumer:
 class ConsumerProgram:
     """`job` is the one whose output is read; None leaves it to the configuration."""
 
-    job: JobName | None = None
+    job: str | None = None
     command: str = ""
     model: type[BaseModel] = PipelineConfig
     given_by_stack: tuple[tuple[str, ...], ...] = GIVEN_BY_STACK

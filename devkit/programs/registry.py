@@ -6,33 +6,25 @@ from devkit.programs.consumer import ConsumerKind
 from devkit.programs.program import Program, ProgramKind
 from devkit.programs.spark.program import SparkKind
 from located_config.near import nearest
+from located_config.registry import Registry
 
-_KINDS: dict[str, ProgramKind] = {}
+KINDS: Registry[ProgramKind] = Registry(
+    "kind of program", {kind.name: kind for kind in (SparkKind(), ConsumerKind(), CommandKind())}
+)
 
 
 def register(kind: ProgramKind) -> None:
     """Add a kind, so that scenarios can name it. Raises ValueError when its name is taken."""
-    if kind.name in _KINDS:
-        raise ValueError(f"there is a kind of program {kind.name!r} already: {_KINDS[kind.name]}")
-    _KINDS[kind.name] = kind
-
-
-def kinds() -> tuple[ProgramKind, ...]:
-    return tuple(_KINDS.values())
+    KINDS.add(kind.name, kind)
 
 
 def find_program(run: str) -> Program:
     """The program that `run:` names. Raises UsageError that lists the kinds."""
     name, _, words = run.strip().partition(" ")
-    kind = _KINDS.get(name)
+    kind = KINDS.get(name)
     if kind is None:
-        near = nearest(name, _KINDS)
-        known = "; ".join(f"`{one.example}`" for one in _KINDS.values())
+        near = nearest(name, KINDS)
+        known = "; ".join(f"`{one.example}`" for one in KINDS.values())
         hint = f"did you mean {near!r}?" if near else f"for example {known}"
         raise UsageError(f"there is no kind of program {name!r}", hint=hint)
     return kind.program(words.strip())
-
-
-register(SparkKind())
-register(ConsumerKind())
-register(CommandKind())

@@ -1,5 +1,7 @@
 """The JSON Schemas that stand in the repository, written from the models: `python -m devkit.report.schema`.
 
+With `--extend ./my_fault.py --to DIRECTORY` they know what extensions add, and are written there instead.
+
 `result.schema.json` is for who reads a run's result; the other two are for editors, which then complete and check
 scenario files and pipeline configurations while they are written. They know keys, types and units; what depends on
 several keys at once only `devkit scenario check` knows.
@@ -12,6 +14,7 @@ import click
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
+from devkit.cli.extend_option import extend_option
 from devkit.report.result import Result
 from devkit.scenario.model import Scenario
 from located_config.schema import AsWritten
@@ -39,11 +42,17 @@ def schemas() -> dict[Path, str]:
     }
 
 
-def main() -> None:
-    """Write the files."""
+@click.command()
+@click.option("--to", "directory", type=click.Path(path_type=Path, file_okay=False, exists=True), help="Where instead.")
+@extend_option
+def main(directory: Path | None, extend: tuple[str, ...]) -> None:
+    """Write the schemas in the repository again, or those with extensions into another directory."""
+    if extend and directory is None:
+        raise click.UsageError("--extend needs --to DIRECTORY: the schemas of the repository know no extension")
     for path, text in schemas().items():
-        path.write_text(text, encoding="utf-8")
-        click.echo(f"wrote {path.relative_to(_TOP)}")
+        place = path if directory is None else directory / path.name
+        place.write_text(text, encoding="utf-8")
+        click.echo(f"wrote {path.relative_to(_TOP) if directory is None else place}")
 
 
 if __name__ == "__main__":

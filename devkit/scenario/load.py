@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from ruamel.yaml.comments import CommentedMap
 
 from devkit.errors import UsageError
+from devkit.extensions import load_extensions_of
 from devkit.programs.places import NOWHERE
 from devkit.programs.program import Program
 from devkit.scenario.arm_name import ARMS
@@ -30,8 +31,11 @@ _BATCH_OVERHEAD_BYTES = 256
 
 
 def load_scenario(path: Path) -> Scenario:
-    """The scenario in a file. Raises InvalidFileError with every problem, or UsageError when it cannot be read."""
+    """The scenario in a file, once its extensions are loaded. Raises InvalidFileError with every problem, or UsageError
+    when it cannot be read.
+    """
     document = read_yaml(path)
+    load_extensions_of(path, document)
     try:
         scenario = Scenario.model_validate(document)
     except ValidationError as error:

@@ -166,6 +166,9 @@ def _not_taken(name: str) -> str:
 class Scenario(_Model):
     """One incident, as a file describes it.
 
+    `extend` names Python of the user's own, a file relative to the scenario's or a module, that adds to what a scenario
+    can say; it is loaded before the rest is read.
+
     `programs` are under test, all with the arm's configuration; the first is the one that expectations and figures
     speak of, and without any it is the pipeline. `timeline` has the faults on parts of the stack, each in the arms that
     it names.
@@ -181,6 +184,7 @@ class Scenario(_Model):
     name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,60}$"), AfterValidator(_not_taken)]
     title: str
     incident: Incident
+    extend: tuple[str, ...] = ()
     time_scale: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1
     preserves: str = ""
     traffic: TrafficSpec

@@ -2,14 +2,23 @@
 
 from dataclasses import replace
 
+from devkit.extensions import require_here
 from devkit.scenario.configure import programs_of, topics_made_afresh
 from devkit.scenario.model import Scenario
 from devkit.scenario.options import RunOptions
 from devkit.stack.stack import StackRequest
 
+CONTAINERS = ("compose", "testcontainers")
+
 
 def stack_request(scenario: Scenario, options: RunOptions) -> StackRequest:
-    """What the stack is asked for: also the brokers, and a proxy before each part that a fault needs one for."""
+    """What the stack is asked for: also the brokers, and a proxy before each part that a fault needs one for.
+
+    Raises UsageError for what the stack cannot know: a fault that an extension added to the mock.
+    """
+    if options.stack in CONTAINERS:
+        faults = (fault.name for rule in scenario.mock.rules for fault, _ in rule.do.given())
+        require_here("fault of the mock", faults, where=f"the mock's image of the {options.stack} stack")
     needs = (need for item in scenario.timeline for need in item.do.needs())
     return replace(
         options.request,

@@ -10,7 +10,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from mockapi.faults.clashes import check_clashes
 from mockapi.faults.fault import Fault, Terms
-from mockapi.faults.registry import FAULTS, follow
+from mockapi.faults.registry import FAULTS
 from mockapi.rules.proof import Met
 from mockapi.values.strict import Strict
 
@@ -87,4 +87,4 @@ def _take(*faults: Fault[Any]) -> None:
     Do.model_rebuild(force=True)
 
 
-follow(_take)
+FAULTS.follow(_take)

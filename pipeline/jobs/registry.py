@@ -1,18 +1,29 @@
-"""The jobs by name. A further one needs a line here, its name in `pipeline.config.JobName`, and what `Job` asks for."""
+"""The jobs by name. A further one of the project needs a line here, one in `pipeline.jobs.names`, and what `Job` asks
+for; one of another package calls `register`.
+"""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
-from pipeline.config import JobName, PipelineConfig
+from pipeline.config import PipelineConfig
 from pipeline.fetch.client import WikiClient
 from pipeline.jobs.content import ContentJob
 from pipeline.jobs.html import HtmlJob
 from pipeline.jobs.job import Job
+from pipeline.jobs.names import PLACES, JobPlaces
 
 MakeJob = Callable[[PipelineConfig, WikiClient], Job[Any]]
 
-JOBS: Mapping[JobName, MakeJob] = {
+_makes: dict[str, MakeJob] = {
     "html-enrichment": lambda config, client: HtmlJob(config.fetch, client, lambda: datetime.now(UTC)),
     "content-enrichment": lambda config, client: ContentJob(config, client, lambda: datetime.now(UTC)),
 }
+JOBS: Mapping[str, MakeJob] = MappingProxyType(_makes)
+
+
+def register(name: str, make: MakeJob, places: JobPlaces) -> None:
+    """Add a job: `make` is called once in each Python worker. Raises ValueError when the name is taken."""
+    PLACES.add(name, places)
+    _makes[name] = make

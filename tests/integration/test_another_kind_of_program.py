@@ -54,7 +54,7 @@ register(ScriptKind())
 @pytest.fixture(autouse=True)
 def _script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The package is there; what it registered is gone after the test."""
-    monkeypatch.setattr(registry, "_KINDS", dict(registry._KINDS))
+    monkeypatch.setattr(registry.KINDS, "_by_name", dict(registry.KINDS))
     (tmp_path / "script_programs.py").write_text(PACKAGE)
     monkeypatch.syspath_prepend(tmp_path)
     __import__("script_programs")

@@ -19,6 +19,7 @@ ALLOWED = {
         "located_config",
         "pipeline.config",
         "pipeline.events",
+        "pipeline.jobs.names",
         "mockapi.rules.model",
         "mockapi.rules.proof",
         "mockapi.catalog",

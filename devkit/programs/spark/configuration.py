@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from devkit.programs.places import Places, merge
 from devkit.programs.topics import ProgramTopics
-from pipeline.config import JobName, PipelineConfig
+from pipeline.config import PipelineConfig
 
 CONFIG_FILE = "pipeline.yaml"
 CONFIG: TypeAdapter[PipelineConfig] = TypeAdapter(PipelineConfig)
@@ -38,7 +38,7 @@ def raw_configuration(places: Places, settings: Mapping[str, Any]) -> dict[str, 
     return merge(given, settings)
 
 
-def configuration(places: Places, settings: Mapping[str, Any], job: JobName | None = None) -> PipelineConfig:
+def configuration(places: Places, settings: Mapping[str, Any], job: str | None = None) -> PipelineConfig:
     """That of the job, where one is named. Raises pydantic's ValidationError."""
     named = {} if job is None else {"job": job}
     return CONFIG.validate_python(raw_configuration(places, {**settings, **named}))

@@ -7,6 +7,7 @@ from pathlib import Path
 from devkit.programs.launch import Addition, Launch
 from devkit.programs.spark.configuration import write_config
 from devkit.programs.spark.place import SparkPlace, spark_environment, write_spark_conf
+from located_config.extension import environment_for
 from pipeline.config import PipelineConfig
 
 MODULE = ("-m", "pipeline")
@@ -34,4 +35,5 @@ def prepare_launch(
     write_spark_conf(place, conf_dir, jvm_options=jvm_options)
     python = place.installation.python if place.installation else sys.executable
     argv = (python, *entry, "run", config.job, "--config", str(config_file), *options)
-    return Launch(argv, spark_environment(conf_dir, credentials, place.installation), first=NEW)
+    environment = {**spark_environment(conf_dir, credentials, place.installation), **environment_for("job")}
+    return Launch(argv, environment, first=NEW)

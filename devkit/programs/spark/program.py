@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from devkit.debug.debugger import PATIENCE
 from devkit.errors import StackError, UsageError
+from devkit.extensions import require_here
 from devkit.guardian import Guardian
 from devkit.observe.arm import FirstTry
 from devkit.programs.context import ProgramContext, Say
@@ -24,7 +25,7 @@ from devkit.programs.spark.view import SparkView
 from devkit.programs.state import ProgramState
 from devkit.programs.topics import ProgramTopics
 from devkit.stack.stack import Stack
-from pipeline.config import JobName, PipelineConfig
+from pipeline.config import PipelineConfig
 
 # A scenario's incident arm is what the unsafe policies are there for.
 _OPTIONS = ("--allow-unsafe",)
@@ -62,6 +63,8 @@ class ConfiguredSpark:
                 "no debugger can be attached to a pipeline that runs in a container",
                 hint="use `--stack embedded`, where its memory is looked at from outside",
             )
+        if container:
+            require_here("job", (self.config.job,), where="the pipeline's image")
         config = self.config.model_copy(update={"stall_timeout": PATIENCE}) if debugger else self.config
         place = SparkPlace(
             store.endpoint,
@@ -92,7 +95,7 @@ class ConfiguredSpark:
 class SparkProgram:
     """`job` is the one that `run:` names; None leaves it to the configuration."""
 
-    job: JobName | None = None
+    job: str | None = None
     command: str = ""
     model: type[BaseModel] = PipelineConfig
     given_by_stack: tuple[tuple[str, ...], ...] = GIVEN_BY_STACK

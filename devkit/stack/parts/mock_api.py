@@ -17,6 +17,7 @@ from devkit.stack.parts.process import ProcessPart
 from devkit.stack.parts.running import Life, require_running
 from devkit.stack.ports import LOOPBACK, claim_port
 from devkit.waiting import wait_until
+from located_config.extension import environment_for
 from mockapi.catalog import CatalogPage
 from mockapi.rules.model import Rule
 
@@ -155,6 +156,7 @@ def start_mock_api(
         "mock-api",
         argv,
         address=mock.endpoint,
+        env=environment_for("fault of the mock"),
         ready=ready,
         restore=mock.populate_again,
         logs=logs,

@@ -16,7 +16,7 @@ from tests.unit.devkit.faults.fakes import DONE, Brief, Clock, Excuses, FakePart
 @pytest.fixture(autouse=True)
 def noted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for fault in (Noted, Brief):
-        monkeypatch.setitem(registry._by_name, fault.name, fault)
+        monkeypatch.setitem(registry.FAULTS._by_name, fault.name, fault)
     DONE.clear()
     yield
     DONE.clear()

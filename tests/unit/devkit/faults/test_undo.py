@@ -18,7 +18,7 @@ LONG_AGO = time.time() - lease.LEASE.total_seconds() - 5
 
 @pytest.fixture(autouse=True)
 def noted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setitem(registry._by_name, Noted.name, Noted)
+    monkeypatch.setitem(registry.FAULTS._by_name, Noted.name, Noted)
     DONE.clear()
     yield
     DONE.clear()
@@ -111,7 +111,7 @@ def test_heal_leaves_runs_alone_whose_guardian_lives() -> None:
 
 def test_a_fault_of_a_package_that_is_not_here(monkeypatch: pytest.MonkeyPatch) -> None:
     page("a")
-    monkeypatch.delitem(registry._by_name, Noted.name)
+    monkeypatch.delitem(registry.FAULTS._by_name, Noted.name)
     (found,) = heal_faults()
     assert "fault 'noted' of tests.unit.devkit.faults.fakes is not known here" in found.why
     assert left() == ["a"]

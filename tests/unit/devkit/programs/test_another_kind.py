@@ -46,7 +46,7 @@ expect: { incident: [{ restarts: 0 }], fixed: [{ drained: true }] }
 @pytest.fixture(autouse=True)
 def _tally(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The package is there; what it registered is gone after the test."""
-    monkeypatch.setattr(registry, "_KINDS", dict(registry._KINDS))
+    monkeypatch.setattr(registry.KINDS, "_by_name", dict(registry.KINDS))
     (tmp_path / "elsewhere_programs.py").write_text(SOURCE)
     monkeypatch.syspath_prepend(tmp_path)
     __import__("elsewhere_programs")

@@ -4,7 +4,7 @@ import pytest
 
 from devkit.errors import UsageError
 from devkit.programs.command.program import CommandProgram
-from devkit.programs.registry import find_program, kinds, register
+from devkit.programs.registry import KINDS, find_program, register
 from devkit.programs.spark.program import SPARK, SparkKind, SparkProgram
 
 
@@ -25,7 +25,7 @@ def test_a_kind_that_is_none(run: str, hint: str) -> None:
 
 
 def test_the_example_of_a_kind_names_it() -> None:
-    assert {kind.example.partition(" ")[0] for kind in kinds()} == {kind.name for kind in kinds()}
+    assert {kind.example.partition(" ")[0] for kind in KINDS.values()} == set(KINDS)
 
 
 def test_a_name_is_taken_once() -> None:

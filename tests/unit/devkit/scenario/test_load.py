@@ -21,8 +21,8 @@ BAD = {
     "unknown key with nothing like it": (
         ("time_scale: 60", "zzz: 60"),
         [
-            "5:1: zzz: unknown key; there are: name, title, incident, time_scale, preserves, traffic, mock, timeline, "
-            "kafka, programs, pipeline, container, traffic_begins, restart_delay, margin, until, arms, "
+            "5:1: zzz: unknown key; there are: name, title, incident, extend, time_scale, preserves, traffic, mock, "
+            "timeline, kafka, programs, pipeline, container, traffic_begins, restart_delay, margin, until, arms, "
             "tried_first, expect"
         ],
     ),

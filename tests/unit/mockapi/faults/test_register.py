@@ -7,6 +7,7 @@ application are made first, so that nothing depends on who is imported when.
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -152,5 +153,5 @@ def test_it_is_checked_and_written_as_the_others_are(found: Any) -> None:
 
 
 def test_a_name_is_given_once() -> None:
-    with pytest.raises(ValueError, match="there is a fault 'latency' already"):
-        register(LATENCY)
+    with pytest.raises(ValueError, match="there is a fault of the mock 'latency' already, one of the project's own"):
+        register(replace(LATENCY))

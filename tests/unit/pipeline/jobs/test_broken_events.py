@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipeline.config import JobName, PipelineConfig
+from pipeline.config import PipelineConfig
 from pipeline.deferral.budget import BatchBudget
 from pipeline.deferral.lane import OPEN_FENCE, MainLane
 from pipeline.deferral.task import LedgerTarget, MainTask
@@ -30,7 +30,7 @@ MakeBench = Callable[..., Any]
 MOST_ERROR_BYTES = 4_096
 MAX_REQUEST, LEDGER_LIMIT = 100_000, 50_000
 TEN_MB = 10_000_000
-JOBS: tuple[JobName, ...] = ("html-enrichment", "content-enrichment")
+JOBS: tuple[str, ...] = ("html-enrichment", "content-enrichment")
 KINDS = ("create", "edit", "move", "delete", "undelete", "visibility_change")
 VALUES = st.one_of([broken_values(event(kind)) for kind in KINDS])
 LENGTHS = st.sampled_from([None, 0, 1, 20, 2_000, MOST_KEY_BYTES, MOST_KEY_BYTES + 1, LEDGER_LIMIT, 2 * MAX_REQUEST])
@@ -40,7 +40,7 @@ SLOW = FetchFailedError(Failure("deadline_exceeded", "it takes long"), transient
 class Answers(dict[int, str | FetchFailedError]):
     """The right one for each revision there is."""
 
-    def __init__(self, job: JobName, failure: FetchFailedError | None = None) -> None:
+    def __init__(self, job: str, failure: FetchFailedError | None = None) -> None:
         super().__init__({0: ""})
         self._job, self._failure = job, failure
 
@@ -84,9 +84,7 @@ def outcomes(made: Any, values: list[bytes | None]) -> list[Outcome]:
 
 @pytest.mark.parametrize("job", JOBS)
 @given(value=VALUES, length=LENGTHS)
-def test_a_broken_event_ends_as_one_record(
-    bench: MakeBench, job: JobName, value: bytes | None, length: int | None
-) -> None:
+def test_a_broken_event_ends_as_one_record(bench: MakeBench, job: str, value: bytes | None, length: int | None) -> None:
     key = None if length is None else bytes(length)
     made = bench(Answers(job), job=job, sink={"max.request.size": MAX_REQUEST})
     one_record_or_none(made.config, made.process(value, key=key))

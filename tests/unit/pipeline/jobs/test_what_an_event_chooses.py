@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.config import JobName, PipelineConfig
+from pipeline.config import PipelineConfig
 from pipeline.engine import LoopThread
 from pipeline.fetch.client import WikiClient
 from pipeline.jobs import registry
@@ -33,7 +33,7 @@ from pipeline.records.record import Position, Record
 from tests.unit.pipeline.conftest import event
 
 WIKIS = {"enwiki": "en.wikipedia.org", "dewiki": "de.wikipedia.org"}
-JOBS: tuple[JobName, ...] = ("html-enrichment", "content-enrichment")
+JOBS: tuple[str, ...] = ("html-enrichment", "content-enrichment")
 PAGE = b"<p>page</p>\n"
 
 PATHS = {
@@ -209,7 +209,7 @@ def wired(make_config: Callable[..., PipelineConfig]) -> Iterator[Wired]:
         thread.loop.call_soon_threadsafe(thread.loop.stop)
 
 
-async def made(config: PipelineConfig, name: JobName) -> Enrichment[Any]:
+async def made(config: PipelineConfig, name: str) -> Enrichment[Any]:
     client = WikiClient(config, clock=time.monotonic, now=lambda: datetime.now(UTC), jitter=random.Random(0))
     return Enrichment(config, registry.JOBS[name](config, client), client, ClaimStore(config.claim_check))
 

@@ -1,0 +1,34 @@
+"""The user's own faults of the mock: see `located_config.extension`."""
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from located_config.extension import ExtensionError, load_extension, load_from_environment, load_installed
+from mockapi.errors import InputFileError
+
+GROUP = "enrichment_mockapi.extensions"
+"""The entry points of installed packages."""
+
+
+def add_option(parser: argparse.ArgumentParser) -> None:
+    """`--extend`, the argument of `load_extensions`."""
+    parser.add_argument(
+        "--extend",
+        action="append",
+        default=[],
+        metavar="PATH|MODULE",
+        help="Python of your own that adds a fault: a file, or an importable module; may be repeated",
+    )
+
+
+def load_extensions(written: Sequence[str] = ()) -> None:
+    """Those of installed packages, of the environment, and those written. Raises InputFileError."""
+    try:
+        load_installed(GROUP)
+        load_from_environment(os.environ)
+        for one in written:
+            load_extension(one, Path.cwd())
+    except ExtensionError as error:
+        raise InputFileError(f"{error}; {error.hint}" if error.hint else str(error)) from error

@@ -1,0 +1,60 @@
+"""The examples of docs/extend.md played on real parts: each process that needs an extension has it.
+
+Set-up: the files as they stand on the page, the embedded stack; a job, a fault of the mock and an expectation with the
+pipeline on Spark, a fault on a part and a kind of program with a command. Checked: the verdict, and what the extension
+itself has to show.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit.extend_page import write_examples
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    write_examples(tmp_path)
+    return tmp_path
+
+
+def play(directory: Path, name: str) -> Any:
+    """The result of the scenario, which has to reproduce its incident and to show the fix."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "devkit.cli.main", "scenario", "run", f"{name}.yaml", "--plain", "--json"],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        timeout=550,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    return json.loads(ended.stdout)
+
+
+def found(result: Any, arm: str, name: str) -> Any:
+    (finding,) = (one for one in result["arms"][arm]["findings"] if one["name"] == name)
+    return finding
+
+
+@pytest.mark.slow
+def test_a_fault_of_the_mock_and_an_expectation(directory: Path) -> None:
+    result = play(directory, "error_share")
+    assert "error events" in found(result, "incident", "error_share")["measured"]
+
+
+@pytest.mark.slow
+def test_a_job(directory: Path) -> None:
+    result = play(directory, "page_size")
+    assert result["arms"]["fixed"]["audit"]["outputs"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["connections", "script"])
+def test_a_fault_on_a_part_and_a_kind_of_program(directory: Path, name: str) -> None:
+    result = play(directory, name)
+    assert result["pipeline"].endswith("my_pipeline.py")

@@ -1,0 +1,135 @@
+"""docs/extend.md cannot rot: its examples are loaded, and what they add is known to all that lists or checks it.
+
+In a process of its own for each question, since what is registered stays.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.unit.extend_page import examples, write_examples
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+CHECKED = """
+import json, sys
+from pathlib import Path
+
+from devkit.faults.listing import in_short
+from devkit.faults.registry import FAULTS
+from devkit.report.schema import schemas
+from devkit.scenario.configure import main_program, configured
+from devkit.programs.places import NOWHERE
+from devkit.scenario.load import load_scenario
+from located_config.extension import loaded_with
+from located_config.registry import additions
+
+scenarios = {path.name: load_scenario(path) for path in sorted(Path(sys.argv[1]).glob("*.yaml"))}
+print(json.dumps({
+    "scenarios": sorted(scenarios),
+    "added": sorted((one.kind, one.name, Path(one.place.rpartition(":")[0]).name) for one in additions()),
+    "schema": {path.name: text for path, text in schemas().items()},
+    "command": main_program(scenarios["script.yaml"]).command,
+    "topics": configured(scenarios["page_size.yaml"], "fixed", NOWHERE).topics.names(),
+    "listed": in_short(FAULTS["connections"]),
+    "for the mock": [Path(one.source).name for one in loaded_with("fault of the mock")],
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("extend")
+    write_examples(found)
+    return found
+
+
+@pytest.fixture(scope="module")
+def run(directory: Path) -> Run:
+    def run(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+        """A Python process in the directory of the examples."""
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=directory,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+            env=os.environ | environment,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def checked(run: Run, directory: Path) -> dict[str, object]:
+    ended = run("-c", CHECKED, str(directory))
+    assert ended.returncode == 0, ended.stderr
+    return json.loads(ended.stdout)  # type: ignore[no-any-return]
+
+
+def test_there_is_one_of_each_kind(checked: dict[str, object]) -> None:
+    assert checked["added"] == [
+        ["expectation", "error_share", "error_share.py"],
+        ["fault of the mock", "maintenance", "maintenance.py"],
+        ["fault on a part", "connections", "connections.py"],
+        ["job", "page-size", "page_size.py"],
+        ["kind of program", "script", "script.py"],
+    ]
+
+
+def test_each_has_a_scenario(checked: dict[str, object]) -> None:
+    files = [name for name in examples() if name.endswith(".py")]
+    assert checked["scenarios"] == sorted(name.replace(".py", ".yaml") for name in files)
+
+
+def test_schemas_know_what_they_add(checked: dict[str, dict[str, str]]) -> None:
+    scenario, pipeline = checked["schema"]["scenario.schema.json"], checked["schema"]["pipeline.schema.json"]
+    assert [name for name in ("maintenance", "connections", "error_share") if f'"{name}"' not in scenario] == []
+    assert '"page-size"' in pipeline
+
+
+def test_a_scenario_uses_them(checked: dict[str, str]) -> None:
+    assert checked["command"].endswith(" -u my_pipeline.py")
+    assert {"acme.page_size.v1", "acme.page_size.error", "acme.page_size.deferred"} < set(checked["topics"])
+    assert "a neighbour holds connections" in checked["listed"]
+
+
+def test_the_mock_gets_only_what_concerns_it(checked: dict[str, object]) -> None:
+    assert checked["for the mock"] == ["maintenance.py"]
+
+
+def test_a_fault_of_the_mock_needs_no_kit(run: Run) -> None:
+    program = "import sys; sys.modules['devkit'] = None; from mockapi.__main__ import main; sys.exit(main())"
+    ended = run("-c", program, "faults", "maintenance", "--extend", "./maintenance.py")
+    assert ended.returncode == 0, ended.stderr
+    assert "  back_in  time (required)\n" in ended.stdout
+
+
+def test_devkit_lists_faults_of_both_sorts(run: Run) -> None:
+    for file, said in (("maintenance", "the maintenance page"), ("connections", "a neighbour holds connections")):
+        ended = run("-m", "devkit.cli.main", "faults", file, "--extend", f"./{file}.py")
+        assert said in ended.stdout, ended.stderr
+
+
+def test_the_variable_does_as_the_option(run: Run, directory: Path) -> None:
+    ended = run("-m", "mockapi", "faults", "maintenance", ENRICHMENT_EXTEND=f"{directory}/maintenance.py")
+    assert "the maintenance page" in ended.stdout, ended.stderr
+
+
+def test_a_job_is_known_to_the_pipeline(run: Run) -> None:
+    ended = run("-m", "pipeline", "--extend", "./page_size.py", "run", "page-siez", "--config", "x.yaml")
+    assert "there is no job 'page-siez'; did you mean 'page-size'?" in ended.stderr
+    assert run("-m", "pipeline", "run", "page-size", "--config", "x.yaml").returncode == 2
+
+
+def test_what_is_wrong_is_said_with_its_place_in_the_scenario(run: Run, directory: Path) -> None:
+    text = examples()["maintenance.yaml"].replace("[./maintenance.py]", "[./maintenance.py, ./no.py]")
+    (directory / "broken.yml").write_text(text)
+    ended = run("-m", "devkit.cli.main", "scenario", "check", "broken.yml")
+    assert ended.returncode == 2
+    assert f"error: broken.yml:4:28: extend[1]: {directory}/no.py: there is no such file" in ended.stderr
