@@ -51,7 +51,7 @@ async def answer(
         reply = await while_awaited(_behind(parse, plan.latency, render), receive, within=plan.gateway_timeout)
     finally:
         if parse is not None:
-            parse.leave()
+            parse.abandon()
     match reply:
         case GivenUp.CLIENT:
             return None

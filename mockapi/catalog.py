@@ -28,7 +28,7 @@ class CatalogRevision(Strict):
     """One revision; `parent_id` 0 means that it is the page's first.
 
     `text` is its source as given; None stands for a generated one, as it does for `user`, `user_id` and `comment`.
-    A `user_id` of 0 is somebody without an account. `hidden` are the parts that readers are not shown; `suppressed`
+    A `user_id` of 0 is a user without an account. `hidden` are the parts that readers are not shown; `suppressed`
     hides them from administrators too.
     """
 
@@ -48,7 +48,7 @@ class CatalogRevision(Strict):
         if self.user_id is not None and self.user is None:
             raise PydanticCustomError(
                 "user_id_alone",
-                "user_id {user_id} of revision {rev_id} is nobody's",
+                "user_id {user_id} of revision {rev_id} is no user's",
                 {"user_id": self.user_id, "rev_id": self.rev_id, "hint": "add user, the name"},
             )
         return self

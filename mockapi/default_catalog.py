@@ -1,4 +1,4 @@
-"""The catalog that is there when nobody gives one: 1,000 articles of English Wikipedia, from the seed.
+"""The catalog without a file of one: 1,000 articles of English Wikipedia, from the seed.
 
 Pages 1 to 1,000 of `enwiki` (`en.wikipedia.org`), each with 2 to 6 revisions, n = 1, 2, …; so the second revision of
 page 7 is 7 · 4096 + 2 = 28674, for every seed. Titles and timestamps (2026, UTC) depend on the seed.

@@ -55,7 +55,7 @@ class Draw:
     """The random source of one rule for one request: (seed, rule, key, attempt).
 
     `key` is what the request asks for, such as a revision; `attempt` counts from 1. `age_s` is how long the rule has
-    been in force: for what depends on time, and then outside the promise.
+    been effective: for what depends on time, and then not deterministic.
     """
 
     seed: int

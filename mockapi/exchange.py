@@ -97,8 +97,8 @@ class Exchange:
     def _hangs(self, world: World, rule: str) -> bool:
         """Whether a rule that held a request still does. One that has fired as often as it may goes on holding it."""
         return self._worlds.current is world and any(
-            standing.rule.name == rule and standing.rule.do.has(HANG) and standing.phase in {"in force", "spent"}
-            for standing in world.rulebook.standings()
+            status.rule.name == rule and status.rule.do.has(HANG) and status.phase in {"effective", "spent"}
+            for status in world.rulebook.statuses()
         )
 
 

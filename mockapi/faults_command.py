@@ -77,12 +77,12 @@ def _one(fault: FaultDescription) -> Iterator[str]:
         need = " (required)" if one.required else ""
         yield from _wrapped(f"  {one.name:{width}}", f"{one.form}{need}", indent=width + 4)
     yield f"  {rule_example(fault)}"
-    if not fault.promised:
+    if not fault.deterministic:
         yield "(*) depends on time, order or load"
 
 
 def _mark(fault: FaultDescription) -> str:
-    return "" if fault.promised else " (*)"
+    return "" if fault.deterministic else " (*)"
 
 
 def _wrapped(name: str, text: str, *, indent: int) -> list[str]:

@@ -30,7 +30,7 @@ class _Open:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """An entry, and what rules could see of its request, without the body; None where nobody told."""
+    """An entry, and what rules could see of its request, without the body; None where it is not known."""
 
     entry: Entry
     subject: Subject | None

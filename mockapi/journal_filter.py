@@ -1,4 +1,4 @@
-"""Which entries of the journal somebody asks for."""
+"""Which entries of the journal a client asks for."""
 
 from dataclasses import dataclass
 from fnmatch import fnmatchcase

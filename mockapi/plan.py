@@ -59,7 +59,7 @@ AS_BUILT = WikiState()
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The faults in force for a request.
+    """The effective faults of a request.
 
     `rules` are the names of all that matched, also those a later one overrode. `draws` holds what was drawn, by a name
     that ends in its unit (`latency_s`). `latency` None is for ever. `parse` and `gateway_timeout` are None without such

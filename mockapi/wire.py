@@ -2,7 +2,7 @@
 
     scope["extensions"]["mockapi"]["wire"] ──> Wire: raw bytes, FIN, RST, no more reading, the request's number
 
-A Wire is good for one request. Whoever writes to it has taken the answer over: nothing more is to be sent by ASGI,
+A Wire is good for one request. Its writer has taken the answer over: nothing more is to be sent by ASGI,
 and the connection ends with `finish` or `reset`.
 """
 

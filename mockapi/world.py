@@ -1,7 +1,7 @@
 """All that answers depend on: seed, catalog, rules; and what came of it: attempts, parses, journal.
 
 A world is built whole and then swapped in, so no request ever sees half of a new one. A request keeps the world it
-began in to its end; what it still journals there is gone with that world, and so are parses that nobody waits for.
+began in to its end; what it still journals there is gone with that world, and so are parses without a waiting client.
 """
 
 from collections.abc import Iterable

@@ -67,7 +67,7 @@ def add(
     extend: tuple[str, ...],  # noqa: ARG001 — the option has loaded them
     **given: Any,
 ) -> None:
-    """Put faults in force: those in a file, those of a scenario, written as YAML, or made of the options.
+    """Add faults: those in a file, those of a scenario, written as YAML, or made of the options.
 
     \b
     devkit fault add --status 504 --share 5%
@@ -117,7 +117,7 @@ def add(
             document["name"] = name
     names = control.add(documents)
     for added in names:
-        click.echo(f"stack {run.run_id}: {_shown(added)} is in force")
+        click.echo(f"stack {run.run_id}: {_shown(added)} is effective")
     _tell_whose(run, run_id)
     if not run.released:
         click.echo("  until the arm ends: the next one begins with the scenario's own faults", err=True)
@@ -147,7 +147,7 @@ def _add_on_a_part(run: "RunState", item: "TimelineItem", control: "FaultControl
         click.echo(f"stack {run.run_id}: {_shown(added.name)} is done: {added.text}")
         _tell_whose(run, run_id)
         return
-    click.echo(f"stack {run.run_id}: {_shown(added.name)} {'waits' if added.waits else 'is in force'}")
+    click.echo(f"stack {run.run_id}: {_shown(added.name)} {'waits' if added.waits else 'is effective'}")
     _tell_whose(run, run_id)
     which = shlex.join([added.name, *(["--run-id", run.run_id] if run_id else [])])
     click.echo(f"  `devkit fault remove {which}` ends it", err=True)
@@ -192,7 +192,7 @@ def list_(run_id: str | None, *, as_json: bool) -> None:
         statuses = ", ".join(f"{status}: {count}" for status, count in sorted(one.counts.by_status.items()))
         last = "" if one.last_s_ago is None else f", the last {one.last_s_ago:.0f} s ago"
         met = f"met {one.counts.requests} requests ({statuses}){last}" if one.counts.requests else "met nothing yet"
-        click.echo(f"  {_shown(one.name)}: {_standing(one)}{met}")
+        click.echo(f"  {_shown(one.name)}: {_status(one)}{met}")
         click.echo(f"      when {_flow(one.when) or 'any request'}, do {_flow(one.do)}")
 
 
@@ -205,9 +205,9 @@ def _since(entry: "Entry") -> str:
     return f"for {acts_s:.0f} s{left}{by}"
 
 
-def _standing(one: "Fault") -> str:
+def _status(one: "Fault") -> str:
     """What there is to say of its end, with a comma after it."""
-    if one.phase != "in force":
+    if one.phase != "effective":
         return f"{one.phase}, "
     left = [
         *([] if one.ttl_left_s is None else [f"{one.ttl_left_s:.0f} s left, "]),
@@ -218,7 +218,7 @@ def _standing(one: "Fault") -> str:
 
 @fault.command()
 @click.argument("names", nargs=-1)
-@click.option("--all", "everything", is_flag=True, help="All that is in force, the scenario's own too.")
+@click.option("--all", "everything", is_flag=True, help="All that is effective, the scenario's own too.")
 @run_id_option
 def remove(names: tuple[str, ...], run_id: str | None, *, everything: bool) -> None:
     """Take faults out of force by their names."""

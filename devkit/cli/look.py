@@ -99,7 +99,7 @@ def lag(run_id: str | None, *, as_json: bool) -> None:
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[list | show POSITION | retry … | drop …]")
 @run_id_option
 def deferred(arguments: tuple[str, ...], run_id: str | None) -> None:
-    """What the pipeline has put aside: `python -m pipeline deferred …` with its configuration.
+    """The deferred events of the pipeline: `python -m pipeline deferred …` with its configuration.
 
     --run-id stands before what is asked for.
     """

@@ -1,4 +1,4 @@
-"""The faults of a running mock, through its control API: what is in force, put one in, take one out.
+"""The faults of a running mock, through its control API: which are effective, put one in, take one out.
 
 A fault is sent as it was written, and the mock checks it: what it says of place, problem and hint is what a person
 reads. So this knows nothing of the rule language but where a rule's name stands.
@@ -29,7 +29,7 @@ class _Problem(BaseModel):
     hint: str | None = None
 
 
-class _Standing(BaseModel):
+class _Status(BaseModel):
     """How the mock says that a rule stands."""
 
     rule: dict[str, Any]
@@ -41,7 +41,7 @@ class _Standing(BaseModel):
 class Fault(BaseModel):
     """A rule and what it did. `last_s_ago` counts from now to the last request it met, None when none did.
 
-    `phase` is "in force", or why it is not: "expired", "spent", "switched off". What is left of its time, in seconds,
+    `phase` is "effective", or why it is not: "expired", "spent", "switched off". What is left of its time, in seconds,
     and how often it may still fire are None for no end.
     """
 
@@ -50,7 +50,7 @@ class Fault(BaseModel):
     do: dict[str, Any] = {}
     counts: RuleCounts
     last_s_ago: float | None = None
-    phase: str = "in force"
+    phase: str = "effective"
     ttl_left_s: float | None = None
     times_left: int | None = None
 
@@ -64,12 +64,12 @@ class FaultControl:
 
     def listed(self) -> list[Fault]:
         """All rules in the order in which they apply, also those that are over."""
-        standings = TypeAdapter(list[_Standing]).validate_json(self._call("GET", "/standing"))
+        statuses = TypeAdapter(list[_Status]).validate_json(self._call("GET", "/status"))
         counts = JournalCounts.model_validate_json(self._call("GET", "/journal/counts"))
-        return [_fault(standing, counts) for standing in standings]
+        return [_fault(status, counts) for status in statuses]
 
     def add(self, documents: Sequence[Document]) -> list[str]:
-        """Put all of them in force, or none; returns their names, which are made up where there is none."""
+        """Add all of them, or none; returns their names, which are made up where there is none."""
         taken = {fault.name for fault in self.listed()}
         added: list[str] = []
         for document in documents:
@@ -124,8 +124,8 @@ def _items(do: object) -> list[tuple[str, Any]]:
     return list(do.items()) if isinstance(do, Mapping) else []
 
 
-def _fault(standing: _Standing, counts: JournalCounts) -> Fault:
-    rule = standing.rule
+def _fault(status: _Status, counts: JournalCounts) -> Fault:
+    rule = status.rule
     counted = counts.rules.get(rule["name"], _NOT_MET)
     last = None
     if counted.last_at_s is not None and counts.clock_s is not None:
@@ -136,9 +136,9 @@ def _fault(standing: _Standing, counts: JournalCounts) -> Fault:
         do=rule.get("do") or {},
         counts=counted,
         last_s_ago=last,
-        phase=standing.phase,
-        ttl_left_s=standing.ttl_left_s,
-        times_left=standing.times_left,
+        phase=status.phase,
+        ttl_left_s=status.ttl_left_s,
+        times_left=status.times_left,
     )
 
 

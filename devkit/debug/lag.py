@@ -1,4 +1,4 @@
-"""How far a pipeline is behind its source: its checkpoint against the source's ends, and what it has put aside."""
+"""How far a pipeline is behind its source: its checkpoint against the source's ends, and its deferred events."""
 
 from contextlib import closing
 from dataclasses import dataclass

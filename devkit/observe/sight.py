@@ -3,7 +3,7 @@
 offsets      up to where it has committed: from a checkpoint in Spark's layout
 batches      which batches it planned: from `batch_started` lines on its standard output
 words        how it says that it failed: from `started` and `failed` lines on its standard output
-deferrals    what it has put aside: from a deferral topic in the kit's layout
+deferrals    its deferred events: from a deferral topic in the kit's layout
 sources      which event a record comes from: from the headers `source-topic`, `source-partition`, `source-offset`
 
 Whoever writes these is seen like the kit's own pipeline. What of an arm a fault may take from sight, whatever program

@@ -77,7 +77,7 @@ def _strangers(scenario: Scenario) -> Iterator[Problem]:
         if rule.when.wiki is not None and rule.when.wiki not in scenario.traffic.wikis:
             text = f"no such wiki in traffic.wikis ({', '.join(scenario.traffic.wikis)})"
             yield Problem((*base, "wiki"), text)
-        for fault, why in rule.do.unseen().items():
+        for fault, why in rule.do.not_observable().items():
             yield Problem(("mock", "rules", number, "do", fault), f"nobody can show that it fired, as {why}")
     for arm in ARMS:
         for number, expectation in enumerate(scenario.expect.of(arm)):

@@ -38,7 +38,10 @@ def unanswerable(scenario: Scenario, arm: ArmName, expectation: Expectation) -> 
         if not _serves_metrics(scenario, arm):
             yield "", "this arm serves no metrics: set metrics.port (0 takes a free one) in `pipeline`"
         elif expectation.kind == "metric_missing" and argument.name not in _shown_elsewhere(scenario, arm):
-            yield "name", "no metric_exists of the other arm asks for it, so it could be misspelt and nobody would see"
+            yield (
+                "name",
+                "no metric_exists of the other arm asks for it, so it could be misspelt and it would be overlooked",
+            )
 
 
 def _serves_metrics(scenario: Scenario, arm: ArmName) -> bool:

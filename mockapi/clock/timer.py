@@ -11,4 +11,4 @@ class Timer(Protocol):
 
 
 Later = Callable[[float, Callable[[], None]], Timer]
-"""Calls a function once, so many seconds from now."""
+"""Calls a function once, a number of seconds from now."""

@@ -128,7 +128,7 @@ def _fault_groups() -> Iterator[str]:
     for group, title in GROUPS.items():
         rows = "".join(
             f"<tr><th><code>{escape(fault.name)}</code></th><td>{escape(fault.summary)}"
-            f"{'' if fault.promised else ' <i>(depends on time, order or load)</i>'}</td>"
+            f"{'' if fault.deterministic else ' <i>(depends on time, order or load)</i>'}</td>"
             f"<td><code>{escape(rule_example(fault))}</code></td></tr>"
             for fault in described()
             if fault.group == group

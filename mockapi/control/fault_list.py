@@ -33,14 +33,14 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class FaultDescription:
-    """A fault for those who write rules. `form` is what may stand under its key; `promised` is whether what it does is
-    a function of seed, rule, key and attempt alone.
+    """A fault for those who write rules. `form` is what may stand under its key; `deterministic` is whether what it
+    does is a function of seed, rule, key and attempt alone.
     """
 
     name: str
     group: str
     summary: str
-    promised: bool
+    deterministic: bool
     form: str
     parameters: tuple[Parameter, ...]
     example: object
@@ -66,7 +66,7 @@ def _description(fault: Fault[Any], schema: Schema) -> FaultDescription:
         name=fault.name,
         group=fault.group,
         summary=fault.summary,
-        promised=fault.promised,
+        deterministic=fault.deterministic,
         form=in_words(schema["properties"][fault.name], definitions),
         parameters=tuple(parameters.values()),
         example=fault.example,

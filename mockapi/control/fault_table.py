@@ -15,8 +15,9 @@ _TABLE: Final = re.compile(re.escape(_HEAD) + r"(?:\|.*\n)*")
 def fault_table() -> str:
     """The table in Markdown, a row a fault in the order in which a request meets them."""
     return _HEAD + "".join(
-        f"| `{fault.name}: {flow(fault.example)}` | {fault.docs or fault.summary}{'' if fault.promised else ' (*)'} |\n"
+        f"| `{fault.name}: {flow(fault.example)}` | {fault.docs or fault.summary}{mark} |\n"
         for fault in FAULTS.values()
+        for mark in ["" if fault.deterministic else " (*)"]
     )
 
 

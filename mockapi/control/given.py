@@ -68,6 +68,6 @@ async def _body(request: Request) -> bytes:
             if len(body) > MOST_BODY_BYTES:
                 raise Refusal(413, [Problem("", f"more than {MOST_BODY_BYTES} bytes", "send less at once")])
     except ClientDisconnect:
-        # Nobody reads this.
+        # Not read.
         raise Refusal(400, [Problem("", "the client left before the end of its body")]) from None
     return bytes(body)

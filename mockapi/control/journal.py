@@ -90,5 +90,5 @@ def _why(world: World, rule: str, kept: Kept) -> list[dict[str, str]]:
 
 
 def _json(found: list[Entry] | list[dict[str, object]]) -> Response:
-    # Ten thousand entries would take a validating serialiser most of a second, in which nobody else is served.
+    # Ten thousand entries would take a validating serialiser most of a second, in which no other request is served.
     return Response(orjson.dumps(found, option=orjson.OPT_UTC_Z), media_type="application/json")

@@ -1,6 +1,6 @@
 """`/metrics`: the figures of the current world, in Prometheus' text format or OpenMetrics.
 
-They are read when somebody asks and cost nothing else. Counters begin at 0 again when the journal is emptied or another
+They are read for each scrape and cost nothing else. Counters begin at 0 again when the journal is emptied or another
 state is set, as with a process that restarts. Labels are few: parts of the API, statuses and the names of rules.
 """
 
@@ -69,10 +69,10 @@ def _rules(world: World, counts: Counts) -> Iterator[Metric]:
         for status, number in sorted(rule.by_status.items()):
             met.add_metric([name, status], number)
     yield met
-    standing = GaugeMetricFamily("mockapi_rule_in_force", "Whether a rule can fire now.", labels=["rule"])
-    for one in world.rulebook.standings():
-        standing.add_metric([one.rule.name], one.phase == "in force")
-    yield standing
+    effective = GaugeMetricFamily("mockapi_rule_effective", "Whether a rule can fire now.", labels=["rule"])
+    for one in world.rulebook.statuses():
+        effective.add_metric([one.rule.name], one.phase == "effective")
+    yield effective
 
 
 def _upstream(world: World) -> Iterator[Metric]:
@@ -82,7 +82,7 @@ def _upstream(world: World) -> Iterator[Metric]:
     queued = GaugeMetricFamily("mockapi_parses_queued", "Parses that wait for a slot.", labels=["rule"])
     parses = CounterMetricFamily("mockapi_parses", "Parses that ended.", labels=["rule"])
     abandoned = CounterMetricFamily(
-        "mockapi_parses_abandoned", "Parses for which nobody waited any more when they ended.", labels=["rule"]
+        "mockapi_parses_abandoned", "Parses whose client was gone when they ended.", labels=["rule"]
     )
     for rule, load in loads.items():
         busy.add_metric([rule], load.busy)

@@ -64,4 +64,4 @@ def _tell_refusals(operation: dict[str, Any]) -> None:
 
 
 Document = Callable[[], Mapping[str, Any]]
-"""Gives the document when somebody asks; it is the same each time."""
+"""Gives the document for a request; it is the same each time."""

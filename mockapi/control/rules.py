@@ -1,6 +1,6 @@
-"""`/rules` and `/standing`: the faults, one by one or all at once, and how they stand.
+"""`/rules` and `/status`: the faults, one by one or all at once, and their status.
 
-`/rules` gives rules as they can be put back; `/standing` also what is left of `ttl` and `times` and what fired.
+`/rules` gives rules as they can be put back; `/status` also what is left of `ttl` and `times` and what fired.
 """
 
 from typing import Final
@@ -13,7 +13,7 @@ from mockapi.control.parameters import only
 from mockapi.control.refusal import Refusal
 from mockapi.faults.registry import FAULTS
 from mockapi.problems import Problem
-from mockapi.rules.book import Standing
+from mockapi.rules.book import RuleStatus
 from mockapi.rules.model import Rule, Rules
 from mockapi.values.strict import Strict
 from mockapi.world import World, Worlds
@@ -105,10 +105,10 @@ def rule_routes(worlds: Worlds) -> APIRouter:
         _known(world, name)
         world.rulebook.remove(name)
 
-    @routes.get("/standing", response_model_exclude_defaults=True)
-    async def get_standing() -> tuple[Standing, ...]:
-        """How each rule stands: in force, switched off, expired or spent; what is left, and how often it fired."""
-        return worlds.current.rulebook.standings()
+    @routes.get("/status", response_model_exclude_defaults=True)
+    async def get_status() -> tuple[RuleStatus, ...]:
+        """The status of each rule: effective, switched off, expired or spent; what is left, and how often it fired."""
+        return worlds.current.rulebook.statuses()
 
     return routes
 

@@ -1,7 +1,7 @@
 """The two ways an answer can leave: through ASGI, or as bytes of our own on the bare connection.
 
-ASGI sends only what is right. What is not goes over a Wire; then the connection ends, since nobody could tell where
-another answer begins on it.
+ASGI sends only what is right. What is not goes over a Wire; then the connection ends, since a client could not tell
+where another answer begins on it.
 """
 
 from typing import Protocol

@@ -8,7 +8,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """A place in a run of bytes: after so many of them, or after a `share` of them, from 0 to 1."""
+    """A place in a run of bytes: after a number of them, or after a `share` of them, from 0 to 1."""
 
     count: int | None = None
     share: float | None = None
@@ -58,7 +58,7 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """What Content-Length says: something other than the truth, or the truth and so many bytes more."""
+    """What Content-Length says: another length, or the true one and a number of bytes more."""
 
     says: Literal["compressed", "decoded", "absent", "negative", "off by"]
     off_by: int = 0
@@ -66,7 +66,7 @@ class Length:
 
 @dataclass(frozen=True, slots=True)
 class BrokenText:
-    """So many bytes at a place of the document are no UTF-8."""
+    """A number of bytes at a place of the document that are no UTF-8."""
 
     count: int
     at: Offset

@@ -36,7 +36,7 @@ class Leaving:
         return self._watching.done() or (self._wire is not None and self._wire.gone)
 
     async def held_back(self, seconds: float | None) -> bool:
-        """Waits so long, for None for ever; False, at once, when the client has left."""
+        """Waits for this time, for None for ever; False, at once, when the client has left."""
         if seconds is not None and seconds <= 0:
             # Once the client has gone, sending returns without a switch; who watches for it needs a turn to see it.
             await asyncio.sleep(0)

@@ -1,8 +1,8 @@
 """An answer as it is to leave: its reply with what the rules make of headers and bytes, and how the body is framed.
 
-    reply ── charset, broken text, coding, length, ending ──> Message(reply, chunked, truthful)
+    reply ── charset, broken text, coding, length, ending ──> Message(reply, chunked, well_formed)
 
-A message that is `truthful` can be sent by any server. The others need the bare connection.
+A message that is `well_formed` can be sent by any server. The others need the bare connection.
 """
 
 import asyncio
@@ -27,15 +27,15 @@ _STEP_PIECES: Final = 8  # 2 MiB: a tenth of a second of gzip
 @dataclass(frozen=True, slots=True)
 class Message:
     """`head_only` is the answer to a HEAD, `bodiless` any that has headers only, whatever they say. `chunked` is how
-    the body is framed if not by a length. `truthful` is whether headers and framing fit the body and the answer ends as
-    it should.
+    the body is framed if not by a length. `well_formed` is whether headers and framing fit the body and the answer ends
+    as it should.
     """
 
     reply: Reply
     head_only: bool
     bodiless: bool
     chunked: bool
-    truthful: bool
+    well_formed: bool
 
 
 async def message(reply: Reply, delivery: Delivery, *, head_only: bool, number: int = 1) -> Message:
@@ -49,14 +49,14 @@ async def message(reply: Reply, delivery: Delivery, *, head_only: bool, number: 
     if delivery.ending is not None:
         reply = await _framed(reply, delivery.ending, bodiless=bodiless)
     chunked = _chunked(reply, bodiless=bodiless)
-    truthful = delivery.ending is None and (bodiless or chunked or _says(reply, reply.body.wire_bytes))
-    return Message(reply, head_only, bodiless, chunked, truthful)
+    well_formed = delivery.ending is None and (bodiless or chunked or _says(reply, reply.body.wire_bytes))
+    return Message(reply, head_only, bodiless, chunked, well_formed)
 
 
 def as_it_is(reply: Reply, *, head_only: bool) -> Message:
     """`reply` unchanged."""
     bodiless = head_only or reply.status in _BODILESS
-    return Message(reply, head_only, bodiless, _chunked(reply, bodiless=bodiless), truthful=True)
+    return Message(reply, head_only, bodiless, _chunked(reply, bodiless=bodiless), well_formed=True)
 
 
 async def length_of(body: Body) -> int:
@@ -67,8 +67,8 @@ async def length_of(body: Body) -> int:
 
 
 async def _measured(pieces: Iterator[bytes]) -> int:
-    """How many bytes they are together. A thread is taken for a few of them at a time: whoever else needs one gets a
-    turn, and who cancels this, as the end of the server does, waits for a step and not for a GiB.
+    """How many bytes they are together. A thread is taken for a few of them at a time: another request that needs one
+    gets a turn, and who cancels this, as the end of the server does, waits for a step and not for a GiB.
     """
     total = 0
     while lengths := await asyncio.to_thread(_lengths, pieces):

@@ -43,7 +43,7 @@ NOTHING_SENT: Final = Sent(None)
 async def send_message(
     message: Message, delivery: Delivery, *, wire: Wire | None, receive: Receive, send: Send
 ) -> Sent:
-    """Sends `message` in the way of `delivery`. Without a wire it must be truthful."""
+    """Sends `message` in the way of `delivery`. Without a wire it must be `well_formed`."""
     if delivery is AS_IT_IS and (message.bodiless or _short(message.reply.body)):
         sent = await _at_once(message, wire, send)
     else:
@@ -81,7 +81,7 @@ async def _at_once(message: Message, wire: Wire | None, send: Send) -> Sent:
 async def _at_length(message: Message, delivery: Delivery, leaving: Leaving, wire: Wire | None, send: Send) -> Sent:
     if leaving.seen:
         return NOTHING_SENT
-    if message.truthful or wire is None:
+    if message.well_formed or wire is None:
         return await _whole(message, delivery, AsgiChannel(send), leaving)
     channel = RawChannel(wire, chunked=message.chunked)
     if delivery.ending is None:

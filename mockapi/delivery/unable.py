@@ -19,4 +19,4 @@ UNABLE: Final = as_it_is(
 def needs_wire(message: Message, delivery: Delivery) -> bool:
     """Whether ASGI cannot send `message` in the way of `delivery`."""
     ends_silently = delivery.keep_alive is not None and not delivery.keep_alive.announced
-    return not message.truthful or ends_silently or delivery.hang is not None
+    return not message.well_formed or ends_silently or delivery.hang is not None

@@ -1,4 +1,4 @@
-"""Bandwidth: the body of each answer comes at so many bytes a second, in steps of a quarter of a second or finer.
+"""Bandwidth: the body of each answer comes at a number of bytes per second, in steps of a quarter of a second or finer.
 
 The limit is that of one answer. Many at once each have theirs.
 """
@@ -31,8 +31,8 @@ def apply(plan: Plan, bytes_a_second: int, draw: Draw) -> Plan:  # noqa: ARG001 
 FAULT = Fault(
     name="bandwidth",
     group="body",
-    summary="the body comes at so many bytes a second",
-    docs="the body comes at so many bytes a second",
+    summary="the body comes at this number of bytes per second",
+    docs="the body comes at this number of bytes per second",
     takes=Annotated[Size, Field(ge=1), PER_SECOND],
     example="64KiB",
     apply=apply,

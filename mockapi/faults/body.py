@@ -26,7 +26,7 @@ DEFAULT_CHANGED_BYTES: Final = 64 * 1024
 class Body(Strict):
     """Another body for a revision that exists.
 
-    `size`: the whole document has exactly so many bytes, up to 1 GiB; or so many as are drawn for the revision.
+    `size`: the whole document has exactly this number of bytes, up to 1 GiB; or a number drawn for the revision.
     Revision and parent then differ in `changed_bytes` in the middle (default: 64 KiB, less in a document too small for
     that). `bomb`: a document of that size that a coding makes a thousand times smaller. `encoding` is used for a client
     that accepts it, for any with `force`; one that does not accept it gets what it gets without a rule: gzip if it

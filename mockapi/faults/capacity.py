@@ -1,4 +1,5 @@
-"""Capacity: so many parses at once for all requests that meet the rule; the others queue in the order they came in.
+"""Capacity: a number of parses at once for all requests that match the rule; the others queue in the order they came
+in.
 
 So latency comes of load: with service time s and k parses, at most k/s renders a second leave, and what comes in
 beyond that waits. Which request waits how long depends on the clients' timing and is no function of the seed.
@@ -43,14 +44,14 @@ def inaction(capacity: Capacity, met: Met) -> str:
 FAULT = Fault(
     name="capacity",
     group="upstream",
-    summary="so many parses at once, the others queue; overflow 503 or 429",
+    summary="a number of parses at once, the others queue; overflow 503 or 429",
     docs=(
-        "so many parses at once for all requests that meet the rule, the others queue; so latency comes of load. Who "
-        "finds the queue full gets `overflow`, 503 or 429"
+        "this number of parses at once for all requests that match the rule, the others queue; latency follows load. "
+        "Who finds the queue full gets `overflow`, 503 or 429"
     ),
     takes=Annotated[Capacity, spelled_out("parses", int | Capacity)],
     example={"parses": 4, "queue": 100},
     apply=apply,
-    promised=False,
+    deterministic=False,
     inaction=inaction,
 )

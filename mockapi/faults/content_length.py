@@ -2,8 +2,8 @@
 
 `compressed` is what a proxy leaves behind that unpacks an answer and forgets the header: the body is plain, the length
 that of its gzip. `decoded` is the reverse mistake, and only one if the client accepts a coding. After a body whose
-length was a lie the connection ends (FIN), for nobody could tell where the next answer begins; `absent` sends the body
-in chunks and is no lie.
+length was a lie the connection ends (FIN), for a client could not tell where the next answer begins; `absent` sends the
+body in chunks and is no lie.
 """
 
 from collections.abc import Mapping

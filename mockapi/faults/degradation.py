@@ -40,5 +40,5 @@ FAULT = Fault(
     takes=Degradation,
     example={"adds": "5s", "over": "60s"},
     apply=apply,
-    promised=False,
+    deterministic=False,
 )

@@ -16,7 +16,7 @@ from mockapi.values.strict import Strict
 
 
 class Dribble(Strict):
-    """So many `bytes` of the body `every` so often, the first at once; the last piece may be shorter."""
+    """`bytes` bytes of the body, `every` interval, the first at once; the last piece may be shorter."""
 
     bytes: Size = Field(ge=1)
     every: PositiveDuration

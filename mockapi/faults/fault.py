@@ -37,14 +37,15 @@ class Terms:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault(Generic[P]):
     """`name` is its key in a rule's `do`, under which stands what `takes` accepts, a pydantic annotation.
-    `apply(plan, parameters, draw)` returns the plan with this fault in it. `promised` is whether what it does is a
+    `apply(plan, parameters, draw)` returns the plan with this fault in it. `deterministic` is whether what it does is a
     function of (seed, rule, key, attempt) alone; what depends on time, load or order is not.
 
     `summary` is a line; `docs` is what docs/faults.md says in place of it, in Markdown; `example` is a value of
     the key that is worth showing.
 
     A fault acts on each request that it meets unless it has an `inaction`, which says why the journal does not show
-    that it acted, or nothing when it does; for one that no journal can show, `unseen` says why, and what comes near.
+    that it acted, or nothing when it does; for one that no journal can show, `not_observable` says why, and what comes
+    near.
 
     It stands in a rule `alone`, or not beside a fault that claims one of the same slots, or not beside what `clash`
     names of all parameters of the rule. `suits` raises PydanticCustomError for terms of a rule that do not go with it.
@@ -56,10 +57,10 @@ class Fault(Generic[P]):
     takes: Any
     example: object
     apply: Callable[[Plan, P, Draw], Plan]
-    promised: bool = True
+    deterministic: bool = True
     docs: str = ""
     inaction: Callable[[P, Met], str] | None = None
-    unseen: str = ""
+    not_observable: str = ""
     alone: bool = False
     claims: tuple[Slot, ...] = ()
     clash: Callable[[P, Mapping[str, object]], Clash | None] | None = None

@@ -17,7 +17,7 @@ from mockapi.values.strict import Strict
 
 
 class Garbage(Strict):
-    """So many `bytes` in place of the whole answer, or after its headers in place of the body."""
+    """`bytes` bytes in place of the whole answer, or after its headers in place of the body."""
 
     at: Literal["before headers", "after headers"] = "before headers"
     bytes: Size = Field(default=512, ge=1, le=1 << 20)

@@ -1,4 +1,4 @@
-"""Gateway timeout: a proxy in front of the wiki that waits for an answer so long and no longer.
+"""Gateway timeout: a proxy in front of the wiki that waits for an answer for a limited time.
 
 The time counts from the request's arrival and covers everything behind the proxy: queue, parse, latency, rendering.
 The client then gets envoy's 504, and the parse behind goes on, since PHP does not notice: it keeps its place in the
@@ -38,6 +38,6 @@ FAULT = Fault(
     takes=PositiveDuration,
     example="1s",
     apply=apply,
-    promised=False,
+    deterministic=False,
     inaction=inaction,
 )

@@ -20,7 +20,7 @@ from mockapi.values.strict import Strict
 
 
 class InvalidUtf8(Strict):
-    """So many `bytes` in a row, `at` a place of the document (default: its middle)."""
+    """`bytes` bytes in a row, `at` a place of the document (default: its middle)."""
 
     bytes: int = Field(ge=1, le=1 << 20, strict=True)
     at: After = HALF
@@ -42,8 +42,8 @@ def clash(invalid: InvalidUtf8, given: Mapping[str, object]) -> Clash | None:  #
 FAULT = Fault(
     name="invalid_utf8",
     group="body",
-    summary="so many bytes of the document are no UTF-8",
-    docs="so many bytes are no UTF-8; the length stays",
+    summary="this number of bytes of the document is not UTF-8",
+    docs="this number of bytes is not UTF-8; the length stays",
     takes=Annotated[InvalidUtf8, spelled_out("bytes", int | InvalidUtf8)],
     example={"bytes": 3, "at": "50%"},
     apply=apply,

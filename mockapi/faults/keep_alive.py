@@ -1,4 +1,4 @@
-"""Keep alive: a connection carries so many answers; then the server ends it (FIN).
+"""Keep alive: a connection carries a number of answers; then the server ends it (FIN).
 
 Unannounced, as when a server's idle time is over, the client may be sending its next request at that moment. Which
 request is the n-th of a connection is up to the client, so it is no function of the seed.
@@ -18,8 +18,8 @@ from mockapi.values.strict import Strict
 
 
 class KeepAliveEnd(Strict):
-    """The connection ends after so many `requests`, all that it carried counted; `announce` says so in the last one's
-    `Connection: close`.
+    """The connection ends after this number of `requests`, all that it carried counted; `announce` says so in the last
+    one's `Connection: close`.
     """
 
     requests: int = Field(ge=1, strict=True)
@@ -40,5 +40,5 @@ FAULT = Fault(
     takes=Annotated[KeepAliveEnd, spelled_out("requests", int | KeepAliveEnd)],
     example={"requests": 5},
     apply=apply,
-    promised=False,
+    deterministic=False,
 )

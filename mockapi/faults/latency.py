@@ -1,7 +1,7 @@
 """Latency: holds back the first byte of an answer, whatever the answer is.
 
-It comes after the parse, if there is one, and occupies nobody. A client that gives up while it waits is journalled as
-such.
+It comes after the parse, if there is one, and occupies no parser. A client that gives up while it waits is journalled
+as such.
 """
 
 from dataclasses import replace

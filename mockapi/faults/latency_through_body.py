@@ -1,4 +1,4 @@
-"""Latency spread over the body: the last byte leaves so long after the first.
+"""Latency spread over the body: the last byte is sent this time after the first.
 
 A client with a timeout for the first byte only does not notice it.
 """

@@ -25,5 +25,5 @@ FAULT = Fault(
     takes=Literal[True],
     example=True,
     apply=apply,
-    promised=False,
+    deterministic=False,
 )

@@ -35,7 +35,7 @@ def apply(plan: Plan, limit: RateLimit, draw: Draw) -> Plan:
 
 
 def inaction(limit: RateLimit, met: Met) -> str:  # noqa: ARG001 - whatever the rate is
-    """Nothing once somebody was turned away."""
+    """Nothing once a client was refused."""
     return "" if met.by_status.get(str(TOO_MANY)) else f"no answer was {TOO_MANY}"
 
 
@@ -47,6 +47,6 @@ FAULT = Fault(
     takes=RateLimit,
     example={"rate": "20/s", "burst": 40, "by": "client"},
     apply=apply,
-    promised=False,
+    deterministic=False,
     inaction=inaction,
 )

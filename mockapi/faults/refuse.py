@@ -19,7 +19,7 @@ from mockapi.values.strict import Strict
 
 
 class Refuse(Strict):
-    """Nobody can connect `for` so long, or until the rule's ttl is over; with both until the first of the two."""
+    """No client can connect `for` this time, or until the rule's ttl is over; with both until the first of the two."""
 
     for_: PositiveDuration | None = Field(default=None, alias="for")
 
@@ -50,8 +50,8 @@ FAULT = Fault(
     takes=Annotated[Refuse, spelled_out("for", Duration | Refuse)],
     example="10s",
     apply=apply,
-    promised=False,
+    deterministic=False,
     alone=True,
     suits=suits,
-    unseen="a refused connection leaves no trace; `reset: before headers` is next to it",
+    not_observable="a refused connection leaves no trace; `reset: before headers` is next to it",
 )

@@ -1,7 +1,7 @@
 """Replica lag: a new revision is unknown for a while, then known.
 
-With `attempts` it is unknown to the first so many requests for it, which is a function of the attempt; with `for` until
-so long after it was first asked for, which depends on time. Only a client that tries again gets it.
+With `attempts` it is unknown to this number of first requests for it, which is a function of the attempt; with `for`
+until this time after the first request for it. Only a client that tries again gets it.
 """
 
 from dataclasses import replace

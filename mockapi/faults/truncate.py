@@ -1,7 +1,7 @@
-"""Truncate: the body stops early, after so many bytes on the wire or after a share of them.
+"""Truncate: the body stops early, after a number of bytes on the wire or after a share of them.
 
-With the promised Content-Length a client can tell from the header; `chunked` leaves out the header and the last chunk.
-The connection ends with FIN, as from a server that believes it is done, or with RST.
+With the full Content-Length (`promised`) a client can tell from the header; `chunked` leaves out the header and the
+last chunk. The connection ends with FIN, as from a server that believes it is done, or with RST.
 """
 
 from dataclasses import replace

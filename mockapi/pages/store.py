@@ -1,4 +1,4 @@
-"""Bodies ready to send: rendered, encoded and cached, with the long work off the event loop.
+"""Bodies ready to send: rendered, encoded and cached, with the long work outside the event loop.
 
               an article, a short text      up to some MiB                more
 plain         rendered at once, held        rendered in a thread, held    streamed

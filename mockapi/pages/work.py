@@ -1,7 +1,7 @@
-"""Long work off the event loop: done in a thread, once for all who want it at the same time, given up half-way.
+"""Long work outside the event loop: done in a thread, once for all who want it at the same time, given up half-way.
 
 The work is a stream of pieces to be put together; between two of them it can be given up, which happens when the
-server ends. The threads are the store's own, so that long work keeps nobody waiting who needs a thread for a moment.
+server ends. The threads are the store's own, so that long work does not hold up what needs a thread for a moment.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ Make = Callable[[], Iterable[bytes]]
 _THREADS: Final = 4
 
 
-class Abandoned(Exception):  # noqa: N818 - not an error: nobody waits for the result any more
+class Abandoned(Exception):  # noqa: N818 - not an error: no request waits for the result any more
     """The work was stopped half-way."""
 
 

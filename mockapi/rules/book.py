@@ -1,4 +1,4 @@
-"""The rules in force and what they remember from request to request.
+"""The effective rules and what they remember from request to request.
 
     rule ── comes into force ──> fires for each request it matches ──> expired (ttl) or spent (times), still listed
 
@@ -13,11 +13,11 @@ from mockapi.clock.timer import Later, Timer
 from mockapi.rules.matching import Matching, Mismatch, Subject
 from mockapi.rules.model import Rule
 
-Phase = Literal["in force", "switched off", "expired", "spent"]
+Phase = Literal["effective", "switched off", "expired", "spent"]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RuleStatus:
     """A rule and how it stands. `ttl_left_s` and `times_left` are None where the rule has no such end; `matched` counts
     the requests that fit its `when`, apart from `nth`, and `fired` those that met its faults.
     """
@@ -50,14 +50,14 @@ class _Entry:
             return "expired"
         if rule.times is not None and self.fired >= rule.times:
             return "spent"
-        return "in force" if rule.enabled else "switched off"
+        return "effective" if rule.enabled else "switched off"
 
 
 class RuleBook:
     """The rules of one world, in the order in which they apply.
 
     `monotonic` gives seconds from an arbitrary start; `later` calls a function after seconds, and is used for the ends
-    of rules with a `ttl` once the book was told to `begin`. `changed` is called with the rules in force whenever those
+    of rules with a `ttl` once `begin` was called. `changed` is called with the effective rules whenever those
     may have changed. `elapsed` says how many seconds ago the first request came, None before it.
     """
 
@@ -83,20 +83,20 @@ class RuleBook:
         return tuple(entry.rule for entry in self._entries.values())
 
     @property
-    def in_force(self) -> tuple[Rule, ...]:
+    def effective(self) -> tuple[Rule, ...]:
         """The rules that can fire now."""
         now_s = self._monotonic()
-        return tuple(entry.rule for entry in self._entries.values() if entry.phase(now_s) == "in force")
+        return tuple(entry.rule for entry in self._entries.values() if entry.phase(now_s) == "effective")
 
     def age_s(self, name: str, at_s: float) -> float:
-        """For how long a rule had been in force `at_s` seconds after the first request, from that request on."""
+        """For how long a rule had been effective `at_s` seconds after the first request, from that request on."""
         entry = self._entries.get(name)
         return at_s if entry is None else at_s - entry.from_s
 
-    def standings(self) -> tuple[Standing, ...]:
+    def statuses(self) -> tuple[RuleStatus, ...]:
         """How each rule stands, in their order."""
         now_s = self._monotonic()
-        return tuple(_standing(entry, now_s) for entry in self._entries.values())
+        return tuple(_status(entry, now_s) for entry in self._entries.values())
 
     def replace(self, rules: Iterable[Rule]) -> None:
         """Puts `rules`, whose names differ, into force in place of all others; they begin anew."""
@@ -115,7 +115,7 @@ class RuleBook:
         """Switches a rule on or off; it keeps its counts, and its ttl goes on. Raises KeyError."""
         entry = self._entries[name]
         entry.rule = entry.rule.model_copy(update={"enabled": on})
-        self._changed(self.in_force)
+        self._changed(self.effective)
 
     def match(self, subject: Subject) -> tuple[Rule, ...]:
         """The rules that apply to a request that has come in; it counts towards what they remember."""
@@ -125,7 +125,7 @@ class RuleBook:
         fired = []
         spent = False
         for entry in self._entries.values():
-            if entry.phase(now_s) != "in force" or not entry.matching.holds(subject):
+            if entry.phase(now_s) != "effective" or not entry.matching.holds(subject):
                 continue
             entry.matched += 1
             nth = entry.rule.when.nth
@@ -134,7 +134,7 @@ class RuleBook:
                 spent = spent or entry.rule.times == entry.fired
                 fired.append(entry.rule)
         if spent:
-            self._changed(self.in_force)
+            self._changed(self.effective)
         return tuple(fired)
 
     def peek(self, subject: Subject) -> tuple[Rule, ...]:
@@ -143,7 +143,7 @@ class RuleBook:
         return tuple(
             entry.rule
             for entry in self._entries.values()
-            if entry.phase(now_s) == "in force" and entry.matching.holds(subject)
+            if entry.phase(now_s) == "effective" and entry.matching.holds(subject)
         )
 
     def explain(self, name: str, subject: Subject, fired: Sequence[str]) -> tuple[Mismatch, ...]:
@@ -155,11 +155,11 @@ class RuleBook:
         if found:
             return found
         phase = entry.phase(self._monotonic())
-        if phase != "in force":
-            return (Mismatch("rule", "in force", phase),)
+        if phase != "effective":
+            return (Mismatch("rule", "effective", phase),)
         if entry.rule.when.nth is not None:
             return (Mismatch("nth", entry.rule.when.nth.model_dump_json(exclude_none=True), "another request"),)
-        return (Mismatch("rule", "in force", "not yet in force when the request came in"),)
+        return (Mismatch("rule", "effective", "not yet effective when the request came in"),)
 
     def begin(self) -> None:
         """From now on there is a loop for `later`, and the ends of rules are noticed as they come."""
@@ -181,7 +181,7 @@ class RuleBook:
                 _stop(entry)
         self._entries = entries
         self._arm()
-        self._changed(self.in_force)
+        self._changed(self.effective)
 
     def _arm(self) -> None:
         if not self._begun:
@@ -192,7 +192,7 @@ class RuleBook:
                 entry.timer = self._later(max(0.0, left_s), self._end_of_ttl)
 
     def _end_of_ttl(self) -> None:
-        self._changed(self.in_force)
+        self._changed(self.effective)
 
 
 def _stop(entry: _Entry) -> None:
@@ -201,8 +201,8 @@ def _stop(entry: _Entry) -> None:
         entry.timer = None
 
 
-def _standing(entry: _Entry, now_s: float) -> Standing:
+def _status(entry: _Entry, now_s: float) -> RuleStatus:
     rule = entry.rule
     ttl_left_s = None if rule.ttl is None else max(0.0, entry.since_s + rule.ttl.total_seconds() - now_s)
     times_left = None if rule.times is None else max(0, rule.times - entry.fired)
-    return Standing(rule, entry.phase(now_s), entry.matched, entry.fired, ttl_left_s, times_left)
+    return RuleStatus(rule, entry.phase(now_s), entry.matched, entry.fired, ttl_left_s, times_left)

@@ -42,9 +42,9 @@ class Do(Strict):
             return None
         return tuple(inaction for why, parameters in asked if (inaction := why(parameters, met)))
 
-    def unseen(self) -> dict[str, str]:
+    def not_observable(self) -> dict[str, str]:
         """The faults of which no journal can show that they acted, each with the reason."""
-        return {fault.name: fault.unseen for fault, _ in self.given() if fault.unseen}
+        return {fault.name: fault.not_observable for fault, _ in self.given() if fault.not_observable}
 
     def check_terms(self, terms: Terms) -> None:
         """Raises PydanticCustomError where what a rule says besides does not go with one of its faults."""

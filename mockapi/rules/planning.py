@@ -13,7 +13,7 @@ def plan_for(
 ) -> Plan:
     """The plan that `rules`, all of which match, make in their order; draws are a function of the arguments.
 
-    `age_s` says how long a rule, by its name, has been in force: for what depends on time.
+    `age_s` says how long a rule, by its name, has been effective: for what depends on time.
     """
     if not rules:
         return NOTHING

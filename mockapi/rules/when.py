@@ -17,7 +17,7 @@ Method = Literal["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]
 
 class Window(Strict):
     """A time since the first request to the wiki, or since the rule came into force if that was later: `from` (default:
-    then) on, `for` so long (default: for ever).
+    then) on, `for` this time (default: for ever).
 
     Which requests come in within it depends on the clients' speed; so what a window decides is no function of the seed.
     """
@@ -87,7 +87,7 @@ class Probability(Strict):
         return self
 
     def at(self, elapsed_s: float) -> float:
-        """The probability, in 0 to 1, so many seconds after the beginning."""
+        """The probability, in 0 to 1, this number of seconds after the beginning."""
         if self.from_ is None or self.over is None:
             return self.to
         way = min(1.0, max(0.0, elapsed_s / self.over.total_seconds()))

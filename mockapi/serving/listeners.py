@@ -14,7 +14,7 @@ BACKLOG: Final = 2048
 
 
 class Listeners:
-    """Opens and closes `servers`, a list that is kept up to date for whoever else holds it."""
+    """Opens and closes `servers`, a list that is kept up to date for its other holders."""
 
     def __init__(
         self, servers: list[asyncio.Server], sockets: Sequence[socket.socket], protocol: Callable[[], asyncio.Protocol]

@@ -7,19 +7,19 @@ from mockapi.rules.model import Rule
 
 
 class RefusalWatch:
-    """`in_force` gives the rules that are in force, `monotonic` seconds from an arbitrary start.
+    """`effective` gives the rules that are effective, `monotonic` seconds from an arbitrary start.
 
-    A rule's time begins when it is first seen in force. A rule that was put again is a new one, and begins anew.
+    A rule's time begins when it is first seen effective. A rule that was put again is a new one, and begins anew.
     """
 
-    def __init__(self, in_force: Callable[[], tuple[Rule, ...]], monotonic: Callable[[], float]) -> None:
-        self._in_force = in_force
+    def __init__(self, effective: Callable[[], tuple[Rule, ...]], monotonic: Callable[[], float]) -> None:
+        self._effective = effective
         self._monotonic = monotonic
         self._since: list[tuple[Rule, float]] = []
 
     def refuses(self) -> bool:
         """To be asked often: what a rule's time is depends on when it was first seen."""
-        rules = [rule for rule in self._in_force() if rule.do.has(FAULT)]
+        rules = [rule for rule in self._effective() if rule.do.has(FAULT)]
         if not rules:
             self._since.clear()
             return False

@@ -94,7 +94,7 @@ class _AnnouncingServer(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, worlds: Worlds) -> None:
         super().__init__(config)
         self._worlds = worlds
-        self._refusal = RefusalWatch(lambda: worlds.current.rulebook.in_force, time.monotonic)
+        self._refusal = RefusalWatch(lambda: worlds.current.rulebook.effective, time.monotonic)
         self._listeners: Listeners | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:

@@ -1,1 +1,3 @@
-"""The wiki behind the proxy: a parser that works on so many pages at once, whoever still waits for them."""
+"""The wiki behind the proxy: a parser that works on a number of pages at once, whether or not their
+clients still wait.
+"""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class UpstreamCounts:
     """`busy` parses are under way and `queued` wait, now; `max_queued` is the most that waited at once.
 
-    Of the finished `parses` there were `abandoned` for which nobody waited any more when they ended. `parse_s` is the
+    Of the finished `parses` there were `abandoned` whose client was gone when they ended. `parse_s` is the
     time that the finished ones held the parser, as drawn.
     """
 

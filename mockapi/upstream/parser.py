@@ -10,7 +10,7 @@ from mockapi.upstream.pool import Parse, Pool
 
 
 class Parser:
-    """The parser of one world; its pools follow the rules in force."""
+    """The parser of one world; its pools follow the effective rules."""
 
     def __init__(self, monotonic: Callable[[], float], later: Later) -> None:
         self._monotonic = monotonic
@@ -52,7 +52,7 @@ class Parser:
             load.forget()
 
     def retire(self) -> None:
-        """Ends every parse for which nobody waits, now and from now on: the parser's world is gone."""
+        """Ends every parse without a waiting client, now and from now on: the parser's world is gone."""
         for pool in (self._unbounded, *self._pools.values()):
             pool.retire()
 

@@ -1,8 +1,8 @@
-"""The parses of one capacity: so many at once, the others in a queue.
+"""The parses of one capacity: a number at once, the others in a queue.
 
     begin ──> queue (first in, first out) ──> slot for its time ──> over
 
-A parse belongs to its pool, not to the request: `leave` says that nobody waits for it any more, and it goes on. It is
+A parse belongs to its pool, not to the request: `abandon` says that its client is gone, and it goes on. It is
 a timer and a place in a queue and no task, so thousands cost nothing while they wait, and none outlives its pool.
 
 A slot counts as free from when its parse was due, not from when a busy machine got to hear of it: else each parse would
@@ -40,11 +40,11 @@ class Parse:
         self.over: Final = asyncio.Event()
         self._pool = pool
 
-    def leave(self) -> None:
-        """Nobody waits for it any more. Once it is over this changes nothing."""
+    def abandon(self) -> None:
+        """Its client is gone. Once it is over this changes nothing."""
         if self.awaited and not self.over.is_set():
             self.awaited = False
-            self._pool.left(self)
+            self._pool.abandoned(self)
 
 
 class Pool:
@@ -82,8 +82,8 @@ class Pool:
         self._capacity = capacity
         self._start_queued(self._monotonic())
 
-    def left(self, parse: Parse) -> None:
-        """Somebody left `parse`; for the living the parser goes on with it, a retired pool lets it go."""
+    def abandoned(self, parse: Parse) -> None:
+        """The client of `parse` is gone; for the living the parser goes on with it, a retired pool lets it go."""
         if not self._retired:
             return
         timer = self._running.pop(parse, None)
@@ -96,11 +96,11 @@ class Pool:
             self._start_queued(self._monotonic())
 
     def retire(self) -> None:
-        """Goes on only with what somebody waits for, and for as long."""
+        """Goes on only with what a client waits for, and for as long."""
         self._retired = True
         for parse in [*self._queue, *self._running]:
             if not parse.awaited:
-                self.left(parse)
+                self.abandoned(parse)
 
     def _has_room(self) -> bool:
         return self._capacity is None or len(self._running) < self._capacity.parses

@@ -20,5 +20,5 @@ class Upstream:
         self.buckets = Buckets(monotonic)
 
     def follow(self, rules: Sequence[Rule]) -> None:
-        """Takes over what `rules`, those in force, say about capacities."""
+        """Takes over what the effective `rules` say about capacities."""
         self.parser.follow(rules)

@@ -25,7 +25,7 @@ def parse(value: object) -> Offset:
         raise PydanticCustomError(
             "offset",
             "not a place in an answer",
-            {"hint": "after so many bytes, such as 10KiB, or a share, such as 50%"},
+            {"hint": "a number of bytes, such as 10KiB, or a share, such as 50%"},
         ) from None
 
 

@@ -44,7 +44,7 @@ class AccountError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Somebody with an account; `groups` are those that somebody put the user into."""
+    """A user with an account; `groups` are those the user was put into."""
 
     id: int
     name: str

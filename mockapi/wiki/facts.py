@@ -18,7 +18,7 @@ from mockapi.wiki.wiki import revision_of
 
 @dataclass(frozen=True)
 class Facts:
-    """`user_id` is 0 for somebody without an account. Nothing is left out for being hidden: see `hides`."""
+    """`user_id` is 0 for a user without an account. Nothing is left out for being hidden: see `hides`."""
 
     located: Located
     seed: int
@@ -50,7 +50,7 @@ class Facts:
 
     @property
     def anonymous(self) -> bool:
-        """Whether it was made by somebody without an account."""
+        """Whether it was made by a user without an account."""
         return self.user_id == 0
 
     @property

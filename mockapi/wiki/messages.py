@@ -1,4 +1,4 @@
-"""System messages: pages of the namespace `MediaWiki` that can be read though nobody ever wrote them.
+"""System messages: pages of the namespace `MediaWiki` that can be read although they were never written.
 
 A few of the thousands that a wiki has, in English: what its own API tests ask for and what names its main page.
 """

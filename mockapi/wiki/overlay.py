@@ -56,7 +56,7 @@ class Overlay:
         """Saves `text` (None: what is there, between `prepend` and `append`) as the page's new revision.
 
         `section_title` adds the text as a new section below that heading. `base` is the revision, or its time, that
-        the editor saw: a later one by somebody else is a conflict. Raises WriteError.
+        the editor saw: a later one by another user is a conflict. Raises WriteError.
         """
         page = self._existing(title)
         if page is None and nocreate:

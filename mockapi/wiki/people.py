@@ -1,6 +1,6 @@
-"""Who made the revisions that nobody is given for, and what they said about it.
+"""The users and comments of revisions for which the catalog names none.
 
-Drawn from (seed, wiki, page, revision): a few prolific authors in several scripts, now and then somebody without an
+Drawn from (seed, wiki, page, revision): a few prolific authors in several scripts, now and then a user without an
 account, who goes by an address of the documentation ranges.
 """
 
@@ -30,7 +30,7 @@ _COMMENTS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """`id` is 0 for somebody without an account."""
+    """`id` is 0 for a user without an account."""
 
     name: str
     id: int

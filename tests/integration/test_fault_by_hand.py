@@ -62,7 +62,7 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
 
 
 def test_one_ends_after_its_time(up: Kept) -> None:
-    assert f"stack {up.run_id}: pause-kafka is in force" in up.fault("add", "--do", PAUSE, "--for", "8s")
+    assert f"stack {up.run_id}: pause-kafka is effective" in up.fault("add", "--do", PAUSE, "--for", "8s")
     assert not up.answers
     listed = up.fault("list")
     assert "pause-kafka: for " in listed

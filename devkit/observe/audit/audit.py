@@ -99,7 +99,7 @@ class DeliveryAudit:
         }
 
     def finish(self, committed: Mapping[int, int], deferrals: Standing | None = None) -> Audit:
-        """The figures, given the offsets up to which the pipeline has committed and what it has put aside."""
+        """The figures, given the offsets up to which the pipeline has committed and its deferred events."""
         deferrals = deferrals or Standing()
         counts, examples = self._counts.copy(), self._examples.copy()
         for late in self._late():

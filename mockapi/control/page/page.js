@@ -143,7 +143,7 @@ const showLoad = () => {
 
 const stands = (one) => {
   const left = [];
-  if (one.phase === "in force" || one.phase === "switched off") {
+  if (one.phase === "effective" || one.phase === "switched off") {
     if (one.ttl_left_s !== null && one.ttl_left_s !== undefined) left.push(`${seconds(one.ttl_left_s)} left`);
     if (one.times_left !== null && one.times_left !== undefined) left.push(`${one.times_left} times left`);
   }
@@ -162,7 +162,7 @@ const ruleRow = (one, counts) => {
     type: "button", className: "remove", title: `remove ${name}`, textContent: "✕", onclick: () => act(() => call("DELETE", rulePath(name))),
   });
   const answers = Object.entries(met?.by_status ?? {}).map(([status, count]) => `${status}: ${count}`).join(", ");
-  const row = make("tr", { className: one.phase === "in force" ? "" : "over" },
+  const row = make("tr", { className: one.phase === "effective" ? "" : "over" },
     make("td", {}, toggle),
     make("td", { className: "name" }, make("b", {}, name), make("div", { className: "soft" },
       make("code", {}, `${when ? `when ${flow(when)} ` : ""}do ${flow(faults)}`))),
@@ -174,22 +174,22 @@ const ruleRow = (one, counts) => {
   return row;
 };
 
-const showRules = (standing, counts) => {
-  // A row that somebody is about to press or has in focus would be gone under the pointer.
+const showRules = (status, counts) => {
+  // A row that the user is about to press or has in focus would be gone under the pointer.
   const focused = document.activeElement?.closest("#rules tr")?.dataset.rule;
   const kind = document.activeElement?.className;
-  $("#rules tbody").replaceChildren(...standing.map((one) => ruleRow(one, counts)));
+  $("#rules tbody").replaceChildren(...status.map((one) => ruleRow(one, counts)));
   if (focused !== undefined) {
     const row = [...document.querySelectorAll("#rules tbody tr")].find((one) => one.dataset.rule === focused);
     row?.querySelector(kind === "remove" ? "button.remove" : "[role=switch]")?.focus();
   }
-  const force = standing.filter((one) => one.phase === "in force").length;
-  $("#rules-count").textContent = standing.length ? `${force} of ${standing.length} in force` : "";
-  $("#rules").hidden = !standing.length;
-  $("#no-rules").hidden = Boolean(standing.length);
-  const names = [...new Set([...standing.map((one) => one.rule.name), ...Object.keys(counts.rules)])];
+  const force = status.filter((one) => one.phase === "effective").length;
+  $("#rules-count").textContent = status.length ? `${force} of ${status.length} effective` : "";
+  $("#rules").hidden = !status.length;
+  $("#no-rules").hidden = Boolean(status.length);
+  const names = [...new Set([...status.map((one) => one.rule.name), ...Object.keys(counts.rules)])];
   fill($("#filter [name=rule]"), names);
-  fill($("#filter [name=explain]"), standing.map((one) => one.rule.name));
+  fill($("#filter [name=explain]"), status.map((one) => one.rule.name));
 };
 
 const fill = (select, names) => {
@@ -272,12 +272,12 @@ const look = async () => {
   try {
     const { path, explained } = journalPath();
     const valid = $("#filter").checkValidity();
-    const [counts, standing, entries] = await Promise.all([
-      call("GET", "journal/counts"), call("GET", "standing"), valid ? call("GET", path) : [], showWorld(),
+    const [counts, status, entries] = await Promise.all([
+      call("GET", "journal/counts"), call("GET", "status"), valid ? call("GET", path) : [], showWorld(),
     ]);
     remember(counts);
     showLoad();
-    showRules(standing, counts);
+    showRules(status, counts);
     if (path === journalPath().path) showRequests(entries, explained);
     $("#token").hidden = true;
     tell("live", "live");

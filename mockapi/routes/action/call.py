@@ -51,7 +51,7 @@ class Call:
 
     @property
     def user(self) -> User | None:
-        """Who asks; None for somebody without an account."""
+        """The user who asks; None without an account."""
         return self.accounts.user_of(self.session)
 
     @property

@@ -123,7 +123,7 @@ def invalid_title(title: str) -> ApiError:
 
 
 def no_such_page_id(page_id: int) -> ApiError:
-    """A page id that is nobody's."""
+    """A page id that no page has."""
     return ApiError("nosuchpageid", f"There is no page with ID {page_id}.")
 
 

@@ -126,7 +126,7 @@ def _about_document(call: Call, content_type: bytes) -> Headers:
 def _kept(call: Call, caching: Caching, encoding: Headers, content_type: bytes, *, is_error: bool) -> Headers:
     if content_type != _HTML:
         return cache_headers(call, caching, encoding, is_error=is_error)
-    # The page may hold secrets of who asks, so nobody else is to keep it.
+    # The page may hold secrets of the client, so no cache may keep it.
     if is_error or call.cache == "private":
         return ((b"vary", b"Accept-Encoding, Cookie"), LONG_AGO, PRIVATE, *encoding)
     return (LONG_AGO, (b"vary", b"Accept-Encoding, Treat-as-Untrusted, Cookie"), PRIVATE, *encoding)

@@ -69,7 +69,7 @@ class Parameter:
 WATCHLIST: Final = Parameter(
     "watchlist", allowed=("watch", "unwatch", "preferences", "nochange"), default="preferences"
 )
-"""What every write takes. Nobody watches here."""
+"""What every write takes. There are no watchlists here."""
 
 Argument = str | int | bool | datetime | tuple[str, ...] | tuple[int, ...] | None
 

@@ -106,7 +106,7 @@ def rest_error(code: int, key: str, english: str, request_id: str, *, first: Fie
 
 
 def rest_exception(exception: str, request_id: str) -> Reply:
-    """500 for an exception of class `exception` that nobody caught."""
+    """500 for an exception of class `exception` that was not caught."""
     message = f"Error: exception of type {exception}"
     return _json(500, {"message": message, **_status_fields(500)}, request_id)
 

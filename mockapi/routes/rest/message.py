@@ -1,4 +1,4 @@
-"""A system message as a page: what `MediaWiki:…` shows until somebody writes that page."""
+"""A system message as a page: what `MediaWiki:…` shows until that page is written."""
 
 import hashlib
 import html

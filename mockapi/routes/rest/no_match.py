@@ -1,4 +1,4 @@
-"""What nobody answers below `rest.php`, and the way from its root to where it begins."""
+"""What no route answers below `rest.php`, and the way from its root to where it begins."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self

@@ -32,7 +32,7 @@ def relative(raw_path: str) -> str | None:
 
 
 def below_module(relative_path: str) -> str:
-    """The path that MediaWiki names when nobody answers it: without the module if that has one of its own."""
+    """The path that MediaWiki names when no route answers it: without the module if that has one of its own."""
     return relative_path[len(_MODULE) :] if relative_path.startswith(_MODULE + "/") else relative_path
 
 

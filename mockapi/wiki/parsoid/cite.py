@@ -123,7 +123,7 @@ def compact(value: object) -> str:
 
 
 def _blame(note: Note) -> None:
-    """Marks the uses of a note of which nobody gave the content."""
+    """Marks the uses of a note whose content is missing."""
     if note.content is not None:
         return
     for use in note.uses:

@@ -1,4 +1,4 @@
-"""Renders wikitext that somebody wrote: a small part of it, as Parsoid would write its HTML.
+"""Renders wikitext that a client wrote: a small part of it, as Parsoid would write its HTML.
 
     text ──stash──> lines ──blocks──> nodes ──sections──> tree ──> HTML
 

@@ -226,7 +226,7 @@ def test_what_is_left_of_a_rule_is_shown(mock: Any) -> None:
     mock.rules({**GONE, "times": 2, "ttl": "1h"}, {**SLOW, "enabled": False})
     for _ in range(3):
         mock.page(REVISION)
-    gone, slow = mock.ask("/__mock/standing").json
+    gone, slow = mock.ask("/__mock/status").json
     assert (gone["phase"], gone["fired"], gone["times_left"]) == ("spent", 2, 0)
     assert 3500 < gone["ttl_left_s"] < 3600
     assert (slow["phase"], slow["fired"], slow["rule"]["enabled"]) == ("switched off", 0, False)

@@ -63,9 +63,9 @@ def test_rules_are_shown_with_what_is_left_of_them(opened: Opened) -> None:
         rows = await page.run("[...document.querySelectorAll('#rules tbody tr')].map((row) => row.innerText)")
         assert len(rows) == 2
         assert all(
-            part in rows[0] for part in ("gone <b>", "status: {code: 404}", "in force", "8 times left", "404: 1")
+            part in rows[0] for part in ("gone <b>", "status: {code: 404}", "effective", "8 times left", "404: 1")
         )
-        assert await page.run(text("#rules-count")) == "2 of 2 in force"
+        assert await page.run(text("#rules-count")) == "2 of 2 effective"
         assert "GET /w/rest.php/v1/revision/28674/html" in await page.run(text("#requests tbody tr"))
         assert await page.run("document.querySelectorAll('#load svg').length") == 4
         assert page.console == []
@@ -78,7 +78,7 @@ def test_a_rule_that_is_switched_off_ends_and_goes_on_when_switched_on(opened: O
         await page.run("document.querySelector('#rules [role=switch]').click()")
         await page.until("document.querySelector('#rules [role=switch]').ariaChecked === 'false'")
         assert "switched off" in await page.run(text("#rules tbody tr"))
-        assert await page.run(text("#rules-count")) == "1 of 2 in force"
+        assert await page.run(text("#rules-count")) == "1 of 2 effective"
         assert mock.page(REVISION).status == 200
         await page.until("document.querySelector('#requests .status').textContent === '200'")
         await page.run("document.querySelector('#rules [role=switch]').click()")

@@ -75,7 +75,7 @@ def test_a_revision_may_be_given_whole() -> None:
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ({"user_id": 7}, "user_id 7 of revision 8193 is nobody's"),
+        ({"user_id": 7}, "user_id 7 of revision 8193 is no user's"),
         ({"user": "A", "user_id": -1}, "greater than or equal to 0"),
         ({"user": ""}, "at least 1 character"),
         ({"hidden": ["size"]}, "Input should be 'text', 'user' or 'comment'"),

@@ -83,9 +83,9 @@ def test_new_rules_bound_what_is_queued(world: World) -> None:
     assert (world.rules, world.rule_names, world.counts().upstream.busy) == ((), (), 3)
 
 
-def test_a_world_that_is_replaced_lets_go_what_nobody_waits_for(world: World, clock: Clock) -> None:
+def test_a_world_that_is_replaced_lets_go_parses_without_a_client(world: World, clock: Clock) -> None:
     worlds = Worlds(world, clock)
-    world.upstream.parser.begin(1.0, "narrow").leave()
+    world.upstream.parser.begin(1.0, "narrow").abandon()
     world.upstream.parser.begin(1.0, "narrow")
     new = World(2, [], (), clock)
     worlds.replace(new)

@@ -1,4 +1,4 @@
-"""`meta=tokens`: what a client has to show with a write, to prove that it is no link on somebody else's page."""
+"""`meta=tokens`: what a client has to show with a write, to prove that it is no link on another site's page."""
 
 from typing import Final
 

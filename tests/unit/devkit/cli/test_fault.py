@@ -16,17 +16,17 @@ def served(kept: Kept) -> Iterator[ServedMock]:
         yield mock
 
 
-def in_force(served: ServedMock) -> list[dict[str, object]]:
+def effective(served: ServedMock) -> list[dict[str, object]]:
     return [rule.model_dump(mode="json", exclude_defaults=True, by_alias=True) for rule in served.worlds.current.rules]
 
 
 def test_options_make_a_fault_and_its_end_is_printed(devkit: Devkit, served: ServedMock) -> None:
     finished = devkit("fault", "add", "--status", "504", "--share", "5%")
-    assert (finished.code, finished.out) == (0, "stack cafe0001: status-504 is in force\n")
+    assert (finished.code, finished.out) == (0, "stack cafe0001: status-504 is effective\n")
     assert "`devkit fault remove status-504` ends it" in finished.err
-    assert in_force(served) == [{"name": "status-504", "when": {"share": 0.05}, "do": {"status": {"code": 504}}}]
+    assert effective(served) == [{"name": "status-504", "when": {"share": 0.05}, "do": {"status": {"code": 504}}}]
     assert devkit("fault", "remove", "status-504").out == "stack cafe0001: status-504 is out of force\n"
-    assert in_force(served) == []
+    assert effective(served) == []
 
 
 def test_every_option(devkit: Devkit, served: ServedMock) -> None:
@@ -36,7 +36,7 @@ def test_every_option(devkit: Devkit, served: ServedMock) -> None:
         "fault", "add", *when, "--method", "GET", *do, "--name", "x", "--for", "30s", "--status", "503", "--times", "9"
     )
     assert finished.code == 0, finished.err
-    assert in_force(served) == [
+    assert effective(served) == [
         {
             "name": "x",
             "when": {
@@ -63,7 +63,7 @@ def test_every_option(devkit: Devkit, served: ServedMock) -> None:
 
 def test_yaml_with_a_name_and_options_that_narrow_it(devkit: Devkit, served: ServedMock) -> None:
     assert devkit("fault", "add", "name: a b, do: {status: 504}", "--page", "Main Page").code == 0
-    assert in_force(served) == [{"name": "a b", "when": {"page": "Main Page"}, "do": {"status": {"code": 504}}}]
+    assert effective(served) == [{"name": "a b", "when": {"page": "Main Page"}, "do": {"status": {"code": 504}}}]
 
 
 def test_the_line_that_removes_it_can_be_pasted(devkit: Devkit, served: ServedMock) -> None:
@@ -90,7 +90,7 @@ def test_that_there_are_other_stacks_is_said_where_none_was_named(
 def test_a_file_of_faults(devkit: Devkit, served: ServedMock, here: Path) -> None:
     (here / "f.yaml").write_text("- {name: a, do: {status: 504}}\n- {name: b, do: {latency: 1s}}\n")
     assert devkit("fault", "add", "f.yaml").code == 0
-    assert [rule["name"] for rule in in_force(served)] == ["a", "b"]
+    assert [rule["name"] for rule in effective(served)] == ["a", "b"]
     assert devkit("fault", "remove", "--all").out.count("out of force") == 2
     assert devkit("fault", "remove", "--all").out == "stack cafe0001: there was no fault\n"
 
@@ -143,7 +143,7 @@ class TestRefused:
         finished = devkit("fault", *arguments)
         assert finished.code == 2
         assert f"error: {said}" in finished.err
-        assert in_force(served) == []
+        assert effective(served) == []
 
     def test_without_a_stack(self, devkit: Devkit) -> None:
         finished = devkit("fault", "list")
@@ -168,4 +168,4 @@ class TestRefused:
 def test_what_cannot_be_read_is_said(devkit: Devkit, served: ServedMock, text: str, said: str) -> None:
     finished = devkit("fault", "add", "--do", text)
     assert (finished.code, said in finished.err, "Traceback" in finished.err) == (2, True, False)
-    assert in_force(served) == []
+    assert effective(served) == []

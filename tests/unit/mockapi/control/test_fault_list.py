@@ -53,9 +53,9 @@ def test_a_parameter_says_what_it_may_be() -> None:
     assert FAULTS["gateway_timeout"].parameters == ()
 
 
-def test_what_depends_on_load_is_not_promised() -> None:
-    assert not FAULTS["capacity"].promised
-    assert FAULTS["status"].promised
+def test_what_depends_on_load_is_not_deterministic() -> None:
+    assert not FAULTS["capacity"].deterministic
+    assert FAULTS["status"].deterministic
 
 
 @pytest.mark.parametrize(

@@ -86,10 +86,10 @@ def test_requests_are_counted_by_route_and_status(worlds: Worlds, accept: str) -
 
 
 def test_the_rules_are_there_with_how_they_stand(worlds: Worlds) -> None:
-    assert value(worlds, "mockapi_rule_in_force", rule=NARROW.name) == 1
-    assert value(worlds, "mockapi_rule_in_force", rule="off") == 0
+    assert value(worlds, "mockapi_rule_effective", rule=NARROW.name) == 1
+    assert value(worlds, "mockapi_rule_effective", rule="off") == 0
     worlds.current.rulebook.switch("off", on=True)
-    assert value(worlds, "mockapi_rule_in_force", rule="off") == 1
+    assert value(worlds, "mockapi_rule_effective", rule="off") == 1
 
 
 def test_pool_and_queue_are_told_by_rule(worlds: Worlds) -> None:

@@ -36,14 +36,14 @@ def streamed(data: bytes) -> Streamed:
 
 def test_without_a_fault_it_is_the_reply() -> None:
     plain = made(None)
-    assert (plain.truthful, plain.chunked, plain.bodiless) == (True, False, False)
+    assert (plain.well_formed, plain.chunked, plain.bodiless) == (True, False, False)
     assert made(None, body=streamed(DATA)).chunked
     assert made(None, head_only=True).bodiless
     assert made(None, status=304).bodiless
 
 
 @pytest.mark.parametrize(
-    ("fault", "says", "truthful"),
+    ("fault", "says", "well_formed"),
     [
         ("absent", None, True),
         ("negative", "-1", False),
@@ -54,24 +54,24 @@ def test_without_a_fault_it_is_the_reply() -> None:
         ({"off_by": -9_999}, "0", False),
     ],
 )
-def test_a_length_that_lies_needs_the_bare_connection(fault: Any, says: str | None, truthful: bool) -> None:
+def test_a_length_that_lies_needs_the_bare_connection(fault: Any, says: str | None, well_formed: bool) -> None:
     lie = made({"content_length": fault})
     if fault == "compressed":
         says = header(lie, b"content-length")
         assert says is not None
         assert 0 < int(says) < len(gzip.compress(DATA)) + 20
-    assert (header(lie, b"content-length"), lie.truthful) == (says, truthful)
+    assert (header(lie, b"content-length"), lie.well_formed) == (says, well_formed)
     assert lie.chunked == (says is None)
 
 
 def test_the_decoded_length_of_an_encoded_body_is_wrong() -> None:
     lie = made({"content_length": "decoded"}, body=Held(gzip.compress(DATA), len(DATA)))
-    assert (header(lie, b"content-length"), lie.truthful) == (str(len(DATA)), False)
+    assert (header(lie, b"content-length"), lie.well_formed) == (str(len(DATA)), False)
 
 
 def test_a_body_of_unknown_length_is_measured_for_a_length_that_is_off() -> None:
     lie = made({"content_length": {"off_by": 3}}, body=streamed(DATA))
-    assert (header(lie, b"content-length"), lie.truthful, lie.chunked) == ("703", False, False)
+    assert (header(lie, b"content-length"), lie.well_formed, lie.chunked) == ("703", False, False)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_measuring_stops_soon_after_it_is_given_up(do: dict[str, Any]) -> None:
 
 def test_without_a_body_no_length_is_a_lie() -> None:
     head = made({"content_length": "negative"}, head_only=True)
-    assert (header(head, b"content-length"), head.truthful) == ("-1", True)
+    assert (header(head, b"content-length"), head.well_formed) == ("-1", True)
 
 
 @pytest.mark.parametrize(
@@ -119,14 +119,14 @@ def test_without_a_body_no_length_is_a_lie() -> None:
 )
 def test_what_other_headers_say(do: dict[str, Any], name: bytes, says: str | None) -> None:
     changed = made(do)
-    assert (header(changed, name), changed.truthful) == (says, True)
+    assert (header(changed, name), changed.well_formed) == (says, True)
     assert header(changed, b"x-request-id") == "1"
 
 
 def test_broken_text_keeps_its_length() -> None:
     broken = made({"invalid_utf8": 3})
     assert b"".join(broken.reply.body.pieces()).count(b"\xff") == 3
-    assert (header(broken, b"content-length"), broken.truthful) == ("700", True)
+    assert (header(broken, b"content-length"), broken.well_formed) == ("700", True)
 
 
 @pytest.mark.parametrize(
@@ -144,4 +144,4 @@ def test_an_ending_says_how_the_body_is_framed(
     do: dict[str, Any], body: Body | None, says: str | None, chunked: bool
 ) -> None:
     cut = made(do, body=body)
-    assert (header(cut, b"content-length"), cut.chunked, cut.truthful) == (says, chunked, False)
+    assert (header(cut, b"content-length"), cut.chunked, cut.well_formed) == (says, chunked, False)

@@ -13,4 +13,4 @@ def test_at_least_one() -> None:
 
 
 def test_which_request_is_the_last_is_up_to_the_client() -> None:
-    assert not FAULTS["keep_alive"].promised
+    assert not FAULTS["keep_alive"].deterministic

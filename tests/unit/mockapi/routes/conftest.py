@@ -74,7 +74,7 @@ class Answer:
 
 
 class Client:
-    """Asks the routes of one world; `plan` is in force for all, `plans` for a revision where it is looked at alone."""
+    """Asks the routes of one world; `plan` is effective for all, `plans` for a revision where it is looked at alone."""
 
     def __init__(self, *more: CatalogPage, **state: Any) -> None:
         self.world = World(1, (*PAGES, *more), (), Clock(now=lambda: NOW), **state)

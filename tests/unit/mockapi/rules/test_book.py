@@ -47,7 +47,7 @@ def time() -> Time:
 
 @pytest.fixture
 def told() -> list[list[str]]:
-    """The names in force, each time the book told of a change."""
+    """The names effective, each time the book told of a change."""
     return []
 
 
@@ -80,11 +80,11 @@ def test_a_rule_ends_after_its_ttl_and_is_still_listed(book: RuleBook, time: Tim
     book.replace([rule("short", ttl="3s"), rule("long")])
     time.pass_(2.9)
     assert names(book.match(asked())) == ["short", "long"]
-    assert book.standings()[0].ttl_left_s == pytest.approx(0.1)
+    assert book.statuses()[0].ttl_left_s == pytest.approx(0.1)
     time.pass_(0.1)
     assert names(book.match(asked())) == ["long"]
     assert names(book.rules) == ["short", "long"]
-    assert [one.phase for one in book.standings()] == ["expired", "in force"]
+    assert [one.phase for one in book.statuses()] == ["expired", "effective"]
     assert told == [["short", "long"], ["long"]]
 
 
@@ -101,8 +101,8 @@ def test_a_ttl_that_began_before_the_loop_goes_on(time: Time, told: list[list[st
 def test_a_rule_fires_so_many_times(book: RuleBook, told: list[list[str]]) -> None:
     book.replace([rule(times=2, when={"revision": 1})])
     assert [len(book.match(asked(revision))) for revision in (1, 2, 1, 1)] == [1, 0, 1, 0]
-    (standing,) = book.standings()
-    assert (standing.phase, standing.fired, standing.matched, standing.times_left) == ("spent", 2, 2, 0)
+    (status,) = book.statuses()
+    assert (status.phase, status.fired, status.matched, status.times_left) == ("spent", 2, 2, 0)
     assert told[-1] == []
 
 
@@ -131,13 +131,13 @@ def test_switching_keeps_the_count_and_putting_begins_anew(book: RuleBook) -> No
     book.match(asked())
     book.switch("a", on=False)
     assert names(book.match(asked())) == ["b"]
-    assert book.standings()[0].phase == "switched off"
+    assert book.statuses()[0].phase == "switched off"
     book.switch("a", on=True)
     assert names(book.match(asked())) == ["a", "b"]
     assert names(book.match(asked())) == ["b"]
     book.put(rule("a", times=1))
     assert names(book.match(asked())) == ["a", "b"]
-    assert book.standings()[1].fired == 5
+    assert book.statuses()[1].fired == 5
 
 
 def test_a_rule_that_is_switched_off_from_the_start_does_nothing(book: RuleBook) -> None:

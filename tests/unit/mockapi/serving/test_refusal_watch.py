@@ -4,9 +4,9 @@ from mockapi.serving.refusal_watch import RefusalWatch
 
 class Rules:
     def __init__(self) -> None:
-        self.in_force: tuple[Rule, ...] = ()
+        self.effective: tuple[Rule, ...] = ()
         self.now_s = 100.0
-        self.watch = RefusalWatch(lambda: self.in_force, lambda: self.now_s)
+        self.watch = RefusalWatch(lambda: self.effective, lambda: self.now_s)
 
     def at(self, seconds: float) -> bool:
         self.now_s = 100.0 + seconds
@@ -20,33 +20,33 @@ def refusing(seconds: int | None, name: str = "r") -> Rule:
 
 def test_no_rule_refuses() -> None:
     rules = Rules()
-    rules.in_force = (Rule.model_validate({"name": "r", "do": {"status": 503}}),)
+    rules.effective = (Rule.model_validate({"name": "r", "do": {"status": 503}}),)
     assert not rules.at(0)
 
 
 def test_it_refuses_for_its_time_from_when_it_was_first_seen() -> None:
     rules = Rules()
-    rules.in_force = (refusing(5),)
+    rules.effective = (refusing(5),)
     assert [rules.at(seconds) for seconds in (1, 5, 6, 7)] == [True, True, False, False]
 
 
 def test_without_a_time_as_long_as_it_is_in_force() -> None:
     rules = Rules()
-    rules.in_force = (refusing(None),)
+    rules.effective = (refusing(None),)
     assert rules.at(1_000)
-    rules.in_force = ()
+    rules.effective = ()
     assert not rules.at(1_001)
 
 
 def test_the_same_rule_put_again_begins_again() -> None:
     rules = Rules()
-    rules.in_force = (refusing(5),)
+    rules.effective = (refusing(5),)
     assert [rules.at(0), rules.at(9)] == [True, False]
-    rules.in_force = (refusing(5),)
+    rules.effective = (refusing(5),)
     assert rules.at(10)
 
 
 def test_of_two_rules_the_longer_one_counts() -> None:
     rules = Rules()
-    rules.in_force = (refusing(5), refusing(9, "s"))
+    rules.effective = (refusing(5), refusing(9, "s"))
     assert [rules.at(seconds) for seconds in (0, 8, 9)] == [True, True, False]

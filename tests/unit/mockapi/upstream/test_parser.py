@@ -60,7 +60,7 @@ def test_rules_that_went_leave_nothing_behind(parser: Parser) -> None:
 def test_retiring_ends_what_nobody_waits_for_in_every_pool(parser: Parser, timers: Any) -> None:
     waited = [parser.begin(1.0, rule) for rule in ("a", "b", None)]
     for rule in ("a", "b", None):
-        parser.begin(1.0, rule).leave()
+        parser.begin(1.0, rule).abandon()
     parser.retire()
     assert (parser.counts().busy, parser.counts().queued, timers.pending) == (3, 0, 3)
     timers.pass_s(1.0)

@@ -72,8 +72,8 @@ def test_an_abandoned_parse_keeps_its_place_and_takes_its_full_time(timers: Any)
     load = Load()
     pool = pool_of(1, timers, load)
     under_way, queued, last = (pool.begin(1.0) for _ in range(3))
-    under_way.leave()
-    queued.leave()
+    under_way.abandon()
+    queued.abandon()
     timers.pass_s(2.0)
     assert over([under_way, queued, last]) == [True, True, False]
     timers.pass_s(1.0)
@@ -107,7 +107,7 @@ def test_leaving_when_it_is_over_abandons_nothing(timers: Any) -> None:
     load = Load()
     parse = pool_of(1, timers, load).begin(1.0)
     timers.pass_s(1.0)
-    parse.leave()
+    parse.abandon()
     assert load.counts().abandoned == 0
 
 
@@ -136,11 +136,11 @@ def test_a_retired_pool_goes_on_only_with_what_is_awaited(timers: Any) -> None:
     load = Load()
     pool = pool_of(1, timers, load)
     running, abandoned, awaited, impatient = (pool.begin(1.0) for _ in range(4))
-    running.leave()
-    abandoned.leave()
+    running.abandon()
+    abandoned.abandon()
     pool.retire()
     assert (load.counts().busy, load.counts().queued, timers.pending) == (1, 1, 1)
-    impatient.leave()
+    impatient.abandon()
     assert (load.counts().busy, load.counts().queued) == (1, 0)
     timers.pass_s(1.0)
     assert over([running, abandoned, awaited, impatient]) == [False, False, True, False]
@@ -152,7 +152,7 @@ def test_who_leaves_a_retired_pool_while_it_runs_frees_the_slot(timers: Any) -> 
     running, next_one = pool.begin(1.0), pool.begin(1.0)
     pool.retire()
     timers.pass_s(0.5)
-    running.leave()
+    running.abandon()
     timers.pass_s(1.0)
     assert over([running, next_one]) == [False, True]
 
@@ -184,7 +184,7 @@ def test_whatever_happens_every_parse_taken_ends_in_its_turn(
                 except QueueFull:
                     turned_away += 1
             case "leave" if value < len(parses):
-                parses[value].leave()
+                parses[value].abandon()
             case "pass":
                 timers.pass_s(value)
             case "resize":
