@@ -1,13 +1,14 @@
 """What a program is started with besides its configuration."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from devkit.container.limits import Container
 from devkit.debug.debugger import Debugger
 from devkit.guardian import Guardian
 from devkit.programs.contained import EngineContainer
+from devkit.programs.launch import Launch
 from devkit.stack.stack import Stack
 
 Say = Callable[[str], None]
@@ -19,7 +20,7 @@ class ProgramContext:
 
     The source topic has `source_partitions`; `ui` asks for the program's own user interface where it has one.
     `scratch` is for the program's temporary files alone, where it is to be known how much of the disk they take;
-    `limits` are those of its processes.
+    `limits` are those of its processes, `environment` the variables that the scenario gives them.
     """
 
     guardian: Guardian
@@ -32,6 +33,11 @@ class ProgramContext:
     debugger: Debugger | None = None
     scratch: Path | None = None
     limits: Container | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def with_environment(self, launch: Launch) -> Launch:
+        """What the scenario gives wins."""
+        return replace(launch, environment={**launch.environment, **self.environment})
 
     def engine_container(self) -> EngineContainer | None:
         """Where a program of the project runs if the stack has an engine that holds it to its memory."""

@@ -74,7 +74,7 @@ class ProgramRun:
 
     def start(self) -> None:
         """Start it for the first time. Raises StackError."""
-        self.supervisor.start(self.configured.launch(self.context))
+        self.supervisor.start(self.context.with_environment(self.configured.launch(self.context)))
         if not self.view.says_when_it_runs:
             self.state.process = 1
 

@@ -8,6 +8,7 @@ from devkit.faults.condition import Bounds
 from devkit.faults.fault import Fault
 from devkit.faults.item import TimelineItem
 from devkit.observe.logs import LOGGED
+from devkit.scenario.arm_name import ARMS
 from devkit.scenario.model import Scenario, Topics
 from devkit.scenario.programs import never_started
 from devkit.stack.parts.names import part_names
@@ -50,6 +51,10 @@ def impossible(scenario: Scenario) -> Iterator[tuple[tuple[int | str, ...], str]
                 yield ("timeline", number, "do", item.do.name), f"{held}; let one end before the other begins"
         if item.when is not None and (text := item.when.never(bounds)):
             yield ("timeline", number, "when"), text
+    for arm in ARMS:
+        for name in scenario.arms.of(arm).programs.keys() - scenario.programs.keys():
+            known = near_miss(name, scenario.programs) if scenario.programs else "`programs` names none"
+            yield ("arms", arm, "programs", name), f"there is no program {name!r}; {known}"
     for place, text in never_started(scenario.programs):
         yield ("programs", *place), text
 

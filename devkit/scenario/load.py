@@ -1,7 +1,7 @@
 """Reads a scenario file into its model; every error says file, line, column, what is wrong, and the near miss."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -11,8 +11,8 @@ from devkit.errors import UsageError
 from devkit.extensions import load_extensions_of
 from devkit.programs.places import NOWHERE
 from devkit.programs.program import Program
-from devkit.scenario.arm_name import ARMS
-from devkit.scenario.configure import configured, main_program, programs_of, tried_first
+from devkit.scenario.arm_name import ARMS, ArmName
+from devkit.scenario.configure import configured, is_like_main, main_name, programs_of, tried_first
 from devkit.scenario.impossible import impossible
 from devkit.scenario.model import Scenario
 from devkit.scenario.unanswerable import unanswerable
@@ -23,8 +23,6 @@ from located_config.place import Location, reaches
 from located_config.problem import Problem, described, is_echo, problems
 
 SUFFIX = ".yaml"
-# Keys with a configuration for each arm.
-_OVERLAYS = ("arms", "tried_first")
 _KAFKA_DEFAULT_MESSAGE_BYTES = 1_048_588
 # Key, headers and the batch around a record count towards the topic's limit as well.
 _BATCH_OVERHEAD_BYTES = 256
@@ -41,7 +39,7 @@ def load_scenario(path: Path) -> Scenario:
     except ValidationError as error:
         raise refused(path, document, problems(error, Scenario, document)) from error
     found = [
-        *_stack_keys(document, main_program(scenario)),
+        *_stack_keys(document, scenario),
         *_configurations(document, scenario),
         *_strangers(scenario),
         *(Problem(location, text) for location, text in impossible(scenario)),
@@ -94,31 +92,48 @@ def _strangers(scenario: Scenario) -> Iterator[Problem]:
             )
 
 
-def _stack_keys(document: CommentedMap, program: Program) -> Iterator[Problem]:
-    for base in (("pipeline",), *((top, arm) for top in _OVERLAYS for arm in ARMS)):
-        for key in program.given_by_stack:
-            location = (*base, *key)
-            if reaches(document, location) == len(location):
-                yield Problem(location, "is given by the stack", "leave it out")
+def _stack_keys(document: CommentedMap, scenario: Scenario) -> Iterator[Problem]:
+    for name, program in programs_of(scenario).items():
+        of_tries: list[Location] = [("tried_first", arm) for arm in ARMS] if name == main_name(scenario) else []
+        for base in (*of_tries, *(base for arm in ARMS for base in _bases(scenario, arm, name))):
+            for key in program.given_by_stack:
+                location = (*base, *key)
+                if reaches(document, location) == len(location):
+                    yield Problem(location, "is given by the stack", "leave it out")
 
 
 def _configurations(document: CommentedMap, scenario: Scenario) -> Iterator[Problem]:
-    for arm, program in itertools.product(ARMS, programs_of(scenario).values()):
-        # An arm lies on top of what both share, and what is tried first on top of that: the topmost value counts.
-        bases: tuple[Location, ...] = (("arms", arm), ("pipeline",))
-        for configure, above in ((configured, ()), (tried_first, (("tried_first", arm),))):
+    for arm, (name, program) in itertools.product(ARMS, programs_of(scenario).items()):
+        bases = _bases(scenario, arm, name)
+        try:
+            configured(scenario, arm, NOWHERE, name, program)
+        except ValidationError as error:
+            yield from _refused(document, program, error, bases)
+            continue
+        if name == main_name(scenario):
             try:
-                configure(scenario, arm, NOWHERE, program)
+                tried_first(scenario, arm, NOWHERE, program)
             except ValidationError as error:
-                for detail in error.errors():
-                    if is_echo(detail):
-                        continue
-                    places = [(*base, *detail["loc"]) for base in (*above, *bases)]
-                    location = max(places, key=lambda place: _depth(document, place))
-                    yield described(detail, program.model, document, in_document(document, program.model, location))
-                break
+                yield from _refused(document, program, error, (("tried_first", arm), *bases))
 
 
-def _depth(document: CommentedMap, location: Location) -> int:
-    base = 2 if location[0] in _OVERLAYS else 1
-    return reaches(document, location) - base
+def _refused(
+    document: CommentedMap, program: Program, error: ValidationError, bases: Sequence[Location]
+) -> Iterator[Problem]:
+    """Each is told of the topmost place that has the value, or most of the way to it."""
+    for detail in error.errors():
+        if is_echo(detail):
+            continue
+        base = max(bases, key=lambda base: reaches(document, (*base, *detail["loc"])) - len(base))
+        location = in_document(document, program.model, (*base, *detail["loc"]))
+        yield described(detail, program.model, document, location)
+
+
+def _bases(scenario: Scenario, arm: ArmName, name: str) -> tuple[Location, ...]:
+    """Where the file may have a setting of a program of an arm, what lies on top first."""
+    of_arm: Location = ("arms", arm)
+    shared: Location = ("pipeline",)
+    if not name:
+        return of_arm, shared
+    own: Location = ("programs", name, "configuration")
+    return ((*of_arm, *own), of_arm, own, shared) if is_like_main(scenario, name) else ((*of_arm, *own), own)

@@ -25,7 +25,7 @@ from devkit.faults.item import Timeline
 from devkit.headroom.shortage import MARGIN
 from devkit.observe.arm_end import ConditionName
 from devkit.scenario.arm_name import ArmName
-from devkit.scenario.programs import Programs
+from devkit.scenario.programs import Overlay, ProgramName, Programs, ProgramSettings, empty_mapping
 from devkit.traffic.model import TrafficSpec
 from located_config.duration import Duration, PositiveDuration
 from located_config.size import Size
@@ -119,19 +119,32 @@ class Until(_Model):
     deadline: PositiveDuration
 
 
-def _empty_mapping(value: object) -> object:
-    """`arms: {fixed: }` is an arm with nothing of its own."""
-    return {} if value is None else value
+class ArmSettings(_Model):
+    """What an arm has of its own: keys of the configuration, and by name what single `programs` have in it."""
+
+    model_config = ConfigDict(extra="allow")
+
+    programs: dict[ProgramName, ProgramSettings] = {}
+
+    @property
+    def overlay(self) -> dict[str, Any]:
+        """What is on top of the shared configuration."""
+        return dict(self.model_extra or {})
 
 
-Overlay = Annotated[dict[str, Any], BeforeValidator(_empty_mapping, json_schema_input_type=dict[str, Any] | None)]
+ArmOverlay = Annotated[
+    ArmSettings, BeforeValidator(empty_mapping, json_schema_input_type=ArmSettings | dict[str, Any] | None)
+]
 
 
 class Arms(_Model):
-    """What each arm's pipeline configuration has of its own."""
+    """What each arm has of its own."""
 
-    incident: Overlay
-    fixed: Overlay
+    incident: ArmOverlay
+    fixed: ArmOverlay
+
+    def of(self, arm: ArmName) -> ArmSettings:
+        return self.incident if arm == "incident" else self.fixed
 
 
 class TriedFirst(_Model):
@@ -169,8 +182,8 @@ class Scenario(_Model):
     `extend` names Python of the user's own, a file relative to the scenario's or a module, that adds to what a scenario
     can say; it is loaded before the rest is read.
 
-    `programs` are under test, all with the arm's configuration; the first is the one that expectations and figures
-    speak of, and without any it is the pipeline. `timeline` has the faults on parts of the stack, each in the arms that
+    `programs` are under test; the first is the one that expectations and figures speak of, and without any it is the
+    pipeline. `timeline` has the faults on parts of the stack, each in the arms that
     it names.
 
     `container` is what each program of an arm may use, all its processes together; over it they are killed.
@@ -203,4 +216,4 @@ class Scenario(_Model):
     expect: Expectations
 
     def overlay(self, arm: ArmName) -> dict[str, Any]:
-        return self.arms.incident if arm == "incident" else self.arms.fixed
+        return self.arms.of(arm).overlay

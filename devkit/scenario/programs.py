@@ -1,13 +1,14 @@
 """The programs under test, as a scenario names them: what is run, what has to run before, and after which ends again.
 
-The first is the one that the scenario's configuration, expectations and figures speak of.
+The first is the main one, of which the figures are, and the expectations that name none. `pipeline` and what the arms
+have of their own are for it, and for each other one that has the same configuration model.
 """
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints
 
 from devkit.errors import UsageError
 from devkit.programs.registry import find_program
@@ -25,12 +26,38 @@ def _known(run: str) -> str:
 ProgramName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,30}$")]
 
 
-class ProgramSpec(BaseModel):
+_GIVEN = ("DEVKIT_", "AWS_")
+
+
+def _not_given(name: str) -> str:
+    if name.startswith(_GIVEN):
+        raise ValueError(f"{name} is given by the stack; leave it out")
+    return name
+
+
+def empty_mapping(value: object) -> object:
+    """`arms: {fixed: }` is an arm with nothing of its own."""
+    return {} if value is None else value
+
+
+Overlay = Annotated[dict[str, Any], BeforeValidator(empty_mapping, json_schema_input_type=dict[str, Any] | None)]
+"""Settings that lie on top of others, mapping by mapping."""
+Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$"), AfterValidator(_not_given)]
+
+
+class ProgramSettings(BaseModel):
+    """What one program has of its own: `configuration` as its kind takes it, and `environment` variables."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    configuration: Overlay = {}
+    environment: dict[Variable, str] = {}
+
+
+class ProgramSpec(ProgramSettings):
     """`run` names a kind of program first, and what it is of that kind. `needs` are programs that run before it is
     started. `restart` says after which ends it is started again: each, those with an exit code that is not 0, or none.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     run: Annotated[str, AfterValidator(_known)]
     needs: tuple[ProgramName, ...] = ()

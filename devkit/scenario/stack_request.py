@@ -22,7 +22,7 @@ def stack_request(scenario: Scenario, options: RunOptions) -> StackRequest:
     needs = (need for item in scenario.timeline for need in item.do.needs())
     return replace(
         options.request,
-        topics=topics_made_afresh(scenario, options.arms, programs_of(scenario, options.instead).values()),
+        topics=topics_made_afresh(scenario, options.arms, programs_of(scenario, options.instead)),
         brokers=scenario.kafka.brokers,
         proxied=frozenset(need.part for need in needs if need.proxied),
         limits=scenario.container,

@@ -14,8 +14,8 @@ from devkit.errors import UsageError
 from devkit.headroom.stretch import stretched
 from devkit.programs.places import NOWHERE, merge
 from devkit.programs.program import ConfiguredProgram, Program
-from devkit.scenario.arm_name import ArmName
-from devkit.scenario.configure import configured, main_program, tried_first
+from devkit.scenario.arm_name import ARMS, ArmName
+from devkit.scenario.configure import configured, main_name, programs_of, tried_first
 from devkit.scenario.model import Arms, Scenario, TriedFirst
 
 
@@ -23,19 +23,27 @@ def stretch_scenario(scenario: Scenario, by: int, instead: Program | None = None
     """Raises UsageError where a stretched value is beyond what its key allows."""
     if by == 1:
         return scenario
-    program = instead or main_program(scenario)
+    programs = programs_of(scenario, instead)
 
-    def overlay(arm: ArmName) -> dict[str, Any]:
-        return merge(scenario.overlay(arm), _changes(program, configured(scenario, arm, NOWHERE, program), by))
+    def arm(name: ArmName) -> dict[str, Any]:
+        found = {each: configured(scenario, name, NOWHERE, each, program) for each, program in programs.items()}
+        changes = {each: _changes(programs[each], one, by) for each, one in found.items()}
+        if not scenario.programs:
+            return merge(scenario.overlay(name), changes[main_name(scenario)])
+        # By name, as what programs share lies below.
+        own = {each: one.model_dump() for each, one in scenario.arms.of(name).programs.items()}
+        stretched_own = {each: {"configuration": one} for each, one in changes.items()}
+        return {**scenario.overlay(name), "programs": merge(own, stretched_own)}
 
-    def tried(arm: ArmName) -> dict[str, Any] | None:
-        overlay, found = scenario.tried_first.of(arm), tried_first(scenario, arm, NOWHERE, program)
-        return None if overlay is None or found is None else merge(overlay, _changes(program, found, by))
+    def tried(name: ArmName) -> dict[str, Any] | None:
+        main = programs[main_name(scenario)]
+        overlay, found = scenario.tried_first.of(name), tried_first(scenario, name, NOWHERE, main)
+        return None if overlay is None or found is None else merge(overlay, _changes(main, found, by))
 
     try:
         slower = stretched(scenario, by)
-        arms = Arms(incident=overlay("incident"), fixed=overlay("fixed"))
-        tries = TriedFirst(incident=tried("incident"), fixed=tried("fixed"))
+        arms = Arms.model_validate({name: arm(name) for name in ARMS})
+        tries = TriedFirst.model_validate({name: tried(name) for name in ARMS})
     except (ValidationError, OverflowError) as error:
         raise UsageError(
             f"{scenario.name} cannot be stretched by {by}: {_reason(error)}",

@@ -81,8 +81,8 @@ class ConfiguredSpark:
     def try_start(self, context: ProgramContext) -> FirstTry:
         from devkit.programs.spark.first_try import try_start
 
-        require_stack = context.stack.require_running
-        return try_start(context.guardian, self.launch(context), context.logs, require_stack=require_stack)
+        launch = context.with_environment(self.launch(context))
+        return try_start(context.guardian, launch, context.logs, require_stack=context.stack.require_running)
 
     def view(self, state: ProgramState, context: ProgramContext) -> SparkView:  # noqa: ARG002 - part of the interface
         return SparkView(state)

@@ -25,7 +25,7 @@ from devkit.scenario.arm.log import ArmLog
 from devkit.scenario.arm.program_events import ProgramEvents
 from devkit.scenario.arm.state import ArmState
 from devkit.scenario.arm_name import ArmName
-from devkit.scenario.configure import configured, tried_first
+from devkit.scenario.configure import configured, environment_of, tried_first
 from devkit.scenario.model import Scenario
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS
@@ -102,7 +102,7 @@ class Arm:
         spec, container = self.scenario.programs.get(program), self.scenario.container
         return ProgramRun(
             program,
-            configured(self.scenario, self.name, own, context.programs[program]),
+            configured(self.scenario, self.name, own, program, context.programs[program]),
             ProgramContext(
                 guardian=context.guardian,
                 stack=context.stack,
@@ -114,6 +114,7 @@ class Arm:
                 debugger=context.debugger if is_main else None,
                 scratch=context.guardian.directory / self.name / (program or ONLY) if container else None,
                 limits=container,
+                environment=environment_of(self.scenario, self.name, program),
             ),
             Policy(self.scenario.restart_delay, spec.restart, spec.needs, container)
             if spec

@@ -71,7 +71,7 @@ def load(tmp_path: Path) -> Callable[..., Scenario]:
 def test_a_file_names_it_and_is_held_to_its_configuration(load: Callable[..., Scenario]) -> None:
     scenario = load()
     assert config_difference(scenario) == {"every": {"incident": 7, "fixed": 10}}
-    assert "tally.source" in topics_made_afresh(scenario, ("fixed",), [registry.find_program("tally x")])
+    assert "tally.source" in topics_made_afresh(scenario, ("fixed",), {"mine": registry.find_program("tally x")})
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from devkit.faults.item import TimelineItem
 from devkit.programs.places import NOWHERE, Places
 from devkit.programs.spark.program import ConfiguredSpark
-from devkit.scenario.arm_name import ArmName
-from devkit.scenario.configure import config_difference, configured, tried_first
+from devkit.scenario.arm_name import ARMS, ArmName
+from devkit.scenario.configure import config_difference, configured, environment_of, tried_first
 from devkit.scenario.model import Arms, Scenario, TriedFirst
+from devkit.scenario.programs import ProgramSpec
 from pipeline.config import PipelineConfig
 
 PLACES = Places("127.0.0.1:9092", "http://127.0.0.1:8080", "http://127.0.0.1:9000", "s3a://checkpoints/x", "claims")
@@ -18,6 +19,13 @@ PLACES = Places("127.0.0.1:9092", "http://127.0.0.1:8080", "http://127.0.0.1:900
 def configuration(scenario: Scenario, arm: ArmName, places: Places) -> PipelineConfig:
     """That of the pipeline."""
     program = configured(scenario, arm, places)
+    assert isinstance(program, ConfiguredSpark)
+    return program.config
+
+
+def several_configuration(scenario: Scenario, arm: ArmName, name: str) -> PipelineConfig:
+    """That of one of several programs."""
+    program = configured(scenario, arm, PLACES, name)
     assert isinstance(program, ConfiguredSpark)
     return program.config
 
@@ -57,6 +65,57 @@ class TestTriedFirst:
         assert config_difference(with_try) == config_difference(scenario)
 
 
+class TestSeveral:
+    """Each program has what it shares with the main one, and what is its own."""
+
+    @pytest.fixture
+    def several(self, scenario: Scenario) -> Scenario:
+        content = ProgramSpec.model_validate(
+            {
+                "run": "pipeline content-enrichment",
+                "configuration": {"batch": {"max_offsets": 7}, "sink": {"topic": "content"}},
+                "environment": {"MODE": "plain", "LEVEL": "info"},
+            }
+        )
+        arms = Arms.model_validate(
+            {
+                "incident": {
+                    "record_limit": {"policy": "none"},
+                    "programs": {
+                        "content": {
+                            "configuration": {"record_limit": {"policy": "serialized"}},
+                            "environment": {"MODE": "fancy"},
+                        }
+                    },
+                },
+                "fixed": {"batch": {"max_offsets": 9}},
+            }
+        )
+        main = ProgramSpec(run="pipeline html-enrichment")
+        return scenario.model_copy(update={"programs": {"html": main, "content": content}, "arms": arms})
+
+    def test_what_is_its_own_lies_on_top(self, several: Scenario) -> None:
+        content = [several_configuration(several, arm, "content") for arm in ARMS]
+        assert [one.sink.topic for one in content] == ["content", "content"]
+        assert [one.record_limit.policy for one in content] == ["serialized", "serialized"]
+        assert [one.batch.max_offsets for one in content] == [7, 9], "an arm's own lies on top of what both share"
+        html = several_configuration(several, "incident", "html")
+        assert (html.batch.max_offsets, html.record_limit.policy) == (50, "none")
+        assert html.sink.topic != "content"
+
+    def test_so_do_its_variables(self, several: Scenario) -> None:
+        assert environment_of(several, "incident", "content") == {"MODE": "fancy", "LEVEL": "info"}
+        assert environment_of(several, "fixed", "content") == {"MODE": "plain", "LEVEL": "info"}
+        assert environment_of(several, "fixed", "html") == {}
+
+    def test_the_difference_names_whose_it_is(self, several: Scenario) -> None:
+        found = config_difference(several)
+        assert found["record_limit.policy"] == {"incident": "none", "fixed": "serialized"}
+        assert found["programs.content.environment.MODE"] == {"incident": "fancy", "fixed": "plain"}
+        assert found["programs.content.batch.max_offsets"] == {"incident": 7, "fixed": 9}
+        assert "programs.content.record_limit.policy" not in found, "there it is the same in both arms"
+
+
 class TestDifference:
     def test_is_what_the_arms_have_of_their_own(self, scenario: Scenario) -> None:
         assert config_difference(scenario) == {
@@ -66,13 +125,13 @@ class TestDifference:
 
     @pytest.mark.parametrize("overlay", [{}, {"batch": {"max_offsets": 7}}, {"sink": {"max.request.size": "2MiB"}}])
     def test_of_equal_arms_is_nothing(self, scenario: Scenario, overlay: dict[str, Any]) -> None:
-        same = scenario.model_copy(update={"arms": Arms(incident=overlay, fixed=overlay)})
+        same = scenario.model_copy(update={"arms": Arms.model_validate({"incident": overlay, "fixed": overlay})})
         assert config_difference(same) == {}
 
     def test_of_an_arm_that_writes_the_default_is_nothing(self, scenario: Scenario) -> None:
         default = configuration(scenario, "fixed", NOWHERE).fetch.total_requests
         overlay = {"fetch": {"total_requests": default}}
-        same = scenario.model_copy(update={"arms": Arms(incident=overlay, fixed={})})
+        same = scenario.model_copy(update={"arms": Arms.model_validate({"incident": overlay, "fixed": {}})})
         assert config_difference(same) == {}
 
     @given(st.integers(1, 10**6), st.integers(1, 10**6))

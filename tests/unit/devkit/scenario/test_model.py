@@ -47,7 +47,7 @@ def test_the_faults_are_over_when_the_last_that_ends_has_ended() -> None:
 
 
 def test_an_overlay_and_its_expectations_belong_to_the_same_arm(scenario: Scenario) -> None:
-    assert [scenario.overlay(arm) for arm in ARMS] == [scenario.arms.incident, scenario.arms.fixed]
+    assert [scenario.overlay(arm) for arm in ARMS] == [scenario.arms.incident.overlay, scenario.arms.fixed.overlay]
     assert [scenario.expect.of(arm) for arm in ARMS] == [scenario.expect.incident, scenario.expect.fixed]
     assert scenario.arms.incident != scenario.arms.fixed
 

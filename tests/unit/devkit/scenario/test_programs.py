@@ -63,6 +63,42 @@ def test_what_cannot_be(with_programs: Callable[..., Scenario], programs: str, s
     assert said in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("own", "more", "said"),
+    [
+        (
+            "configuration: {batch: {max_ofsets: 7}}",
+            "",
+            "configuration.batch.max_ofsets: unknown key; did you mean 'max_",
+        ),
+        ("configuration: {checkpoint: x}", "", "programs.reader.configuration.checkpoint: is given by the stack"),
+        ("environment: {DEVKIT_ARM: x}", "", "environment.DEVKIT_ARM: DEVKIT_ARM is given by the stack; leave it out"),
+        ("environment: {A-B: x}", "", "programs.reader.environment.A-B"),
+        (
+            "environment: {LEVEL: 7}",
+            "",
+            "programs.reader.environment.LEVEL: input should be a valid string (got 7); write",
+        ),
+        ("", "readr: {}", "arms.fixed.programs.readr: there is no program 'readr'; did you mean 'reader'?"),
+        ("", "reader: {run: x}", "arms.fixed.programs.reader.run: unknown key; there are: configuration, environment"),
+        (
+            "",
+            "reader: {configuration: {batch: {max_offsets: -1}}}",
+            "arms.fixed.programs.reader.configuration.batch.max_offsets: input should be greater than 0 (got -1)",
+        ),
+    ],
+)
+def test_what_is_its_own_is_checked_by_its_kind(tmp_path: Path, edited: Edited, own: str, more: str, said: str) -> None:
+    path = tmp_path / "several.yaml"
+    programs = f"programs: {{html: {{run: pipeline}}, reader: {{run: consumer, {own}}}}}"
+    of_arm = ("  fixed:\n", f"  fixed:\n    programs: {{{more}}}\n") if more else ("until:", "until:")
+    path.write_text(edited(("until:", f"{programs}\nuntil:"), of_arm))
+    with pytest.raises(InvalidFileError) as refused:
+        load_scenario(path)
+    assert said in str(refused.value)
+    assert str(refused.value).count("\n") == 0, "it is told once"
+
+
 def test_a_condition_knows_them_by_name(with_programs: Callable[..., Scenario]) -> None:
     item = "timeline: [{name: x, do: {pause: {part: kafka}}, when: program htm running, for: 1s}]\n"
     with pytest.raises(InvalidFileError, match="did you mean 'html'"):
