@@ -59,7 +59,8 @@ class FirstPlay(_Model):
 
 class RunHeadroom(_Model):
     """`margin` is the scenario's. Every duration of the run was `stretch` times that of the file; `stretch_by` says
-    what chose it. `first_play` is None where the arms were played once.
+    what chose it. `first_play` is None where the arms were played once. `not_stretched` names settings of the programs
+    that no stretch reaches.
     """
 
     margin: float
@@ -67,18 +68,22 @@ class RunHeadroom(_Model):
     stretch_by: StretchBy
     calibration: Calibration
     first_play: FirstPlay | None = None
+    not_stretched: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
         """What a person is told before anything starts."""
         slowdown = f"the machine is {self.calibration.slowdown:.1f} times slower than when it is free"
+        unreached = f"no stretch reaches {' and '.join(self.not_stretched)}"
         chosen = {
             "command line": "as --stretch says",
             "calibration": "by that",
-            "program": "as a command's own settings cannot be stretched",
+            "program": f"as {unreached}",
             "repeat": "as it was short of time before",
         }[self.stretch_by]
         plays = "times are the file's" if self.stretch == 1 else f"all times are {self.stretch} times the file's"
+        if self.stretch > 1 and self.not_stretched:
+            chosen += f", though {unreached}"
         return f"{slowdown}; {plays}, {chosen}" + (
             f" ({self.calibration.doubtful})" if self.calibration.doubtful else ""
         )

@@ -103,6 +103,7 @@ class ConsumerProgram:
     command: str = ""
     model: type[BaseModel] = PipelineConfig
     given_by_stack: tuple[tuple[str, ...], ...] = GIVEN_BY_STACK
+    unstretchable: str = ""
     takes_debugger: bool = False
 
     def configure(self, places: Places, settings: Mapping[str, Any]) -> ConfiguredConsumer:

@@ -74,6 +74,10 @@ class Program(Protocol):
         """Keys that the stack fills in; a scenario that sets one would only run on one machine."""
 
     @property
+    def unstretchable(self) -> str:
+        """Which settings of it are values of no model, so that no stretch reaches them; empty where all are."""
+
+    @property
     def takes_debugger(self) -> bool: ...
 
     def configure(self, places: Places, settings: Mapping[str, Any]) -> ConfiguredProgram:

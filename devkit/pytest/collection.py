@@ -14,7 +14,7 @@ from unittest import mock
 import pytest
 
 from devkit.errors import INCONCLUSIVE, DevkitError, StackError
-from devkit.pytest.options import backend, is_scenario, runs_directory, stack_request
+from devkit.pytest.options import backend, is_scenario, runs_directory, stack_request, stretch
 
 if TYPE_CHECKING:
     from devkit.guardian import Guardian
@@ -52,14 +52,15 @@ class ScenarioItem(pytest.Item):
         from devkit.scenario.options import RunOptions
         from devkit.scenario.run import run_scenario
 
-        lines = io.StringIO()
+        lines, by = io.StringIO(), stretch(self.config)
         options = RunOptions(
             ARMS,
             runs_directory(self.config),
             keep=False,
-            repeat=f"pytest -p devkit.pytest {self.nodeid}",
+            repeat=f"pytest -p devkit.pytest {self.nodeid}" + ("" if by is None else f" --devkit-stretch {by}"),
             stack=backend(self.config),
             request=stack_request(self.config),
+            stretch=by,
         )
         # What the user has set up for AWS must not reach the run's store.
         ours = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}

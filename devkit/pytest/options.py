@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from devkit.cli.stack_options import STACKS, require_addresses_fit
+from devkit.headroom.calibration import MOST
 from devkit.stack.stack import StackRequest
 
 _STACK, _ADDRESSES, _RUNS, _SCENARIOS = "devkit_stack", "devkit_addresses", "devkit_runs", "devkit_scenarios"
+_STRETCH = "devkit_stretch"
 
 
 _STACK_OPTION: dict[str, Any] = {
@@ -40,6 +42,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="DIR",
         help="where scenarios leave their evidence (default: runs)",
     )
+    group.addoption(
+        "--devkit-stretch",
+        dest=_STRETCH,
+        type=int,
+        choices=range(1, MOST + 1),
+        metavar="N",
+        help="multiply every duration of each scenario by N and divide every rate by it (default: what a short "
+        "calibration of the machine asks for; a run that was short of time is then played again)",
+    )
     parser.addini(
         _SCENARIOS, "which files below the root directory are scenarios", type="args", default=["scenarios/*.yaml"]
     )
@@ -67,6 +78,12 @@ def stack_request(config: pytest.Config) -> StackRequest:
 
 def runs_directory(config: pytest.Config) -> Path:
     return Path(config.getoption(_RUNS))
+
+
+def stretch(config: pytest.Config) -> int | None:
+    """None leaves it to the calibration of the machine."""
+    chosen = config.getoption(_STRETCH)
+    return None if chosen is None else int(chosen)
 
 
 def is_scenario(config: pytest.Config, path: Path) -> bool:

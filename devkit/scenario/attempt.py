@@ -34,7 +34,7 @@ from devkit.scenario.repeat import stretch_to_repeat
 from devkit.scenario.run_directory import require_space
 from devkit.scenario.stack_request import stack_request
 from devkit.scenario.story import about
-from devkit.scenario.stretch import stretch_scenario
+from devkit.scenario.stretch import not_stretched, stretch_scenario
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.scenario.verdict import judge
 from devkit.stack.registry import start_stack
@@ -148,12 +148,13 @@ class Attempt:
     def _headroom(self, calibration: Calibration) -> RunHeadroom:
         """How much slower the arms are played: as it is wished for, or as the machine needs it."""
         by: StretchBy
+        unreached = not_stretched(self.scenario, self.programs)
         if self.stretch is not None:
             stretch, by = self.stretch, "repeat"
         elif self.options.stretch is not None:
             stretch, by = self.options.stretch, "command line"
-        elif any(program.command for program in self.programs.values()):
-            stretch, by = 1, "program"  # a command's own settings cannot be stretched
+        elif unreached:
+            stretch, by = 1, "program"
         else:
             stretch, by = stretch_for(calibration.slowdown, self.scenario.margin), "calibration"
         return RunHeadroom(
@@ -162,6 +163,7 @@ class Attempt:
             stretch_by=by,
             calibration=calibration,
             first_play=self.first_play,
+            not_stretched=unreached,
         )
 
     def _gate(self, guardian: Guardian, stack: Stack) -> PersonGate:

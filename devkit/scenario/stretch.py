@@ -1,8 +1,9 @@
 """A scenario played slower: every duration so many times as long and every rate that much lower, in both arms.
 
 So the machine has that many times as long for the same work, and the ratio that carries the incident stays. The
-configuration is resolved first: a timeout that nobody wrote is stretched as well. What is no value of a model (an
-environment, a raw file, settings of a command of one's own) is not.
+configuration is resolved first: a timeout that nobody wrote is stretched as well. What is no value of a model (a
+variable of an environment, a command's own settings, a file that a kind of program reads as it is) is not: a scenario
+that has any keeps the file's times unless a person says otherwise, or the ratio would be lost.
 """
 
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ from devkit.headroom.stretch import stretched
 from devkit.programs.places import NOWHERE, merge
 from devkit.programs.program import ConfiguredProgram, Program
 from devkit.scenario.arm_name import ARMS, ArmName
-from devkit.scenario.configure import configured, main_name, programs_of, tried_first
+from devkit.scenario.configure import configured, environment_of, main_name, programs_of, tried_first
 from devkit.scenario.model import Arms, Scenario, TriedFirst
 
 
@@ -50,6 +51,19 @@ def stretch_scenario(scenario: Scenario, by: int, instead: Program | None = None
             hint="--stretch 1 plays it as its file says",
         ) from error
     return slower.model_copy(update={"arms": arms, "tried_first": tries, "time_scale": scenario.time_scale / by})
+
+
+def not_stretched(scenario: Scenario, programs: Mapping[str, Program]) -> tuple[str, ...]:
+    """The settings of its programs that no stretch reaches, each with the program's name where it has one.
+
+    A variable counts that has a figure in its value: nobody knows which of them are times.
+    """
+    found = [(name, program.unstretchable) for name, program in programs.items() if program.unstretchable]
+    for name in programs:
+        variables = [item for arm in ARMS for item in environment_of(scenario, arm, name).items()]
+        with_figures = dict.fromkeys(key for key, value in variables if any(map(str.isdigit, value)))
+        found += [(name, f"the variable {key}") for key in with_figures]
+    return tuple(f"{what} (program {name})" if name else what for name, what in found)
 
 
 def _changes(program: Program, found: ConfiguredProgram, by: int) -> dict[str, Any]:

@@ -83,6 +83,7 @@ class CommandProgram:
     line: CommandLine
     model: type[BaseModel] = PipelineConfig
     given_by_stack: tuple[tuple[str, ...], ...] = GIVEN_BY_STACK
+    unstretchable: str = "a command's own settings"
     takes_debugger: bool = False
 
     @property

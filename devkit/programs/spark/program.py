@@ -99,6 +99,7 @@ class SparkProgram:
     command: str = ""
     model: type[BaseModel] = PipelineConfig
     given_by_stack: tuple[tuple[str, ...], ...] = GIVEN_BY_STACK
+    unstretchable: str = ""
     takes_debugger: bool = True
 
     def configure(self, places: Places, settings: Mapping[str, Any]) -> ConfiguredSpark:

@@ -84,6 +84,7 @@ class Tally:
     argv: tuple
     model: type = TallySettings
     given_by_stack: tuple = (("broker",),)
+    unstretchable: str = "the file tally.ini"
     takes_debugger: bool = False
 
     @property

@@ -18,7 +18,7 @@ from devkit.scenario import run
 CODE = {code!r}
 
 def play(scenario, options, progress, *, on_keep):
-    print("played", scenario.name, options.stack, options.out, options.request.addresses)
+    print("played", scenario.name, options.stack, options.out, options.request.addresses, options.stretch)
     progress.line("stack", "what was said on the way")
     if CODE == "error":
         raise StackError("kafka ended by signal 9", hint="look at its log")
@@ -86,9 +86,19 @@ def test_an_invalid_file_is_an_error_of_collection(suite: Suite, pytester: pytes
 def test_options_reach_the_run(suite: Suite, pytester: pytest.Pytester) -> None:
     addresses = pytester.path / "a.yaml"
     result = suite(
-        "-s", "--stack", "external", "--devkit-addresses", str(addresses), "--devkit-runs", "out", "scenarios"
+        *("-s", "--stack", "external", "--devkit-addresses", str(addresses), "--devkit-runs", "out"),
+        *("--devkit-stretch", "3", "scenarios"),
     )
-    result.stdout.fnmatch_lines([f"*played an-incident external out {addresses}*"])
+    result.stdout.fnmatch_lines([f"*played an-incident external out {addresses} 3*"])
+
+
+def test_without_a_stretch_the_machine_chooses_it(suite: Suite) -> None:
+    suite("-s", "scenarios").stdout.fnmatch_lines(["*played an-incident embedded runs None None*"])
+
+
+def test_a_stretch_that_is_none(suite: Suite) -> None:
+    result = suite("--devkit-stretch", "0", "scenarios")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
 
 
 def test_options_that_do_not_fit_together(suite: Suite) -> None:

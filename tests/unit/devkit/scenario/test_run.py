@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from devkit.headroom.shortage import Headroom
 from devkit.observe.about import About
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.logs import LoggedException
+from devkit.programs.command.command_line import CommandLine
+from devkit.programs.command.program import CommandProgram
 from devkit.report.progress import Progress
 from devkit.scenario.arm_name import ARMS, ArmName
 from devkit.scenario.attempt import Attempt, Played, judged
@@ -103,6 +106,35 @@ def test_short_again_it_is_inconclusive_and_is_not_played_a_third_time(
     result, _, _ = run(scenario, options, machine, monkeypatch)
     assert (result["exit_code"], len(machine.attempts)) == (3, 2)
     assert "the scenario leaves 5 x 2 (the stretch)" in result["reasons"][0]
+
+
+@pytest.mark.parametrize(
+    ("command", "chosen", "text"),
+    [
+        (False, None, "all times are 2 times the file's, by that"),
+        (False, 3, "all times are 3 times the file's, as --stretch says"),
+        (True, None, "times are the file's, as no stretch reaches a command's own settings"),
+        (
+            True,
+            3,
+            "all times are 3 times the file's, as --stretch says, though no stretch reaches a command's own settings",
+        ),
+        (True, 1, "times are the file's, as --stretch says"),
+    ],
+)
+def test_what_is_chosen_is_said_with_what_no_stretch_reaches(
+    scenario: Scenario, options: RunOptions, tmp_path: Path, command: bool, chosen: int | None, text: str
+) -> None:
+    instead = CommandProgram(CommandLine(("mine",), tmp_path)) if command else None
+    attempt = Attempt(
+        scenario,
+        replace(options, instead=instead, stretch=chosen),
+        tmp_path,
+        Progress(io.StringIO()),
+        lambda *_: None,
+    )
+    busy = IDLE.model_copy(update={"slowdown": 4.9})
+    assert attempt._headroom(busy).text == f"the machine is 4.9 times slower than when it is free; {text}"
 
 
 @pytest.mark.parametrize("stretch_by", ["command line", "program"])

@@ -1,19 +1,27 @@
 """A stretched scenario is the same incident, slower."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from devkit.errors import UsageError
+from devkit.programs.command.command_line import CommandLine
+from devkit.programs.command.program import CommandProgram
 from devkit.programs.places import NOWHERE
 from devkit.programs.spark.configuration import CONFIG
 from devkit.programs.spark.program import ConfiguredSpark
 from devkit.scenario.arm_name import ARMS
-from devkit.scenario.configure import config_difference, configured, tried_first
+from devkit.scenario.configure import config_difference, configured, programs_of, tried_first
 from devkit.scenario.load import load_scenario
-from devkit.scenario.model import Scenario
-from devkit.scenario.stretch import stretch_scenario
+from devkit.scenario.model import Arms, Scenario
+from devkit.scenario.programs import ProgramSettings, ProgramSpec
+from devkit.scenario.stretch import not_stretched, stretch_scenario
 from devkit.traffic.generate import generate
 from tests.unit.devkit.headroom.durations import durations
 
@@ -65,3 +73,90 @@ def test_a_value_beyond_what_its_key_allows_is_said(scenario: Scenario) -> None:
     for delay in (timedelta.max / 3, timedelta.max):
         with pytest.raises(UsageError, match="cannot be stretched by 8"):
             stretch_scenario(scenario.model_copy(update={"restart_delay": delay}), 8)
+
+
+def values(value: Any, path: str = "") -> Iterator[tuple[str, object]]:
+    """All single values in a model, by their place."""
+    if isinstance(value, BaseModel):
+        for name, one in value:
+            yield from values(one, f"{path}.{name}")
+    elif isinstance(value, dict | list | tuple):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, one in items:
+            yield from values(one, f"{path}.{key}")
+    else:
+        yield path, value
+
+
+TENTHS = st.integers(1, 600).map(lambda tenths: f"{tenths * 100}ms")
+SETTINGS = st.fixed_dictionaries(
+    {"batch": st.fixed_dictionaries({"max_offsets": st.integers(1, 500)}, optional={"trigger": TENTHS})},
+    optional={
+        "sink": st.fixed_dictionaries({"max.request.size": st.integers(1 << 20, 64 << 20)}),
+        "claim_check": st.fixed_dictionaries({}, optional={"max_bytes": st.just("48MiB")}),
+    },
+)
+
+
+@settings(max_examples=25)
+@given(st.sampled_from(SHIPPED), SETTINGS, st.integers(2, 8))
+def test_the_ratio_of_any_two_durations_stays_and_nothing_else_changes(
+    path: Path, of_both: dict[str, Any], by: int
+) -> None:
+    """Of the resolved configuration, its defaults among them: sizes, counts and shares are as they were."""
+    scenario = load_scenario(path)
+    scenario = scenario.model_copy(update={"pipeline": {**scenario.pipeline, **of_both}})
+    slower = stretch_scenario(scenario, by)
+    for arm in ARMS:
+        before, after = (
+            dict(values(CONFIG.validate_python(configured(one, arm, NOWHERE).effective())))
+            for one in (scenario, slower)
+        )
+        assert before.keys() == after.keys()
+        for place, value in before.items():
+            assert after[place] == (value * by if isinstance(value, timedelta) else value), place
+
+
+@pytest.fixture
+def several(scenario: Scenario) -> Scenario:
+    """The second one has timeouts of its own, one of them nothing; and what the first has in an arm."""
+    own = {"batch": {"trigger": "0s"}, "stall_timeout": "70s"}
+    programs = {
+        "html": ProgramSpec(run="pipeline"),
+        "content": ProgramSpec(run="pipeline content-enrichment", configuration=own, environment={"LEVEL": "info"}),
+    }
+    arms = {"incident": {"batch": {"trigger": "5s"}, "programs": {"content": {"configuration": own}}}, "fixed": {}}
+    return scenario.model_copy(update={"programs": programs, "arms": Arms.model_validate(arms)})
+
+
+def test_each_of_several_programs_is_stretched_by_what_it_has(several: Scenario) -> None:
+    slower = stretch_scenario(several, 3)
+    for arm in ARMS:
+        for name in ("html", "content"):
+            before, after = (
+                durations(CONFIG.validate_python(configured(one, arm, NOWHERE, name).effective()))
+                for one in (several, slower)
+            )
+            assert list(after) == [3 * one for one in before], (arm, name)
+    assert slower.arms.incident.programs["content"].configuration["stall_timeout"] != "70s"
+    assert not_stretched(several, programs_of(several)) == ()
+
+
+def test_what_no_stretch_reaches_is_named_with_its_program(several: Scenario) -> None:
+    command = CommandProgram(CommandLine(("mine",), Path("/nowhere")))
+    assert not_stretched(several, programs_of(several, command)) == ("a command's own settings (program html)",)
+    arms = several.arms.model_copy(
+        update={
+            "fixed": several.arms.fixed.model_copy(
+                update={"programs": {"content": ProgramSettings(environment={"POLL": "every 5s"})}}
+            )
+        }
+    )
+    with_variable = several.model_copy(update={"arms": arms})
+    assert not_stretched(with_variable, programs_of(with_variable)) == ("the variable POLL (program content)",)
+
+
+def test_the_only_program_needs_no_name(scenario: Scenario) -> None:
+    command = CommandProgram(CommandLine(("mine",), Path("/nowhere")))
+    assert not_stretched(scenario, programs_of(scenario)) == ()
+    assert not_stretched(scenario, programs_of(scenario, command)) == ("a command's own settings",)
