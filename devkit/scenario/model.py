@@ -183,8 +183,7 @@ class Scenario(_Model):
     can say; it is loaded before the rest is read.
 
     `programs` are under test; the first is the one that expectations and figures speak of, and without any it is the
-    pipeline. `timeline` has the faults on parts of the stack, each in the arms that
-    it names.
+    pipeline. `timeline` has the faults on parts of the stack, each in the arms that it names.
 
     `container` is what each program of an arm may use, all its processes together; over it they are killed.
 
