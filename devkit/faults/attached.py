@@ -9,8 +9,10 @@ from pathlib import Path
 
 import psutil
 
+from devkit.docker.access import DockerAccess
 from devkit.docker.command import docker
 from devkit.errors import StackError
+from devkit.faults.parts.paused_container import unpause
 from devkit.guardian.lease import RESPAWN, journal_directory
 from devkit.guardian.state import PartPlace, RunState, known_runs
 from devkit.stack.parts.answering import answers
@@ -80,9 +82,9 @@ class AttachedPart(Part):
         self.require(lever)
         match lever:
             case "pause":
-                self._do("pause", signal.SIGSTOP)
+                self._pause()
             case "resume":
-                self._do("unpause", signal.SIGCONT)
+                self._resume()
                 self._await_answer()
             case "kill":
                 self._end(signal.SIGKILL)
@@ -114,19 +116,33 @@ class AttachedPart(Part):
     def _await_answer(self) -> None:
         wait_until(lambda: answers(self.address), what=f"{self.name} to answer again", deadline=_ANSWERING)
 
-    def _do(self, order: str, number: signal.Signals) -> None:
+    def _pause(self) -> None:
         container, pid = self._place.container, self._place.pid
         if container is not None:
-            assert self._run.docker is not None, "a run with containers knows its engine"
-            docker(self._run.docker, ["container", order, container], what=f"having {self.name}'s container {order}d")
+            docker(self._engine, ["container", "pause", container], what=f"having {self.name}'s container paused")
             return
         assert pid is not None
+        self._signal(pid, signal.SIGSTOP)
+        wait_until(lambda: _is_stopped(pid), what=f"{self.name} to stop", deadline=_STOPPING)
+
+    def _resume(self) -> None:
+        container, pid = self._place.container, self._place.pid
+        if container is not None:
+            unpause(self._engine, container)
+            return
+        assert pid is not None
+        self._signal(pid, signal.SIGCONT)
+
+    def _signal(self, pid: int, number: signal.Signals) -> None:
         try:
             os.kill(pid, number)
         except ProcessLookupError as error:
             raise StackError(f"{self.name} (process {pid}) is gone", hint="`devkit status` says what is up") from error
-        if number is signal.SIGSTOP:
-            wait_until(lambda: _is_stopped(pid), what=f"{self.name} to stop", deadline=_STOPPING)
+
+    @property
+    def _engine(self) -> DockerAccess:
+        assert self._run.docker is not None, "a run with containers knows its engine"
+        return self._run.docker
 
 
 def attached_parts(run: RunState) -> dict[str, Part]:

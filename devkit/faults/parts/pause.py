@@ -1,17 +1,20 @@
 """`pause: {part: kafka}`: a part stands still. Its connections stay open, and nobody answers on them."""
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import psutil
 
+from devkit.docker.access import DockerAccess, find_docker
 from devkit.errors import SetupError, StackError
 from devkit.faults.claims import of_part
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
+from devkit.faults.parts.paused_container import state_of, unpause
 from devkit.faults.stopped import as_data, go_on
 from devkit.guardian.state import known_runs
-from devkit.stack.parts.answering import answers
+from devkit.stack.parts.answering import Question
 from devkit.stack.parts.part import Part
 
 
@@ -35,13 +38,12 @@ class Pause(Fault):
         part = context.parts[self.part]
         context.plan(_undo(part, context.run_id, outlives_run=context.is_guest))
         part.pull("pause")
-        return _Paused(part, context.run_id)
+        return _Paused(part, context.run_id, time.monotonic(), Question(part.address))
 
     @classmethod
     def undo(cls, undo: Undo) -> None:
         if "container" in undo.data:
-            container, run_id = undo.data["container"], undo.data.get("run", "")
-            _ask_docker(run_id, ["unpause", container], what="resuming a container")
+            unpause(_engine_of(undo.data.get("run", "")), undo.data["container"])
             return
         go_on(undo.data)
 
@@ -50,14 +52,19 @@ class Pause(Fault):
 class _Paused:
     part: Part
     run_id: str
+    since_s: float
+    question: Question
+    """Asked when it had just stopped, so that nobody has to wait for the silence at the end."""
+    clock: Callable[[], float] = time.monotonic
 
     def end(self) -> Proof:
         """Silence alone shows no pause: what is busy, or gone, is silent as well."""
-        silent = not answers(self.part.address)
+        silent = not self.question.is_answered()
         stood, state = _state(self.part, self.run_id)
+        held_s = self.clock() - self.since_s
         self.part.pull("resume")
         said = "nothing" if silent else "requests all the same"
-        return Proof(silent and stood, f"{state}, and it answered {said}")
+        return Proof(silent and stood, f"{state} for {held_s:.1f} s, and it answered {said}")
 
 
 def _state(part: Part, run_id: str) -> tuple[bool, str]:
@@ -71,24 +78,15 @@ def _state(part: Part, run_id: str) -> tuple[bool, str]:
         return status == psutil.STATUS_STOPPED, f"process {pid} was {status}"
     assert container is not None, "a part that can be paused is a process or a container"
     try:
-        said = _status_of(container, run_id)
+        said = state_of(_engine_of(run_id), container)
     except (SetupError, StackError) as error:  # what stands still has to go on all the same
         return False, f"the engine did not say how container {container} was ({error})"
     return said == "paused", f"container {container} was {said}"
 
 
-def _status_of(container: str, run_id: str) -> str:
-    words = ["container", "inspect", "--format", "{{.State.Status}}", container]
-    return _ask_docker(run_id, words, what="looking at a container").strip()
-
-
-def _ask_docker(run_id: str, words: Sequence[str], *, what: str) -> str:
-    """The engine of the run, which need not be that of this process's environment."""
-    from devkit.docker.access import find_docker
-    from devkit.docker.command import docker
-
-    access = next((run.docker for run in known_runs() if run.run_id == run_id), None)
-    return docker(access or find_docker(), words, what=what)
+def _engine_of(run_id: str) -> DockerAccess:
+    """That of the run, which need not be that of this process's environment."""
+    return next((run.docker for run in known_runs() if run.run_id == run_id and run.docker), None) or find_docker()
 
 
 def _undo(part: Part, run_id: str, *, outlives_run: bool) -> Undo:

@@ -1,5 +1,6 @@
 """Whether a part answers anything at all, asked at the address of its clients in the simplest words of its protocol."""
 
+import contextlib
 import socket
 import struct
 from datetime import timedelta
@@ -11,15 +12,40 @@ _HTTP = b"GET / HTTP/1.0\r\n\r\n"
 
 def answers(address: str, within: timedelta = timedelta(seconds=1)) -> bool:
     """`address` is a URL of something that speaks HTTP, or `host:port` (the first of a list) of a Kafka broker."""
-    if "://" in address:
-        url = urlsplit(address)
-        host, port, words = url.hostname or "", url.port or 80, _HTTP
-    else:
-        host, _, number = address.split(",")[0].rpartition(":")
-        port, words = int(number), struct.pack(">i", len(_API_VERSIONS)) + _API_VERSIONS
+    place, words = _place_and_words(address)
     try:
-        with socket.create_connection((host, port), within.total_seconds()) as connection:
+        with socket.create_connection(place, within.total_seconds()) as connection:
             connection.sendall(words)
             return bool(connection.recv(1))
     except OSError:
         return False
+
+
+class Question:
+    """The same asked without waiting: `is_answered` looks once whether an answer has come, and closes the connection.
+
+    A system accepts connections for a process that stands still, so asking takes no time there either.
+    """
+
+    def __init__(self, address: str) -> None:
+        place, words = _place_and_words(address)
+        self._connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        self._connection.setblocking(False)
+        with contextlib.suppress(OSError):  # what cannot be asked does not answer
+            self._connection.connect_ex(place)
+            self._connection.sendall(words)
+
+    def is_answered(self) -> bool:
+        with self._connection:
+            try:
+                return bool(self._connection.recv(1))
+            except OSError:
+                return False
+
+
+def _place_and_words(address: str) -> tuple[tuple[str, int], bytes]:
+    if "://" in address:
+        url = urlsplit(address)
+        return (url.hostname or "", url.port or 80), _HTTP
+    host, _, number = address.split(",")[0].rpartition(":")
+    return (host, int(number)), struct.pack(">i", len(_API_VERSIONS)) + _API_VERSIONS

@@ -1,6 +1,8 @@
 """`pause`, `kill` and `restart` on parts of values, and on a process that answers."""
 
 import os
+import re
+import select
 import signal
 import socket
 import subprocess
@@ -17,10 +19,10 @@ from devkit.docker.access import DockerAccess
 from devkit.errors import SetupError, StackError
 from devkit.faults.fault import Fault, Undo
 from devkit.faults.parts.kill import Kill
-from devkit.faults.parts.pause import Pause
+from devkit.faults.parts.pause import Pause, _Paused
 from devkit.faults.parts.restart import Restart
 from devkit.guardian.state import RunState
-from devkit.stack.parts.answering import answers
+from devkit.stack.parts.answering import Question, answers
 from devkit.waiting import wait_until
 from tests.unit.devkit.faults.fakes import FakeLife, FakePart, context
 
@@ -51,7 +53,7 @@ class TestPause:
         assert os.WIFSTOPPED(status)
         proof = acting.end()
         assert proof.acted
-        assert proof.did == f"process {process.pid} was stopped, and it answered nothing"
+        assert re.fullmatch(rf"process {process.pid} was stopped for \d+\.\d s, and it answered nothing", proof.did)
         assert part.pulled == ["pause", "resume"]
         (plan,) = plans
         assert not plan.outlives_run
@@ -61,7 +63,9 @@ class TestPause:
     def test_one_that_goes_on_answering_was_not_paused(self, server: tuple[subprocess.Popen[str], str]) -> None:
         process, address = server
         part = FakePart("store", address, FakeLife("store", pid=process.pid))
-        proof = Pause(part="store").begin(context(part)).end()
+        acting = Pause(part="store").begin(context(part))
+        assert answers(address, timedelta(seconds=20))  # it serves one after the other
+        proof = acting.end()
         assert not proof.acted
         assert proof.did.endswith("and it answered requests all the same")
 
@@ -82,7 +86,7 @@ class TestPause:
     def test_one_that_is_silent_and_not_stopped_was_not_paused(
         self, server: tuple[subprocess.Popen[str], str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("devkit.faults.parts.pause.answers", lambda _address: False)
+        monkeypatch.setattr("devkit.faults.parts.pause.Question.is_answered", lambda _question: False)
         part = FakePart("store", server[1], FakeLife("store", pid=server[0].pid))
         proof = Pause(part="store").begin(context(part)).end()
         assert not proof.acted
@@ -95,26 +99,31 @@ class TestPause:
         process.kill()
         process.wait()
         proof = acting.end()
-        assert (proof.acted, proof.did) == (False, f"process {process.pid} was gone, and it answered nothing")
+        assert not proof.acted
+        assert proof.did.startswith(f"process {process.pid} was gone")
 
     @pytest.mark.parametrize("status", ["paused", "exited"])
     def test_a_container_is_known_by_its_id_and_the_engine_says_how_it_is(
         self, status: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("devkit.faults.parts.pause._status_of", lambda container, _run: {"c1": status}[container])
-        monkeypatch.setattr("devkit.faults.parts.pause.answers", lambda _address: False)
+        monkeypatch.setattr("devkit.faults.parts.pause._engine_of", lambda _run: None)
+        monkeypatch.setattr("devkit.faults.parts.pause.state_of", lambda _engine, container: {"c1": status}[container])
+        monkeypatch.setattr("devkit.faults.parts.pause.Question.is_answered", lambda _question: False)
         part = FakePart(life=FakeLife(pid=None, container="c1"))
         plans: list[Undo] = []
         acting = Pause(part="kafka").begin(context(part, plan=plans.append, is_guest=True))
         assert plans == [Undo(data={"container": "c1", "run": ""}, outlives_run=True)]
         proof = acting.end()
-        assert (proof.acted, proof.did) == (status == "paused", f"container c1 was {status}, and it answered nothing")
+        assert (proof.acted, proof.did) == (
+            status == "paused",
+            f"container c1 was {status} for 0.0 s, and it answered nothing",
+        )
 
     def test_a_container_is_looked_at_and_resumed_by_the_engine_of_its_run(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("DOCKER_HOST", "unix:///of-another")
-        monkeypatch.setattr("devkit.faults.parts.pause.answers", lambda _address: False)
+        monkeypatch.setattr("devkit.faults.parts.pause.Question.is_answered", lambda _question: False)
         asked, command = tmp_path / "asked", tmp_path / "docker"
         command.write_text(f'#!/bin/sh\necho "$DOCKER_HOST $1 $2" >> {asked}\necho paused\n')
         command.chmod(0o755)
@@ -127,22 +136,33 @@ class TestPause:
         assert acting.end().acted
         Pause.undo(plans[0])
         assert asked.read_text().splitlines() == [
-            "unix:///of-the-run container inspect",
-            "unix:///of-the-run unpause c1",
+            "unix:///of-the-run container ls",
+            "unix:///of-the-run container ls",
+            "unix:///of-the-run container unpause",
         ]
 
     @pytest.mark.parametrize("error", [SetupError("no docker"), StackError("no engine")])
     def test_a_container_goes_on_also_where_nobody_can_look_at_it(
         self, error: Exception, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def unknown(_container: str, _run_id: str) -> str:
+        def unknown(_run_id: str) -> DockerAccess:
             raise error
 
-        monkeypatch.setattr("devkit.faults.parts.pause._status_of", unknown)
-        monkeypatch.setattr("devkit.faults.parts.pause.answers", lambda _address: False)
+        monkeypatch.setattr("devkit.faults.parts.pause._engine_of", unknown)
+        monkeypatch.setattr("devkit.faults.parts.pause.Question.is_answered", lambda _question: False)
         part = FakePart(life=FakeLife(pid=None, container="c1"))
         proof = Pause(part="kafka").begin(context(part)).end()
         assert (proof.acted, str(error) in proof.did, part.pulled) == (False, True, ["pause", "resume"])
+
+    def test_its_time_is_that_of_the_part_and_not_of_the_proof(self, server: tuple[subprocess.Popen[str], str]) -> None:
+        process, address = server
+        part = FakePart("store", address, FakeLife("store", pid=process.pid))
+        process.send_signal(signal.SIGSTOP)
+        acting = Pause(part="store").begin(context(part))
+        assert isinstance(acting, _Paused)
+        resumed_at = iter([acting.since_s + 8.04])
+        proof = replace(acting, clock=lambda: next(resumed_at)).end()
+        assert proof.did.endswith(" for 8.0 s, and it answered nothing")
 
 
 class TestKill:
@@ -193,7 +213,22 @@ class TestAnswers:
             heard = listener.accept()[0].recv(100)
             assert heard == bytes.fromhex("0000000a 0012 0000 00000001 ffff")
 
+    def test_a_question_is_asked_at_once_and_waits_for_nothing(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            address = f"127.0.0.1:{listener.getsockname()[1]}"
+            silent, answered = Question(address), Question(address)
+            for connection in (listener.accept()[0] for _ in range(2)):
+                assert connection.recv(100).startswith(b"\0\0\0\x0a\0\x12")
+            connection.sendall(b"x")  # the second alone
+            wait_until(
+                lambda: select.select([answered._connection], [], [], 0)[0],
+                what="the answer to arrive",
+                deadline=timedelta(seconds=20),
+            )
+            assert (silent.is_answered(), answered.is_answered()) == (False, True)
+
     def test_nobody_there_is_no_answer(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             port = listener.getsockname()[1]
         assert not answers(f"127.0.0.1:{port}")
+        assert not Question(f"http://127.0.0.1:{port}").is_answered()
