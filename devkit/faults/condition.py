@@ -1,10 +1,12 @@
 """When a fault begins: a condition on what is observed of an arm, as `lag > 500` or `batch 3 committed`.
 
-Each is a point seen from outside: figures of topics and checkpoint, what programs log, requests that the mock answered.
+Each is a point seen from outside: figures of topics and checkpoint, what programs log, requests that the mock answered
+or that came to the object store.
 
 `parse_condition` reads text, or a mapping of one key, which is the same text with a colon.
 """
 
+import json
 import operator
 import re
 from collections.abc import Callable, Mapping
@@ -12,9 +14,13 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Annotated, Literal, get_args
 
-from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import ConfigDict, PlainSerializer, PlainValidator, ValidationError, WithJsonSchema
+from pydantic_core import InitErrorDetails
 
+from devkit.proxy.s3.request import RequestPattern
 from located_config.near import near_miss, nearest
+from located_config.problem import as_error, described
+from located_config.yaml_file import UnfitError, parse_yaml
 
 Figure = Literal["lag", "committed", "outputs", "errors", "requests", "deferred", "restarts"]
 FIGURES: tuple[Figure, ...] = get_args(Figure)
@@ -23,9 +29,9 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
 )
 _EXAMPLES = (
     "`lag > 500`, `{committed: 50%}`, `batch 3 committed`, `program running`, `{event: batch_written}`, "
-    "`{met: slow page}`"
+    "`{met: slow page}`, `{request: {methods: [PUT], path: '*/commits/*'}}`"
 )
-_FIRST_WORDS = (*FIGURES, "batch", "program", "event", "met")
+_FIRST_WORDS = (*FIGURES, "batch", "program", "event", "met", "request")
 _LAST_WORDS = ("committed", "running")
 
 
@@ -34,7 +40,7 @@ class Seen:
     """What has been observed of an arm so far. `running` are the programs whose query runs, `events` what they said.
 
     `batches` are the numbers that were committed, `met` the rules of the mock that a request has met which has ended
-    since. A figure that nobody can see is absent.
+    since, `requests` what has come to the object store of what is waited for. A figure that nobody can see is absent.
     """
 
     figures: Mapping[Figure, int] = field(default_factory=lambda: MappingProxyType({}))
@@ -42,6 +48,7 @@ class Seen:
     batches: frozenset[int] = frozenset()
     events: frozenset[str] = frozenset()
     met: frozenset[str] = frozenset()
+    requests: "frozenset[RequestSeen]" = frozenset()
 
 
 @dataclass(frozen=True)
@@ -158,13 +165,32 @@ class RuleMet:
         return f"met: {self.rule}"
 
 
-Condition = Reached | BatchCommitted | ProgramRunning | EventSaid | RuleMet
+class RequestSeen(RequestPattern):
+    """A request of a program has come to the proxy before the object store, and waits there until the fault acts."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    part: Literal["object-store"] = "object-store"
+
+    def holds(self, seen: Seen, _events: int) -> bool:
+        return self in seen.requests
+
+    def never(self, _bounds: Bounds) -> str | None:
+        return None
+
+    def __str__(self) -> str:
+        written = self.model_dump(mode="json", exclude_defaults=True)
+        return f"request: {{{', '.join(f'{key}: {_written(value)}' for key, value in written.items())}}}"
+
+
+Condition = Reached | BatchCommitted | ProgramRunning | EventSaid | RuleMet | RequestSeen
 
 _REACHED = re.compile(r"(\w+)\s*(>=|<=|>|<|:)\s*(\d+(?:\.\d+)?)\s*(%?)", re.ASCII)
 _BATCH = re.compile(r"batch\s+(\d+)\s+committed", re.ASCII)
 _PROGRAM = re.compile(r"program(?:\s+([\w-]+))?\s+running", re.ASCII)
 _EVENT = re.compile(r"event\s*:?\s*(\w+)", re.ASCII)
 _MET = re.compile(r"met\s*:\s*(.+)")
+_REQUEST = re.compile(r"request\s*:\s*(\{.*\})")
 
 
 def parse_condition(value: object) -> Condition:
@@ -173,6 +199,8 @@ def parse_condition(value: object) -> Condition:
         return value
     if isinstance(value, dict) and len(value) == 1:
         ((key, of),) = value.items()
+        if key == "request":
+            return _request(of)
         value = f"{key}: {of}"
     if not isinstance(value, str):
         raise ValueError(f"is no condition; write one of {_EXAMPLES}")  # noqa: TRY004 - pydantic's
@@ -185,11 +213,35 @@ def parse_condition(value: object) -> Condition:
         return EventSaid(match[1])
     if match := _MET.fullmatch(text):
         return RuleMet(match[1])
+    if match := _REQUEST.fullmatch(text):
+        try:
+            return _request(parse_yaml(match[1]))
+        except UnfitError as error:
+            raise ValueError(f"{value!r}: {error}") from error
     if (match := _REACHED.fullmatch(text)) and (figure := next((one for one in FIGURES if one == match[1]), None)):
         return _reached(figure, match[2], match[3], is_share=bool(match[4]))
     near = _misspelt(text)
     meant = f"did you mean {near!r}? " if near else ""
     raise ValueError(f"{value!r} is no condition; {meant}write one of {_EXAMPLES} (figures: {', '.join(FIGURES)})")
+
+
+def _written(value: object) -> str:
+    """As YAML, where `*` begins something else than text."""
+    return f"[{', '.join(map(str, value))}]" if isinstance(value, list) else json.dumps(value)
+
+
+def _request(value: object) -> RequestSeen:
+    """Raises pydantic's ValidationError, of which each problem is below `request`."""
+    try:
+        return RequestSeen.model_validate(value)
+    except ValidationError as error:
+        details = [
+            InitErrorDetails(
+                type=as_error(described(detail, RequestSeen)), loc=("request", *detail["loc"]), input=detail["input"]
+            )
+            for detail in error.errors()
+        ]
+        raise ValidationError.from_exception_data("when", details) from error
 
 
 def _misspelt(text: str) -> str | None:
@@ -223,7 +275,7 @@ When = Annotated[
                     "type": "object",
                     "minProperties": 1,
                     "maxProperties": 1,
-                    "propertyNames": {"enum": ["event", "met", *FIGURES]},
+                    "propertyNames": {"enum": ["event", "met", "request", *FIGURES]},
                 },
             ],
             "description": f"A condition on what is observed: {_EXAMPLES}",

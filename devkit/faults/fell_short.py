@@ -3,7 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from devkit.faults.condition import BatchCommitted, Condition, EventSaid, Figure, ProgramRunning, Reached, RuleMet, Seen
+from devkit.faults.condition import (
+    BatchCommitted,
+    Condition,
+    EventSaid,
+    Figure,
+    ProgramRunning,
+    Reached,
+    RequestSeen,
+    RuleMet,
+    Seen,
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +45,8 @@ def fell_short(condition: Condition, extent: Extent, events: int) -> str:
             return "no program logged it"
         case RuleMet():
             return "no request met it"
+        case RequestSeen(part=part):
+            return f"no such request came to the {part} by the proxy"
 
 
 def _figure(condition: Reached, extent: Extent, events: int) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from devkit.faults.condition import When
+from devkit.faults.condition import RequestSeen, When
 from devkit.faults.do import Do
 from located_config.duration import Duration, format_duration
 
@@ -30,6 +30,12 @@ class TimelineItem(BaseModel):
         if self.for_ is not None and not self.do.lasts:
             raise ValueError(f"{self.do.name} lasts as long as it takes; leave `for` out")
         return self
+
+    @property
+    def proxied(self) -> frozenset[str]:
+        """The parts that need a proxy before them, for what is done or for what is waited for."""
+        waited_for = {self.when.part} if isinstance(self.when, RequestSeen) else set()
+        return frozenset({need.part for need in self.do.needs() if need.proxied} | waited_for)
 
     @property
     def beginning(self) -> str:

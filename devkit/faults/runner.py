@@ -19,6 +19,7 @@ from devkit.faults.condition import Seen
 from devkit.faults.fault import Acting, Context, Proof, Undo
 from devkit.faults.item import TimelineItem
 from devkit.faults.journal import Journal, Page
+from devkit.faults.request_watch import NoWatch, Watch
 from devkit.faults.undo import carry_out
 from devkit.guardian.lease import LEASE, RENEW_EVERY
 
@@ -81,7 +82,10 @@ class _Playing:
 
 
 class Runner:
-    """One arm's timeline. `tell` gets each item when it begins and when it is over; `events` are published in all."""
+    """One arm's timeline. `tell` gets each item when it begins and when it is over; `events` are published in all.
+
+    `watch` is for the requests that items wait for.
+    """
 
     def __init__(
         self,
@@ -96,11 +100,12 @@ class Runner:
         start: Start = on_a_thread,
         renewal_clock: Callable[[], float] = time.monotonic,
         holder: int | None = None,
+        watch: Watch | None = None,
     ) -> None:
         self._playing = [_Playing(item) for item in items]
         self._journal, self._context, self._excuse, self._clock = journal, context, excuse, clock
         self._tell, self._events, self._start, self._renewal_clock = tell, events, start, renewal_clock
-        self._holder = holder
+        self._holder, self._watch = holder, watch or NoWatch()
         self._seen = Seen()
         self._lock = threading.Condition()
         self._error: DevkitError | None = None
@@ -111,6 +116,7 @@ class Runner:
     def start(self) -> None:
         """Look at the clock from now on."""
         if self._playing:
+            self._watch.begin()
             self._thread = threading.Thread(target=self._run, name="timeline", daemon=True)
             self._thread.start()
 
@@ -147,12 +153,13 @@ class Runner:
 
     def tick(self) -> None:
         """Begin what is due, end what has lasted its time, renew the leases."""
-        now = self._clock()
+        requests, now = self._watch.seen(), self._clock()
         for one in self._playing:
             with self._lock:
+                self._seen = replace(self._seen, requests=requests)
                 if one.phase == "waiting" and not self._stopped.is_set() and self._is_due(one.item, now):
                     one.phase = "beginning"
-                    work: Callable[[_Playing], None] = self._begin
+                    work: Callable[[_Playing], None] = self._begin_and_let_go
                 elif one.phase == "acting" and one.due_s is not None and now >= one.due_s:
                     one.phase = "ending"
                     work = self._end
@@ -169,6 +176,7 @@ class Runner:
         if self._thread is not None:
             self._thread.join()
         self._await(lambda: not any(one.phase == "beginning" for one in self._playing))
+        self._watch.end()
         for one in self._playing:
             with self._lock:
                 if one.phase != "acting":
@@ -180,8 +188,14 @@ class Runner:
             raise self._error
 
     def _run(self) -> None:
-        while not self._stopped.wait(_TICK.total_seconds()):
+        while not self._stopped.wait(self._until_next_s()):
             self.tick()
+
+    def _until_next_s(self) -> float:
+        """Until the next look, which is early where a fault has lasted its time sooner."""
+        with self._lock:
+            due_s = [one.due_s for one in self._playing if one.phase == "acting" and one.due_s is not None]
+        return min([_TICK.total_seconds(), *(max(0.0, due - self._clock()) for due in due_s)])
 
     def _await(self, condition: Callable[[], bool]) -> None:
         """The leases are renewed meanwhile, as a part may take longer than one to answer again."""
@@ -196,6 +210,12 @@ class Runner:
         if item.at is not None:
             return now >= item.at.total_seconds()
         return item.when is not None and item.when.holds(self._seen, self._events)
+
+    def _begin_and_let_go(self, one: _Playing) -> None:
+        try:
+            self._begin(one)
+        finally:
+            self._watch.let_go(one.item.name)
 
     def _begin(self, one: _Playing) -> None:
         from_s = round(self._clock(), 3)

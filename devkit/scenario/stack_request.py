@@ -12,18 +12,17 @@ CONTAINERS = ("compose", "testcontainers")
 
 
 def stack_request(scenario: Scenario, options: RunOptions) -> StackRequest:
-    """What the stack is asked for: also the brokers, and a proxy before each part that a fault needs one for.
+    """What the stack is asked for: also the brokers, and a proxy before each part that the timeline needs one for.
 
     Raises UsageError for what the stack cannot know: a fault that an extension added to the mock.
     """
     if options.stack in CONTAINERS:
         faults = (fault.name for rule in scenario.mock.rules for fault, _ in rule.do.given())
         require_here("fault of the mock", faults, where=f"the mock's image of the {options.stack} stack")
-    needs = (need for item in scenario.timeline for need in item.do.needs())
     return replace(
         options.request,
         topics=topics_made_afresh(scenario, options.arms, programs_of(scenario, options.instead)),
         brokers=scenario.kafka.brokers,
-        proxied=frozenset(need.part for need in needs if need.proxied),
+        proxied=frozenset(part for item in scenario.timeline for part in item.proxied),
         limits=scenario.container,
     )

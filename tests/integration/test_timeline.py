@@ -57,3 +57,19 @@ def test_a_program_that_is_killed_and_stopped_part_by_part(devkit_cli: Cli) -> N
     assert result["arms"]["fixed"]["audit"]["lost"] == 0
     for name in ("executor dies", "driver dies"):
         assert any(line["t_s"] > over[name]["t_s"] - 5 for line in ended), name
+
+
+@pytest.mark.slow
+def test_a_driver_that_is_killed_at_the_first_entry_of_its_commit_log(devkit_cli: Cli) -> None:
+    run = devkit_cli("scenario", "run", str(SCENARIOS / "killed-at-its-commit.yaml"), "--arm", "fixed")
+    assert run.wait(480) == 0, run.output()
+    result = result_of(run)
+    (evidence,) = (one for one in result["fault_evidence"]["fixed"] if one["fault"] != "quick")
+    assert (evidence["fired"], evidence["acted"]) == (True, True), evidence
+    assert evidence["did"].startswith("SIGKILL to driver ")
+    assert 'when request: {methods: [PUT], path: "/checkpoints/*/commits/?*"}' in evidence["asked"]
+    killed = run.event("fault_begins")
+    assert killed is not None
+    committed = [line for line in run.timeline() if line["kind"] == "sample" and line["t_s"] < killed["t_s"]]
+    assert all(line["committed"] == 0 for line in committed), "the first batch was about to be committed"
+    assert result["arms"]["fixed"]["restarts"] == 1

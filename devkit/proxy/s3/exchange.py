@@ -7,7 +7,7 @@ client ── head ──▶ plan ── pass on ──▶ store          reques
 import asyncio
 import contextlib
 import uuid
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
@@ -19,7 +19,8 @@ from devkit.proxy.s3.http1 import (
     read_request_head,
     read_response_head,
 )
-from devkit.proxy.toxics.store import Answer, Plan, Slowness, StoreRequest, Truncation
+from devkit.proxy.s3.request import StoreRequest
+from devkit.proxy.toxics.store import Answer, Plan, Slowness, Truncation
 
 _TROUBLE = (HttpError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError)
 
@@ -39,10 +40,10 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Exchange:
-    """`plan` says what happens to a request when its head has come."""
+    """`plan` says what happens to a request when its head has come; the request waits for that."""
 
     def __init__(
-        self, number: int, client: Streams, upstream: tuple[str, int], plan: Callable[[StoreRequest], Plan]
+        self, number: int, client: Streams, upstream: tuple[str, int], plan: Callable[[StoreRequest], Awaitable[Plan]]
     ) -> None:
         self._number, self._upstream, self._plan = number, upstream, plan
         self._reader, self._writer = client
@@ -65,7 +66,7 @@ class Exchange:
         head = await read_request_head(self._reader)
         if head is None:
             return False
-        plan = self._plan(StoreRequest(self._number, head.method, head.target))
+        plan = await self._plan(StoreRequest(self._number, head.method, head.target))
         if plan.slowness is not None and plan.slowness.before_s > 0:
             plan.slowness.proof.answered(self._number)
             await _wait(plan.slowness, plan.slowness.before_s)

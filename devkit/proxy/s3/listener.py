@@ -7,7 +7,9 @@ from devkit.proxy.listener import Listener
 from devkit.proxy.model import NewListener, NewToxic
 from devkit.proxy.port import Port
 from devkit.proxy.s3.exchange import Exchange
-from devkit.proxy.toxics.store import Plan, StoreEffect, StoreRequest, StoreToxic
+from devkit.proxy.s3.request import StoreRequest
+from devkit.proxy.toxics.store import Plan, StoreEffect, StoreToxic
+from devkit.proxy.toxics.store_watch import StoreWatch, Watching
 from devkit.proxy.toxics.toxic import Context
 
 _HEAD_BYTES = 128 << 10
@@ -19,10 +21,13 @@ class S3Listener(Listener):
     def __init__(self, new: NewListener) -> None:
         super().__init__(new, Port(new.port, self._protocol))
         self._effects: tuple[StoreEffect, ...] = ()
+        self._watches: tuple[Watching, ...] = ()
         self._count = 0
         self._open: set[asyncio.Task[None]] = set()
 
     def begin(self, new: NewToxic, context: Context) -> Callable[[], None]:
+        if isinstance(new.do, StoreWatch):
+            return self._watch(Watching(new.do, context.proof))
         assert isinstance(new.do, StoreToxic)
         effect = StoreEffect(new.do, context)
         self._effects = (*self._effects, effect)
@@ -30,6 +35,15 @@ class S3Listener(Listener):
         def end() -> None:
             self._effects = tuple(other for other in self._effects if other is not effect)
             effect.end()
+
+        return end
+
+    def _watch(self, watch: Watching) -> Callable[[], None]:
+        self._watches = (*self._watches, watch)
+
+        def end() -> None:
+            self._watches = tuple(other for other in self._watches if other is not watch)
+            watch.end()
 
         return end
 
@@ -55,7 +69,9 @@ class S3Listener(Listener):
         self._open.add(task)
         task.add_done_callback(self._open.discard)
 
-    def _plan(self, request: StoreRequest) -> Plan:
+    async def _plan(self, request: StoreRequest) -> Plan:
+        for watch in self._watches:  # first, as what is watched for may begin another toxic
+            await watch.let_pass(request)
         plan = Plan()
         for effect in self._effects:
             plan = effect.apply(plan, request)

@@ -15,13 +15,25 @@ from devkit.proxy.toxics.reset import Reset
 from devkit.proxy.toxics.store_error import StoreError
 from devkit.proxy.toxics.store_slow import StoreSlow
 from devkit.proxy.toxics.store_truncate import StoreTruncate
+from devkit.proxy.toxics.store_watch import StoreWatch
 from devkit.proxy.toxics.toxic import Toxic
 from located_config.near import near_miss
 
 TOXICS: Final[Mapping[str, type[Toxic]]] = MappingProxyType(
     {
         toxic.key: toxic
-        for toxic in (Latency, Bandwidth, Cut, Blackhole, Reset, HalfOpen, StoreError, StoreSlow, StoreTruncate)
+        for toxic in (
+            Latency,
+            Bandwidth,
+            Cut,
+            Blackhole,
+            Reset,
+            HalfOpen,
+            StoreError,
+            StoreSlow,
+            StoreTruncate,
+            StoreWatch,
+        )
     }
 )
 

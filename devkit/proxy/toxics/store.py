@@ -1,47 +1,20 @@
 """What the toxics of an object store share: which requests they are for, and what they make of one.
 
-A request is known by its method, its bucket and its key (path style: `/bucket/key`); a listing's key is the prefix that
-it asks for. Whether it is among the `share` is a function of (seed, toxic, method, key, attempt), and an attempt is
-counted for each method and key from when the toxic began.
+Whether a request is among the `share` is a function of (seed, toxic, method, key, attempt), and an attempt is counted
+for each method and key from when the toxic began.
 """
 
 import asyncio
 from abc import abstractmethod
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
-from urllib.parse import parse_qs, unquote, urlsplit
+from typing import ClassVar
 
 from devkit.proxy.draws import uniform
 from devkit.proxy.proof import Proof
+from devkit.proxy.s3.request import RequestPattern, StoreRequest
 from devkit.proxy.toxics.toxic import Context, Layer, Toxic
 from located_config.share import Share
-
-Method = Literal["GET", "HEAD", "PUT", "POST", "DELETE"]
-
-
-@dataclass(frozen=True)
-class StoreRequest:
-    """A request as toxics see it. `connection` is its client's, `target` is as it was sent."""
-
-    connection: int
-    method: str
-    target: str
-
-    @property
-    def bucket(self) -> str:
-        return self._path[0]
-
-    @property
-    def key(self) -> str:
-        if key := self._path[1]:
-            return key
-        return parse_qs(urlsplit(self.target).query).get("prefix", [""])[0]
-
-    @property
-    def _path(self) -> tuple[str, str]:
-        bucket, _, key = unquote(urlsplit(self.target).path).lstrip("/").partition("/")
-        return bucket, key
 
 
 @dataclass(frozen=True)
@@ -90,16 +63,11 @@ class Plan:
                 return replace(self, truncation=action)
 
 
-class StoreToxic(Toxic):
+class StoreToxic(RequestPattern, Toxic):
     """A toxic for listeners of layer `s3`. A subclass gives `methods` its default."""
 
     layer: ClassVar[Layer] = "s3"
 
-    methods: tuple[Method, ...] = ()
-    """Only these; empty: all."""
-    bucket: str | None = None
-    prefix: str = ""
-    """Only keys that begin so."""
     share: Share = 1.0
 
     @abstractmethod
@@ -124,14 +92,9 @@ class StoreEffect:
         self._ended.set()
 
     def _concerns(self, request: StoreRequest) -> bool:
-        toxic = self._toxic
-        if toxic.methods and request.method not in toxic.methods:
-            return False
-        if toxic.bucket is not None and request.bucket != toxic.bucket:
-            return False
-        if not request.key.startswith(toxic.prefix):
+        if not self._toxic.matches(request):
             return False
         identity = (request.method, request.bucket, request.key)
         self._attempts[identity] += 1
         context = self._context
-        return uniform(context.seed, context.name, *identity, self._attempts[identity]) < toxic.share
+        return uniform(context.seed, context.name, *identity, self._attempts[identity]) < self._toxic.share

@@ -11,7 +11,8 @@ from typing import ClassVar, Self
 from pydantic import model_validator
 
 from devkit.proxy.proof import Proof
-from devkit.proxy.toxics.store import Method, Slowness, StoreToxic
+from devkit.proxy.s3.request import Method
+from devkit.proxy.toxics.store import Slowness, StoreToxic
 from located_config.duration import Duration
 
 

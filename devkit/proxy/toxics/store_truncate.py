@@ -10,7 +10,8 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from devkit.proxy.proof import Proof
-from devkit.proxy.toxics.store import Method, StoreToxic, Truncation
+from devkit.proxy.s3.request import Method
+from devkit.proxy.toxics.store import StoreToxic, Truncation
 from located_config.share import Share
 
 

@@ -12,6 +12,7 @@ from devkit.faults.fault import Context, Need, Undo
 from devkit.faults.fell_short import Extent, fell_short
 from devkit.faults.item import TimelineItem
 from devkit.faults.journal import Journal
+from devkit.faults.request_watch import watch_for
 from devkit.faults.runner import Happened, Runner
 from devkit.observe.arm import TimelineEvidence
 from devkit.observe.kit_events import FaultBegun, FaultEnded, PartsNotObservable, ProgramEvent
@@ -48,6 +49,7 @@ class ArmFaults:
             clock=arm.clock.now_s,
             tell=self._tell,
             events=events,
+            watch=watch_for(items, stack.proxy),
         )
         self._batches: set[int] = set()
         self._first_batch = 0

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable
 from datetime import timedelta
 
+from devkit.faults.condition import RequestSeen
 from devkit.observe.kit_events import WarmedUp
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.faults import BATCH_EVENTS
@@ -73,6 +74,8 @@ def reason_against(arm: Arm) -> str | None:
         return "the incident is one of the start"
     if any(item.at is not None for item in scenario.timeline):
         return "a fault comes at a moment of the arm, which a warm-up would move"
+    if any(isinstance(item.when, RequestSeen) for item in scenario.timeline):
+        return "a fault comes at a request to the object store, and the warm-up has such requests of its own"
     if arm.context.debugger is not None:
         return "the debugger would stop in it"
     return None

@@ -11,11 +11,14 @@ from devkit.faults.condition import (
     EventSaid,
     ProgramRunning,
     Reached,
+    RequestSeen,
     RuleMet,
     Seen,
     When,
     parse_condition,
 )
+
+COMMITS = RequestSeen(methods=("PUT",), path="*/commits/*")
 
 
 @pytest.mark.parametrize(
@@ -33,6 +36,13 @@ from devkit.faults.condition import (
         ("event stalled", EventSaid("stalled"), "event: stalled"),
         ({"met": "slow page: 5 s"}, RuleMet("slow page: 5 s"), "met: slow page: 5 s"),
         ({"requests": 100}, Reached("requests", ">=", 100), "requests >= 100"),
+        (
+            {"request": {"part": "object-store", "methods": ["PUT"], "path": "*/commits/*"}},
+            COMMITS,
+            'request: {methods: [PUT], path: "*/commits/*"}',
+        ),
+        ("request: {prefix: a/b}", RequestSeen(prefix="a/b"), 'request: {prefix: "a/b"}'),
+        ({"request": {}}, RequestSeen(), "request: {}"),
     ],
 )
 def test_what_is_written_is_read_and_shown_so_that_it_is_read_again(
@@ -54,6 +64,11 @@ def test_what_is_written_is_read_and_shown_so_that_it_is_read_again(
         ("programm running", "did you mean 'program'?"),
         ({"commited": "50%"}, "did you mean 'committed'?"),
         ({"lag": "50%"}, "lag is counted"),
+        ("requst: {prefix: a}", "did you mean 'request'?"),
+        ("request: {prefix: }}", "not YAML"),
+        ({"request": {"metods": ["PUT"]}}, "unknown key; did you mean 'methods'?"),
+        ({"request": {"part": "kafka"}}, "object-store"),
+        ({"request": "PUT"}, "must be a mapping"),
         ("committed: 101%", "at most 100%"),
         ({"lag": 1, "committed": 2}, "is no condition"),
         (5, "is no condition"),
@@ -69,7 +84,7 @@ def test_each_example_of_the_hint_is_a_condition_as_yaml_reads_it() -> None:
     with pytest.raises(ValueError, match="write one of") as caught:
         parse_condition("nothing")
     examples = re.findall("`(.+?)`", str(caught.value))
-    assert len(examples) == 6
+    assert len(examples) == 7
     for example in examples:
         assert parse_condition(YAML(typ="safe").load(f"{{when: {example}}}")["when"])
     assert "{event: batch_written}" in examples
@@ -96,6 +111,8 @@ def test_each_example_of_the_hint_is_a_condition_as_yaml_reads_it() -> None:
         ("event: stalled", Seen(events=frozenset({"started", "stalled"})), True),
         ("met: slow page", Seen(met=frozenset({"slow"})), False),
         ("met: slow page", Seen(met=frozenset({"slow page"})), True),
+        ({"request": {"prefix": "a"}}, Seen(requests=frozenset({COMMITS})), False),
+        ({"request": {"methods": ["PUT"], "path": "*/commits/*"}}, Seen(requests=frozenset({COMMITS})), True),
     ],
 )
 def test_when_one_holds_of_an_arm_with_100_events(written: object, seen: Seen, holds: bool) -> None:

@@ -23,9 +23,10 @@ SEEN = (
         ("program joiner running", "the query of joiner never ran"),
         ("event: stalled", "no program logged it"),
         ("met: slow page", "no request met it"),
+        ({"request": {"methods": ["PUT"]}}, "no such request came to the object-store by the proxy"),
     ],
 )
-def test_how_far_an_arm_with_100_events_came(written: str, said: str) -> None:
+def test_how_far_an_arm_with_100_events_came(written: object, said: str) -> None:
     extent = Extent()
     for seen in SEEN:
         extent = extent.grown(seen)

@@ -5,7 +5,7 @@ import pytest
 
 from devkit.errors import StackError
 from devkit.faults import registry
-from devkit.faults.condition import Seen
+from devkit.faults.condition import RequestSeen, Seen
 from devkit.faults.fault import Acting, Context
 from devkit.faults.item import TimelineItem
 from devkit.faults.journal import Journal
@@ -22,12 +22,32 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     DONE.clear()
 
 
+class Proxy:
+    """Watches for requests; `came` are those that have."""
+
+    def __init__(self) -> None:
+        self.came: frozenset[RequestSeen] = frozenset()
+        self.done: list[str] = []
+
+    def begin(self) -> None:
+        self.done.append("began")
+
+    def seen(self) -> frozenset[RequestSeen]:
+        return self.came
+
+    def let_go(self, item: str) -> None:
+        self.done.append(f"let {item} go after {DONE}")
+
+    def end(self) -> None:
+        self.done.append("ended")
+
+
 class Arm:
     """A runner whose work is done at once, on the caller's thread."""
 
     def __init__(self, *items: dict[str, Any], start: Callable[[Callable[[], None]], None] | None = None) -> None:
         self.clock, self.excuses, self.told = Clock(), Excuses(), list[Happened]()
-        self.journal = Journal("run1")
+        self.journal, self.proxy = Journal("run1"), Proxy()
         self.runner = Runner(
             [TimelineItem.model_validate({"name": "x"} | item) for item in items],
             journal=self.journal,
@@ -38,6 +58,7 @@ class Arm:
             events=100,
             start=start or (lambda work: work()),
             renewal_clock=self.clock,
+            watch=self.proxy,
         )
 
     def at(self, second: float) -> None:
@@ -83,6 +104,39 @@ def test_a_fault_begins_when_its_condition_holds_and_only_once() -> None:
         arm.at(second)
     assert DONE == ["began", "ended"]
     assert arm.runner.happened[0].from_s == 2
+
+
+@pytest.mark.parametrize(("do", "done"), [("noted", ["began"]), ("brief", ["began", "ended"])])
+def test_a_request_that_a_fault_waits_for_goes_on_when_the_fault_acts(do: str, done: list[str]) -> None:
+    arm = Arm({"do": {do: {}}, "when": {"request": {"prefix": "a/"}}})
+    arm.proxy.came = frozenset({RequestSeen(prefix="b/")})
+    arm.at(1)
+    arm.runner.look(Seen())
+    assert DONE == []
+    arm.proxy.came = frozenset({RequestSeen(prefix="a/")})
+    arm.at(2)
+    arm.at(3)
+    assert arm.proxy.done == [f"let x go after {done}"]
+    assert arm.runner.happened[0].from_s == 2
+    arm.runner.end()
+    assert arm.proxy.done[1:] == ["ended"]
+
+
+def test_a_request_goes_on_also_when_the_fault_cannot_begin() -> None:
+    arm = Arm({"do": {"noted": {"fails": "begin"}}, "when": {"request": {"prefix": "a/"}}})
+    arm.proxy.came = frozenset({RequestSeen(prefix="a/")})
+    arm.at(1)
+    assert arm.proxy.done == ["let x go after ['began', 'undone kafka']"]
+
+
+def test_the_next_look_is_early_enough_for_the_end_of_a_fault() -> None:
+    arm = Arm({"do": {"noted": {}}, "at": "1s", "for": "2s"})
+    assert arm.runner._until_next_s() == 0.1
+    arm.at(1)
+    arm.clock.now = 2.97
+    assert arm.runner._until_next_s() == pytest.approx(0.03)
+    arm.clock.now = 3.5
+    assert arm.runner._until_next_s() == 0
 
 
 def test_what_has_no_time_ends_with_the_arm() -> None:

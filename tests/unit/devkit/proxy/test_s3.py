@@ -14,6 +14,7 @@ from devkit.proxy.s3.listener import S3Listener
 from devkit.proxy.toxics.store_error import StoreError
 from devkit.proxy.toxics.store_slow import StoreSlow
 from devkit.proxy.toxics.store_truncate import StoreTruncate
+from devkit.proxy.toxics.store_watch import StoreWatch
 from devkit.proxy.toxics.toxic import Toxic
 
 WITHIN_S = 10.0
@@ -215,6 +216,8 @@ def test_an_error_to_head_has_no_body() -> None:
         (StoreError(bucket="b"), get("/other/k"), get("/b/k")),
         (StoreError(prefix="logs/"), get("/b/data/1"), get("/b/logs/1")),
         (StoreError(prefix="ü/"), get("/b/u"), get("/b/%C3%BC/1")),
+        (StoreError(path="/b/*/commits/?*"), get("/b/x/commits/"), get("/b/x/y/commits/0")),
+        (StoreError(path="/ü*"), get("/u/1"), get("/%C3%BC/1")),
         (StoreError(prefix="logs/"), get("/b?list-type=2&prefix=data"), get("/b?list-type=2&prefix=logs%2F1")),
     ],
 )
@@ -312,5 +315,37 @@ def test_an_error_of_the_store_is_not_truncated() -> None:
         bench.will(get(), missing)
         assert await bench.ask(get(), len(missing)) == missing
         assert (await bench.listener.remove("t")).counts.requests == 0
+
+    run(test)
+
+
+async def seen(bench: Bench) -> None:
+    async with asyncio.timeout(WITHIN_S):
+        while not bench.listener.toxics[0].counts.requests:  # noqa: ASYNC110 - it has no event
+            await asyncio.sleep(0.001)
+
+
+def test_a_request_that_is_watched_for_waits_and_meets_what_began_meanwhile() -> None:
+    async def test(bench: Bench) -> None:
+        await bench.add(StoreWatch(methods=("PUT",), path="*/commits/*"))
+        bench.will(get(), OK)
+        assert await bench.ask(get(), len(OK)) == OK  # of no concern
+        asking = asyncio.ensure_future(bench.ask(put(b"z", "/b/commits/0"), 12))
+        await seen(bench)
+        assert bytes(bench.store.got) == get()
+        await bench.listener.add(NewToxic(name="error", do=StoreError()))
+        assert not asking.done()
+        counts = (await bench.listener.remove("t")).counts
+        assert (await asking).startswith(b"HTTP/1.1 503")
+        assert (counts.requests, counts.connections) == (1, 1)
+
+    run(test)
+
+
+def test_a_request_that_is_watched_for_goes_on_when_nobody_lets_it_go() -> None:
+    async def test(bench: Bench) -> None:
+        await bench.add(StoreWatch(hold=timedelta(milliseconds=20)))
+        bench.will(get(), OK)
+        assert await bench.ask(get(), len(OK)) == OK
 
     run(test)

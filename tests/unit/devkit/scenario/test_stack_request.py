@@ -14,11 +14,12 @@ def test_the_stack_is_asked_for_what_the_file_needs(scenario: Scenario) -> None:
     assert "mediawiki.page_change.v1" in plain.topics
     slow = {"name": "slow", "do": {"network_latency": {"part": "kafka", "time": "1s"}}, "at": "1s"}
     dead = {"name": "dead", "do": {"kill": {"part": "mock-api"}}, "at": "1s"}
+    waiting = {"name": "waiting", "do": {"kill_process": {"process": "driver"}}, "when": {"request": {"prefix": "x/"}}}
     given = scenario.model_dump(mode="json", by_alias=True, exclude_unset=True)
     faulty = Scenario.model_validate(
-        given | {"timeline": [slow, dead], "kafka": {"brokers": 3}, "container": {"memory": "1GiB"}}
+        given | {"timeline": [slow, dead, waiting], "kafka": {"brokers": 3}, "container": {"memory": "1GiB"}}
     )
     asked = stack_request(faulty, OPTIONS)
-    assert (asked.brokers, asked.proxied) == (3, frozenset({"kafka"}))
+    assert (asked.brokers, asked.proxied) == (3, frozenset({"kafka", "object-store"}))
     assert asked.limits is not None
     assert asked.limits.memory == 1 << 30

@@ -99,6 +99,7 @@ def set_up(scenario: Scenario, directory: Path, *, program: Program | None = Non
     store, output = FakeS3(), io.StringIO()
     counts = JournalCounts(requests=9, in_flight=1, by_status={}, rules={"huge page": COUNTED})
     stack = SimpleNamespace(
+        proxy=None,
         kafka=SimpleNamespace(bootstrap=TOLD, direct=DIRECT),
         object_store=SimpleNamespace(endpoint="http://127.0.0.1:1", client=lambda: store),
         mock_api=SimpleNamespace(endpoint="http://127.0.0.1:1", counts=lambda: counts),

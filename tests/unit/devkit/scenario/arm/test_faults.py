@@ -56,6 +56,7 @@ class Arm:
             parts={"kafka": self.part, "mock-api": FakePart("mock-api")},
             kafka=SimpleNamespace(bootstrap="127.0.0.1:1", direct="127.0.0.1:1"),
             prefix="",
+            proxy=None,
             excused=lambda _name: nullcontext(),
         )
         self.timeline = Timeline(self.path)

@@ -1,0 +1,99 @@
+"""The requests to the object store that faults of a timeline wait for, watched by the proxy before it.
+
+    client ── request ──▶ proxy: it waits here ──▶ store
+                            │ seen              ▲
+                            ▼                   │ let go
+                          Runner ── begins the fault, which acts now
+
+So a fault acts at exactly that point and not some looks later. What was sent goes on to the store then, also when the
+fault has killed its client, as it would on a network.
+"""
+
+import contextlib
+from collections.abc import Sequence
+from typing import Protocol
+
+from devkit.errors import StackError
+from devkit.faults.condition import RequestSeen
+from devkit.faults.item import TimelineItem
+from devkit.proxy.client import ProxyControl
+from devkit.proxy.toxics.store_watch import StoreWatch
+from devkit.stack.front import OF_REQUESTS
+
+
+class Watch(Protocol):
+    """What a timeline waits for at the proxy."""
+
+    def begin(self) -> None:
+        """Watch from now on. Raises StackError."""
+
+    def seen(self) -> frozenset[RequestSeen]:
+        """What has come so far; each is told until its item is let go."""
+
+    def let_go(self, item: str) -> None:
+        """What waits for this item goes on, and no other waits for it."""
+
+    def end(self) -> None:
+        """Let all go."""
+
+
+class NoWatch:
+    """Of a timeline that waits for no request."""
+
+    def begin(self) -> None: ...
+    def seen(self) -> frozenset[RequestSeen]:
+        return frozenset()
+
+    def let_go(self, item: str) -> None: ...
+    def end(self) -> None: ...
+
+
+class RequestWatch:
+    """Of these items, by the proxy that `control` drives; its connections are closed at the end."""
+
+    def __init__(self, items: Sequence[TimelineItem], control: ProxyControl) -> None:
+        self._waiting = {item.name: item.when for item in items if isinstance(item.when, RequestSeen)}
+        self._watched: dict[str, RequestSeen] = {}
+        self._control = control
+
+    def begin(self) -> None:
+        for name, condition in self._waiting.items():
+            pattern = condition.model_dump(exclude={"part"})
+            self._control.add(_listener(condition), _toxic(name), StoreWatch.model_validate(pattern))
+            self._watched[name] = condition
+
+    def seen(self) -> frozenset[RequestSeen]:
+        with contextlib.suppress(StackError):  # a proxy that is gone is a part that died, and told as that
+            return frozenset(
+                condition
+                for name, condition in tuple(self._watched.items())
+                if self._control.toxic(_listener(condition), _toxic(name)).counts.requests
+            )
+        return frozenset()
+
+    def let_go(self, item: str) -> None:
+        if (condition := self._watched.pop(item, None)) is not None:
+            with contextlib.suppress(StackError):
+                self._control.remove(_listener(condition), _toxic(item))
+
+    def end(self) -> None:
+        for name in tuple(self._watched):
+            self.let_go(name)
+        self._control.disconnect()
+
+
+def watch_for(items: Sequence[TimelineItem], proxy: ProxyControl | None) -> Watch:
+    """What these items need. Raises StackError when one waits for a request and no proxy is there to see it."""
+    if not any(isinstance(item.when, RequestSeen) for item in items):
+        return NoWatch()
+    if proxy is None:
+        raise StackError("no proxy stands before the object store, where a fault waits for a request")
+    return RequestWatch(items, ProxyControl(proxy.endpoint))
+
+
+def _listener(condition: RequestSeen) -> str:
+    return condition.part + OF_REQUESTS
+
+
+def _toxic(item: str) -> str:
+    return f"{item} (waits for a request)"

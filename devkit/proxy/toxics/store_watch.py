@@ -1,0 +1,42 @@
+"""Store watch: spoils nothing. It counts the requests that it is for, and holds each until it is taken away.
+
+So whoever waits for a request can act at exactly that point: the request goes on when the watch ends, or after `hold`.
+"""
+
+import asyncio
+import contextlib
+from datetime import timedelta
+from typing import ClassVar
+
+from devkit.proxy.proof import Proof
+from devkit.proxy.s3.request import RequestPattern, StoreRequest
+from devkit.proxy.toxics.toxic import Layer, Toxic
+from located_config.duration import Duration
+
+
+class StoreWatch(RequestPattern, Toxic):
+    """Requests wait until the watch ends, at most for `hold`."""
+
+    key: ClassVar[str] = "store_watch"
+    layer: ClassVar[Layer] = "s3"
+
+    hold: Duration = timedelta(seconds=10)
+
+
+class Watching:
+    """A watch that is there now."""
+
+    def __init__(self, watch: StoreWatch, proof: Proof) -> None:
+        self._watch, self._proof = watch, proof
+        self._ended = asyncio.Event()
+
+    async def let_pass(self, request: StoreRequest) -> None:
+        """Returns when the request may go on."""
+        if self._watch.matches(request) and not self._ended.is_set():
+            self._proof.answered(request.connection)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._ended.wait(), self._watch.hold.total_seconds())
+
+    def end(self) -> None:
+        """What waits goes on."""
+        self._ended.set()
