@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from devkit.cli.held import reading, tell_faults
 from devkit.cli.running import KAFKA, OBJECT_STORE, address_of, run_id_option, running_stack
 from devkit.errors import UsageError
 from devkit.guardian.state import LOGS, RunState
@@ -26,7 +27,9 @@ def topics(run_id: str | None, *, as_json: bool) -> None:
     """The topics: partitions, records, bytes on the broker's disk, cleanup policy, largest record batch."""
     from devkit.debug.topics import topics_at
 
-    found = topics_at(address_of(running_stack(run_id), KAFKA))
+    run = running_stack(run_id)
+    with reading(run, "the topics", "kafka"):
+        found = topics_at(address_of(run, KAFKA))
     if as_json:
         click.echo(json.dumps([vars(topic) for topic in found], indent=2))
         return
@@ -60,7 +63,7 @@ def tail(topic: str, count: int, run_id: str | None, *, follow: bool, full: bool
         as_text = json.dumps(json_object(record, whole=full)) if as_json else plain_line(record, whole=full)
         click.echo(as_text)
 
-    with TopicTail(address_of(run, KAFKA), _topic_called(topic, run)) as end:
+    with reading(run, f"topic {topic}", "kafka"), TopicTail(address_of(run, KAFKA), _topic_called(topic, run)) as end:
         for record in end.last(count):
             say(record)
         if follow:
@@ -79,7 +82,9 @@ def lag(run_id: str | None, *, as_json: bool) -> None:
     run = running_stack(run_id)
     place = _place_of(run)
     checkpoint = place.checkpoint(address_of(run, OBJECT_STORE), os.environ)
-    found = lag_of(place.config, checkpoint, bootstrap=address_of(run, KAFKA), now_ms=time.time_ns() // 1_000_000)
+    with reading(run, "the lag", "kafka", "object-store"):
+        found = lag_of(place.config, checkpoint, bootstrap=address_of(run, KAFKA), now_ms=time.time_ns() // 1_000_000)
+    tell_faults(run, err=True)
     if as_json:
         partitions = [vars(partition) | {"lag": partition.lag} for partition in found.partitions]
         counts = {"lag": found.total, "deferred": found.deferred}

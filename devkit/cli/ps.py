@@ -1,21 +1,25 @@
-"""`devkit ps`: which parts run, as what, in which state, and where they answer."""
+"""`devkit ps`: which parts and programs run, as what, in which state, where they answer and what a fault holds."""
 
 import sys
 
 import click
 import psutil
 
+from devkit.cli.held import tell_faults
 from devkit.docker.access import DockerAccess
 from devkit.docker.command import docker
 from devkit.errors import StackError
-from devkit.guardian.state import PartPlace, RunState, known_runs
+from devkit.guardian.state import PartPlace, ProgramPlace, RunState, known_runs
 
 _GOOD = ("running", "theirs")
 
 
 @click.command()
 def ps() -> None:
-    """The parts of the stacks that are up: process or container, state, address. Exit 3 when one does not run."""
+    """The parts and programs of the stacks that are up: process or container, state, address or log.
+
+    A part that a fault holds is named with the fault. Exit 3 when one of them does not run.
+    """
     runs = [run for run in known_runs() if run.guardian_is_alive()]
     if not runs:
         click.echo("no stack is up")
@@ -26,6 +30,11 @@ def ps() -> None:
             state = _state(part, run)
             well &= state.startswith(_GOOD)
             click.echo(f"  {part.name:<14} {_runs_as(part):<24} {state:<14} {part.address}")
+        for program in run.programs:
+            state = _state_of_program(program)
+            well &= state.startswith(_GOOD)
+            click.echo(f"  {program.name:<14} {f'process {program.pid}':<24} {state:<14} program, log {program.log}")
+        tell_faults(run)
     sys.exit(0 if well else StackError.exit_code)
 
 
@@ -38,13 +47,19 @@ def _runs_as(part: PartPlace) -> str:
 def _state(part: PartPlace, run: RunState) -> str:
     if part.container is not None and run.docker is not None:
         return _container_state(part.container, run.docker)
-    if part.pid is None:
-        return "theirs"
+    return "theirs" if part.pid is None else _process_state(part.pid)
+
+
+def _state_of_program(program: ProgramPlace) -> str:
+    return _process_state(program.pid) if program.exit_code is None else f"ended ({program.exit_code})"
+
+
+def _process_state(pid: int) -> str:
     try:
-        ended = psutil.Process(part.pid).status() == psutil.STATUS_ZOMBIE
+        status = psutil.Process(pid).status()
     except psutil.Error:
-        ended = True
-    return "ended" if ended else "running"
+        return "ended"
+    return {psutil.STATUS_ZOMBIE: "ended", psutil.STATUS_STOPPED: "stands still"}.get(status, "running")
 
 
 def _container_state(container: str, access: DockerAccess) -> str:

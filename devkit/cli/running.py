@@ -12,12 +12,17 @@ MOCK_API = "mock API"
 KAFKA = "kafka"
 OBJECT_STORE = "object store"
 
+_RUN_ID = (
+    "Id of the stack or of the running scenario, as `devkit status` shows it. Default: the one that came up last; for "
+    "`devkit down` the only one that this checkout left up."
+)
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def run_id_option(command: F) -> F:
     """Adds `--run-id`."""
-    return click.option("--run-id", metavar="ID", help="Which stack; by default the one that came up last.")(command)
+    return click.option("--run-id", metavar="ID", help=_RUN_ID)(command)
 
 
 def stacks_up() -> list[RunState]:
@@ -30,11 +35,16 @@ def running_stack(run_id: str | None) -> RunState:
     runs = stacks_up()
     if run_id is None and not runs:
         raise UsageError("no stack is up", hint="`devkit up` starts one, `devkit scenario run NAME --keep` leaves one")
-    chosen = runs if run_id is None else [run for run in runs if run.run_id == run_id]
-    if not chosen:
+    return named(run_id, runs)[-1]
+
+
+def named(run_id: str | None, runs: list[RunState]) -> list[RunState]:
+    """The one of this id, or all where none is named. Raises UsageError when there is none of this id."""
+    chosen = [run for run in runs if run_id in (None, run.run_id)]
+    if run_id is not None and not chosen:
         up_now = ", ".join(run.run_id for run in runs) or "none"
         raise UsageError(f"there is no stack {run_id}", hint=f"up are: {up_now}")
-    return chosen[-1]
+    return chosen
 
 
 def address_of(run: RunState, part: str) -> str:

@@ -4,16 +4,22 @@ import contextlib
 import socket
 import sys
 import time
+from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import click
 
 from devkit.cli.extend_option import extend_option
+from devkit.cli.held import tell_faults
+from devkit.cli.running import named, run_id_option
 from devkit.cli.stack_options import require_addresses_fit, stack_options
 from devkit.cli.visits import tell_visits
 from devkit.errors import StackError, UsageError
-from devkit.guardian.state import LOGS, RunState, known_runs, unreadable_states, visit_path
+from devkit.guardian.state import CHECKOUT, LOGS, RunState, known_runs, unreadable_states, visit_path
+from devkit.stack.parts.answering import answers
+
+_ANSWERING = timedelta(seconds=2)
 
 
 @click.command()
@@ -67,18 +73,23 @@ def up(
 
 
 @click.command()
-@click.argument("run_id", required=False)
-@click.option("--all", "every", is_flag=True, help="All stacks that were left up.")
+@run_id_option
+@click.option("--all", "every", is_flag=True, help="End all stacks that this checkout left up.")
 def down(run_id: str | None, *, every: bool) -> None:
-    """End a stack that was left up: the only one, or that with RUN_ID."""
+    """End the stack that this checkout left up. Of several, say which with --run-id, or --all."""
     if every and run_id is not None:
-        raise UsageError(f"--all and the stack {run_id}", hint="give one of them")
+        raise UsageError(f"--all and --run-id {run_id}", hint="give one of them")
     runs = _released(run_id)
+    others = [run for run in runs if run_id is None and run.checkout != CHECKOUT]
+    runs = [run for run in runs if run not in others]
     if len(runs) > 1 and not every:
         up_now = ", ".join(run.run_id for run in runs)
-        raise UsageError(f"{len(runs)} stacks are up: {up_now}", hint="name one, or end all: `devkit down --all`")
+        raise UsageError(
+            f"{len(runs)} stacks are up: {up_now}",
+            hint=f"`devkit down --run-id {runs[-1].run_id}` ends that one, `devkit down --all` all of them",
+        )
     if not runs:
-        click.echo("no stack is up")
+        click.echo("no stack of this checkout is up" if others else "no stack is up")
     from devkit.guardian.end import end_run
 
     for run in runs:
@@ -88,11 +99,14 @@ def down(run_id: str | None, *, every: bool) -> None:
 
             tell_visits(leave_all(run.run_id))
         click.echo(f"stack {run.run_id} is down")
+    for run in others:
+        whose = run.checkout or "an earlier version of the kit"
+        click.echo(f"stack {run.run_id} of {whose} stays up; `devkit down --run-id {run.run_id}` ends it")
 
 
 @click.command()
 def status() -> None:
-    """The stacks that are up: addresses, and whether each answers. Exit 3 when one does not."""
+    """The stacks that are up: addresses, whether each answers, what a fault holds. Exit 3 when one does not answer."""
     runs = [run for run in known_runs() if run.guardian_is_alive()]
     if not runs:
         click.echo("no stack is up")
@@ -100,16 +114,17 @@ def status() -> None:
     for run in runs:
         click.echo(f"stack {run.run_id} ({'kept' if run.released else 'of a command that is running'})")
         for name, address in run.addresses.items():
-            answers = "" if name == LOGS else ("answers" if _answers(address) else "DOES NOT ANSWER")
-            silent |= answers == "DOES NOT ANSWER"
-            click.echo(f"  {name:<14} {address}  {answers}".rstrip())
+            said = "" if name == LOGS else ("answers" if _answers(address) else "DOES NOT ANSWER")
+            silent |= said == "DOES NOT ANSWER"
+            click.echo(f"  {name:<14} {address}  {said}".rstrip())
+        tell_faults(run)
     for path in unreadable_states():
         click.echo(f"warning: {path} is damaged; `devkit clean` ends what is left of that run", err=True)
     sys.exit(StackError.exit_code if silent else 0)
 
 
 @click.command()
-@click.argument("run_id", required=False)
+@run_id_option
 @click.option("-f", "--follow", is_flag=True, help="Go on as the logs grow, until Ctrl-C or until the stack is down.")
 def logs(run_id: str | None, *, follow: bool) -> None:
     """What the parts of a kept stack have written, each line behind the part's name."""
@@ -139,31 +154,27 @@ def _print_new(path: Path, offsets: dict[Path, int]) -> None:
 
 
 def _released(run_id: str | None) -> list[RunState]:
-    runs = [run for run in known_runs() if run.guardian_is_alive() and run.released]
-    if run_id is None:
-        return runs
-    chosen = [run for run in runs if run.run_id == run_id]
-    if not chosen:
-        up_now = ", ".join(run.run_id for run in runs) or "none"
-        raise UsageError(f"there is no stack {run_id}", hint=f"up are: {up_now}")
-    return chosen
+    return named(run_id, [run for run in known_runs() if run.guardian_is_alive() and run.released])
 
 
 def _answers(address: str) -> bool:
+    """In the words of its protocol, as a process that stands still takes connections too; TLS alone is not spoken."""
     if "," in address:
         return all(_answers(one) for one in address.split(","))
-    place = urlsplit(address if "://" in address else f"tcp://{address}")
+    if not address.startswith("https://"):
+        return answers(address, _ANSWERING)
+    place = urlsplit(address)
     try:
-        with socket.create_connection((place.hostname or "", place.port or 0), timeout=2):
+        with socket.create_connection((place.hostname or "", place.port or 443), _ANSWERING.total_seconds()):
             return True
     except OSError:
         return False
 
 
 @click.command()
-@click.argument("run_id", required=False)
+@run_id_option
 def resume(run_id: str | None) -> None:
-    """Let a scenario that is paused (`--pause-at`) go on; with no RUN_ID, the one that began last."""
+    """Let a scenario that is paused (`--pause-at`) go on."""
     from devkit.debug.pause import resume as let_go_on
 
     runs = [run for run in known_runs() if run.guardian_is_alive() and not run.released]

@@ -109,7 +109,7 @@ class PersonGate:
     def __call__(self, name: str) -> None:
         has_terminal = is_terminal(self.stdin)
         ways = ["Enter"] if has_terminal else []
-        ways += [f"`devkit resume {self.run_id}`"]
+        ways += [f"`devkit resume --run-id {self.run_id}`"]
         limit = "" if self.limit is None else f", and so do {self.limit.total_seconds():g} s"
         self.say(f"paused at {name}: {' or '.join(ways)} goes on{limit}")
         self.paused()

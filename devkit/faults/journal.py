@@ -40,6 +40,8 @@ class Entry(BaseModel):
     """How long it was asked for; 0 for one that is over when it is done, None until it is ended."""
     waits: bool = False
     """Whether it is only held ready, to begin later."""
+    parts: tuple[str, ...] = ()
+    """The parts of the stack that it holds."""
     claims: frozenset[str] = frozenset()
     """What no other fault may act on until this one is undone; see `devkit.faults.claims`."""
 
@@ -112,6 +114,7 @@ class Journal:
             holder=holder,
             lasts_s=lasts_s,
             waits=waits,
+            parts=tuple(dict.fromkeys(need.part for need in fault.needs())),
         )
         page = Page(self.directory / f"{secrets.token_hex(4)}{PAGE}", entry)
         page.write()

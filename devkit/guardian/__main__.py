@@ -32,7 +32,7 @@ from devkit.guardian.processes import (
     kill_until_gone,
     marked,
 )
-from devkit.guardian.state import PartPlace, RunState, state_path
+from devkit.guardian.state import CHECKOUT, PartPlace, ProgramPlace, RunState, state_path
 from devkit.waiting import wait_until
 
 _LOOK_AT_LEASES_S = 1.0
@@ -52,6 +52,7 @@ class GuardianProcess:
         self._docker: DockerAccess | None = None
         self._addresses: dict[str, str] = {}
         self._parts: tuple[PartPlace, ...] = ()
+        self._programs: dict[int, ProgramPlace] = {}  # by the request that started it
         self._started: dict[int, m.Spawn] = {}  # by process id, also of those that have ended
         self._leases = Watch(run_id)
         self._undoing: int | None = None
@@ -201,6 +202,8 @@ class GuardianProcess:
         self._started[process.pid] = command
         if command.succeeds is not None:
             self._replace(command.succeeds, process.pid)
+        if command.program:
+            self._note(command.request, ProgramPlace(name=command.name, pid=process.pid, log=Path(command.stderr)))
         self._tell(m.Spawned(request=command.request, pid=process.pid))
 
     def _replace(self, before: int, pid: int) -> None:
@@ -223,6 +226,7 @@ class GuardianProcess:
 
         kill_until_gone(find, reap=self._reap)
         self._reap()
+        self._note(request, None)
 
     def _reap(self) -> None:
         while True:
@@ -235,7 +239,21 @@ class GuardianProcess:
             if pid == self._undoing:
                 self._undoing = None
             elif (request := self._requests.pop(pid, None)) is not None:
-                self._tell(m.Exited(request=request, code=os.waitstatus_to_exitcode(status)))
+                self._ended(request, os.waitstatus_to_exitcode(status))
+
+    def _ended(self, request: int, code: int) -> None:
+        if (program := self._programs.get(request)) is not None and not self._ending:
+            self._note(request, program.model_copy(update={"exit_code": code}))
+        self._tell(m.Exited(request=request, code=code))
+
+    def _note(self, request: int, program: ProgramPlace | None) -> None:
+        """Have the state file say what runs; a full disk is no reason to end the run."""
+        before = self._programs.pop(request, None)
+        if program is not None:
+            self._programs[request] = program
+        if program != before:
+            with contextlib.suppress(OSError):
+                self._save_state()
 
     def _end_everything(self) -> str | None:
         """Returns why containers of the run are left, if any are; the state file stays then, for `devkit heal`."""
@@ -274,6 +292,8 @@ class GuardianProcess:
             released=self._released,
             addresses=self._addresses,
             parts=self._parts,
+            programs=tuple(self._programs.values()),
+            checkout=CHECKOUT,
             docker=self._docker,
         ).save()
 

@@ -122,11 +122,13 @@ class Guardian:
         split: bool = False,
         succeeds: int | None = None,
         scratch: Path | None = None,
+        program: bool = False,
     ) -> ManagedProcess:
         """Start a process that logs to `<logs>/<name>.log`, or with `split` its output to `<logs>/<name>.out`.
 
         Logs begin afresh, unless it `succeeds` the process of that id, whose place it takes in the run's state.
-        Temporary files go into the run's directory, or into `scratch`, which is made where it is not there.
+        Temporary files go into the run's directory, or into `scratch`, which is made where it is not there. The run's
+        state lists what is a process of a `program` under test.
         Raises StackError when it cannot be started.
         """
         logs.mkdir(parents=True, exist_ok=True)
@@ -145,6 +147,7 @@ class Guardian:
                 stderr=str(stderr.absolute()),
                 succeeds=succeeds,
                 scratch=str(scratch) if scratch else None,
+                program=program,
             )
         )
         answer = self._await("spawned", request)

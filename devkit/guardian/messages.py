@@ -21,7 +21,8 @@ class Spawn(_Message):
     """Start `argv` with the guardian's environment plus `env`; stdout and stderr replace the files named.
 
     `succeeds` is the process id of one that has ended: this one writes to the end of its files instead, and takes its
-    place in the state file. `scratch` is a directory of its own for temporary files, in place of the run's.
+    place in the state file. `scratch` is a directory of its own for temporary files, in place of the run's. `program`
+    is whether it is one of a program under test, which the state file then lists.
     """
 
     op: Literal["spawn"] = "spawn"
@@ -33,6 +34,7 @@ class Spawn(_Message):
     stderr: str
     scratch: str | None = None
     succeeds: int | None = None
+    program: bool = False
 
 
 class Signal(_Message):

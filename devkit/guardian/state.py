@@ -17,6 +17,9 @@ from devkit.jvm.cache import cache_dir
 LOGS = "logs"
 """The key in `addresses` under which a kept stack's log directory stands."""
 
+CHECKOUT = Path(__file__).resolve().parents[2]
+"""Where this kit is installed: a clone of the repository, or a directory of packages."""
+
 DIRECT = " direct"
 """Behind a part's name in `addresses`: where the kit itself reaches it, past the proxy that leads programs."""
 
@@ -30,6 +33,17 @@ class PartPlace(BaseModel):
     address: str
     pid: int | None = None
     container: str | None = None
+
+
+class ProgramPlace(BaseModel):
+    """A process of a program under test; `exit_code` is None while it runs, negative when a signal ended it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    pid: int
+    log: Path
+    exit_code: int | None = None
 
 
 class RunState(BaseModel):
@@ -46,6 +60,10 @@ class RunState(BaseModel):
     released: bool = False
     addresses: dict[str, str] = {}
     parts: tuple[PartPlace, ...] = ()
+    programs: tuple[ProgramPlace, ...] = ()
+    """Those that run, and those that ended by themselves and were not started again."""
+    checkout: Path | None = None
+    """Where the kit is installed that started the run; None where an earlier version did."""
     docker: DockerAccess | None = None
 
     def guardian_is_alive(self) -> bool:

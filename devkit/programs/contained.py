@@ -57,6 +57,7 @@ class EngineContainer:
             logs=logs,
             env={**access.environment, **environment},
             split=True,
+            program=True,
         )
         life = ContainerLife(name, container, client, inspection(access, name))
         process = ContainedProcess(

@@ -40,4 +40,4 @@ class Launch:
         argv, environment = [*self.argv, *addition.arguments], {**self.environment, **addition.environment}
         if self.container is not None:
             return self.container.spawn(guardian, name, argv, environment, logs=logs)
-        return guardian.spawn(name, argv, logs=logs, env=environment, split=True, scratch=self.scratch)
+        return guardian.spawn(name, argv, logs=logs, env=environment, split=True, scratch=self.scratch, program=True)

@@ -58,7 +58,7 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
     assert started.returncode == 0, started.stderr
     (state,) = (run for run in known_runs() if run.run_id in started.stdout + started.stderr)
     yield Kept(state.run_id)
-    devkit("down", state.run_id)
+    devkit("down", "--run-id", state.run_id)
 
 
 def test_one_ends_after_its_time(up: Kept) -> None:

@@ -30,7 +30,7 @@ def kept(devkit_cli: Cli) -> Iterator[str]:
     match = re.search(r"stack (\w+) stays up", run.output())
     assert match
     yield match[1]
-    devkit("down", match[1])  # a test that failed half-way must not leave it
+    devkit("down", "--run-id", match[1])  # a test that failed half-way must not leave it
 
 
 def test_a_kept_stack_can_be_seen_followed_and_ended(kept: str) -> None:
@@ -42,16 +42,16 @@ def test_a_kept_stack_can_be_seen_followed_and_ended(kept: str) -> None:
     endpoint = re.search(r"mock API +(\S+)", lines)
     assert endpoint
     assert requests.get(f"{endpoint[1]}/__mock/journal/counts", timeout=10).status_code == 200
-    logs = devkit("logs", kept)
+    logs = devkit("logs", "--run-id", kept)
     assert {line.split()[0] for line in logs.stdout.splitlines()} >= {"kafka", "object-store", "mock-api"}
     processes = marked(RUN_VARIABLE, kept)
     assert len(processes) >= 4
 
-    down = devkit("down", kept)
+    down = devkit("down", "--run-id", kept)
 
     assert (down.returncode, down.stdout) == (0, f"stack {kept} is down\n")
     assert alive(processes) == []
-    assert devkit("down", kept).returncode == 2
+    assert devkit("down", "--run-id", kept).returncode == 2
 
 
 def test_clean_ends_what_a_killed_guardian_left(kept: str, tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_port_that_is_taken_is_named(devkit_cli: Cli, kept: str) -> None:
     run = devkit_cli("up", "--no-pipeline", "--kafka-port", address[1])
     assert run.wait(60) == 3
     assert f"port {address[1]} for Kafka cannot be used" in run.output()
-    assert devkit("down", kept).returncode == 0
+    assert devkit("down", "--run-id", kept).returncode == 0
 
 
 def test_a_scenario_can_print_json_and_keep_its_stack(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_scenario_can_print_json_and_keep_its_stack(tmp_path: Path) -> None:
         assert list(result["arms"]) == ["fixed"]
         assert result == json.loads((tmp_path / "latest" / "result.json").read_text())
         assert devkit("status").returncode == 0
-        assert "mock-api" in devkit("logs", match[1]).stdout
+        assert "mock-api" in devkit("logs", "--run-id", match[1]).stdout
     finally:
-        assert devkit("down", match[1]).returncode == 0
+        assert devkit("down", "--run-id", match[1]).returncode == 0
     assert marked(RUN_VARIABLE, match[1]) == []

@@ -69,7 +69,7 @@ def kept(devkit_cli: Cli, docker: Docker) -> Iterator[RunState]:
     assert up.wait(180) == 0, up.output()
     (run,) = [one for one in known_runs() if f"stack {one.run_id} stays up" in up.output()]
     yield run
-    down = devkit_cli("down", run.run_id, out=False)
+    down = devkit_cli("down", "--run-id", run.run_id, out=False)
     assert down.wait(120) == 0, down.output()
     assert of_run(docker, run.run_id) == []
 

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from devkit.cli.main import main
-from devkit.guardian.state import RunState
+from devkit.guardian.state import CHECKOUT, RunState
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,7 @@ def kept() -> Kept:
             guardian_started=me.create_time() + younger_s,
             directory=Path("/nowhere"),
             released=True,
+            checkout=CHECKOUT,
             addresses={name.replace("_", " "): address for name, address in addresses.items()},
         )
         run.save()

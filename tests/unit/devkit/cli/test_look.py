@@ -8,6 +8,10 @@ import pytest
 
 from devkit.debug.lag import Lag, PartitionLag
 from devkit.debug.topics import TopicInfo
+from devkit.errors import StackError
+from devkit.faults.journal import Journal
+from devkit.faults.network.cut import NetworkCut
+from devkit.faults.parts.pause import Pause
 from devkit.observe.checkpoint import Checkpoint
 from devkit.programs.places import NOWHERE
 from devkit.programs.spark.configuration import CONFIG
@@ -85,6 +89,35 @@ class TestLag:
         kept(kafka="127.0.0.1:1", kafka_direct="127.0.0.1:2", object_store="http://127.0.0.1:1", logs=str(place.parent))
         assert devkit("lag").code == 0
         assert asked == ["127.0.0.1:2"]
+
+    def test_what_a_fault_hides_is_not_asked_for_and_the_fault_is_named(
+        self, devkit: Devkit, place: Path, asked: list[str]
+    ) -> None:
+        Journal("cafe0001").open("still", Pause(part="kafka"), holder=1)
+        finished = devkit("lag")
+        assert (finished.code, asked) == (3, [])
+        assert finished.err.startswith(
+            "error: the lag cannot be read: kafka does not answer, as fault still holds kafka (pause: {part: kafka}) "
+        )
+        assert finished.err.endswith(", until it is removed; `devkit fault remove still --run-id cafe0001` ends it\n")
+
+    def test_beside_a_fault_that_the_kit_goes_past(self, devkit: Devkit, place: Path) -> None:
+        Journal("cafe0001").open("cut", NetworkCut(part="kafka"), holder=1)
+        finished = devkit("lag")
+        assert (finished.code, "lag 41" in finished.out) == (0, True)
+        assert "fault          cut holds kafka" in finished.err
+
+    def test_a_failure_beside_a_fault_names_the_fault(
+        self, devkit: Devkit, place: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def fails(*_arguments: object, **_more: object) -> Lag:
+            raise StackError("Kafka does not answer")
+
+        monkeypatch.setattr("devkit.debug.lag.lag_of", fails)
+        assert devkit("lag").err == "error: Kafka does not answer\n"
+        Journal("cafe0001").open("still", Pause(part="kafka-2"), holder=1)
+        finished = devkit("lag")
+        assert finished.err.startswith("error: the lag cannot be read: Kafka does not answer\nhint: fault still holds")
 
     def test_without_a_pipeline(self, devkit: Devkit, kept: Kept) -> None:
         kept(kafka="127.0.0.1:1")

@@ -1,9 +1,16 @@
+import os
+import signal
+import subprocess
 from pathlib import Path
 
 import psutil
 import pytest
 
-from devkit.guardian.state import PartPlace
+from devkit.faults.journal import Journal
+from devkit.faults.network.cut import NetworkCut
+from devkit.faults.parts.pause import Pause
+from devkit.faults.programs.stop_process import StopProcess
+from devkit.guardian.state import PartPlace, ProgramPlace
 from tests.unit.devkit.cli.conftest import Devkit, Kept
 from tests.unit.devkit.docker.fake_docker import FakeDocker
 
@@ -34,6 +41,38 @@ def test_processes(devkit: Devkit, kept: Kept) -> None:
         f"  {'kafka':<14} {f'process {me}':<24} {'running':<14} 127.0.0.1:1",
         f"  {'mock-api':<14} {f'process {2**22 + 1}':<24} {'ended':<14} http://127.0.0.1:2",
     ]
+
+
+def test_programs_and_a_process_that_stands_still(devkit: Devkit, kept: Kept) -> None:
+    me = psutil.Process().pid
+    with subprocess.Popen(["sleep", "600"]) as still:
+        still.send_signal(signal.SIGSTOP)
+        os.waitpid(still.pid, os.WUNTRACED)
+        programs = (
+            ProgramPlace(name="pipeline", pid=me, log=Path("/logs/pipeline.log")),
+            ProgramPlace(name="joiner-1", pid=still.pid, log=Path("/logs/joiner-1.log")),
+            ProgramPlace(name="enricher-2", pid=3, log=Path("/logs/enricher-2.log"), exit_code=-9),
+        )
+        run = kept().model_copy(update={"programs": programs})
+        run.save()
+        Journal(run.run_id).open("still", StopProcess(process="driver"))
+        finished = devkit("ps")
+        still.kill()
+    assert finished.code == 3
+    assert finished.out.splitlines()[1:] == [
+        f"  {'pipeline':<14} {f'process {me}':<24} {'running':<14} program, log /logs/pipeline.log",
+        f"  {'joiner-1':<14} {f'process {still.pid}':<24} {'stands still':<14} program, log /logs/joiner-1.log",
+        f"  {'enricher-2':<14} {'process 3':<24} {'ended (-9)':<14} program, log /logs/enricher-2.log",
+    ]
+
+
+def test_a_part_that_a_fault_of_the_timeline_holds(devkit: Devkit, kept: Kept) -> None:
+    run = kept()
+    Journal(run.run_id).open("cut off", NetworkCut(part="kafka"))
+    Journal(run.run_id).open("later", Pause(part="kafka"), waits=True)
+    (line,) = devkit("ps").out.splitlines()[1:]
+    assert line.startswith("  fault          cut off holds kafka (network_cut: {part: kafka}) since ")
+    assert line.endswith(", until the arm ends; it is of the scenario's timeline, which ends it")
 
 
 @pytest.mark.parametrize(("state", "code"), [("running, healthy", 0), ("exited, unhealthy", 3), ("paused", 3)])

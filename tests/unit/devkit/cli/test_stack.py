@@ -1,13 +1,19 @@
+import contextlib
 import os
+import re
 import signal
 import socket
+import threading
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import psutil
 import pytest
 
+from devkit.faults.journal import Journal
+from devkit.faults.parts.pause import Pause
 from devkit.guardian import Guardian
 from devkit.guardian.processes import RUN_VARIABLE, marked
 from devkit.guardian.state import known_runs
@@ -17,11 +23,21 @@ from tests.unit.devkit.cli.conftest import Devkit, Kept
 
 @pytest.fixture
 def listening() -> Iterator[int]:
-    """A port that answers."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
+    """A port that answers whatever it is asked."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):  # the end
+                while True:
+                    with listener.accept()[0] as connection:
+                        connection.recv(100)
+                        connection.sendall(b"yes")
+
+        thread = threading.Thread(target=serve)
+        thread.start()
         yield listener.getsockname()[1]
+        listener.shutdown(socket.SHUT_RDWR)
+    thread.join()
 
 
 class TestWithNothingUp:
@@ -37,7 +53,7 @@ class TestWithNothingUp:
 
     @pytest.mark.parametrize("command", ["down", "logs"])
     def test_a_stack_by_its_id(self, devkit: Devkit, command: str) -> None:
-        finished = devkit(command, "cafe0001")
+        finished = devkit(command, "--run-id", "cafe0001")
         assert (finished.code, finished.err) == (2, "error: there is no stack cafe0001\nhint: up are: none\n")
 
     def test_a_stack_whose_guardian_is_gone_is_not_up(self, devkit: Devkit, kept: Kept) -> None:
@@ -72,6 +88,25 @@ class TestStatus:
         assert finished.code == 3
         assert f"object store   http://127.0.0.1:{silent}  DOES NOT ANSWER" in finished.out
 
+    def test_one_that_takes_connections_and_says_nothing_does_not_answer(
+        self, devkit: Devkit, kept: Kept, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("devkit.cli.stack._ANSWERING", timedelta(milliseconds=50))
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            kept(kafka=f"127.0.0.1:{silent.getsockname()[1]}")
+            assert "DOES NOT ANSWER" in devkit("status").out
+
+    def test_a_part_that_a_fault_holds_is_named_with_it(self, devkit: Devkit, kept: Kept) -> None:
+        run = kept()
+        Journal(run.run_id).open("still", Pause(part="kafka"), holder=1, lasts_s=60)
+        out = devkit("status").out
+        assert re.fullmatch(
+            r"stack cafe0001 \(kept\)\n"
+            r"  fault          still holds kafka \(pause: {part: kafka}\) since [\d:]{8}, until [\d:]{8}; "
+            r"`devkit fault remove still --run-id cafe0001` ends it\n",
+            out,
+        ), out
+
     def test_the_stack_of_a_running_command_is_called_that(self, devkit: Devkit, kept: Kept) -> None:
         kept().model_copy(update={"released": False}).save()
         assert devkit("status").out == "stack cafe0001 (of a command that is running)\n"
@@ -85,7 +120,7 @@ class TestDown:
         with Guardian() as guardian:
             guardian.spawn("x", ["sleep", "600"], logs=tmp_path)
             guardian.release({})
-        finished = devkit("down", guardian.run_id)
+        finished = devkit("down", "--run-id", guardian.run_id)
         guardian._process.wait()
         assert (finished.code, finished.out) == (0, f"stack {guardian.run_id} is down\n")
         assert marked(RUN_VARIABLE, guardian.run_id) == []
@@ -95,7 +130,7 @@ class TestDown:
         run = kept().model_copy(update={"released": False})
         run.save()
         assert devkit("down").out == "no stack is up\n"
-        assert devkit("down", run.run_id).code == 2
+        assert devkit("down", "--run-id", run.run_id).code == 2
         assert psutil.Process(run.guardian_pid).is_running()
 
     def test_of_several_one_has_to_be_named(self, devkit: Devkit, kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,14 +139,35 @@ class TestDown:
         kept("beef0002"), kept("cafe0001")
         finished = devkit("down")
         assert (finished.code, ended) == (2, [])
-        assert finished.err.startswith("error: 2 stacks are up: beef0002, cafe0001\nhint: name one")
-        assert devkit("down", "beef0002", "--all").code == 2
-        assert (devkit("down", "cafe0001").code, ended) == (0, ["cafe0001"])
+        assert finished.err.startswith(
+            "error: 2 stacks are up: beef0002, cafe0001\nhint: `devkit down --run-id cafe0001` ends that one"
+        )
+        assert devkit("down", "--run-id", "beef0002", "--all").code == 2
+        assert (devkit("down", "--run-id", "cafe0001").code, ended) == (0, ["cafe0001"])
         assert (devkit("down", "--all").code, ended) == (0, ["cafe0001", "beef0002", "cafe0001"])
+
+    def test_what_another_checkout_started_is_ended_by_its_name_alone(
+        self, devkit: Devkit, kept: Kept, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ended: list[str] = []
+        monkeypatch.setattr("devkit.guardian.end.end_run", lambda run: ended.append(run.run_id))
+        kept("beef0002").model_copy(update={"checkout": Path("/else/where")}).save()
+        kept("feed0003").model_copy(update={"checkout": None}).save()
+        left = (
+            "stack beef0002 of /else/where stays up; `devkit down --run-id beef0002` ends it\n"
+            "stack feed0003 of an earlier version of the kit stays up; `devkit down --run-id feed0003` ends it\n"
+        )
+        for arguments in ((), ("--all",)):
+            finished = devkit("down", *arguments)
+            assert (finished.code, finished.out, ended) == (0, "no stack of this checkout is up\n" + left, [])
+        kept("cafe0001")
+        assert devkit("down").out == "stack cafe0001 is down\n" + left
+        devkit("down", "--run-id", "beef0002")
+        assert ended == ["cafe0001", "beef0002"]
 
     def test_a_mistyped_id_brings_those_that_are_up(self, devkit: Devkit, kept: Kept) -> None:
         kept()
-        assert devkit("down", "cafe").err == "error: there is no stack cafe\nhint: up are: cafe0001\n"
+        assert devkit("down", "--run-id", "cafe").err == "error: there is no stack cafe\nhint: up are: cafe0001\n"
 
 
 class TestLogs:
@@ -180,7 +236,7 @@ class TestResume:
         assert (finished.code, finished.out) == (0, "run cafe0001 goes on\n")
         assert (tmp_path / "resume").exists()
 
-    @pytest.mark.parametrize("arguments", [(), ("cafe0001",)])
+    @pytest.mark.parametrize("arguments", [(), ("--run-id", "cafe0001")])
     def test_a_kept_stack_is_not_paused(self, devkit: Devkit, kept: Kept, arguments: tuple[str, ...]) -> None:
         kept()
         finished = devkit("resume", *arguments)

@@ -72,7 +72,7 @@ class TestGate:
         os.write(terminal[1], b"\n")
         self.gate(tmp_path, said, stdin=terminal[0])("incident:traffic")
         assert said == [
-            "paused at incident:traffic: Enter or `devkit resume cafe0001` goes on",
+            "paused at incident:traffic: Enter or `devkit resume --run-id cafe0001` goes on",
             "goes on by Enter",
         ]
 
@@ -80,7 +80,7 @@ class TestGate:
         said: list[str] = []
         self.gate(tmp_path, said, limit=timedelta(minutes=5), still_up=lambda: resume(tmp_path))("stack")
         assert said == [
-            "paused at stack: `devkit resume cafe0001` goes on, and so do 300 s",
+            "paused at stack: `devkit resume --run-id cafe0001` goes on, and so do 300 s",
             "goes on by `devkit resume`",
         ]
 

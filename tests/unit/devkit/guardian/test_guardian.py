@@ -15,7 +15,7 @@ from devkit.guardian import Guardian, ManagedProcess
 from devkit.guardian import messages as m
 from devkit.guardian.end import Healed, end_run, heal
 from devkit.guardian.processes import RUN_VARIABLE, TREE_VARIABLE, is_alive
-from devkit.guardian.state import PartPlace, known_runs, state_path, unreadable_states
+from devkit.guardian.state import PartPlace, ProgramPlace, known_runs, state_path, unreadable_states
 from tests.unit.devkit.guardian.conftest import SLEEP, await_daemon, await_gone, await_value, daemon, of_run
 
 TOP = Path(__file__).parents[4]
@@ -44,6 +44,26 @@ class TestStarting:
         assert env[TREE_VARIABLE] == f"{running.run_id}/{process.request}"
         assert env["TMPDIR"] == cwd == str(running.directory)
         assert (stdin, pid) == ("", process.pid)
+
+    def test_the_state_lists_programs_until_they_are_cleaned_up(self, tmp_path: Path) -> None:
+        with Guardian() as guardian:
+            guardian.spawn("part", SLEEP, logs=tmp_path)
+            failing = guardian.spawn("failing", python("raise SystemExit(3)"), logs=tmp_path, program=True)
+            living = guardian.spawn("living", SLEEP, logs=tmp_path, split=True, program=True)
+            assert exit_code(failing) == 3
+
+            def listed() -> tuple[ProgramPlace, ...]:
+                (run,) = known_runs()
+                assert run.checkout == TOP
+                return run.programs
+
+            there = ProgramPlace(name="living", pid=living.pid, log=living.stderr)
+            gone = ProgramPlace(name="failing", pid=failing.pid, log=failing.stderr, exit_code=3)
+            assert set(listed()) == {there, gone}
+            failing.kill_tree()
+            assert listed() == (there,)
+            living.kill_tree()
+            assert listed() == ()
 
     def test_output_and_errors_go_to_one_log_or_to_two(self, running: Guardian, tmp_path: Path) -> None:
         program = python("import sys; print('out', flush=True); print('err', file=sys.stderr)")

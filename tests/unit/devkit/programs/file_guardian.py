@@ -54,8 +54,10 @@ class FileGuardian:
         env: Mapping[str, str],
         split: bool = False,
         scratch: Path | None = None,
+        program: bool = False,
     ) -> Process:
         assert split
+        assert program, "the run's state is to list it"
         logs.mkdir(exist_ok=True)
         number = len(self.started) + 1
         process = Process(argv, env, 1000 + number, number, logs / f"{name}.out", logs / f"{name}.log")

@@ -57,6 +57,7 @@ class FakeGuardian:
         split: bool = False,
         succeeds: int | None = None,
         scratch: Path | None = None,
+        program: bool = False,
     ) -> FakeProcess:
         self.started.append((name, list(argv), env or {}))
         self.succeeded += [] if succeeds is None else [succeeds]

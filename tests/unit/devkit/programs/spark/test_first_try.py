@@ -52,8 +52,10 @@ class OneProcess:
         env: Mapping[str, str],
         split: bool = False,
         scratch: Path | None = None,
+        program: bool = False,
     ) -> Process:
         assert split
+        assert program
         assert env == {"SPARK": "x"}
         stdout = logs / f"{name}.out"
         stdout.write_text("".join(json.dumps(line) + "\n" for line in self.lines))
