@@ -47,10 +47,10 @@ class TestPause:
         process, address = server
         part = FakePart("store", address, FakeLife("store", pid=process.pid))
         plans: list[Undo] = []
-        acting = Pause(part="store").begin(context(part, plan=plans.append))
         process.send_signal(signal.SIGSTOP)
         _, status = os.waitpid(process.pid, os.WUNTRACED)
         assert os.WIFSTOPPED(status)
+        acting = Pause(part="store").begin(context(part, plan=plans.append))
         proof = acting.end()
         assert proof.acted
         assert re.fullmatch(rf"process {process.pid} was stopped for \d+\.\d s, and it answered nothing", proof.did)
@@ -158,6 +158,7 @@ class TestPause:
         process, address = server
         part = FakePart("store", address, FakeLife("store", pid=process.pid))
         process.send_signal(signal.SIGSTOP)
+        os.waitpid(process.pid, os.WUNTRACED)
         acting = Pause(part="store").begin(context(part))
         assert isinstance(acting, _Paused)
         resumed_at = iter([acting.since_s + 8.04])
