@@ -59,6 +59,12 @@ def problems(error: ValidationError, root: Any, document: Any = None) -> list[Pr
     return [described(detail, root, document) for detail in found]
 
 
+def in_line(error: ValidationError, root: Any, document: Any = None) -> str:
+    """All problems of `error`, each with its place below the top, for an input that people do not write by hand."""
+    found = problems(error, root, document)
+    return "; ".join(str(problem) if problem.location else problem.said for problem in found)
+
+
 def described(detail: ErrorDetails, root: Any, document: Any = None, location: Location | None = None) -> Problem:
     """One of pydantic's errors in plain words; `location` is where the document has it, by default its own."""
     place = in_document(document, root, detail["loc"]) if location is None else location

@@ -11,6 +11,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from located_config.problem import in_line
 from pipeline.config import PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.start import CHOICES
@@ -41,7 +42,7 @@ class Identity(BaseModel):
             return cls.model_validate_json(text)
         except ValidationError as error:
             raise RefusedError(
-                f"checkpoint {checkpoint}: {FILE} does not say whose it is: {error.errors()[0]['msg']}",
+                f"checkpoint {checkpoint}: {FILE} does not say whose it is: {in_line(error, cls)}",
                 hint="is it a job's? delete the file to have Spark's offsets decide, or name another checkpoint",
             ) from error
 

@@ -20,6 +20,7 @@ from devkit.observe.logs import UnknownLine
 from devkit.observe.timeline import Entry, read_timeline
 from devkit.report.arm_record import ArmRecord, arm_record
 from devkit.report.result import Result
+from located_config.problem import in_line
 
 TIMELINE = "events.jsonl"
 RESULT = "result.json"
@@ -49,15 +50,15 @@ def read_run(directory: Path) -> RunRecord:
     first = next((entry.event for entry in entries if entry.event.event == "run"), None)
     if first is None:
         raise UsageError(f"{timeline} is no run's timeline: it has no line of kind 'run'")
+    file = directory / RESULT
     try:
         about = About.model_validate(first.fields if isinstance(first, UnknownLine) else first)
-        file = directory / RESULT
+    except ValidationError as error:
+        raise _of_another_version(directory, in_line(error, About)) from error
+    try:
         result = Result.model_validate_json(file.read_bytes()) if file.exists() else None
     except ValidationError as error:
-        raise UsageError(
-            f"{directory} was written by another version of the kit: {_first_problem(error)}",
-            hint="render it with the version that wrote it",
-        ) from error
+        raise _of_another_version(directory, in_line(error, Result)) from error
     by_arm: dict[str, list[Entry]] = {}
     for entry in entries:
         if entry.arm is not None:
@@ -72,6 +73,8 @@ def read_run(directory: Path) -> RunRecord:
     )
 
 
-def _first_problem(error: ValidationError) -> str:
-    first = error.errors()[0]
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+def _of_another_version(directory: Path, problems: str) -> UsageError:
+    return UsageError(
+        f"{directory} was written by another version of the kit: {problems}",
+        hint="render it with the version that wrote it",
+    )

@@ -4,19 +4,33 @@ Credentials come from the environment only, so that no file with a secret in it 
 """
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticCustomError
 
 from devkit.errors import UsageError
 from devkit.yaml_input import read_yaml, refused
-from located_config.near import near_miss
-from located_config.problem import Problem
+from located_config.problem import Problem, problems
 
-HostPort = Annotated[str, StringConstraints(pattern=r"^[^\s:/,]+:\d{1,5}(,[^\s:/,]+:\d{1,5})*$")]
-HttpUrl = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s]+$")]
+
+def _written_as(pattern: str, shape: str) -> Callable[[str], str]:
+    """A validator for text of that pattern, which tells its `shape` where it is not."""
+
+    def check(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            raise PydanticCustomError("address", "not understood", {"hint": f"write {shape}"})
+        return value
+
+    return check
+
+
+_HostPort = _written_as(r"[^\s:/,]+:\d{1,5}(,[^\s:/,]+:\d{1,5})*", "host:port, or several with commas")
+HostPort = Annotated[str, AfterValidator(_HostPort)]
+HttpUrl = Annotated[str, AfterValidator(_written_as(r"https?://[^/\s]+", "http://host:port"))]
 
 VARIABLES: Mapping[str, str] = {
     "kafka": "DEVKIT_KAFKA",
@@ -28,15 +42,9 @@ VARIABLES: Mapping[str, str] = {
 """Which environment variable stands for which key of the file."""
 
 _SECRETS: Mapping[str, str] = {"access_key": "DEVKIT_S3_ACCESS_KEY", "secret_key": "DEVKIT_S3_SECRET_KEY"}
-_SHAPES = {
-    "kafka": "host:port, or several with commas",
-    "s3_endpoint": "http://host:port",
-    "mock_api": "http://host:port",
-    "may_recreate_topics": "true or false",
-}
 
 
-class Addresses(BaseModel):
+class Places(BaseModel):
     """Where the parts are. `may_recreate_topics`: the kit may delete topics that are there when it comes."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -46,6 +54,11 @@ class Addresses(BaseModel):
     mock_api: HttpUrl
     s3_region: str = "us-east-1"
     may_recreate_topics: bool = False
+
+
+class Addresses(Places):
+    """The same with the store's credentials."""
+
     access_key: str = Field(default="devkit-local", exclude=True)
     secret_key: str = Field(default="devkit-local", exclude=True, repr=False)
 
@@ -72,20 +85,14 @@ def _credentials(environment: Mapping[str, str]) -> dict[str, str]:
 def _from_file(path: Path, credentials: Mapping[str, str]) -> Addresses:
     document = read_yaml(path)
     secrets = sorted(document.keys() & _SECRETS)
-    problems = [Problem((key,), "no secret belongs in a file", f"set the variable {_SECRETS[key]}") for key in secrets]
+    found = [Problem((key,), "no secret belongs in a file", f"set the variable {_SECRETS[key]}") for key in secrets]
     try:
-        addresses = Addresses.model_validate(
-            {key: value for key, value in document.items() if key not in _SECRETS} | dict(credentials)
-        )
+        places = Places.model_validate({key: value for key, value in document.items() if key not in _SECRETS})
     except ValidationError as error:
-        problems += [
-            Problem(detail["loc"], *_said(str(detail["loc"][0]), detail["type"], detail["input"]))
-            for detail in error.errors()
-        ]
-        raise refused(path, document, problems) from error
-    if problems:
-        raise refused(path, document, problems)
-    return addresses
+        raise refused(path, document, [*found, *problems(error, Places, document)]) from error
+    if found:
+        raise refused(path, document, found)
+    return Addresses.model_validate({**places.model_dump(), **credentials})
 
 
 def _from_environment(environment: Mapping[str, str], credentials: Mapping[str, str]) -> Addresses:
@@ -93,22 +100,8 @@ def _from_environment(environment: Mapping[str, str], credentials: Mapping[str, 
     try:
         return Addresses.model_validate({**given, **credentials})
     except ValidationError as error:
-        said = [
-            (VARIABLES[key], *_said(key, detail["type"], detail["input"]))
-            for detail in error.errors()
-            for key in map(str, detail["loc"][:1])
-        ]
-        texts = [f"{variable}: {text}" + (f"; {remedy}" if remedy else "") for variable, text, remedy in said]
+        said = [f"{VARIABLES[str(one.location[0])]}: {one.said}" for one in problems(error, Places)]
         raise UsageError(
-            "the addresses of the external stack:\n" + "\n".join(texts),
+            "the addresses of the external stack:\n" + "\n".join(said),
             hint="set the variables, or name a YAML file with --addresses",
         ) from error
-
-
-def _said(key: str, kind: str, value: object) -> tuple[str, str | None]:
-    """What is wrong with an address, and what to write."""
-    if kind == "missing":
-        return "is missing", None
-    if kind == "extra_forbidden":
-        return "unknown key", near_miss(key, VARIABLES)
-    return f"not understood (got {value!r})", f"write {_SHAPES.get(key, 'text')}"

@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from located_config.problem import in_line
 from pipeline.capacity.costs import MIB, Costs
 from pipeline.capacity.limits import EVENT_BYTES, Forecast, allowance_s, forecast, is_put_aside, round_pages_s
 from pipeline.capacity.load import Load, Place
@@ -228,8 +229,8 @@ def _with(config: PipelineConfig, settings: Settings) -> PipelineConfig:
     try:
         return PipelineConfig.model_validate(document)
     except ValidationError as error:
-        reason = "; ".join(detail["msg"] for detail in error.errors())
+        why = in_line(error, PipelineConfig, document)
         raise RefusedError(
-            f"what is needed does not go with the rest of the configuration: {reason}",
+            f"what is needed does not go with the rest of the configuration: {why}",
             hint="change that in the file of --config",
         ) from error

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 import orjson
 from pydantic import BaseModel, NonNegativeInt, TypeAdapter, ValidationError
 
+from located_config.problem import in_line
 from pipeline.errors import RefusedError
 from pipeline.ops.files import CheckpointFiles
 from pipeline.ops.moment import show
@@ -22,7 +23,8 @@ from pipeline.start import CHOICES
 
 Offsets = Mapping[int, int]
 METADATA = "metadata"
-_BY_TOPIC = TypeAdapter(dict[str, dict[NonNegativeInt, NonNegativeInt]])
+_ByTopic = dict[str, dict[NonNegativeInt, NonNegativeInt]]
+_BY_TOPIC = TypeAdapter(_ByTopic)
 _VERSION = "v1"
 
 
@@ -97,7 +99,7 @@ def read_checkpoint(files: CheckpointFiles) -> Checkpoint:
         try:
             query_id = _Metadata.model_validate_json(files.read(METADATA)).id
         except ValidationError as error:
-            raise _unreadable(files, METADATA, error) from error
+            raise _unreadable(files, METADATA, in_line(error, _Metadata)) from error
     written = max([*offsets.values(), *commits.values(), *others.values()])
     return Checkpoint(files.place, query_id, start, planned, tuple(sorted(offsets)), tuple(sorted(commits)), written)
 
@@ -135,8 +137,10 @@ def _planned(files: CheckpointFiles, number: int) -> Planned:
         raise _unreadable(files, name, f"it has {len(by_source)} sources, and these jobs have one")
     try:
         at = datetime.fromtimestamp(_BatchFacts.model_validate_json(facts).batchTimestampMs / 1000, UTC)
-    except (ValidationError, OverflowError, ValueError) as error:
-        raise _unreadable(files, name, error) from error
+    except ValidationError as error:
+        raise _unreadable(files, name, in_line(error, _BatchFacts)) from error
+    except (OverflowError, ValueError) as error:
+        raise _unreadable(files, name, str(error)) from error
     return Planned(number, _offsets(files, name, by_source[0]), at, facts)
 
 
@@ -144,7 +148,7 @@ def _offsets(files: CheckpointFiles, name: str, line: str) -> Mapping[str, Offse
     try:
         return _BY_TOPIC.validate_json(line)
     except ValidationError as error:
-        raise _unreadable(files, name, error) from error
+        raise _unreadable(files, name, in_line(error, _ByTopic)) from error
 
 
 def _lines(files: CheckpointFiles, name: str) -> list[str]:
@@ -156,10 +160,9 @@ def _lines(files: CheckpointFiles, name: str) -> list[str]:
     return lines_
 
 
-def _unreadable(files: CheckpointFiles, name: str, why: object) -> RefusedError:
-    reason = why.errors()[0]["msg"] if isinstance(why, ValidationError) else str(why)
+def _unreadable(files: CheckpointFiles, name: str, why: str) -> RefusedError:
     return RefusedError(
-        f"checkpoint {files.place}: {name} is not in the form of Spark's Kafka checkpoints: {reason}",
+        f"checkpoint {files.place}: {name} is not in the form of Spark's Kafka checkpoints: {why}",
         hint="is it this job's? a file that a full disk cut off is gone: restore it from a copy, or begin again at "
         "another checkpoint, with `run --new`",
     )

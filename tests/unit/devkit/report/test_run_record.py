@@ -64,5 +64,5 @@ def test_a_result_of_another_version(run: Path) -> None:
     result = json.loads((run / "result.json").read_text())
     del result["arms"]["fixed"]["audit"]
     (run / "result.json").write_text(json.dumps(result))
-    with pytest.raises(UsageError, match=r"another version of the kit: arms\.fixed\.audit: Field required"):
+    with pytest.raises(UsageError, match=r"another version of the kit: arms\.fixed\.audit: is missing"):
         read_run(run)

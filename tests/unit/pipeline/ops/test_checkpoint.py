@@ -1,5 +1,6 @@
 """Reading what Spark wrote."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -80,11 +81,11 @@ def test_no_checkpoint_is_an_error_that_lists_the_choices(empty: Callable[[Path]
     [
         ("offsets/2", "v1", "v2", "begins with 'v2', not with v1"),
         ("offsets/2", '{"0":20}', '{"0":-1}', "greater than or equal to 0"),
-        ("offsets/2", '{"0":20}', "[20]", "should be an object"),
-        ("offsets/2", f'{{"{TOPIC}":{{"0":20}}}}', "-", "Invalid JSON"),
+        ("offsets/2", '{"0":20}', "[20]", rf"{re.escape(TOPIC)}: must be a mapping of keys to values"),
+        ("offsets/2", f'{{"{TOPIC}":{{"0":20}}}}', "-", "invalid JSON"),
         ("offsets/2", f'{{"{TOPIC}"', f'{{}}\n{{"{TOPIC}"', "it has 2 sources"),
-        ("offsets/2", '"batchTimestampMs"', '"other"', "Field required"),
-        ("metadata", '"id"', '"other"', "Field required"),
+        ("offsets/2", '"batchTimestampMs"', '"other"', "batchTimestampMs: is missing"),
+        ("metadata", '"id"', '"other"', "id: is missing"),
         ("sources/0/0", f'\n{{"{TOPIC}":{{"0":0}}}}', "", "breaks off"),
     ],
 )
