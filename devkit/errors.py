@@ -35,25 +35,46 @@ EXIT_CODES: Mapping[int, str] = MappingProxyType(
 )
 """What the exit codes of `devkit` mean; `--bisect` changes some of them."""
 
+_DOCTOR = "`devkit doctor` checks this machine"
+
 
 class DevkitError(Exception):
-    """What failed, with its value; ``hint`` says what a person can do about it."""
+    """What failed, with its value; ``hint`` says what a person can do about it.
+
+    The first line of the message says it all; more of it, such as the end of a log, is on further lines.
+    """
 
     exit_code: ClassVar[int] = INCONCLUSIVE
+    fallback: ClassVar[str | None] = None
+    """The hint of an error that has none of its own."""
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
         self.hint = hint
 
+    @property
+    def told(self) -> str:
+        """Message and hint: what is missing and what to do next are both on the first line, as a log is often searched
+        or cut by lines.
+        """
+        first, *more = str(self).splitlines() or [""]
+        hint = self.hint or self.fallback
+        return "\n".join([f"{first}; hint: {hint}" if hint else first, *more])
+
     def render(self) -> str:
-        """Message and hint as the command line prints them."""
-        return f"error: {self}" + (f"\nhint: {self.hint}" if self.hint else "")
+        """As the command line prints it."""
+        return f"error: {self.told}"
 
 
 class UsageError(DevkitError):
     """An argument, option or name that cannot be used."""
 
     exit_code = USAGE
+
+    @property
+    def told(self) -> str:
+        """The hint is on a line of its own: there may be several places, each with a line."""
+        return f"{self}\nhint: {self.hint}" if self.hint else str(self)
 
 
 @dataclass(frozen=True)
@@ -76,9 +97,13 @@ class InvalidFileError(UsageError):
 class SetupError(DevkitError):
     """The Java runtime, the jars or a download."""
 
+    fallback = _DOCTOR
+
 
 class StackError(DevkitError):
     """A part of the stack did not start, or ended while it was needed."""
+
+    fallback = _DOCTOR
 
 
 class WaitTimeoutError(StackError):

@@ -94,8 +94,8 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(codes.of(INCONCLUSIVE))
     except OSError as error:
-        hint = "\nhint: free some space; `devkit clean` removes old runs" if error.errno == errno.ENOSPC else ""
-        click.echo(f"error: {error}{hint}", err=True)
+        hint = "free some space; `devkit clean` removes old runs" if error.errno == errno.ENOSPC else None
+        click.echo(DevkitError(str(error), hint=hint).render(), err=True)
         sys.exit(codes.of(INCONCLUSIVE))
     except Exception:  # noqa: BLE001 — it is shown in full
         # A defect of the kit; Python would exit with 1, which here says that the scenario was refuted.

@@ -25,6 +25,7 @@ from devkit.guardian.environment import run_environment
 from devkit.guardian.processes import RUN_VARIABLE, TREE_VARIABLE, marked
 from devkit.guardian.remains import remove_remains
 from devkit.guardian.state import PartPlace
+from devkit.observe.log_end import last_lines
 
 _ANSWER_S = 30.0
 _END_S = 120.0  # containers take their time
@@ -70,8 +71,8 @@ class ManagedProcess:
         """The end of its standard error, or of its output when that is empty, for an error message."""
         for path in (self.stderr, self.stdout):
             with contextlib.suppress(OSError):
-                if text := path.read_text(errors="replace").strip():
-                    return "\n".join(text.splitlines()[-lines:])
+                if found := last_lines(path, lines):
+                    return "\n".join(found)
         return "(it printed nothing)"
 
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from devkit.observe.arm_end import ArmEnd
 from devkit.observe.audit.model import Audit
+from devkit.observe.complaint import Complaint
 from devkit.observe.departed import Left
 from devkit.observe.figures import Figures
 from devkit.observe.latency import Latencies
@@ -87,7 +88,8 @@ class ArmObservation:
     the scenario.
     `metrics` is what the pipeline's own endpoint showed, and `tried_first` is None where no start was tried.
     `programs` has each of them where there are several; what else is said of a program is of the first. `log` counts
-    the events on its standard output by name.
+    the events on its standard output by name. `complaints` are what the programs said first when something went wrong,
+    in the order of time.
     """
 
     duration_s: float
@@ -112,6 +114,7 @@ class ArmObservation:
     stalls: tuple[str, ...] = ()
     programs: tuple[ProgramObservation, ...] = ()
     log: Mapping[str, int] = field(default_factory=dict)
+    complaints: tuple[Complaint, ...] = ()
 
     def of(self, program: ProgramObservation) -> Self:
         """With what is observed of a program itself from that one; topics, upstream and audit stay the first one's."""

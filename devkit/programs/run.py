@@ -11,6 +11,7 @@ from devkit.container.disk import disk_usage
 from devkit.container.limits import Container
 from devkit.container.memory import split, tree_memory
 from devkit.container.watch import Contained, ContainerWatch, kill_at_once
+from devkit.observe.complaint import Complaint
 from devkit.observe.kit_events import ProgramEvent
 from devkit.observe.program import ONLY
 from devkit.programs.contained import ContainedProcess
@@ -84,6 +85,12 @@ class ProgramRun:
 
     def stop(self) -> None:
         self.supervisor.stop()
+
+    def complaints(self) -> tuple[Complaint, ...]:
+        """What it said first when something went wrong; empty where it said nothing."""
+        said = self.state.complaints
+        last = None if said.has_error else self.supervisor.last_complaint()
+        return (*said.found, *([last.model_copy(update={"program": self.name})] if last else []))
 
     def tree(self) -> list[psutil.Process]:
         """The living processes of the newest start, found by their mark."""

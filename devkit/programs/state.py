@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from devkit.observe.checkpoint import Offsets
+from devkit.observe.complaint import FirstComplaints
 from devkit.observe.departed import Left
 from devkit.programs.batches import PlannedBatches
 
@@ -23,6 +24,7 @@ class ProgramState:
     log: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
     stalls: list[str] = field(default_factory=list)
+    complaints: FirstComplaints = field(default_factory=FirstComplaints)
     metrics_url: str | None = None
     committed: Offsets = field(default_factory=dict)
     source_ends: Offsets = field(default_factory=dict)

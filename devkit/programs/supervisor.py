@@ -13,7 +13,9 @@ from devkit.container.kill import KILLED, ContainerKill
 from devkit.container.watch import ContainerWatch
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
+from devkit.observe.complaint import Complaint
 from devkit.observe.kit_events import ProcessEnded, ProcessOverLimit, ProcessRestarted, ProgramEvent
+from devkit.observe.log_end import in_short
 from devkit.observe.logs import LineTail, LoggedException, exceptions_in
 from devkit.observe.program import ONLY
 from devkit.programs.launch import Launch
@@ -101,15 +103,18 @@ class Supervisor:
                 self._has_begun = True
                 yield ProcessOverLimit.of(killed)
             elif self._view.refused(code):
-                raise StackError(f"the {self._name} refused to run: {process.last_words(6)}")
+                raise StackError(
+                    f"the {self._name} refused to run: {in_short(process.last_words(6))}",
+                    hint=f"change the configuration that it names; its whole log is {process.stderr}",
+                )
             self._is_over = self._restart == "never" or (self._restart == "on-failure" and code == 0)
             self._has_begun = self._has_begun or self._view.shows_life()
             if not self._has_begun and not self._is_over:
                 # Nothing of the scenario has happened yet, so this says something of the machine, not of the incident.
-                said = process.last_words(6)
                 raise StackError(
-                    f"the {self._name} ended with exit code {code} before {self._view.beginning}: {said}",
-                    hint=f"its whole log is {process.stderr}; `devkit doctor` checks the machine",
+                    f"the {self._name} ended with exit code {code} before {self._view.beginning}: "
+                    f"{in_short(process.last_words(6))}",
+                    hint=f"read its whole log, {process.stderr}; `devkit doctor` checks this machine",
                 )
             # Workers that outlive their driver could still write.
             process.kill_tree()
@@ -134,6 +139,18 @@ class Supervisor:
             for number, process in enumerate(self._processes, 1)
             for exception in exceptions_in(process.stderr, number)
         )
+
+    def last_complaint(self) -> Complaint | None:
+        """Of a program that reported no error itself: the first exception in its logs, else the last lines of the first
+        process that ended with an exit code other than 0. None where there is neither.
+        """
+        if found := self.exceptions():
+            first = found[0]
+            return Complaint(kind="exception", text=f"{first.class_name}: {first.message}", process=first.process)
+        number = next((number for number, code in enumerate(self.exit_codes, 1) if code), None)
+        if number is None:
+            return None
+        return Complaint(kind="last lines of its log", text=self._processes[number - 1].last_words(3), process=number)
 
     def _spawn(self) -> None:
         assert self._launch is not None

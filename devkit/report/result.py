@@ -14,6 +14,7 @@ from devkit.observe.about import Difference
 from devkit.observe.arm import AnyEvidence
 from devkit.observe.arm_end import ArmEnd
 from devkit.observe.audit.model import Audit
+from devkit.observe.complaint import Complaint
 from devkit.observe.figures import Figures
 from devkit.observe.program import ProgramObservation
 from devkit.observe.sight import Sight
@@ -90,7 +91,8 @@ class ProgramResult(_Model):
 class ArmResult(_Model):
     """One arm. `holds`: all its expectations do; None when none is broken and of some nobody can tell.
 
-    `end` is why it ended, `ended_by` the same in words. `failures` are what pipeline processes said when they failed.
+    `end` is why it ended, `ended_by` the same in words. `failures` are what pipeline processes said when they failed,
+    `complaints` what the programs said first when something went wrong, warnings too.
     `caveats` say what somebody did to the arm while it was played (a debugger, a fault put in by hand), so that it
     shows nothing of the scenario. `short` says that the machine was short of time for the end it came to, and is empty
     where it was not; `headroom` is None where it was not measured. `programs` has each of them where there are several;
@@ -108,6 +110,7 @@ class ArmResult(_Model):
     figures: Figures
     exceptions: tuple[str, ...]
     failures: tuple[str, ...] = ()
+    complaints: tuple[Complaint, ...] = ()
     caveats: tuple[str, ...] = ()
     duration_s: float
     headroom: ArmHeadroom | None = None

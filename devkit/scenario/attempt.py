@@ -81,8 +81,8 @@ class Attempt:
             try:
                 played = self._on_a_stack(tells, timeline, reports)
             except DevkitError as error:
-                timeline.add(HarnessError(error=str(error), exit_code=INCONCLUSIVE))
-                reports.break_off(str(error))
+                timeline.add(HarnessError(error=error.told, exit_code=INCONCLUSIVE))
+                reports.break_off(error.told)
                 raise
             timeline.add(VerdictReached(outcome=played.result.outcome, reasons=played.result.reasons))
         text = played.result.model_dump_json(indent=2) + "\n"

@@ -35,6 +35,7 @@ class PlayedArm:
             figures=observation.figures,
             exceptions=tuple(map(str, observation.exceptions)),
             failures=observation.failures,
+            complaints=observation.complaints,
             caveats=observation.caveats,
             duration_s=round(observation.duration_s, 3),
             headroom=ArmHeadroom.of(headroom),

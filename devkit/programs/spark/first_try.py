@@ -11,6 +11,7 @@ from pathlib import Path
 from devkit.errors import StackError
 from devkit.guardian import Guardian
 from devkit.observe.arm import FirstTry
+from devkit.observe.log_end import in_short
 from devkit.observe.logs import LineTail
 from devkit.programs.launch import Launch
 from devkit.waiting import wait_until
@@ -36,8 +37,8 @@ def try_start(guardian: Guardian, launch: Launch, logs: Path, *, require_stack: 
         if code is not None:
             raise StackError(
                 f"the start that was tried first ended with exit code {code}, and did not say that it refused: "
-                f"{process.last_words(6)}",
-                hint=f"its whole log is {process.stderr}",
+                f"{in_short(process.last_words(6))}",
+                hint=f"read its whole log, {process.stderr}",
             )
         return None
 

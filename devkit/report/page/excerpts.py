@@ -1,19 +1,14 @@
 """The last lines of each process that failed: what an operator would have looked at first."""
 
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from devkit.observe.log_end import last_lines
 from devkit.report.arm_record import ArmRecord, Process
 
 _MOST_LINES = 24
 _LONGEST_LINE = 320
-_TAIL_BYTES = 64 * 1024
 _MOST_EXCERPTS = 8
-_JAVA_FRAME = re.compile(r"\s+at [\w.$/<>]+\(.*\)$|\s+\.\.\. \d+ more$")
-_PYTHON_FRAME = re.compile(r"\s+File \".*\", line \d+, in ")
-_PYTHON_SOURCE = re.compile(r"    +\S")
 
 
 @dataclass(frozen=True)
@@ -49,35 +44,6 @@ def _excerpt(directory: Path, arm: ArmRecord, program: str, process: Process) ->
 
 def _last_lines(file: Path) -> tuple[str, ...]:
     try:
-        with file.open("rb") as log:
-            size = log.seek(0, 2)
-            log.seek(max(0, size - _TAIL_BYTES))
-            text = log.read().decode(errors="replace")
+        return last_lines(file, _MOST_LINES) or ("(it wrote nothing)",)
     except OSError as error:
         return (f"(cannot be read: {error.strerror})",)
-    lines = text.splitlines()[1 if size > _TAIL_BYTES else 0 :]
-    return tuple(_cut(line) for line in _without_frames(lines)[-_MOST_LINES:]) or ("(it wrote nothing)",)
-
-
-def _without_frames(lines: Iterable[str]) -> list[str]:
-    """How deep it happened would hide what happened: the frames of a stack trace become one line."""
-    found: list[str] = []
-    frames, in_python = 0, False
-    for line in lines:
-        is_python = bool(_PYTHON_FRAME.match(line))
-        if is_python or _JAVA_FRAME.match(line):
-            frames, in_python = frames + 1, is_python
-        elif not (in_python and _PYTHON_SOURCE.match(line)) and line.strip():
-            if frames:
-                found.append(_frames(frames))
-            frames, in_python = 0, False
-            found.append(line)
-    return [*found, _frames(frames)] if frames else found
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1]}…"
-
-
-def _frames(count: int) -> str:
-    return f"    … {count} frame{'s' if count > 1 else ''}"

@@ -63,7 +63,9 @@ class Arm:
         self.tried_first = tried_first(scenario, name, places, context.programs[self.main.name])
         self.checkpoint = Checkpoint(self.client, CHECKPOINTS, prefix, self.topics.source)
         self.events = {
-            run.name: ProgramEvents(run, self.log.of(run.name), self.checkpoint if run is self.main else None)
+            run.name: ProgramEvents(
+                run, self.log.of(run.name), self.checkpoint if run is self.main else None, self.clock.now_s
+            )
             for run in self.programs
         }
         in_play = ArmInPlay(name, self.clock, self.programs, self.state, self.log)

@@ -1,6 +1,9 @@
 """All that was seen of an arm, for its expectations to judge."""
 
+import math
+
 from devkit.observe.arm import ArmObservation
+from devkit.observe.complaint import Complaint
 from devkit.observe.deferrals import NoDeferrals
 from devkit.observe.evidence import rule_evidence
 from devkit.observe.kit_events import NotObservable
@@ -36,6 +39,7 @@ def observation(arm: Arm) -> ArmObservation:
         stalls=tuple(main.state.stalls),
         programs=programs(arm, unseen),
         log=dict(main.state.log),
+        complaints=complaints(arm),
         last_sample=state.sample,
         figures=measure(
             state.samples,
@@ -66,8 +70,18 @@ def unseen_of(arm: Arm) -> frozenset[Sight]:
     return unseen
 
 
+@@CONFLICT
 def programs(arm: Arm, unseen_of_main: frozenset[Sight]) -> tuple[ProgramObservation, ...]:
     """Each program, where there are several. The timeline is told what the others did not show."""
+@@
+def complaints(arm: Arm) -> tuple[Complaint, ...]:
+    """What the programs said first; those that a log has without a time come last."""
+    found = [one for run in arm.programs for one in run.complaints()]
+    return tuple(sorted(found, key=lambda one: math.inf if one.at_s is None else one.at_s))
+
+
+def programs(arm: Arm) -> tuple[ProgramObservation, ...]:
+    """Each program, where there are several."""
     if len(arm.programs) == 1:
         return ()
     main, *others = arm.programs

@@ -1,5 +1,6 @@
 """What an arm makes of what a program says of itself, and of what happens to its process."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from devkit.observe.checkpoint import Checkpoint, Range
@@ -12,18 +13,19 @@ from pipeline.events import BatchStarted, Configuration, Failed, MetricsServed, 
 class ProgramEvents:
     """Fed with each event, in order: it goes into the timeline and the state, and may be told to a person.
 
-    `checkpoint` is None where nobody looks at the program's own.
+    `checkpoint` is None where the program's own is not observed; `clock` gives seconds since the arm began.
     """
 
-    def __init__(self, run: ProgramRun, log: ArmLog, checkpoint: Checkpoint | None) -> None:
-        self._state, self._view, self._label = run.state, run.view, run.label
-        self._log, self._checkpoint = log, checkpoint
+    def __init__(self, run: ProgramRun, log: ArmLog, checkpoint: Checkpoint | None, clock: Callable[[], float]) -> None:
+        self._state, self._view, self._name, self._label = run.state, run.view, run.name, run.label
+        self._log, self._checkpoint, self._clock = log, checkpoint, clock
 
     def take(self, event: ProgramEvent) -> None:
         state, say = self._state, self._log.say
         if not isinstance(event, ProcessOverLimit | ProcessEnded | ProcessRestarted):
             state.log[event.event] += 1
         state.has_words |= isinstance(event, Started | Failed)
+        state.complaints.take(event, at_s=self._clock(), program=self._name, process=state.processes)
         # Its effective configuration has a file of its own.
         self._log.add(replace(event, effective=None) if isinstance(event, Configuration) else event)
         match event:

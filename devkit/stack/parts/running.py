@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Protocol
 
 from devkit.errors import StackError
+from devkit.observe.log_end import in_short
 
 
 class Life(Protocol):
@@ -38,4 +39,5 @@ def require_running(life: Life) -> None:
     if (code := life.exit_code) is not None:
         life.require_guardian()
         how = f"with exit code {code}" if code >= 0 else f"by signal {-code}"
-        raise StackError(f"{life.name} ended {how}: {life.last_words()}", hint=f"its whole log is {life.stderr}")
+        words = in_short(life.last_words())
+        raise StackError(f"{life.name} ended {how}: {words}", hint=f"read its whole log, {life.stderr}")

@@ -28,12 +28,19 @@ def test_the_tree_drawn_in_the_module_is_the_whole_tree() -> None:
     assert len(public) == 6
 
 
-def test_hint_is_shown_on_a_line_of_its_own() -> None:
-    assert StackError("Kafka ended", hint="see its log").render() == "error: Kafka ended\nhint: see its log"
+def test_an_error_of_the_harness_says_in_its_first_line_what_to_do_next() -> None:
+    error = StackError("Kafka ended: no room\nits last lines:\n  no room", hint="see its log")
+    assert error.render() == "error: Kafka ended: no room; hint: see its log\nits last lines:\n  no room"
 
 
-def test_without_a_hint_there_is_no_such_line() -> None:
-    assert StackError("Kafka ended").render() == "error: Kafka ended"
+@pytest.mark.parametrize("kind", [StackError, WaitTimeoutError, SetupError])
+def test_one_without_a_hint_of_its_own_names_the_doctor(kind: type[DevkitError]) -> None:
+    assert kind("Kafka ended").render() == "error: Kafka ended; hint: `devkit doctor` checks this machine"
+
+
+def test_a_usage_error_has_its_hint_below_the_places_that_it_names() -> None:
+    assert UsageError("a.yaml:3:1: x", hint="write y").render() == "error: a.yaml:3:1: x\nhint: write y"
+    assert UsageError("no such name").render() == "error: no such name"
 
 
 def test_an_invalid_file_names_each_place() -> None:

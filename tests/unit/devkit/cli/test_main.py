@@ -83,17 +83,17 @@ def raising(error: BaseException) -> Callable[[], None]:
 @pytest.mark.parametrize(
     ("error", "code", "printed"),
     [
-        (DevkitError("no room", hint="make some"), 3, "error: no room\nhint: make some\n"),
+        (DevkitError("no room", hint="make some"), 3, "error: no room; hint: make some\n"),
         (UsageError("no such name"), 2, "error: no such name\n"),
         (InvalidFileError(Path("a.yaml"), [Problem(3, 1, "x: is missing")]), 2, "error: a.yaml:3:1: x: is missing\n"),
-        (SetupError("no jars"), 3, "error: no jars\n"),
-        (StackError("kafka ended"), 3, "error: kafka ended\n"),
-        (WaitTimeoutError("in vain"), 3, "error: in vain\n"),
+        (SetupError("no jars"), 3, "error: no jars; hint: `devkit doctor` checks this machine\n"),
+        (StackError("kafka ended"), 3, "error: kafka ended; hint: `devkit doctor` checks this machine\n"),
+        (WaitTimeoutError("in vain"), 3, "error: in vain; hint: `devkit doctor` checks this machine\n"),
         (OSError(5, "Input/output error"), 3, "error: [Errno 5] Input/output error\n"),
         (
             OSError(28, "No space left on device"),
             3,
-            "error: [Errno 28] No space left on device\nhint: free some space; `devkit clean` removes old runs\n",
+            "error: [Errno 28] No space left on device; hint: free some space; `devkit clean` removes old runs\n",
         ),
         (KeyboardInterrupt(), 130, None),
         (click.Abort(), 130, None),

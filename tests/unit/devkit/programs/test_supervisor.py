@@ -191,6 +191,22 @@ def test_stop_ends_the_present_process(supervisor: Supervisor, guardian: FileGua
     assert [process.killed for process in guardian.started] == [1, 1]
 
 
+def test_a_program_that_reported_nothing_is_quoted_from_its_log(
+    supervisor: Supervisor, guardian: FileGuardian, clock: Clock
+) -> None:
+    assert supervisor.last_complaint() is None
+    begin(supervisor, guardian)
+    guardian.started[0].exit_code = 1
+    list(supervisor.poll())
+    said = supervisor.last_complaint()
+    assert said is not None
+    assert (said.kind, said.text, said.process) == ("last lines of its log", "error: no such topic", 1)
+    guardian.started[0].stderr.write_text("x: java.lang.OutOfMemoryError: no room\n")
+    said = supervisor.last_complaint()
+    assert said is not None
+    assert (said.kind, said.text) == ("exception", "OutOfMemoryError: no room")
+
+
 def test_stop_before_any_start_is_nothing(supervisor: Supervisor) -> None:
     supervisor.stop()
     assert (supervisor.starts, supervisor.restarts, supervisor.exceptions()) == (0, 0, ())

@@ -13,4 +13,4 @@ def test_a_part_that_runs() -> None:
 def test_a_part_that_has_ended_is_named_with_its_last_words(code: int, how: str) -> None:
     with pytest.raises(StackError, match=f"^kafka ended {how}: it said this at last$") as caught:
         require_running(FakeProcess(exit_code=code).managed())
-    assert caught.value.hint == "its whole log is /nowhere/kafka.log"
+    assert caught.value.hint == "read its whole log, /nowhere/kafka.log"

@@ -1,0 +1,104 @@
+"""What a program said itself when something went wrong: a warning or an error in its log, an exception, its last lines.
+
+A verdict that fails begins with it, as it most often names the cause: the pipeline said `limits_disagree` at its start,
+and the expectation that broke a minute later says only that offsets were read again.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from devkit.observe.kit_events import ProcessOverLimit, ProgramEvent
+from devkit.observe.logs import UnknownLine
+from pipeline.events import (
+    BreakerOpen,
+    ClaimStoreDown,
+    Failed,
+    LagUnknown,
+    LimitsDisagree,
+    LimitsUnknown,
+    SettingsUnknown,
+)
+
+Kind = Literal["warning", "refusal", "error", "exception", "last lines of its log"]
+
+_LEVELS: dict[str, Kind] = {
+    "warn": "warning",
+    "warning": "warning",
+    "error": "error",
+    "critical": "error",
+    "fatal": "error",
+}
+_TEXTS = ("message", "msg", "error", "problem", "text")
+
+
+class Complaint(BaseModel):
+    """`event` is the name of the log event, empty where it is none. `at_s` counts from the arm's start, None where the
+    log does not say when. `program` is empty for the only program of an arm, `process` counts from 1.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Kind
+    text: str
+    event: str = ""
+    at_s: float | None = None
+    program: str = ""
+    process: int = 1
+
+    @property
+    def told(self) -> str:
+        """For a person: `at 3.1s, process 1, warning (limits_disagree): …`."""
+        when = [] if self.at_s is None else [f"at {self.at_s:.1f}s"]
+        who = [f"{self.program} process {self.process}" if self.program else f"process {self.process}"]
+        what = f"{self.kind} ({self.event})" if self.event else self.kind
+        return f"{', '.join([*when, *who, what])}: {self.text}"
+
+
+@dataclass
+class FirstComplaints:
+    """Fed with each event of a program, in order; `found` has its first warning, and its first error or refusal."""
+
+    found: list[Complaint] = field(default_factory=list)
+
+    @property
+    def has_error(self) -> bool:
+        return any(one.kind != "warning" for one in self.found)
+
+    def take(self, event: ProgramEvent, *, at_s: float, program: str, process: int) -> None:
+        said = complaint_in(event)
+        if said is None:
+            return
+        kind, text = said
+        if any((one.kind == "warning") == (kind == "warning") for one in self.found):
+            return
+        self.found.append(
+            Complaint(kind=kind, text=text, event=event.event, at_s=round(at_s, 3), program=program, process=process)
+        )
+
+
+def complaint_in(event: ProgramEvent) -> tuple[Kind, str] | None:
+    """Kind and text of an event that says that something is wrong; None of any other."""
+    match event:
+        case Failed(error=error, refused=refused):
+            return ("refusal" if refused else "error"), error
+        case ProcessOverLimit():
+            return "error", event.text
+        case LimitsDisagree(problem=problem, hint=hint):
+            return "warning", f"{problem}; {hint}"
+        case SettingsUnknown(settings=settings, hint=hint):
+            return "warning", f"Spark does not know {', '.join(settings)}; {hint}"
+        case LimitsUnknown(bootstrap=bootstrap, reason=reason):
+            return "warning", f"the brokers at {bootstrap} did not say their limits: {reason}"
+        case ClaimStoreDown(store=store, reason=reason, effect=effect):
+            return "warning", f"{store}: {reason}; {effect}"
+        case BreakerOpen(wiki=wiki, why=why, failed=failed, requests=requests):
+            return "warning", f"{wiki} is not asked for now: {failed} of {requests} requests failed, {why}"
+        case LagUnknown(error=error):
+            return "warning", f"the lag is not known: {error}"
+        case UnknownLine(fields=fields):
+            kind = _LEVELS.get(str(fields.get("level", "")).lower())
+            text = next((fields[name] for name in _TEXTS if isinstance(fields.get(name), str)), "")
+            return (kind, str(text)) if kind else None
+    return None

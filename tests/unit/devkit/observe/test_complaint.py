@@ -1,0 +1,57 @@
+import pytest
+
+from devkit.observe.complaint import Complaint, FirstComplaints, complaint_in
+from devkit.observe.kit_events import ProcessEnded, ProgramEvent
+from devkit.observe.logs import UnknownLine
+from pipeline.events import Failed, LimitsDisagree, LimitsUnknown, Started
+
+DISAGREE = LimitsDisagree(problem="the topic takes 1MiB, the producer sends 20MiB", hint="raise max.message.bytes")
+
+
+@pytest.mark.parametrize(
+    ("event", "kind", "text"),
+    [
+        (DISAGREE, "warning", "the topic takes 1MiB, the producer sends 20MiB; raise max.message.bytes"),
+        (Failed(error="query failed: x"), "error", "query failed: x"),
+        (Failed(error="unsafe: x", refused=True), "refusal", "unsafe: x"),
+        (LimitsUnknown(bootstrap="b:1", reason="no"), "warning", "the brokers at b:1 did not say their limits: no"),
+        (UnknownLine("oops", {"level": "WARN", "msg": "low on memory"}), "warning", "low on memory"),
+        (UnknownLine("oops", {"level": "error", "error": "boom"}), "error", "boom"),
+    ],
+)
+def test_what_a_program_says_of_a_problem(event: ProgramEvent, kind: str, text: str) -> None:
+    assert complaint_in(event) == (kind, text)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Started(),
+        ProcessEnded(process=1, exit_code=1),
+        UnknownLine("progress", {"level": "info", "message": "x"}),
+        UnknownLine("progress", {"error": "none"}),
+    ],
+)
+def test_what_is_no_problem(event: ProgramEvent) -> None:
+    assert complaint_in(event) is None
+
+
+def test_the_first_warning_and_the_first_error_are_kept() -> None:
+    first = FirstComplaints()
+    for at_s, event in enumerate([DISAGREE, DISAGREE, Failed(error="a"), Failed(error="b")]):
+        first.take(event, at_s=at_s, program="", process=1 + (at_s > 2))
+    assert [(one.kind, one.at_s) for one in first.found] == [("warning", 0), ("error", 2)]
+    assert first.has_error
+
+
+def test_a_warning_is_no_error() -> None:
+    first = FirstComplaints()
+    first.take(DISAGREE, at_s=0, program="", process=1)
+    assert not first.has_error
+
+
+def test_as_a_person_is_told() -> None:
+    said = Complaint(kind="warning", event="limits_disagree", text="no", at_s=3.14159)
+    assert said.told == "at 3.1s, process 1, warning (limits_disagree): no"
+    unknown = Complaint(kind="exception", text="ValueError: no", program="reader", process=2)
+    assert unknown.told == "reader process 2, exception: ValueError: no"
