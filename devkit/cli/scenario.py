@@ -129,6 +129,7 @@ def run(
     from devkit.programs.command.program import CommandKind
     from devkit.report.live import progress_for
     from devkit.report.verdict_lines import verdict_lines
+    from devkit.report.wrapping import width_of
     from devkit.scenario.configure import main_program
     from devkit.scenario.load import find_scenario, load_scenario
     from devkit.scenario.options import RunOptions
@@ -168,9 +169,10 @@ def run(
         debug=debug,
         stretch=stretch,
     )
-    with progress_for(sys.stderr if as_json else sys.stdout, plain=plain) as progress:
+    told = sys.stderr if as_json else sys.stdout
+    with progress_for(told, plain=plain) as progress:
         finished = run_scenario(loaded, options, progress, on_keep=keep_stack)
-    click.echo("\n".join(verdict_lines(finished.result, finished.directory)), err=as_json)
+    click.echo("\n".join(verdict_lines(finished.result, finished.directory, width_of(told))), err=as_json)
     if as_json:
         click.echo(finished.result.model_dump_json(indent=2))
     sys.exit(context.ensure_object(ExitCodes).of(finished.result.exit_code))

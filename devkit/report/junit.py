@@ -1,8 +1,9 @@
 """`junit.xml`: a test suite for each arm, a test case for each expectation, and one for the verdict.
 
 It is written before the first arm and after each, and says of what has not ended yet that it has not: a run that is
-killed leaves errors, never a file that looks like success. Refuted is a failure, inconclusive an error. The shape is
-that of Jenkins' `junit-10.xsd`, which other readers understand.
+killed leaves errors, never a file that looks like success. Refuted is a failure, inconclusive an error; its text
+is that of every report (`devkit.report.explanation`). The shape is that of Jenkins' `junit-10.xsd`, which other readers
+understand.
 """
 
 import re
@@ -11,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from devkit.errors import INCONCLUSIVE, REPRODUCED_AND_FIXED
 from devkit.observe.about import About, Arm
+from devkit.report.explanation import explanation, headline
 from devkit.report.result import ArmResult, ExpectationResult, Result
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -44,7 +46,7 @@ def _arm_suite(about: About, arm: str, result: ArmResult | None, missing: str) -
     name = f"{about.scenario}.{arm}"
     if result is None:
         case = _case(name, "arm")
-        _add(case, "error", missing, f"the {arm} arm: {missing}")
+        _add(case, "error", _first_line(missing), f"the {arm} arm: {missing}")
         return _suite(about, name, [case])
     cases = [_expectation(name, item) for item in result.expectations]
     suite = _suite(about, name, cases, time_s=result.duration_s)
@@ -62,8 +64,7 @@ def _expectation(suite: str, item: ExpectationResult) -> ET.Element:
     if item.holds is None:
         _add(case, "skipped", item.measured, item.measured)
     elif not item.holds:
-        said = f"expected {item.expected}, measured {item.measured}"
-        _add(case, "failure", said, said)
+        _add(case, "failure", item.told, item.told)
     return case
 
 
@@ -71,13 +72,21 @@ def _verdict_suite(about: About, result: Result | None, missing: str, output: st
     name = f"{about.scenario}.verdict"
     case = _case(name, "reproduced and fixed" if len(about.arms) > 1 else f"{about.arms[0]} arm holds")
     if result is None:
-        _add(case, "error", f"no verdict: {missing}", missing)
+        _add(case, "error", f"no verdict: {_first_line(missing)}", f"{missing}\nrepeat: {about.repeat}")
     elif result.exit_code != REPRODUCED_AND_FIXED:
         kind = "error" if result.exit_code == INCONCLUSIVE else "failure"
-        _add(case, kind, result.outcome, "\n".join([*result.reasons, f"repeat: {about.repeat}"]))
+        _add(case, kind, headline(result), _explained(result, about.repeat))
     if output:
         ET.SubElement(case, "system-out").text = _text(output)
     return _suite(about, name, [case], time_s=result.duration_s if result else 0)
+
+
+def _explained(result: Result, repeat: str) -> str:
+    """In the order in which the terminal tells it, a line a statement."""
+    lines = []
+    for part in explanation(result):
+        lines += [f"{part.title}:", *(f"  {' '.join(line.split())}" for line in part.lines)]
+    return "\n".join([*lines, f"repeat: {repeat}"])
 
 
 def _suite(about: About, name: str, cases: Sequence[ET.Element], *, time_s: float = 0) -> ET.Element:
@@ -97,6 +106,11 @@ def _suite(about: About, name: str, cases: Sequence[ET.Element], *, time_s: floa
         suite.set("timestamp", about.began.strftime("%Y-%m-%dT%H:%M:%S"))
     suite.extend(cases)
     return suite
+
+
+def _first_line(text: str) -> str:
+    """What an attribute can hold; the rest of an error is the end of a log."""
+    return next(iter(text.splitlines()), "")
 
 
 def _case(suite: str, name: str) -> ET.Element:

@@ -18,6 +18,7 @@ from devkit.observe.complaint import Complaint
 from devkit.observe.figures import Figures
 from devkit.observe.program import ProgramObservation
 from devkit.observe.sight import Sight
+from located_config.count import counted, times
 
 Outcome = Literal[
     "reproduced and fixed",
@@ -50,6 +51,13 @@ class ExpectationResult(_Model):
     short: str = ""
     slowdown: float | None = None
 
+    @property
+    def told(self) -> str:
+        """For a person, as a statement."""
+        if self.short:
+            return f"{self.name}: expected {self.expected}, measured {self.measured}, which says nothing: {self.short}"
+        return f"{self.name}: expected {self.expected}, measured {self.measured}"
+
 
 class ProgramResult(_Model):
     """One of several programs of an arm, as it was observed; the fields are those of a `ProgramObservation`."""
@@ -77,14 +85,15 @@ class ProgramResult(_Model):
     def text(self) -> str:
         """How it went, in a line."""
         if not self.started:
-            return f"{self.run}, never started: what it needs did not run"
+            return f"{self.run}, never started: a program that it needs did not run"
         codes = ", ".join(map(str, self.exit_codes))
         ends = f"ended by itself with exit code {codes}" if codes else "ran until the arm's end"
-        text = f"{self.run}, {ends}, restarted {self.restarts} times"
+        restarts = f"restarted {times(self.restarts)}" if self.restarts else "never restarted"
+        text = f"{self.run}, {ends}, {restarts}"
         if self.peak_memory_bytes is not None:
-            text += f", at most {self.peak_memory_bytes / (1 << 20):,.0f} MiB"
+            text += f", at most {self.peak_memory_bytes / (1 << 20):,.0f}MiB of memory"
         if self.log:
-            text += f", {sum(self.log.values())} log events"
+            text += f", {counted(sum(self.log.values()), 'log event')}"
         return text
 
 

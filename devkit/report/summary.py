@@ -6,7 +6,9 @@ from pathlib import Path
 
 from devkit.observe.about import About
 from devkit.observe.arm import AnyEvidence, Evidence, TimelineEvidence
+from devkit.report.explanation import explanation, headline
 from devkit.report.result import ArmResult, Result
+from located_config.count import counted
 
 _LONGEST_CELL = 300
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$@])")
@@ -19,23 +21,26 @@ _EACH = {True: "✅ ok", False: "❌ FAIL", None: f"{_UNKNOWN} n/a"}
 def summary_markdown(result: Result, directory: Path) -> str:
     """Of a run that came to a result."""
     lines = [
-        f"## {_MARKS.get(result.exit_code, _UNKNOWN)} {_inline(result.scenario)}: {result.outcome}",
+        f"## {_MARKS.get(result.exit_code, _UNKNOWN)} {_inline(result.scenario)}: {_inline(headline(result))}",
         "",
-        f"{_inline(result.title)} (seed {result.seed}, {result.duration_s:.0f} s, exit code {result.exit_code})",
+        f"{_inline(result.title)} (seed {result.seed}, {result.duration_s:.0f}s, exit code {result.exit_code})",
         "",
-        *(f"- {_inline(reason)}" for reason in result.reasons),
-        *([""] if result.reasons else []),
     ]
+    if result.exit_code:
+        for part in explanation(result):
+            lines += [f"**{part.title}**", "", *(f"- {_inline(line)}" for line in part.lines), ""]
+        lines += _ending(result.repeat, directory)
     for name, arm in result.arms.items():
         lines += [*_arm(name, arm), ""]
-    if result.config_difference:
+    if result.config_difference and not result.exit_code:
         difference = [
             (f"`{key}`", _code(values.incident), _code(values.fixed))
             for key, values in result.config_difference.items()
         ]
         lines += [*_table(("configuration", "incident", "fixed"), difference), ""]
     lines += [*_table(("fault", "arm", "what it did", "fired"), _faults(result)), ""]
-    lines += [*_ending(result.repeat, directory)]
+    if not result.exit_code:
+        lines += _ending(result.repeat, directory)
     return "\n".join(lines)
 
 
@@ -56,7 +61,7 @@ def broke_off_markdown(about: About, error: str, directory: Path) -> str:
 
 def _arm(name: str, arm: ArmResult) -> Iterator[str]:
     holds = _HOLDS[arm.holds]
-    yield f"**{name} arm** {holds} ({arm.duration_s:.1f} s, ended by: {_inline(arm.ended_by)})"
+    yield f"**{name} arm** {holds} ({arm.duration_s:.1f}s, ended by: {_inline(arm.ended_by)})"
     yield ""
     rows = [
         (_EACH[item.holds], _inline(item.name), _inline(item.expected), _inline(item.measured))
@@ -70,15 +75,15 @@ def _faults(result: Result) -> Iterator[Sequence[str]]:
         for item in items:
             yield _inline(item.fault), arm, _did(item), _fired(item)
         if not items:
-            yield "none was injected", arm, "", "no"
+            yield "no fault was injected", arm, "", "no"
 
 
 def _did(item: AnyEvidence) -> str:
     if isinstance(item, Evidence):
-        return f"{item.requests:,} requests"
+        return f"matched {counted(item.requests, 'request')}"
     if item.from_s is None or item.to_s is None:
         return _inline(item.asked)
-    return _inline(f"{item.asked}: {item.from_s:.1f} to {item.to_s:.1f} s, {item.did}")
+    return _inline(f"{item.asked}: {item.from_s:.1f}s to {item.to_s:.1f}s, {item.did}")
 
 
 def _fired(item: AnyEvidence) -> str:
@@ -86,7 +91,7 @@ def _fired(item: AnyEvidence) -> str:
         return "never"
     if isinstance(item, TimelineEvidence):
         return "yes" if item.acted else "began, but was not seen to act"
-    return f"met, but did not act: {_inline(item.inaction)}" if item.acted is False else "yes"
+    return f"matched, but did not act: {_inline(item.inaction)}" if item.acted is False else "yes"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

@@ -1,114 +1,134 @@
-"""The end of a run in plain text: expectations with measured values first, then the difference, then the evidence."""
+"""The end of a run in plain text. A run that passed is told shortly, with what was measured; one that did not begins
+with what the program itself said, and ends with the command that repeats it (`devkit.report.explanation`).
+"""
 
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
 from devkit.observe.arm import AnyEvidence, Evidence, TimelineEvidence
+from devkit.report.explanation import difference, explanation, headline
 from devkit.report.result import ArmResult, Result
+from devkit.report.wrapping import wrapped
+from located_config.count import counted
 
-_WIDTH = 80
 _HOLDS = {True: "holds", False: "DOES NOT HOLD", None: "CANNOT BE JUDGED"}
-_MARKS = {True: "ok  ", False: "FAIL", None: "n/a "}
 
 
-def verdict_lines(result: Result, directory: Path) -> Iterator[str]:
-    """Lines without line ends."""
+def verdict_lines(result: Result, directory: Path, width: int | None = None) -> Iterator[str]:
+    """Lines without line ends; with None for the width, a line for each statement."""
     yield ""
-    yield f"{result.scenario}: {result.outcome.upper()}"
-    yield from _wrapped(f"{result.title} (seed {result.seed})", "  ")
+    passed = not result.exit_code
+    outcome, _, more = headline(result).partition(": ")
+    yield from wrapped(f"{outcome.upper()}{': ' if more else ''}{more}", f"{result.scenario}: ", width)
+    yield from wrapped(f"{result.title} (seed {result.seed})", "  ", width)
+    yield from _passed(result, width) if passed else _failed(result, width)
+    yield ""
+    # Not wrapped: both are to be copied.
+    yield f"evidence: {directory}"
+    if not passed:
+        yield f"repeat:   {result.repeat}"
+
+
+def _passed(result: Result, width: int | None) -> Iterator[str]:
     for name, arm in result.arms.items():
         yield ""
-        holds = _HOLDS[arm.holds]
-        yield f"{name} arm {holds} ({arm.duration_s:.1f} s, ended by: {arm.ended_by})"
-        yield from _expectations(arm)
-        for program in arm.programs:
-            yield from _wrapped(program.text, f"  program {program.name}: ")
-    if result.reasons:
-        yield ""
-        yield "why:"
-        for reason in result.reasons:
-            yield from _wrapped(reason, "  - ")
+        yield from wrapped(_arm(name, arm), "", width)
+        for item in arm.expectations:
+            yield from wrapped(f"{item.measured} (expected {item.expected})", f"  ok   {item.name}: ", width)
+        yield from _programs(arm, width)
     yield ""
     yield "configuration difference:"
-    if not result.config_difference:
-        yield "  none: both arms ran the same configuration"
-    for key, values in result.config_difference.items():
-        yield from _wrapped(f"{values.incident} (incident) → {values.fixed} (fixed)", f"  {key}: ")
+    for line in difference(result):
+        yield from _hanging(line, width)
+    yield from _faults(result, width, in_full=False)
+    if result.headroom is not None and result.headroom.stretch > 1:
+        yield from _machine(result, width)
+
+
+def _failed(result: Result, width: int | None) -> Iterator[str]:
+    for part in explanation(result):
+        yield ""
+        yield f"{part.title}:"
+        for line in part.lines:
+            yield from _hanging(line, width)
+    yield ""
+    for name, arm in result.arms.items():
+        held = [item.name for item in arm.expectations if item.holds]
+        kept = f"; these hold: {', '.join(held)}" if held and not arm.holds else ""
+        yield from wrapped(f"{_arm(name, arm)}{kept}", "", width)
+        yield from _programs(arm, width)
+    yield from _faults(result, width, in_full=True)
+    yield from _machine(result, width)
+
+
+def _hanging(line: str, width: int | None) -> list[str]:
+    """Further lines stand below what follows the arm or the key."""
+    head, colon, rest = line.partition(": ")
+    return wrapped(rest, f"  {head}{colon}", width) if colon else wrapped(line, "  ", width)
+
+
+def _arm(name: str, arm: ArmResult) -> str:
+    return f"{name} arm {_HOLDS[arm.holds]} ({arm.duration_s:.1f}s, ended by: {arm.ended_by})"
+
+
+def _programs(arm: ArmResult, width: int | None) -> Iterator[str]:
+    for program in arm.programs:
+        yield from wrapped(program.text, f"  program {program.name}: ", width)
+
+
+def _faults(result: Result, width: int | None, *, in_full: bool) -> Iterator[str]:
     yield ""
     yield "faults:"
     for name, evidence in result.fault_evidence.items():
         if not evidence:
-            yield f"  {name}: none was injected"
+            yield f"  {name}: no fault was injected"
         for item in evidence:
-            yield from _wrapped(_describe(item), f"  {name}: ")
-    yield from _machine(result)
-    yield ""
-    yield f"evidence: {directory}"
-    if result.exit_code:
-        yield f"repeat:   {result.repeat}"
+            yield from wrapped(_describe(item, in_full=in_full), f"  {name}: ", width)
 
 
-def _machine(result: Result) -> Iterator[str]:
-    """How much time the machine had; nothing where it was not watched."""
-    run = result.headroom
-    if run is None:
-        return
-    yield ""
-    yield "machine:"
-    yield from _wrapped(run.text, "  at the start: ")
-    for name, arm in result.arms.items():
-        if found := arm.headroom:
-            text = f"{found.slowdown:.1f} times slower than when it is free"
-            text += f", {found.worst_slowdown:.1f} in its slowest 10 s; the scenario leaves {found.limit:g}"
-            yield from _wrapped(text, f"  {name}: ")
-    if first := run.first_play:
-        yield from _wrapped(f"was short of time; its evidence is in {first.directory}/", "  first play: ")
-
-
-def _expectations(arm: ArmResult) -> Iterator[str]:
-    for item in arm.expectations:
-        mark = _MARKS[item.holds]
-        yield from _wrapped(f"expected {item.expected}, measured {item.measured}", f"  {mark} {item.name}: ")
-    for example in arm.audit.examples if arm.holds is False else ():
-        yield from _wrapped(example, "       audit: ")
-
-
-def _describe(item: AnyEvidence) -> str:
-    return _describe_timeline(item) if isinstance(item, TimelineEvidence) else _describe_rule(item)
+def _describe(item: AnyEvidence, *, in_full: bool) -> str:
+    return _describe_timeline(item) if isinstance(item, TimelineEvidence) else _describe_rule(item, in_full=in_full)
 
 
 def _describe_timeline(item: TimelineEvidence) -> str:
     if item.from_s is None:
         came = f": {item.did}" if item.did else ""
         return f"{item.fault!r} never began ({item.asked}){came}"
-    until = "" if item.to_s is None else f" to {item.to_s:.1f}"
+    until = "" if item.to_s is None else f" to {item.to_s:.1f}s"
     left = "".join(f"; cannot be undone: {text}" for text in item.irreversible)
     seen = "" if item.acted else "NOT SEEN TO ACT: "
-    return f"{item.fault!r} ({item.asked}), {item.from_s:.1f}{until} s: {seen}{item.did}{left}"
+    return f"{item.fault!r} ({item.asked}), {item.from_s:.1f}s{until}: {seen}{item.did}{left}"
 
 
-def _describe_rule(item: Evidence) -> str:
+def _describe_rule(item: Evidence, *, in_full: bool) -> str:
     if not item.fired:
-        return f"{item.fault!r} never fired"
-    header = "absent" if item.max_content_length_bytes is None else f"{item.max_content_length_bytes:,} bytes"
+        return f"{item.fault!r} matched no request"
     # Where all were answered 200 that is no news.
-    statuses = ", ".join(f"{status}: {count}" for status, count in sorted(item.by_status.items()))
+    statuses = ", ".join(f"{status}: {count:,}" for status, count in sorted(item.by_status.items()))
     answers = f" ({statuses})" if item.by_status.keys() - {"200"} else ""
     idle = f"; never acted: {item.inaction}" if item.acted is False else ""
+    matched = f"{item.fault!r} matched {counted(item.requests, 'request')}{answers}"
+    if not in_full:
+        return f"{matched}{idle}"
+    header = "absent" if item.max_content_length_bytes is None else f"{item.max_content_length_bytes:,}"
     return (
-        f"{item.fault!r} met {item.requests} requests{answers}; largest answer: Content-Length {header}, "
-        f"{item.max_wire_bytes:,} on the wire, {item.max_real_bytes:,} decoded; slowest {item.max_duration_s:.2f} s"
-        f"{idle}"
+        f"{matched}; largest answer in bytes: {item.max_real_bytes:,} decoded, {item.max_wire_bytes:,} on the wire, "
+        f"Content-Length {header}; slowest answer: {item.max_duration_s:.2f}s{idle}"
     )
 
 
-def _wrapped(text: str, first: str) -> list[str]:
-    return textwrap.wrap(
-        text,
-        _WIDTH,
-        initial_indent=first,
-        subsequent_indent=" " * len(first),
-        break_long_words=False,
-        break_on_hyphens=False,
-    ) or [first]
+def _machine(result: Result, width: int | None) -> Iterator[str]:
+    """How much time the machine had; nothing where it was not watched."""
+    run = result.headroom
+    if run is None:
+        return
+    yield ""
+    yield "machine:"
+    yield from wrapped(run.text, "  at the start: ", width)
+    for name, arm in result.arms.items():
+        if found := arm.headroom:
+            text = f"{found.slowdown:.1f} times slower than when it is free"
+            text += f", {found.worst_slowdown:.1f} in its slowest 10s; the scenario allows {found.limit:g}"
+            yield from wrapped(text, f"  {name}: ", width)
+    if first := run.first_play:
+        yield from wrapped(f"was short of time; its evidence is in {first.directory}/", "  first play: ", width)

@@ -23,6 +23,7 @@ from devkit.observe.arm import AnyEvidence, Evidence, TimelineEvidence
 from devkit.observe.arm_end import EndByDeadline
 from devkit.report.result import ArmResult, Outcome
 from devkit.scenario.arm_name import ARMS, ArmName
+from located_config.count import counted
 
 _EXIT_CODES: dict[Outcome, int] = {
     "reproduced and fixed": REPRODUCED_AND_FIXED,
@@ -97,7 +98,7 @@ def _unproven_fault(arm: ArmName, item: AnyEvidence) -> str | None:
             return f"fault {item.fault!r} never began ({item.asked}){came}"
         return None if item.acted else f"fault {item.fault!r} was not seen to act: {item.did}"
     may_be_unmet = arm == "fixed" and item.by_client
-    return None if item.fired or may_be_unmet else f"fault {item.fault!r} never fired"
+    return None if item.fired or may_be_unmet else f"fault {item.fault!r} matched no request"
 
 
 def _idle(evidence: Mapping[ArmName, Sequence[AnyEvidence]]) -> list[str]:
@@ -106,7 +107,7 @@ def _idle(evidence: Mapping[ArmName, Sequence[AnyEvidence]]) -> list[str]:
         return []
     acted = {item.fault for items in of_mock.values() for item in items if item.acted}
     return [
-        f"incident: fault {item.fault!r} met {item.requests} requests and never acted: {item.inaction}"
+        f"incident: fault {item.fault!r} matched {counted(item.requests, 'request')} and never acted: {item.inaction}"
         for item in of_mock["incident"]
         if item.fired and item.acted is False and item.fault not in acted
     ]
@@ -117,21 +118,11 @@ def _was_late(result: ArmResult) -> bool:
 
 
 def _broken(arm: ArmName, result: ArmResult) -> list[str]:
-    return [
-        f"{arm}: {item.name} expected {item.expected}, measured {item.measured}"
-        for item in result.expectations
-        if item.holds is False
-    ]
+    return [f"{arm}: {item.told}" for item in result.expectations if item.holds is False]
 
 
 def _unknown(arm: ArmName, result: ArmResult) -> list[str]:
-    reasons = [
-        f"{arm}: {item.name} expected {item.expected}, measured {item.measured}, which says nothing: {item.short}"
-        if item.short
-        else f"{arm}: {item.name} is {item.measured}"
-        for item in result.expectations
-        if item.holds is None
-    ]
+    reasons = [f"{arm}: {item.told}" for item in result.expectations if item.holds is None]
     return reasons + ([f"{arm}: {result.short}"] if result.short and not reasons else [])
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from devkit.report.explanation import examples
 from devkit.report.page.excerpts import excerpts
 from devkit.report.page.figures import duration, number
 from devkit.report.page.panels import PANELS
@@ -52,6 +53,7 @@ def render_page(run: RunRecord) -> str:
             duration_s=duration_s,
             height=HEIGHT,
             wide=WIDE,
+            examples=_examples(run),
             measured=measured(run),
             delivery=delivery(run),
             programs=programs(run),
@@ -60,6 +62,12 @@ def render_page(run: RunRecord) -> str:
             most_items=_MOST_ITEMS,
         )
     )
+
+
+def _examples(run: RunRecord) -> dict[str, tuple[str, ...]]:
+    """By arm; those without any are left out."""
+    found = {name: examples(arm) for name, arm in run.result.arms.items()} if run.result else {}
+    return {name: of_arm for name, of_arm in found.items() if of_arm}
 
 
 def _environment() -> Environment:

@@ -162,7 +162,7 @@ PANELS: tuple[Panel, ...] = (
     Panel("Requests for each fetch", "ratio", _amplification, "All requests so far / distinct fetches so far."),
     Panel("Load of the upstream", "parses", _load, "Parses under way, and those that wait for their turn."),
     Panel(
-        "Parses that nobody waited for any more",
+        "Parses whose client had disconnected",
         "percent",
         _abandoned,
         f"Share of the parses that finished, {_OVER}.",

@@ -8,10 +8,12 @@ from devkit.observe.arm import Evidence, TimelineEvidence
 from devkit.observe.audit.model import Audit
 from devkit.observe.figures import Figures
 from devkit.report.arm_record import ArmRecord
+from devkit.report.explanation import AUDIT, DIFFERENCE, Part, explanation, headline
 from devkit.report.page.figures import figure, number
 from devkit.report.page.tables import result_of
 from devkit.report.result import ArmResult, Outcome, Result
 from devkit.report.run_record import RunRecord
+from located_config.count import counted, times
 
 _MUCH_MORE_THAN_ONE = 1.1
 _SOME = 0.05
@@ -25,30 +27,35 @@ _MEANING: dict[Outcome, tuple[Mood, str]] = {
     ),
     "not reproduced": (
         "bad",
-        "With the incident's configuration not everything happened that makes it this incident; so nothing is proven "
-        "of the fix.",
+        "The incident did not happen with its configuration, or only in part, so the run proves nothing about the fix.",
     ),
-    "fix does not hold": ("bad", "The incident happens with its configuration, and the fix does not mend all of it."),
+    "fix does not hold": (
+        "bad",
+        "The incident happens with its configuration, and with the fix not all expectations hold.",
+    ),
     "incident arm holds": ("good", "The incident happens with its configuration. The fix was not tried."),
-    "incident arm does not hold": ("bad", "With the incident's configuration, not everything expected happened."),
-    "fixed arm holds": ("good", "All is well with the fix. The incident was not tried."),
-    "fixed arm does not hold": ("bad", "With the fix, not all is as it should be."),
+    "incident arm does not hold": ("bad", "The incident did not happen with its configuration, or only in part."),
+    "fixed arm holds": ("good", "All expectations hold with the fix. The incident was not tried."),
+    "fixed arm does not hold": ("bad", "Not all expectations hold with the fix."),
     "inconclusive": (
         "unknown",
-        "Nothing is known of the scenario: what should have caused the incident was not seen to happen, or the machine "
-        "was too short of time to tell.",
+        "The run proves nothing about the scenario: the cause of the incident was not observed to act, an expectation "
+        "could not be measured, or the machine was too slow to tell.",
     ),
 }
 _BROKEN_ALL_THE_SAME = (
-    "Neither proven nor refuted: something that the verdict rests on was not seen, such as a fault that never began. "
-    "What was measured is not what was expected all the same: the reasons say which, and decide nothing by it."
+    "Neither proven nor refuted: something that the verdict needs was not observed, such as a fault that never began. "
+    "The expectations below are broken all the same, but they decide nothing."
 )
 _MARKS: dict[Mood, str] = {"good": "✓", "bad": "✗", "unknown": "?"}
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """`mark` and `headline` say by themselves what `mood` says by colour."""
+    """`mark` and `headline` say by themselves what `mood` says by colour. `parts` explain a run that did not pass, in
+    the order of every report; `next_step` says what was missing for a verdict and what to do, `reasons` why there is
+    no result.
+    """
 
     mood: Mood
     mark: str
@@ -56,6 +63,8 @@ class Verdict:
     meaning: str
     exit_code: int | None
     reasons: tuple[str, ...]
+    parts: tuple[Part, ...] = ()
+    next_step: str = ""
 
 
 def verdict(run: RunRecord) -> Verdict:
@@ -64,13 +73,28 @@ def verdict(run: RunRecord) -> Verdict:
         mood, meaning = _MEANING[run.result.outcome]
         if mood == "unknown" and any(arm.holds is False for arm in run.result.arms.values()):
             meaning = _BROKEN_ALL_THE_SAME
-        headline = run.result.outcome.capitalize()
-        return Verdict(mood, _MARKS[mood], headline, meaning, run.result.exit_code, run.result.reasons)
+        return Verdict(
+            mood,
+            _MARKS[mood],
+            run.result.outcome.capitalize(),
+            meaning,
+            run.result.exit_code,
+            (),
+            _parts(run.result),
+            headline(run.result).removeprefix(run.result.outcome).removeprefix(": "),
+        )
     if run.broke_off is not None:
         reasons = (run.broke_off,)
         return Verdict("unknown", _MARKS["unknown"], "No verdict", "The kit could not finish the run.", 3, reasons)
     meaning = "The run was ended before it came to a verdict, or it still goes on."
     return Verdict("unknown", _MARKS["unknown"], "No verdict", meaning, None, ())
+
+
+def _parts(result: Result) -> tuple[Part, ...]:
+    """The difference and the audit's examples have sections of their own, just below."""
+    if not result.exit_code:
+        return ()
+    return tuple(part for part in explanation(result) if part.title not in (DIFFERENCE, AUDIT))
 
 
 def paragraph(run: RunRecord) -> str:
@@ -91,9 +115,9 @@ def paragraph(run: RunRecord) -> str:
 def _arm_sentence(name: str, arm: ArmRecord, result: ArmResult | None) -> str:
     restarts = max(0, len(arm.processes) - 1)
     said = ["With the incident's configuration" if name == "incident" else "With the fix"]
-    said.append(f" the pipeline was restarted {_times(restarts)}" if restarts else " the pipeline was never restarted")
+    said.append(f" the pipeline was restarted {times(restarts)}" if restarts else " the pipeline was never restarted")
     if result and result.replayed_offsets:
-        said.append(f" and read {number(result.replayed_offsets)} offsets again")
+        said.append(f" and read {counted(result.replayed_offsets, 'offset')} again")
     if arm.samples and arm.shows_offsets:
         last = arm.samples[-1]
         said.append(f"; it had committed {number(last.committed)} of {number(last.source_end)} events")
@@ -121,10 +145,11 @@ def _is_noteworthy(figures: Figures) -> bool:
 
 
 def _upstream_sentence(figures: Figures) -> str:
-    said = f"It made {number(figures.requests)} requests for {number(figures.fetches)} fetches"
+    said = f"It made {counted(figures.requests, 'request')} for {counted(figures.fetches, 'fetch', 'fetches')}"
     if figures.abandoned_share is not None:
         said += (
-            f", and nobody waited any more for {figure(figures.abandoned_share, 'percent')} of the upstream's parses"
+            f", and {figure(figures.abandoned_share, 'percent')} of the upstream's parses ended after their client had "
+            "disconnected"
         )
     return f"{said}."
 
@@ -152,8 +177,4 @@ def _rule_sentence(result: Result) -> Iterator[str]:
         return
     said = [f"{fault!r} {' and '.join(number(of.get(arm, 0)) for arm in arms)}" for fault, of in counts.items()]
     where = f" in the {' and the '.join(arms)} arm" if len(arms) > 1 else ""
-    yield f"Requests that met the faults{where}: {', '.join(said)}."
-
-
-def _times(count: int) -> str:
-    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+    yield f"Requests that the faults matched{where}: {', '.join(said)}."

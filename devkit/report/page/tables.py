@@ -153,7 +153,7 @@ _FIGURES: dict[str, Callable[[Figures], str]] = {
     "requests for one fetch, at most": lambda figures: number(figures.max_attempt),
     "requests answered 200": lambda figures: _success(figures.answers),
     "requests answered 200, after the fault": lambda figures: _success(figures.answers_after_fault),
-    "parses nobody waited for any more": _abandoned,
+    "parses whose client had disconnected": _abandoned,
     "longest queue of the upstream": lambda figures: number(figures.peak_queue),
     "longest time without a commit": lambda figures: _flat(figures.flat_commit),
     "end-to-end latency": lambda figures: _latency(figures.latency),

@@ -70,18 +70,14 @@ def unseen_of(arm: Arm) -> frozenset[Sight]:
     return unseen
 
 
-@@CONFLICT
-def programs(arm: Arm, unseen_of_main: frozenset[Sight]) -> tuple[ProgramObservation, ...]:
-    """Each program, where there are several. The timeline is told what the others did not show."""
-@@
 def complaints(arm: Arm) -> tuple[Complaint, ...]:
     """What the programs said first; those that a log has without a time come last."""
     found = [one for run in arm.programs for one in run.complaints()]
     return tuple(sorted(found, key=lambda one: math.inf if one.at_s is None else one.at_s))
 
 
-def programs(arm: Arm) -> tuple[ProgramObservation, ...]:
-    """Each program, where there are several."""
+def programs(arm: Arm, unseen_of_main: frozenset[Sight]) -> tuple[ProgramObservation, ...]:
+    """Each program, where there are several. The timeline is told what the others did not show."""
     if len(arm.programs) == 1:
         return ()
     main, *others = arm.programs

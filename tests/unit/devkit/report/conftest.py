@@ -6,6 +6,7 @@ import pytest
 from devkit.observe.about import Difference
 from devkit.observe.arm import Evidence
 from devkit.observe.arm_end import EndByCondition
+from devkit.observe.complaint import Complaint
 from devkit.report.result import ArmResult, ExpectationResult, Result
 from tests.unit.devkit.observed import an_audit, some_figures
 
@@ -94,14 +95,22 @@ def failed(good: Result) -> Result:
     lost = an_audit(
         outputs=148,
         lost=2,
-        examples=("lost: mediawiki.page_change.v1/0/17, expected output", "lost: mediawiki.page_change.v1/0/99"),
+        examples=("lost: page 'X', event 0b9e, source t/0/17: committed, and never left", "lost: source t/0/99"),
     )
-    fixed = an_arm(("drained", "true", "committed 161 of 161", True), ("audit", "clean", "lost 2", False), audit=lost)
+    fixed = an_arm(
+        ("drained", "true", "committed 161 of 161", True),
+        ("audit", "clean", "lost 2", False),
+        audit=lost,
+        complaints=(
+            Complaint(kind="warning", event="limits_disagree", text="the topic takes 1MiB; raise it", at_s=3.14),
+            Complaint(kind="error", event="failed", text="query failed: no room", at_s=9.5, process=2),
+        ),
+    )
     return good.model_copy(
         update={
             "outcome": "fix does not hold",
             "exit_code": 1,
-            "reasons": ("fixed: audit expected clean, measured lost 2",),
+            "reasons": ("fixed: audit: expected clean, measured lost 2",),
             "arms": good.arms | {"fixed": fixed},
         }
     )

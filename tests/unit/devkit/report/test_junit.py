@@ -3,6 +3,8 @@ from typing import Any
 
 import pytest
 
+from devkit.observe.complaint import Complaint
+from devkit.report.explanation import difference
 from devkit.report.junit import junit_xml
 from devkit.report.result import ArmResult, ExpectationResult, Result
 from tests.unit.devkit.report import storm
@@ -86,21 +88,33 @@ def test_what_broke_off_is_said_where_something_is_missing() -> None:
     ("outcome", "exit_code", "kind"), [("fix does not hold", 1, "failure"), ("inconclusive", 3, "error")]
 )
 def test_refuted_is_a_failure_and_inconclusive_an_error(outcome: str, exit_code: int, kind: str) -> None:
-    result = with_outcome(outcome=outcome, exit_code=exit_code, reasons=("fixed: lost 2",))
+    arms = {"fixed": failed_arm("clean", "lost 2")}
+    result = with_outcome(outcome=outcome, exit_code=exit_code, reasons=("fixed: lost 2",), arms=arms)
     (found,) = case(parsed(junit_xml(storm.about(), dict(result.arms), result=result)), "verdict")
-    assert (found.tag, found.attrib["message"]) == (kind, outcome)
-    assert found.text == "fixed: lost 2\nrepeat: devkit scenario run a-storm --seed 7"
+    assert (found.tag, found.attrib["message"].split(": ")[0]) == (kind, outcome)
+    assert (found.text or "").splitlines() == [
+        "the program said first:",
+        "  fixed: process 2, exception: ValueError: no",
+        "broken expectations:",
+        "  fixed: audit: expected clean, measured lost 2",
+        "configuration difference:",
+        *(f"  {line}" for line in difference(result)),
+        "repeat: devkit scenario run a-storm --seed 7",
+    ]
 
 
 def failed_arm(expected: str, measured: str) -> ArmResult:
     item = ExpectationResult(name="audit", expected=expected, measured=measured, holds=False)
-    return storm.result().arms["fixed"].model_copy(update={"expectations": (item,), "holds": False})
+    said = Complaint(kind="exception", text="ValueError:\n no", process=2)
+    return (
+        storm.result().arms["fixed"].model_copy(update={"expectations": (item,), "holds": False, "complaints": (said,)})
+    )
 
 
 def test_an_expectation_that_fails_says_what_was_measured() -> None:
     root = parsed(junit_xml(storm.about(), {"fixed": failed_arm("clean", "lost 2")}))
     assert case(root, "fixed").attrib["name"] == "audit: clean"
-    assert case(root, "fixed")[0].attrib["message"] == "expected clean, measured lost 2"
+    assert case(root, "fixed")[0].attrib["message"] == "audit: expected clean, measured lost 2"
 
 
 def test_what_nobody_can_tell_is_skipped_and_the_verdict_an_error() -> None:

@@ -26,11 +26,11 @@ def with_measured(text: str) -> str:
 def test_what_it_says() -> None:
     text = of(storm.result())
     assert text.startswith("## ✅ a-storm: reproduced and fixed\n")
-    assert "(seed 7, 92 s, exit code 0)" in text
-    assert "**incident arm** holds (44.0 s, ended by: restarts 2)" in text
+    assert "(seed 7, 92s, exit code 0)" in text
+    assert "**incident arm** holds (44.0s, ended by: restarts 2)" in text
     assert "| ✅ ok | amplification | at least 2.5 | 3.6: 812 requests for 226 fetches |" in text
     assert "| `deferral.policy` | `none` | `defer` |" in text
-    assert "| slow parsing | fixed | 64 requests | yes |" in text
+    assert "| slow parsing | fixed | matched 64 requests | yes |" in text
     assert "Repeat: `devkit scenario run a-storm --seed 7`" in text
     assert "`runs/a-storm/20261121T100000Z`" in text
 
@@ -40,10 +40,14 @@ def test_what_it_says() -> None:
     [("fix does not hold", 1, "❌"), ("not reproduced", 1, "❌"), ("inconclusive", 3, "❔")],
 )
 def test_another_outcome(outcome: str, exit_code: int, mark: str) -> None:
-    changes = {"outcome": outcome, "exit_code": exit_code, "reasons": ("fixed: lost 2",)}
+    item = ExpectationResult(name="audit", expected="clean", measured="lost 2", holds=False)
+    fixed = storm.result().arms["fixed"].model_copy(update={"expectations": (item,), "holds": False})
+    changes = {"outcome": outcome, "exit_code": exit_code, "reasons": ("fixed: lost 2",), "arms": {"fixed": fixed}}
     text = of(storm.result().model_copy(update=changes))
-    assert text.startswith(f"## {mark} a-storm: {outcome}\n")
-    assert "\n- fixed: lost 2\n" in text
+    assert text.startswith(f"## {mark} a-storm: {outcome}")
+    parts = ["**broken expectations**", "- fixed: audit: expected clean", "**configuration difference**", "Repeat: "]
+    assert [text.index(part) for part in parts] == sorted(text.index(part) for part in parts)
+    assert text.count("Repeat: ") == 1
 
 
 def test_every_table_has_as_many_cells_in_each_row() -> None:
@@ -74,8 +78,8 @@ def test_a_fault_that_met_requests_and_did_nothing() -> None:
     result = storm.result()
     idle = result.fault_evidence["fixed"][0].model_copy(update={"acted": False, "inaction": "no request had to wait"})
     text = of(result.model_copy(update={"fault_evidence": {"fixed": (idle,), "incident": ()}}))
-    assert "| parser | fixed | 402 requests | met, but did not act: no request had to wait |" in text
-    assert "| none was injected | incident |  | no |" in text
+    assert "| parser | fixed | matched 402 requests | matched, but did not act: no request had to wait |" in text
+    assert "| no fault was injected | incident |  | no |" in text
 
 
 def test_a_run_that_broke_off() -> None:
@@ -93,7 +97,7 @@ def test_a_fault_of_the_timeline_says_what_its_part_did() -> None:
     evidence = TimelineEvidence(
         fault="still", fired=True, asked="pause: {part: kafka}", acted=True, did="it was silent", from_s=8.04, to_s=13
     )
-    row = "| still | fixed | pause: \\{part: kafka\\}: 8.0 to 13.0 s, it was silent | yes |"
+    row = "| still | fixed | pause: \\{part: kafka\\}: 8.0s to 13.0s, it was silent | yes |"
     assert row in of_timeline(evidence)
     idle = evidence.model_copy(update={"acted": False})
     assert "it was silent | began, but was not seen to act |" in of_timeline(idle)

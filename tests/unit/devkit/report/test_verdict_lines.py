@@ -19,73 +19,124 @@ an-incident: REPRODUCED AND FIXED
   One record is larger than the sink will take, and the job restarts into it for
   ever (seed 7)
 
-incident arm holds (31.0 s, ended by: replays 2)
-  ok   restarts: expected at least 2, measured 2
-  ok   exception: expected RecordTooLargeException: …23048294…, measured
-                  RecordTooLargeException: The message is 23048294 bytes when
+incident arm holds (31.0s, ended by: replays 2)
+  ok   restarts: 2 (expected at least 2)
+  ok   exception: RecordTooLargeException: The message is 23048294 bytes when
                   serialized which is larger than 20971520, which is the value
-                  of the max.request.size configuration. (3 times)
+                  of the max.request.size configuration. (3 times) (expected
+                  RecordTooLargeException: …23048294…)
 
-fixed arm holds (14.3 s, ended by: drained)
-  ok   drained: expected true, measured committed 161 of 161
-  ok   audit: expected clean, measured clean: 161 in = 150 out + 4 errors + 7
-              filtered
+fixed arm holds (14.3s, ended by: drained)
+  ok   drained: committed 161 of 161 (expected true)
+  ok   audit: clean: 161 in = 150 out + 4 errors + 7 filtered (expected clean)
 
 configuration difference:
   content_limit.measure: content_length (incident) → decoded (fixed)
   record_limit.policy: none (incident) → serialized (fixed)
 
 faults:
-  incident: 'huge page' met 6 requests; largest answer: Content-Length 76,412
-            bytes, 76,412 on the wire, 17,300,041 decoded; slowest 0.31 s
-  fixed: 'huge page' met 2 requests; largest answer: Content-Length absent,
-         76,412 on the wire, 17,300,041 decoded; slowest 0.31 s
+  incident: 'huge page' matched 6 requests
+  fixed: 'huge page' matched 2 requests
 
 evidence: runs/an-incident/20261121T100000Z"""
 
-FAILED_END = """\
-fixed arm DOES NOT HOLD (14.3 s, ended by: drained)
-  ok   drained: expected true, measured committed 161 of 161
-  FAIL audit: expected clean, measured lost 2
-       audit: lost: mediawiki.page_change.v1/0/17, expected output
-       audit: lost: mediawiki.page_change.v1/0/99
+FAILED = """\
 
-why:
-  - fixed: audit expected clean, measured lost 2
-"""
+an-incident: FIX DOES NOT HOLD
+  One record is larger than the sink will take, and the job restarts into it for
+  ever (seed 7)
+
+the program said first:
+  fixed: at 3.1s, process 1, warning (limits_disagree): the topic takes 1MiB;
+         raise it
+  fixed: at 9.5s, process 2, error (failed): query failed: no room
+
+broken expectations:
+  fixed: audit: expected clean, measured lost 2
+
+configuration difference:
+  content_limit.measure: content_length (incident) → decoded (fixed)
+  record_limit.policy: none (incident) → serialized (fixed)
+
+what the audit found:
+  fixed: lost: page 'X', event 0b9e, source t/0/17: committed, and never left
+  fixed: lost: source t/0/99
+
+incident arm holds (31.0s, ended by: replays 2)
+fixed arm DOES NOT HOLD (14.3s, ended by: drained); these hold: drained
+
+faults:
+  incident: 'huge page' matched 6 requests; largest answer in bytes: 17,300,041
+            decoded, 76,412 on the wire, Content-Length 76,412; slowest answer:
+            0.31s
+  fixed: 'huge page' matched 2 requests; largest answer in bytes: 17,300,041
+         decoded, 76,412 on the wire, Content-Length absent; slowest answer:
+         0.31s
+
+evidence: runs/an-incident/20261121T100000Z
+repeat:   devkit scenario run an-incident --seed 7"""
 
 
-def rendered(result: Result) -> str:
-    return "\n".join(verdict_lines(result, DIRECTORY))
+def rendered(result: Result, width: int | None = 80) -> str:
+    return "\n".join(verdict_lines(result, DIRECTORY, width))
 
 
 def test_a_run_as_it_is_hoped_for(good: Result) -> None:
     assert rendered(good) == GOOD
 
 
-def test_a_fix_that_does_not_hold(failed: Result) -> None:
-    text = rendered(failed)
-    assert text.startswith("\nan-incident: FIX DOES NOT HOLD\n")
-    assert FAILED_END in text
-    assert text.endswith(
-        "\n\nevidence: runs/an-incident/20261121T100000Z\nrepeat:   devkit scenario run an-incident --seed 7"
+def test_a_fix_that_does_not_hold_begins_with_what_the_program_said(failed: Result) -> None:
+    assert rendered(failed) == FAILED
+
+
+def test_where_there_is_no_terminal_each_statement_is_one_line(good: Result, failed: Result) -> None:
+    for result in (good, failed):
+        lines = rendered(result, None).splitlines()
+        joined = " ".join(rendered(result).split())
+        assert " ".join(" ".join(lines).split()) == joined
+        assert len(lines) < len(rendered(result).splitlines())
+    assert any(line.endswith("raise it") and line.startswith("  fixed: at 3.1s") for line in lines)
+
+
+def test_an_inconclusive_run_says_in_its_first_line_what_was_missing_and_what_to_do_next(good: Result) -> None:
+    silent = fired(fired=False, requests=0)
+    changed = good.model_copy(
+        update={
+            "outcome": "inconclusive",
+            "exit_code": 3,
+            "reasons": ("fixed: fault 'huge page' matched no request", "fixed: another reason"),
+            "fault_evidence": {"incident": (fired(),), "fixed": (silent,)},
+        }
     )
+    lines = rendered(changed, None).splitlines()
+    assert lines[1] == (
+        "an-incident: INCONCLUSIVE: fixed: fault 'huge page' matched no request; next: "
+        "`devkit scenario run an-incident --seed 7 --keep`, then compare the rule's `when` with the requests in the "
+        "mock's /__mock/journal"
+    )
+    assert lines[4:6] == ["missing for a verdict:", "  fixed: another reason"]
+    assert lines[-1] == "repeat:   devkit scenario run an-incident --seed 7"
 
 
 def test_a_fault_that_never_fired_is_not_called_one_that_did(good: Result) -> None:
     silent = fired(fired=False, requests=0, completed=0, max_content_length_bytes=None, max_wire_bytes=0)
     changed = good.model_copy(update={"fault_evidence": {"incident": (silent,), "fixed": ()}})
-    assert "faults:\n  incident: 'huge page' never fired\n  fixed: none was injected\n" in rendered(changed)
+    assert "faults:\n  incident: 'huge page' matched no request\n  fixed: no fault was injected\n" in rendered(changed)
 
 
-def test_answers_are_told_when_they_are_more_than_200s(good: Result) -> None:
+def test_answers_are_told_when_they_are_more_than_200s(failed: Result) -> None:
     storm = fired(fault="gateway", by_status={"504": 4, "200": 2}, acted=True)
     idle = fired(by_status={"200": 6}, acted=False, inaction="no answer was 504")
-    changed = good.model_copy(update={"fault_evidence": {"incident": (storm,), "fixed": (idle,)}})
-    text = " ".join(rendered(changed).split())
-    assert "incident: 'gateway' met 6 requests (200: 2, 504: 4); largest answer" in text
-    assert "fixed: 'huge page' met 6 requests; largest answer" in text
-    assert "slowest 0.31 s; never acted: no answer was 504" in text
+    changed = failed.model_copy(update={"fault_evidence": {"incident": (storm,), "fixed": (idle,)}})
+    text = rendered(changed, None)
+    assert "incident: 'gateway' matched 6 requests (200: 2, 504: 4); largest answer" in text
+    assert "fixed: 'huge page' matched 6 requests; largest answer" in text
+    assert "slowest answer: 0.31s; never acted: no answer was 504" in text
+
+
+def test_one_request_is_one_request(good: Result) -> None:
+    once = good.model_copy(update={"fault_evidence": {"incident": (fired(requests=1),)}})
+    assert "'huge page' matched 1 request\n" in rendered(once)
 
 
 def test_equal_arms_are_said_to_be_equal(good: Result) -> None:
@@ -98,13 +149,13 @@ def test_fits_a_terminal(which: str, request: pytest.FixtureRequest) -> None:
     result: Result = request.getfixturevalue(which)
     many = {f"section.key_{number}": Difference(incident="a " * 60, fixed=number) for number in range(3)}
     wide = result.model_copy(update={"config_difference": many, "reasons": ("x " * 100,), "title": "word " * 40})
-    assert max(len(line) for line in verdict_lines(wide, DIRECTORY)) <= 80
+    assert max(len(line) for line in verdict_lines(wide, DIRECTORY, 80)) <= 80
 
 
 def test_what_is_to_be_copied_is_never_broken(good: Result) -> None:
     directory = Path("/a-very-long-path" * 12)
     repeat = "devkit scenario run " + "a-very-long-name" * 8
-    lines = list(verdict_lines(good.model_copy(update={"exit_code": 3, "repeat": repeat}), directory))
+    lines = list(verdict_lines(good.model_copy(update={"exit_code": 3, "repeat": repeat}), directory, 80))
     assert f"evidence: {directory}" in lines
     assert f"repeat:   {repeat}" in lines
 
@@ -127,10 +178,10 @@ def test_a_fault_of_the_timeline_says_what_its_part_did(good: Result) -> None:
     never = TimelineEvidence(fault="still", fired=False, asked="pause", acted=False, did="")
     idle = TimelineEvidence(fault="idle", fired=True, asked="kill", acted=False, did="it lives", from_s=1, to_s=2)
     evidence: dict[Literal["incident", "fixed"], tuple[TimelineEvidence, ...]] = {"incident": (began, never, idle)}
-    text = "\n".join(verdict_lines(good.model_copy(update={"fault_evidence": evidence}), DIRECTORY))
-    assert "  incident: 'more' (add_partitions), 8.0 to 9.0 s: 4; cannot be undone: 2 more" in text
+    text = rendered(good.model_copy(update={"fault_evidence": evidence}))
+    assert "  incident: 'more' (add_partitions), 8.0s to 9.0s: 4; cannot be undone: 2 more" in text
     assert "  incident: 'still' never began (pause)" in text
-    assert "  incident: 'idle' (kill), 1.0 to 2.0 s: NOT SEEN TO ACT: it lives" in text
+    assert "  incident: 'idle' (kill), 1.0s to 2.0s: NOT SEEN TO ACT: it lives" in text
 
 
 def test_how_much_time_the_machine_had(good: Result) -> None:
@@ -147,8 +198,8 @@ def test_how_much_time_the_machine_had(good: Result) -> None:
 machine:
   at the start: the machine is 2.8 times slower than when it is free; all times
                 are 2 times the file's, as it was short of time before
-  fixed: 3.1 times slower than when it is free, 4.5 in its slowest 10 s; the
-         scenario leaves 10
+  fixed: 3.1 times slower than when it is free, 4.5 in its slowest 10s; the
+         scenario allows 10
   first play: was short of time; its evidence is in first-play/
 """
         in text
@@ -176,9 +227,9 @@ def test_each_of_several_programs_is_told(good: Result) -> None:
         program("late", "command x", started=False),
     )
     arm = good.arms["incident"].model_copy(update={"programs": several})
-    lines = list(verdict_lines(good.model_copy(update={"arms": {"incident": arm}}), DIRECTORY))
+    lines = rendered(good.model_copy(update={"arms": {"incident": arm}}), None).splitlines()
     assert [line for line in lines if line.startswith("  program ")] == [
-        "  program html: pipeline, ended by itself with exit code 1, -9, restarted 2",
-        "  program reader: consumer, ran until the arm's end, restarted 0 times, at most",
-        "  program late: command x, never started: what it needs did not run",
+        "  program html: pipeline, ended by itself with exit code 1, -9, restarted twice, 3 log events",
+        "  program reader: consumer, ran until the arm's end, never restarted, at most 300MiB of memory",
+        "  program late: command x, never started: a program that it needs did not run",
     ]

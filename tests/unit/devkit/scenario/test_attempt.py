@@ -56,7 +56,7 @@ def test_a_fault_that_no_request_met_did_not_fire(scenario: Scenario) -> None:
     silent = some_evidence(fired=False, requests=0, completed=0)
     result = result_of(scenario, both(evidence=(silent,)))
     assert (result.outcome, result.exit_code) == ("inconclusive", 3)
-    assert result.reasons == ("fixed: fault 'huge page' never fired",)
+    assert result.reasons == ("fixed: fault 'huge page' matched no request",)
     assert [item.fired for item in result.fault_evidence["fixed"]] == [False]
 
 
@@ -86,7 +86,7 @@ def test_what_was_not_seen_makes_an_arm_that_cannot_be_judged(scenario: Scenario
     ]
     assert result.arms["fixed"].holds is None
     assert (result.outcome, result.exit_code) == ("inconclusive", 3)
-    assert result.reasons[0].startswith("fixed: audit is n/a: not observable")
+    assert result.reasons[0].startswith("fixed: audit: expected clean, measured n/a: not observable")
 
 
 def test_one_broken_expectation_decides_whatever_is_not_known(scenario: Scenario) -> None:

@@ -114,7 +114,7 @@ def test_a_fault_that_acts_under_load_has_to_act_in_one_of_the_arms(
     assert (verdict.outcome == "reproduced and fixed") is is_proven
     if not is_proven:
         assert verdict.outcome == "inconclusive"
-        assert verdict.reasons == ("incident: fault 'fault 0' met 1 requests and never acted: no answer was 504",)
+        assert verdict.reasons == ("incident: fault 'fault 0' matched 1 request and never acted: no answer was 504",)
 
 
 @pytest.mark.parametrize(("arm", "outcome"), [("incident", "inconclusive"), ("fixed", "fixed arm holds")])
@@ -134,16 +134,16 @@ def test_a_fault_for_second_attempts_need_not_meet_any_of_a_fixed_client(inciden
 def test_a_fault_that_met_nothing_is_told_once() -> None:
     (silent,) = evidence((False,))
     verdict = judge({"incident": an_arm(holds=True)}, {"incident": [silent.model_copy(update=IDLE)]})
-    assert verdict.reasons == ("incident: fault 'fault 0' never fired",)
+    assert verdict.reasons == ("incident: fault 'fault 0' matched no request",)
 
 
 def test_reasons_name_each_fault_that_never_fired() -> None:
     arms: dict[ArmName, ArmResult] = {"incident": an_arm(holds=False), "fixed": an_arm(holds=True)}
     verdict = judge(arms, {"incident": evidence((True, False)), "fixed": evidence((False, True))})
     assert verdict.reasons == (
-        "incident: fault 'fault 1' never fired",
-        "fixed: fault 'fault 0' never fired",
-        "incident: restarts expected at least 2, measured 0",
+        "incident: fault 'fault 1' matched no request",
+        "fixed: fault 'fault 0' matched no request",
+        "incident: restarts: expected at least 2, measured 0",
     )
 
 
@@ -152,8 +152,8 @@ def test_reasons_name_each_expectation_that_does_not_hold() -> None:
     verdict = judge(arms, {"incident": evidence(FIRED), "fixed": evidence(FIRED)})
     assert verdict.outcome == "not reproduced"
     assert verdict.reasons == (
-        "incident: restarts expected at least 2, measured 0",
-        "fixed: restarts expected at least 2, measured 0",
+        "incident: restarts: expected at least 2, measured 0",
+        "fixed: restarts: expected at least 2, measured 0",
     )
 
 
@@ -173,7 +173,7 @@ def test_what_nobody_can_judge_counts_unless_it_is_refuted_before(
     arms: dict[ArmName, ArmResult] = {"fixed": an_arm(holds=fixed), "incident": an_arm(holds=incident)}
     verdict = judge(arms, {"incident": evidence(FIRED), "fixed": evidence(FIRED)})
     assert verdict.outcome == outcome
-    assert any("restarts is 0" in reason for reason in verdict.reasons)
+    assert any("restarts: expected at least 2, measured 0" in reason for reason in verdict.reasons)
 
 
 @pytest.mark.parametrize("arm", ["incident", "fixed"])
@@ -205,15 +205,15 @@ class TestAnArmThatMetItsDeadline:
         return judge(arms, {"incident": evidence(FIRED), "fixed": evidence(fired)}).reasons
 
     def test_when_it_does_not_hold(self) -> None:
-        assert self.reasons(holds=False) == ("fixed: restarts expected at least 2, measured 0", self.REASON)
+        assert self.reasons(holds=False) == ("fixed: restarts: expected at least 2, measured 0", self.REASON)
 
     def test_when_nobody_can_judge_it(self) -> None:
-        assert self.reasons(holds=None) == ("fixed: restarts is 0", self.REASON)
+        assert self.reasons(holds=None) == ("fixed: restarts: expected at least 2, measured 0", self.REASON)
 
     def test_when_its_fault_never_fired(self) -> None:
         assert self.reasons(holds=False, fired=(False,)) == (
-            "fixed: fault 'fault 0' never fired",
-            "fixed: restarts expected at least 2, measured 0",
+            "fixed: fault 'fault 0' matched no request",
+            "fixed: restarts: expected at least 2, measured 0",
             self.REASON,
         )
 
@@ -226,7 +226,7 @@ class TestAnArmThatMetItsDeadline:
     def test_another_end_is_none(self) -> None:
         arms: dict[ArmName, ArmResult] = {"incident": an_arm(holds=True), "fixed": an_arm(holds=False)}
         reasons = judge(arms, {"incident": evidence(FIRED), "fixed": evidence(FIRED)}).reasons
-        assert reasons == ("fixed: restarts expected at least 2, measured 0",)
+        assert reasons == ("fixed: restarts: expected at least 2, measured 0",)
 
 
 def of_timeline(*, fired: bool = True, acted: bool = True) -> TimelineEvidence:
@@ -262,7 +262,7 @@ class TestTimeline:
         assert (found.outcome, found.exit_code) == ("inconclusive", INCONCLUSIVE)
         assert found.reasons == (
             "fixed: fault 'pause' never began (pause: {part: kafka}, at 1s): committed came to 0 of 300",
-            "fixed: restarts expected at least 2, measured 0",
+            "fixed: restarts: expected at least 2, measured 0",
         )
 
     def test_one_for_the_incident_arm_alone_is_what_the_arms_differ_in(self) -> None:
@@ -302,7 +302,7 @@ class TestShortOfTime:
         arms = {"incident": an_arm(holds=True), "fixed": an_arm(holds=True)} | {arm: self.an_arm()}
         verdict = self.judge(arms["incident"], arms["fixed"])
         assert (verdict.exit_code, verdict.short_of_time) == (INCONCLUSIVE, True)
-        assert f"{arm}: drained expected true, measured 9 of 10, which says nothing: {self.SHORT}" in verdict.reasons
+        assert f"{arm}: drained: expected true, measured 9 of 10, which says nothing: {self.SHORT}" in verdict.reasons
 
     def test_a_fix_that_lost_events_does_not_hold_whatever_the_incident_showed(self) -> None:
         verdict = self.judge(self.an_arm(), self.an_arm(lost=True))

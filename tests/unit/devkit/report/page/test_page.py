@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from devkit.observe.arm import TimelineEvidence
+from devkit.observe.complaint import Complaint
 from devkit.report.page.page import render_page
 from devkit.report.result import ExpectationResult
 from devkit.report.run_record import read_run
@@ -23,12 +24,12 @@ SECTIONS = [
     "verdict",
     "expectations",
     "difference",
+    "repeat",
     "time",
     "source",
     "logs",
     "faults",
     "environment",
-    "repeat",
 ]
 WILD = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(2)> {{ 7*7 }} &amp; <!-- ]]>"
 
@@ -205,7 +206,7 @@ class TestRunsWithoutAVerdict:
         first = {"t_s": 0.0, "kind": "run", **storm.about().model_dump(mode="json")}
         (tmp_path / "events.jsonl").write_text(json.dumps(first) + "\n")
         page = Page(rendered(tmp_path))
-        assert page.attributes("aria-labelledby") == ["verdict", "difference", "source", "environment", "repeat"]
+        assert page.attributes("aria-labelledby") == ["verdict", "difference", "repeat", "source", "environment"]
 
     def test_an_arm_of_which_next_to_nothing_is_known(self, tmp_path: Path) -> None:
         first = {"t_s": 0.0, "kind": "run", **storm.about().model_dump(mode="json")}
@@ -281,3 +282,31 @@ def test_faults_of_the_timeline_say_what_they_did(tmp_path: Path) -> None:
     assert "began, but was not seen to act" in text
     assert "cannot be undone: 5 partitions" in text
     assert "kill: {part: kafka}</td>" in text
+
+
+def test_a_verdict_that_failed_begins_with_what_the_program_said_and_ends_with_how_to_repeat_it(tmp_path: Path) -> None:
+    run = read_run(storm.write_run(tmp_path))
+    assert run.result is not None
+    item = ExpectationResult(name="audit", expected="clean", measured="lost 2", holds=False)
+    fixed = run.result.arms["fixed"]
+    audit = fixed.audit.model_copy(update={"lost": 2, "examples": ("lost: page 'X', event 0b9e: committed",)})
+    said = Complaint(kind="warning", event="limits_disagree", text="the topic takes less", at_s=3)
+    changes = {"holds": False, "expectations": (item,), "audit": audit, "complaints": (said,)}
+    arms = {**run.result.arms, "fixed": fixed.model_copy(update=changes)}
+    failed = run.result.model_copy(update={"outcome": "fix does not hold", "exit_code": 1, "arms": arms})
+    page = Page(render_page(dataclasses.replace(run, result=failed)))
+    body = page.text("main")
+    told = [
+        "The program said first",
+        "warning (limits_disagree): the topic takes less",
+        "Broken expectations",
+        "fixed: audit: expected clean, measured lost 2",
+        "Expected and measured",
+        "The difference between the arms",
+        "What the audit found",
+        "lost: page 'X', event 0b9e: committed",
+        "Run it again",
+        "What happened over time",
+    ]
+    places = [body.index(text) for text in told]
+    assert places == sorted(places)

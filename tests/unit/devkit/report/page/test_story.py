@@ -43,7 +43,7 @@ def test_an_inconclusive_run_with_broken_expectations_does_not_say_that_nothing_
     broken = {name: arm.model_copy(update={"holds": name == "incident"}) for name, arm in run.result.arms.items()}
     assert "Neither proven nor refuted" in verdict(changed(run, outcome="inconclusive", arms=broken)).meaning
     holding = {name: arm.model_copy(update={"holds": True}) for name, arm in run.result.arms.items()}
-    assert "Nothing is known" in verdict(changed(run, outcome="inconclusive", arms=holding)).meaning
+    assert "proves nothing" in verdict(changed(run, outcome="inconclusive", arms=holding)).meaning
 
 
 def test_a_run_that_broke_off(run: RunRecord) -> None:
@@ -61,11 +61,12 @@ def test_what_happened_in_one_paragraph(run: RunRecord) -> None:
     assert paragraph(run) == (
         "With the incident's configuration the pipeline was restarted twice and read 100 offsets again; it had "
         f"committed {committed} of 200 events when the arm ended after 44 s (restarts 2), and 60 left as output, "
-        "2 as error events, 4 were filtered. It made 812 requests for 226 fetches, and nobody waited any more for "
-        "71 % of the upstream's parses. With the fix the pipeline was never restarted; it had committed 200 of 200 "
-        "events when the arm ended after 36 s (drained), and 188 left as output, 4 as error events, 8 were filtered. "
-        "It made 812 requests for 226 fetches, and nobody waited any more for 5 % of the upstream's parses. "
-        "Requests that met the faults in the incident and the fixed arm: 'parser' 812 and 402, "
+        "2 as error events, 4 were filtered. It made 812 requests for 226 fetches, and 71 % of the upstream's parses "
+        "ended after their client had disconnected. With the fix the pipeline was never restarted; it had committed "
+        "200 of 200 events when the arm ended after 36 s (drained), and 188 left as output, 4 as error events, 8 were "
+        "filtered. It made 812 requests for 226 fetches, and 5 % of the upstream's parses ended after their client had "
+        "disconnected. "
+        "Requests that the faults matched in the incident and the fixed arm: 'parser' 812 and 402, "
         "'slow parsing' 72 and 64."
     )
 
@@ -82,7 +83,7 @@ def test_an_upstream_that_was_well_is_not_talked_about(run: RunRecord) -> None:
 def test_a_single_arm_is_not_compared(run: RunRecord) -> None:
     assert run.result is not None
     found = changed(run, fault_evidence={"fixed": run.result.fault_evidence["fixed"]})
-    assert paragraph(found).endswith("Requests that met the faults: 'parser' 402, 'slow parsing' 64.")
+    assert paragraph(found).endswith("Requests that the faults matched: 'parser' 402, 'slow parsing' 64.")
 
 
 def test_without_a_result_the_arms_are_told_all_the_same(run: RunRecord) -> None:
@@ -101,4 +102,4 @@ def test_a_fault_of_the_timeline_is_told_beside_those_of_the_mock(run: RunRecord
     )
     said = paragraph(changed(run, fault_evidence={"incident": (still,), "fixed": ()}))
     assert said.endswith("Fault 'still' in the incident arm (pause: {part: kafka}), from 8 to 13 s: it was silent.")
-    assert "Requests that met" not in said
+    assert "Requests that the faults matched" not in said

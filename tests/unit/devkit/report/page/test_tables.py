@@ -23,7 +23,7 @@ def test_what_was_measured(run: RunRecord) -> None:
     found = rows(run)
     assert found["restarts"] == ("2", "0")
     assert found["requests for each fetch"] == ("3.59", "1.08")
-    assert found["parses nobody waited for any more"] == ("71 %", "5 %")
+    assert found["parses whose client had disconnected"] == ("71 %", "5 %")
     assert found["committed"][1] == "200 of 200"
     assert found["end-to-end latency"] == ("134 had not left", "134 had not left")
 

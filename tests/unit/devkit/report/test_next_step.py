@@ -1,0 +1,47 @@
+from typing import Any
+
+import pytest
+
+from devkit.observe.arm import TimelineEvidence
+from devkit.report.next_step import next_step
+from devkit.report.result import Result
+from tests.unit.devkit.report.conftest import fired
+
+REPEAT = "devkit scenario run an-incident --seed 7"
+IDLE = TimelineEvidence(fault="still", fired=True, asked="pause", acted=False, did="")
+
+
+def with_arm(result: Result, **changes: Any) -> Result:
+    return result.model_copy(update={"arms": {"fixed": result.arms["fixed"].model_copy(update=changes)}})
+
+
+@pytest.mark.parametrize(
+    ("evidence", "step"),
+    [
+        (fired(fired=False), "compare the rule's `when`"),
+        (fired(acted=False), "compare the rule's `when`"),
+        (IDLE, "change when it begins"),
+        (None, "give the scenario a fault"),
+    ],
+)
+def test_a_fault_that_nothing_proves(good: Result, evidence: Any, step: str) -> None:
+    found = {"incident": (evidence,) if evidence else ()}
+    assert step in next_step(good.model_copy(update={"fault_evidence": found}))
+
+
+def test_what_was_done_by_hand_is_left_out(good: Result) -> None:
+    assert next_step(with_arm(good, caveats=("it was debugged",))) == f"leave that out: `{REPEAT}`"
+
+
+@pytest.mark.parametrize("repeat", [REPEAT, f"{REPEAT} --stretch 1"])
+def test_a_machine_that_was_short_of_time_gets_more(good: Result, repeat: str) -> None:
+    short = with_arm(good, short="the machine was short of time").model_copy(update={"repeat": repeat})
+    assert next_step(short) == f"`{REPEAT} --stretch 2`"
+
+
+def test_a_program_that_shows_too_little(good: Result) -> None:
+    assert "docs/own-pipeline.md" in next_step(good.model_copy(update={"pipeline": "python mine.py"}))
+
+
+def test_otherwise_the_run_is_repeated(good: Result) -> None:
+    assert next_step(good) == f"`{REPEAT}`"
