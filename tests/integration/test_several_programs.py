@@ -35,7 +35,7 @@ def test_each_program_is_told_apart(devkit_cli: Cli) -> None:
         "at most 0 (program reader)",
         "at least 1 of batch_written (program html)",
     ]
-    assert "program reader: consumer, ran until the arm's end, restarted 0 times, at most" in run.output()
+    assert "program reader: consumer, ran until the arm's end, never restarted, at most" in run.output()
     seen = {name for line in run.timeline() if line["kind"] == "sample" for name in line["programs"]}
     assert {"html", "reader"} <= seen <= {"html", "reader", "once"}
     page = (file.parent / "report.html").read_text()

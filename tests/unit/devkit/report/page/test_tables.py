@@ -90,5 +90,5 @@ def test_each_of_several_programs_has_a_row(run: RunRecord) -> None:
     (row,) = programs(replace(run, result=result))
     assert (row.name, row.values) == (
         "reader",
-        ("—", "consumer, ran until the arm's end, restarted 0 times, at most 30 MiB"),
+        ("—", "consumer, ran until the arm's end, never restarted, at most 30MiB of memory"),
     )
