@@ -52,7 +52,10 @@ def reading(run: "RunState", what: str, *parts: str) -> Iterator[None]:
 
     for entry in faults_on(run):
         if entry.fault in FAULTS and FAULTS[entry.fault].blinds and (hidden := sorted({*parts} & {*entry.parts})):
-            raise StackError(f"{what} cannot be read: {', '.join(hidden)} does not answer, as fault {held(entry)}")
+            raise StackError(
+                f"{what} cannot be read: {', '.join(hidden)} does not answer while a fault holds it",
+                hint=f"fault {held(entry)}",
+            )
     try:
         yield
     except StackError as error:

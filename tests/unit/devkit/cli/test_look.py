@@ -97,7 +97,8 @@ class TestLag:
         finished = devkit("lag")
         assert (finished.code, asked) == (3, [])
         assert finished.err.startswith(
-            "error: the lag cannot be read: kafka does not answer, as fault still holds kafka (pause: {part: kafka}) "
+            "error: the lag cannot be read: kafka does not answer while a fault holds it; "
+            "hint: fault still holds kafka (pause: {part: kafka}) "
         )
         assert finished.err.endswith(", until it is removed; `devkit fault remove still --run-id cafe0001` ends it\n")
 
@@ -114,10 +115,10 @@ class TestLag:
             raise StackError("Kafka does not answer")
 
         monkeypatch.setattr("devkit.debug.lag.lag_of", fails)
-        assert devkit("lag").err == "error: Kafka does not answer\n"
+        assert devkit("lag").err == "error: Kafka does not answer; hint: `devkit doctor` checks this machine\n"
         Journal("cafe0001").open("still", Pause(part="kafka-2"), holder=1)
         finished = devkit("lag")
-        assert finished.err.startswith("error: the lag cannot be read: Kafka does not answer\nhint: fault still holds")
+        assert finished.err.startswith("error: the lag cannot be read: Kafka does not answer; hint: fault still holds")
 
     def test_without_a_pipeline(self, devkit: Devkit, kept: Kept) -> None:
         kept(kafka="127.0.0.1:1")
