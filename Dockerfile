@@ -21,7 +21,6 @@ WORKDIR /app
 COPY requirements.lock .
 RUN pip install --no-cache-dir --require-hashes --requirement requirements.lock
 ENV DEVKIT_CACHE=/opt/devkit PYTHONUNBUFFERED=1 PYTHONPATH=/app
-COPY jars.lock .
 COPY devkit/__init__.py devkit/errors.py devkit/waiting.py devkit/
 COPY devkit/jvm devkit/jvm
 # Java home and jars at fixed places, so that Spark's configuration can name them.

@@ -124,11 +124,15 @@ conformance *args: ready
     @python -m tests.conformance.record "$@"
 
 compile := "uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate"
+of_ours := "--no-emit-package enrichment-located-config --no-emit-package enrichment-mockapi --no-emit-package enrichment-pipeline --no-emit-package enrichment-devkit"
 
 # Write the lock files again, for maintainers; `just lock --upgrade` takes newer versions
 lock *args: ready
-    @{{ compile }} "$@" pyproject.toml --group dev --output-file requirements.lock
-    @printf '%s\n' fastapi uvicorn httptools 'uvloop; sys_platform != "win32"' orjson pydantic ruamel.yaml brotli zstandard prometheus-client | {{ compile }} "$@" --constraint requirements.lock - --output-file requirements-mockapi.lock
     @echo uv | {{ compile }} "$@" - --output-file requirements-bootstrap.lock
-    @printf '%s\n' setuptools hatchling==1.28.0 editables | {{ compile }} "$@" - --output-file requirements-build.lock
+    @echo setuptools | {{ compile }} "$@" - --output-file requirements-build.lock
+    @sed -i.old "s/\(\"enrichment-[a-z-]*==\)[^\"]*/\1$(sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)/" pyproject.toml mockapi/pyproject.toml pipeline/pyproject.toml
+    @rm pyproject.toml.old mockapi/pyproject.toml.old pipeline/pyproject.toml.old
+    @printf '%s\n' ./located_config ./mockapi ./pipeline . | {{ compile }} "$@" {{ of_ours }} --group pyproject.toml:dev - --output-file requirements.lock
+    @printf '%s\n' ./located_config ./mockapi | {{ compile }} "$@" {{ of_ours }} --constraint requirements.lock - --output-file requirements-mockapi.lock
+    @printf '%s\n' ./located_config ./pipeline | {{ compile }} "$@" {{ of_ours }} --constraint requirements.lock - --output-file requirements-pipeline.lock
     @python -m devkit.jvm.lock

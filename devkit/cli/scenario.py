@@ -15,13 +15,17 @@ from devkit.errors import DevkitError, UsageError
 from devkit.headroom.calibration import MOST
 from devkit.scenario.arm_name import ARMS, ArmName
 
-_DEFAULT_DIRECTORY = Path(__file__).parents[2] / "scenarios"
+_TOP = Path(__file__).parents[2]
+_CHECKOUT = _TOP / "scenarios"
+_INSTALLED = _TOP / "devkit" / "scenario" / "shipped"
 
 
 def scenario_directory() -> Path:
-    """`./scenarios` where there is one, else that of the checkout."""
+    """`./scenarios` where there is one, else those of the kit, in its package or in its checkout."""
     here = Path("scenarios")
-    return here if here.is_dir() else _DEFAULT_DIRECTORY
+    if here.is_dir():
+        return here
+    return _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
 
 
 @click.group()

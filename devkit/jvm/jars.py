@@ -12,7 +12,7 @@ from pathlib import Path
 from devkit.errors import SetupError
 from devkit.jvm.cache import cache_dir
 from devkit.jvm.download import Download, fetch, make_partials, open_session, repository_url
-from devkit.jvm.pins import Pin, read_pins
+from devkit.jvm.pins import LOCK, Pin, read_pins
 from devkit.jvm.progress import Progress
 
 KAFKA = "kafka"
@@ -21,7 +21,7 @@ JAR_SETS = (KAFKA, SPARK)
 _THREADS = 8
 
 
-def ensure(jar_set: str, *, lock: Path | None = None) -> tuple[Path, ...]:
+def ensure(jar_set: str, *, lock: Path = LOCK) -> tuple[Path, ...]:
     """Paths of all jars of ``jar_set``, in the order of the lock; what is missing or damaged is downloaded first.
 
     `SetupError` names the jar that cannot be had and why.

@@ -18,7 +18,7 @@ from jgo.maven import Dependency, MavenContext
 
 from devkit.jvm.download import repository_url
 from devkit.jvm.jars import KAFKA, SPARK
-from devkit.jvm.pins import Pin, lock_path
+from devkit.jvm.pins import LOCK, Pin
 
 _HEADER = """\
 # Jars by Maven coordinate, with size in bytes and SHA-256. Written by `python -m devkit.jvm.lock`; do not edit.
@@ -117,7 +117,7 @@ def main() -> None:
             repo_cache=Path(scratch), local_repos=[], remote_repos={"central": repository_url()}, timeout=60
         )
         sets = {KAFKA: resolve(context, ROOTS[KAFKA]), SPARK: beyond(resolve(context, ROOTS[SPARK]), shipped)}
-    lock_path().write_text(render(sets), encoding="utf-8")
+    LOCK.write_text(render(sets), encoding="utf-8")
     for name, pins in sets.items():
         sys.stdout.write(f"{name}: {len(pins)} jars, {sum(pin.size for pin in pins) / 1e6:.1f} MB\n")
 

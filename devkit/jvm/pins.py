@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel, StringConstraints,
 
 from devkit.errors import SetupError
 
-LOCK_NAME = "jars.lock"
+LOCK = Path(__file__).with_name("jars.lock")
 
 Coordinate = Annotated[str, StringConstraints(pattern=r"^[\w.-]+:[\w.-]+:[\w.+-]+$")]
 
@@ -42,15 +42,8 @@ class _LockFile(RootModel[dict[str, dict[Coordinate, Fingerprint]]]):
     """Sets of jars by name."""
 
 
-def lock_path() -> Path:
-    """The lock of an installed package, else that of the checkout."""
-    packaged = Path(__file__).with_name(LOCK_NAME)
-    return packaged if packaged.is_file() else Path(__file__).parents[2] / LOCK_NAME
-
-
-def read_pins(jar_set: str, path: Path | None = None) -> tuple[Pin, ...]:
+def read_pins(jar_set: str, path: Path = LOCK) -> tuple[Pin, ...]:
     """The jars of ``jar_set`` in the order of the lock; `SetupError` for an unreadable lock or an unknown set."""
-    path = path or lock_path()
     try:
         sets = _LockFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))).root
     except OSError as error:

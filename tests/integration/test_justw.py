@@ -24,6 +24,9 @@ NEEDED = (
     "justw",
     "justfile",
     "pyproject.toml",
+    "located_config/pyproject.toml",
+    "mockapi/pyproject.toml",
+    "pipeline/pyproject.toml",
     "requirements.lock",
     "requirements-build.lock",
     "requirements-bootstrap.lock",
@@ -111,8 +114,8 @@ def write(path: Path, text: str) -> Path:
 @pytest.fixture
 def checkout(tmp_path: Path) -> Iterator[Checkout]:
     root = tmp_path / "a check out"
-    root.mkdir()
     for name in NEEDED:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(TOP / name, root / name)
     stand_ins = tmp_path / "stand-ins"
     programs = stand_ins / "bin"
@@ -180,6 +183,17 @@ def test_a_changed_lock_is_installed_into_the_environment_that_is_there(checkout
     checkout.forget()
     with (checkout.root / lock).open("a") as file:
         file.write("# changed\n")
+
+    assert checkout.run("--setup").returncode == 0
+    assert uv_steps(checkout.steps()) == ["pip", "uv", "uv"]
+
+
+@pytest.mark.parametrize("room", [".", "located_config", "mockapi", "pipeline"])
+def test_a_distribution_with_another_command_is_installed_again(checkout: Checkout, room: str) -> None:
+    checkout.run("--setup")
+    checkout.forget()
+    with (checkout.root / room / "pyproject.toml").open("a") as file:
+        file.write('\n[project.gui-scripts]\nanother = "pipeline:another"\n')
 
     assert checkout.run("--setup").returncode == 0
     assert uv_steps(checkout.steps()) == ["pip", "uv", "uv"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.mutants.model import Process
 
 _ROOMS = ("pipeline", "mockapi", "devkit", "tests", "scenarios", "deploy")
-_FILES = ("pyproject.toml", "jars.lock", "docker-compose.yml")
+_FILES = ("pyproject.toml", "docker-compose.yml")
 _NOTE = """
 import os as _os, pathlib as _pathlib, sys as _sys
 _pathlib.Path({notes!r}, str(_os.getpid())).write_text("\\0".join(_sys.orig_argv), encoding="utf-8")

@@ -5,7 +5,7 @@ import pytest
 
 from devkit.errors import SetupError
 from devkit.jvm.jars import JAR_SETS
-from devkit.jvm.pins import Pin, lock_path, read_pins
+from devkit.jvm.pins import LOCK, Pin, read_pins
 
 LINE = f'"org.apache.kafka:kafka_2.13:4.3.1" = {{ size = 7, sha256 = "{"0a" * 32}" }}\n'
 
@@ -47,7 +47,7 @@ def test_a_missing_lock_is_named(tmp_path: Path) -> None:
 
 
 def test_the_lock_of_the_kit_names_each_artifact_once_and_no_repository() -> None:
-    assert "//" not in lock_path().read_text()
+    assert "//" not in LOCK.read_text()
     for jar_set in JAR_SETS:
         artifacts = [pin.coordinate.split(":")[1] for pin in read_pins(jar_set)]
         assert len(artifacts) == len(set(artifacts)) > 0
