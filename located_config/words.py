@@ -1,4 +1,4 @@
-"""What may stand at a place of a model, in words made of its JSON schema: `time`, `whole number from 1`."""
+"""What may stand at a place of a model, in words made of its JSON schema: `duration`, `whole number from 1`."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from located_config.rate import RATE_PATTERN
 from located_config.share import SHARE_PATTERN
 from located_config.size import SIZE_PATTERN
 
-_QUANTITIES: Final = {DURATION_PATTERN: "time", RATE_PATTERN: "rate", SHARE_PATTERN: "share", SIZE_PATTERN: "size"}
+_QUANTITIES: Final = {DURATION_PATTERN: "duration", RATE_PATTERN: "rate", SHARE_PATTERN: "share", SIZE_PATTERN: "size"}
 # As which number each of them may be written too; who knows what a size is knows that.
 _NUMBERS: Final = {"size": "whole number from 0", "share": "number from 0 to 1"}
 

@@ -6,12 +6,9 @@ import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
-from typing import Literal
 
 from located_config.near import near_miss
 from mockapi.control.fault_list import GROUPS, FaultDescription, described, rule_example
-from mockapi.control.fault_table import fault_table, put_table
 from mockapi.errors import InputFileError
 from mockapi.extensions import add_option, load_extensions
 
@@ -26,8 +23,6 @@ def main(arguments: Sequence[str]) -> int:
     except InputFileError as error:
         sys.stderr.write(f"mockapi: {error}\n")
         return error.exit_code
-    if options.markdown is not None:
-        return _markdown(options.markdown)
     faults = described()
     if options.name is not None:
         faults = tuple(fault for fault in faults if fault.name == options.name)
@@ -40,18 +35,6 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     lines = _one(faults[0]) if options.name is not None else _all(faults)
     sys.stdout.write("\n".join(lines) + "\n")
-    return 0
-
-
-def _markdown(file: Path | Literal[True]) -> int:
-    if file is True:
-        sys.stdout.write(fault_table())
-        return 0
-    try:
-        put_table(file)
-    except InputFileError as error:
-        sys.stderr.write(f"mockapi: {error}\n")
-        return 2
     return 0
 
 
@@ -95,12 +78,4 @@ def command_line() -> argparse.ArgumentParser:
     parser.add_argument("name", nargs="?", metavar="NAME", help="this one, with what its parameters may be")
     add_option(parser)
     parser.add_argument("--json", action="store_true", help="as JSON")
-    parser.add_argument(
-        "--markdown",
-        nargs="?",
-        type=Path,
-        const=True,
-        metavar="FILE",
-        help="as the table of docs/faults.md; with a file, in the place of the table that is there",
-    )
     return parser

@@ -30,6 +30,11 @@ def prose(text: str) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
+def value_form(words: str) -> str:
+    """What may stand at a key, as `located_config.words` has it: words and keys that are written so become code."""
+    return re.sub(r'"([^"]*)"|({[^}]*})', lambda found: code(found[1] or found[2]), words)
+
+
 def in_a_cell(text: str) -> str:
     """A text of several paragraphs as one line."""
     return " ".join(text.split())

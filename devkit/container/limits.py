@@ -14,8 +14,16 @@ class Container(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    memory: _Limit | None = None
-    disk: _Limit | None = None
+    memory: _Limit | None = Field(
+        default=None,
+        description="Most memory that all processes of a program may hold together. The kit samples it every 200 "
+        "ms, and makes no cgroup; on `--stack compose` the engine enforces it. The pipeline needs 600"
+        " to 700 MiB before any content.",
+    )
+    disk: _Limit | None = Field(
+        default=None,
+        description="Most bytes that the temporary files of a program may take; sampled like memory, on every stack.",
+    )
 
     @model_validator(mode="after")
     def _some(self) -> Self:

@@ -19,4 +19,6 @@ ABANDONED = Measure(
     tell=_tell,
     timing=of_arm,
     needs=UPSTREAM,
+    summary="Share of the upstream's finished parses whose answer no client waited for any more.",
+    example="{at_least: 50%}",
 )

@@ -23,4 +23,9 @@ AMPLIFICATION = Measure(
     tell=_tell,
     timing=of_arm,
     needs=UPSTREAM,
+    summary=(
+        "Requests that the upstream got for each distinct fetch, replays included: 1 when every fetch is "
+        "requested once."
+    ),
+    example="{at_least: 2}",
 )

@@ -17,6 +17,11 @@ _OF_NO_MACHINE = {"lost", "out_of_order", "duplicated", "conflicting"}
 @dataclass(frozen=True)
 class _Audit:
     name: str = "audit"
+    summary: str = (
+        "Every input event met its expected fate, once and in order: nothing lost, duplicated, conflicting, "
+        "out of order, in the wrong topic or with another payload."
+    )
+    example: str = "clean"
     argument: Any = Literal["clean"]
     needs: frozenset[Sight] = NOTHING
 

@@ -31,7 +31,8 @@ class Finding:
 
 
 class ExpectationKind(Protocol):
-    """`argument` is the type that its value in a scenario file must fit.
+    """`argument` is the type that its value in a scenario file must fit, `example` such a value in YAML, and `summary`
+    a sentence or two on what is measured, or what holds.
 
     Where a program does not show all that it `needs`, nobody can say whether it holds, and `judge` does not decide. One
     to which less may be enough needs nothing here, and decides in `judge`.
@@ -42,6 +43,12 @@ class ExpectationKind(Protocol):
 
     @property
     def argument(self) -> Any: ...
+
+    @property
+    def summary(self) -> str: ...
+
+    @property
+    def example(self) -> str: ...
 
     @property
     def needs(self) -> frozenset[Sight]: ...
@@ -71,6 +78,8 @@ class Measure(Generic[T]):
     tell: Callable[[T, ArmObservation], str] = _plainly
     timing: Timing = timeless
     needs: frozenset[Sight] = NOTHING
+    summary: str = ""
+    example: str = ""
 
     def judge(self, argument: Range[Any], observation: ArmObservation) -> Finding:
         value = self.of(observation)

@@ -8,4 +8,9 @@ BATCH_BUDGET = Measure(
     lambda observation: observation.figures.over_budget,
     timing=of_commit,
     needs=frozenset({"deferrals"}),
+    summary=(
+        "Number of source events that were deferred because their batch was over its budget, the backstop "
+        "behind the allowance."
+    ),
+    example="0",
 )

@@ -2,4 +2,13 @@
 
 from devkit.expectations.base import Measure
 
-CLAIM_CHECKS = Measure("claim_checks", lambda observation: observation.audit.claim_checks, needs=frozenset({"sources"}))
+CLAIM_CHECKS = Measure(
+    "claim_checks",
+    lambda observation: observation.audit.claim_checks,
+    needs=frozenset({"sources"}),
+    summary=(
+        "Number of records that carry a claim check whose payload is in the store, with the length and the "
+        "hash that they state."
+    ),
+    example="1",
+)

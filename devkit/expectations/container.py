@@ -33,5 +33,21 @@ def _tell_peak(value: int, observation: ArmObservation) -> str:
     return f"{value / (1 << 20):,.0f} MiB ({container.measure})"
 
 
-CONTAINER_KILLS = Measure("container_kills", _kills, argument=ProgramBound, absent=_ABSENT, tell=_tell_kills)
-PEAK_MEMORY = Measure("peak_memory", _peak, argument=ProgramSizeBound, absent=_ABSENT, tell=_tell_peak)
+CONTAINER_KILLS = Measure(
+    "container_kills",
+    _kills,
+    argument=ProgramBound,
+    absent=_ABSENT,
+    tell=_tell_kills,
+    summary="Number of times that the program was killed at a limit of its `container`.",
+    example="{at_least: 1}",
+)
+PEAK_MEMORY = Measure(
+    "peak_memory",
+    _peak,
+    argument=ProgramSizeBound,
+    absent=_ABSENT,
+    tell=_tell_peak,
+    summary="Most memory that all processes of the program held together at one look, in a `container`.",
+    example="{at_most: 2GiB}",
+)

@@ -8,4 +8,6 @@ DEFERRED = Measure(
     lambda observation: observation.figures.deferred_ever,
     timing=of_commit,
     needs=frozenset({"deferrals"}),
+    summary="Number of source events that ever stood in the deferral topic.",
+    example="{at_least: 1}",
 )

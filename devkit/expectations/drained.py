@@ -15,6 +15,11 @@ from devkit.observe.sight import Sight
 @dataclass(frozen=True)
 class _Drained:
     name: str = "drained"
+    summary: str = (
+        "All traffic is published, the committed offset has reached its end and nothing is deferred; with "
+        "`false`, that is not so. Where no offsets are observable: every event that had to be emitted was."
+    )
+    example: str = "true"
     argument: Any = bool
     needs: frozenset[Sight] = NOTHING
 

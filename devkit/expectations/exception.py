@@ -24,6 +24,10 @@ class ExceptionPattern(OfProgram):
 @dataclass(frozen=True)
 class _Exception:
     name: str = "exception"
+    summary: str = (
+        "The program's log shows an exception of `class` (without its package), with `message` as part of its text."
+    )
+    example: str = '{class: RecordTooLargeException, message: "23048294"}'
     argument: Any = ExceptionPattern
     needs: frozenset[Sight] = NOTHING
 

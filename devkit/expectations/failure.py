@@ -22,6 +22,8 @@ class FailurePattern(OfProgram):
 @dataclass(frozen=True)
 class _Failure:
     name: str = "failure"
+    summary: str = "A process of the program reported that it failed, with `message` as part of what it reported."
+    example: str = "{message: no commit within}"
     argument: Any = FailurePattern
     needs: frozenset[Sight] = frozenset({"words"})
 

@@ -22,6 +22,12 @@ class _FlatCommit:
     """Where nobody could look for a while, the time is known between two bounds only, and so perhaps no answer is."""
 
     name: str = "flat_commit"
+    summary: str = (
+        "Longest time that the committed offset stood still while there was something to commit, restarts "
+        "included. Undecided where a fault kept the kit from looking, and the bound lies between what was "
+        "seen and what may have been."
+    )
+    example: str = "{at_least: 15s}"
     argument: Any = DurationBound
     needs: frozenset[Sight] = frozenset({"offsets"})
 
@@ -82,4 +88,6 @@ IDLE_CPU = Measure(
     tell=_tell_cores,
     timing=_while_flat,
     needs=_NEEDS,
+    summary=("CPU cores (median) that the program used during the longest time without a commit, while its query ran."),
+    example="{at_most: 0.5}",
 )

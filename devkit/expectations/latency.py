@@ -29,6 +29,12 @@ class Latency(Time):
 @dataclass(frozen=True)
 class _Latency:
     name: str = "latency"
+    summary: str = (
+        "End-to-end latency of the events, from the append to the source to the append of their first output "
+        "or error event, as a `percentile`. `of: healthy` leaves out the pages that matched a rule which "
+        "picks pages. Events that were not emitted count as later than all that were."
+    )
+    example: str = "{percentile: 50, at_most: 5s}"
     argument: Any = Latency
     needs: frozenset[Sight] = frozenset({"sources"})
 

@@ -30,6 +30,11 @@ class LoggedEvent(ProgramCount):
 @dataclass(frozen=True)
 class _Log:
     name: str = "log"
+    summary: str = (
+        "Number of times that the program wrote the event named `event` on its standard output, as a JSON line. "
+        "Without a bound: at least once. Not observable of a program that wrote no event at all."
+    )
+    example: str = "{event: order_violation, at_most: 0}"
     argument: Any = LoggedEvent
     needs: frozenset[Sight] = NOTHING
 

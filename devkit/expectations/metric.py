@@ -48,6 +48,8 @@ class RisingMetric(MetricPattern):
 class _Metric:
     name: Literal["metric_exists", "metric_missing"]
     argument: Any
+    summary: str
+    example: str
     needs: frozenset[Sight] = NOTHING
 
     def judge(self, argument: MetricPattern, observation: ArmObservation) -> Finding:
@@ -96,5 +98,22 @@ def _shown(name: str, labels: Labels) -> str:
     return f"{name}{{{inside}}}" if inside else name
 
 
-METRIC_EXISTS = _Metric("metric_exists", RisingMetric)
-METRIC_MISSING = _Metric("metric_missing", MetricPattern)
+METRIC_EXISTS = _Metric(
+    "metric_exists",
+    RisingMetric,
+    (
+        "The program's metrics endpoint still shows the metric on the last page of some process, and on some "
+        "page more than `above`. `name` is as a query asks for it, and each of `labels` has the given value. "
+        "It needs `pipeline.metrics.port`."
+    ),
+    '{name: enrichment_lag_seconds, labels: {partition: "0"}, above: 2}',
+)
+METRIC_MISSING = _Metric(
+    "metric_missing",
+    MetricPattern,
+    (
+        "No page of the program's metrics endpoint shows the metric. Another arm has to expect it by "
+        "`metric_exists`, so that no misspelt name passes."
+    ),
+    "{name: enrichment_breaker_open}",
+)

@@ -7,4 +7,6 @@ PAST_FAILED_BATCH = Measure(
     lambda observation: observation.past_failed_batch,
     absent="no batch failed",
     needs=frozenset({"offsets"}),
+    summary="Number of events that were emitted from beyond the batch that failed, at its end offset or after it.",
+    example="0",
 )

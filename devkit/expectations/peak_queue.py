@@ -4,4 +4,11 @@ from devkit.expectations.base import Measure
 from devkit.expectations.timing import of_arm
 from devkit.observe.sight import UPSTREAM
 
-PEAK_QUEUE = Measure("peak_queue", lambda observation: observation.figures.peak_queue, timing=of_arm, needs=UPSTREAM)
+PEAK_QUEUE = Measure(
+    "peak_queue",
+    lambda observation: observation.figures.peak_queue,
+    timing=of_arm,
+    needs=UPSTREAM,
+    summary="Number of requests that waited for the upstream's parsers at once, at the worst.",
+    example="{at_least: 20}",
+)

@@ -22,6 +22,8 @@ class RefusalPattern(BaseModel):
 @dataclass(frozen=True)
 class _Refused:
     name: str = "refused"
+    summary: str = "The start that was `tried_first` was refused, with `message` as part of what the program reported."
+    example: str = "{message: metric}"
     argument: Any = RefusalPattern
     needs: frozenset[Sight] = NOTHING
 

@@ -4,4 +4,11 @@ from devkit.expectations.base import Measure
 from devkit.expectations.of_program import ProgramBound
 from devkit.expectations.timing import of_restarts
 
-RESTARTS = Measure("restarts", lambda observation: observation.restarts, argument=ProgramBound, timing=of_restarts)
+RESTARTS = Measure(
+    "restarts",
+    lambda observation: observation.restarts,
+    argument=ProgramBound,
+    timing=of_restarts,
+    summary="Number of times that the supervisor restarted the program.",
+    example="{at_least: 2}",
+)

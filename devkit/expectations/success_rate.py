@@ -24,6 +24,11 @@ class SuccessRate(Percentage):
 @dataclass(frozen=True)
 class _SuccessRate:
     name: str = "success_rate"
+    summary: str = (
+        "Share of the requests that ended with status 200. `of: after fault` counts from the end of the last "
+        "fault that ends, a rule with a `window`, to the end of the traffic."
+    )
+    example: str = "{of: after fault, at_least: 90%}"
     argument: Any = SuccessRate
     needs: frozenset[Sight] = UPSTREAM
 

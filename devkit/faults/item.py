@@ -16,12 +16,28 @@ class TimelineItem(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
-    name: Annotated[str, StringConstraints(min_length=1, max_length=60)]
-    do: Do
-    at: Duration | None = None
-    when: When | None = None
-    for_: Annotated[Duration, Field(gt=timedelta(0))] | None = Field(default=None, alias="for")
-    arms: Annotated[tuple[Literal["incident", "fixed"], ...], Field(min_length=1)] = ("incident", "fixed")
+    name: Annotated[str, StringConstraints(min_length=1, max_length=60)] = Field(
+        description="Name of the fault in the timeline, the report and the evidence; each needs its own.",
+        examples=["broker still"],
+    )
+    do: Do = Field(
+        description="A fault on a part, by name, with its parameters.",
+        examples=[{"pause": {"part": "kafka"}}],
+    )
+    at: Duration | None = Field(
+        default=None, description="Begins after this time from the arm's start. Write either `at` or `when`."
+    )
+    when: When | None = Field(
+        default=None,
+        description="Begins when this condition on what is observed holds.",
+        examples=["lag > 500"],
+    )
+    for_: Annotated[Duration, Field(gt=timedelta(0))] | None = Field(
+        default=None, alias="for", description="Ends after this time. Default: with its arm."
+    )
+    arms: Annotated[tuple[Literal["incident", "fixed"], ...], Field(min_length=1)] = Field(
+        default=("incident", "fixed"), description="Arms in which it acts.", examples=[["incident"]]
+    )
 
     @model_validator(mode="after")
     def _one_beginning(self) -> Self:

@@ -39,14 +39,22 @@ class _Model(BaseModel):
 class Incident(_Model):
     """Where the story is told: a public reference, and a sentence of it."""
 
-    reference: str
-    quote: str = ""
+    reference: str = Field(description="Public reference of the incident, such as a ticket.", examples=["T421216"])
+    quote: str = Field(
+        default="",
+        description="A sentence of it that says what was seen.",
+        examples=["The message is 23048294 bytes when serialized"],
+    )
 
 
 class Mock(_Model):
     """The faults of the mock API. Each must be seen to fire, else there is no verdict."""
 
-    rules: Rules = ()
+    rules: Rules = Field(
+        default=(),
+        description="Faults of the mock API, in the order in which they apply. Each must fire, else the run is "
+        "inconclusive.",
+    )
 
     @property
     def fault_over(self) -> timedelta | None:
@@ -58,8 +66,12 @@ class Mock(_Model):
 class TopicSettings(_Model):
     """A topic as the broker makes it; `max.message.bytes` is the topic's own limit on a record batch."""
 
-    partitions: PositiveInt = 1
-    max_message_bytes: Annotated[Size, Field(gt=0)] | None = Field(default=None, alias="max.message.bytes")
+    partitions: PositiveInt = Field(default=1, description="Number of partitions.")
+    max_message_bytes: Annotated[Size, Field(gt=0)] | None = Field(
+        default=None,
+        alias="max.message.bytes",
+        description="The topic's limit on a record batch. Default: the broker's.",
+    )
 
     def kafka_settings(self) -> dict[str, str]:
         return {} if self.max_message_bytes is None else {"max.message.bytes": str(self.max_message_bytes)}
@@ -68,29 +80,35 @@ class TopicSettings(_Model):
 class Topics(_Model):
     """The three topics by their part in the pipeline."""
 
-    source: TopicSettings = TopicSettings()
-    output: TopicSettings = TopicSettings()
-    error: TopicSettings = TopicSettings()
+    source: TopicSettings = Field(default=TopicSettings(), description="Topic that the traffic is published to.")
+    output: TopicSettings = Field(default=TopicSettings(), description="Topic that enriched events go to.")
+    error: TopicSettings = Field(default=TopicSettings(), description="Topic that error events go to.")
 
 
 class Kafka(_Model):
     """What of Kafka a scenario sets; with three `brokers` each topic has a replica on each, at least two in sync."""
 
-    brokers: Literal[1, 3] = 1
-    topics: Topics = Topics()
+    brokers: Literal[1, 3] = Field(
+        default=1,
+        description="Number of brokers. With 3, on the embedded stack only, each topic has a replica on each "
+        "broker, and one broker may be missing.",
+    )
+    topics: Topics = Field(default=Topics(), description="The topics by their part in the pipeline.")
 
 
 class Condition(_Model):
-    """What ends an arm: all that is given must have been reached.
+    """What ends an arm: all that is given must have been reached."""
 
-    `drained`: all traffic is published, the committed offset has reached its end, and no event is still deferred.
-    `restarts`: the supervisor has restarted the pipeline so often. `replays`: some batch has been planned again so
-    often after its first time.
-    """
-
-    drained: Literal[True] | None = None
-    restarts: PositiveInt | None = None
-    replays: PositiveInt | None = None
+    drained: Literal[True] | None = Field(
+        default=None,
+        description="All traffic is published, the committed offset has reached its end, and no event is deferred.",
+    )
+    restarts: PositiveInt | None = Field(
+        default=None, description="The supervisor has restarted the main program this number of times.", examples=[2]
+    )
+    replays: PositiveInt | None = Field(
+        default=None, description="Some batch has been planned again this number of times.", examples=[1]
+    )
 
     @model_validator(mode="after")
     def _something(self) -> Self:
@@ -115,8 +133,11 @@ class Condition(_Model):
 class Until(_Model):
     """When an arm ends: any of the conditions, or the deadline, counted from the arm's start."""
 
-    any: Annotated[tuple[Condition, ...], Field(min_length=1)]
-    deadline: PositiveDuration
+    any: Annotated[tuple[Condition, ...], Field(min_length=1)] = Field(
+        description="Conditions, of which one is enough. All keys of a condition have to be reached.",
+        examples=[[{"drained": True}, {"restarts": 2}]],
+    )
+    deadline: PositiveDuration = Field(description="Time from the arm's start after which it ends in any case.")
 
 
 class ArmSettings(_Model):
@@ -124,7 +145,9 @@ class ArmSettings(_Model):
 
     model_config = ConfigDict(extra="allow")
 
-    programs: dict[ProgramName, ProgramSettings] = {}
+    programs: dict[ProgramName, ProgramSettings] = Field(
+        default={}, description="What single programs have in this arm, by name."
+    )
 
     @property
     def overlay(self) -> dict[str, Any]:
@@ -140,8 +163,14 @@ ArmOverlay = Annotated[
 class Arms(_Model):
     """What each arm has of its own."""
 
-    incident: ArmOverlay
-    fixed: ArmOverlay
+    incident: ArmOverlay = Field(
+        description="What only the incident arm has: configuration, and under `programs` that of single ones.",
+        examples=[{"record_limit": {"policy": "none"}}],
+    )
+    fixed: ArmOverlay = Field(
+        description="What only the fixed arm has: configuration, and under `programs` that of single ones.",
+        examples=[{"record_limit": {"policy": "serialized"}}],
+    )
 
     def of(self, arm: ArmName) -> ArmSettings:
         return self.incident if arm == "incident" else self.fixed
@@ -153,8 +182,16 @@ class TriedFirst(_Model):
     The pipeline is started with it once; the arm begins when that was refused, or has begun and was ended again.
     """
 
-    incident: Overlay | None = None
-    fixed: Overlay | None = None
+    incident: Overlay | None = Field(
+        default=None,
+        description="Configuration that is tried first in the incident arm, on top of the arm's own.",
+        examples=[{"metrics": {"on_collision": "refuse"}}],
+    )
+    fixed: Overlay | None = Field(
+        default=None,
+        description="Configuration that is tried first in the fixed arm, on top of the arm's own.",
+        examples=[{"metrics": {"on_collision": "refuse"}}],
+    )
 
     def of(self, arm: ArmName) -> dict[str, Any] | None:
         return self.incident if arm == "incident" else self.fixed
@@ -163,8 +200,12 @@ class TriedFirst(_Model):
 class Expectations(_Model):
     """What must hold in each arm for the verdict "reproduced and fixed"."""
 
-    incident: Annotated[tuple[StatedExpectation, ...], Field(min_length=1)]
-    fixed: Annotated[tuple[StatedExpectation, ...], Field(min_length=1)]
+    incident: Annotated[tuple[StatedExpectation, ...], Field(min_length=1)] = Field(
+        description="What must hold in the incident arm.", examples=[[{"restarts": {"at_least": 2}}]]
+    )
+    fixed: Annotated[tuple[StatedExpectation, ...], Field(min_length=1)] = Field(
+        description="What must hold in the fixed arm.", examples=[[{"drained": True}, {"audit": "clean"}]]
+    )
 
     def of(self, arm: ArmName) -> tuple[Expectation, ...]:
         return self.incident if arm == "incident" else self.fixed
@@ -177,42 +218,78 @@ def _not_taken(name: str) -> str:
 
 
 class Scenario(_Model):
-    """One incident, as a file describes it.
+    """One incident, as a file describes it."""
 
-    `extend` names Python of the user's own, a file relative to the scenario's or a module, that adds to what a scenario
-    can say; it is loaded before the rest is read.
-
-    `programs` are under test; the first is the one that expectations and figures speak of, and without any it is the
-    pipeline. `timeline` has the faults on parts of the stack, each in the arms that it names.
-
-    `container` is what each program of an arm may use, all its processes together; over it they are killed.
-
-    `traffic_begins`: at once, so that a backlog waits for the pipeline's first query, or when that query runs, so that
-    the incident happens to live traffic (and latencies do not count the start), after a warm-up where one can be.
-    `margin`: batches, timeouts and bounds leave that many times what an idle reference machine needs; on one that is
-    slower than that, what depends on time is not judged.
-    """
-
-    name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,60}$"), AfterValidator(_not_taken)]
-    title: str
-    incident: Incident
-    extend: tuple[str, ...] = ()
-    time_scale: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1
-    preserves: str = ""
-    traffic: TrafficSpec
-    mock: Mock = Mock()
-    timeline: Timeline = ()
-    kafka: Kafka = Kafka()
-    programs: Programs = {}
-    pipeline: Overlay = {}
-    container: Container | None = None
-    traffic_begins: Literal["at once", "when running"] = "at once"
-    restart_delay: Duration = timedelta(seconds=1)
-    margin: Annotated[float, Field(ge=1, allow_inf_nan=False)] = MARGIN
-    until: Until
-    arms: Arms
-    tried_first: TriedFirst = TriedFirst()
-    expect: Expectations
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,60}$"), AfterValidator(_not_taken)] = Field(
+        description="Name of the scenario, and of its directory of runs: lower case letters, digits and hyphens.",
+        examples=["huge-page"],
+    )
+    title: str = Field(
+        description="One sentence on what happens.", examples=["One record is larger than the sink will take"]
+    )
+    incident: Incident = Field(description="Where the story of the incident is told.")
+    extend: tuple[str, ...] = Field(
+        default=(),
+        description="Python of your own that adds to what a scenario can say: files, relative to the scenario's, or "
+        "modules. It is loaded before the rest is read.",
+        examples=[["./maintenance.py"]],
+    )
+    time_scale: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
+        default=1,
+        description="A label for the report: how many times faster than in production it happens here.",
+        examples=[60],
+    )
+    preserves: str = Field(
+        default="",
+        description="A label for the report: the ratio that makes this run the same incident.",
+        examples=["record size / max.request.size"],
+    )
+    traffic: TrafficSpec = Field(description="The source events: how many, of which kinds, and for which pages.")
+    mock: Mock = Field(default=Mock(), description="The mock API that the programs fetch from.")
+    timeline: Timeline = Field(
+        default=(),
+        description="Faults on the parts of the stack, the network, the programs or the machine, each in the arms"
+        " that it names.",
+        examples=[[{"name": "broker still", "do": {"pause": {"part": "kafka"}}, "at": "10s", "for": "5s"}]],
+    )
+    kafka: Kafka = Field(default=Kafka(), description="The broker and its topics.")
+    programs: Programs = Field(
+        default={},
+        description="Programs under test by name, the main one first: figures are of it, and so are"
+        " expectations that name no program. Default: the pipeline alone.",
+        examples=[{"html": {"run": "pipeline"}, "reader": {"run": "consumer", "needs": ["html"]}}],
+    )
+    pipeline: Overlay = Field(
+        default={},
+        description="Configuration of the pipeline that all arms share.",
+        examples=[{"batch": {"max_offsets": 50}}],
+    )
+    container: Container | None = Field(
+        default=None,
+        description="Limits of each program, all its processes together. A program that exceeds one is killed "
+        "with exit code 137.",
+    )
+    traffic_begins: Literal["at once", "when running"] = Field(
+        default="at once",
+        description="`at once` publishes while the main program starts. `when running` waits until its first "
+        "query runs and it is warm.",
+    )
+    restart_delay: Duration = Field(
+        default=timedelta(seconds=1), description="Time that the supervisor waits before it starts a program again."
+    )
+    margin: Annotated[float, Field(ge=1, allow_inf_nan=False)] = Field(
+        default=MARGIN,
+        description="How many times more time than an idle machine needs the scenario leaves. On a machine that "
+        "is slower than that, what depends on time is not judged.",
+    )
+    until: Until = Field(description="When an arm ends.")
+    arms: Arms = Field(description="What the arms differ in: the difference is the incident.")
+    tried_first: TriedFirst = Field(
+        default=TriedFirst(),
+        description="What the operator tries in an arm before its own start. The main program is started with it "
+        "once; the expectation `refused` is about that start.",
+    )
+    expect: Expectations = Field(description="What must hold in each arm for the verdict *reproduced and fixed*.")
 
     def overlay(self, arm: ArmName) -> dict[str, Any]:
         return self.arms.of(arm).overlay

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from devkit.errors import UsageError
 from devkit.programs.registry import find_program
@@ -50,18 +50,32 @@ class ProgramSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    configuration: Overlay = {}
-    environment: dict[Variable, str] = {}
+    configuration: Overlay = Field(
+        default={},
+        description="Configuration of this program alone, as its kind takes it.",
+        examples=[{"batch": {"max_offsets": 50}}],
+    )
+    environment: dict[Variable, str] = Field(
+        default={}, description="Environment variables of this program alone.", examples=[{"LOG_LEVEL": "debug"}]
+    )
 
 
 class ProgramSpec(ProgramSettings):
-    """`run` names a kind of program first, and what it is of that kind. `needs` are programs that run before it is
-    started. `restart` says after which ends it is started again: each, those with an exit code that is not 0, or none.
-    """
+    """One program: what is run, what has to run before, and after which ends it is started again."""
 
-    run: Annotated[str, AfterValidator(_known)]
-    needs: tuple[ProgramName, ...] = ()
-    restart: Restart = "always"
+    run: Annotated[str, AfterValidator(_known)] = Field(
+        description="Kind of the program and what it is of that kind: `pipeline`, perhaps with its job, "
+        "`consumer`, or `command` with a command line.",
+        examples=["command python check.py"],
+    )
+    needs: tuple[ProgramName, ...] = Field(
+        default=(), description="Programs that must run before this one is started.", examples=[["html"]]
+    )
+    restart: Restart = Field(
+        default="always",
+        description="After which ends it is started again: each (`always`), those with another exit code than 0 "
+        "(`on-failure`), or none (`never`).",
+    )
 
 
 Programs = dict[ProgramName, ProgramSpec]

@@ -40,15 +40,21 @@ class Mix(_Model):
     Shares are kept exactly, up to rounding to whole events.
     """
 
-    create: Share = 0.08
-    move: Share = 0.03
-    delete: Share = 0.03
-    undelete: Share = 0.01
-    visibility_change: Share = 0.02
-    canary: Share = 0.02
-    not_wikitext: Share = 0.05
-    not_json: Share = 0.01
-    not_schema: Share = 0.01
+    create: Share = Field(default=0.08, description="Share of events that create a page.")
+    move: Share = Field(default=0.03, description="Share of events that move a page to another title.")
+    delete: Share = Field(default=0.03, description="Share of events that delete a page.")
+    undelete: Share = Field(default=0.01, description="Share of events that restore a deleted page.")
+    visibility_change: Share = Field(default=0.02, description="Share of events that hide or show a revision.")
+    canary: Share = Field(
+        default=0.02, description="Share of probe events of the domain `canary`, which the pipeline filters."
+    )
+    not_wikitext: Share = Field(
+        default=0.05, description="Share of edits of pages with another content model than wikitext."
+    )
+    not_json: Share = Field(default=0.01, description="Share of messages that are no JSON.")
+    not_schema: Share = Field(
+        default=0.01, description="Share of messages that are JSON but do not fit the schema of the events."
+    )
 
     @property
     def total(self) -> float:
@@ -68,13 +74,23 @@ class Mix(_Model):
 class NamedPage(_Model):
     """A page with a part to play: its events are edits, and the length of each is the same under every seed."""
 
-    edits: int = Field(default=1, ge=1, le=MAX_EDITS_OF_A_PAGE)
-    event_bytes: Annotated[Size, Field(gt=0)] | None = None
-    """Exact size of each serialised event, reached by filling `revision.comment`."""
-    error: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")] | None = None
-    """The error type in which its events are to end, for a page whose right outcome is an error event."""
-    at: tuple[Share, ...] | None = None
-    """When each edit happens, as shares of the traffic's length; spread evenly by default."""
+    edits: int = Field(default=1, ge=1, le=MAX_EDITS_OF_A_PAGE, description="Number of edits of the page.")
+    event_bytes: Annotated[Size, Field(gt=0)] | None = Field(
+        default=None,
+        description="Exact size of each of its events, reached by filling `revision.comment`. Default: what the "
+        "event needs.",
+    )
+    error: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")] | None = Field(
+        default=None,
+        description="Error type in which its events must end. Default: they must leave as output.",
+        examples=["revision_not_found"],
+    )
+    at: tuple[Share, ...] | None = Field(
+        default=None,
+        description="When each edit happens, as shares of the traffic's time, one for each edit. Default: spread "
+        "evenly.",
+        examples=[[0.2]],
+    )
 
     @model_validator(mode="after")
     def _as_many_moments_as_edits(self) -> Self:
@@ -90,17 +106,29 @@ class NamedPage(_Model):
 class TrafficSpec(_Model):
     """One stretch of source traffic; equal specs give equal bytes."""
 
-    generator: Literal["page_change"] = "page_change"
-    seed: Annotated[int, Field(ge=0)]
-    rate: Rate
-    for_: PositiveDuration = Field(alias="for")
-    wikis: Annotated[dict[WikiId, Domain], Field(min_length=1)] = {"enwiki": "en.wikipedia.org"}
-    """Database name to host; named pages live in the first."""
-    population: int = Field(default=100, ge=1, le=100_000)
-    """Pages that exist before the traffic begins, named ones not counted."""
-    mix: Mix = Mix()
-    pages: dict[str, NamedPage] = {}
-    """By title, in the main namespace."""
+    generator: Literal["page_change"] = Field(default="page_change", description="Kind of events; there is one.")
+    seed: Annotated[int, Field(ge=0)] = Field(
+        description="Seed of contents and order. The same seed gives the same bytes, and no seed changes a count.",
+        examples=[7],
+    )
+    rate: Rate = Field(description="Rate of the drawn events; those of `pages` come on top.")
+    for_: PositiveDuration = Field(alias="for", description="Time over which events are published.")
+    wikis: Annotated[dict[WikiId, Domain], Field(min_length=1)] = Field(
+        default={"enwiki": "en.wikipedia.org"},
+        description="Host of each wiki by its database name; named pages live in the first.",
+    )
+    population: int = Field(
+        default=100,
+        ge=1,
+        le=100_000,
+        description="Number of pages that exist before the traffic begins, named ones not counted.",
+    )
+    mix: Mix = Field(
+        default=Mix(), description="Kinds of the drawn events, as shares of 1; what they leave are plain edits."
+    )
+    pages: dict[str, NamedPage] = Field(
+        default={}, description="Pages with a part to play, by title, in the main namespace."
+    )
 
     @field_validator("wikis")
     @classmethod

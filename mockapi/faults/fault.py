@@ -40,7 +40,7 @@ class Fault(Generic[P]):
     `apply(plan, parameters, draw)` returns the plan with this fault in it. `deterministic` is whether what it does is a
     function of (seed, rule, key, attempt) alone; what depends on time, load or order is not.
 
-    `summary` is a line; `docs` is what docs/faults.md says in place of it, in Markdown; `example` is a value of
+    `summary` is a line; `docs` is what the documentation says in place of it, in Markdown; `example` is a value of
     the key that is worth showing.
 
     A fault acts on each request that it meets unless it has an `inaction`, which says why the journal does not show

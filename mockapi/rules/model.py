@@ -27,18 +27,31 @@ def _in_a_path(name: str) -> str:
 
 
 class Rule(Strict):
-    """A named pair of `when` and `do`; the journal and the draws refer to it by its name.
+    """A named pair of `when` and `do`; the journal and the draws refer to it by its name."""
 
-    `ttl` counts from when the rule came into force: then it is over, so that a forgotten fault ends. `times` is how
-    often it fires at most. With `enabled: false` it is kept and does nothing.
-    """
-
-    name: Annotated[str, Field(min_length=1), AfterValidator(_in_a_path)]
-    when: When = When()
-    do: Faults
-    ttl: PositiveDuration | None = None
-    times: int | None = Field(default=None, ge=1, strict=True)
-    enabled: bool = True
+    name: Annotated[str, Field(min_length=1), AfterValidator(_in_a_path)] = Field(
+        description="Name of the rule in the journal, the draws, the metrics and the verdict; each needs its own.",
+        examples=["slow pages"],
+    )
+    when: When = Field(
+        default=When(),
+        description="Which requests the rule matches: all that is given must hold. Default: every request.",
+    )
+    do: Faults = Field(
+        description="Faults of the mock that a matched request meets, by name.",
+        examples=[{"latency": "5s"}],
+    )
+    ttl: PositiveDuration | None = Field(
+        default=None, description="The rule ends after this time from when it became effective. Default: it never does."
+    )
+    times: int | None = Field(
+        default=None,
+        ge=1,
+        strict=True,
+        description="The rule ends after it has fired this number of times. Default: it never does.",
+        examples=[3],
+    )
+    enabled: bool = Field(default=True, description="`false` keeps the rule, and it does nothing.")
 
     @model_validator(mode="after")
     def _on_terms(self) -> Self:

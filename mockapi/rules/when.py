@@ -22,8 +22,10 @@ class Window(Strict):
     Which requests come in within it depends on the clients' speed; so what a window decides is no function of the seed.
     """
 
-    from_: Duration = Field(default=timedelta(0), alias="from")
-    for_: PositiveDuration | None = Field(default=None, alias="for")
+    from_: Duration = Field(default=timedelta(0), alias="from", description="Begins after this time.")
+    for_: PositiveDuration | None = Field(
+        default=None, alias="for", description="Lasts for this time. Default: for ever."
+    )
 
     @model_validator(mode="after")
     def _bounded(self) -> Self:
@@ -42,10 +44,20 @@ class Numbers(Strict):
     first and then each `every`-th. A bare number is that one alone.
     """
 
-    exactly: int | None = Field(default=None, ge=1, strict=True)
-    at_least: int | None = Field(default=None, ge=1, strict=True)
-    at_most: int | None = Field(default=None, ge=1, strict=True)
-    every: int | None = Field(default=None, ge=2, strict=True)
+    exactly: int | None = Field(
+        default=None, ge=1, strict=True, description="This number alone; `attempt: 1` is the same.", examples=[1]
+    )
+    at_least: int | None = Field(default=None, ge=1, strict=True, description="The first number.", examples=[3])
+    at_most: int | None = Field(
+        default=None, ge=1, strict=True, description="The last number. Default: there is none.", examples=[2]
+    )
+    every: int | None = Field(
+        default=None,
+        ge=2,
+        strict=True,
+        description="Of those numbers the first, and from there each one in so many.",
+        examples=[2],
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -74,9 +86,13 @@ class Probability(Strict):
     `over`, counted from when a window would begin, or from where the rule's window does.
     """
 
-    from_: Share | None = Field(default=None, alias="from")
-    to: Share
-    over: PositiveDuration | None = None
+    from_: Share | None = Field(
+        default=None, alias="from", description="Probability at the beginning, where it changes with time."
+    )
+    to: Share = Field(description="Probability, or what it changes to.")
+    over: PositiveDuration | None = Field(
+        default=None, description="Time over which it changes evenly from `from` to `to`."
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -121,27 +137,61 @@ Revisions = Annotated[
 
 
 class When(Strict):
-    """What a request must be; what is not given does not matter. `path` is a shell glob over the decoded path,
-    where `*` also crosses slashes; in `page` underscores are spaces; `revision` is one or a list.
+    """What a request must be: all that is given must hold, and what is not given does not matter."""
 
-    `share` is that share of all pages, drawn from seed and rule name: the same pages for every request and every
-    revision, and those of a smaller share are among those of a larger one; `share_of_revisions` likewise. `probability`
-    is drawn for each attempt. `attempt` counts the requests for the same key, `nth` those that fit all the rest.
-    """
-
-    method: Method | None = None
-    path: str | None = Field(default=None, pattern=r"^[/*]")
-    wiki: str | None = None
-    page: str | None = None
+    method: Method | None = Field(default=None, description="Its HTTP method is this one.", examples=["GET"])
+    path: str | None = Field(
+        default=None,
+        pattern=r"^[/*]",
+        description="Its decoded path fits this shell glob, in which `*` crosses slashes.",
+        examples=["/w/rest.php/*"],
+    )
+    wiki: str | None = Field(
+        default=None,
+        description="It is for this wiki, by the database name of the host in its Host header.",
+        examples=["enwiki"],
+    )
+    page: str | None = Field(default=None, description="It is about the page of this title.", examples=["Huge"])
     revision: Annotated[
         Revisions | None,
         BeforeValidator(_one_or_more, json_schema_input_type=int | list[int] | None),
-    ] = None
-    header: dict[_HeaderName, Header] | None = Field(default=None, min_length=1)
-    client: Annotated[str, AfterValidator(_network)] | None = None
-    attempt: Annotated[Numbers | None, spelled_out("exactly", int | Numbers | None)] = None
-    nth: Annotated[Numbers | None, spelled_out("exactly", int | Numbers | None)] = None
-    probability: Annotated[Probability | None, spelled_out("to", Share | Probability | None)] = None
-    share: PositiveShare | None = None
-    share_of_revisions: PositiveShare | None = None
-    window: Window | None = None
+    ] = Field(default=None, description="It is about this revision, or one of a list.", examples=[28674])
+    header: dict[_HeaderName, Header] | None = Field(
+        default=None,
+        min_length=1,
+        description="It has these headers: a shell glob over the value, or `true` and `false` for present and absent.",
+        examples=[{"User-Agent": "bot/*"}],
+    )
+    client: Annotated[str, AfterValidator(_network)] | None = Field(
+        default=None, description="It comes from this address or network.", examples=["10.0.0.0/8"]
+    )
+    attempt: Annotated[Numbers | None, spelled_out("exactly", int | Numbers | None)] = Field(
+        default=None,
+        description="It is this attempt for the same key. Attempts are counted by `X-Request-Id`; without one, by"
+        " client and what is requested.",
+        examples=[{"at_most": 2}],
+    )
+    nth: Annotated[Numbers | None, spelled_out("exactly", int | Numbers | None)] = Field(
+        default=None,
+        description="It is this one of the requests that fit the rest. Depends on the order of requests.",
+        examples=[{"every": 10}],
+    )
+    probability: Annotated[Probability | None, spelled_out("to", Share | Probability | None)] = Field(
+        default=None,
+        description="It is drawn with this probability, each attempt by itself. One that changes depends on time.",
+        examples=["10%"],
+    )
+    share: PositiveShare | None = Field(
+        default=None,
+        description="It is about one of this share of all pages, drawn by seed and rule: the same pages for every"
+        " revision and request.",
+    )
+    share_of_revisions: PositiveShare | None = Field(
+        default=None, description="It is about one of this share of all revisions, drawn by seed and rule."
+    )
+    window: Window | None = Field(
+        default=None,
+        description="It comes in this time, counted from the first request to the wiki, or from when the rule "
+        "became effective if that was later. Depends on time.",
+        examples=[{"from": "3s", "for": "6s"}],
+    )

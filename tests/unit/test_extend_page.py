@@ -107,7 +107,7 @@ def test_a_fault_of_the_mock_needs_no_kit(run: Run) -> None:
     program = "import sys; sys.modules['devkit'] = None; from mockapi.__main__ import main; sys.exit(main())"
     ended = run("-c", program, "faults", "maintenance", "--extend", "./maintenance.py")
     assert ended.returncode == 0, ended.stderr
-    assert "  back_in  time (required)\n" in ended.stdout
+    assert "  back_in  duration (required)\n" in ended.stdout
 
 
 def test_devkit_lists_faults_of_both_sorts(run: Run) -> None:

@@ -3,29 +3,9 @@
 import re
 from pathlib import Path
 
-import pytest
-
-from devkit.expectations import EXPECTATIONS
-from devkit.scenario.model import Condition, Scenario
-
 REPOSITORY = Path(__file__).parents[2]
 README = (REPOSITORY / "README.md").read_text()
 JUSTFILE = (REPOSITORY / "justfile").read_text()
-
-
-@pytest.mark.parametrize("name", sorted(EXPECTATIONS))
-def test_every_expectation_is_described(name: str) -> None:
-    assert re.search(rf"^\| `{name}[`:]", README, re.MULTILINE)
-
-
-@pytest.mark.parametrize("name", sorted(Condition.model_fields))
-def test_every_condition_is_described(name: str) -> None:
-    assert f"`{name}`" in README
-
-
-@pytest.mark.parametrize("name", sorted(Scenario.model_fields))
-def test_every_key_of_a_scenario_is_described(name: str) -> None:
-    assert re.search(rf"^\| .*`{name}[`.]", README, re.MULTILINE)
 
 
 def test_every_link_into_the_repository_leads_somewhere() -> None:

@@ -1,5 +1,4 @@
 import json
-from pathlib import Path
 
 import pytest
 
@@ -30,31 +29,6 @@ def test_programs_get_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert faults_command.main(["status", "--json"]) == 0
     (one,) = json.loads(capsys.readouterr().out)
     assert (one["name"], one["example"]) == ("status", 504)
-
-
-def test_the_table_of_the_docs_is_printed_or_put_in_place(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert faults_command.main(["--markdown"]) == 0
-    table = capsys.readouterr().out
-    assert [line.split(":")[0] for line in table.splitlines()[2:]] == [f"| `{name}" for name in FAULTS]
-    assert "| `keep_alive: {requests: 5}` | FIN after the fifth" in table
-    file = tmp_path / "faults.md"
-    file.write_text("before\n\n| fault | what it does |\n|---|---|\n| old | row |\n\nafter\n")
-    assert faults_command.main(["--markdown", str(file)]) == 0
-    assert file.read_text() == f"before\n\n{table}\nafter\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "said"), [(None, "cannot be read"), ("nothing", "no table of faults; it begins with")]
-)
-def test_a_file_without_a_table_is_left_alone(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str | None, said: str
-) -> None:
-    file = tmp_path / "faults.md"
-    if text is not None:
-        file.write_text(text)
-    assert faults_command.main(["--markdown", str(file)]) == 2
-    assert said in capsys.readouterr().err
-    assert text is None or file.read_text() == text
 
 
 def test_a_name_that_is_no_faults_is_told_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:

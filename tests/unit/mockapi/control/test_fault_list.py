@@ -48,8 +48,8 @@ def test_a_parameter_says_what_it_may_be() -> None:
     assert parameter(FAULTS["capacity"], "parses") == ("whole number from 1", True)
     assert parameter(FAULTS["capacity"], "overflow") == ("503 or 429", False)
     assert parameter(FAULTS["status"], "code") == ("whole number from 400 to 599", True)
-    assert parameter(FAULTS["latency"], "p50") == ("time", False)
-    assert FAULTS["gateway_timeout"].form == "time"
+    assert parameter(FAULTS["latency"], "p50") == ("duration", False)
+    assert FAULTS["gateway_timeout"].form == "duration"
     assert FAULTS["gateway_timeout"].parameters == ()
 
 
@@ -63,7 +63,7 @@ def test_what_depends_on_load_is_not_deterministic() -> None:
     [
         ("truncate", "size or share or {after, end, length}"),
         ("bandwidth", "size"),
-        ("gateway_timeout", "time"),
+        ("gateway_timeout", "duration"),
         ("status", "whole number or {code, body, retry_after, retry_after_as}"),
     ],
 )

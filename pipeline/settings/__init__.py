@@ -1,0 +1,1 @@
+"""The sections of a pipeline's configuration, one module a subject; `pipeline.config` puts them together."""

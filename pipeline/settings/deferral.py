@@ -1,0 +1,92 @@
+"""What happens to records that take long."""
+
+from datetime import timedelta
+from typing import Annotated, Literal
+
+from pydantic import Field, PositiveInt
+
+from located_config.duration import Duration, PositiveDuration
+from located_config.size import Size
+from pipeline.jobs.names import HTML
+from pipeline.settings.section import MIB, Section, Topic
+
+_MIN_COMPACTION_LAG = timedelta(hours=24)
+# What is still in the segment that is written to is never compacted, and a driver that starts reads all of it.
+_SEGMENT_BYTES = 64 * MIB
+_SEGMENT = timedelta(hours=1)
+
+
+class SlowLane(Section):
+    """How deferred records are processed, in rounds.
+
+    Each request has the deadline of its record, or `fetch.request_timeout` if that is shorter.
+    """
+
+    deadline: PositiveDuration = Field(
+        default=timedelta(minutes=2), description="Time that a deferred record has for its requests in each round."
+    )
+    concurrency: PositiveInt = Field(
+        default=16, description="Number of requests of a round that may be under way at once."
+    )
+    pages: PositiveInt = Field(default=64, description="Number of pages that a round takes.")
+    rounds: PositiveInt = Field(default=1, description="Number of rounds at once; each takes a slot of Spark.")
+    attempts: Annotated[int, Field(ge=2)] = Field(
+        default=8,
+        description="Number of tries that an event has in all, that of the main lane included; then it becomes an"
+        " error event.",
+    )
+    backoff: Duration = Field(
+        default=timedelta(seconds=10),
+        description="Time between the first try of an event and the next; it doubles after each try, and is "
+        "longer where the upstream says so by `Retry-After`.",
+    )
+    backoff_cap: Duration = Field(
+        default=timedelta(minutes=10), description="Longest time between two tries of an event."
+    )
+    max_in_flight_bytes: Annotated[Size, Field(gt=0)] = Field(
+        default=64 * MIB,
+        description="Bytes of fetched content that a round may hold in memory; one record may always exceed it.",
+    )
+
+
+class Deferral(Section):
+    """What happens to a record that is not done within `inline_allowance` of its own first request."""
+
+    policy: Literal["defer", "none"] = Field(
+        default="defer",
+        description="`defer` puts a slow record aside for the slow lane, and its page's later events behind it. "
+        "`none` is unsafe: a slow record holds its micro-batch for up to `fetch.deadline`.",
+    )
+    topic: Topic = Field(
+        default=HTML.deferred_topic,
+        description="Compacted topic that holds the deferred events. Default for `content-enrichment`: "
+        "`mw_page_content_change_enrich.deferred`.",
+    )
+    inline_allowance: PositiveDuration = Field(
+        default=timedelta(seconds=5),
+        description="Time that a record has in the main lane, from its own first request on; then it is deferred.",
+    )
+    max_entries: PositiveInt = Field(
+        default=1000,
+        description="Number of deferred events above which the main lane waits before it plans the next micro-batch.",
+    )
+    max_bytes: Annotated[Size, Field(gt=0)] = Field(
+        default=64 * MIB,
+        description="Bytes of deferred events above which the main lane waits before it plans the next micro-batch.",
+    )
+    slow_lane: SlowLane = Field(default=SlowLane(), description="How deferred events are processed.")
+
+
+def ledger_topic_settings(max_record_bytes: int) -> dict[str, str]:
+    """The settings that `deferral.topic` needs, also where an operator creates it: no event is forgotten before it is
+    resolved.
+
+    `max_record_bytes` is the largest record that is written there.
+    """
+    return {
+        "cleanup.policy": "compact",
+        "min.compaction.lag.ms": str(_MIN_COMPACTION_LAG // timedelta(milliseconds=1)),
+        "segment.ms": str(_SEGMENT // timedelta(milliseconds=1)),
+        "segment.bytes": str(max(_SEGMENT_BYTES, 2 * max_record_bytes)),
+        "max.message.bytes": str(max_record_bytes),
+    }

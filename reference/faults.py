@@ -1,0 +1,80 @@
+"""All faults: those of the mock's rules, and those on parts."""
+
+import inspect
+from collections.abc import Sequence
+
+from devkit.faults.fault import Fault
+from devkit.faults.registry import FAULTS as PART_FAULTS
+from located_config.schema import AsWritten
+from located_config.words import in_words
+from mockapi.control.fault_list import GROUPS, FaultDescription, described, flow
+from mockapi.faults.registry import FAULTS as MOCK_FAULTS
+from reference.markdown import code, page, prose, table, value_form
+
+_INTRODUCTION = """\
+What each fault does, and what its parameters may be; [Rules and faults](../faults.md) tells how they are written and
+what proves that they acted. `devkit faults NAME` prints the same for one."""
+
+_MOCK = """\
+## Faults of the mock
+
+What a rule can do, under `do` of `mock.rules` in a [scenario](scenario.md#mock.rules): the same for the mock by itself.
+What is marked (\\*) depends on time, order or load. All else is a function of (seed, rule, key, attempt): the same
+requests with the same `X-Request-Id`s meet the same faults whatever the number of clients, their speed and the
+process."""
+
+_PARTS = """\
+## Faults on parts
+
+What a scenario does to a broker, a store, the network, a program or the machine, under `do` of its
+[timeline](scenario.md#timeline)."""
+
+_HEAD = ("parameter", "value", "")
+
+
+def faults() -> str:
+    """The mock's faults by group, then those on parts in the order of the registry."""
+    blocks = [_MOCK]
+    for group, title in GROUPS.items():
+        of_group = [one for one in described() if one.group == group]
+        blocks += [f"### {title}", *(_mock_fault(one) for one in of_group)] if of_group else []
+    return page("Faults", _INTRODUCTION, *blocks, _PARTS, *(_part_fault(one) for one in PART_FAULTS.values()))
+
+
+def _mock_fault(fault: FaultDescription) -> str:
+    text = MOCK_FAULTS[fault.name].docs or fault.summary
+    mark = "" if fault.deterministic else " (\\*)"
+    rows = [(code(one.name), value_form(one.form), "required" if one.required else "") for one in fault.parameters]
+    form = "" if fault.parameters else f"Value: {value_form(fault.form)}."
+    return _fault("####", fault.name, flow(fault.example), f"{_sentence(text)}{mark}", form, table(_HEAD, rows))
+
+
+def _part_fault(fault: type[Fault]) -> str:
+    schema = fault.model_json_schema(by_alias=True, schema_generator=AsWritten)
+    required = schema.get("required", ())
+    rows = [
+        (
+            code(name),
+            value_form(in_words(value, schema.get("$defs", {}))),
+            _default(name, value.get("default"), required),
+        )
+        for name, value in schema["properties"].items()
+    ]
+    said = prose(inspect.cleandoc(fault.__doc__ or ""))
+    return _fault("###", fault.name, fault.example, _sentence(fault.summary), said, table(_HEAD, rows))
+
+
+def _default(name: str, default: object, required: Sequence[str]) -> str:
+    if name in required:
+        return "required"
+    return "" if default is None else f"default {code(flow(default))}"
+
+
+def _fault(heading: str, name: str, example: str, *blocks: str) -> str:
+    heading = f"{heading} {name} {{#{name}}}"
+    return "\n\n".join([heading, *blocks[:1], f"```yaml\ndo: {{{name}: {example}}}\n```", *filter(None, blocks[1:])])
+
+
+def _sentence(text: str) -> str:
+    first = text[:1].upper() + text[1:] if text[:1] != "`" else text
+    return first if first.endswith((".", ")")) else f"{first}."

@@ -1,0 +1,35 @@
+"""The page of faults has each of them, with an example that is valid."""
+
+import re
+
+import pytest
+from ruamel.yaml import YAML
+
+from devkit.faults.do import parse_do
+from devkit.faults.registry import FAULTS as PART_FAULTS
+from mockapi.faults.registry import FAULTS as MOCK_FAULTS
+from mockapi.rules.model import Rule
+from reference.faults import faults
+
+MOCK, PARTS = faults().split("## Faults on parts")
+
+
+def example(page: str, name: str) -> object:
+    (block,) = re.findall(rf"^#+ {name} {{#{name}}}\n.*?```yaml\n(.*?)```", page, re.DOTALL | re.MULTILINE)
+    return YAML(typ="safe", pure=True).load(block)["do"]
+
+
+@pytest.mark.parametrize("name", MOCK_FAULTS)
+def test_the_example_of_a_fault_of_the_mock_is_one(name: str) -> None:
+    rule = Rule.model_validate({"name": "r", "do": example(MOCK, name), "ttl": "10s"})
+    assert rule.do.has(MOCK_FAULTS[name])
+
+
+@pytest.mark.parametrize("name", PART_FAULTS)
+def test_the_example_of_a_fault_on_a_part_is_one(name: str) -> None:
+    assert isinstance(parse_do(example(PARTS, name)), PART_FAULTS[name])
+
+
+def test_what_depends_on_time_order_or_load_is_marked() -> None:
+    marked = re.findall(r"^#### (\w+) {#\w+}\n\n[^\n]*\(\\\*\)$", MOCK, re.MULTILINE)
+    assert set(marked) == {name for name, fault in MOCK_FAULTS.items() if not fault.deterministic}
