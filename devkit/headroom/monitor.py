@@ -5,7 +5,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
@@ -24,7 +24,7 @@ from devkit.headroom.reading import ProbeReading
 from devkit.headroom.shortage import Headroom
 from devkit.headroom.window import HeadroomSample
 from devkit.jvm.cache import cache_dir
-from devkit.observe.kit_events import CalibrationTaken, HeadroomSampled, ProbeEnded
+from devkit.observe.kit_events import CalibrationTaken, ProbeEnded
 from devkit.observe.timeline import Timeline
 from devkit.waiting import wait_until
 
@@ -105,7 +105,7 @@ class Monitor:
             )
             self._last = readings[-1]
             self._samples.append(sample)
-            self._timeline.add(HeadroomSampled(**asdict(sample)), arm=self._arm)
+            self._timeline.add(sample, arm=self._arm)
 
     def __enter__(self) -> Self:
         return self
@@ -181,11 +181,5 @@ def sample_of(
 
 def shifted(sample: HeadroomSample, from_s: float, to_s: float) -> HeadroomSample:
     """As much of a sample as lies between two moments, counted from the first."""
-    return HeadroomSample(
-        from_s=round(max(sample.from_s, from_s) - from_s, 3),
-        to_s=round(min(sample.to_s, to_s) - from_s, 3),
-        slowdown=sample.slowdown,
-        core=sample.core,
-        pressure=sample.pressure,
-        others_cores=sample.others_cores,
-    )
+    begins, ends = max(sample.from_s, from_s) - from_s, min(sample.to_s, to_s) - from_s
+    return sample.model_copy(update={"from_s": round(begins, 3), "to_s": round(ends, 3)})

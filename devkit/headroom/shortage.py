@@ -112,4 +112,5 @@ def mean(samples: Sequence[HeadroomSample], name: Literal["others_cores", "press
 
 
 def _by_core(samples: Sequence[HeadroomSample], from_s: float, to_s: float) -> float:
-    return over([HeadroomSample(one.from_s, one.to_s, one.core) for one in samples], from_s, to_s) or 1.0
+    of_cores = [one.model_copy(update={"slowdown": one.core}) for one in samples]
+    return over(of_cores, from_s, to_s) or 1.0

@@ -3,18 +3,25 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
 
 SHORTEST_S = 5.0
 """A window shorter than this is judged as one of this length: a handful of quanta says nothing of a second."""
 
 
-@dataclass(frozen=True)
-class HeadroomSample:
-    """From `from_s` to `to_s` the machine was `slowdown` times slower than a free core of it, `core` of it by slow
-    cores. `pressure` is the share of the time in which tasks waited for a core, `others_cores` what processes used
-    that are not the run's; None is what could not be measured.
+class HeadroomSample(BaseModel):
+    """From `from_s` to `to_s`, in seconds of the run or of an arm, the machine was `slowdown` times slower than a free
+    core of it, `core` of it by slow cores. `pressure` is the share of the time in which tasks waited for a core,
+    `others_cores` what processes used that are not the run's; None is what could not be measured.
+
+    It is a line of the timeline as well, written and read back as this model.
     """
 
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    event: Literal["headroom"] = "headroom"
     from_s: float
     to_s: float
     slowdown: float

@@ -10,6 +10,7 @@ from devkit.observe.arm_end import ArmEnd
 from devkit.observe.audit.model import Audit
 from devkit.observe.complaint import Complaint
 from devkit.observe.departed import Left
+from devkit.observe.fault_outcome import FaultOutcome
 from devkit.observe.figures import Figures
 from devkit.observe.latency import Latencies
 from devkit.observe.logs import LoggedException
@@ -46,24 +47,17 @@ class Evidence(BaseModel):
     by_client: bool = False
 
 
-class TimelineEvidence(BaseModel):
-    """What became of one fault of the scenario's `timeline` in one arm. Times count from the arm's start.
+class TimelineEvidence(FaultOutcome):
+    """What became of one fault of the scenario's `timeline` in one arm.
 
-    `fired` is whether it began. `acted` is whether its part showed it, and `did` what the part did or what was seen
-    instead: of one that never began, how far the arm came. `irreversible` is what of it could not be undone, `hides`
-    what nobody can see of the arm because of it.
+    `fired` is whether it began; of one that never did, `did` says how far the arm came. `hides` is what nobody can see
+    of the arm because of it.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(extra="forbid")
 
     fault: str
     fired: bool
-    asked: str
-    acted: bool
-    did: str
-    from_s: float | None = None
-    to_s: float | None = None
-    irreversible: tuple[str, ...] = ()
     hides: str = ""
 
 

@@ -6,8 +6,10 @@ from pydantic import BaseModel, ConfigDict
 
 from devkit.container.kill import ContainerKill
 from devkit.headroom.calibration import Calibration, StretchBy
+from devkit.headroom.window import HeadroomSample
 from devkit.observe.about import About
 from devkit.observe.arm_end import ArmEnd
+from devkit.observe.fault_outcome import FaultOutcome
 from devkit.observe.logs import UnknownLine
 from devkit.observe.sample import Sample
 from devkit.observe.sight import Sight
@@ -161,18 +163,6 @@ class StretchChosen(_Event):
     by: StretchBy
 
 
-class HeadroomSampled(_Event):
-    """Fields as those of `HeadroomSample`; times are those of the timeline."""
-
-    event: Literal["headroom"] = "headroom"
-    from_s: float
-    to_s: float
-    slowdown: float
-    core: float = 1.0
-    pressure: float | None = None
-    others_cores: float | None = None
-
-
 class ProbeEnded(_Event):
     """The probe of the machine's speed, before its time."""
 
@@ -189,17 +179,11 @@ class FaultBegun(_Event):
     from_s: float | None = None
 
 
-class FaultEnded(_Event):
-    """`did` is what its part did, or what was seen instead; `irreversible` what could not be undone."""
+class FaultEnded(FaultOutcome, _Event):
+    """One of the scenario's timeline, and what became of it."""
 
     event: Literal["fault_ends"] = "fault_ends"
     name: str
-    asked: str
-    from_s: float | None = None
-    to_s: float | None = None
-    acted: bool
-    did: str
-    irreversible: tuple[str, ...] = ()
 
 
 class PartsNotObservable(_Event):
@@ -233,7 +217,7 @@ KitEvent = (
     | NotObservable
     | CalibrationTaken
     | StretchChosen
-    | HeadroomSampled
+    | HeadroomSample
     | ProbeEnded
     | FaultBegun
     | FaultEnded

@@ -9,11 +9,11 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from devkit.headroom.window import HeadroomSample
 from devkit.observe.kit_events import (
     ArmEnded,
     FaultBegun,
     FaultEnded,
-    HeadroomSampled,
     LatencyOfSecond,
     NotObservable,
     ProcessEnded,
@@ -89,7 +89,7 @@ class ArmRecord:
     slow_rounds: tuple[Span, ...]
     unseen: frozenset[Sight] = frozenset()
     program: str = ONLY
-    headroom: tuple[HeadroomSampled, ...] = ()
+    headroom: tuple[HeadroomSample, ...] = ()
     beside: Mapping[str, tuple[Process, ...]] = field(default_factory=dict)
 
     @property
@@ -146,7 +146,7 @@ def arm_record(arm: str, entries: Sequence[Entry]) -> ArmRecord:
         headroom=tuple(
             entry.event.model_copy(update={"from_s": entry.event.from_s - start, "to_s": entry.event.to_s - start})
             for entry in of_arm
-            if isinstance(entry.event, HeadroomSampled) and entry.event.from_s >= start
+            if isinstance(entry.event, HeadroomSample) and entry.event.from_s >= start
         ),
         beside={name: _beside([one for one in timed if one.program == name], ended_s) for name in others},
         unseen=frozenset(

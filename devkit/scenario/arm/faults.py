@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import psutil
 
@@ -176,17 +176,7 @@ class ArmFaults:
             self._arm.log.add(FaultBegun(name=one.name, asked=one.asked, from_s=one.from_s))
             self._arm.log.say("fault", f"{one.name} begins: {one.asked}")
             return
-        self._arm.log.add(
-            FaultEnded(
-                name=one.name,
-                asked=one.asked,
-                from_s=one.from_s,
-                to_s=one.to_s,
-                acted=one.acted,
-                did=one.did,
-                irreversible=one.irreversible,
-            )
-        )
+        self._arm.log.add(FaultEnded.model_validate(one, from_attributes=True))
         left = "".join(f"; cannot be undone: {text}" for text in one.irreversible)
         self._arm.log.say("fault", f"{one.name} is over: {one.did}{left}")
 
@@ -204,14 +194,5 @@ def require_levers(items: Sequence[TimelineItem], stack: Stack) -> None:
 
 
 def _evidence(one: Happened) -> TimelineEvidence:
-    return TimelineEvidence(
-        fault=one.name,
-        fired=one.from_s is not None,
-        asked=one.asked,
-        acted=one.acted,
-        did=one.did,
-        from_s=one.from_s,
-        to_s=one.to_s,
-        irreversible=one.irreversible,
-        hides=one.hides,
-    )
+    outcome = asdict(one)
+    return TimelineEvidence(fault=outcome.pop("name"), fired=one.from_s is not None, **outcome)

@@ -19,4 +19,7 @@ def a_reading(
 
 def samples(*slowdowns: float, from_s: float = 0.0) -> tuple[HeadroomSample, ...]:
     """One a second."""
-    return tuple(HeadroomSample(from_s + at, from_s + at + 1, slowdown) for at, slowdown in enumerate(slowdowns))
+    return tuple(
+        HeadroomSample(from_s=from_s + at, to_s=from_s + at + 1, slowdown=slowdown)
+        for at, slowdown in enumerate(slowdowns)
+    )

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 from devkit.headroom.figures import ArmHeadroom
 from devkit.headroom.shortage import UNMEASURED, Headroom
 from tests.unit.devkit.headroom.readings import samples
@@ -15,7 +13,14 @@ def test_the_slowest_ten_seconds_are_told_beside_the_whole() -> None:
 
 def test_what_others_used_and_waited_is_a_mean() -> None:
     one, two = samples(1, 1)
-    found = ArmHeadroom.of(Headroom((replace(one, others_cores=1.0, pressure=0.5), replace(two, others_cores=2.0))))
+    found = ArmHeadroom.of(
+        Headroom(
+            (
+                one.model_copy(update={"others_cores": 1.0, "pressure": 0.5}),
+                two.model_copy(update={"others_cores": 2.0}),
+            )
+        )
+    )
     assert found is not None
     assert (found.others_cores, found.pressure) == (1.5, 0.5)
 

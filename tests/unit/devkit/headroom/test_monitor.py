@@ -44,9 +44,13 @@ def test_pressure_is_of_the_time_between() -> None:
 
 
 def test_a_sample_is_cut_to_the_arm() -> None:
-    sample = HeadroomSample(9.5, 10.5, 3.0, 2.0, 0.5, 1.5)
-    assert shifted(sample, 10, 40) == HeadroomSample(0, 0.5, 3.0, 2.0, 0.5, 1.5)
-    assert shifted(sample, 2, 10) == HeadroomSample(7.5, 8, 3.0, 2.0, 0.5, 1.5)
+    sample = HeadroomSample(from_s=9.5, to_s=10.5, slowdown=3.0, core=2.0, pressure=0.5, others_cores=1.5)
+    assert shifted(sample, 10, 40) == HeadroomSample(
+        from_s=0, to_s=0.5, slowdown=3.0, core=2.0, pressure=0.5, others_cores=1.5
+    )
+    assert shifted(sample, 2, 10) == HeadroomSample(
+        from_s=7.5, to_s=8, slowdown=3.0, core=2.0, pressure=0.5, others_cores=1.5
+    )
 
 
 def test_whole_lines_are_read_once_and_strange_ones_left_out(tmp_path: Path) -> None:

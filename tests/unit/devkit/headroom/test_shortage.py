@@ -1,4 +1,3 @@
-from dataclasses import replace
 from datetime import timedelta
 from typing import cast
 
@@ -73,11 +72,11 @@ def test_an_arm_that_the_probe_did_not_see_to_its_end_has_no_known_room(
 
 def test_what_is_known_of_the_cause_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
-    busy = tuple(replace(one, others_cores=1.9, pressure=0.97) for one in samples(*[8] * 20))
+    busy = tuple(one.model_copy(update={"others_cores": 1.9, "pressure": 0.97}) for one in samples(*[8] * 20))
     reason = Headroom(busy).shortage("arm")
     assert reason is not None
     assert reason.endswith("(other processes used 1.9 of its 2 cores, tasks waited for a core in 97% of the time)")
-    slow = tuple(replace(one, core=8.0) for one in samples(*[8] * 20))
+    slow = tuple(one.model_copy(update={"core": 8.0}) for one in samples(*[8] * 20))
     reason = Headroom(slow).shortage("arm")
     assert reason is not None
     assert reason.endswith("(its cores themselves were 8.0 times slower)")

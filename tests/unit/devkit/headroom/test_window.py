@@ -9,7 +9,11 @@ SLOWDOWNS = st.lists(st.floats(1, 50), min_size=1, max_size=40)
 
 
 def test_a_single_stall_counts_for_what_it_was() -> None:
-    stalled = (HeadroomSample(0, 1, 1.0), HeadroomSample(1, 11, 500.0), HeadroomSample(11, 12, 1.0))
+    stalled = (
+        sample(0, 1, 1.0),
+        sample(1, 11, 500.0),
+        sample(11, 12, 1.0),
+    )
     assert over(stalled, 0, 12) == pytest.approx(5002 / 12)
 
 
@@ -60,10 +64,14 @@ def test_no_window_is_slower_than_the_worst(slowdowns: list[float], length_s: fl
 
 
 def test_a_gap_between_samples_counts_as_free() -> None:
-    slow = worst((HeadroomSample(0, 5, 10), HeadroomSample(15, 20, 10)), 20)
+    slow = worst((sample(0, 5, 10), sample(15, 20, 10)), 20)
     assert slow is not None
     # `over` knows of the samples only, so the whole is judged by them.
     assert slow.slowdown == pytest.approx(10)
-    part = worst((HeadroomSample(0, 5, 10), HeadroomSample(15, 20, 10)), 15)
+    part = worst((sample(0, 5, 10), sample(15, 20, 10)), 15)
     assert part is not None
     assert part.slowdown == pytest.approx((5 * 10 + 10) / 15)
+
+
+def sample(from_s: float, to_s: float, slowdown: float) -> HeadroomSample:
+    return HeadroomSample(from_s=from_s, to_s=to_s, slowdown=slowdown)

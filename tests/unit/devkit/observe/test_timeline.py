@@ -8,6 +8,7 @@ from typing import Any, get_args
 import pytest
 
 from devkit.container.memory import KindMemory, TreeMemory
+from devkit.headroom.window import HeadroomSample
 from devkit.observe.about import About, Difference
 from devkit.observe.arm_end import EndByCondition, EndByDeadline
 from devkit.observe.kit_events import (
@@ -17,7 +18,6 @@ from devkit.observe.kit_events import (
     FaultEnded,
     GuardianStarted,
     HarnessError,
-    HeadroomSampled,
     KitEvent,
     LatencyOfSecond,
     NotObservable,
@@ -84,7 +84,7 @@ ALL: tuple[TimelineEvent, ...] = (
     LatencyOfSecond(at_s=3, count=2, waiting=1, p50_s=0.5),
     CalibrationTaken(quantum_s=0.02, baseline="kept", measured_s=0.03, slowdown=1.5),
     StretchChosen(stretch=2, by="repeat"),
-    HeadroomSampled(from_s=1, to_s=2, slowdown=1.2, pressure=0.1),
+    HeadroomSample(from_s=1, to_s=2, slowdown=1.2, pressure=0.1),
     ProbeEnded(exit_code=1),
     FaultBegun(name="broker", asked="pause: {part: kafka}", from_s=3),
     FaultEnded(name="broker", asked="pause", from_s=3, to_s=4, acted=True, did="stopped", irreversible=("x",)),
