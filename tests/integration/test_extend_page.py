@@ -6,6 +6,7 @@ itself has to show.
 """
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,8 @@ def play(directory: Path, name: str) -> Any:
     ended = subprocess.run(
         [sys.executable, "-m", "devkit.cli.main", "scenario", "run", f"{name}.yaml", "--plain", "--json"],
         cwd=directory,
+        # The command of an example is the Python of the tests.
+        env=os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"},
         capture_output=True,
         text=True,
         timeout=550,
