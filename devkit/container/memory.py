@@ -15,6 +15,8 @@ from typing import Literal
 import psutil
 from pydantic import BaseModel, ConfigDict
 
+from devkit.container.process_kind import process_kind
+
 Measure = Literal["proportional", "resident"]
 Kind = Literal["driver", "JVM heap", "JVM besides the heap", "Python daemon", "Python worker", "other"]
 
@@ -50,32 +52,14 @@ class TreeMemory(_Model):
         return sum(row.size for row in self.rows)
 
 
-def kinds(processes: Iterable[psutil.Process], root: int) -> dict[psutil.Process, Kind]:
-    """The kind of each process of a program whose first process is `root`; a JVM counts as `JVM besides the heap`.
-
-    PySpark's workers are forks of its daemon, so their command line is the daemon's and their parent tells.
-    """
-    found: dict[psutil.Process, Kind] = {}
-    daemons: set[int] = set()
-    parents: dict[psutil.Process, int] = {}
-    for process in processes:
-        with contextlib.suppress(psutil.Error):
-            command, parents[process] = process.cmdline(), process.ppid()
-            found[process] = _kind(process.pid == root, process.name(), command)
-            if found[process] == "Python daemon":
-                daemons.add(process.pid)
-    for process, kind in found.items():
-        if kind == "Python daemon" and parents[process] in daemons:
-            found[process] = "Python worker"
-    return found
-
-
 def tree_memory(processes: Iterable[psutil.Process], root: int) -> TreeMemory:
     """The memory of the processes now, each JVM without a split; those that end meanwhile are left out."""
     rows = []
-    for process, kind in kinds(processes, root).items():
+    for process in processes:
         with contextlib.suppress(psutil.Error, OSError):
-            rows.append(KindMemory(pid=process.pid, kind=kind, size=_size(process)))
+            kind = process_kind(process, root)
+            row_kind: Kind = "JVM besides the heap" if kind == "JVM" else kind
+            rows.append(KindMemory(pid=process.pid, kind=row_kind, size=_size(process)))
     return TreeMemory(rows=tuple(rows))
 
 
@@ -99,14 +83,6 @@ def _named(kind: Kind, sizes: Sequence[int]) -> str:
 
 def _mib(size: int) -> str:
     return f"{size / (1 << 20):,.0f}"
-
-
-def _kind(is_root: bool, name: str, command: Sequence[str]) -> Kind:
-    if name == "java":
-        return "JVM besides the heap"
-    if any("pyspark" in word and "daemon" in word for word in command) or "devkit.debug.spark_daemon" in command:
-        return "Python daemon"
-    return "driver" if is_root else "other"
 
 
 def _size(process: psutil.Process) -> int:

@@ -6,31 +6,22 @@ It follows the output topic of the arm's configuration until it is stopped; noth
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
-import psutil
-from pydantic import BaseModel
-
-from devkit.guardian import Guardian
-from devkit.observe.arm import FirstTry
 from devkit.observe.checkpoint import Offsets
 from devkit.observe.deferrals import Deferrals
 from devkit.observe.sample import Sample
 from devkit.observe.sight import SIGHTS, Sight
-from devkit.programs.context import ProgramContext, Say
+from devkit.programs.context import ProgramContext
 from devkit.programs.launch import Launch
+from devkit.programs.like_pipeline import ConfiguredLikePipeline, ProgramLikePipeline
 from devkit.programs.places import Places
-from devkit.programs.program import Program, Role
-from devkit.programs.spark.configuration import GIVEN_BY_STACK, configuration, effective, topics_of, write_config
+from devkit.programs.program import Program
+from devkit.programs.spark.configuration import configuration, write_config
 from devkit.programs.spark.job import job_named
 from devkit.programs.state import ProgramState
-from devkit.programs.topics import ProgramTopics
-from devkit.stack.stack import Stack
 from devkit.traffic.publish import Publisher
 from located_config.extension import environment_for
-from pipeline.config import PipelineConfig
 
 _REFUSED = 2
 
@@ -62,19 +53,16 @@ class ConsumerView:
 
 
 @dataclass(frozen=True)
-class ConfiguredConsumer:
+class ConfiguredConsumer(ConfiguredLikePipeline):
     """A consumer with the configuration of an arm."""
 
-    config: PipelineConfig
-    serves_metrics: bool = False
-    commit_within: timedelta | None = None
+    @property
+    def serves_metrics(self) -> bool:
+        return False
 
     @property
-    def topics(self) -> ProgramTopics:
-        return topics_of(self.config)
-
-    def effective(self) -> dict[str, Any]:
-        return effective(self.config)
+    def commit_within(self) -> None:
+        return None
 
     def launch(self, context: ProgramContext) -> Launch:
         """It reads from the beginning at each start."""
@@ -85,32 +73,18 @@ class ConfiguredConsumer:
         environment = {**context.stack.object_store.credentials(), **environment_for("job")}
         return Launch(argv, environment, scratch=context.scratch, container=container)
 
-    def try_start(self, context: ProgramContext) -> FirstTry | None:  # noqa: ARG002 - part of the interface
-        return None
-
     def view(self, state: ProgramState, context: ProgramContext) -> ConsumerView:  # noqa: ARG002 - part of the interface
         return ConsumerView()
 
-    def role_of(self, process: psutil.Process, first: int) -> Role | None:
-        return "driver" if process.pid == first else None
-
 
 @dataclass(frozen=True)
-class ConsumerProgram:
+class ConsumerProgram(ProgramLikePipeline):
     """`job` is the one whose output is read; None leaves it to the configuration."""
 
     job: str | None = None
-    command: str = ""
-    model: type[BaseModel] = PipelineConfig
-    given_by_stack: tuple[tuple[str, ...], ...] = GIVEN_BY_STACK
-    unstretchable: str = ""
-    takes_debugger: bool = False
 
     def configure(self, places: Places, settings: Mapping[str, Any]) -> ConfiguredConsumer:
-        return ConfiguredConsumer(configuration(places, settings, self.job))
-
-    def make_ready(self, guardian: Guardian, stack: Stack, logs: Path, say: Say) -> None:
-        """Nothing has to be made for it."""
+        return ConfiguredConsumer(config=configuration(places, settings, self.job))
 
 
 @dataclass(frozen=True)

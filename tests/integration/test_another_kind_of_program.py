@@ -35,7 +35,7 @@ class Configured(ConfiguredCommand):
 class Script(CommandProgram):
     def configure(self, places, settings):
         configured = super().configure(places, settings)
-        return Configured(configured.line, configured.config)
+        return Configured(config=configured.config, line=configured.line)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ Cli = Callable[..., CliRun]
 @pytest.mark.slow
 def test_each_program_is_told_apart(devkit_cli: Cli) -> None:
     run = devkit_cli("scenario", "run", SCENARIO, "--arm", "incident")
-    assert run.wait() == 0, run.output()
+    assert run.wait(500) == 0, run.output()
     (file,) = run.out.glob("*/*/result.json")
     incident: dict[str, Any] = json.loads(file.read_text())["arms"]["incident"]
     assert (incident["ended_by"], incident["restarts"]) == ("drained", 0)

@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import psutil
-from pydantic import BaseModel
 
 from devkit.debug.debugger import PATIENCE
 from devkit.errors import StackError, UsageError
@@ -16,41 +14,23 @@ from devkit.guardian import Guardian
 from devkit.observe.arm import FirstTry
 from devkit.programs.context import ProgramContext, Say
 from devkit.programs.launch import Launch
+from devkit.programs.like_pipeline import ConfiguredLikePipeline, ProgramLikePipeline
 from devkit.programs.places import Places
 from devkit.programs.program import Program, Role
-from devkit.programs.spark.configuration import GIVEN_BY_STACK, configuration, effective, topics_of
+from devkit.programs.spark.configuration import configuration
 from devkit.programs.spark.job import job_named
 from devkit.programs.spark.roles import role_of
 from devkit.programs.spark.view import SparkView
 from devkit.programs.state import ProgramState
-from devkit.programs.topics import ProgramTopics
 from devkit.stack.stack import Stack
-from pipeline.config import PipelineConfig
 
 # A scenario's incident arm is what the unsafe policies are there for.
 _OPTIONS = ("--allow-unsafe",)
 
 
 @dataclass(frozen=True)
-class ConfiguredSpark:
+class ConfiguredSpark(ConfiguredLikePipeline):
     """The pipeline with the configuration of an arm."""
-
-    config: PipelineConfig
-
-    @property
-    def topics(self) -> ProgramTopics:
-        return topics_of(self.config)
-
-    @property
-    def serves_metrics(self) -> bool:
-        return self.config.metrics.port is not None
-
-    @property
-    def commit_within(self) -> timedelta:
-        return self.config.stall_timeout
-
-    def effective(self) -> dict[str, Any]:
-        return effective(self.config)
 
     def launch(self, context: ProgramContext) -> Launch:
         # Spark and its Java are slow to import, and a file that is only checked needs neither.
@@ -92,18 +72,14 @@ class ConfiguredSpark:
 
 
 @dataclass(frozen=True)
-class SparkProgram:
+class SparkProgram(ProgramLikePipeline):
     """`job` is the one that `run:` names; None leaves it to the configuration."""
 
     job: str | None = None
-    command: str = ""
-    model: type[BaseModel] = PipelineConfig
-    given_by_stack: tuple[tuple[str, ...], ...] = GIVEN_BY_STACK
-    unstretchable: str = ""
     takes_debugger: bool = True
 
     def configure(self, places: Places, settings: Mapping[str, Any]) -> ConfiguredSpark:
-        return ConfiguredSpark(configuration(places, settings, self.job))
+        return ConfiguredSpark(config=configuration(places, settings, self.job))
 
     def make_ready(self, guardian: Guardian, stack: Stack, logs: Path, say: Say) -> None:
         """Makes the class cache where there is none; a run goes on without when that fails."""

@@ -9,9 +9,9 @@ import contextlib
 
 import psutil
 
+from devkit.container.process_kind import process_kind
 from devkit.programs.program import Role
 
-_DAEMONS = ("pyspark.daemon", "devkit.debug.spark_daemon")
 _EXECUTORS = ("org.apache.spark.deploy.SparkSubmit", "org.apache.spark.executor.CoarseGrainedExecutorBackend")
 
 
@@ -20,14 +20,9 @@ def role_of(process: psutil.Process, first: int) -> Role | None:
     if process.pid == first:
         return "driver"
     with contextlib.suppress(psutil.Error):
-        words = process.cmdline()
-        if any(name in words for name in _EXECUTORS):
-            return "executor"
-        parent = process.parent()
-        if _is_daemon(words) and parent is not None and _is_daemon(parent.cmdline()):
+        kind = process_kind(process, first)
+        if kind == "Python worker":
             return "worker"
+        if kind == "JVM" and any(name in process.cmdline() for name in _EXECUTORS):
+            return "executor"
     return None
-
-
-def _is_daemon(words: list[str]) -> bool:
-    return any(name in words for name in _DAEMONS)

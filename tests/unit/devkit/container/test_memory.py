@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from devkit.container.memory import MEASURE, KindMemory, TreeMemory, describe, heap_size, kinds, split, tree_memory
+from devkit.container.memory import MEASURE, KindMemory, TreeMemory, describe, heap_size, split, tree_memory
 
 MIB = 1 << 20
 HOLDS_64_MIB = "import sys; kept = b'x' * (64 << 20); print('ready', flush=True); sys.stdin.read()"
@@ -75,41 +75,6 @@ def test_what_two_processes_share_counts_once() -> None:
         resident = sum(process.memory_info().rss for process in processes)
     assert len(both.rows) == 2
     assert both.total < resident - shared // 2
-
-
-class _Named:
-    def __init__(self, pid: int, ppid: int, name: str, *command: str) -> None:
-        self.pid, self._ppid, self._name, self._command = pid, ppid, name, list(command)
-
-    def name(self) -> str:
-        return self._name
-
-    def ppid(self) -> int:
-        return self._ppid
-
-    def cmdline(self) -> list[str]:
-        return self._command
-
-
-def test_the_kinds_of_a_spark_program() -> None:
-    daemon = ("python", "-m", "pyspark.daemon", "pyspark.worker")
-    tree = [
-        _Named(10, 1, "python", "python", "-m", "pipeline", "run"),
-        _Named(11, 10, "java", "java", "-Xmx1g"),
-        _Named(12, 11, "python", *daemon),
-        _Named(13, 12, "python", *daemon),
-        _Named(14, 12, "python", *daemon),
-        _Named(15, 10, "sh", "sh", "-c", "true"),
-    ]
-    found = kinds(tree, root=10)  # type: ignore[arg-type]
-    assert list(found.values()) == [
-        "driver",
-        "JVM besides the heap",
-        "Python daemon",
-        "Python worker",
-        "Python worker",
-        "other",
-    ]
 
 
 def test_the_heap_is_what_lies_low_and_is_no_file() -> None:

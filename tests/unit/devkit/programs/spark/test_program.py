@@ -121,6 +121,9 @@ class FakeProcess:
             raise psutil.NoSuchProcess(self.pid)
         return self._command
 
+    def name(self) -> str:
+        return self._command[0]
+
     def parent(self) -> "FakeProcess | None":
         return self._parent
 

@@ -1,0 +1,27 @@
+"""What kind of process one of a program is, by its command line: memory is told by it, and faults find theirs by it."""
+
+from typing import Literal
+
+import psutil
+
+ProcessKind = Literal["driver", "JVM", "Python daemon", "Python worker", "other"]
+
+_DAEMONS = ("pyspark.daemon", "devkit.debug.spark_daemon")
+
+
+def process_kind(process: psutil.Process, first: int) -> ProcessKind:
+    """`first` is the id of the process that was started. Raises psutil.Error for one that has ended.
+
+    PySpark's workers are forks of its daemon, so their command line is the daemon's and their parent tells.
+    """
+    if _is_daemon(process):
+        parent = process.parent()
+        return "Python worker" if parent is not None and _is_daemon(parent) else "Python daemon"
+    if process.name() == "java":
+        return "JVM"
+    return "driver" if process.pid == first else "other"
+
+
+def _is_daemon(process: psutil.Process) -> bool:
+    words = process.cmdline()
+    return any(name in words for name in _DAEMONS)
