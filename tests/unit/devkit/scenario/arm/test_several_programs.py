@@ -126,7 +126,7 @@ def test_what_each_says_is_counted(stage: Stage, guardian: FileGuardian) -> None
 def test_processes_are_found_by_role(stage: Stage, guardian: FileGuardian) -> None:
     start_due(stage.arm)
     driver = cast(psutil.Process, SimpleNamespace(pid=1001))
-    other = cast(psutil.Process, SimpleNamespace(pid=7, cmdline=list, parent=lambda: None))
+    other = cast(psutil.Process, SimpleNamespace(pid=7, name=str, cmdline=list))
     guardian.started[0].processes = [driver, other]
     assert named(stage, "html").processes("driver") == [driver]
     assert named(stage, "html").processes("worker") == []
