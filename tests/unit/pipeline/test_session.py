@@ -3,7 +3,8 @@
 from types import SimpleNamespace
 from typing import Any
 
-from pipeline.session import heap_bytes, jvm_pid, known_keys
+from located_config.extension import VARIABLE
+from pipeline.session import _for_workers, heap_bytes, jvm_pid, known_keys
 
 
 def spark() -> Any:
@@ -24,3 +25,8 @@ def test_the_jvm_says_who_it_is() -> None:
 def test_the_jvm_says_its_heap_and_spark_its_settings() -> None:
     assert heap_bytes(spark()) == 5000
     assert known_keys(spark()) == {"spark.a", "spark.b"}
+
+
+def test_workers_are_told_where_a_job_of_an_extension_is() -> None:
+    assert _for_workers({}) == _for_workers({VARIABLE: ""}) == {}
+    assert _for_workers({VARIABLE: "/x/my_job.py"}) == {"spark.executorEnv.ENRICHMENT_EXTEND": "/x/my_job.py"}

@@ -11,6 +11,8 @@ from devkit.faults.journal import Journal, Page, journals
 from devkit.faults.undo import Undone, heal_faults, undo_ended, undo_lapsed
 from devkit.guardian import lease
 from devkit.guardian.state import RunState
+from located_config import extension
+from located_config.extension import load_extension
 from tests.unit.devkit.faults.fakes import DONE, Noted
 
 LONG_AGO = time.time() - lease.LEASE.total_seconds() - 5
@@ -114,4 +116,59 @@ def test_a_fault_of_a_package_that_is_not_here(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.delitem(registry.FAULTS._by_name, Noted.name)
     (found,) = heal_faults()
     assert "fault 'noted' of tests.unit.devkit.faults.fakes is not known here" in found.why
+    assert left() == ["a"]
+
+
+EXTENSION = """
+from pathlib import Path
+from typing import ClassVar
+
+from devkit.errors import StackError
+from devkit.faults import Acting, Context, Fault, Need, Undo, register
+
+
+@register
+class Scribbled(Fault):
+    name: ClassVar[str] = "scribbled"
+    summary: ClassVar[str] = "a file is there"
+    example: ClassVar[str] = "{}"
+
+    def needs(self) -> tuple[Need, ...]:
+        return ()
+
+    def begin(self, context: Context) -> Acting:
+        raise StackError("only its undoing is of interest")
+
+    @classmethod
+    def undo(cls, undo: Undo) -> None:
+        Path(undo.data["file"]).unlink()
+"""
+
+
+def test_a_fault_of_an_extension_is_undone_where_it_is_not_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry.FAULTS, "_by_name", dict(registry.FAULTS))
+    monkeypatch.setattr(extension, "_loaded", {})
+    mine, scribbled = tmp_path / "mine.py", tmp_path / "scribbled"
+    mine.write_text(EXTENSION)
+    scribbled.touch()
+    load_extension(str(mine), tmp_path)
+    found = Journal("run1").open("a", registry.FAULTS["scribbled"]())
+    found.plan(Undo(data={"file": str(scribbled)}, outlives_run=True))
+    assert found.entry.extension == str(mine)
+    # Another process knows nothing of it but what the journal says.
+    monkeypatch.setattr(extension, "_loaded", {})
+    monkeypatch.delitem(registry.FAULTS._by_name, "scribbled")
+    (undone,) = heal_faults()
+    assert undone.why == ""
+    assert not scribbled.exists()
+
+
+def test_an_extension_that_is_gone_is_named(tmp_path: Path) -> None:
+    found = page("a")
+    found.entry = found.entry.model_copy(update={"fault": "gone", "extension": str(tmp_path / "gone.py")})
+    found.write()
+    (undone,) = heal_faults()
+    assert undone.why == f"fault 'gone' cannot be undone: {tmp_path}/gone.py: there is no such file"
     assert left() == ["a"]

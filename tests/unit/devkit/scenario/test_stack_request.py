@@ -1,9 +1,15 @@
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from devkit.errors import UsageError
 from devkit.scenario.arm_name import ARMS
 from devkit.scenario.model import Scenario
 from devkit.scenario.options import RunOptions
 from devkit.scenario.stack_request import stack_request
+from located_config import registry
+from located_config.registry import Addition
 
 OPTIONS = RunOptions(ARMS, Path("runs"), keep=False, repeat="devkit scenario run an-incident")
 
@@ -23,3 +29,23 @@ def test_the_stack_is_asked_for_what_the_file_needs(scenario: Scenario) -> None:
     assert (asked.brokers, asked.proxied) == (3, frozenset({"kafka", "object-store"}))
     assert asked.limits is not None
     assert asked.limits.memory == 1 << 30
+
+
+@pytest.fixture
+def _of_an_extension(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the scenario's fault `body` were."""
+    body = Addition("fault of the mock", "body", "my_fault", "/home/me/my_fault.py:7")
+    monkeypatch.setattr(registry, "_additions", [body])
+
+
+@pytest.mark.usefixtures("_of_an_extension")
+@pytest.mark.parametrize("stack", ["compose", "testcontainers"])
+def test_a_stack_of_containers_refuses_a_fault_that_its_mock_does_not_know(scenario: Scenario, stack: str) -> None:
+    with pytest.raises(UsageError, match=f"the mock's image of the {stack} stack does not have that file"):
+        stack_request(scenario, replace(OPTIONS, stack=stack))
+
+
+@pytest.mark.usefixtures("_of_an_extension")
+@pytest.mark.parametrize("stack", ["embedded", "external"])
+def test_other_stacks_may_know_it(scenario: Scenario, stack: str) -> None:
+    assert stack_request(scenario, replace(OPTIONS, stack=stack)).topics
