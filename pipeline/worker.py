@@ -155,7 +155,7 @@ def enrich_around(
     return functools.partial(_main_lane, of_worker(config, workers).model_dump_json(by_alias=True), fence, target)
 
 
-def work_off(
+def process_deferred(
     config: PipelineConfig,
     entries: Sequence[Entry],
     facts: "Accumulator[list[Fact]]",

@@ -42,7 +42,9 @@ def fault() -> None:
 @click.option("--latency", metavar="TIME", help="Wait before the answer: 2s, 300ms.")
 @click.option("--size", metavar="SIZE", help="A page of exactly that size: 20MiB.")
 @click.option("--parse", metavar="TIME", help="Each render holds the parser that long.")
-@click.option("--capacity", type=int, metavar="N", help="So many renders at once; others queue.")
+@click.option(
+    "--capacity", type=int, metavar="N", help="Number of renders at once; other requests queue. Default: no limit."
+)
 @click.option("--gateway-timeout", metavar="TIME", help="A proxy answers 504 after that time.")
 @click.option("--share", metavar="SHARE", help="Of that share of all pages only: 5%.")
 @click.option("--page", metavar="TITLE", help="Of this page only.")
@@ -50,8 +52,13 @@ def fault() -> None:
 @click.option("--revision", type=int, help="Of this revision only.")
 @click.option("--path", metavar="GLOB", help="Of requests for such paths only.")
 @click.option("--method", help="Of requests of this method only.")
-@click.option("--for", "for_", metavar="TIME", help="From now on for so long; else until it is removed.")
-@click.option("--times", type=int, metavar="N", help="For so many requests, then no more.")
+@click.option(
+    "--for",
+    "for_",
+    metavar="TIME",
+    help="Keep the fault for this time from now on, for example 30s. Default: until it is removed.",
+)
+@click.option("--times", type=int, metavar="N", help="Number of requests for which the fault fires. Default: no limit.")
 @click.option("--name", help="Its name; by default made of what it does.")
 @extend_option
 @run_id_option
@@ -154,7 +161,7 @@ def _add_on_a_part(run: "RunState", item: "TimelineItem", control: "FaultControl
 
 
 def _tell_whose(run: "RunState", run_id: str | None) -> None:
-    """What somebody may not know who named no stack: that there were others, and what it does to a scenario."""
+    """What an operator may not know who named no stack: that there were others, and what it does to a scenario."""
     if not run.released:
         click.echo(
             "  a command is running on that stack: if it is a scenario, its verdict is now inconclusive", err=True

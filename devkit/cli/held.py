@@ -1,4 +1,4 @@
-"""Which parts of a stack a fault holds now: said wherever somebody looks at the stack and wonders."""
+"""Which parts of a stack a fault holds now: reported by every command that shows the stack."""
 
 import contextlib
 from collections.abc import Iterator

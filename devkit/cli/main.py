@@ -27,7 +27,7 @@ from devkit.errors import INCONCLUSIVE, INTERRUPTED, DevkitError
 
 
 class _ReaderGoneError(Exception):
-    """Nobody reads the output any more."""
+    """The output is not read any more."""
 
 
 class _Group(click.Group):

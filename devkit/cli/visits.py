@@ -1,4 +1,4 @@
-"""What `down`, `heal` and `clean` say of stacks of somebody else's on which runs of this machine were."""
+"""What `down`, `heal` and `clean` report of external stacks on which runs of this machine were."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -21,6 +21,6 @@ def tell_visits(tidied: Iterable["Tidied"]) -> bool:
             continue
         click.echo(f"removed what run {visit.run_id} left below {visit.prefix} at {store}")
         if one.left:
-            click.echo(f"left at {kafka}, as somebody may use them by now: topics {', '.join(one.left)}")
+            click.echo(f"left at {kafka}, as they may be in use again: topics {', '.join(one.left)}")
             click.echo(f"  to remove one: kafka-topics.sh --bootstrap-server {kafka} --delete --topic NAME")
     return is_clean

@@ -76,7 +76,7 @@ NO_PAUSES = Pauses()
 
 
 def require_way_on(points: Sequence[PausePoint], limit: timedelta | None, stdin: TextIO | None) -> None:
-    """Raises UsageError when nobody could let a run go on: it would stand there until somebody kills it."""
+    """Raises UsageError when there is no way to let a run go on: it would wait until it is killed."""
     if points and limit is None and not is_terminal(stdin):
         raise UsageError(
             "--pause-at without a terminal would wait for ever",

@@ -1,4 +1,4 @@
-"""Certificates: a variable that names a bundle nobody can read breaks each download, with an obscure message."""
+"""Certificates: a variable that names an unreadable bundle breaks each download, with an obscure message."""
 
 import os
 import ssl

@@ -1,4 +1,4 @@
-"""Which share of the upstream's finished parses nobody waited for any more: load without use."""
+"""The share of the upstream's finished parses whose client was gone: load without use."""
 
 from devkit.expectations.base import Measure
 from devkit.expectations.bounds import ShareBound

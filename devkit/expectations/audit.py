@@ -9,7 +9,7 @@ from devkit.observe.arm import ArmObservation, TimelineEvidence
 from devkit.observe.sight import Sight, not_observable
 
 _OF_ABSENCE = {"lost"}
-"""Problems that records which nobody can see would not have been."""
+"""Problems that records which are not observable would not have been."""
 _OF_NO_MACHINE = {"lost", "out_of_order", "duplicated", "conflicting"}
 """Problems that no shortage of time excuses. The others it may have made: a fetch that timed out is an error event."""
 

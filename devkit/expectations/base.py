@@ -18,7 +18,7 @@ NOTHING: frozenset[Sight] = frozenset()
 
 @dataclass(frozen=True)
 class Finding:
-    """What was expected, what was measured, and whether the one meets the other; None is that nobody can tell.
+    """What was expected, what was measured, and whether the one matches the other; None where it cannot be judged.
 
     One that is `decisive` is excused by nothing, a machine that was short of time included.
     """
@@ -34,7 +34,7 @@ class ExpectationKind(Protocol):
     """`argument` is the type that its value in a scenario file must fit, `example` such a value in YAML, and `summary`
     a sentence or two on what is measured, or what holds.
 
-    Where a program does not show all that it `needs`, nobody can say whether it holds, and `judge` does not decide. One
+    Where a program does not show all that it `needs`, whether it holds is not known, and `judge` does not decide. One
     to which less may be enough needs nothing here, and decides in `judge`.
     """
 

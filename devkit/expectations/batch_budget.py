@@ -1,4 +1,4 @@
-"""How many source events were put aside because their batch was over its budget."""
+"""How many source events were deferred because their batch was over its budget."""
 
 from devkit.expectations.base import Measure
 from devkit.expectations.timing import of_commit

@@ -1,6 +1,6 @@
 """Whether the backlog drained: all traffic is published, the committed offset is at its end, nothing is deferred.
 
-Where no offsets are to be seen (a pipeline of one's own): every event that has to leave has left.
+Where offsets are not observable (some programs under test): every event that has to be emitted is.
 """
 
 from dataclasses import dataclass

@@ -19,7 +19,9 @@ from devkit.observe.sight import Sight
 
 @dataclass(frozen=True)
 class _FlatCommit:
-    """Where nobody could look for a while, the time is known between two bounds only, and so perhaps no answer is."""
+    """Where it was not observable for a while, the time is known between two bounds only, and so
+    perhaps no answer is.
+    """
 
     name: str = "flat_commit"
     summary: str = (
@@ -58,7 +60,7 @@ def _tell(flat: FlatCommit) -> str:
     said = f"{flat.duration_s:.1f} s at {flat.committed} of {flat.source_end}{cores}"
     if flat.at_most_s is None:
         return said
-    return f"{said}; it may have been {flat.at_most_s:.1f} s, as nobody could look while a part stood still"
+    return f"{said}; it may have been {flat.at_most_s:.1f} s, as it was not observable while a part stood still"
 
 
 def _cores(observation: ArmObservation) -> float | None:

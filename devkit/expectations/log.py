@@ -1,6 +1,7 @@
 """How often a program wrote an event on its standard output: `log: {event: order_violation, at_most: 0}`.
 
-Without a bound it is at least once. A program that wrote no event at all may have none to write, so nobody can tell.
+Without a bound it is at least once. A program that wrote no event at all may have none to write, so it cannot be
+judged.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """Whether the pipeline's metrics endpoint shows a metric: what a dashboard that asks for it would get, or its blank.
 
 One exists that is on the last page of some process: one that was there and has gone has vanished. One is missing that
-was on no page of the arm. Without a page that could be read nobody can tell.
+was on no page of the arm. Without a page that could be read it cannot be judged.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """Expectations that can name one of several programs of an arm: `restarts: {program: reader, at_most: 0}`.
 
-Without a name it is the first one. What is not observable of the program that is named, nobody can judge.
+Without a name it is the first one. What is not observable of the program that is named cannot be judged.
 """
 
 from typing import Annotated

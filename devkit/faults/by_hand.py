@@ -135,7 +135,7 @@ class HandFaults:
 
 
 def _lives(holder: int) -> bool:
-    """One that was killed may stand there as a zombie for ever, where nobody adopts processes."""
+    """One that was killed may remain a zombie for ever, where no process adopts orphans."""
     with contextlib.suppress(psutil.NoSuchProcess):
         return is_alive(psutil.Process(holder))
     return False

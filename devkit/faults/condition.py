@@ -40,7 +40,8 @@ class Seen:
     """What has been observed of an arm so far. `running` are the programs whose query runs, `events` what they said.
 
     `batches` are the numbers that were committed, `met` the rules of the mock that a request has met which has ended
-    since, `requests` what has come to the object store of what is waited for. A figure that nobody can see is absent.
+    since, `requests` what has come to the object store of what is waited for. A figure that is not observable is
+    absent.
     """
 
     figures: Mapping[Figure, int] = field(default_factory=lambda: MappingProxyType({}))
@@ -87,7 +88,7 @@ class Reached:
         return None
 
     def count(self, events: int) -> float:
-        """The number that it is compared with, of so many events."""
+        """The number that it is compared with, of this number of events."""
         return self.value * events if self.is_share else self.value
 
     def __str__(self) -> str:

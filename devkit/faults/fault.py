@@ -43,7 +43,7 @@ class Undo(BaseModel):
 class Proof:
     """What the part did. `acted` is False where that was not to be seen, and then `did` says what was seen instead.
 
-    `hides` says what nobody can see of the arm any more because of it, empty for nothing.
+    `hides` is what is not observable of the arm any more because of it, empty for nothing.
     """
 
     acted: bool

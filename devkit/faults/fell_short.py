@@ -32,7 +32,7 @@ class Extent:
 
 
 def fell_short(condition: Condition, extent: Extent, events: int) -> str:
-    """What was seen in place of the condition, in an arm for which so many events are published."""
+    """What was seen in place of the condition, in an arm for which this number of events is published."""
     match condition:
         case Reached():
             return _figure(condition, extent, events)

@@ -110,7 +110,7 @@ class Holder:
 
 
 def _say(news: News) -> None:
-    """Whoever asked may be gone by now."""
+    """The client that asked may be gone by now."""
     with contextlib.suppress(OSError):
         sys.stdout.write(news.model_dump_json() + "\n")
         sys.stdout.flush()

@@ -26,7 +26,7 @@ from devkit.guardian.lease import LEASE, RENEW_EVERY
 _TICK = timedelta(milliseconds=100)
 _HEALING = timedelta(seconds=150)
 _UNDONE = (
-    f"it did not last: it was undone from outside, as nobody renewed its lease for {LEASE.seconds} s "
+    f"it did not last: it was undone from outside, as its lease was not renewed for {LEASE.seconds} s "
     "(the command line stood still, or the clock was set)"
 )
 

@@ -47,7 +47,7 @@ def carry_out(page: Page, *, only_outliving: bool = False) -> None:
 
 
 def undo_lapsed(run_id: str) -> list[Undone]:
-    """Undo the faults of a run that goes on, as far as nobody renewed their leases."""
+    """Undo the faults of a run that goes on, as far as their leases were not renewed."""
     return [_undone(page) for page in Journal(run_id).pages() if has_lapsed(page.path)]
 
 
@@ -76,7 +76,7 @@ def _healed(journal: Journal) -> Iterator[Undone]:
             f"its page {path} is damaged or of another version of the kit; "
             "heal with that version, or delete the page when the part is as it was"
         )
-        yield Undone(journal.run_id, path.stem, "nobody knows what was asked", why=why)
+        yield Undone(journal.run_id, path.stem, "what was asked is unknown", why=why)
 
 
 def _undone(page: Page, *, only_outliving: bool = False) -> Undone:

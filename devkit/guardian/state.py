@@ -25,7 +25,7 @@ DIRECT = " direct"
 
 
 class PartPlace(BaseModel):
-    """One part of a stack: a process of this machine, a container, or something of somebody else's."""
+    """One part of a stack: a process of this machine, a container, or a part of an external stack."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -93,7 +93,7 @@ def state_path(run_id: str) -> Path:
 
 
 def visit_path(run_id: str) -> Path:
-    """Where a run notes that it is on a stack of somebody else's; see `devkit.stack.visits`."""
+    """Where a run notes that it is on an external stack; see `devkit.stack.visits`."""
     return cache_dir() / "visits" / f"{run_id}.json"
 
 

@@ -30,5 +30,5 @@ over a window when the mean is more than the margin times the run's stretch.
 **What it is not.** Beside many busy processes the quantum waits longer than its share of the cores alone would have
 it, as it is woken for each; so is the program under test, which hands every record from process to process. The
 program's own work counts as well: a machine is no less short when its load is the run's. On a processor that lowers
-its frequency while idle a quantum takes up to three times as long with nobody in the way, which the margin bears.
+its frequency while idle a quantum takes up to three times as long without other load, which the margin bears.
 """

@@ -134,7 +134,7 @@ class Watched:
     run: RunHeadroom
 
     def until(self, duration_s: float, own_load: tuple[tuple[float, float], ...] = ()) -> Headroom:
-        """From the arm's beginning on, for so long. `own_load` as `Headroom` has it."""
+        """From the arm's beginning on, for this time. `own_load` as `Headroom` has it."""
         samples = self.monitor.samples(self.begin_s, self.begin_s + duration_s)
         return Headroom(samples, self.run.margin, self.run.stretch, self.commit, own_load, duration_s)
 

@@ -22,7 +22,7 @@ _EVERY_S = 0.25
 
 
 def main() -> None:
-    """Until it is killed, or nobody reads its lines any more."""
+    """Until it is killed, or its lines are not read any more."""
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
         for paced, pause_s in _pauses():
             due_s = time.monotonic() + pause_s

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict
 class ProbeReading(BaseModel):
     """A quantum that was due at `due_s` and done at `done_s`, of the monotonic clock.
 
-    `core_s` is the quantum at the pace of its undisturbed parts, so what a core gave that nobody else wanted.
+    `core_s` is the quantum at the pace of its undisturbed parts, so what a core gave without other load.
     `waited_s` counts the time in which tasks of the machine waited for a core, None where nothing counts it. A quantum
     that is not `paced` followed another without a pause.
     """

@@ -17,17 +17,17 @@ SLOWEST = 1e6
 _SLOW_CORE = 1.5
 _WORTH_SAYING = 0.05
 _UNWATCHED = 0.25
-"""The share of an arm without samples from which on nobody knows what its machine did."""
+"""The share of an arm without samples from which on it is unknown what its machine did."""
 
 Window = timedelta | Literal["arm", "commit"]
-"""What a finding's time is: any part of an arm so long, all of the arm, or what a commit may take."""
+"""What a finding's time is: any part of an arm of that length, all of the arm, or what a commit may take."""
 
 
 @dataclass(frozen=True)
 class Headroom:
     """Of one arm. `samples` count from its beginning; `commit` is how long a commit may take before the program ends
     itself, None where it does not. `margin` is the scenario's, and a run that is stretched leaves that much more.
-    `lasted_s` is how long the arm took, None where nobody watched its machine.
+    `lasted_s` is how long the arm took, None where its machine was not watched.
 
     `own_load` are the times, from and to, in which the scenario itself loads the machine: what its expectations say of
     the program they say of it there, so that nothing that was sampled then makes the machine short.
@@ -59,7 +59,7 @@ class Headroom:
         return _by_core(self.samples, from_s, to_s)
 
     def shortage(self, window: Window) -> str | None:
-        """What was short, when and by how much, or that nobody knows; None where nothing was."""
+        """What was short, when and by how much, or that it is unknown; None where nothing was."""
         if unwatched := self._unwatched():
             return unwatched
         slow = self.slowest(window)
@@ -86,7 +86,7 @@ class Headroom:
 
 
 UNMEASURED = Headroom(())
-"""Of a machine that nobody watched: nothing is known to be short."""
+"""Of a machine that was not watched: nothing is known to be short."""
 
 
 def cause(samples: Sequence[HeadroomSample], slow: Slow) -> str:

@@ -1,7 +1,7 @@
-"""Makes everything of a model slower alike: each duration so many times as long, each rate that much lower.
+"""Makes everything of a model slower alike: each duration multiplied, each rate divided by a number.
 
-What a field is, its type says: a `timedelta` is a duration, and what is so many a second is marked `PER_SECOND`, as
-`located_config.rate.Rate` is. Sizes, counts, shares and names stay. Defaults count: a duration that nobody wrote is
+What a field is, its type says: a `timedelta` is a duration, and what is a number per second is marked `PER_SECOND`, as
+`located_config.rate.Rate` is. Sizes, counts, shares and names stay. Defaults count: a duration that was not written is
 stretched, and is written then. A model with values that its types do not tell of says by a method, `slower`, what
 becomes of it.
 """
@@ -27,7 +27,7 @@ class SlowedByItself(Protocol):
 
 def stretched(model: M, by: int) -> M:
     """The model, checked again. Raises pydantic's ValidationError where a stretched value is beyond its bounds, and
-    OverflowError where none can be so long.
+    OverflowError where none can be that long.
     """
     slower: M = model if by == 1 else _value(model, by, is_rate=False)
     return slower

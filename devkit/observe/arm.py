@@ -50,8 +50,8 @@ class Evidence(BaseModel):
 class TimelineEvidence(FaultOutcome):
     """What became of one fault of the scenario's `timeline` in one arm.
 
-    `fired` is whether it began; of one that never did, `did` says how far the arm came. `hides` is what nobody can see
-    of the arm because of it.
+    `fired` is whether it began; of one that never did, `did` says how far the arm came. `hides` is what is not
+    observable of the arm because of it.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -77,13 +77,12 @@ class ArmObservation:
     """`past_failed_batch` is None where no batch failed; the expectations explain `replays` and `replayed_offsets`.
 
     `failures` are the texts with which pipeline processes said that they failed, in order; `stalls` are those of them
-    that say that no commit came in its time. `unseen` is what a pipeline of one's own did not show, or a fault hid;
-    without offsets, `left` stands in for them. `caveats` say what somebody did to the arm, so that it shows nothing of
-    the scenario.
-    `metrics` is what the pipeline's own endpoint showed, and `tried_first` is None where no start was tried.
-    `programs` has each of them where there are several; what else is said of a program is of the first. `log` counts
-    the events on its standard output by name. `complaints` are what the programs said first when something went wrong,
-    in the order of time.
+    that say that no commit came in its time. `unseen` is what the program under test did not show, or a fault hid;
+    without offsets, `left` stands in for them. `caveats` say what was done by hand to the arm, so that it shows nothing
+    of the scenario. `metrics` is what the pipeline's own endpoint showed, and `tried_first` is None where no start was
+    tried. `programs` has each of them where there are several; what else is said of a program is of the first. `log`
+    counts the events on its standard output by name. `complaints` are what the programs said first when something went
+    wrong, in the order of time.
     """
 
     duration_s: float

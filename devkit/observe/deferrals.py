@@ -23,7 +23,7 @@ _POLL_MS = 50
 
 
 class Standing:
-    """The fold itself. `unreadable` are keys that name no source event; `over_budget` are events that were put aside as
+    """The fold itself. `unreadable` are keys that name no source event; `over_budget` are events that were deferred as
     their batch was over its budget.
     """
 

@@ -12,7 +12,8 @@ class _Model(BaseModel):
 class Answers(_Model):
     """Requests that ended, by the status of their answer; `none` are those that ended without one.
 
-    Whoever gave up waiting got nothing, so those count against the `success_rate` like any answer that is not a 200.
+    A client that gave up waiting got nothing, so those count against the `success_rate` like any answer that is not a
+    200.
     """
 
     by_status: dict[str, int]
@@ -32,7 +33,7 @@ class FlatCommit(_Model):
     It begins with the first query of the arm at the earliest, and goes on over restarts. `from_s` counts from the
     arm's start, `committed` of `source_end` is where it stood. The cores are CPU seconds a second that the pipeline
     used in it while a query ran; both are None when none did for the length of a sample. `at_most_s` is how long it may
-    have been where nobody could look for a while (a part stood still under a fault), else None.
+    have been where it was not observable for a while (a part stood still under a fault), else None.
     """
 
     duration_s: float
@@ -48,7 +49,7 @@ class LatencyFigures(_Model):
     """End-to-end seconds: from an event's append to the source to the append of its first output or error event.
 
     `left` events did, `waiting` ones did not by the arm's end, and count as later than all others. A percentile is
-    None where so many wait that it is not known.
+    None where too many wait for it to be known.
     """
 
     left: int
@@ -63,7 +64,7 @@ class Figures(_Model):
     """Everything is of the time in which the pipeline was kept running; None is what could not be measured.
 
     `amplification` is requests for each distinct fetch. `abandoned_share` is the share of the upstream's finished
-    parses whose answer nobody waited for any more. `answers_after_fault` are of the time from the end of the
+    parses whose client was gone. `answers_after_fault` are of the time from the end of the
     last fault that has one to the end of the traffic. `deferred_ever` counts source events that ever stood in
     the deferral topic, `over_budget` those among them whose batch was over its budget. `healthy_latency` is of
     events whose page met no rule that picks pages. `container` is None where the program's processes had no limits.

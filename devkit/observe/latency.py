@@ -1,7 +1,7 @@
 """End-to-end latency: from an event's append to the source to the append of its first output or error event.
 
 Both moments are the records' own timestamps, which the topics of a run have their broker set. An event that has not
-left by the arm's end has waited for its age at least, and nobody knows how much longer: percentiles are bounds.
+left by the arm's end has waited for its age at least, and how much longer is unknown: percentiles are bounds.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What may not be seen of a pipeline that is not the kit's own, or of an arm, and so what nobody can judge.
+"""What may not be observable of a program under test that is not the kit's own, or of an arm, and so cannot be judged.
 
 offsets      up to where it has committed: from a checkpoint in Spark's layout
 batches      which batches it planned: from `batch_started` lines on its standard output
@@ -6,8 +6,8 @@ words        how it says that it failed: from `started` and `failed` lines on it
 deferrals    its deferred events: from a deferral topic in the kit's layout
 sources      which event a record comes from: from the headers `source-topic`, `source-partition`, `source-offset`
 
-Whoever writes these is seen like the kit's own pipeline. What of an arm a fault may take from sight, whatever program
-is under test:
+A program that writes these is as observable as the kit's own pipeline. What of an arm a fault may take from sight,
+whatever program is under test:
 
 upstream     what the mock API was asked and answered: from its journal, which it forgets when it is started again
 """
@@ -35,6 +35,6 @@ BECAUSE: Mapping[Sight, str] = MappingProxyType(
 
 def not_observable(missing: frozenset[Sight], program: str | None = None) -> str:
     """As a measured value, of the program of that name where the arm has several."""
-    of_program = " in a pipeline of one's own" if program is None else f" in program {program}"
+    of_program = " in the program under test" if program is None else f" in program {program}"
     where = of_program if missing & SIGHTS else ""
     return f"n/a: not observable{where} ({'; '.join(BECAUSE[sight] for sight in sorted(missing))})"

@@ -23,7 +23,7 @@ class ProxySilentError(StackError):
 
 
 class ProxyGoneError(ProxySilentError):
-    """Nobody listens where the proxy did."""
+    """There is no listener any more where the proxy was."""
 
 
 class ProxyRefusedError(StackError):
@@ -110,7 +110,7 @@ class ProxyControl:
 
 
 def _is_refused(error: BaseException | None) -> bool:
-    """Whether there was nobody to connect to, which is told at the end of the causes alone."""
+    """Whether there was no server to connect to, which is told at the end of the causes alone."""
     while error is not None and not isinstance(error, ConnectionRefusedError):
         error = error.__cause__ or error.__context__
     return error is not None

@@ -54,7 +54,7 @@ def create_control(proxy: Proxy) -> Starlette:
             Route("/listeners/{name}/toxics", toxics, methods=["GET", "POST"]),
             Route("/listeners/{name}/toxics/{toxic:path}", toxic, methods=["DELETE"]),
         ],
-        # A name of somebody else's that resolves to loopback would let a browser's page in.
+        # A foreign host name that resolves to loopback would let a browser's page in.
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])],
         exception_handlers={RefusedError: _refused, ValidationError: _invalid},
     )

@@ -70,7 +70,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class ArmRecord:
-    """`ended_by` is None where the arm was cut short. `unseen` is what a pipeline of one's own did not show,
+    """`ended_by` is None where the arm was cut short. `unseen` is what the program under test did not show,
     or a fault hid.
 
     Times count from the arm's first line, those of the samples too. `headroom` is empty where the machine was not

@@ -98,11 +98,11 @@ class ProgramResult(_Model):
 
 
 class ArmResult(_Model):
-    """One arm. `holds`: all its expectations do; None when none is broken and of some nobody can tell.
+    """One arm. `holds`: all its expectations do; None when none is broken and some cannot be judged.
 
     `end` is why it ended, `ended_by` the same in words. `failures` are what pipeline processes said when they failed,
     `complaints` what the programs said first when something went wrong, warnings too.
-    `caveats` say what somebody did to the arm while it was played (a debugger, a fault put in by hand), so that it
+    `caveats` say what was done by hand to the arm while it was played (a debugger, a fault put in by hand), so that it
     shows nothing of the scenario. `short` says that the machine was short of time for the end it came to, and is empty
     where it was not; `headroom` is None where it was not measured. `programs` has each of them where there are several;
     restarts, exceptions and failures are those of the first.
@@ -130,7 +130,7 @@ class ArmResult(_Model):
 class Result(_Model):
     """The whole run. `reasons` says why an outcome is not "reproduced and fixed".
 
-    `headroom` is None where it was not measured. `pipeline` is the command of a pipeline of one's own; empty for the
+    `headroom` is None where it was not measured. `pipeline` is the command of the program under test; empty for the
     kit's.
     """
 

@@ -1,6 +1,6 @@
 """Writes what a person and a CI job read of a run, as the run goes on: junit.xml, report.html, summary.md.
 
-Each file is replaced as a whole, so nobody reads half of one. A report that cannot be written is said and costs
+Each file is replaced as a whole, so half of one is never read. A report that cannot be written is reported and costs
 nothing else: the verdict stands in `result.json`.
 """
 

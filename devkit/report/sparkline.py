@@ -1,4 +1,4 @@
-"""A series in one line of characters, and text that fits into so many columns of a terminal."""
+"""A series in one line of characters, and text that fits into a number of columns of a terminal."""
 
 from collections.abc import Sequence
 

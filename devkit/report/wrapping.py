@@ -1,6 +1,6 @@
 """Where lines end: at a terminal's width with a hanging indent, and nowhere else but at the end of a statement.
 
-A pipe, a CI log or a file gets one line a statement, which `grep` finds whole and which nobody has to join again.
+A pipe, a CI log or a file gets one line a statement, which `grep` finds whole.
 """
 
 import os

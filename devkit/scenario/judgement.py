@@ -25,7 +25,7 @@ class Judgement:
 
     @property
     def holds(self) -> bool | None:
-        """One that is broken decides; else one that nobody can judge, or an end that the machine made."""
+        """One that is broken decides; else one that cannot be judged, or an end that the machine made."""
         judged = [item.holds for item in self.expectations]
         if False in judged:
             return False

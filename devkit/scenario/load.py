@@ -76,7 +76,7 @@ def _strangers(scenario: Scenario) -> Iterator[Problem]:
             text = f"no such wiki in traffic.wikis ({', '.join(scenario.traffic.wikis)})"
             yield Problem((*base, "wiki"), text)
         for fault, why in rule.do.not_observable().items():
-            yield Problem(("mock", "rules", number, "do", fault), f"nobody can show that it fired, as {why}")
+            yield Problem(("mock", "rules", number, "do", fault), f"it cannot be shown that it fired: {why}")
     for arm in ARMS:
         for number, expectation in enumerate(scenario.expect.of(arm)):
             location: Location = ("expect", arm, number, expectation.kind)

@@ -12,11 +12,11 @@ FIRST_PLAY = "first-play"
 
 
 def stretch_to_repeat(result: Result, *, short_of_time: bool) -> int | None:
-    """The stretch to play again with; None where the verdict stands, or somebody chose the stretch."""
+    """The stretch to play again with; None where the verdict stands, or the stretch was chosen."""
     headroom = result.headroom
     if not short_of_time or headroom is None or headroom.stretch_by != "calibration":
         return None
-    # Where the machine was not watched at all, nobody knows how short it was.
+    # Where the machine was not watched at all, its shortage is unknown.
     worst = max((slowdown for arm in result.arms.values() for slowdown in _short(arm)), default=math.inf)
     return larger_stretch(headroom.stretch, worst, headroom.margin)
 

@@ -1,7 +1,7 @@
-"""A scenario played slower: every duration so many times as long and every rate that much lower, in both arms.
+"""A scenario played slower: every duration multiplied and every rate divided by a number, in both arms.
 
 So the machine has that many times as long for the same work, and the ratio that carries the incident stays. The
-configuration is resolved first: a timeout that nobody wrote is stretched as well. What is no value of a model (a
+configuration is resolved first: a timeout that was not written is stretched as well. What is no value of a model (a
 variable of an environment, a command's own settings, a file that a kind of program reads as it is) is not: a scenario
 that has any keeps the file's times unless a person says otherwise, or the ratio would be lost.
 """
@@ -56,7 +56,7 @@ def stretch_scenario(scenario: Scenario, by: int, instead: Program | None = None
 def not_stretched(scenario: Scenario, programs: Mapping[str, Program]) -> tuple[str, ...]:
     """The settings of its programs that no stretch reaches, each with the program's name where it has one.
 
-    A variable counts that has a figure in its value: nobody knows which of them are times.
+    A variable counts that has a figure in its value: which of them are times is unknown.
     """
     found = [(name, program.unstretchable) for name, program in programs.items() if program.unstretchable]
     for name in programs:

@@ -1,8 +1,8 @@
 """From findings and evidence to an outcome. It is computed from what was measured, and from nothing else.
 
-No proof that every fault fired in every arm: inconclusive, whatever the expectations say; so too when somebody did
+No proof that every fault fired in every arm: inconclusive, whatever the expectations say; so too when an operator did
 something to an arm. Then the incident arm must hold (else "not reproduced"), then the fixed arm (else "fix does not
-hold"). Each is refuted by one broken expectation; short of that, one that nobody can judge makes it inconclusive,
+hold"). Each is refuted by one broken expectation; short of that, one that cannot be judged makes it inconclusive,
 and so does one that depends on time on a machine that was short of it. What a fixed arm lost or reordered refutes the
 fix in any case.
 

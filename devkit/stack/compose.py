@@ -61,7 +61,7 @@ def start_compose(guardian: Guardian, logs: Path, request: StackRequest = NO_WIS
         try:
             project.up(_variables(ports, clients))
         except PortError:
-            # Somebody took a port between the look and the use of it.
+            # Another process took a port between the look and the use of it.
             if last:
                 raise
             project.down()

@@ -1,7 +1,7 @@
 """The life of a part that runs in a container.
 
 A `docker logs --follow` of the run copies what the part writes into the run's directory. It ends when the container
-ends, so as long as it runs nobody has to ask the engine; once it has ended the engine says how the part did.
+ends, so as long as it runs the engine need not be asked; once it has ended the engine says how the part did.
 """
 
 import time

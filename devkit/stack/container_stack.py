@@ -1,4 +1,4 @@
-"""A stack of containers, whoever starts them: where its parts are to be found, and when they are ready."""
+"""A stack of containers, for all that start them: where its parts are to be found, and when they are ready."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

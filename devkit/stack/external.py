@@ -1,7 +1,7 @@
-"""The external stack: parts that somebody else runs, at addresses that are given.
+"""The external stack: parts that an operator runs, at addresses that are given.
 
 The kit has no lever there but the mock's control, and is a guest: before anything starts it asks for all that a run
-will need, and refuses by name what it may not do. Topics that are there already are nobody's to delete unless it is
+will need, and refuses by name what it may not do. Topics that are there already are not deleted unless it is
 said; what the kit puts into the object store stays below the run's id.
 """
 
@@ -27,7 +27,7 @@ from devkit.stack.visits import Visit, over
 
 _NOWHERE = Path("/dev/null")
 _KAFKA_MS = 10_000
-_OTHER_TOPICS = "choose other topics in the scenario, or say `may_recreate_topics: true` where nobody needs them"
+_OTHER_TOPICS = "choose other topics in the scenario, or set `may_recreate_topics: true` where they are not needed"
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,14 @@ class RemoteLife:
     exit_code: None = None
 
     def require_guardian(self) -> None:
-        """Nobody of ours keeps it."""
+        """The kit does not keep it."""
 
     def last_words(self, lines: int = 5) -> str:  # noqa: ARG002 - part of the interface
         return "(its log is not ours)"
 
 
 class RemotePart(Part):
-    """A part of somebody else's, with no lever."""
+    """A part of an external stack, with no lever."""
 
     def __init__(self, name: str, address: str) -> None:
         self._address, self._life = address, RemoteLife(name)

@@ -8,7 +8,7 @@ LOOPBACK = "127.0.0.1"
 
 
 def free_port() -> int:
-    """A port nobody listens on now; who binds it may still lose a race, and starts again with another."""
+    """A port without a listener now; a server that binds it may still lose a race, and starts again with another."""
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
         return int(probe.getsockname()[1])

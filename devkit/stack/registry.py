@@ -19,7 +19,7 @@ DEFAULT = "embedded"
 
 
 def _testcontainers(guardian: Guardian, logs: Path, request: StackRequest) -> Stack:
-    # A library that nobody else needs, and that takes a moment to import.
+    # A library that only this needs, and that takes a moment to import.
     from devkit.stack.testcontainers import start_testcontainers
 
     return start_testcontainers(guardian, logs, request)

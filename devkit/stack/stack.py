@@ -1,8 +1,8 @@
-"""A stack of parts, whoever runs them: local processes, containers, or somebody else.
+"""A stack of parts: local processes, containers, or an external stack.
 
 A part has an address, a life and levers. What needs a part asks for the address; what waits for something asks the
-stack whether its parts still live, so that the error names the part that died and not whoever noticed first. A part
-that a fault holds is excused from that.
+stack whether its parts still live, so that the error names the part that died and not the one that noticed first. A
+part that a fault holds is excused from that.
 """
 
 import contextlib
@@ -143,7 +143,7 @@ class Stack:
 
     @contextlib.contextmanager
     def named_failures(self) -> Iterator[None]:
-        """Turns the error of somebody who talked to a dead part into one that names the part and its last words."""
+        """Turns the error of a client of a dead part into one that names the part and its last words."""
         try:
             yield
         except StackError as error:

@@ -1,10 +1,10 @@
-"""What runs of this machine have put into stacks of somebody else's: noted when they come, forgotten when they leave.
+"""What runs of this machine have put into external stacks: noted when they begin, forgotten when they end.
 
     come ─▶ note ─▶ … ─▶ leave: topics and objects are removed, the note too
                     └─ killed: the note stays ─▶ tidy: objects are removed, topics that are still there are named
 
 Objects lie below the run's id, so they are the run's for ever. Topics have the names that a scenario gives them, and
-somebody may have begun to use one that was left; so only a run that is just ending removes its own.
+another client may have begun to use one that remained; so only a run that is just ending removes its own.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ from devkit.stack.topics import remove_topics, topics_there
 
 
 class Visit(BaseModel):
-    """A run on a stack of somebody else's. `topics` are those that it makes, of names that are not its own."""
+    """A run on an external stack. `topics` are those that it makes, of names that are not its own."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -101,7 +101,7 @@ def tidy_all() -> list[Tidied]:
 
 
 def leave_all(run_id: str) -> list[Tidied]:
-    """Leave in the place of a run that was ended from outside; nothing when it was nobody's guest."""
+    """Leave in the place of a run that was ended from outside; nothing when it was on no external stack."""
     return [_tidied(visit, visit.leave) for visit in over() if visit.run_id == run_id]
 
 

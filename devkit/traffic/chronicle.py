@@ -135,7 +135,7 @@ class Chronicle:
         page, user = self._population.take_live(), self._user()
         change = replace(self._change("delete", page, when, user), reason=self._language().reason(self._rng))
         if self._rng.random() < 0.25:
-            # Suppressed pages do not come back: nobody but an oversighter could restore them.
+            # Suppressed pages do not come back: only an oversighter could restore them.
             change = replace(change, is_suppressed=True, performer=None, prior_flags=page.latest.visibility.flags())
         else:
             self._population.deleted.add(page)

@@ -8,7 +8,8 @@
     undelete           insert     of restoring      none
     visibility_change  update     of the change     the changed flags as they were
 
-What nobody may see is absent: an editor or a comment that is hidden, nearly everything of a suppressed deletion.
+What is hidden from readers is absent: an editor or a comment that is hidden, nearly everything of a suppressed
+deletion.
 """
 
 from dataclasses import dataclass, field

@@ -117,7 +117,7 @@ class Population:
         return page
 
     def free_place(self, wiki: str, namespace_id: int | None = None) -> Place:
-        """A title nobody had on this wiki before; it is taken from now on."""
+        """A title that was not on this wiki before; it is taken from now on."""
         if namespace_id is None:
             namespace_id = self._rng.choices(tuple(_NAMESPACES), _NAMESPACE_WEIGHTS)[0]
         return self._place(wiki, namespace_id, _NAMESPACES[namespace_id] + "{}")

@@ -70,7 +70,7 @@ def connect_producer(bootstrap: str) -> Producer:
         max_request_size=_MAX_REQUEST_BYTES,
         delivery_timeout_ms=_DELIVERY_TIMEOUT_S * 1000,
     )
-    # It would flush when the interpreter ends, and say with a traceback that a dead broker takes nothing; whoever
+    # It would flush when the interpreter ends, and say with a traceback that a dead broker takes nothing; the code that
     # publishes closes the producer.
     producer._unregister_cleanup()  # noqa: SLF001
     return cast(Producer, producer)

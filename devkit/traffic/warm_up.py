@@ -1,6 +1,6 @@
 """A few edits that warm a program up before its traffic: a page each, none of them the traffic's, one to a partition.
 
-A plain edit is fetched with its parent, so whoever works it off has loaded everything that later ones need.
+A plain edit is fetched with its parent, so a program that processes it has loaded everything that later ones need.
 """
 
 from collections.abc import Callable

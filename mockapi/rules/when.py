@@ -55,7 +55,7 @@ class Numbers(Strict):
         default=None,
         ge=2,
         strict=True,
-        description="Of those numbers the first, and from there each one in so many.",
+        description="Of those numbers the first, and from there one in this number, for example `2` for every other.",
         examples=[2],
     )
 

@@ -86,7 +86,7 @@ def allowance_s(config: PipelineConfig) -> float:
     return min(config.deferral.inline_allowance.total_seconds(), deadline_s)
 
 
-def is_put_aside(load: Load, config: PipelineConfig) -> bool:
+def is_deferred(load: Load, config: PipelineConfig) -> bool:
     """Whether slow events are deferred from the main lane."""
     slow = load.slow_share > 0 and load.slow_latency_s > allowance_s(config)
     return slow and config.deferral.policy == "defer"
@@ -168,7 +168,7 @@ def _batch_s(config: PipelineConfig, load: Load, costs: Costs, workers: int, ste
 
 def _slow_lane(config: PipelineConfig, load: Load, costs: Costs) -> list[Limit]:
     """What deferral allows: beyond it the ledger fills, and the main lane waits."""
-    if not is_put_aside(load, config):
+    if not is_deferred(load, config):
         return []
     lane, bounds = config.deferral.slow_lane, config.deferral
     pages, round_s = round_pages_s(config, load, costs)

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from located_config.problem import in_line
 from pipeline.capacity.costs import MIB, Costs
-from pipeline.capacity.limits import EVENT_BYTES, Forecast, allowance_s, forecast, is_put_aside, round_pages_s
+from pipeline.capacity.limits import EVENT_BYTES, Forecast, allowance_s, forecast, is_deferred, round_pages_s
 from pipeline.capacity.load import Load, Place
 from pipeline.capacity.memory import executors_for, least_memory
 from pipeline.config import PipelineConfig
@@ -166,7 +166,7 @@ def _deferral(steady: float, load: Load, config: PipelineConfig, costs: Costs) -
     if config.deferral.policy == "none":
         return 0, 0
     lane = config.deferral.slow_lane
-    if not is_put_aside(load, config):
+    if not is_deferred(load, config):
         return lane.rounds, 0
     if load.slow_latency_s >= lane.deadline.total_seconds():
         raise RefusedError(

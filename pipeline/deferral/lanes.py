@@ -125,7 +125,7 @@ class Lanes:
 
         Raises PipelineError when the job is stopped in the wait.
         """
-        self._wait_while(self._unwell, number)
+        self._wait_while(self._unhealthy, number)
         self._wait_while(self._without_room, number)
         with self._lock:
             self._batch_running = True
@@ -209,7 +209,7 @@ class Lanes:
             self._waiting = False
         log.say(Resumed(batch=number))
 
-    def _unwell(self) -> Waiting | None:
+    def _unhealthy(self) -> Waiting | None:
         wikis = self._outages.waits
         return Waiting(reason=f"breaker open: {', '.join(wikis)}", wikis=wikis) if wikis else None
 

@@ -86,8 +86,8 @@ class Ledger:
     def plan(self, *, limit_entries: int, limit_bytes: int, now_ms: int) -> Snapshot:
         """Step 2: reserve what the next batch takes along, and freeze the rest.
 
-        Reservations are a prefix of their page, of pages that have no stuck entry and are not held; those that were put
-        aside first come first, up to the limits, but at least one. Raises ProtocolError while a batch is under way.
+        Reservations are a prefix of their page, of pages that have no stuck entry and are not held; those that were
+        deferred first come first, up to the limits, but at least one. Raises ProtocolError while a batch is under way.
         """
         if self._batch is not None:
             raise ProtocolError("a batch is planned while another is under way")

@@ -12,7 +12,7 @@ from pipeline.metrics.figures import Figures
 from pipeline.metrics.in_worker import reporting
 from pipeline.sink import write
 from pipeline.task_results import accumulated_list
-from pipeline.worker import RECORD_DDL, work_off
+from pipeline.worker import RECORD_DDL, process_deferred
 
 if TYPE_CHECKING:
     from pyspark.accumulators import Accumulator
@@ -36,7 +36,7 @@ class SparkRounds:
         """
         facts = self._accumulator()
         try:
-            function = work_off(self._config, entries, facts, epoch=epoch, limit_bytes=limit_bytes)
+            function = process_deferred(self._config, entries, facts, epoch=epoch, limit_bytes=limit_bytes)
             if self._figures is not None:
                 function = reporting(function, self._figures)
             # One task: the round's own bound on requests is for all of it.

@@ -25,7 +25,7 @@ from pipeline.records.output import SourceContent, source_value
 from pipeline.records.page_change import PageChange
 
 _TRANSIENT = ("maxlag", "ratelimited")
-_UNWELL = "internal_api_error"
+_SERVER_ERROR = "internal_api_error"
 
 
 class ContentJob:
@@ -141,7 +141,7 @@ class _Answer(_Part):
 
 def _refused(rev_id: int, error: _Error) -> Exception:
     code = error.code[:100]
-    if code in _TRANSIENT or code.startswith(_UNWELL):
+    if code in _TRANSIENT or code.startswith(_SERVER_ERROR):
         return TryAgainError(f"API error {code}", of_upstream=True)
     return _failed("upstream_error", f"revision {rev_id}: API error {code}: {error.info[:200]}")
 

@@ -36,7 +36,7 @@ def assert_nothing_is_left(run: Run) -> None:
 # That the process ends and says so is in the verdict on the stalled job, too.
 @pytest.mark.slow
 def test_a_batch_that_does_not_commit_ends_the_process(make_bench: MakeBench) -> None:
-    """The incident's way: mini-batches that wait for their slowest, and nothing is put aside."""
+    """The incident's way: mini-batches that wait for their slowest, and nothing is deferred."""
     settings = {
         "batch": {"isolation": "mini_batch", "mini_batch": 4},
         "fetch": {"deadline": "10m", "request_timeout": "10m"},

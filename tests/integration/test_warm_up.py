@@ -32,7 +32,7 @@ def test_the_warm_up_is_fetched_and_committed_and_nowhere_judged(devkit_cli: Cal
     assert samples[0]["requests"] == samples[0]["committed"] == samples[0]["outputs"] == 0
     last = samples[-1]
     assert last["committed"] == last["source_end"] == EVENTS
-    assert last["requests"] == last["faults"]["quick"], "the rules are in force, and met all there is"
+    assert last["requests"] == last["faults"]["quick"], "the rules are effective, and matched every request"
     audit = fixed["audit"]
     assert (audit["inputs"], audit["unattributed"]) == (EVENTS, 0)
     assert last["outputs"] == audit["outputs"]

@@ -15,7 +15,7 @@ RULES: Mapping[int, str] = {
     8: "a repeated output is identical",
     9: "the start position is explicit",
     10: "memory comes from one number",
-    11: "the configuration in force is printed; a metric's name is used once",
+    11: "the effective configuration is printed; a metric's name is used once",
     12: "an event chooses no host",
 }
 
@@ -207,7 +207,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         rule=6,
-        what="events pass those of their page that were put aside in earlier batches",
+        what="events pass those of their page that were deferred in earlier batches",
         replacements=(
             Replacement(
                 "pipeline/deferral/lane.py", "blocked is not None and order(position)", "False and order(position)"
@@ -273,7 +273,7 @@ MUTANTS: tuple[Mutant, ...] = (
             Replacement("pipeline/memory/budget.py", "return Budget(applied(config, plan), ", "return Budget(config, "),
         ),
         test=f"{_DAY}::test_memory_comes_from_the_limit",
-        says="what is in force is not what the limit leaves",
+        says="what is effective is not what the limit leaves",
         where=_DRIVER,
     ),
     Mutant(

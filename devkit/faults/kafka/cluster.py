@@ -100,7 +100,7 @@ class Cluster:
         found = self._settings(ConfigResourceType.TOPIC, topic)
         return {key: value for key, (value, source) in found.items() if source == own}
 
-    def settings_in_force(self, topic: str) -> dict[str, str]:
+    def effective_settings(self, topic: str) -> dict[str, str]:
         """Its own, and what holds for it where it has none."""
         return {key: value for key, (value, _) in self._settings(ConfigResourceType.TOPIC, topic).items()}
 

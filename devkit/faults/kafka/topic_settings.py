@@ -50,7 +50,7 @@ class TopicSettings(Fault):
         topic = topic_of(context, self.topic)
         with cluster(context.kafka) as kafka:
             kafka.partitions(topic)
-            own, in_force = kafka.settings(topic), kafka.settings_in_force(topic)
+            own, effective = kafka.settings(topic), kafka.effective_settings(topic)
             before = {key: own.get(key) for key in self.settings}
             undo = Undo(
                 data={"kafka": context.kafka, "topic": topic, "before": orjson.dumps(before).decode()},
@@ -58,7 +58,7 @@ class TopicSettings(Fault):
             )
             context.plan(undo)
             kafka.alter_topic(topic, self.settings)
-        changes = any(in_force.get(key) != value for key, value in self.settings.items())
+        changes = any(effective.get(key) != value for key, value in self.settings.items())
         return _Changed(context.kafka, topic, changes, self.settings, undo)
 
     @classmethod

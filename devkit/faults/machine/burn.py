@@ -1,6 +1,6 @@
 """Uses one core until its standard input is closed: `python -m devkit.faults.machine.burn`.
 
-Whoever started it holds the other end, so it ends with that process, however that ends.
+The process that started it holds the other end, so it ends with that process, however that ends.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""`pause: {part: kafka}`: a part stands still. Its connections stay open, and nobody answers on them."""
+"""`pause: {part: kafka}`: a part stands still. Its connections stay open, without answers."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -54,7 +54,7 @@ class _Paused:
     run_id: str
     since_s: float
     question: Question
-    """Asked when it had just stopped, so that nobody has to wait for the silence at the end."""
+    """Asked when it had just stopped, to leave out the wait for the silence at the end."""
     clock: Callable[[], float] = time.monotonic
 
     def end(self) -> Proof:

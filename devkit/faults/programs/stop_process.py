@@ -48,7 +48,7 @@ class _Stopped:
     processes: Sequence[psutil.Process]
 
     def end(self) -> Proof:
-        """What is stopped shows it until it goes on; one that ended meanwhile was killed by somebody else."""
+        """What is stopped shows it until it goes on; one that ended meanwhile was killed from outside."""
         found = []
         for process in self.processes:
             state = "gone"

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict
 class Audit(BaseModel):
     """Counts of source events, except where it says records.
 
-    Each input ends in exactly one of `outputs`, `errors`, `filtered`, `deferred` (committed, and put aside in the
+    Each input ends in exactly one of `outputs`, `errors`, `filtered`, `deferred` (committed, and deferred in the
     deferral topic), `pending` (not yet committed, still in the source) or `lost`. Events that left more than once
     count once there, and in `duplicated` (records that repeat an earlier one byte for byte) or `conflicting` (records
     that differ from an earlier one of the same event, or an error for an event that also has an output).

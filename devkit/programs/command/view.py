@@ -22,7 +22,7 @@ class CommandView:
 
     says_when_it_runs = False
     writes_events = True
-    introduction = "somebody's own: committed offsets and batches are seen only if it shows them"
+    introduction = "the program under test: committed offsets and batches are observable only if it shows them"
     beginning = "it fetched or wrote anything"
 
     def __init__(self, state: ProgramState, bootstrap: str, topics: ProgramTopics, requests: Callable[[], int]) -> None:

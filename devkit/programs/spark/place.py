@@ -28,7 +28,7 @@ appender.console.name = console
 appender.console.target = SYSTEM_ERR
 appender.console.layout.type = PatternLayout
 appender.console.layout.pattern = %d{yyyy-MM-dd'T'HH:mm:ss.SSS} %p %c{1}: %m%n%ex
-# What every local run would say, and nobody needs to read.
+# What every local run would log, to no reader's use.
 logger.native.name = org.apache.hadoop.util.NativeCodeLoader
 logger.native.level = error
 logger.s3a.name = org.apache.hadoop.metrics2

@@ -61,7 +61,7 @@ def train(guardian: Guardian, stack: Stack, logs: Path) -> None:
 
 
 def training_config(stack: Stack) -> PipelineConfig:
-    """The pipeline's defaults on the stack, on topics of its own: those of a run may be somebody's."""
+    """The pipeline's defaults on the stack, on topics of its own: those of a run may be in use."""
     bootstrap = stack.kafka.bootstrap
     return PipelineConfig(
         source=Source(bootstrap_servers=bootstrap, topic=_TOPIC("source")),

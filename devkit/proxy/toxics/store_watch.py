@@ -1,6 +1,6 @@
 """Store watch: spoils nothing. It counts the requests that it is for, and holds each until it is taken away.
 
-So whoever waits for a request can act at exactly that point: the request goes on when the watch ends, or after `hold`.
+So the holder of a watch can act at exactly that point: the request goes on when the watch ends, or after `hold`.
 """
 
 import asyncio

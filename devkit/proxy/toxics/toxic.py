@@ -60,7 +60,7 @@ class Connection(Protocol):
         """End both sides with RST; returns how many held bytes were lost with that."""
 
     def sever(self, sense: Sense, proof: Proof) -> None:
-        """Close the receiver of that direction (of `both`: nobody) and swallow whatever comes from then on."""
+        """Close the receiver of that direction (of `both`: none) and swallow whatever comes from then on."""
 
 
 class StreamEffect:

@@ -30,7 +30,7 @@ def number(value: float) -> str:
 
 
 def moment(seconds: float) -> str:
-    """A time on a plot's axis, without its unit: nobody reads it finer than a tenth."""
+    """A time on a plot's axis, without its unit: it is read no finer than a tenth."""
     return f"{seconds:.1f}".removesuffix(".0")
 
 

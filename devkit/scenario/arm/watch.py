@@ -60,7 +60,7 @@ def _take_sample(arm: Arm) -> None:
 
 
 def _require_samples(arm: Arm, end: ArmEnd) -> None:
-    """Of an arm at which nobody could look there is nothing to judge. Raises StackError."""
+    """Of an arm that was not observable there is nothing to judge. Raises StackError."""
     if not arm.state.samples:
         raise StackError(
             f"arm {arm.name} came to its end ({end.text}) before anybody could look at it: "

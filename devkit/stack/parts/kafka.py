@@ -1,4 +1,4 @@
-"""Kafka as programs and the kit find it, whoever runs it, and the configuration of the brokers that we run."""
+"""Kafka as programs and the kit find it, on every stack, and the configuration of the brokers that we run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -24,7 +24,7 @@ from devkit.stack.ports import LOOPBACK, claim_port
 from devkit.waiting import wait_until
 
 _HEAP_BYTES = 512 * 1024 * 1024
-# Any id of the right form does: nobody else's broker knows it.
+# Any id of the right form does: no other broker knows it.
 _CLUSTER_ID = "ZGV2a2l0LWxvY2FsLWthZg"
 _FORMATTED = timedelta(seconds=60)
 _META = "meta.properties"

@@ -52,7 +52,7 @@ class LatencyCounts(BaseModel):
 class UpstreamCounts(BaseModel):
     """The load on the wiki's parser: `busy` and `queued` now, `max_queued` at most, the rest in all.
 
-    `abandoned` of the finished `parses` had nobody left who waited for them; `parse_s` is the time of all of them.
+    `abandoned` of the finished `parses` had no client waiting any more; `parse_s` is the time of all of them.
     """
 
     busy: int = 0
@@ -165,7 +165,7 @@ def start_mock_api(
 
 
 def await_mock_api(mock: MockApi, life: Life) -> None:
-    """Wait until the process has said that it is ready: until then somebody else may answer at its address."""
+    """Wait until the process has said that it is ready: until then another process may answer at its address."""
 
     def said() -> bool:
         require_running(life)

@@ -1,4 +1,4 @@
-"""The names of the parts that every stack has, whoever runs it."""
+"""The names of the parts that every stack has."""
 
 
 def part_names(brokers: int = 1) -> tuple[str, ...]:

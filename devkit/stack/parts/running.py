@@ -1,4 +1,4 @@
-"""Noticing that a part ended while somebody waits for it."""
+"""Noticing that a part ended while a client waits for it."""
 
 from pathlib import Path
 from typing import Protocol
@@ -8,7 +8,7 @@ from devkit.observe.log_end import in_short
 
 
 class Life(Protocol):
-    """What runs a part: a process of this run, a container, or somebody else.
+    """What runs a part: a process of this run, a container, or an operator.
 
     `exit_code` is None while it lives, negative when a signal ended it. `stdout` and `stderr` are its logs, the same
     file where it has only one.

@@ -13,7 +13,7 @@ from mockapi.request import Request
 from mockapi.routes.rest.envelope import JSON_TYPE, Fields, compatible, json_text, sealed
 from mockapi.routes.rest.path import uri
 
-_NOBODY: Final = Request("GET", "", "", "", {}, "")
+_NO_REQUEST: Final = Request("GET", "", "", "", {}, "")
 _ALLOWED_REQUEST_HEADERS: Final = (
     b"Accept, Accept-Language, Content-Language, Content-Type, Accept-Encoding, DNT, Origin, User-Agent, "
     b"Api-User-Agent, Access-Control-Max-Age, Authorization, If-Mach, If-None-Match, If-Modified-Since"
@@ -102,7 +102,7 @@ def error_reply(error: RestError, request: Request, request_id: str, *, coding: 
 
 def rest_error(code: int, key: str, english: str, request_id: str, *, first: Fields | None = None) -> Reply:
     """An error whatever the request is."""
-    return error_reply(RestError(code, key, english, first=first), _NOBODY, request_id)
+    return error_reply(RestError(code, key, english, first=first), _NO_REQUEST, request_id)
 
 
 def rest_exception(exception: str, request_id: str) -> Reply:

@@ -212,7 +212,7 @@ class Bench:
         return len(self._deferrals.standing.ever)
 
     def over_budget(self) -> frozenset[Position]:
-        """Source events that were put aside as their batch was over its budget."""
+        """Source events that were deferred as their batch was over its budget."""
         self._deferrals.catch_up()
         return self._deferrals.standing.over_budget
 

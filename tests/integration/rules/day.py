@@ -1,6 +1,6 @@
 """One run of the pipeline that meets what each of its rules is about; the tests look at what it left.
 
-    publish all ─▶ the job commits all of it but for one page, which hangs and is put aside
+    publish all ─▶ the job commits all of it but for one page, which hangs and is deferred
                 ─▶ one more event of that page ─▶ committed too ─▶ the page may answer ─▶ drained ─▶ stopped
 
 Nothing is asserted here: a job without its rules may die, or hold up everything, and what is seen of that is kept.
@@ -121,7 +121,7 @@ class Day:
 
     `held`: while a page hung, nothing was committed. `exit_code` None: it had to be killed. `names` tell what each
     event is: its page's title, or one of the odd ones' names. `requests` are the mock's journal. `late_comes_later`:
-    the last event of the page that hangs was published when the page's others had been put aside.
+    the last event of the page that hangs was published when the page's others had been deferred.
     """
 
     lines: list[dict[str, Any]]

@@ -83,7 +83,7 @@ def test_an_error_event_is_small_whatever_it_is_about(day: Day) -> None:
 
 
 def test_all_requests_for_a_record_share_one_deadline(day: Day) -> None:
-    """Five answers 503 of 900 ms each, twice at once: more than the allowance, so the event is put aside meanwhile."""
+    """Five answers 503 of 900 ms each, twice at once: more than the allowance, so the event is deferred meanwhile."""
     assert answers(day, of.DRAGGING) == {"latest": {503, 200}, "parent": {503, 200}}
     assert of.DRAGGING in day.put_aside(), "all requests were made inline, beyond the allowance"
 
@@ -126,7 +126,7 @@ def test_bounds_are_those_of_the_executor_as_a_whole(day: Day) -> None:
 
 
 def test_memory_comes_from_the_limit(day: Day) -> None:
-    """All parts are within it, and what the job and its JVM have in force is what was derived."""
+    """All parts are within it, and what the job and its JVM have as effective settings is what was derived."""
     memory, (spark,) = day.said("memory")[0], day.said("effective_settings")
     assert sum(memory["parts"].values()) <= memory["limit"]["bytes"] == 8 * of.KIB**3
     assert spark["heap_bytes"] <= memory["parts"]["JVM heap"]
@@ -136,7 +136,7 @@ def test_memory_comes_from_the_limit(day: Day) -> None:
         "deferral.slow_lane.max_in_flight_bytes": bounds["slow_round_bytes"],
         "claim_check.max_bytes": effective["claim_check"]["max_bytes"],
         "result_buffer": effective["result_buffer"],
-    } == memory["settings"], "what is in force is not what the limit leaves"
+    } == memory["settings"], "what is effective is not what the limit leaves"
 
 
 def test_the_configuration_in_force_is_said_before_all_else(day: Day) -> None:

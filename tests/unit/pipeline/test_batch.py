@@ -216,7 +216,7 @@ def test_tasks_at_once_share_the_bound_on_requests(bench: MakeBench, partitions:
     assert concurrency_in(main_lane(made.functions[0]).args[0]) == share
 
 
-def test_what_the_tasks_found_to_be_unwell_is_settled_with_the_batch(bench: MakeBench) -> None:
+def test_what_the_tasks_found_to_be_unhealthy_is_settled_with_the_batch(bench: MakeBench) -> None:
     made = bench()
     opened = Opened("enwiki", 20, 12, "status 503", (Ask("/w/rest.php/v1/revision/1/html", "event:latest"),))
     made.told.append(opened)

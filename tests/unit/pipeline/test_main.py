@@ -164,7 +164,7 @@ def test_memory_comes_from_one_number(start: Start, query: Stream) -> None:
     assert memory["event"] == "memory"
     assert sum(memory["parts"].values()) <= memory["limit"]["bytes"] == 4 * 1024**3
     assert memory["settings"]["fetch.max_in_flight_bytes"] == config.fetch.max_in_flight_bytes
-    assert configuration["effective"]["claim_check"]["max_bytes"] == config.claim_check.max_bytes, "what is in force"
+    assert configuration["effective"]["claim_check"]["max_bytes"] == config.claim_check.max_bytes, "the effective value"
 
 
 def test_spark_must_not_be_told_what_the_job_cannot_work_with(

@@ -419,7 +419,7 @@ def test_in_the_slow_lane_a_long_page_keeps_nobody_from_being_fetched(
     facts = Facts([])
     accumulator: Any = facts
     config = make_config(deferral={"slow_lane": {"concurrency": 2}})
-    function = worker.work_off(config, entries, accumulator, epoch=1, limit_bytes=5000)
+    function = worker.process_deferred(config, entries, accumulator, epoch=1, limit_bytes=5000)
     batch = source([SourceMessage(one.position, one.key, one.value, WHEN) for one in entries])
     records = read(in_time(lambda: list(function(iter([batch])))))
     assert len(records) == 10

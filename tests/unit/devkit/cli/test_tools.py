@@ -102,7 +102,7 @@ class TestStacksOfOthers:
             0,
             [
                 "removed what run cafe0001 left below cafe0001/ at http://s3",
-                "left at k:9092, as somebody may use them by now: topics in",
+                "left at k:9092, as they may be in use again: topics in",
                 "  to remove one: kafka-topics.sh --bootstrap-server k:9092 --delete --topic NAME",
             ],
         )

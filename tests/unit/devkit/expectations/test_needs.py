@@ -28,7 +28,7 @@ NOT_JUDGED: dict[Sight, tuple[dict[str, Any], ...]] = {
         {"latency": {"percentile": 50, "at_most": "1s", "of": "healthy"}},
     ),
 }
-"""What nobody can judge when this one sight is missing, of an arm that has drained."""
+"""What cannot be judged when this one is not observable, of an arm that has drained."""
 EVERY: tuple[dict[str, Any], ...] = (
     {"restarts": 0},
     {"replays": 0},
@@ -68,7 +68,7 @@ def test_what_was_not_seen_is_neither_met_nor_broken_and_all_else_is(sight: Sigh
     said = finding.measured.startswith(
         "n/a: not observable (the mock API was started again"
         if sight == "upstream"
-        else "n/a: not observable in a pipeline of one's own ("
+        else "n/a: not observable in the program under test ("
     )
     assert said == (finding.holds is None)
 

@@ -233,7 +233,7 @@ def test_what_is_undone_from_outside_has_not_acted_and_is_over_at_once() -> None
     arm.runner.end()
     (found,) = arm.runner.happened
     assert (found.acted, found.from_s, found.to_s) == (False, 1, 3)
-    assert "it was undone from outside, as nobody renewed its lease for 15 s" in found.did
+    assert "it was undone from outside, as its lease was not renewed for 15 s" in found.did
     assert (arm.excuses.now, arm.runner.held) == ([], frozenset())
 
 

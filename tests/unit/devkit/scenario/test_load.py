@@ -317,7 +317,7 @@ BAD = {
             "      do: { refuse: 5s }",
         ),
         [
-            "17:13: mock.rules[0].do.refuse: nobody can show that it fired, as a refused connection leaves no trace; "
+            "17:13: mock.rules[0].do.refuse: it cannot be shown that it fired: a refused connection leaves no trace; "
             "`reset: before headers` is next to it"
         ],
     ),

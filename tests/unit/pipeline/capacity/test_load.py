@@ -12,7 +12,7 @@ def test_an_event_fetches_all_its_pages() -> None:
 def test_a_slow_request_holds_its_slot_until_it_is_put_aside() -> None:
     load = Load(1, requests=2, slow_share=0.1, slow_latency_s=40)
     assert load.slot_s(5) == pytest.approx(1 + 0.1 * 4 / 2), "one of its two, 4 s longer"
-    assert load.slot_s(100) == pytest.approx(1 + 0.1 * 39 / 2), "nothing is put aside"
+    assert load.slot_s(100) == pytest.approx(1 + 0.1 * 39 / 2), "nothing is deferred"
     assert load.slot_s(0.5) == 1
 
 

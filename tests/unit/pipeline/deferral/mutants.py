@@ -50,7 +50,7 @@ class UnblockOnTake(Driver):
 
 
 class FoldAfterNextPlan(Driver):
-    """What a batch put aside is known to the ledger only when the next batch is planned already."""
+    """What a batch deferred is known to the ledger only when the next batch is planned already."""
 
     late: Iterable[Entry] = ()
 
@@ -123,7 +123,7 @@ class SlowTopicsMix(Driver):
 
 
 class AllThatIsReadIsTheBatchs(Driver):
-    """Step 4 applies whatever was written since the last fold: an operator's record counts as a row put aside."""
+    """Step 4 applies whatever was written since the last fold: an operator's record counts as a row deferred."""
 
     def _batch_done(self, snapshot: Snapshot, folded: Folded, number: int) -> list[Position]:
         return self.ledger.batch_done(snapshot, folded.entries.values())
@@ -188,7 +188,7 @@ class GateBeforeTheMarker(Driver):
 
 
 class BatchForgetsWhatItDeferred(Driver):
-    """A later event of a page runs, though an earlier one was put aside in the same batch."""
+    """A later event of a page runs, though an earlier one was deferred in the same batch."""
 
     class main_lane_type(MainLane):  # noqa: N801
         def deferred(self, page: Page) -> None:

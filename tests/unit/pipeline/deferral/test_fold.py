@@ -50,7 +50,7 @@ def test_the_last_record_of_a_position_counts() -> None:
     assert folded.voids == []
 
 
-def test_entries_come_in_the_order_in_which_they_were_first_put_aside() -> None:
+def test_entries_come_in_the_order_in_which_they_were_first_deferred() -> None:
     assert offsets(fold(log(put(7), put(2), put(5), put(7, stuck=True))).entries) == [7, 2, 5]
 
 

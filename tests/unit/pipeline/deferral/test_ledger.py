@@ -78,7 +78,7 @@ def test_an_entry_over_the_limit_is_reserved_when_it_is_the_first() -> None:
     assert offsets(plan(ledger(entry(1), entry(2)), entries=0, size=0).reserved) == [1]
 
 
-def test_limits_serve_first_what_was_put_aside_first() -> None:
+def test_limits_serve_first_what_was_deferred_first() -> None:
     of = ledger(entry(9, "first"), entry(1, "second"), entry(2, "second"))
     snapshot = plan(of, entries=1)
     assert offsets(snapshot.reserved) == [9]
@@ -133,7 +133,7 @@ def test_what_was_reserved_and_not_written_again_is_to_be_tombstoned_and_then_fo
     assert of.get(entry(2).position) == entry(2, stuck=True, attempt=1)
 
 
-def test_what_the_batch_put_aside_is_in_the_ledger_before_the_next_is_planned() -> None:
+def test_what_the_batch_deferred_is_in_the_ledger_before_the_next_is_planned() -> None:
     of = ledger()
     assert settle(of, plan(of), [entry(4, stuck=True)]) == []
     assert plan(of).blocked == {entry(4).page: entry(4).position}
@@ -267,7 +267,7 @@ def test_a_page_is_taken_once() -> None:
     assert take(of, idle=True) is None
 
 
-def test_a_round_takes_so_many_pages_first_those_that_were_put_aside_first() -> None:
+def test_a_round_takes_so_many_pages_first_those_that_were_deferred_first() -> None:
     of = ledger(*(entry(9 - number, f"p{number}", stuck=True) for number in range(4)))
     first = take(of, pages=3)
     assert first is not None

@@ -40,7 +40,7 @@ def test_a_pages_entries_come_in_the_order_of_the_source(order: list[int]) -> No
     assert offsets(pages.entries(entry(0).page)) == list(range(8))
 
 
-def test_the_page_that_was_put_aside_first_comes_first() -> None:
+def test_the_page_that_was_deferred_first_comes_first() -> None:
     pages = stored(entry(5, "late"), entry(1, "first"), entry(0, "late"))
     assert [page[2] for page in pages] == [b"late", b"first"]
 

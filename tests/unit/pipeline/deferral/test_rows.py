@@ -28,7 +28,7 @@ def test_columns_and_types_are_those_of_the_source() -> None:
 
 
 @given(st.lists(ENTRIES, max_size=5))
-def test_a_task_reads_what_was_put_aside(entries: list[Entry]) -> None:
+def test_a_task_reads_what_was_deferred(entries: list[Entry]) -> None:
     """Key and value may be null, which is not the same as empty; the order is that of the entries."""
     messages = list(_messages(iter(entry_table(entries).to_batches())))
     assert [(m.position, m.key, m.value) for m in messages] == [(e.position, e.key, e.value) for e in entries]

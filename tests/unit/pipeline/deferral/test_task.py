@@ -154,7 +154,7 @@ def test_without_deferral_what_does_not_finish_is_an_error_event() -> None:
 
 
 @both_ways
-def test_what_takes_too_long_is_put_aside_and_its_page_behind_it(run_all: RunAll) -> None:
+def test_what_takes_too_long_is_deferred_and_its_page_behind_it(run_all: RunAll) -> None:
     job = Job({1: SLOW})
     messages = [message(0), message(1), message(2), message(3, "q"), message(4)]
     records = run_all(main_task(job), messages)
@@ -179,7 +179,7 @@ def test_what_takes_too_long_is_put_aside_and_its_page_behind_it(run_all: RunAll
 
 @both_ways
 def test_an_event_that_was_not_tried_waits_for_the_next_batch_and_its_page_behind_it(run_all: RunAll) -> None:
-    """Its tries are what they were: a reserved one has been put aside before."""
+    """Its tries are what they were: a reserved one has been deferred before."""
     reservations = {Position("source", 0, 0): Reservation(attempt=2, dropped=False, reason="status 503")}
     records = run_all(
         main_task(Job({0: REFUSED}), fence=Fence({}, frozenset(), reservations)), [message(0), message(1)]
@@ -234,7 +234,7 @@ def test_a_filtered_event_leaves_nothing_and_holds_nobody(run_all: RunAll) -> No
 
 
 @both_ways
-def test_a_filtered_event_behind_a_deferred_one_is_put_aside_too(run_all: RunAll) -> None:
+def test_a_filtered_event_behind_a_deferred_one_is_deferred_too(run_all: RunAll) -> None:
     """Whether it is filtered is said in its turn; until then it stands like any other."""
     records = run_all(main_task(Job({0: SLOW, 1: None})), [message(0), message(1)])
     assert [entry_in(record).kind for record in records] == ["stuck", "waiting"]
@@ -333,7 +333,7 @@ OUTCOMES = st.sampled_from(["out", "error", "slow", "filtered"])
 
 
 @given(st.lists(st.tuples(st.sampled_from("pq"), OUTCOMES), max_size=12), st.booleans())
-def test_what_leaves_of_a_page_comes_before_all_that_is_put_aside(events: list[tuple[str, str]], ahead: bool) -> None:
+def test_what_leaves_of_a_page_comes_before_all_that_is_deferred(events: list[tuple[str, str]], ahead: bool) -> None:
     """And goes to one topic; nobody is forgotten."""
     messages = [message(at, page) for at, (page, _) in enumerate(events)]
     kinds: dict[str, Callable[[SourceMessage], Outcome]] = {

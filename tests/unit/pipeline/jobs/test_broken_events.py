@@ -128,7 +128,7 @@ def test_ten_megabytes_in_one_field(bench: MakeBench, place: tuple[str, ...], er
 def test_a_broken_event_leaves_the_main_lane_as_one_record(
     bench: MakeBench, value: bytes | None, length: int | None, *, slow: bool
 ) -> None:
-    """Also when it is put aside: what is written then is within the ledger's limit."""
+    """Also when it is deferred: what is written then is within the ledger's limit."""
     key = None if length is None else bytes(length)
     made = bench(Answers("html-enrichment", SLOW if slow else None), sink={"max.request.size": MAX_REQUEST})
     task = MainTask(
