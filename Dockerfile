@@ -16,19 +16,28 @@ EXPOSE 8080
 ENTRYPOINT ["python", "-m", "mockapi"]
 CMD ["--host", "0.0.0.0", "--port", "8080"]
 
-FROM ${PYTHON} AS spark
+FROM ${PYTHON} AS pipeline
 WORKDIR /app
+COPY requirements-pipeline.lock .
+RUN pip install --no-cache-dir --require-hashes --requirement requirements-pipeline.lock
+
+# Java and the jars are fetched by the kit, which is not needed afterwards.
+FROM pipeline AS java
 COPY requirements.lock .
 RUN pip install --no-cache-dir --require-hashes --requirement requirements.lock
-ENV DEVKIT_CACHE=/opt/devkit PYTHONUNBUFFERED=1 PYTHONPATH=/app
 COPY devkit/__init__.py devkit/errors.py devkit/waiting.py devkit/
 COPY devkit/jvm devkit/jvm
-# Java home and jars at fixed places, so that Spark's configuration can name them.
-RUN python -c 'from devkit.jvm import jars, runtime; from pathlib import Path; \
-places = {"/opt/java": runtime.java_home(), **{f"/opt/jars/{jar.name}": jar for jar in jars.ensure(jars.SPARK)}}; \
-Path("/opt/jars").mkdir(); [Path(link).symlink_to(place) for link, place in places.items()]' \
- && ln -s "$(python -c 'import os, pyspark; print(os.path.dirname(pyspark.__file__))')" /opt/spark
-ENV JAVA_HOME=/opt/java SPARK_HOME=/opt/spark SPARK_CONF_DIR=/app/spark PYSPARK_PYTHON=python3 PATH=/opt/spark/bin:$PATH
+RUN python -c 'import shutil; from devkit.jvm import jars, runtime; from pathlib import Path; \
+shutil.copytree(runtime.java_home(), "/opt/java", symlinks=True); Path("/opt/jars").mkdir(); \
+[shutil.copy(jar, "/opt/jars") for jar in jars.ensure(jars.SPARK)]'
+
+FROM pipeline AS spark
+# Java home, jars and Spark at fixed places, so that Spark's configuration can name them.
+COPY --from=java /opt/java /opt/java
+COPY --from=java /opt/jars /opt/jars
+RUN ln -s "$(python -c 'import os, pyspark; print(os.path.dirname(pyspark.__file__))')" /opt/spark
+ENV JAVA_HOME=/opt/java SPARK_HOME=/opt/spark SPARK_CONF_DIR=/app/spark PYSPARK_PYTHON=python3 PATH=/opt/spark/bin:$PATH \
+    PYTHONUNBUFFERED=1 PYTHONPATH=/app
 COPY located_config located_config
 COPY pipeline pipeline
 COPY deploy/spark spark

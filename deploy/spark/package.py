@@ -7,53 +7,51 @@ So executors need an interpreter of this version on this platform, and nothing i
 """
 
 import sys
+import tomllib
 import zipfile
 from collections.abc import Iterator
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 # The job, and what it shares with the kit.
 SOURCES = tuple(Path(__file__).parents[2] / room for room in ("pipeline", "located_config"))
-# What the job imports; what these need in turn comes along.
-PACKAGES = (
-    "aiohttp",
-    "boto3",
-    "click",
-    "isal",
-    "jsonschema-rs",
-    "kafka-python",
-    "orjson",
-    "pandas",
-    "prometheus-client",
-    "psutil",
-    "pyarrow",
-    "pydantic",
-    "pygit2",
-    "ruamel.yaml",
-    "uvloop",
-)
+# Spark's own, on every node.
+_SPARKS = {"pyspark", "py4j"}
 _LEFT_OUT = {"__pycache__", "tests", "include"}
 
 
 def main(directory: Path) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     _write(directory / "pipeline.zip", _job())
-    _write(directory / "packages.zip", (file for package in needed(PACKAGES) for file in _installed(package)))
+    _write(directory / "packages.zip", (file for package in needed(declared()) for file in _installed(package)))
 
 
-def needed(names: tuple[str, ...]) -> list[Distribution]:
-    """The distributions of these names and all that they need here, without extras."""
+def declared() -> list[Requirement]:
+    """What the distributions of the sources need, but for one another and for Spark."""
+    projects = [tomllib.loads((source / "pyproject.toml").read_text())["project"] for source in SOURCES]
+    left_out = _SPARKS | {project["name"] for project in projects}
+    requirements = [Requirement(text) for project in projects for text in project["dependencies"]]
+    return [one for one in requirements if one.name not in left_out]
+
+
+def needed(wanted: list[Requirement]) -> list[Distribution]:
+    """The distributions that these requirements name, with their extras, and all that they need here."""
     found: dict[str, Distribution] = {}
-    wanted = list(names)
-    while wanted:
-        name = wanted.pop().lower().replace("_", "-")
-        if name in found:
+    seen = set[tuple[str, str]]()
+    left = [(one.name, extra) for one in wanted for extra in ("", *one.extras)]
+    while left:
+        name, extra = left.pop()
+        name = canonicalize_name(name)
+        if (name, extra) in seen:
             continue
+        seen.add((name, extra))
         found[name] = distribution(name)
-        requirements = map(Requirement, found[name].requires or ())
-        wanted += [one.name for one in requirements if one.marker is None or one.marker.evaluate({"extra": ""})]
+        inner = [Requirement(text) for text in found[name].requires or ()]
+        fitting = [one for one in inner if one.marker is None or one.marker.evaluate({"extra": extra})]
+        left += [(one.name, each) for one in fitting for each in ("", *one.extras)]
     return list(found.values())
 
 

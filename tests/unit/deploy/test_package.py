@@ -10,6 +10,8 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 PACKAGE = Path(__file__).parents[3] / "deploy" / "spark" / "package.py"
 
@@ -22,26 +24,27 @@ def packing() -> dict[str, object]:
 def test_the_dependencies_of_what_is_named_come_along(packing: dict[str, object]) -> None:
     needed = packing["needed"]
     assert callable(needed)
-    names = {found.name.lower().replace("_", "-") for found in needed(("aiohttp", "pygit2", "boto3"))}
-    assert names >= {"aiohttp", "yarl", "multidict", "pygit2", "cffi", "pycparser", "boto3", "botocore", "urllib3"}
+    wanted = [Requirement(text) for text in ("aiohttp", "pygit2", "boto3>=1.35", "kafka-python[crc32c]")]
+    names = {canonicalize_name(found.name) for found in needed(wanted)}
+    assert names >= {"aiohttp", "yarl", "multidict", "pygit2", "cffi", "pycparser", "boto3", "urllib3", "crc32c"}
     assert not names & {"pyspark", "pytest", "faker"}
 
 
-def test_all_that_the_job_imports_is_named(packing: dict[str, object]) -> None:
+def test_all_that_the_job_imports_is_shipped(packing: dict[str, object]) -> None:
     """Left out: what the cluster's Spark brings, and stubs."""
-    needed, packages, sources = packing["needed"], packing["PACKAGES"], packing["SOURCES"]
+    needed, declared, sources = packing["needed"], packing["declared"], packing["SOURCES"]
     assert callable(needed)
+    assert callable(declared)
     assert isinstance(sources, tuple)
-    assert isinstance(packages, tuple)
-    shipped = {found.name.lower().replace("_", "-") for found in needed(packages)}
+    shipped = {canonicalize_name(found.name) for found in needed(declared())}
+    assert not shipped & {"pyspark", "py4j"}
     owners = packages_distributions()
     brought = {*(source.name for source in sources), "pyspark", "py4j"}
     others = {name for source in sources for path in source.rglob("*.py") for name in imported(path)} - brought
     missing = {
         name
         for name in others - sys.stdlib_module_names
-        if not name.startswith("mypy_boto3")
-        and not shipped & {owner.lower().replace("_", "-") for owner in owners.get(name, [])}
+        if not name.startswith("mypy_boto3") and not shipped & set(map(canonicalize_name, owners.get(name, [])))
     }
     assert not missing
 
