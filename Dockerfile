@@ -34,7 +34,7 @@ shutil.copytree(runtime.java_home(), "/opt/java", symlinks=True); Path("/opt/jar
 FROM pipeline AS spark
 # Java home, jars and Spark at fixed places, so that Spark's configuration can name them.
 COPY --from=java /opt/java /opt/java
-COPY --from=java /opt/jars /opt/jars
+COPY --from=java /opt/jars/ /opt/jars/
 RUN ln -s "$(python -c 'import os, pyspark; print(os.path.dirname(pyspark.__file__))')" /opt/spark
 ENV JAVA_HOME=/opt/java SPARK_HOME=/opt/spark SPARK_CONF_DIR=/app/spark PYSPARK_PYTHON=python3 PATH=/opt/spark/bin:$PATH \
     PYTHONUNBUFFERED=1 PYTHONPATH=/app

@@ -20,7 +20,7 @@ from packaging.utils import canonicalize_name
 SOURCES = tuple(Path(__file__).parents[2] / room for room in ("pipeline", "located_config"))
 # Spark's own, on every node.
 _SPARKS = {"pyspark", "py4j"}
-_LEFT_OUT = {"__pycache__", "tests", "include"}
+_LEFT_OUT = {"__pycache__", "tests", "include", "pyproject.toml"}
 
 
 def main(directory: Path) -> None:

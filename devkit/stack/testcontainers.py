@@ -68,7 +68,7 @@ def _build_mock(guardian: Guardian, access: DockerAccess, logs: Path) -> None:
     if not (REPOSITORY / "Dockerfile").is_file():
         raise UsageError(
             f"the mock API's image is built from a checkout of the kit, and {REPOSITORY} is none",
-            hint="install the kit from its checkout (pip install --editable), or use the embedded stack",
+            hint="run the kit from a checkout (./justw up), or use the embedded stack",
         )
     argv = [access.command, "build", "--target", "mock-api", "--tag", _MOCK_IMAGE, str(REPOSITORY)]
     build = guardian.spawn("mock-api-image", argv, logs=logs, env=access.environment)

@@ -22,7 +22,7 @@ RECIPES = set(re.findall(r"^([a-z-]+)(?: [*a-z]+)*:", (REPOSITORY / "justfile").
 # A recipe that hands its arguments on to a command takes that command's options.
 BEHIND = {"scenarios": ("scenario", "list"), "scenario": ("scenario", "run"), "check": ("scenario", "check")}
 # Recipes behind which there is no command of devkit.
-OTHERS = {"docs", "mock", "verdicts", "conformance", "lint", "test", "test-more", "test-all"}
+OTHERS = {"docs", "mock", "verdicts", "conformance", "lint", "lock", "test", "test-more", "test-all"}
 
 
 def command(*names: str) -> click.Command | None:
