@@ -19,14 +19,14 @@ inconclusive."""
 def expectations() -> str:
     """Every expectation, in the order of the registry."""
     rows = [
-        (code(f"{one.name}: {one.example}"), _argument(one), in_a_cell(one.summary), _needs(one))
+        (code(f"{one.name}: {one.example}"), in_a_cell(one.summary), _argument(one), _needs(one))
         for one in EXPECTATIONS.values()
     ]
     shown = table(("to observe", "otherwise"), [(code(name), reason) for name, reason in BECAUSE.items()])
     return page(
         "Expectations",
         _INTRODUCTION,
-        table(("example", "value", "what is measured, or holds", "needs"), rows),
+        table(("example", "what is measured, or holds", "value", "needs"), rows),
         "## What has to be observable {#observable}",
         shown,
     )

@@ -13,7 +13,7 @@ def key_sections(found: Iterable[Section], *, top: str, with_examples: bool) -> 
 
 def key_table(keys: Iterable[Key], *, with_examples: bool) -> str:
     """A table of keys; a default that is empty says that the key may be left out."""
-    head = ["key", "value", "default", *(["example"] if with_examples else []), "what it says"]
+    head = ["key", "what it says", "value", "default", *(["example"] if with_examples else [])]
     return table(head, [_row(key, with_examples=with_examples) for key in keys])
 
 
@@ -26,5 +26,5 @@ def _section(section: Section, top: str, *, with_examples: bool) -> str:
 
 def _row(key: Key, *, with_examples: bool) -> list[str]:
     default = "**required**" if key.default is None else code(key.default) if key.default else "—"
-    example = [code(f"{key.name}: {key.example}") if key.example else ""] if with_examples else []
-    return [code(key.name), key.form, default, *example, in_a_cell(key.description)]
+    example = [code(key.example) if key.example else ""] if with_examples else []
+    return [code(key.name), in_a_cell(key.description), key.form, default, *example]
