@@ -18,11 +18,24 @@ REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 ALL_PAGES = sorted(DOCS.rglob("*.md"))
+ROOMS = ("devkit", "located_config", "mockapi", "pipeline", "tests")
 RECIPES = set(re.findall(r"^([a-z-]+)(?: [*a-z]+)*:", (REPOSITORY / "justfile").read_text(), re.MULTILINE))
 # A recipe that hands its arguments on to a command takes that command's options.
 BEHIND = {"scenarios": ("scenario", "list"), "scenario": ("scenario", "run"), "check": ("scenario", "check")}
 # Recipes behind which there is no command of devkit.
-OTHERS = {"docs", "mock", "verdicts", "conformance", "lint", "lock", "test", "test-more", "test-all"}
+OTHERS = {
+    "bench",
+    "docs",
+    "mock",
+    "mutants",
+    "verdicts",
+    "conformance",
+    "lint",
+    "lock",
+    "test",
+    "test-more",
+    "test-all",
+}
 
 
 def command(*names: str) -> click.Command | None:
@@ -38,7 +51,7 @@ def command(*names: str) -> click.Command | None:
 
 
 def options(of: click.Command) -> set[str]:
-    return {name for parameter in of.params for name in parameter.opts}
+    return {name for parameter in of.params for name in (*parameter.opts, *parameter.secondary_opts)}
 
 
 @cache
@@ -76,8 +89,7 @@ def test_every_page_has_its_place_in_the_index_of_the_site() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_and_their_options_exist(page: Path) -> None:
-    lines = re.findall(r"(\./justw|devkit) ([a-z][\w -]*.*)", page.read_text())
-    assert lines
+    lines = re.findall(r"(\./justw|\bdevkit) ([a-z][\w -]*.*)", page.read_text())
     for program, words in lines:
         first = words.split("`")[0].split()
         if program == "./justw":
@@ -97,6 +109,14 @@ def test_scenarios_exist(page: Path) -> None:
     for several in re.findall(r"(?:SCENARIO|scenario): \[(.+?)\]", text):
         named |= set(several.split(", "))
     assert {name for name in named if not (REPOSITORY / "scenarios" / f"{name}.yaml").exists()} == set()
+
+
+def test_settings_are_read_somewhere() -> None:
+    readers = [REPOSITORY / "justw", *(path for room in ROOMS for path in (REPOSITORY / room).rglob("*.py"))]
+    sources = "".join(path.read_text() for path in readers)
+    named = re.findall(r"`([A-Z_]{5,}[A-Z0-9_]*)`", (DOCS / "settings.md").read_text())
+    assert named
+    assert [name for name in named if name not in sources and name not in ("PATH", "TMPDIR")] == []
 
 
 def test_the_workflow_is_one() -> None:

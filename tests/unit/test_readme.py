@@ -19,10 +19,3 @@ def test_every_recipe_that_is_named_exists() -> None:
     named = set(re.findall(r"\./justw ([a-z]+)", README))
     assert named
     assert named <= recipes
-
-
-def test_settings_are_read_somewhere() -> None:
-    table = README.split("## Settings")[1].split("## How")[0]
-    sources = "".join(path.read_text() for path in [REPOSITORY / "justw", *REPOSITORY.glob("devkit/**/*.py")])
-    for name in re.findall(r"`([A-Z_]{5,})`", table):
-        assert name in sources or name == "TMPDIR", name
