@@ -18,6 +18,7 @@ from devkit.report.page.excerpts import excerpts
 from devkit.report.page.figures import duration, number
 from devkit.report.page.panels import PANELS
 from devkit.report.page.plot import HEIGHT, WIDE, panel_plots
+from devkit.report.page.proof import proof
 from devkit.report.page.story import paragraph, verdict
 from devkit.report.page.strip import strips
 from devkit.report.page.tables import delivery, measured, programs
@@ -57,6 +58,7 @@ def render_page(run: RunRecord) -> str:
             measured=measured(run),
             delivery=delivery(run),
             programs=programs(run),
+            proof=proof(run.result) if run.result else None,
             excerpts={name: excerpts(run.directory, arm) for name, arm in run.arms.items()},
             reference_link=_link(run.about.reference),
             most_items=_MOST_ITEMS,

@@ -274,14 +274,19 @@ def test_faults_of_the_timeline_say_what_they_did(tmp_path: Path) -> None:
         fault="still", fired=True, asked="pause: {part: kafka}", acted=True, did="it was silent", from_s=8, to_s=13
     )
     more = still.model_copy(update={"fault": "more", "acted": False, "irreversible": ("5 partitions",)})
-    never = TimelineEvidence(fault="never", fired=False, asked="kill: {part: kafka}", acted=False, did="")
+    never = TimelineEvidence(fault="never", fired=False, asked="kill: {part: kafka}", acted=False, did="lag came to 3")
     result = run.result.model_copy(update={"fault_evidence": {"incident": (still, more, never), "fixed": ()}})
     text = render_page(dataclasses.replace(run, result=result))
     Page(text)
-    assert "pause: {part: kafka}: 8 to 13 s, it was silent</td>" in text
     assert "began, but was not seen to act" in text
-    assert "cannot be undone: 5 partitions" in text
-    assert "kill: {part: kafka}</td>" in text
+    assert ">pause: {part: kafka}</td>" in text
+    assert ">8 to 13 s</td>" in text
+    assert ">it was silent</td>" in text
+    assert "it was silent; cannot be undone: 5 partitions</td>" in text
+    assert "✗ never began" in text
+    assert ">lag came to 3</td>" in text
+    assert "Content-Length" not in text[text.index('id="faults"') :], "there is no rule of the mock to say that of"
+    assert "No fault was injected in the fixed arm." in text
 
 
 def test_a_verdict_that_failed_begins_with_what_the_program_said_and_ends_with_how_to_repeat_it(tmp_path: Path) -> None:
