@@ -43,8 +43,8 @@ def held(entry: "Entry") -> str:
 
 
 @contextlib.contextmanager
-def reading(run: "RunState", what: str, *parts: str) -> Iterator[None]:
-    """Around a look at these parts for `what`. Raises StackError that names the fault which hides it.
+def reaching(run: "RunState", fails: str, *parts: str) -> Iterator[None]:
+    """Around what asks these parts. Raises StackError that says what `fails` and names the fault behind it.
 
     A part that a fault keeps from answering is not asked, as that would take minutes.
     """
@@ -53,7 +53,7 @@ def reading(run: "RunState", what: str, *parts: str) -> Iterator[None]:
     for entry in faults_on(run):
         if entry.fault in FAULTS and FAULTS[entry.fault].blinds and (hidden := sorted({*parts} & {*entry.parts})):
             raise StackError(
-                f"{what} cannot be read: {', '.join(hidden)} does not answer while a fault holds it",
+                f"{fails}: {', '.join(hidden)} does not answer while a fault holds it",
                 hint=f"fault {held(entry)}",
             )
     try:
@@ -62,4 +62,4 @@ def reading(run: "RunState", what: str, *parts: str) -> Iterator[None]:
         if not (entries := faults_on(run)):
             raise
         faults = "; ".join(f"fault {held(entry)}" for entry in entries)
-        raise StackError(f"{what} cannot be read: {error}", hint=faults) from error
+        raise StackError(f"{fails}: {error}", hint=faults) from error

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from devkit.cli.held import reading, tell_faults
+from devkit.cli.held import reaching, tell_faults
 from devkit.cli.running import KAFKA, OBJECT_STORE, address_of, run_id_option, running_stack
 from devkit.errors import UsageError
 from devkit.guardian.state import LOGS, RunState
@@ -28,7 +28,7 @@ def topics(run_id: str | None, *, as_json: bool) -> None:
     from devkit.debug.topics import topics_at
 
     run = running_stack(run_id)
-    with reading(run, "the topics", "kafka"):
+    with reaching(run, "the topics cannot be read", "kafka"):
         found = topics_at(address_of(run, KAFKA))
     if as_json:
         click.echo(json.dumps([vars(topic) for topic in found], indent=2))
@@ -63,7 +63,10 @@ def tail(topic: str, count: int, run_id: str | None, *, follow: bool, full: bool
         as_text = json.dumps(json_object(record, whole=full)) if as_json else plain_line(record, whole=full)
         click.echo(as_text)
 
-    with reading(run, f"topic {topic}", "kafka"), TopicTail(address_of(run, KAFKA), _topic_called(topic, run)) as end:
+    with (
+        reaching(run, f"topic {topic} cannot be read", "kafka"),
+        TopicTail(address_of(run, KAFKA), _topic_called(topic, run)) as end,
+    ):
         for record in end.last(count):
             say(record)
         if follow:
@@ -82,7 +85,7 @@ def lag(run_id: str | None, *, as_json: bool) -> None:
     run = running_stack(run_id)
     place = _place_of(run)
     checkpoint = place.checkpoint(address_of(run, OBJECT_STORE), os.environ)
-    with reading(run, "the lag", "kafka", "object-store"):
+    with reaching(run, "the lag cannot be read", "kafka", "object-store"):
         found = lag_of(place.config, checkpoint, bootstrap=address_of(run, KAFKA), now_ms=time.time_ns() // 1_000_000)
     tell_faults(run, err=True)
     if as_json:

@@ -23,6 +23,7 @@ from devkit.cli.report import report
 from devkit.cli.scenario import scenario
 from devkit.cli.stack import down, logs, resume, status, up
 from devkit.cli.tools import clean, doctor, heal
+from devkit.cli.traffic import traffic
 from devkit.errors import INCONCLUSIVE, INTERRUPTED, DevkitError
 
 
@@ -52,6 +53,7 @@ _COMMANDS = (
     status,
     ps,
     logs,
+    traffic,
     fault,
     faults,
     topics,

@@ -1,6 +1,7 @@
 """Scenarios whose timeline acts on real parts and the real pipeline: each fault begins, shows itself and ends."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,9 @@ def test_a_broker_that_stands_still_in_both_arms(devkit_cli: Cli) -> None:
     for arm in result["fault_evidence"].values():
         (evidence,) = (one for one in arm if one["fault"] == "broker stands still")
         assert (evidence["fired"], evidence["acted"]) == (True, True)
-        assert evidence["did"].endswith("was stopped, and it answered nothing")
+        held = re.search(r"was stopped for (\d+\.\d) s, and it answered nothing", evidence["did"])
+        assert held, evidence["did"]
+        assert float(held[1]) >= PAUSE_S
         assert evidence["to_s"] - evidence["from_s"] >= PAUSE_S
         assert (evidence["irreversible"], evidence["hides"]) == ([], "")
     (report,) = run.out.glob("*/*/report.html")

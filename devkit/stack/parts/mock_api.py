@@ -80,6 +80,12 @@ class JournalCounts(BaseModel):
     rules: dict[str, RuleCounts]
 
 
+class MockState(BaseModel):
+    """Of what the mock answers from, its rules."""
+
+    rules: tuple[Rule, ...] = ()
+
+
 class JournalEntry(BaseModel):
     """A request that has ended; `revision` is the one it asked for."""
 
@@ -108,6 +114,11 @@ class MockApi:
         }
         self._call("PUT", "/__mock/state", json=body)
         self._state = body
+
+    def replace_pages(self, *, seed: int, catalog: Sequence[CatalogPage]) -> None:
+        """Replace pages and empty the journal; rules stay, and begin afresh."""
+        state = MockState.model_validate_json(self._call("GET", "/__mock/state"))
+        self.populate(seed=seed, catalog=catalog, rules=state.rules)
 
     def populate_again(self) -> None:
         """Give a mock that was started again the pages and rules it had; its journal and attempts begin afresh."""

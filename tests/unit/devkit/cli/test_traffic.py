@@ -1,0 +1,91 @@
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from devkit.errors import StackError
+from devkit.faults.journal import Journal
+from devkit.faults.parts.pause import Pause
+from tests.unit.devkit.cli.conftest import Devkit, Kept
+
+
+class Published:
+    """Stands in for traffic on a stack; notes what it was asked for."""
+
+    asked: Any = None
+    does: Any = staticmethod(lambda: None)
+    count, published = 600, 600
+
+    def __init__(self, spec: Any, mock: Any, bootstrap: str, topic: str) -> None:
+        type(self).asked = (spec.seed, spec.event_count, mock.direct, bootstrap, topic)
+
+    def publish(self) -> None:
+        type(self).does()
+
+    def stop(self) -> None:
+        """Nothing is out."""
+
+
+@pytest.fixture(autouse=True)
+def published(monkeypatch: pytest.MonkeyPatch, kept: Kept) -> type[Published]:
+    kept(
+        kafka="127.0.0.1:1",
+        kafka_direct="127.0.0.1:2",
+        mock_API="http://127.0.0.1:3",
+        mock_API_direct="http://127.0.0.1:4",
+        logs="/nowhere/logs",
+    )
+    monkeypatch.setattr(Published, "does", staticmethod(lambda: None))
+    monkeypatch.setattr("devkit.debug.traffic.StackTraffic", Published)
+    return Published
+
+
+def test_it_goes_past_the_proxy_to_the_source_topic_of_the_pipeline(
+    devkit: Devkit, published: type[Published], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = SimpleNamespace(config=SimpleNamespace(source=SimpleNamespace(topic="the.source")))
+    monkeypatch.setattr("devkit.debug.place.find_place", lambda logs: place if logs == Path("/nowhere/logs") else None)
+    finished = devkit("traffic", "--rate", "10/s", "--for", "1m", "--seed", "3")
+    assert finished.code == 0, finished.err
+    assert published.asked == (3, 600, "http://127.0.0.1:4", "127.0.0.1:2", "the.source")
+    assert finished.err == "stack cafe0001: 600 events to the.source, 10/s for 1m\n"
+    assert finished.out == "stack cafe0001: published 600 events to the.source; `devkit lag` follows them\n"
+
+
+def test_without_a_pipeline_a_topic_has_to_be_named(devkit: Devkit, published: type[Published]) -> None:
+    assert "no pipeline was started" in devkit("traffic").err
+    assert devkit("traffic", "--topic", "mine").code == 0
+    assert published.asked[-1] == "mine"
+
+
+def test_an_interrupt_ends_it_and_is_no_failure(
+    devkit: Devkit, published: type[Published], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(published, "does", staticmethod(interrupted))
+    assert devkit("traffic", "--topic", "mine").code == 0
+
+
+def test_what_is_no_rate_says_where(devkit: Devkit) -> None:
+    finished = devkit("traffic", "--rate", "5", "--topic", "mine")
+    assert (finished.code, finished.err.startswith("error: --rate: not a rate (got '5'); write 20/s")) == (2, True)
+
+
+def test_a_fault_that_keeps_it_from_publishing_is_named(
+    devkit: Devkit, published: type[Published], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails() -> None:
+        raise StackError("publishing failed")
+
+    monkeypatch.setattr(published, "does", staticmethod(fails))
+    assert devkit("traffic", "--topic", "mine").err.endswith("error: publishing failed\n")
+    Journal("cafe0001").open("still", Pause(part="mock-api"), holder=1)
+    finished = devkit("traffic", "--topic", "mine")
+    assert finished.code == 3
+    assert (
+        "nothing can be published to topic mine: mock-api does not answer, as fault still holds mock-api"
+        in finished.err
+    )
