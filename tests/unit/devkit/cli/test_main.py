@@ -35,6 +35,29 @@ def test_every_command_has_help(devkit: Devkit, path: tuple[str, ...], flag: str
     assert len(shown.out.split("Options:")[0].split("\n\n")[1].strip()) > 10
 
 
+def test_which_stack_is_said_in_the_same_way_everywhere() -> None:
+    said = {}
+    for path in commands():
+        command: click.Command = cli
+        for name in path:
+            assert isinstance(command, click.Group)
+            command = command.commands[name]
+        said |= {path: one for one in command.params if one.name == "run_id"}
+    assert {path[0] for path in said} >= {
+        "down",
+        "logs",
+        "resume",
+        "fault",
+        "topics",
+        "tail",
+        "lag",
+        "traffic",
+        "claim",
+    }
+    assert {type(one) for one in said.values()} == {click.Option}
+    assert len({str((one.to_info_dict()["opts"], one.to_info_dict()["help"])) for one in said.values()}) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
