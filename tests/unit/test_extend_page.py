@@ -40,6 +40,40 @@ print(json.dumps({
 }))
 """
 
+IN_DRIVER = """
+import sys
+from pathlib import Path
+
+from pyspark import cloudpickle
+
+from pipeline import worker
+from pipeline.config import MediaWiki, PipelineConfig, Sink, Source
+from pipeline.extensions import load_extensions
+
+load_extensions(["./page_size.py"])
+config = PipelineConfig.model_validate({
+    "job": "page-size",
+    "source": {"bootstrap_servers": "127.0.0.1:1"},
+    "sink": {"bootstrap_servers": "127.0.0.1:1"},
+    "mediawiki": {"endpoint": "http://127.0.0.1:1"},
+    "checkpoint": "nowhere",
+    "deferral": {"policy": "none"},
+})
+Path(sys.argv[1]).write_bytes(cloudpickle.dumps(worker.enrich(config, workers=1)))
+"""
+IN_WORKER = """
+import pickle, sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+
+message = {"topic": ["t"], "partition": [0], "offset": [0], "key": [b"k"], "value": [b"{"]}
+batch = pa.RecordBatch.from_pydict(message | {"timestamp": pa.array([datetime.now(UTC)], pa.timestamp("us", tz="UTC"))})
+for records in pickle.loads(Path(sys.argv[1]).read_bytes())(iter([batch])):
+    print(records.column("topic").to_pylist(), records.column("value")[0].as_py().decode())
+"""
+
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -125,6 +159,15 @@ def test_a_job_is_known_to_the_pipeline(run: Run) -> None:
     ended = run("-m", "pipeline", "--extend", "./page_size.py", "run", "page-siez", "--config", "x.yaml")
     assert "there is no job 'page-siez'; did you mean 'page-size'?" in ended.stderr
     assert run("-m", "pipeline", "run", "page-size", "--config", "x.yaml").returncode == 2
+
+
+def test_a_python_worker_finds_the_job_by_the_environment_alone(run: Run, directory: Path) -> None:
+    """What Spark hands it is a pickled function with the configuration; here a message that is no event."""
+    made = run("-c", IN_DRIVER, "function.pickle")
+    assert made.returncode == 0, made.stderr
+    ended = run("-c", IN_WORKER, "function.pickle", ENRICHMENT_EXTEND=f"{directory}/page_size.py")
+    assert ended.stdout.startswith("['acme.page_size.error'] {"), ended.stderr
+    assert "there is no job 'page-size'" in run("-c", IN_WORKER, "function.pickle").stderr
 
 
 def test_what_is_wrong_is_said_with_its_place_in_the_scenario(run: Run, directory: Path) -> None:
