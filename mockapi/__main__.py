@@ -70,23 +70,26 @@ def command_line() -> argparse.ArgumentParser:
         "--port",
         type=_port,
         default=DEFAULT_PORT,
-        help="TCP port; 0 takes a free one and prints it (default: %(default)s)",
+        help="TCP port to listen on; 0 takes a free one and prints it (default: %(default)s).",
     )
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    parser.add_argument("--host", default="127.0.0.1", help="Address to listen on (default: %(default)s).")
     parser.add_argument(
-        "--seed", type=int, default=1, help="decides pages, draws and default catalog (default: %(default)s)"
+        "--seed", type=int, default=1, help="Seed of pages, draws and default catalog (default: %(default)s)."
     )
     parser.add_argument(
-        "--catalog", type=Path, metavar="FILE.jsonl", help="a page a line (default: 1,000 made from the seed)"
+        "--catalog",
+        type=Path,
+        metavar="FILE.jsonl",
+        help="Catalog of the pages, one per line (default: 1,000 made from the seed).",
     )
-    parser.add_argument("--rules", type=Path, metavar="FILE.yaml", help="a list of fault rules (default: none)")
+    parser.add_argument("--rules", type=Path, metavar="FILE.yaml", help="List of fault rules (default: none).")
     add_option(parser)
     parser.add_argument(
         "--journal-size",
         type=_at_least_one,
         default=CAPACITY,
         metavar="N",
-        help="how many requests the journal keeps; counts go on beyond (default: %(default)s)",
+        help="Number of requests that the journal keeps; counts go on beyond (default: %(default)s).",
     )
     parser.add_argument(
         "--allow-control",
@@ -94,14 +97,14 @@ def command_line() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="CIDR",
-        help="a network besides loopback from which the control answers, such as 172.16.0.0/12; may be repeated",
+        help="Network besides loopback that the control answers, for example 172.16.0.0/12; may be repeated.",
     )
     parser.add_argument(
         "--control-token-file",
         type=Path,
         metavar="FILE",
-        help="a file with a token: the control then answers only who sends it as `Authorization: Bearer …`, loopback "
-        f"included, from anywhere unless --allow-control narrows it; {TOKEN_VARIABLE} is the same without a file",
+        help="File with a token: the control then answers only clients that send it as `Authorization: Bearer …`, "
+        f"loopback included, from anywhere unless --allow-control narrows it; {TOKEN_VARIABLE} is the same without a file.",
     )
     return parser
 

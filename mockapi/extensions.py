@@ -19,7 +19,7 @@ def add_option(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PATH|MODULE",
-        help="Python of your own that adds a fault: a file, or an importable module; may be repeated",
+        help="Load Python of your own that adds a fault: a file, or an importable module; may be repeated.",
     )
 
 

@@ -75,7 +75,9 @@ def _wrapped(name: str, text: str, *, indent: int) -> list[str]:
 def command_line() -> argparse.ArgumentParser:
     """The options of `python -m mockapi faults`."""
     parser = argparse.ArgumentParser(prog="mockapi faults", description="Lists the faults that a rule can have.")
-    parser.add_argument("name", nargs="?", metavar="NAME", help="this one, with what its parameters may be")
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", help="Show this fault alone, with what its parameters may be."
+    )
     add_option(parser)
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="Print JSON.")
     return parser

@@ -23,11 +23,17 @@ def claim() -> None:
 
 @claim.command()
 @click.argument("reference", metavar="KEY|EVENT")
-@click.option("-o", "--out", "out", type=click.Path(dir_okay=False, path_type=Path), help="A file; else stdout.")
-@click.option("--s3-endpoint", metavar="URL", help="A store without a stack of the kit's.")
-@click.option("--kafka", metavar="HOST:PORT", help="Its broker, when an event is named.")
-@click.option("--bucket", help="Where the claim checks are; by default where the pipeline puts them.")
-@click.option("--topic", help="The output topic; by default the pipeline's.")
+@click.option(
+    "-o",
+    "--out",
+    "out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File to write the payload to. Default: standard output.",
+)
+@click.option("--s3-endpoint", metavar="URL", help="Address of the object store. Default: that of the stack.")
+@click.option("--kafka", metavar="HOST:PORT", help="Broker to look an event up at. Default: that of the stack.")
+@click.option("--bucket", help="Bucket of the claim checks. Default: that of the pipeline.")
+@click.option("--topic", help="Output topic to look an event up in. Default: that of the pipeline.")
 @run_id_option
 def get(
     reference: str,

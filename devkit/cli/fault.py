@@ -36,22 +36,33 @@ def fault() -> None:
 
 @fault.command()
 @click.argument("faults", nargs=-1, metavar="[FILE|SCENARIO|YAML]...")
-@click.option("--do", "do_", metavar="YAML", help="What it does, also on a part: '{pause: {part: kafka}}'.")
-@click.option("--at", metavar="TIME", help="Begin a fault on a part after that time: 10s. Default: at once.")
-@click.option("--status", type=int, metavar="CODE", help="Answer with this status instead of the page.")
-@click.option("--latency", metavar="TIME", help="Wait before the answer: 2s, 300ms.")
-@click.option("--size", metavar="SIZE", help="A page of exactly that size: 20MiB.")
-@click.option("--parse", metavar="TIME", help="Each render holds the parser that long.")
 @click.option(
-    "--capacity", type=int, metavar="N", help="Number of renders at once; other requests queue. Default: no limit."
+    "--do", "do_", metavar="YAML", help="What the fault does, in YAML, also on a part: '{pause: {part: kafka}}'."
 )
-@click.option("--gateway-timeout", metavar="TIME", help="A proxy answers 504 after that time.")
-@click.option("--share", metavar="SHARE", help="Of that share of all pages only: 5%.")
-@click.option("--page", metavar="TITLE", help="Of this page only.")
-@click.option("--wiki", help="Of this wiki only: enwiki.")
-@click.option("--revision", type=int, help="Of this revision only.")
-@click.option("--path", metavar="GLOB", help="Of requests for such paths only.")
-@click.option("--method", help="Of requests of this method only.")
+@click.option(
+    "--at", metavar="TIME", help="Begin a fault on a part after this time, for example 10s. Default: at once."
+)
+@click.option("--status", type=int, metavar="CODE", help="Answer with this status instead of the page.")
+@click.option("--latency", metavar="TIME", help="Wait this long before the answer, for example 300ms.")
+@click.option("--size", metavar="SIZE", help="Answer with a page of exactly this size, for example 20MiB.")
+@click.option("--parse", metavar="TIME", help="Let each render hold the parser for this time, for example 2s.")
+@click.option(
+    "--capacity",
+    type=int,
+    metavar="N",
+    help="Bound the renders at once to this number; other requests queue. Default: no bound.",
+)
+@click.option("--gateway-timeout", metavar="TIME", help="Answer 504 after this time, as a proxy does, for example 1s.")
+@click.option(
+    "--share",
+    metavar="SHARE",
+    help="Match only requests for this share of all pages, for example 5%. Default: all pages.",
+)
+@click.option("--page", metavar="TITLE", help="Match only requests for the page of this title. Default: all pages.")
+@click.option("--wiki", help="Match only requests to this wiki, for example enwiki. Default: all wikis.")
+@click.option("--revision", type=int, help="Match only requests for this revision. Default: all revisions.")
+@click.option("--path", metavar="GLOB", help="Match only requests whose path fits this shell glob. Default: all paths.")
+@click.option("--method", help="Match only requests of this HTTP method. Default: all methods.")
 @click.option(
     "--for",
     "for_",
@@ -59,7 +70,7 @@ def fault() -> None:
     help="Keep the fault for this time from now on, for example 30s. Default: until it is removed.",
 )
 @click.option("--times", type=int, metavar="N", help="Number of requests for which the fault fires. Default: no limit.")
-@click.option("--name", help="Its name; by default made of what it does.")
+@click.option("--name", help="Name of the fault. Default: made of what it does.")
 @extend_option
 @run_id_option
 def add(
@@ -177,7 +188,7 @@ _MORE = "`devkit fault add --status 504 --share 5%`; `devkit fault add --help` h
 
 
 @fault.command("list")
-@click.option("--json", "as_json", is_flag=True, help="As JSON, with all the mock counted.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with all that the mock counted.")
 @run_id_option
 def list_(run_id: str | None, *, as_json: bool) -> None:
     """The faults there are, how they stand, and how often each was met."""
@@ -225,7 +236,7 @@ def _status(one: "Fault") -> str:
 
 @fault.command()
 @click.argument("names", nargs=-1)
-@click.option("--all", "everything", is_flag=True, help="All that is effective, the scenario's own too.")
+@click.option("--all", "everything", is_flag=True, help="Remove all effective faults, the scenario's own too.")
 @run_id_option
 def remove(names: tuple[str, ...], run_id: str | None, *, everything: bool) -> None:
     """Take faults out of force by their names."""

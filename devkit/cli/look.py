@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @run_id_option
 def topics(run_id: str | None, *, as_json: bool) -> None:
     """The topics: partitions, records, bytes on the broker's disk, cleanup policy, largest record batch."""
@@ -44,10 +44,17 @@ def topics(run_id: str | None, *, as_json: bool) -> None:
 
 @click.command()
 @click.argument("topic")
-@click.option("-n", "count", type=click.IntRange(min=0), default=10, show_default=True, help="How many of the last.")
-@click.option("-f", "--follow", is_flag=True, help="Go on with those that come, until Ctrl-C.")
-@click.option("--full", is_flag=True, help="Values as a whole; else their beginning.")
-@click.option("--json", "as_json", is_flag=True, help="A JSON object a line.")
+@click.option(
+    "-n",
+    "count",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    help="Number of records from the end of the topic.",
+)
+@click.option("-f", "--follow", is_flag=True, help="Go on with new records until Ctrl-C.")
+@click.option("--full", is_flag=True, help="Print whole values. Default: their beginning.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 @run_id_option
 def tail(topic: str, count: int, run_id: str | None, *, follow: bool, full: bool, as_json: bool) -> None:
     """The last records of TOPIC: position, time, key, size, headers, value.
@@ -76,7 +83,7 @@ def tail(topic: str, count: int, run_id: str | None, *, follow: bool, full: bool
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @run_id_option
 def lag(run_id: str | None, *, as_json: bool) -> None:
     """How far the pipeline is behind its source, by its checkpoint, and how much it has deferred."""

@@ -68,31 +68,43 @@ def check(file: str, extend: tuple[str, ...]) -> None:  # noqa: ARG001 — the o
 @click.argument("name_or_file")
 @stack_options
 @click.option("--arm", type=click.Choice([*ARMS, "both"]), default="both", show_default=True, help="Which arm to play.")
-@click.option("--seed", type=click.IntRange(min=0), help="Another seed for traffic and faults than the file's.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Where runs go.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of traffic and faults. Default: that of the file.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("runs"),
+    show_default=True,
+    help="Directory that runs are written to.",
+)
 @click.option(
     "--json", "as_json", is_flag=True, help="Print result.json on standard output, all else on standard error."
 )
 @click.option("--keep", is_flag=True, help="Leave the stack up afterwards, with what the last arm left in it.")
-@click.option("--plain", is_flag=True, help="Plain lines on a terminal too, instead of the live view.")
+@click.option("--plain", is_flag=True, help="Print plain lines on a terminal too, instead of the live view.")
 @click.option(
     "--pipeline",
     "command",
     metavar="COMMAND",
-    help="A pipeline of your own in place of the kit's; addresses and topics are in its environment (DEVKIT_…).",
+    help="Command line of a pipeline of your own to run in place of the kit's. Its environment (DEVKIT_…) has "
+    "addresses and topics.",
 )
 @click.option(
     "--pause-at",
     multiple=True,
     metavar="[ARM:]PHASE",
-    help="Stop there until Enter or `devkit resume`: stack (parts are up), traffic (before it is published), pipeline "
-    "(the query runs), arm-end (before the audit); incident:traffic is of one arm.",
+    help="Pause at this phase until Enter or `devkit resume`: stack (parts are up), traffic (before it is published), "
+    "pipeline (the query runs), arm-end (before the audit); incident:traffic is of one arm.",
 )
-@click.option("--pause-limit", metavar="TIME", help="Go on after that long by itself; needed without a terminal.")
+@click.option(
+    "--pause-limit",
+    metavar="TIME",
+    help="Resume by itself after this time, for example 10m; required without a terminal.",
+)
 @click.option(
     "--debug",
     type=click.Choice(("driver", "worker")),
-    help="The pipeline's driver, or its one Python worker, waits for a debugger; no deadline, no verdict.",
+    help="Have the pipeline's driver, or its one Python worker, wait for a debugger. There is no deadline then, and no "
+    "verdict.",
 )
 @click.option(
     "--stretch",

@@ -24,13 +24,23 @@ _ANSWERING = timedelta(seconds=2)
 
 @click.command()
 @stack_options
-@click.option("--kafka-port", type=click.IntRange(1, 65535), help="Port for Kafka; any free one by default.")
-@click.option("--s3-port", type=click.IntRange(1, 65535), help="Port for the object store; any free one by default.")
-@click.option("--mock-port", type=click.IntRange(1, 65535), help="Port for the mock API; any free one by default.")
-@click.option("--pipeline/--no-pipeline", default=True, show_default=True, help="Run html-enrichment on it as well.")
-@click.option("--brokers", type=click.Choice(["1", "3"]), default="1", show_default=True, help="How many run Kafka.")
+@click.option("--kafka-port", type=click.IntRange(1, 65535), help="Port for Kafka. Default: any free port.")
+@click.option("--s3-port", type=click.IntRange(1, 65535), help="Port for the object store. Default: any free port.")
+@click.option("--mock-port", type=click.IntRange(1, 65535), help="Port for the mock API. Default: any free port.")
+@click.option(
+    "--pipeline/--no-pipeline", default=True, show_default=True, help="Run html-enrichment on the stack as well."
+)
+@click.option(
+    "--brokers", type=click.Choice(["1", "3"]), default="1", show_default=True, help="Number of Kafka brokers."
+)
 @click.option("--proxied", is_flag=True, help="Put the kit's proxy before all parts, for faults of the network.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Where logs go.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("runs"),
+    show_default=True,
+    help="Directory that logs are written to.",
+)
 @extend_option
 def up(
     backend: str,
@@ -125,7 +135,7 @@ def status() -> None:
 
 @click.command()
 @run_id_option
-@click.option("-f", "--follow", is_flag=True, help="Go on as the logs grow, until Ctrl-C or until the stack is down.")
+@click.option("-f", "--follow", is_flag=True, help="Go on with new lines until Ctrl-C or until the stack is down.")
 def logs(run_id: str | None, *, follow: bool) -> None:
     """What the parts of a kept stack have written, each line behind the part's name."""
     runs = [run for run in _released(run_id) if LOGS in run.addresses]

@@ -47,9 +47,15 @@ def heal() -> None:
 
 @click.command()
 @click.option(
-    "--keep", type=click.IntRange(min=0), default=10, show_default=True, help="Runs to keep of each scenario."
+    "--keep", type=click.IntRange(min=0), default=10, show_default=True, help="Number of runs to keep of each scenario."
 )
-@click.option("--out", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Where runs are.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("runs"),
+    show_default=True,
+    help="Directory that has the runs.",
+)
 @click.option("--cache", is_flag=True, help="Remove downloaded jars and the class cache as well.")
 def clean(keep: int, out: Path, *, cache: bool) -> None:
     """End what killed runs left behind, and remove old runs."""

@@ -12,9 +12,18 @@ from devkit.guardian.state import LOGS
 
 
 @click.command()
-@click.option("--rate", metavar="RATE", default="20/s", show_default=True, help="Events published: 20/s, 100/min.")
-@click.option("--for", "for_", metavar="TIME", default="30s", show_default=True, help="How long to publish: 30s, 10m.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Decides pages and contents.")
+@click.option(
+    "--rate", metavar="RATE", default="20/s", show_default=True, help="Rate to publish events at, for example 100/min."
+)
+@click.option(
+    "--for",
+    "for_",
+    metavar="TIME",
+    default="30s",
+    show_default=True,
+    help="Time to publish events for, for example 10m.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of pages and contents.")
 @click.option("--topic", metavar="NAME", help="Topic to publish to. Default: the source topic of the pipeline.")
 @run_id_option
 def traffic(rate: str, for_: str, seed: int, topic: str | None, run_id: str | None) -> None:
