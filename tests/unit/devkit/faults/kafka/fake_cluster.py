@@ -6,7 +6,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from kafka.admin import AlterConfigOp, ConfigResource, ConfigResourceType
-from kafka.errors import InvalidReplicationFactorError, TopicAlreadyExistsError
+from kafka.errors import (
+    ElectionNotNeededError,
+    InvalidReplicationFactorError,
+    PreferredLeaderNotAvailableError,
+    TopicAlreadyExistsError,
+)
 from kafka.protocol.admin import AlterClientQuotasRequest, DescribeClientQuotasRequest
 from kafka.structs import TopicPartition
 
@@ -167,16 +172,22 @@ class FakeAdmin:
 
     def elect_leaders(
         self, kind: int, partitions: Mapping[str, Sequence[int]], timeout_ms: int, *, raise_errors: bool
-    ) -> None:
+    ) -> Any:
         assert (kind, raise_errors) == (0, False)
         assert timeout_ms
-        heard = self._cluster.hears("elect", partitions)
+        code = 0
         if self._cluster.elections_in_vain:
             self._cluster.elections_in_vain -= 1
-        elif heard:
+            code = PreferredLeaderNotAvailableError.errno
+        elif self._cluster.hears("elect", partitions):
             for name, numbers in partitions.items():
+                topic = self._cluster.topics[name]
                 for number in numbers:
-                    self._cluster.topics[name].leaders[number] = self._cluster.topics[name].replicas[number][0]
+                    preferred = topic.replicas[number][0]
+                    code = ElectionNotNeededError.errno if topic.leaders[number] == preferred else 0
+                    topic.leaders[number] = preferred
+        places = [SimpleNamespace(error_code=code)]
+        return SimpleNamespace(error_code=0, replica_election_results=[SimpleNamespace(partition_result=places)])
 
     def _send(self, request: Any) -> Any:
         answer = SimpleNamespace(error_code=0, error_message=None)

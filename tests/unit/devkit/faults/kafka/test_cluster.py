@@ -39,6 +39,7 @@ def test_a_broker_that_is_dead_for_a_while_is_asked_again(cluster: FakeCluster) 
 
     with module.cluster("broker:1") as kafka:
         assert kafka.ask(list_topics) == list(cluster.topics)
+        assert cluster.closed == 2, "by a client that has not chosen that broker"
 
 
 @pytest.mark.usefixtures("cluster")
