@@ -29,7 +29,6 @@ def test_the_program_asks_again_and_loses_nothing(devkit_cli: Callable[..., CliR
     during = [one for one in samples if ends["from_s"] + UNDER_WAY_S < one["at_s"] < ends["to_s"]]
     assert len(during) >= 3
     assert run.event("not_observable") is None
-    assert during[0]["source_end"] < during[-1]["source_end"], "the traffic, which goes past the proxy, goes on"
     assert {(one["requests"], one["outputs"]) for one in during} == {(during[0]["requests"], during[0]["outputs"])}
     assert samples[-1]["outputs"] > during[-1]["outputs"]
     (file,) = run.out.glob("*/*/result.json")
