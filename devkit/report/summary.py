@@ -68,6 +68,9 @@ def _arm(name: str, arm: ArmResult) -> Iterator[str]:
         for item in arm.expectations
     ]
     yield from _table(("", "expectation", "expected", "measured"), rows)
+    if arm.programs:
+        yield ""
+        yield from (f"- program {_inline(program.name)}: {_inline(program.text)}" for program in arm.programs)
 
 
 def _faults(result: Result) -> Iterator[Sequence[str]]:

@@ -22,7 +22,7 @@ Cli = Callable[..., CliRun]
 
 def played(devkit_cli: Cli, *options: str, arm: str = "both", code: int) -> dict[str, Any]:
     run = devkit_cli("scenario", "run", SCENARIO, "--arm", arm, "--pipeline", shlex.join([*OWN, *options]))
-    assert run.wait() == code, run.output()
+    assert run.wait(500) == code, run.output()
     (file,) = run.out.glob("*/*/result.json")
     result: dict[str, Any] = json.loads(file.read_text())
     return result

@@ -5,7 +5,7 @@ import pytest
 
 from devkit.observe.about import Difference
 from devkit.observe.arm import TimelineEvidence
-from devkit.report.result import ExpectationResult, Result
+from devkit.report.result import ExpectationResult, ProgramResult, Result
 from devkit.report.summary import broke_off_markdown, summary_markdown
 from tests.unit.devkit.report import storm
 
@@ -48,6 +48,23 @@ def test_another_outcome(outcome: str, exit_code: int, mark: str) -> None:
     parts = ["**broken expectations**", "- fixed: audit: expected clean", "**configuration difference**", "Repeat: "]
     assert [text.index(part) for part in parts] == sorted(text.index(part) for part in parts)
     assert text.count("Repeat: ") == 1
+
+
+def test_each_of_several_programs_is_named() -> None:
+    reader = ProgramResult(
+        name="reader",
+        run="consumer",
+        started=True,
+        restarts=1,
+        exit_codes=(3,),
+        is_over=False,
+        failures=(),
+        exceptions=(),
+    )
+    result = storm.result()
+    fixed = result.arms["fixed"].model_copy(update={"programs": (reader,)})
+    text = of(result.model_copy(update={"arms": {"fixed": fixed}}))
+    assert "\n- program reader: consumer, ended by itself with exit code 3, restarted" in text
 
 
 def test_every_table_has_as_many_cells_in_each_row() -> None:
