@@ -104,7 +104,8 @@ def command_line() -> argparse.ArgumentParser:
         type=Path,
         metavar="FILE",
         help="File with a token: the control then answers only clients that send it as `Authorization: Bearer …`, "
-        f"loopback included, from anywhere unless --allow-control narrows it; {TOKEN_VARIABLE} is the same without a file.",
+        "loopback included, from anywhere unless --allow-control narrows it. "
+        f"{TOKEN_VARIABLE} is the same without a file.",
     )
     return parser
 
