@@ -6,7 +6,7 @@ A process of its own runs html-enrichment's worker function over edits of large 
 Both revisions of a page are of the size that is said. `cyrillic` has two bytes a character, as many in Python; `emoji`
 is ASCII with a single character beyond it, for which Python takes four bytes for each.
 The factor is that of the growth between two bounds. What comes besides is the same for both: modules, connections and
-loop, some 75 MiB, and the copies of the one record at work. `pipeline.memory.plan` has what was found.
+loop, some 75 MiB, and the copies of the one record at work. `pipeline.memory.division` has what was found.
 """
 
 import asyncio

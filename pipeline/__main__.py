@@ -18,11 +18,11 @@ import click
 
 from located_config.near import near_miss
 from pipeline import log
+from pipeline.config_file import load_config
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.events import Configuration, Failed, Stopped
 from pipeline.extensions import load_extensions
 from pipeline.jobs.names import PLACES
-from pipeline.load import load_config
 from pipeline.memory.budget import budget
 from pipeline.memory.options import SizeParam
 from pipeline.memory.show import memory_event

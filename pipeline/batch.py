@@ -7,7 +7,6 @@ import time
 from typing import TYPE_CHECKING
 
 from pipeline import log
-from pipeline.checkpoint import will_replay
 from pipeline.config import PipelineConfig
 from pipeline.deferral.lanes import Lanes
 from pipeline.deferral.rounds import SparkRounds
@@ -17,10 +16,11 @@ from pipeline.errors import PipelineError
 from pipeline.events import BatchStarted, BatchWritten
 from pipeline.fetch.breakers import reporting_breakers
 from pipeline.fetch.share import bounds
+from pipeline.job_checkpoint import will_replay
 from pipeline.metrics.in_worker import reporting
 from pipeline.progress import Progress
 from pipeline.sink import write
-from pipeline.slots import main_slots
+from pipeline.spark_slots import main_slots
 from pipeline.stall import StallWatch
 from pipeline.stop import BatchGate, HeldError, hold
 from pipeline.task_results import accumulated_list

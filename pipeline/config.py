@@ -25,8 +25,8 @@ from pipeline.address import require_something
 from pipeline.jobs.names import HTML, PLACES, JobName, JobPlaces
 from pipeline.settings.batch import Batch
 from pipeline.settings.breaker import Breaker
-from pipeline.settings.deferral import Deferral, SlowLane, ledger_topic_settings
-from pipeline.settings.fetch import Content, Fetch, RetryBudget
+from pipeline.settings.deferral import Deferral, SlowLaneConfig, ledger_topic_settings
+from pipeline.settings.fetch import Content, Fetch, RetryBudgetConfig
 from pipeline.settings.limits import ClaimCheck, ContentLimit, RecordLimit
 from pipeline.settings.metrics import Metrics
 from pipeline.settings.places import MediaWiki, Sink, Source
@@ -48,10 +48,10 @@ __all__ = [
     "Metrics",
     "PipelineConfig",
     "RecordLimit",
-    "RetryBudget",
+    "RetryBudgetConfig",
     "Servers",
     "Sink",
-    "SlowLane",
+    "SlowLaneConfig",
     "Source",
     "Topic",
     "ledger_topic_settings",

@@ -14,7 +14,6 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from pipeline import log
-from pipeline.checkpoint import committed_offsets, look, write_text
 from pipeline.config import PipelineConfig
 from pipeline.effective import effective_spark
 from pipeline.errors import PipelineError, root_cause
@@ -28,12 +27,13 @@ from pipeline.events import (
     Stopping,
 )
 from pipeline.identity import FILE, Identity, require_checkpoint, require_own
+from pipeline.job_checkpoint import committed_offsets, look, write_text
 from pipeline.memory.budget import Budget, require_heap
 from pipeline.metrics.registry import names_of
 from pipeline.session import heap_bytes, jvm_pid, known_keys, start_session
 from pipeline.sink import producer_options
-from pipeline.slots import require_slots
 from pipeline.spark_keys import require_known
+from pipeline.spark_slots import require_slots
 from pipeline.stall import StallWatch
 from pipeline.start import NewStart, check
 from pipeline.stop import StoppedHardError, StopRequest, on_signals, stop_early

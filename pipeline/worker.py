@@ -11,13 +11,14 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from pipeline import engine
+from pipeline.arrow import ArrowFunction
 from pipeline.config import Fetch, PipelineConfig
-from pipeline.deferral.budget import BatchBudget
+from pipeline.deferral.batch_budget import BatchBudget
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.lane import MainLane, Policy, SlowLane
 from pipeline.deferral.snapshot import Fence, Reservation
@@ -30,7 +31,7 @@ from pipeline.fetch.share import of_worker
 from pipeline.jobs import registry
 from pipeline.jobs.enrichment import Enrichment
 from pipeline.jobs.message import Outcome, SourceMessage
-from pipeline.metrics.in_worker import Measured
+from pipeline.metrics.in_worker import Measured, Task
 from pipeline.records.claim_check import ClaimStore
 from pipeline.records.record import Position, Record
 from pipeline.records.size import serialized_size
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
     from pipeline.deferral.facts import Fact
 
-ArrowBatches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 RECORD_SCHEMA = pa.schema(
     [
@@ -81,13 +81,6 @@ def _loop_thread() -> engine.LoopThread:
 @functools.cache
 def _in_flight(limit_bytes: int, lane: str) -> InFlightBytes:  # noqa: ARG001 - each lane has its own
     return InFlightBytes(limit_bytes)
-
-
-class Task(Protocol):
-    """What becomes of messages in one task; see `pipeline.deferral.task`."""
-
-    async def process(self, message: SourceMessage) -> Outcome: ...
-    def settle(self, message: SourceMessage, outcome: Outcome) -> Record | None: ...
 
 
 @functools.cache
@@ -139,14 +132,14 @@ def _patient(config: PipelineConfig) -> PipelineConfig:
     return config.model_copy(update={"fetch": config.fetch.model_copy(update=own)})
 
 
-def enrich(config: PipelineConfig, *, workers: int) -> ArrowBatches:
+def enrich(config: PipelineConfig, *, workers: int) -> ArrowFunction:
     """The function for `mapInArrow` without deferral; `workers` share the executor's bound on requests."""
     return functools.partial(_direct, of_worker(config, workers).model_dump_json(by_alias=True))
 
 
 def enrich_around(
     config: PipelineConfig, fence: Fence, *, epoch: int, batch: int, workers: int, limit_bytes: int
-) -> ArrowBatches:
+) -> ArrowFunction:
     """The function for `mapInArrow` of the main lane, with the ledger as micro-batch `batch` sees it.
 
     `limit_bytes` bounds a record of the ledger's topic.
@@ -162,7 +155,7 @@ def process_deferred(
     *,
     epoch: int,
     limit_bytes: int,
-) -> ArrowBatches:
+) -> ArrowFunction:
     """The function for `mapInArrow` of a slow round over the rows of `entries`; what came of them goes to `facts`."""
     reservations = {entry.position: Reservation.of(entry) for entry in entries}
     target = LedgerTarget(config.deferral.topic, epoch, limit_bytes)
@@ -245,14 +238,14 @@ def _now_ms() -> int:
 
 def _run(
     config: PipelineConfig,
-    task: Task,
+    task: Task[SourceMessage, Outcome],
     batches: Iterator[pa.RecordBatch],
     *,
     max_started: int,
     ahead: bool = True,
     lane: str = "main",
 ) -> Iterator[pa.RecordBatch]:
-    measured: Task = task if config.metrics.port is None else Measured(task, config)
+    measured: Task[SourceMessage, Outcome] = task if config.metrics.port is None else Measured(task, config)
     held = config if lane == "main" else _patient(config)
     in_flight = _in_flight(held.fetch.max_in_flight_bytes, lane)
     results = (

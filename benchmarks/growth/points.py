@@ -16,7 +16,7 @@ from benchmarks.engine.workload import SourceEvent, Workload
 from devkit.programs.places import merge
 from devkit.stack.topics import recreate_topics
 from mockapi.rules.model import Rule
-from pipeline.capacity.load import Place
+from pipeline.capacity.load import Executors
 from pipeline.config import MIB, PipelineConfig
 
 _STAMPED = {"message.timestamp.type": "LogAppendTime", "max.message.bytes": str(4 * MIB)}
@@ -82,8 +82,8 @@ class Point:
         }
         return PipelineConfig.model_validate(merge(merge(least, read_settings()["pipeline"]), self.settings))
 
-    def place(self, cores: int) -> Place:
-        return Place(1, cores, read_settings()["spark"]["slots"], self.partitions)
+    def place(self, cores: int) -> Executors:
+        return Executors(1, cores, read_settings()["spark"]["slots"], self.partitions)
 
 
 def _spread(workload: Workload, partitions: int) -> Iterator[SourceEvent]:

@@ -87,7 +87,7 @@ def tail(topic: str, count: int, run_id: str | None, *, follow: bool, full: bool
 @run_id_option
 def lag(run_id: str | None, *, as_json: bool) -> None:
     """How far the pipeline is behind its source, by its checkpoint, and how much it has deferred."""
-    from devkit.debug.lag import lag_of
+    from devkit.debug.program_lag import lag_of
 
     run = running_stack(run_id)
     place = _place_of(run)

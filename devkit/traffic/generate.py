@@ -18,9 +18,9 @@ from devkit.traffic.chronicle import Chronicle, Happening
 from devkit.traffic.model import TrafficSpec
 from devkit.traffic.moments import EPOCH
 from devkit.traffic.page_change import JsonObject, kafka_key
-from devkit.traffic.plan import Slot, plan
 from devkit.traffic.population import Population
 from devkit.traffic.records import Expected, SourceRecord, Traffic
+from devkit.traffic.timetable import Slot, plan
 from devkit.traffic.users import draw_users
 
 _USERS = 50

@@ -7,13 +7,13 @@ from typing import Any
 from located_config.duration import format_duration
 from pipeline.capacity.costs import MIB, Costs
 from pipeline.capacity.limits import Forecast
-from pipeline.capacity.load import Load, Place
-from pipeline.capacity.plan import Plan, Sizes
+from pipeline.capacity.load import Executors, Load
+from pipeline.capacity.sizing import CapacityPlan, Sizes
 
 _SIZES = ("max_in_flight_bytes", "max_bytes")
 
 
-def of_plan(found: Plan, load: Load, costs: Costs, headroom: float) -> Iterator[str]:
+def of_plan(found: CapacityPlan, load: Load, costs: Costs, headroom: float) -> Iterator[str]:
     """The lines for a plan, and the settings to write."""
     sizes = found.sizes
     yield f"for {found.rate:g} events/s, {_work(load)}:"
@@ -25,7 +25,7 @@ def of_plan(found: Plan, load: Load, costs: Costs, headroom: float) -> Iterator[
     yield from _yaml(found.settings)
 
 
-def of_forecast(found: Forecast, load: Load, place: Place) -> Iterator[str]:
+def of_forecast(found: Forecast, load: Load, place: Executors) -> Iterator[str]:
     """The lines for what a configuration reaches."""
     executors = f"{place.executors} executor" + ("s" if place.executors > 1 else "")
     yield f"{_work(load)}; {executors} of {place.cores:g} cores and {place.slots} slots, {place.partitions} partitions:"
@@ -34,7 +34,7 @@ def of_forecast(found: Forecast, load: Load, place: Place) -> Iterator[str]:
     yield f"reached: {found.rate:,.4g} events/s; bottleneck: {found.bottleneck.name}"
 
 
-def _needs(found: Plan, load: Load, costs: Costs, headroom: float) -> Iterator[tuple[str, str, str]]:
+def _needs(found: CapacityPlan, load: Load, costs: Costs, headroom: float) -> Iterator[tuple[str, str, str]]:
     sizes, rate = found.sizes, found.rate
     settings = found.config
     little = f"{rate:g}/s x {load.requests} x {sizes.held_s:.3g} s (Little's law)"

@@ -18,14 +18,14 @@ from located_config.size import parse_size
 from pipeline.capacity.answer import of_forecast, of_plan
 from pipeline.capacity.costs import MEASURED, Costs
 from pipeline.capacity.limits import forecast
-from pipeline.capacity.load import Load, Place
-from pipeline.capacity.plan import plan as plan_for
+from pipeline.capacity.load import Executors, Load
+from pipeline.capacity.sizing import plan as plan_for
 from pipeline.config import PipelineConfig
+from pipeline.config_file import load_config
 from pipeline.errors import RefusedError
-from pipeline.load import load_config
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.number import Number
-from pipeline.slots import main_slots
+from pipeline.spark_slots import main_slots
 
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 # What has to be there in a configuration, and makes no difference here.
@@ -206,7 +206,7 @@ def plan(
             lines = of_plan(found, load, known, headroom)
         else:
             all_slots = executors * (slots or cores)
-            place = Place(executors, cores, slots or cores, partitions or main_slots(all_slots, config))
+            place = Executors(executors, cores, slots or cores, partitions or main_slots(all_slots, config))
             lines = of_forecast(forecast(config, load, place, known), load, place)
         for line in lines:
             click.echo(line)

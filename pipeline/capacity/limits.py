@@ -12,11 +12,11 @@ import math
 from dataclasses import dataclass
 
 from pipeline.capacity.costs import Costs
-from pipeline.capacity.load import Load, Place
+from pipeline.capacity.load import Executors, Load
 from pipeline.config import PipelineConfig
 from pipeline.deferral.entry import OVERHEAD_BYTES
 from pipeline.fetch.share import of_worker
-from pipeline.slots import main_slots
+from pipeline.spark_slots import main_slots
 
 # What a page change event of usual size counts in the ledger, generously.
 EVENT_BYTES = 4096 + OVERHEAD_BYTES
@@ -49,7 +49,7 @@ class Forecast:
         return self.limits[0]
 
 
-def forecast(config: PipelineConfig, load: Load, place: Place, costs: Costs) -> Forecast:
+def forecast(config: PipelineConfig, load: Load, place: Executors, costs: Costs) -> Forecast:
     """What the configuration reaches with a backlog in its source."""
     workers = max(1, min(place.partitions, main_slots(place.all_slots, config)))
     steady = [
@@ -129,7 +129,7 @@ def _worker(load: Load, costs: Costs, workers: int) -> Limit:
     return Limit("Python workers", workers / each_s if each_s else math.inf, why)
 
 
-def _cores(load: Load, costs: Costs, place: Place) -> Limit:
+def _cores(load: Load, costs: Costs, place: Executors) -> Limit:
     each_s = costs.everything(load.event_bytes)
     why = f"{place.all_cores:g} {_s(place.all_cores, 'core')}, {each_s * 1000:.3g} ms an event of all that runs there"
     return Limit("processors", place.all_cores / each_s if each_s else math.inf, why)

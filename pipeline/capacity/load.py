@@ -28,7 +28,7 @@ class Load:
 
 
 @dataclass(frozen=True)
-class Place:
+class Executors:
     """`executors`, each with `cores` cores and `slots` Spark slots, read a topic of `partitions` partitions."""
 
     executors: int

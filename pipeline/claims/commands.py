@@ -15,8 +15,8 @@ import click
 from located_config.duration import format_duration, parse_duration
 from pipeline.claims.orphans import ClaimShelf, Stored, unnamed
 from pipeline.config import PipelineConfig
+from pipeline.config_file import load_config
 from pipeline.errors import RefusedError
-from pipeline.load import load_config
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.files import usable_store
 from pipeline.ops.source import OF_SINK, opened_topic

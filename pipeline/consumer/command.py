@@ -11,11 +11,11 @@ from time import sleep
 
 import click
 
+from pipeline.config_file import load_config
 from pipeline.consumer.claims import Claims
 from pipeline.consumer.consume import Counts, line, once
 from pipeline.consumer.delivery import Delivery, read
 from pipeline.consumer.remembered import Remembered
-from pipeline.load import load_config
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.source import OF_SINK, SourceTopic, opened_topic
 

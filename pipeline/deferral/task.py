@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from pipeline.deferral.budget import BATCH_BUDGET, BatchBudget
+from pipeline.deferral.batch_budget import BATCH_BUDGET, BatchBudget
 from pipeline.deferral.entry import Cause, Entry, Page
 from pipeline.deferral.facts import Fact, Resolved, Rewritten
 from pipeline.deferral.lane import WAITS, Destination, MainLane, SlowLane

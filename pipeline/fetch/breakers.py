@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.accumulators import Accumulator
 
-    ArrowBatches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+    from pipeline.arrow import ArrowFunction
 
 
 class BreakerOpenError(Exception):
@@ -84,8 +84,8 @@ def of_process(settings: Breaker) -> Breakers:
 
 
 def reporting_breakers(
-    function: "ArrowBatches", settings: Breaker, opened_in_tasks: "Accumulator[list[Opened]]"
-) -> "ArrowBatches":
+    function: "ArrowFunction", settings: Breaker, opened_in_tasks: "Accumulator[list[Opened]]"
+) -> "ArrowFunction":
     """The same function for `mapInArrow`; each of its tasks adds the breakers that opened in it to
     `opened_in_tasks`.
     """
@@ -93,7 +93,7 @@ def reporting_breakers(
 
 
 def _report(
-    function: "ArrowBatches",
+    function: "ArrowFunction",
     settings: Breaker,
     opened_in_tasks: "Accumulator[list[Opened]]",
     batches: "Iterator[pa.RecordBatch]",

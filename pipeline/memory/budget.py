@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from pipeline.config import MIB, PipelineConfig
 from pipeline.errors import RefusedError
-from pipeline.memory.plan import MemoryPlan, applied, derive
+from pipeline.memory.division import MemoryPlan, applied, derive
 from pipeline.memory.spark import place_of, require_agreement, slots_of, spark_settings
 from pipeline.spark_given import Given
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import click
 
 from pipeline.config import MediaWiki, PipelineConfig, Sink, Source
-from pipeline.load import load_config
+from pipeline.config_file import load_config
+from pipeline.memory.division import derive
 from pipeline.memory.options import SizeParam
-from pipeline.memory.plan import derive
 from pipeline.memory.show import lines
 from pipeline.memory.spark import place_of
 from pipeline.ops.exit_codes import exit_codes

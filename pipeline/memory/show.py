@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pipeline.config import MIB, PipelineConfig
 from pipeline.events import Memory
-from pipeline.memory.plan import MemoryPlan
+from pipeline.memory.division import MemoryPlan
 from pipeline.memory.spark import spark_settings
 
 

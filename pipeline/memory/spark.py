@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from pipeline.config import MIB, PipelineConfig
 from pipeline.errors import RefusedError
-from pipeline.memory.plan import BESIDES_HEAP, COST_LEDGER, DRIVER, HEAP, MemoryPlan, Place
+from pipeline.memory.division import BESIDES_HEAP, COST_LEDGER, DRIVER, HEAP, MemoryPlan, Place
 from pipeline.spark_given import Given
 
 _LOCAL = re.compile(r"local(?:\[(\d+|\*)(?:,\d+)?\])?")

@@ -17,7 +17,7 @@ import orjson
 from pipeline.config import PipelineConfig
 from pipeline.metrics import catalogue
 from pipeline.metrics.figures import Figures, Recorder
-from pipeline.metrics.memory import resident_bytes
+from pipeline.metrics.resident_memory import resident_bytes
 from pipeline.records.claim_check import KEY_HEADER
 from pipeline.records.record import Record
 

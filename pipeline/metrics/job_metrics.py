@@ -16,9 +16,9 @@ from pipeline.metrics import catalogue
 from pipeline.metrics.endpoint import Endpoint, serve
 from pipeline.metrics.exposition import families
 from pipeline.metrics.figures import Figures, FiguresParam, Recorder
-from pipeline.metrics.lag import KafkaSource, LagWatch
-from pipeline.metrics.memory import resident_bytes
+from pipeline.metrics.lag_watch import KafkaSource, LagWatch
 from pipeline.metrics.registry import names_of
+from pipeline.metrics.resident_memory import resident_bytes
 from pipeline.progress import Progress
 
 if TYPE_CHECKING:

@@ -6,18 +6,18 @@ the night, or worse, not at all.
 
 from collections.abc import Iterator
 
-from pipeline.ops.checkpoint import Checkpoint
 from pipeline.ops.source import Bounds
+from pipeline.ops.spark_checkpoint import SparkCheckpoint
 
 _AGAIN = "begin again at another checkpoint, with `run --new`"
 
 
-def problems(checkpoint: Checkpoint, topic: str, bounds: Bounds) -> list[str]:
+def problems(checkpoint: SparkCheckpoint, topic: str, bounds: Bounds) -> list[str]:
     """Each reason why the job could not continue, with what there is to do."""
     return [*_own(checkpoint), *_of_topic(checkpoint, topic), *_of_broker(checkpoint, topic, bounds)]
 
 
-def _own(checkpoint: Checkpoint) -> Iterator[str]:
+def _own(checkpoint: SparkCheckpoint) -> Iterator[str]:
     if checkpoint.query_id is None:
         yield "the file metadata is missing, so Spark would begin a query of another id: restore it, or use a fork"
     last = checkpoint.last
@@ -39,7 +39,7 @@ def _own(checkpoint: Checkpoint) -> Iterator[str]:
         yield from _backwards(checkpoint)
 
 
-def _backwards(checkpoint: Checkpoint) -> Iterator[str]:
+def _backwards(checkpoint: SparkCheckpoint) -> Iterator[str]:
     before, last = checkpoint.planned
     if checkpoint.is_committed:
         return  # set-offsets goes back like this, and a batch that is committed is not run again
@@ -50,7 +50,7 @@ def _backwards(checkpoint: Checkpoint) -> Iterator[str]:
                 yield f"batch {last.number} ends at {topic}/{partition}/{end}, below its begin at {begin}"
 
 
-def _of_topic(checkpoint: Checkpoint, topic: str) -> Iterator[str]:
+def _of_topic(checkpoint: SparkCheckpoint, topic: str) -> Iterator[str]:
     planned = checkpoint.last.ends if checkpoint.last else {}
     foreign = sorted({*checkpoint.committed(), *planned} - {topic})
     if foreign:
@@ -60,7 +60,7 @@ def _of_topic(checkpoint: Checkpoint, topic: str) -> Iterator[str]:
         )
 
 
-def _of_broker(checkpoint: Checkpoint, topic: str, bounds: Bounds) -> Iterator[str]:
+def _of_broker(checkpoint: SparkCheckpoint, topic: str, bounds: Bounds) -> Iterator[str]:
     wanted = dict(checkpoint.committed().get(topic, {}))
     planned = dict(checkpoint.last.ends.get(topic, {})) if checkpoint.last and not checkpoint.is_committed else {}
     for partition in sorted({*wanted, *planned}):

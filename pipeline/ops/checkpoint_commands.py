@@ -13,12 +13,11 @@ from pathlib import Path
 import click
 
 from pipeline.config import PipelineConfig
+from pipeline.config_file import load_config
 from pipeline.errors import RefusedError
 from pipeline.identity import FILE, Identity, require_checkpoint, require_own
-from pipeline.load import load_config
 from pipeline.ops import checkpoint_write as write
 from pipeline.ops.broker import cluster_id
-from pipeline.ops.checkpoint import Checkpoint, lines, read_checkpoint
 from pipeline.ops.checkpoint_check import problems
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.files import CheckpointFiles, open_files
@@ -26,6 +25,7 @@ from pipeline.ops.lag import lines as lag_lines
 from pipeline.ops.lag import measure
 from pipeline.ops.moment import FORMS, milliseconds, parse_moment, show
 from pipeline.ops.source import SourceTopic, opened_topic, shown, total
+from pipeline.ops.spark_checkpoint import SparkCheckpoint, lines, read_checkpoint
 
 _CONFIG = click.option(
     "--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file."
@@ -167,7 +167,7 @@ def _offsets_at(source: SourceTopic, at: datetime, *, yes: bool) -> dict[int, in
     return dict(offsets)
 
 
-def _say_difference(found: Checkpoint, topic: str, offsets: dict[int, int]) -> None:
+def _say_difference(found: SparkCheckpoint, topic: str, offsets: dict[int, int]) -> None:
     before = found.committed().get(topic, {})
     click.echo(f"offsets {shown(before.items())} -> {shown(offsets.items())}")
     again, skipped = total(offsets, before), total(before, {p: o for p, o in offsets.items() if p in before})
@@ -189,7 +189,9 @@ def _own(config: PipelineConfig, found: Identity | None) -> Identity:
     return Identity.of(config, cluster_id(config.source.bootstrap_servers) if asked else None)
 
 
-def _require_own(config: PipelineConfig, files: CheckpointFiles, found: Checkpoint, *, of_cluster: bool = True) -> None:
+def _require_own(
+    config: PipelineConfig, files: CheckpointFiles, found: SparkCheckpoint, *, of_cluster: bool = True
+) -> None:
     """As `run` does; the broker is asked only with `of_cluster`. Raises RefusedError, PipelineError."""
     identity = _identity(files)
     own = _own(config, identity) if of_cluster else Identity.of(config, None)

@@ -13,9 +13,9 @@ from datetime import datetime, timedelta
 import orjson
 
 from pipeline.errors import RefusedError
-from pipeline.ops.checkpoint import METADATA, Checkpoint, Offsets, offsets_file, read_checkpoint
 from pipeline.ops.files import CheckpointFiles
 from pipeline.ops.moment import milliseconds, show, show_ms
+from pipeline.ops.spark_checkpoint import METADATA, Offsets, SparkCheckpoint, offsets_file, read_checkpoint
 
 RECENT = timedelta(minutes=1)
 _COMMIT = b'v1\n{"nextBatchWatermarkMs":0}'
@@ -29,7 +29,7 @@ class Fork:
     files: int
 
 
-def require_stopped(checkpoint: Checkpoint, now: datetime) -> None:
+def require_stopped(checkpoint: SparkCheckpoint, now: datetime) -> None:
     """Raises RefusedError when something was written to the checkpoint within the last minute.
 
     A job that has had nothing to do for longer is not noticed; it fails at its next batch.
@@ -58,7 +58,7 @@ def fork(source: CheckpointFiles, target: CheckpointFiles, new_id: uuid.UUID) ->
     return Fork(str(new_id), len(logs) + 1)
 
 
-def set_in_place(files: CheckpointFiles, checkpoint: Checkpoint, topic: str, offsets: Offsets) -> int:
+def set_in_place(files: CheckpointFiles, checkpoint: SparkCheckpoint, topic: str, offsets: Offsets) -> int:
     """The number of the batch that now ends at `offsets`. Raises RefusedError when a driver was faster."""
     facts = require_planned(checkpoint)
     number = max(*checkpoint.batches, *checkpoint.commits, 0) + 1
@@ -68,7 +68,7 @@ def set_in_place(files: CheckpointFiles, checkpoint: Checkpoint, topic: str, off
 
 
 def set_beside(
-    target: CheckpointFiles, checkpoint: Checkpoint, topic: str, offsets: Offsets, new_id: uuid.UUID
+    target: CheckpointFiles, checkpoint: SparkCheckpoint, topic: str, offsets: Offsets, new_id: uuid.UUID
 ) -> None:
     """A new checkpoint, with an id of its own, from which a job continues at `offsets`. Raises RefusedError."""
     facts = require_planned(checkpoint)
@@ -78,7 +78,7 @@ def set_beside(
     target.write("commits/0", _COMMIT)
 
 
-def require_planned(checkpoint: Checkpoint) -> str:
+def require_planned(checkpoint: SparkCheckpoint) -> str:
     """Spark's settings at the last batch, which the next ones keep. Raises RefusedError where none was planned."""
     if checkpoint.last is None:
         raise RefusedError(

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 
+from pipeline.config_file import load_config
 from pipeline.deferral.topic import LedgerTopic
 from pipeline.deferral.wire import Action
 from pipeline.errors import RefusedError
-from pipeline.load import load_config
 from pipeline.ops.deferred import details, entries_in, lines, opened, parse_position, wish
 from pipeline.ops.exit_codes import exit_codes
 

@@ -7,8 +7,8 @@ lesson: a lag that only counts the partitions being read is 0 when none is read.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pipeline.ops.checkpoint import Checkpoint
 from pipeline.ops.source import Bounds, SourceRecord
+from pipeline.ops.spark_checkpoint import SparkCheckpoint
 
 FirstRecord = Callable[[int, int, int], SourceRecord | None]
 
@@ -28,7 +28,7 @@ class PartitionLag:
     oldest_ms: int | None
 
 
-def measure(checkpoint: Checkpoint, topic: str, bounds: Bounds, first_record: FirstRecord) -> list[PartitionLag]:
+def measure(checkpoint: SparkCheckpoint, topic: str, bounds: Bounds, first_record: FirstRecord) -> list[PartitionLag]:
     """The lag of each partition; `first_record(partition, offset, end)` looks up the first record that waits."""
     committed = checkpoint.committed().get(topic, {})
     found = []

@@ -10,11 +10,11 @@ from datetime import datetime
 from typing import Literal
 
 from pipeline.errors import RefusedError
-from pipeline.ops.checkpoint import Offsets
 from pipeline.ops.copying import Copy
 from pipeline.ops.moment import FORMS as MOMENTS
 from pipeline.ops.moment import milliseconds, parse_moment
 from pipeline.ops.source import Bounds, SourceRecord, SourceTopic
+from pipeline.ops.spark_checkpoint import Offsets
 from pipeline.records.record import Position
 
 FORMS = f"earliest, latest, a moment ({MOMENTS}), or offsets as partition:offset,partition:offset"
@@ -28,7 +28,7 @@ _ENDS: dict[str, End] = {"earliest": "earliest", "latest": "latest"}
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ReplayRange:
     """From `first`, up to and without `end`, of the same partitions."""
 
     first: Offsets
@@ -50,7 +50,7 @@ def parse_edge(text: str, now: datetime) -> Edge:
         raise RefusedError(str(error), hint=f"write {FORMS}") from None
 
 
-def part_between(source: SourceTopic, bounds: Bounds, begin: Edge, end: Edge) -> Part:
+def part_between(source: SourceTopic, bounds: Bounds, begin: Edge, end: Edge) -> ReplayRange:
     """The part of the topic as it is now; of partitions that one edge leaves out, nothing. Raises RefusedError."""
     first, stop = _offsets(source, bounds, begin), _offsets(source, bounds, end)
     both = sorted(first.keys() & stop.keys())
@@ -60,7 +60,9 @@ def part_between(source: SourceTopic, bounds: Bounds, begin: Edge, end: Edge) ->
                 f"partition {partition} would end at {stop[partition]}, before it begins at {first[partition]}",
                 hint="--from is the earlier one",
             )
-    return Part({partition: first[partition] for partition in both}, {partition: stop[partition] for partition in both})
+    return ReplayRange(
+        {partition: first[partition] for partition in both}, {partition: stop[partition] for partition in both}
+    )
 
 
 def replayed(record: SourceRecord, topic: str, *, keep_partition: bool) -> Copy:

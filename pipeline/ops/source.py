@@ -14,7 +14,7 @@ from kafka.structs import TopicPartition
 
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops.broker import CLIENT_ID, CONNECT_MS, connecting
-from pipeline.ops.checkpoint import Offsets
+from pipeline.ops.spark_checkpoint import Offsets
 from pipeline.records.record import Headers
 
 OF_SOURCE = "`source` in the job's file"

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import click
 
+from pipeline.config_file import load_config
 from pipeline.errors import RefusedError
-from pipeline.load import load_config
-from pipeline.ops.checkpoint import Offsets
 from pipeline.ops.copying import CopyStoppedError, Pace, copy_all, opened_target
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.fan_out import copied, make_target, require_target
 from pipeline.ops.number import Number
 from pipeline.ops.replay import FORMS, parse_edge, part_between, replayed
 from pipeline.ops.source import Bounds, SourceRecord, opened_topic, total
+from pipeline.ops.spark_checkpoint import Offsets
 
 _CONFIG = click.option(
     "--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file."

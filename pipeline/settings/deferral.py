@@ -16,7 +16,7 @@ _SEGMENT_BYTES = 64 * MIB
 _SEGMENT = timedelta(hours=1)
 
 
-class SlowLane(Section):
+class SlowLaneConfig(Section):
     """How deferred records are processed, in rounds.
 
     Each request has the deadline of its record, or `fetch.request_timeout` if that is shorter.
@@ -74,7 +74,7 @@ class Deferral(Section):
         default=64 * MIB,
         description="Bytes of deferred events above which the main lane waits before it plans the next micro-batch.",
     )
-    slow_lane: SlowLane = Field(default=SlowLane(), description="How deferred events are processed.")
+    slow_lane: SlowLaneConfig = Field(default=SlowLaneConfig(), description="How deferred events are processed.")
 
 
 def ledger_topic_settings(max_record_bytes: int) -> dict[str, str]:

@@ -11,7 +11,7 @@ from located_config.size import Size
 from pipeline.settings.section import MIB, Section
 
 
-class RetryBudget(Section):
+class RetryBudgetConfig(Section):
     """How many requests may be retries."""
 
     share: Share = Field(default=0.1, description="Requests that may be retries, as a share of the first requests.")
@@ -50,8 +50,8 @@ class Fetch(Section):
         description="Longest pause before the second request of a fetch; it doubles for each further one, and "
         "each pause is drawn between 0 and that.",
     )
-    retry_budget: RetryBudget | Literal["none"] = Field(
-        default=RetryBudget(),
+    retry_budget: RetryBudgetConfig | Literal["none"] = Field(
+        default=RetryBudgetConfig(),
         description="Bounds the retries of all records of a Python worker together. `none` is unsafe: an "
         "unhealthy upstream gets every retry.",
     )

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from kafka import KafkaProducer
 
-from devkit.debug.lag import lag_of
+from devkit.debug.program_lag import lag_of
 from devkit.debug.tail import TopicTail
 from devkit.debug.topics import topics_at
 from devkit.errors import StackError, UsageError

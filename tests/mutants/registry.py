@@ -185,7 +185,7 @@ MUTANTS: tuple[Mutant, ...] = (
         rule=5,
         what="a batch has no budget",
         replacements=(
-            Replacement("pipeline/deferral/budget.py", "asyncio.timeout(self.left_s())", "asyncio.timeout(None)"),
+            Replacement("pipeline/deferral/batch_budget.py", "asyncio.timeout(self.left_s())", "asyncio.timeout(None)"),
         ),
         test=f"{_STORE_DOWN}::test_a_batch_over_its_budget_goes_on_without_what_it_still_holds",
         says="beyond its budget",

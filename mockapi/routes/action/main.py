@@ -7,7 +7,7 @@ from typing import Final
 
 from mockapi.routes.action.call import Call
 from mockapi.routes.action.errors import ApiError, bad_token, must_be_in_body, must_be_posted
-from mockapi.routes.action.lag import check_lag
+from mockapi.routes.action.maxlag import check_lag
 from mockapi.routes.action.module import Action
 from mockapi.routes.action.parameters import Arguments, Kind, Parameter, read
 from mockapi.routes.action.registry import ACTIONS

@@ -17,7 +17,7 @@ def test_an_edited_module_is_loaded_from_the_copy_and_leaves_a_note(tmp_path: Pa
     file = tree.root / "pipeline" / "slots.py"
     plain = file.read_text()
     file.write_text(plain + "\nMARK = 'edited'\n")
-    tree.watch(["pipeline/slots.py", "pipeline/slots.py"])
+    tree.watch(["pipeline/spark_slots.py", "pipeline/spark_slots.py"])
     assert tree.loaded_in() == frozenset()
     argv = [sys.executable, "-c", "from pipeline import slots; print(slots.MARK, slots.__file__)"]
     done = subprocess.run(argv, cwd=tmp_path, env=tree.environment(), capture_output=True, text=True, check=True)

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from pipeline import log, stream
-from pipeline.checkpoint import Found
 from pipeline.config import PipelineConfig
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.events import fields_of
 from pipeline.identity import Identity
+from pipeline.job_checkpoint import Found
 from pipeline.limits import read
 from pipeline.limits.judge import Limits
 from pipeline.memory.budget import Budget

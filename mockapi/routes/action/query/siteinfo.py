@@ -8,7 +8,7 @@ from typing import Final
 
 from mockapi.routes.action.call import Call
 from mockapi.routes.action.errors import ApiError
-from mockapi.routes.action.lag import seconds
+from mockapi.routes.action.maxlag import seconds
 from mockapi.routes.action.module import Continue, QueryModule, public
 from mockapi.routes.action.parameters import Arguments, Kind, Parameter
 from mockapi.routes.action.query.page_set import PageSet

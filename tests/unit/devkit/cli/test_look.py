@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from devkit.debug.lag import Lag, PartitionLag
+from devkit.debug.program_lag import PartitionLag, ProgramLag
 from devkit.debug.topics import TopicInfo
 from devkit.errors import StackError
 from devkit.faults.journal import Journal
@@ -18,7 +18,7 @@ from devkit.programs.spark.configuration import CONFIG
 from pipeline.config import MediaWiki, PipelineConfig, Sink, Source
 from tests.unit.devkit.cli.conftest import Devkit, Kept
 
-LAG = Lag("source", (PartitionLag(0, 120, 161, 2.44), PartitionLag(1, None, 0, None)), deferred=3)
+LAG = ProgramLag("source", (PartitionLag(0, 120, 161, 2.44), PartitionLag(1, None, 0, None)), deferred=3)
 TOPICS = [
     TopicInfo("deferred", 1, 3, None, "compact", 1_114_124),
     TopicInfo("mediawiki.page_change.v1", 2, 1610, 4_200_000, "delete", 8 << 20),
@@ -63,11 +63,11 @@ class TestLag:
         """The brokers that were asked."""
         asked: list[str] = []
 
-        def lag_of(_config: PipelineConfig, _checkpoint: Checkpoint, *, bootstrap: str, now_ms: int) -> Lag:
+        def lag_of(_config: PipelineConfig, _checkpoint: Checkpoint, *, bootstrap: str, now_ms: int) -> ProgramLag:
             asked.append(bootstrap)
             return LAG
 
-        monkeypatch.setattr("devkit.debug.lag.lag_of", lag_of)
+        monkeypatch.setattr("devkit.debug.program_lag.lag_of", lag_of)
         return asked
 
     def test_a_table(self, devkit: Devkit, place: Path) -> None:
@@ -111,10 +111,10 @@ class TestLag:
     def test_a_failure_beside_a_fault_names_the_fault(
         self, devkit: Devkit, place: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def fails(*_arguments: object, **_more: object) -> Lag:
+        def fails(*_arguments: object, **_more: object) -> ProgramLag:
             raise StackError("Kafka does not answer")
 
-        monkeypatch.setattr("devkit.debug.lag.lag_of", fails)
+        monkeypatch.setattr("devkit.debug.program_lag.lag_of", fails)
         assert devkit("lag").err == "error: Kafka does not answer; hint: `devkit doctor` checks this machine\n"
         Journal("cafe0001").open("still", Pause(part="kafka-2"), holder=1)
         finished = devkit("lag")

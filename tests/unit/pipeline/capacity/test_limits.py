@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from pipeline.capacity.costs import MIB, Costs
 from pipeline.capacity.limits import Forecast, forecast
-from pipeline.capacity.load import Load, Place
+from pipeline.capacity.load import Executors, Load
 from tests.unit.pipeline.capacity.asking import FREE, configured
 
-PLACE = Place(executors=1, cores=4, slots=5, partitions=4)
+PLACE = Executors(executors=1, cores=4, slots=5, partitions=4)
 MANY = {"max_offsets": 1_000_000}
 
 
@@ -34,7 +34,7 @@ def test_each_worker_has_its_share_of_what_may_be_in_flight() -> None:
 
 @pytest.mark.parametrize(("partitions", "slots", "workers"), [(1, 5, 1), (4, 5, 4), (9, 5, 4), (9, 2, 1)])
 def test_there_is_a_worker_for_each_partition_that_has_a_slot(partitions: int, slots: int, workers: int) -> None:
-    found = forecast(configured(), Load(1), Place(1, 4, slots, partitions), FREE)
+    found = forecast(configured(), Load(1), Executors(1, 4, slots, partitions), FREE)
     assert found.workers == workers, "one slot is the slow lane's"
 
 
@@ -125,7 +125,7 @@ def test_more_of_anything_never_makes_it_slower(
     double = configured(
         fetch={"concurrency": 2 * concurrency}, batch={"max_offsets": offsets}, deferral={"policy": "none"}
     )
-    place = Place(1, 4, 64, partitions)
+    place = Executors(1, 4, 64, partitions)
     rate = forecast(config, load, place, Costs()).rate
     assert forecast(double, load, place, Costs()).rate >= rate * (1 - 1e-9)
     assert forecast(config, load, replace(place, cores=8), Costs()).rate >= rate * (1 - 1e-9)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.capacity.load import Load, Place
+from pipeline.capacity.load import Executors, Load
 
 
 def test_an_event_fetches_all_its_pages() -> None:
@@ -24,5 +24,5 @@ def test_a_slot_is_never_held_for_less_than_a_usual_request(
 
 
 def test_a_place_has_what_all_its_executors_have() -> None:
-    place = Place(executors=3, cores=2, slots=5, partitions=8)
+    place = Executors(executors=3, cores=2, slots=5, partitions=8)
     assert (place.all_cores, place.all_slots) == (6, 15)

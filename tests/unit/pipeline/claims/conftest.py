@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from pipeline.ops.checkpoint import Offsets
 from pipeline.ops.source import Bounds, SourceRecord
+from pipeline.ops.spark_checkpoint import Offsets
 from pipeline.records.claim_check import key_of
 from pipeline.records.record import Headers
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.deferral.budget import BatchBudget
+from pipeline.deferral.batch_budget import BatchBudget
 from pipeline.deferral.entry import Cause, Entry
 from pipeline.deferral.facts import Fact, Resolved, Rewritten
 from pipeline.deferral.lane import OPEN_FENCE, WAITS, MainLane, Policy, SlowLane

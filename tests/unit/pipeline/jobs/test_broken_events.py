@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pipeline.config import PipelineConfig
-from pipeline.deferral.budget import BatchBudget
+from pipeline.deferral.batch_budget import BatchBudget
 from pipeline.deferral.lane import OPEN_FENCE, MainLane
 from pipeline.deferral.task import LedgerTarget, MainTask
 from pipeline.fetch.client import FetchFailedError

@@ -5,7 +5,7 @@ import pytest
 from pipeline.config import MIB, PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.memory.budget import budget, require_heap
-from pipeline.memory.plan import derive
+from pipeline.memory.division import derive
 from pipeline.spark_given import Given
 
 GIB = 1024 * MIB

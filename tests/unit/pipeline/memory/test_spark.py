@@ -4,7 +4,7 @@ import pytest
 
 from pipeline.config import MIB, PipelineConfig
 from pipeline.errors import RefusedError
-from pipeline.memory.plan import derive
+from pipeline.memory.division import derive
 from pipeline.memory.spark import place_of, require_agreement, slots_of, spark_settings, spark_size
 from pipeline.spark_given import Given
 

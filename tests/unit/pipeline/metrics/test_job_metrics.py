@@ -14,7 +14,7 @@ from pipeline.errors import RefusedError
 from pipeline.metrics.catalogue import EVENTS, FETCH_SECONDS, METRICS
 from pipeline.metrics.figures import Figures, Recorder
 from pipeline.metrics.job_metrics import JobMetrics
-from pipeline.metrics.lag import Lag
+from pipeline.metrics.lag_watch import SourceLag
 from pipeline.progress import Progress
 
 MakeConfig = Callable[..., PipelineConfig]
@@ -99,7 +99,7 @@ def test_a_breaker_is_reported_from_the_first_time_that_it_opened(make_config: M
 
 def test_the_lag_is_that_of_each_partition_with_its_age(make_config: MakeConfig) -> None:
     metrics = metrics_of(make_config())
-    metrics._lag.lag = Lag({0: 3, 31: 0}, {0: 1.5, 31: 0.0}, 990.0)
+    metrics._lag.lag = SourceLag({0: 3, 31: 0}, {0: 1.5, 31: 0.0}, 990.0)
     found = samples(metrics)
     assert found['enrichment_lag_events{partition="0"}'] == 3
     assert found['enrichment_lag_events{partition="31"}'] == 0

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pipeline.config import ClaimCheck
-from pipeline.ops.checkpoint import Checkpoint, read_checkpoint
 from pipeline.ops.files import CheckpointFiles, open_files
 from pipeline.ops.source import Bounds
+from pipeline.ops.spark_checkpoint import SparkCheckpoint, read_checkpoint
 
 STOPPED = Path(__file__).with_name("checkpoints") / "stopped"
 QUERY_ID = "f2a19636-e1cb-4d84-921a-f79d297fada6"
@@ -29,7 +29,7 @@ def recorded(directory: Path, *, without: tuple[str, ...] = ()) -> Path:
     return place
 
 
-def checkpoint_at(place: Path) -> Checkpoint:
+def checkpoint_at(place: Path) -> SparkCheckpoint:
     return read_checkpoint(files_at(place))
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from pipeline.errors import RefusedError
 from pipeline.ops.copying import Copy
-from pipeline.ops.replay import Edge, Part, parse_edge, part_between, replayed
+from pipeline.ops.replay import Edge, ReplayRange, parse_edge, part_between, replayed
 from pipeline.ops.source import SourceRecord
 from tests.unit.pipeline.ops.fake_kafka import FakeConsumer, Row
 
@@ -44,24 +44,24 @@ def test_a_partition_stands_once() -> None:
         parse_edge("0:1,1:2,0:3", NOW)
 
 
-def part(begin: Edge, end: Edge, **retention: dict[int, int]) -> Part:
+def part(begin: Edge, end: Edge, **retention: dict[int, int]) -> ReplayRange:
     topic = FakeConsumer(ROWS, partitions=3, **retention).as_topic()
     return part_between(topic, topic.bounds(), begin, end)
 
 
 def test_everything() -> None:
-    assert part("earliest", "latest", first={1: 4}) == Part({0: 0, 1: 4, 2: 0}, {0: 10, 1: 10, 2: 10})
+    assert part("earliest", "latest", first={1: 4}) == ReplayRange({0: 0, 1: 4, 2: 0}, {0: 10, 1: 10, 2: 10})
 
 
 def test_between_two_moments() -> None:
     found = part(NOW + timedelta(seconds=3), NOW + timedelta(seconds=5))
-    assert found == Part(dict.fromkeys(range(3), 3), dict.fromkeys(range(3), 5))
+    assert found == ReplayRange(dict.fromkeys(range(3), 3), dict.fromkeys(range(3), 5))
 
 
 def test_of_a_partition_that_an_edge_leaves_out_nothing_is_replayed() -> None:
-    assert part(((0, 3), (2, 1)), "latest") == Part({0: 3, 2: 1}, {0: 10, 2: 10})
-    assert part("earliest", ((1, 2),)) == Part({1: 0}, {1: 2})
-    assert part(((0, 3),), ((1, 2),)) == Part({}, {})
+    assert part(((0, 3), (2, 1)), "latest") == ReplayRange({0: 3, 2: 1}, {0: 10, 2: 10})
+    assert part("earliest", ((1, 2),)) == ReplayRange({1: 0}, {1: 2})
+    assert part(((0, 3),), ((1, 2),)) == ReplayRange({}, {})
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devkit.traffic.model import Mix, TrafficSpec
-from devkit.traffic.plan import apportion, plan
+from devkit.traffic.timetable import apportion, plan
 
 
 def _spec(**change: object) -> TrafficSpec:

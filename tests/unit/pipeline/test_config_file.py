@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.config_file import load_config
 from pipeline.errors import RefusedError
-from pipeline.load import load_config
 
 LEAST = """\
 source: {bootstrap_servers: "127.0.0.1:1"}

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pipeline.checkpoint import Found, committed_offsets, look, will_replay, write_text
 from pipeline.errors import RefusedError
+from pipeline.job_checkpoint import Found, committed_offsets, look, will_replay, write_text
 
 OFFSETS = """v1
 {"batchWatermarkMs":0,"batchTimestampMs":1774000000000,"conf":{}}

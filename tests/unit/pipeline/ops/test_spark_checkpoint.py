@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.errors import RefusedError
-from pipeline.ops.checkpoint import lines, offsets_file
+from pipeline.ops.spark_checkpoint import lines, offsets_file
 from tests.unit.pipeline.ops.places import QUERY_ID, STOPPED, TOPIC, checkpoint_at, recorded, rewrite
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pipeline.capacity.costs import Costs
 from pipeline.capacity.load import Load
-from pipeline.capacity.plan import plan
+from pipeline.capacity.sizing import plan
 from pipeline.errors import RefusedError
 from tests.unit.pipeline.capacity.asking import FREE, configured
 

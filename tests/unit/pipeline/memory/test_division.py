@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pipeline.config import MIB, PipelineConfig
 from pipeline.errors import RefusedError
-from pipeline.memory.plan import (
+from pipeline.memory.division import (
     BODIES,
     COST_AT_WORK,
     COST_IN_FLIGHT,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline import log
-from pipeline.metrics.lag import LagWatch, lag_of
+from pipeline.metrics.lag_watch import LagWatch, lag_of
 
 NOW_S = 1_000.0
 

@@ -48,7 +48,7 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True)
-class Checkpoint:
+class SparkCheckpoint:
     """`start` is where the first batch began, as far as that is still known. `planned` are the last two batches."""
 
     place: str
@@ -78,7 +78,7 @@ class Checkpoint:
         return self.planned[-2].ends if len(self.planned) > 1 else self.start or {}
 
 
-def read_checkpoint(files: CheckpointFiles) -> Checkpoint:
+def read_checkpoint(files: CheckpointFiles) -> SparkCheckpoint:
     """Raises RefusedError when there is no checkpoint, or one in another form than Spark 4's version 1."""
     # Commits first: a job that runs meanwhile can only be further than this says.
     commits = _numbers(files, "commits")
@@ -101,10 +101,12 @@ def read_checkpoint(files: CheckpointFiles) -> Checkpoint:
         except ValidationError as error:
             raise _unreadable(files, METADATA, in_line(error, _Metadata)) from error
     written = max([*offsets.values(), *commits.values(), *others.values()])
-    return Checkpoint(files.place, query_id, start, planned, tuple(sorted(offsets)), tuple(sorted(commits)), written)
+    return SparkCheckpoint(
+        files.place, query_id, start, planned, tuple(sorted(offsets)), tuple(sorted(commits)), written
+    )
 
 
-def lines(checkpoint: Checkpoint) -> Iterator[str]:
+def lines(checkpoint: SparkCheckpoint) -> Iterator[str]:
     """What `checkpoint show` prints."""
     yield f"checkpoint  {checkpoint.place}"
     yield f"query id    {checkpoint.query_id or 'none: the file metadata is missing'}"

@@ -16,7 +16,7 @@ from typing import Literal
 from pipeline.config import MIB, PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.sink import producer_sizes
-from pipeline.slots import slow_rounds
+from pipeline.spark_slots import slow_rounds
 
 Place = Literal["local", "executor"]
 
@@ -62,7 +62,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MemoryPart:
     """A number of bytes of the limit, and what sets them."""
 
     what: str
@@ -97,24 +97,24 @@ class MemoryPlan:
         return self.driver + self.heap + self.besides_heap + self.workers
 
     @property
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[MemoryPart]:
         """What the total is the sum of."""
         if self.place == "local":
-            yield Part("driver, Python", self.driver, "with the ledger, deferral.max_bytes")
-        yield Part("JVM heap", self.heap, f"spark.{_side(self.place)}.memory")
-        yield Part("JVM besides", self.besides_heap, "metaspace, code, threads, Arrow, network")
-        yield Part("workers as such", self.slots * WORKER, f"{self.slots} slots, {WORKER // MIB} MiB each")
+            yield MemoryPart("driver, Python", self.driver, "with the ledger, deferral.max_bytes")
+        yield MemoryPart("JVM heap", self.heap, f"spark.{_side(self.place)}.memory")
+        yield MemoryPart("JVM besides", self.besides_heap, "metaspace, code, threads, Arrow, network")
+        yield MemoryPart("workers as such", self.slots * WORKER, f"{self.slots} slots, {WORKER // MIB} MiB each")
         at_work = COST_AT_WORK * BODIES * self.body
-        yield Part(
+        yield MemoryPart(
             "records at work", self.slots * at_work, f"{COST_AT_WORK} x {BODIES} bodies in each: claim_check.max_bytes"
         )
-        yield Part("results waiting", self.slots * self.results, "result_buffer in each")
-        yield Part(
+        yield MemoryPart("results waiting", self.slots * self.results, "result_buffer in each")
+        yield MemoryPart(
             "content in flight", COST_IN_FLIGHT * self.in_flight, f"{COST_IN_FLIGHT} x fetch.max_in_flight_bytes"
         )
         if self.rounds:
             slow = COST_IN_FLIGHT * self.rounds * self.slow_round
-            yield Part("slow rounds", slow, f"{COST_IN_FLIGHT} x {self.rounds} x slow_lane.max_in_flight_bytes")
+            yield MemoryPart("slow rounds", slow, f"{COST_IN_FLIGHT} x {self.rounds} x slow_lane.max_in_flight_bytes")
 
     @property
     def settings(self) -> dict[str, int]:

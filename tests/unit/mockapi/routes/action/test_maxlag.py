@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from mockapi.routes.action.lag import seconds
+from mockapi.routes.action.maxlag import seconds
 
 
 def lagging(make_api: Any, lag: str) -> Any:

@@ -26,7 +26,7 @@ _CONNECTION_IDLE_MS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
-class Lag:
+class SourceLag:
     """By partition: events that are not read, and the age in seconds of the first of them; `at` in epoch seconds."""
 
     events: Mapping[int, int]
@@ -34,7 +34,7 @@ class Lag:
     at: float
 
 
-class SourceTopic(Protocol):
+class OffsetSource(Protocol):
     """What is asked of the topic."""
 
     def bounds(self) -> Mapping[int, tuple[int, int]]:
@@ -46,7 +46,7 @@ class SourceTopic(Protocol):
     def close(self) -> None: ...
 
 
-def lag_of(topic: SourceTopic, committed: Mapping[int, int], *, now_s: float) -> Lag:
+def lag_of(topic: OffsetSource, committed: Mapping[int, int], *, now_s: float) -> SourceLag:
     """`committed` has the next offset to be read of each partition that was read."""
     events: dict[int, int] = {}
     seconds: dict[int, float] = {}
@@ -55,7 +55,7 @@ def lag_of(topic: SourceTopic, committed: Mapping[int, int], *, now_s: float) ->
         events[partition] = max(0, end - position)
         oldest_ms = topic.time_ms(partition, position) if events[partition] else None
         seconds[partition] = 0.0 if oldest_ms is None else max(0.0, now_s - oldest_ms / 1000)
-    return Lag(events, seconds, now_s)
+    return SourceLag(events, seconds, now_s)
 
 
 class KafkaSource:
@@ -108,7 +108,7 @@ class LagWatch:
 
     def __init__(
         self,
-        connect: Callable[[], SourceTopic],
+        connect: Callable[[], OffsetSource],
         committed: Callable[[], Mapping[int, int] | None],
         *,
         interval_s: float,
@@ -116,10 +116,10 @@ class LagWatch:
     ) -> None:
         self._connect, self._committed = connect, committed
         self._interval_s, self._now = interval_s, now
-        self._topic: SourceTopic | None = None
+        self._topic: OffsetSource | None = None
         self._stopped = threading.Event()
         self._failing = False
-        self.lag: Lag | None = None
+        self.lag: SourceLag | None = None
 
     def start(self) -> None:
         threading.Thread(target=self._run, name="lag", daemon=True).start()

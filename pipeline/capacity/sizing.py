@@ -18,9 +18,9 @@ from pydantic import ValidationError
 
 from located_config.problem import in_line
 from pipeline.capacity.costs import MIB, Costs
+from pipeline.capacity.executor_memory import executors_for, least_memory
 from pipeline.capacity.limits import EVENT_BYTES, Forecast, allowance_s, forecast, is_deferred, round_pages_s
-from pipeline.capacity.load import Load, Place
-from pipeline.capacity.memory import executors_for, least_memory
+from pipeline.capacity.load import Executors, Load
 from pipeline.config import PipelineConfig
 from pipeline.errors import RefusedError
 
@@ -68,14 +68,14 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class Plan:
+class CapacityPlan:
     """`config` is the configuration that was asked about with `settings` written into it, `forecast` what it does."""
 
     rate: float
     sizes: Sizes
     settings: Settings
     config: PipelineConfig
-    place: Place
+    place: Executors
     forecast: Forecast
 
 
@@ -89,7 +89,7 @@ def plan(
     slots: int = 4,
     headroom: float = 1.5,
     memory_limit: int | None = None,
-) -> Plan:
+) -> CapacityPlan:
     """What `rate` events a second need, with executors of `cores` cores and `slots` of Spark's slots.
 
     `memory_limit` is an executor's, in bytes; without it they take what they need.
@@ -103,7 +103,7 @@ def plan(
     sizes = _sizes(rate, load, patient, costs, cores=cores, slots=slots, headroom=headroom, limit=memory_limit)
     settings = _merged(patience, _settings(rate, sizes, patient))
     planned = _with(config, settings)
-    place = Place(sizes.executors, cores, slots, sizes.workers)
+    place = Executors(sizes.executors, cores, slots, sizes.workers)
     found = forecast(planned, load, place, costs)
     if found.rate < rate:
         bottleneck = found.bottleneck
@@ -111,7 +111,7 @@ def plan(
             f"{rate:g} events/s are not reached: {bottleneck.name} allows {found.rate:.4g} ({bottleneck.why})",
             hint="raise that in the file of --config, or give a larger --headroom",
         )
-    return Plan(rate, sizes, settings, planned, place, found)
+    return CapacityPlan(rate, sizes, settings, planned, place, found)
 
 
 def _sizes(

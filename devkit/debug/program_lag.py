@@ -32,7 +32,7 @@ class PartitionLag:
 
 
 @dataclass(frozen=True)
-class Lag:
+class ProgramLag:
     """`deferred` counts events that stand in the deferral topic, None for a pipeline that defers nothing."""
 
     topic: str
@@ -44,7 +44,7 @@ class Lag:
         return sum(partition.lag for partition in self.partitions)
 
 
-def lag_of(config: PipelineConfig, checkpoint: Checkpoint, *, bootstrap: str, now_ms: int) -> Lag:
+def lag_of(config: PipelineConfig, checkpoint: Checkpoint, *, bootstrap: str, now_ms: int) -> ProgramLag:
     """A look now, by the broker that the kit finds at `bootstrap`. Raises StackError."""
     committed = checkpoint.committed()  # first: what is committed is not beyond ends that are asked for later
     ends = _ends(config, bootstrap)
@@ -55,7 +55,7 @@ def lag_of(config: PipelineConfig, checkpoint: Checkpoint, *, bootstrap: str, no
         PartitionLag(n, committed.get(n), end, (now_ms - oldest[n]) / 1000 if n in oldest else None)
         for n, end in sorted(ends.items())
     )
-    return Lag(config.source.topic, partitions, _deferred(config, bootstrap))
+    return ProgramLag(config.source.topic, partitions, _deferred(config, bootstrap))
 
 
 def _ends(config: PipelineConfig, bootstrap: str) -> dict[int, int]:

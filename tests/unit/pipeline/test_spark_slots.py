@@ -6,7 +6,7 @@ import pytest
 
 from pipeline.config import PipelineConfig
 from pipeline.errors import RefusedError
-from pipeline.slots import main_slots, require_slots
+from pipeline.spark_slots import main_slots, require_slots
 
 MakeConfig = Callable[..., PipelineConfig]
 

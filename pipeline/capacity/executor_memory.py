@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pipeline.capacity.costs import MIB
 from pipeline.config import PipelineConfig
 from pipeline.errors import RefusedError
-from pipeline.memory.plan import derive
+from pipeline.memory.division import derive
 
 _MOST = 1 << 40
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.deferral.budget import BatchBudget
+from pipeline.deferral.batch_budget import BatchBudget
 from pipeline.fetch.deadline import Deadline, noticed_begin
 from pipeline.jobs.message import Unfinished
 from pipeline.records.error_event import Failure
