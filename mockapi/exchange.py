@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from mockapi.answer import answer
 from mockapi.delivery.delivery import AS_IT_IS
 from mockapi.delivery.hang import hang
-from mockapi.delivery.message import Message, as_it_is, message
+from mockapi.delivery.message import HttpMessage, as_it_is, message
 from mockapi.delivery.send import NOTHING_SENT, Sent, send_message
 from mockapi.delivery.unable import UNABLE, needs_wire
 from mockapi.entry import Asked, Result
@@ -156,7 +156,7 @@ def _asked(subject: Subject, request_id: str, plan: Plan) -> Asked:
     )
 
 
-def _result(message: Message, sent: Sent) -> Result:
+def _result(message: HttpMessage, sent: Sent) -> Result:
     length = coding = None
     for name, value in () if sent.reply is None else sent.reply.headers:
         if name == b"content-length":

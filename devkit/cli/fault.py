@@ -13,7 +13,7 @@ from devkit.cli.running import MOCK_API, address_of, run_id_option, running_stac
 from devkit.errors import UsageError
 
 if TYPE_CHECKING:
-    from devkit.debug.faults import Fault, FaultControl
+    from devkit.debug.faults import FaultControl, MockFault
     from devkit.faults.item import TimelineItem
     from devkit.faults.journal import Entry
     from devkit.guardian.state import RunState
@@ -223,7 +223,7 @@ def _since(entry: "Entry") -> str:
     return f"for {acts_s:.0f} s{left}{by}"
 
 
-def _status(one: "Fault") -> str:
+def _status(one: "MockFault") -> str:
     """What there is to say of its end, with a comma after it."""
     if one.phase != "effective":
         return f"{one.phase}, "

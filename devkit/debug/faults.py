@@ -38,7 +38,7 @@ class _Status(BaseModel):
     times_left: int | None = None
 
 
-class Fault(BaseModel):
+class MockFault(BaseModel):
     """A rule and what it did. `last_s_ago` counts from now to the last request it met, None when none did.
 
     `phase` is "effective", or why it is not: "expired", "spent", "switched off". What is left of its time, in seconds,
@@ -62,7 +62,7 @@ class FaultControl:
         self._endpoint = endpoint
         self._session = loopback_session()
 
-    def listed(self) -> list[Fault]:
+    def listed(self) -> list[MockFault]:
         """All rules in the order in which they apply, also those that are over."""
         statuses = TypeAdapter(list[_Status]).validate_json(self._call("GET", "/status"))
         counts = JournalCounts.model_validate_json(self._call("GET", "/journal/counts"))
@@ -124,13 +124,13 @@ def _items(do: object) -> list[tuple[str, Any]]:
     return list(do.items()) if isinstance(do, Mapping) else []
 
 
-def _fault(status: _Status, counts: JournalCounts) -> Fault:
+def _fault(status: _Status, counts: JournalCounts) -> MockFault:
     rule = status.rule
     counted = counts.rules.get(rule["name"], _NOT_MET)
     last = None
     if counted.last_at_s is not None and counts.clock_s is not None:
         last = max(0.0, counts.clock_s - counted.last_at_s)
-    return Fault(
+    return MockFault(
         name=rule["name"],
         when=rule.get("when") or {},
         do=rule.get("do") or {},

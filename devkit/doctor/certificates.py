@@ -5,28 +5,28 @@ import ssl
 from collections.abc import Mapping
 from pathlib import Path
 
-from devkit.doctor.finding import Finding
+from devkit.doctor.finding import MachineFinding
 
 VARIABLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
 
 
-def check_certificates(environment: Mapping[str, str] = os.environ) -> Finding:
+def check_certificates(environment: Mapping[str, str] = os.environ) -> MachineFinding:
     """Loads the bundle of each variable that is set in ``environment``."""
     bundles = {name: environment[name] for name in VARIABLES if environment.get(name)}
     if not bundles:
-        return Finding("certificates", "ok", "no bundle of your own named")
+        return MachineFinding("certificates", "ok", "no bundle of your own named")
     told = []
     for name, value in bundles.items():
         try:
             told.append(f"{name}={value} ({_load(Path(value))})")
         except (OSError, ssl.SSLError) as error:
-            return Finding(
+            return MachineFinding(
                 "certificates",
                 "fail",
                 f"{name}={value} cannot be used: {error}",
                 f"let {name} name a readable file of PEM certificates, or unset it",
             )
-    return Finding("certificates", "ok", ", ".join(told))
+    return MachineFinding("certificates", "ok", ", ".join(told))
 
 
 def _load(bundle: Path) -> str:

@@ -5,14 +5,14 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from devkit.doctor.finding import GIB, Finding, gib
+from devkit.doctor.finding import GIB, MachineFinding, gib
 from devkit.jvm.cache import cache_dir
 
 COMFORTABLE_BYTES = 3 * GIB
 LEAST_BYTES = 1 * GIB
 
 
-def check_disk(free_bytes: Callable[[Path], int] | None = None) -> Finding:
+def check_disk(free_bytes: Callable[[Path], int] | None = None) -> MachineFinding:
     """``free_bytes`` tells what a directory that exists has left."""
     measure = free_bytes or _free_bytes
     places = {"cache": cache_dir(), "temporary files": Path(tempfile.gettempdir())}
@@ -21,10 +21,10 @@ def check_disk(free_bytes: Callable[[Path], int] | None = None) -> Finding:
     hint = "free some space, or let DEVKIT_CACHE and TMPDIR name directories on another disk"
     least = min(free.values())
     if least < LEAST_BYTES:
-        return Finding("disk", "fail", f"{detail}; {gib(LEAST_BYTES)} needed", hint)
+        return MachineFinding("disk", "fail", f"{detail}; {gib(LEAST_BYTES)} needed", hint)
     if least < COMFORTABLE_BYTES:
-        return Finding("disk", "warn", f"{detail}; {gib(COMFORTABLE_BYTES)} wanted", hint)
-    return Finding("disk", "ok", detail)
+        return MachineFinding("disk", "warn", f"{detail}; {gib(COMFORTABLE_BYTES)} wanted", hint)
+    return MachineFinding("disk", "ok", detail)
 
 
 def existing(path: Path) -> Path:

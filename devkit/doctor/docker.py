@@ -7,17 +7,17 @@ from datetime import timedelta
 
 from devkit.docker.access import access_by
 from devkit.docker.preflight import check_compose
-from devkit.doctor.finding import Finding
+from devkit.doctor.finding import MachineFinding
 from devkit.errors import DevkitError
 
 _DEADLINE = timedelta(seconds=10)
 
 
-def check_docker(which: Callable[[str], str | None] = shutil.which) -> Finding:
+def check_docker(which: Callable[[str], str | None] = shutil.which) -> MachineFinding:
     """Asks the engine for its version; ``which`` finds the command."""
     command = which("docker")
     if command is None:
-        return Finding("docker", "ok", "not found, and not needed")
+        return MachineFinding("docker", "ok", "not found, and not needed")
     try:
         run = subprocess.run(
             [command, "version", "--format", "{{.Server.Version}}"],
@@ -32,13 +32,13 @@ def check_docker(which: Callable[[str], str | None] = shutil.which) -> Finding:
         return _silent(command, (run.stderr.strip().splitlines() or [f"exit code {run.returncode}"])[-1])
     engine = f"engine {run.stdout.strip()} answers"
     try:
-        return Finding("docker", "ok", f"{engine}, Compose {check_compose(access_by(command))}")
+        return MachineFinding("docker", "ok", f"{engine}, Compose {check_compose(access_by(command))}")
     except DevkitError as error:
-        return Finding("docker", "warn", f"{engine}, but not for `--stack compose`: {error}", error.hint)
+        return MachineFinding("docker", "warn", f"{engine}, but not for `--stack compose`: {error}", error.hint)
 
 
-def _silent(command: str, problem: str) -> Finding:
-    return Finding(
+def _silent(command: str, problem: str) -> MachineFinding:
+    return MachineFinding(
         "docker",
         "warn",
         f"{command} found, but its engine does not answer: {problem}",

@@ -9,7 +9,7 @@ GIB = 1024**3
 
 
 @dataclass(frozen=True)
-class Finding:
+class MachineFinding:
     """``warn``: runs, with a limit that ``detail`` names; ``fail``: no run can work. ``hint``: what to do about it."""
 
     name: str

@@ -5,14 +5,14 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
-from devkit.doctor.finding import Finding
+from devkit.doctor.finding import MachineFinding
 from devkit.jvm.runtime import java_home
 
 _DEADLINE = timedelta(seconds=30)
 _AGAIN = "install it again: remove .venv and run ./justw --setup"
 
 
-def check_java(home: Callable[[], Path] = java_home) -> Finding:
+def check_java(home: Callable[[], Path] = java_home) -> MachineFinding:
     """Runs ``bin/java -version`` of ``home()``."""
     java = home() / "bin" / "java"
     try:
@@ -20,10 +20,12 @@ def check_java(home: Callable[[], Path] = java_home) -> Finding:
             [str(java), "-version"], capture_output=True, text=True, timeout=_DEADLINE.total_seconds(), check=False
         )
     except subprocess.TimeoutExpired:
-        return Finding("java", "fail", f"{java} -version did not end within {_DEADLINE.total_seconds():g} s", _AGAIN)
+        return MachineFinding(
+            "java", "fail", f"{java} -version did not end within {_DEADLINE.total_seconds():g} s", _AGAIN
+        )
     told = (run.stderr or run.stdout).strip().splitlines()
     if run.returncode != 0 or not told:
-        return Finding(
+        return MachineFinding(
             "java", "fail", f"{java} -version ended with {run.returncode}: {told[0] if told else 'no output'}", _AGAIN
         )
-    return Finding("java", "ok", told[0])
+    return MachineFinding("java", "ok", told[0])

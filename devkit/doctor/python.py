@@ -3,16 +3,18 @@
 import platform
 import sys
 
-from devkit.doctor.finding import Finding
+from devkit.doctor.finding import MachineFinding
 
 _OLDEST = (3, 11)
 
 
-def check_python(version: tuple[int, int] = sys.version_info[:2], largest_int: int = sys.maxsize) -> Finding:
+def check_python(version: tuple[int, int] = sys.version_info[:2], largest_int: int = sys.maxsize) -> MachineFinding:
     """``version`` is major and minor; ``largest_int`` that of a machine word."""
     found = f"{'.'.join(map(str, version))} on {platform.system()} {platform.machine()}"
     if version < _OLDEST:
-        return Finding("python", "fail", f"{found}: too old", "install Python 3.11 or newer; JUSTW_PYTHON names it")
+        return MachineFinding(
+            "python", "fail", f"{found}: too old", "install Python 3.11 or newer; JUSTW_PYTHON names it"
+        )
     if largest_int < 2**63 - 1:
-        return Finding("python", "fail", f"{found}: 32 bits", "install a 64-bit Python; JUSTW_PYTHON names it")
-    return Finding("python", "ok", found)
+        return MachineFinding("python", "fail", f"{found}: 32 bits", "install a 64-bit Python; JUSTW_PYTHON names it")
+    return MachineFinding("python", "ok", found)

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from devkit.doctor.certificates import check_certificates
 from devkit.doctor.disk import check_disk
 from devkit.doctor.docker import check_docker
-from devkit.doctor.finding import Finding
+from devkit.doctor.finding import MachineFinding
 from devkit.doctor.jars import check_jars
 from devkit.doctor.java import check_java
 from devkit.doctor.memory import check_memory
@@ -14,7 +14,7 @@ from devkit.doctor.ports import check_ports
 from devkit.doctor.python import check_python
 from devkit.errors import DevkitError
 
-Check = Callable[[], Finding]
+Check = Callable[[], MachineFinding]
 
 CHECKS: Mapping[str, Check] = MappingProxyType(
     {
@@ -30,15 +30,15 @@ CHECKS: Mapping[str, Check] = MappingProxyType(
 )
 
 
-def run_checks(checks: Mapping[str, Check] = CHECKS) -> list[Finding]:
+def run_checks(checks: Mapping[str, Check] = CHECKS) -> list[MachineFinding]:
     """A finding for each of ``checks``; one that cannot do its work is a ``fail`` and does not stop the others."""
     return [_run(name, check) for name, check in checks.items()]
 
 
-def _run(name: str, check: Check) -> Finding:
+def _run(name: str, check: Check) -> MachineFinding:
     try:
         return check()
     except DevkitError as error:
-        return Finding(name, "fail", str(error), error.hint)
+        return MachineFinding(name, "fail", str(error), error.hint)
     except OSError as error:
-        return Finding(name, "fail", f"could not be checked: {error}")
+        return MachineFinding(name, "fail", f"could not be checked: {error}")

@@ -6,7 +6,7 @@ from devkit.faults.kafka.client_quota import ClientQuota
 from devkit.faults.kafka.move_leader import MoveLeader
 from devkit.faults.kafka.reassign import Reassign
 from devkit.faults.kafka.recreate_topic import RecreateTopic
-from devkit.faults.kafka.topic_settings import TopicSettings
+from devkit.faults.kafka.topic_settings import ChangedTopicSettings
 from devkit.faults.machine.cpu_load import CpuLoad
 from devkit.faults.network.bandwidth import NetworkBandwidth
 from devkit.faults.network.blackhole import NetworkBlackhole
@@ -31,7 +31,7 @@ _ALL: tuple[type[Fault], ...] = (
     Restart,
     AddPartitions,
     RecreateTopic,
-    TopicSettings,
+    ChangedTopicSettings,
     ClientQuota,
     MoveLeader,
     Reassign,

@@ -21,7 +21,7 @@ from devkit.docker.remains import remove_containers
 from devkit.errors import StackError, WaitTimeoutError
 from devkit.guardian import messages as m
 from devkit.guardian.birth import birth
-from devkit.guardian.lease import Watch, journal_directory, respawn_requests
+from devkit.guardian.lease import LeaseWatch, journal_directory, respawn_requests
 from devkit.guardian.processes import (
     RUN_VARIABLE,
     TREE_VARIABLE,
@@ -54,7 +54,7 @@ class GuardianProcess:
         self._parts: tuple[PartPlace, ...] = ()
         self._programs: dict[int, ProgramPlace] = {}  # by the request that started it
         self._started: dict[int, m.Spawn] = {}  # by process id, also of those that have ended
-        self._leases = Watch(run_id)
+        self._leases = LeaseWatch(run_id)
         self._undoing: int | None = None
         become_subreaper()
         self._directory = Path(tempfile.mkdtemp(prefix=f"devkit-{run_id}-"))

@@ -49,7 +49,7 @@ def lapsed_pages(run_id: str) -> frozenset[Path]:
     return frozenset(page for page in journal_directory(run_id).glob(f"*{PAGE}") if has_lapsed(page))
 
 
-class Watch:
+class LeaseWatch:
     """Which leases of a run are not renewed any more, by looks at any times.
 
     After a sleep of the machine or a step of its clock all leases look lapsed. So each must look so for long enough

@@ -13,7 +13,7 @@ from devkit.errors import SetupError
 from devkit.jvm.cache import cache_dir
 from devkit.jvm.download import Download, fetch, make_partials, open_session, repository_url
 from devkit.jvm.pins import LOCK, Pin, read_pins
-from devkit.jvm.progress import Progress
+from devkit.jvm.progress import DownloadProgress
 
 KAFKA = "kafka"
 SPARK = "spark"
@@ -61,7 +61,7 @@ def _download(jar_set: str, pins: Sequence[Pin]) -> None:
     repository = repository_url()
     partials = make_partials(cache_dir() / "jars" / "partial")
     downloads = [Download(f"{repository}/{pin.path}", pin, jar_path(pin), partials) for pin in pins]
-    progress = Progress(f"downloading {len(pins)} {jar_set} jars", sum(pin.size for pin in pins))
+    progress = DownloadProgress(f"downloading {len(pins)} {jar_set} jars", sum(pin.size for pin in pins))
     threads = ThreadPoolExecutor(_THREADS)
     try:
         with open_session(_THREADS) as session:

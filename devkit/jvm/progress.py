@@ -7,7 +7,7 @@ from typing import TextIO
 _MB = 1_000_000
 
 
-class Progress:
+class DownloadProgress:
     """Counts bytes of a known total from several threads and writes to ``out`` (default: standard error)."""
 
     def __init__(self, label: str, total_bytes: int, out: TextIO | None = None) -> None:

@@ -20,7 +20,7 @@ _OFFSETS = TypeAdapter(dict[str, Offsets])
 
 
 @dataclass(frozen=True)
-class Range:
+class OffsetRange:
     """The offsets of a batch in each partition: from `start`, up to and without `end`."""
 
     start: Offsets
@@ -46,15 +46,15 @@ class Checkpoint:
         batches = self._numbers("commits")
         return self._end_of(max(batches)) if batches else {}
 
-    def failed_range(self) -> Range | None:
+    def failed_range(self) -> OffsetRange | None:
         """The range of the batch that is planned but not committed, if there is one."""
         planned, committed = self._numbers("offsets"), self._numbers("commits")
         last = max(planned, default=-1)
         return self.range_of(last) if last > max(committed, default=-1) else None
 
-    def range_of(self, batch: int) -> Range:
+    def range_of(self, batch: int) -> OffsetRange:
         """The range of a planned batch."""
-        return Range(self._end_of(batch - 1), self._end_of(batch))
+        return OffsetRange(self._end_of(batch - 1), self._end_of(batch))
 
     def _end_of(self, batch: int) -> Offsets:
         if batch not in self._ends:

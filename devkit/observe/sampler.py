@@ -14,7 +14,7 @@ from devkit.stack.topics import TopicEnds
 
 
 @dataclass(frozen=True)
-class Topics:
+class SampledTopics:
     """The names of the topics whose ends are looked at."""
 
     source: str
@@ -39,7 +39,7 @@ class Sampler:
     """
 
     counts: Callable[[], JournalCounts]
-    topics: Topics
+    topics: SampledTopics
     ends: TopicEnds
     checkpoint: Checkpoint
     deferrals: Deferrals

@@ -28,7 +28,7 @@ _HEAD = ("t_s", "kind", "arm", "program")
 
 
 @dataclass(frozen=True)
-class Entry:
+class TimelineEntry:
     """A line: what happened, when, in which arm if it was in one, and of which program where the arm has several."""
 
     t_s: float
@@ -53,7 +53,7 @@ class Timeline:
     def add(self, event: TimelineEvent, *, arm: str | None = None, program: str | None = None) -> None:
         """Write one line; it is on disk at once, so that a killed run leaves what it saw."""
         with self._lock:  # the time as well, or lines of two threads could stand out of order
-            line = json.dumps(line_of(Entry(round(self.now_s(), 3), event, arm, program)), ensure_ascii=False)
+            line = json.dumps(line_of(TimelineEntry(round(self.now_s(), 3), event, arm, program)), ensure_ascii=False)
             self._file.write(line + "\n")
             self._file.flush()
 
@@ -66,7 +66,7 @@ class Timeline:
         self._file.close()
 
 
-def line_of(entry: Entry) -> dict[str, object]:
+def line_of(entry: TimelineEntry) -> dict[str, object]:
     """As it stands in the file."""
     event = entry.event
     if isinstance(event, UnknownLine):
@@ -79,7 +79,7 @@ def line_of(entry: Entry) -> dict[str, object]:
     return {"t_s": entry.t_s, "kind": event.event, **of, **fields}
 
 
-def read_timeline(file: Path) -> Iterator[Entry]:
+def read_timeline(file: Path) -> Iterator[TimelineEntry]:
     """What is not a line of a timeline is left out: a killed run may end in half of one. Raises OSError."""
     with file.open(encoding="utf-8", errors="replace") as lines:
         for line in lines:
@@ -91,7 +91,7 @@ def read_timeline(file: Path) -> Iterator[Entry]:
                 yield _entry(parsed)
 
 
-def _entry(line: dict[str, JsonValue]) -> Entry:
+def _entry(line: dict[str, JsonValue]) -> TimelineEntry:
     name, t_s, arm, program = line["kind"], line["t_s"], line.get("arm"), line.get("program")
     assert isinstance(name, str)
     assert isinstance(t_s, int | float)
@@ -102,7 +102,7 @@ def _entry(line: dict[str, JsonValue]) -> Entry:
         event = _EVENTS.validate_json(json.dumps({"event": name} | fields), strict=True)
     except ValidationError:
         event = UnknownLine(name, fields)
-    return Entry(
+    return TimelineEntry(
         float(t_s), event, arm if isinstance(arm, str) else None, program if isinstance(program, str) else None
     )
 

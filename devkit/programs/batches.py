@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 
-from devkit.observe.checkpoint import Range
+from devkit.observe.checkpoint import OffsetRange
 
 
 class PlannedBatches:
@@ -31,6 +31,6 @@ class PlannedBatches:
         """How often the batch repeated most was begun again."""
         return max(self._begun.values(), default=1) - 1
 
-    def replayed_offsets(self, range_of: Callable[[int], Range]) -> int:
+    def replayed_offsets(self, range_of: Callable[[int], OffsetRange]) -> int:
         """Source offsets planned again, each as often as it was."""
         return sum((times - 1) * range_of(batch).size for batch, times in self._begun.items() if times > 1)

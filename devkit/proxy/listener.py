@@ -10,8 +10,8 @@ from datetime import datetime
 from devkit.proxy.errors import TakenError, UnknownNameError, WrongLayerError
 from devkit.proxy.model import ListenerState, NewListener, NewToxic, ToxicState
 from devkit.proxy.port import Port
-from devkit.proxy.proof import Proof, utc_now
-from devkit.proxy.toxics.toxic import Context
+from devkit.proxy.proof import ProxyProof, utc_now
+from devkit.proxy.toxics.toxic import ToxicContext
 
 _ENDED_KEPT = 1000
 
@@ -21,7 +21,7 @@ class _Applied:
     """A toxic that acts; `end` takes its effect away."""
 
     new: NewToxic
-    proof: Proof
+    proof: ProxyProof
     began_at: datetime
     end: Callable[[], None]
     timer: asyncio.TimerHandle | None = None
@@ -78,9 +78,9 @@ class Listener(ABC):
             raise WrongLayerError(
                 f"{new.do.key} needs a listener of layer {new.do.layer}, {self.new.name!r} is one of {self.new.layer}"
             )
-        proof = Proof()
+        proof = ProxyProof()
         loop = asyncio.get_running_loop()
-        context = Context(new.draws or new.name, new.seed, new.direction, loop.time(), proof)
+        context = ToxicContext(new.draws or new.name, new.seed, new.direction, loop.time(), proof)
         applied = _Applied(new, proof, utc_now(), self.begin(new, context))
         self._applied[new.name] = applied
         if new.ttl is not None:
@@ -117,7 +117,7 @@ class Listener(ABC):
         self._ended.append(applied.state(utc_now()))
 
     @abstractmethod
-    def begin(self, new: NewToxic, context: Context) -> Callable[[], None]:
+    def begin(self, new: NewToxic, context: ToxicContext) -> Callable[[], None]:
         """Let the toxic act; returns how to end it."""
 
     @abstractmethod

@@ -26,7 +26,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class Proof:
+class ProxyProof:
     """Counts for one toxic. `now` is the clock."""
 
     def __init__(self, now: Callable[[], datetime] = utc_now) -> None:

@@ -25,7 +25,7 @@ from devkit.observe.kit_events import (
 from devkit.observe.program import ONLY
 from devkit.observe.sample import Sample
 from devkit.observe.sight import Sight
-from devkit.observe.timeline import Entry
+from devkit.observe.timeline import TimelineEntry
 from pipeline.events import BatchStarted, BatchWritten, Failed, Resumed, SlowRound, Started, Waiting
 
 _MERGE_GAP_S = 1.5
@@ -116,7 +116,7 @@ class ArmRecord:
         )
 
 
-def arm_record(arm: str, entries: Sequence[Entry]) -> ArmRecord:
+def arm_record(arm: str, entries: Sequence[TimelineEntry]) -> ArmRecord:
     """`entries` are the arm's own, in order, with `t_s` in seconds since the run began."""
     start, (program, *others) = entries[0].t_s, _programs(entries)
     timed = [replace(entry, t_s=round(entry.t_s - start, 3)) for entry in entries]
@@ -155,12 +155,12 @@ def arm_record(arm: str, entries: Sequence[Entry]) -> ArmRecord:
     )
 
 
-def _programs(entries: Sequence[Entry]) -> tuple[str, ...]:
+def _programs(entries: Sequence[TimelineEntry]) -> tuple[str, ...]:
     """Of several the main one is named first, and the record is its."""
     return next((entry.event.names for entry in entries if isinstance(entry.event, ProgramsNamed)), (ONLY,))
 
 
-def _processes(entries: Sequence[Entry], ended_s: float) -> tuple[Process, ...]:
+def _processes(entries: Sequence[TimelineEntry], ended_s: float) -> tuple[Process, ...]:
     found: list[Process] = []
     for entry in entries:
         at_s = min(entry.t_s, ended_s)
@@ -178,14 +178,14 @@ def _processes(entries: Sequence[Entry], ended_s: float) -> tuple[Process, ...]:
     return tuple(found)
 
 
-def _beside(entries: Sequence[Entry], ended_s: float) -> tuple[Process, ...]:
+def _beside(entries: Sequence[TimelineEntry], ended_s: float) -> tuple[Process, ...]:
     """One that is not heard to begin counts as ready from the start of its process."""
     is_silent = any(isinstance(entry.event, NotObservable) and "words" in entry.event.sights for entry in entries)
     found = _processes(entries, ended_s)
     return tuple(replace(process, ready_s=process.begin_s) for process in found) if is_silent else found
 
 
-def _batches(entries: Sequence[Entry], processes: Sequence[Process], ended_s: float) -> tuple[Batch, ...]:
+def _batches(entries: Sequence[TimelineEntry], processes: Sequence[Process], ended_s: float) -> tuple[Batch, ...]:
     found: list[Batch] = []
     for entry in entries:
         at_s = entry.t_s
@@ -209,7 +209,7 @@ def _faults(samples: Sequence[Sample]) -> dict[str, tuple[Span, ...]]:
     return {name: growing(samples, met(name)) for name in names}
 
 
-def _timeline_faults(entries: Sequence[Entry], ended_s: float) -> dict[str, tuple[Span, ...]]:
+def _timeline_faults(entries: Sequence[TimelineEntry], ended_s: float) -> dict[str, tuple[Span, ...]]:
     """Of the scenario's timeline; one that no line ends lasts as long as the arm."""
     found: dict[str, tuple[Span, ...]] = {}
     for entry in entries:
@@ -235,7 +235,7 @@ def growing(samples: Sequence[Sample], counter: Callable[[Sample], int]) -> tupl
     return tuple(spans)
 
 
-def _waits(entries: Sequence[Entry], ended_s: float) -> tuple[Span, ...]:
+def _waits(entries: Sequence[TimelineEntry], ended_s: float) -> tuple[Span, ...]:
     """The main lane's waits; one ends when it resumes, or with its process."""
     found: list[Span] = []
     waiting: Span | None = None

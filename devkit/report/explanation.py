@@ -20,7 +20,7 @@ AUDIT = "what the audit found"
 
 
 @dataclass(frozen=True)
-class Part:
+class ExplanationPart:
     """`lines` stand below `title`, each a statement. None of them is empty."""
 
     title: str
@@ -37,7 +37,7 @@ def _in_headline(result: Result) -> str:
     return result.reasons[0] if result.outcome == "inconclusive" and result.reasons else ""
 
 
-def explanation(result: Result) -> tuple[Part, ...]:
+def explanation(result: Result) -> tuple[ExplanationPart, ...]:
     """Of a run with another outcome than the one that was hoped for; what the headline says is not said again, and
     parts without a line are left out.
     """
@@ -53,7 +53,7 @@ def explanation(result: Result) -> tuple[Part, ...]:
         AUDIT: [f"{name}: {one}" for name, arm in unmet.items() for one in examples(arm)],
     }
     said = _in_headline(result)
-    found = [Part(title, tuple(line for line in lines if line != said)) for title, lines in parts.items()]
+    found = [ExplanationPart(title, tuple(line for line in lines if line != said)) for title, lines in parts.items()]
     return tuple(part for part in found if part.lines)
 
 

@@ -17,7 +17,7 @@ from devkit.errors import UsageError
 from devkit.observe.about import About
 from devkit.observe.kit_events import HarnessError
 from devkit.observe.logs import UnknownLine
-from devkit.observe.timeline import Entry, read_timeline
+from devkit.observe.timeline import TimelineEntry, read_timeline
 from devkit.report.arm_record import ArmRecord, arm_record
 from devkit.report.result import Result
 from located_config.problem import in_line
@@ -59,7 +59,7 @@ def read_run(directory: Path) -> RunRecord:
         result = Result.model_validate_json(file.read_bytes()) if file.exists() else None
     except ValidationError as error:
         raise _of_another_version(directory, in_line(error, Result)) from error
-    by_arm: dict[str, list[Entry]] = {}
+    by_arm: dict[str, list[TimelineEntry]] = {}
     for entry in entries:
         if entry.arm is not None:
             by_arm.setdefault(entry.arm, []).append(entry)

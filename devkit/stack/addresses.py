@@ -44,7 +44,7 @@ VARIABLES: Mapping[str, str] = {
 _SECRETS: Mapping[str, str] = {"access_key": "DEVKIT_S3_ACCESS_KEY", "secret_key": "DEVKIT_S3_SECRET_KEY"}
 
 
-class Places(BaseModel):
+class StackPlaces(BaseModel):
     """Where the parts are. `may_recreate_topics`: the kit may delete topics that are there when it comes."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -56,7 +56,7 @@ class Places(BaseModel):
     may_recreate_topics: bool = False
 
 
-class Addresses(Places):
+class Addresses(StackPlaces):
     """The same with the store's credentials."""
 
     access_key: str = Field(default="devkit-local", exclude=True)
@@ -87,9 +87,9 @@ def _from_file(path: Path, credentials: Mapping[str, str]) -> Addresses:
     secrets = sorted(document.keys() & _SECRETS)
     found = [Problem((key,), "no secret belongs in a file", f"set the variable {_SECRETS[key]}") for key in secrets]
     try:
-        places = Places.model_validate({key: value for key, value in document.items() if key not in _SECRETS})
+        places = StackPlaces.model_validate({key: value for key, value in document.items() if key not in _SECRETS})
     except ValidationError as error:
-        raise refused(path, document, [*found, *problems(error, Places, document)]) from error
+        raise refused(path, document, [*found, *problems(error, StackPlaces, document)]) from error
     if found:
         raise refused(path, document, found)
     return Addresses.model_validate({**places.model_dump(), **credentials})
@@ -100,7 +100,7 @@ def _from_environment(environment: Mapping[str, str], credentials: Mapping[str, 
     try:
         return Addresses.model_validate({**given, **credentials})
     except ValidationError as error:
-        said = [f"{VARIABLES[str(one.location[0])]}: {one.said}" for one in problems(error, Places)]
+        said = [f"{VARIABLES[str(one.location[0])]}: {one.said}" for one in problems(error, StackPlaces)]
         raise UsageError(
             "the addresses of the external stack:\n" + "\n".join(said),
             hint="set the variables, or name a YAML file with --addresses",

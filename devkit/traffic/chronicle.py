@@ -14,7 +14,7 @@ from random import Random
 from typing import Literal
 from uuid import UUID
 
-from devkit.traffic.life import Page, Place, Visibility, draw_sha1
+from devkit.traffic.life import PageLife, Place, Visibility, draw_sha1
 from devkit.traffic.page_change import Change, JsonObject, event_of
 from devkit.traffic.population import Population
 from devkit.traffic.records import Expected
@@ -42,7 +42,7 @@ class Happening:
     """An event that has happened to `page`, and its fate."""
 
     event: JsonObject
-    page: Page
+    page: PageLife
     expected: Expected
 
 
@@ -51,7 +51,7 @@ class Chronicle:
 
     def __init__(self, rng: Random, population: Population, users: tuple[User, ...]) -> None:
         self._rng, self._population, self._users = rng, population, users
-        self._pending_redirect: Page | None = None
+        self._pending_redirect: PageLife | None = None
         self._kinds: dict[LifeKind, Callable[[datetime], Happening]] = {
             "edit": self._edit,
             "create": self._create,
@@ -88,7 +88,7 @@ class Chronicle:
         expected = Expected(fate="filtered", reason="content_model", event_id=str(change.event_id), page=page.ref)
         return Happening(event_of(change), page, expected)
 
-    def _edited(self, page: Page, when: datetime, user: User) -> Change:
+    def _edited(self, page: PageLife, when: datetime, user: User) -> Change:
         before, rng = page.latest, self._rng
         size = max(0, before.size_bytes + rng.randint(-400, 900))
         page.revise(when, user, self._language().summary(rng), size, draw_sha1(rng), is_minor=rng.random() < 0.3)
@@ -105,7 +105,7 @@ class Chronicle:
         size = len(f"#REDIRECT [[{page.redirect_to.title}]]".encode())
         return self._begin(page, when, size, f"→ [[{page.redirect_to.title}]]")
 
-    def _begin(self, page: Page, when: datetime, size_bytes: int, comment: str) -> Happening:
+    def _begin(self, page: PageLife, when: datetime, size_bytes: int, comment: str) -> Happening:
         user = self._user()
         page.revise(when, user, comment, size_bytes, draw_sha1(self._rng))
         self._population.settle(page)
@@ -125,7 +125,7 @@ class Chronicle:
             replace(change, reason=reason, prior_place=old, prior_revision=before, created_redirect=redirect)
         )
 
-    def _leave_redirect(self, moved: Page, old: Place) -> Page:
+    def _leave_redirect(self, moved: PageLife, old: Place) -> PageLife:
         redirect = self._population.new_at(moved.wiki, moved.domain, old)
         redirect.redirect_to = moved.place
         self._pending_redirect = redirect
@@ -162,7 +162,7 @@ class Chronicle:
     def _change(
         self,
         kind: Literal["create", "edit", "move", "delete", "undelete", "visibility_change"],
-        page: Page,
+        page: PageLife,
         when: datetime,
         performer: User | None,
     ) -> Change:

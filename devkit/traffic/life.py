@@ -57,7 +57,7 @@ class Place:
 
 
 @dataclass(slots=True, eq=False)
-class Page:
+class PageLife:
     """A page now; the generator moves it on as events happen to it."""
 
     wiki: str

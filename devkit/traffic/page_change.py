@@ -21,7 +21,7 @@ from uuid import UUID
 import orjson
 from pydantic import JsonValue
 
-from devkit.traffic.life import Page, Place, Revision
+from devkit.traffic.life import PageLife, Place, Revision
 from devkit.traffic.moments import RECEIVED_AFTER, to_milliseconds, to_seconds
 from devkit.traffic.users import User
 
@@ -46,7 +46,7 @@ class Change:
     """One change of a page; `page` is as it stands after it."""
 
     kind: Kind
-    page: Page
+    page: PageLife
     moment: datetime
     event_id: UUID
     request_id: UUID
@@ -57,7 +57,7 @@ class Change:
     prior_revision: Revision | None = None
     prior_flags: dict[str, bool] = field(default_factory=dict)
     prior_place: Place | None = None
-    created_redirect: Page | None = None
+    created_redirect: PageLife | None = None
     is_suppressed: bool = False
 
 
@@ -111,7 +111,7 @@ def _place(page_id: int, place: Place) -> JsonObject:
     return {"page_id": page_id, "page_title": place.title, "namespace_id": place.namespace_id}
 
 
-def _page(page: Page, revision_count: int | None) -> JsonObject:
+def _page(page: PageLife, revision_count: int | None) -> JsonObject:
     shown: JsonObject = {**_place(page.page_id, page.place), "is_redirect": page.redirect_to is not None}
     if (target := page.redirect_to) is not None:
         shown["redirect_page_link"] = {
@@ -124,7 +124,7 @@ def _page(page: Page, revision_count: int | None) -> JsonObject:
     return shown
 
 
-def _revision(page: Page, revision: Revision) -> JsonObject:
+def _revision(page: PageLife, revision: Revision) -> JsonObject:
     shown: JsonObject = {"rev_id": revision.rev_id}
     if revision.parent_id:
         shown["rev_parent_id"] = revision.parent_id
@@ -153,7 +153,7 @@ def _suppressed(revision: Revision) -> JsonObject:
     return shown
 
 
-def _content_slots(page: Page, revision: Revision) -> JsonObject:
+def _content_slots(page: PageLife, revision: Revision) -> JsonObject:
     slots: JsonObject = {
         "main": {
             "slot_role": "main",

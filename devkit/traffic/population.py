@@ -9,7 +9,7 @@ from datetime import timedelta
 from random import Random
 from typing import NamedTuple
 
-from devkit.traffic.life import Page, Place, draw_sha1
+from devkit.traffic.life import PageLife, Place, draw_sha1
 from devkit.traffic.moments import EPOCH
 from devkit.traffic.users import NAMED_PAGE_EDITOR, User
 from devkit.traffic.vocabulary import languages
@@ -39,15 +39,15 @@ class Pool:
     """Pages in one condition; a page is in at most one pool. Drawing costs the same however many there are."""
 
     def __init__(self) -> None:
-        self._pages: list[Page] = []
+        self._pages: list[PageLife] = []
 
     def __len__(self) -> int:
         return len(self._pages)
 
-    def add(self, page: Page) -> None:
+    def add(self, page: PageLife) -> None:
         self._pages.append(page)
 
-    def take(self, rng: Random) -> Page | None:
+    def take(self, rng: Random) -> PageLife | None:
         """Removes a page by chance and returns it; None when there is none."""
         if not self._pages:
             return None
@@ -73,20 +73,20 @@ class Population:
         self._first_page_id = first_page_id
         self._titles: set[tuple[str, str]] = set()
         self._next_title_number = 2
-        self.pages: list[Page] = []
+        self.pages: list[PageLife] = []
         self.live, self.deleted, self.hidden, self.not_wikitext = Pool(), Pool(), Pool(), Pool()
         self.named = {title: self._named(title) for title in named}
         for _ in range(size):
             self.live.add(self._existing())
 
-    def take_live(self) -> Page:
+    def take_live(self) -> PageLife:
         """A wikitext page that can be changed; hand it back with `settle`."""
         return self.live.take(self._rng) or self._existing()
 
-    def take_deleted(self) -> Page:
+    def take_deleted(self) -> PageLife:
         return self.deleted.take(self._rng) or self._existing()
 
-    def take_not_wikitext(self) -> Page:
+    def take_not_wikitext(self) -> PageLife:
         """One of few pages of another content model: such pages are edited again and again."""
         if len(self.not_wikitext) < 2 * len(_OTHER_MODELS):
             other = _OTHER_MODELS[len(self.not_wikitext) % len(_OTHER_MODELS)]
@@ -94,7 +94,7 @@ class Population:
         page = self.not_wikitext.take(self._rng)
         return page if page is not None and not page.is_full else self._existing(_OTHER_MODELS[0])
 
-    def settle(self, page: Page) -> None:
+    def settle(self, page: PageLife) -> None:
         """A page taken earlier goes back where its condition belongs; a page without room for a revision retires."""
         if page.is_full or page.redirect_to is not None:
             return
@@ -105,14 +105,14 @@ class Population:
         else:
             self.live.add(page)
 
-    def new(self) -> Page:
+    def new(self) -> PageLife:
         """A page that begins now; it has no revision yet."""
         wiki, domain = self._rng.choice(self._wikis)
         return self.new_at(wiki, domain, self.free_place(wiki))
 
-    def new_at(self, wiki: str, domain: str, place: Place) -> Page:
+    def new_at(self, wiki: str, domain: str, place: Place) -> PageLife:
         """A page that begins now at a place its caller has got: one that a move left, or a free one."""
-        page = Page(wiki, domain, self._first_page_id + len(self.pages), place)
+        page = PageLife(wiki, domain, self._first_page_id + len(self.pages), place)
         self.pages.append(page)
         return page
 
@@ -122,7 +122,7 @@ class Population:
             namespace_id = self._rng.choices(tuple(_NAMESPACES), _NAMESPACE_WEIGHTS)[0]
         return self._place(wiki, namespace_id, _NAMESPACES[namespace_id] + "{}")
 
-    def other_namespace(self, page: Page) -> int:
+    def other_namespace(self, page: PageLife) -> int:
         return self._rng.choice([ns for ns in _NAMESPACES if ns != page.place.namespace_id])
 
     def _place(self, wiki: str, namespace_id: int, pattern: str) -> Place:
@@ -133,7 +133,7 @@ class Population:
         self._titles.add((wiki, title))
         return Place(namespace_id, title)
 
-    def _existing(self, other: _OtherModel | None = None) -> Page:
+    def _existing(self, other: _OtherModel | None = None) -> PageLife:
         """A page with a few revisions from before the traffic."""
         rng = self._rng
         if other is None:
@@ -148,7 +148,7 @@ class Population:
             page.revise(when, rng.choice(self._users), language.summary(rng), rng.randint(200, 90_000), draw_sha1(rng))
         return page
 
-    def _named(self, title: str) -> Page:
+    def _named(self, title: str) -> PageLife:
         """Everything but the hashes is the same under every seed, and a hash has always the same length."""
         wiki, domain = self._wikis[0]
         page = self.new_at(wiki, domain, Place(0, title.replace(" ", "_")))

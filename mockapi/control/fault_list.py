@@ -23,7 +23,7 @@ GROUPS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class FaultParameter:
     """One key of a fault: what may stand there, in words, and whether it has to."""
 
     name: str
@@ -42,7 +42,7 @@ class FaultDescription:
     summary: str
     deterministic: bool
     form: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[FaultParameter, ...]
     example: object
 
 
@@ -58,7 +58,7 @@ def _description(fault: Fault[Any], schema: Schema) -> FaultDescription:
     definitions: Schema = schema.get("$defs", {})
     models = [form for form in forms(schema["properties"][fault.name], definitions) if "properties" in form]
     parameters = {
-        name: Parameter(name, in_words(value, definitions), name in model.get("required", ()))
+        name: FaultParameter(name, in_words(value, definitions), name in model.get("required", ()))
         for model in models
         for name, value in model["properties"].items()
     }

@@ -23,7 +23,7 @@ class Offset:
 HALF = Offset(share=0.5)
 
 
-class Place(Enum):
+class BytePlace(Enum):
     """Up to where an answer goes out."""
 
     BEFORE_HEADERS = "before headers"
@@ -40,7 +40,7 @@ class Ending:
     for as the answer is, False for with its Content-Length.
     """
 
-    place: Place
+    place: BytePlace
     offset: Offset = HALF
     then: bytes = b""
     reset: bool = False

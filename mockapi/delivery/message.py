@@ -25,7 +25,7 @@ _STEP_PIECES: Final = 8  # 2 MiB: a tenth of a second of gzip
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class HttpMessage:
     """`head_only` is the answer to a HEAD, `bodiless` any that has headers only, whatever they say. `chunked` is how
     the body is framed if not by a length. `well_formed` is whether headers and framing fit the body and the answer ends
     as it should.
@@ -38,7 +38,7 @@ class Message:
     well_formed: bool
 
 
-async def message(reply: Reply, delivery: Delivery, *, head_only: bool, number: int = 1) -> Message:
+async def message(reply: Reply, delivery: Delivery, *, head_only: bool, number: int = 1) -> HttpMessage:
     """`reply` as `delivery` wants it; `number` is that of the request on its connection."""
     bodiless = head_only or reply.status in _BODILESS
     reply = _tampered(reply, delivery)
@@ -50,13 +50,13 @@ async def message(reply: Reply, delivery: Delivery, *, head_only: bool, number: 
         reply = await _framed(reply, delivery.ending, bodiless=bodiless)
     chunked = _chunked(reply, bodiless=bodiless)
     well_formed = delivery.ending is None and (bodiless or chunked or _says(reply, reply.body.wire_bytes))
-    return Message(reply, head_only, bodiless, chunked, well_formed)
+    return HttpMessage(reply, head_only, bodiless, chunked, well_formed)
 
 
-def as_it_is(reply: Reply, *, head_only: bool) -> Message:
+def as_it_is(reply: Reply, *, head_only: bool) -> HttpMessage:
     """`reply` unchanged."""
     bodiless = head_only or reply.status in _BODILESS
-    return Message(reply, head_only, bodiless, _chunked(reply, bodiless=bodiless), well_formed=True)
+    return HttpMessage(reply, head_only, bodiless, _chunked(reply, bodiless=bodiless), well_formed=True)
 
 
 async def length_of(body: Body) -> int:

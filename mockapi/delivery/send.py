@@ -17,10 +17,10 @@ from starlette.types import Receive, Send
 
 from mockapi.body import PIECE_BYTES, Body
 from mockapi.delivery.channel import AsgiChannel, Channel, RawChannel
-from mockapi.delivery.delivery import AS_IT_IS, Delivery, Ending, Place
+from mockapi.delivery.delivery import AS_IT_IS, BytePlace, Delivery, Ending
 from mockapi.delivery.head import head_bytes, head_lines
 from mockapi.delivery.leaving import Leaving
-from mockapi.delivery.message import Message, length_of
+from mockapi.delivery.message import HttpMessage, length_of
 from mockapi.delivery.pace import Steps, pace_of
 from mockapi.reply import Reply
 from mockapi.wire import Wire
@@ -41,7 +41,7 @@ NOTHING_SENT: Final = Sent(None)
 
 
 async def send_message(
-    message: Message, delivery: Delivery, *, wire: Wire | None, receive: Receive, send: Send
+    message: HttpMessage, delivery: Delivery, *, wire: Wire | None, receive: Receive, send: Send
 ) -> Sent:
     """Sends `message` in the way of `delivery`. Without a wire it must be `well_formed`."""
     if delivery is AS_IT_IS and (message.bodiless or _short(message.reply.body)):
@@ -63,7 +63,7 @@ def _short(body: Body) -> bool:
     return body.held and body.wire_bytes is not None and body.wire_bytes <= PIECE_BYTES
 
 
-async def _at_once(message: Message, wire: Wire | None, send: Send) -> Sent:
+async def _at_once(message: HttpMessage, wire: Wire | None, send: Send) -> Sent:
     if wire is not None and wire.gone:
         return NOTHING_SENT
     reply = message.reply
@@ -78,7 +78,7 @@ async def _at_once(message: Message, wire: Wire | None, send: Send) -> Sent:
     return Sent(reply, len(data), completed=True)
 
 
-async def _at_length(message: Message, delivery: Delivery, leaving: Leaving, wire: Wire | None, send: Send) -> Sent:
+async def _at_length(message: HttpMessage, delivery: Delivery, leaving: Leaving, wire: Wire | None, send: Send) -> Sent:
     if leaving.seen:
         return NOTHING_SENT
     if message.well_formed or wire is None:
@@ -89,7 +89,7 @@ async def _at_length(message: Message, delivery: Delivery, leaving: Leaving, wir
     return await _cut_off(message, delivery, delivery.ending, channel, leaving)
 
 
-async def _whole(message: Message, delivery: Delivery, channel: Channel, leaving: Leaving) -> Sent:
+async def _whole(message: HttpMessage, delivery: Delivery, channel: Channel, leaving: Leaving) -> Sent:
     await channel.head(message.reply)
     sent = 0
     if not message.bodiless:
@@ -105,9 +105,11 @@ async def _whole(message: Message, delivery: Delivery, channel: Channel, leaving
     return Sent(message.reply, sent, completed=True)
 
 
-async def _cut_off(message: Message, delivery: Delivery, ending: Ending, channel: RawChannel, leaving: Leaving) -> Sent:
+async def _cut_off(
+    message: HttpMessage, delivery: Delivery, ending: Ending, channel: RawChannel, leaving: Leaving
+) -> Sent:
     sent = await _up_to(ending, message, delivery, channel, leaving)
-    if ending.then and not (message.bodiless and ending.place is Place.IN_BODY):
+    if ending.then and not (message.bodiless and ending.place is BytePlace.IN_BODY):
         await channel.wire.write(ending.then)
     await channel.settled()
     if ending.reset:
@@ -117,18 +119,20 @@ async def _cut_off(message: Message, delivery: Delivery, ending: Ending, channel
     return sent
 
 
-async def _up_to(ending: Ending, message: Message, delivery: Delivery, channel: RawChannel, leaving: Leaving) -> Sent:
+async def _up_to(
+    ending: Ending, message: HttpMessage, delivery: Delivery, channel: RawChannel, leaving: Leaving
+) -> Sent:
     reply = message.reply
     match ending.place:
-        case Place.BEFORE_HEADERS:
+        case BytePlace.BEFORE_HEADERS:
             return NOTHING_SENT
-        case Place.IN_HEADERS:
+        case BytePlace.IN_HEADERS:
             return Sent(_read(reply, channel, await channel.part_of_head(reply, ending.offset)))
-        case Place.BEFORE_BODY:
+        case BytePlace.BEFORE_BODY:
             await channel.head(reply)
             await _before_body(delivery, leaving)
             return Sent(reply)
-        case Place.IN_BODY:
+        case BytePlace.IN_BODY:
             await channel.head(reply)
             if message.bodiless or not await _before_body(delivery, leaving):
                 return Sent(reply)

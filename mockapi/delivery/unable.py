@@ -3,7 +3,7 @@
 from typing import Final
 
 from mockapi.delivery.delivery import Delivery
-from mockapi.delivery.message import Message, as_it_is
+from mockapi.delivery.message import HttpMessage, as_it_is
 from mockapi.reply import Reply
 
 _WORDS: Final = (
@@ -16,7 +16,7 @@ UNABLE: Final = as_it_is(
 )
 
 
-def needs_wire(message: Message, delivery: Delivery) -> bool:
+def needs_wire(message: HttpMessage, delivery: Delivery) -> bool:
     """Whether ASGI cannot send `message` in the way of `delivery`."""
     ends_silently = delivery.keep_alive is not None and not delivery.keep_alive.announced
     return not message.well_formed or ends_silently or delivery.hang is not None

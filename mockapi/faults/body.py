@@ -23,7 +23,7 @@ from mockapi.values.strict import Strict
 DEFAULT_CHANGED_BYTES: Final = 64 * 1024
 
 
-class Body(Strict):
+class BodyChange(Strict):
     """Another body for a revision that exists.
 
     `size`: the whole document has exactly this number of bytes, up to 1 GiB; or a number drawn for the revision.
@@ -82,7 +82,7 @@ class Body(Strict):
             )
 
 
-def apply(plan: Plan, body: Body, draw: Draw) -> Plan:
+def apply(plan: Plan, body: BodyChange, draw: Draw) -> Plan:
     """Sets the body, replacing that of an earlier rule as a whole; a drawn size is settled."""
     size_bytes = None
     if body.size is not None:
@@ -114,7 +114,7 @@ FAULT = Fault(
         "its parent in `changed_bytes`. `bomb: 1GiB` compresses to next to nothing. `encoding`: `gzip`, `br`, `zstd`, "
         "`deflate`, `identity`, where the client accepts it or by `force`"
     ),
-    takes=Body,
+    takes=BodyChange,
     example={"size": "20MiB", "encoding": "br"},
     apply=apply,
 )

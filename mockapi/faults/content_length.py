@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from mockapi.delivery.delivery import Length
 from mockapi.draws import Draw
-from mockapi.faults.body import Body
+from mockapi.faults.body import BodyChange
 from mockapi.faults.fault import Clash, Fault
 from mockapi.faults.slots import LENGTH
 from mockapi.plan import Plan
@@ -49,7 +49,7 @@ def apply(plan: Plan, length: ContentLength, draw: Draw) -> Plan:  # noqa: ARG00
 def clash(length: ContentLength, given: Mapping[str, object]) -> Clash | None:
     """A coding of the body, if the length is to be that of one."""
     body = given.get("body")
-    if length.says == "compressed" and isinstance(body, Body) and body.encoded:
+    if length.says == "compressed" and isinstance(body, BodyChange) and body.encoded:
         return Clash("body.encoding", "`compressed` means that the body is plain: leave it out")
     return None
 

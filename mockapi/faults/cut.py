@@ -6,7 +6,7 @@ from typing import Literal, Self
 from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
-from mockapi.delivery.delivery import HALF, Ending, Place
+from mockapi.delivery.delivery import HALF, BytePlace, Ending
 from mockapi.plan import Plan
 from mockapi.values.offset import After
 from mockapi.values.strict import Strict
@@ -32,5 +32,5 @@ class Cut(Strict):
 
 def cut_off(plan: Plan, cut: Cut, *, reset: bool) -> Plan:
     """The plan with an answer that ends there, in place of an earlier ending."""
-    ending = Ending(Place(cut.at), cut.after or HALF, reset=reset)
+    ending = Ending(BytePlace(cut.at), cut.after or HALF, reset=reset)
     return replace(plan, delivery=replace(plan.delivery, ending=ending, hang=None))

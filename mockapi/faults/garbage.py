@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from located_config.size import Size
-from mockapi.delivery.delivery import Ending, Place
+from mockapi.delivery.delivery import BytePlace, Ending
 from mockapi.draws import Draw, digest
 from mockapi.faults.fault import Fault
 from mockapi.faults.slots import ENDING
@@ -28,7 +28,7 @@ def apply(plan: Plan, garbage: Garbage, draw: Draw) -> Plan:
     source = random.Random(digest(draw.seed, draw.rule, draw.key, draw.attempt, "garbage"))
     # No HTTP begins with a byte above 127; random ones could spell a status line.
     then = b"\xff" + source.randbytes(garbage.bytes - 1)
-    place = Place.BEFORE_HEADERS if garbage.at == "before headers" else Place.BEFORE_BODY
+    place = BytePlace.BEFORE_HEADERS if garbage.at == "before headers" else BytePlace.BEFORE_BODY
     return replace(plan, delivery=replace(plan.delivery, ending=Ending(place, then=then), hang=None))
 
 

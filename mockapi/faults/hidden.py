@@ -17,7 +17,7 @@ from mockapi.plan import Plan
 from mockapi.values.strict import Strict
 
 
-class Hidden(Strict):
+class HiddenFault(Strict):
     """`parts`, at least one of them; `suppressed` hides them from administrators too."""
 
     parts: tuple[HiddenPart, ...]
@@ -31,7 +31,7 @@ class Hidden(Strict):
         return self
 
 
-def apply(plan: Plan, hidden: Hidden, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn
+def apply(plan: Plan, hidden: HiddenFault, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn
     """Hides the parts on top of those that are hidden already."""
     state = replace(
         plan.state,
@@ -46,7 +46,7 @@ FAULT = Fault(
     group="wiki",
     summary="revision-deleted text, user or comment",
     docs="revision-deleted `text`, `user` or `comment`; `suppressed: true` hides them from everybody",
-    takes=Hidden,
+    takes=HiddenFault,
     example={"parts": ["text"]},
     apply=apply,
 )

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from mockapi.delivery.delivery import HALF, BrokenText
 from mockapi.draws import Draw
-from mockapi.faults.body import Body
+from mockapi.faults.body import BodyChange
 from mockapi.faults.fault import Clash, Fault
 from mockapi.plan import Plan
 from mockapi.values.offset import After
@@ -34,7 +34,7 @@ def apply(plan: Plan, invalid: InvalidUtf8, draw: Draw) -> Plan:  # noqa: ARG001
 def clash(invalid: InvalidUtf8, given: Mapping[str, object]) -> Clash | None:  # noqa: ARG001 - whatever is broken
     """A coding of the body."""
     body = given.get("body")
-    if isinstance(body, Body) and body.encoded:
+    if isinstance(body, BodyChange) and body.encoded:
         return Clash("body.encoding", "a broken document goes out without a coding: leave it out")
     return None
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Annotated, Final, Literal
 
-from mockapi.delivery.delivery import HALF, Ending, Place
+from mockapi.delivery.delivery import HALF, BytePlace, Ending
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.faults.slots import ENDING, LENGTH
@@ -36,7 +36,7 @@ class MalformedChunk(Strict):
 
 def apply(plan: Plan, chunk: MalformedChunk, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn
     """Sets how the answer ends, replacing that of an earlier rule."""
-    ending = Ending(Place.IN_BODY, chunk.after, then=_CHUNKS[chunk.how], chunked=True)
+    ending = Ending(BytePlace.IN_BODY, chunk.after, then=_CHUNKS[chunk.how], chunked=True)
     return replace(plan, delivery=replace(plan.delivery, ending=ending, hang=None))
 
 

@@ -7,7 +7,7 @@ last chunk. The connection ends with FIN, as from a server that believes it is d
 from dataclasses import replace
 from typing import Annotated, Literal
 
-from mockapi.delivery.delivery import Ending, Place
+from mockapi.delivery.delivery import BytePlace, Ending
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
 from mockapi.faults.slots import ENDING
@@ -27,7 +27,9 @@ class Truncate(Strict):
 
 def apply(plan: Plan, truncate: Truncate, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn
     """Sets how the answer ends, replacing that of an earlier rule."""
-    ending = Ending(Place.IN_BODY, truncate.after, reset=truncate.end == "reset", chunked=truncate.length == "chunked")
+    ending = Ending(
+        BytePlace.IN_BODY, truncate.after, reset=truncate.end == "reset", chunked=truncate.length == "chunked"
+    )
     return replace(plan, delivery=replace(plan.delivery, ending=ending, hang=None))
 
 

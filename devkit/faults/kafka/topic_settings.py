@@ -22,7 +22,7 @@ def _as_text(value: object) -> object:
 _LONGEST_MS = 2**63 - 1
 
 
-class TopicSettings(Fault):
+class ChangedTopicSettings(Fault):
     """At the end each setting is what it was before, or not set where it was not."""
 
     name: ClassVar[str] = "topic_settings"
@@ -80,7 +80,7 @@ class _Changed:
     def end(self) -> Proof:
         with cluster(self.bootstrap) as kafka:
             now = kafka.settings(self.topic)
-        TopicSettings.undo(self.how_undone)
+        ChangedTopicSettings.undo(self.how_undone)
         had = {key: now.get(key, "its default") for key in self.asked}
         said = ", ".join(f"{key} {value}" for key, value in had.items())
         if not self.changes:

@@ -10,7 +10,7 @@ from devkit.proxy.s3.exchange import Exchange
 from devkit.proxy.s3.request import StoreRequest
 from devkit.proxy.toxics.store import Plan, StoreEffect, StoreToxic
 from devkit.proxy.toxics.store_watch import StoreWatch, Watching
-from devkit.proxy.toxics.toxic import Context
+from devkit.proxy.toxics.toxic import ToxicContext
 
 _HEAD_BYTES = 128 << 10
 
@@ -25,7 +25,7 @@ class S3Listener(Listener):
         self._count = 0
         self._open: set[asyncio.Task[None]] = set()
 
-    def begin(self, new: NewToxic, context: Context) -> Callable[[], None]:
+    def begin(self, new: NewToxic, context: ToxicContext) -> Callable[[], None]:
         if isinstance(new.do, StoreWatch):
             return self._watch(Watching(new.do, context.proof))
         assert isinstance(new.do, StoreToxic)

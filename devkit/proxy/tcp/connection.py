@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, cast
 
 from devkit.proxy.direction import Direction, Sense
-from devkit.proxy.proof import Proof
+from devkit.proxy.proof import ProxyProof
 from devkit.proxy.tcp.pipe import Pipe
 from devkit.proxy.toxics.toxic import StreamEffect
 
@@ -64,7 +64,7 @@ class ProxiedConnection:
     def reset(self) -> int:
         return self._end(End.reset)
 
-    def sever(self, sense: Sense, proof: Proof) -> None:
+    def sever(self, sense: Sense, proof: ProxyProof) -> None:
         self._severed = True
         for pipe in (self.to_server, self.to_client):
             pipe.swallow(proof)

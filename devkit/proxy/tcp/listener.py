@@ -8,7 +8,7 @@ from devkit.proxy.listener import Listener
 from devkit.proxy.model import NewListener, NewToxic
 from devkit.proxy.port import Port
 from devkit.proxy.tcp.connection import ProxiedConnection
-from devkit.proxy.toxics.toxic import Context, StreamEffect, StreamToxic
+from devkit.proxy.toxics.toxic import StreamEffect, StreamToxic, ToxicContext
 
 
 class TcpListener(Listener):
@@ -24,7 +24,7 @@ class TcpListener(Listener):
         self._senses: dict[StreamEffect, tuple[Direction, ...]] = {}
         self._connecting: set[asyncio.Task[None]] = set()
 
-    def begin(self, new: NewToxic, context: Context) -> Callable[[], None]:
+    def begin(self, new: NewToxic, context: ToxicContext) -> Callable[[], None]:
         assert isinstance(new.do, StreamToxic)
         effect = new.do.effect(context)
         self._senses[effect] = directions_of(new.direction)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
 from devkit.proxy.direction import Direction
-from devkit.proxy.proof import Proof
+from devkit.proxy.proof import ProxyProof
 from devkit.proxy.toxics.toxic import Chunk, StreamEffect
 
 MOST_HELD_BYTES: Final = 4 << 20
@@ -35,7 +35,7 @@ class Pipe:
         self._held_bytes = 0
         self._number = 0
         self._timer: asyncio.TimerHandle | None = None
-        self._swallowed_by: Proof | None = None
+        self._swallowed_by: ProxyProof | None = None
         self._source_paused = self._sink_full = False
         self.source: asyncio.Transport | None = None
         self.sink: asyncio.Transport | None = None
@@ -104,7 +104,7 @@ class Pipe:
     def swallows(self) -> bool:
         return self._swallowed_by is not None
 
-    def swallow(self, proof: Proof) -> None:
+    def swallow(self, proof: ProxyProof) -> None:
         """Lose what is held and all that comes from now on."""
         self._swallowed_by = proof
         self._sink_full = False  # it is not written to any more, so it need not drain

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from devkit.proxy.direction import DIRECTIONS, Direction
-from devkit.proxy.toxics.toxic import Chunk, Context, StreamEffect, StreamToxic
+from devkit.proxy.toxics.toxic import Chunk, StreamEffect, StreamToxic, ToxicContext
 from located_config.rate import PER_SECOND
 from located_config.size import Size
 
@@ -23,12 +23,12 @@ class Bandwidth(StreamToxic):
 
     rate: Annotated[Size, Field(ge=1), PER_SECOND]
 
-    def effect(self, context: Context) -> StreamEffect:
+    def effect(self, context: ToxicContext) -> StreamEffect:
         return _Link(self.rate, context)
 
 
 class _Link(StreamEffect):
-    def __init__(self, rate: int, context: Context) -> None:
+    def __init__(self, rate: int, context: ToxicContext) -> None:
         self._rate = rate
         self._proof = context.proof
         self._free_at: dict[Direction, float] = dict.fromkeys(DIRECTIONS, context.now)

@@ -8,7 +8,7 @@ firewall's, the handshake of a new connection succeeds.
 import math
 from typing import ClassVar
 
-from devkit.proxy.toxics.toxic import Chunk, Context, StreamEffect, StreamToxic
+from devkit.proxy.toxics.toxic import Chunk, StreamEffect, StreamToxic, ToxicContext
 
 
 class Blackhole(StreamToxic):
@@ -16,12 +16,12 @@ class Blackhole(StreamToxic):
 
     key: ClassVar[str] = "blackhole"
 
-    def effect(self, context: Context) -> StreamEffect:
+    def effect(self, context: ToxicContext) -> StreamEffect:
         return _Hold(context)
 
 
 class _Hold(StreamEffect):
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: ToxicContext) -> None:
         self._proof = context.proof
 
     def took(self, chunk: Chunk) -> None:

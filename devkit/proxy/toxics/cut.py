@@ -7,7 +7,7 @@ its clients leave. When the toxic ends the same port listens again.
 from collections.abc import Collection
 from typing import ClassVar
 
-from devkit.proxy.toxics.toxic import Connection, Context, StreamEffect, StreamToxic
+from devkit.proxy.toxics.toxic import Connection, StreamEffect, StreamToxic, ToxicContext
 
 
 class Cut(StreamToxic):
@@ -15,14 +15,14 @@ class Cut(StreamToxic):
 
     key: ClassVar[str] = "cut"
 
-    def effect(self, context: Context) -> StreamEffect:
+    def effect(self, context: ToxicContext) -> StreamEffect:
         return _Cut(context)
 
 
 class _Cut(StreamEffect):
     listening = False
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: ToxicContext) -> None:
         self._proof = context.proof
 
     def begin(self, connections: Collection[Connection]) -> None:

@@ -8,7 +8,7 @@ Connections made later work. When the toxic ends the forgotten ones get RST, as 
 from collections.abc import Collection
 from typing import ClassVar
 
-from devkit.proxy.toxics.toxic import Connection, Context, StreamEffect, StreamToxic
+from devkit.proxy.toxics.toxic import Connection, StreamEffect, StreamToxic, ToxicContext
 
 
 class HalfOpen(StreamToxic):
@@ -16,12 +16,12 @@ class HalfOpen(StreamToxic):
 
     key: ClassVar[str] = "half_open"
 
-    def effect(self, context: Context) -> StreamEffect:
+    def effect(self, context: ToxicContext) -> StreamEffect:
         return _Forget(context)
 
 
 class _Forget(StreamEffect):
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: ToxicContext) -> None:
         self._context = context
         self._forgotten: dict[int, Connection] = {}
 

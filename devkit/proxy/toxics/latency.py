@@ -11,11 +11,11 @@ from pydantic import model_validator
 
 from devkit.proxy.direction import Direction
 from devkit.proxy.draws import uniform
-from devkit.proxy.toxics.toxic import Chunk, Context, StreamEffect, StreamToxic
+from devkit.proxy.toxics.toxic import Chunk, StreamEffect, StreamToxic, ToxicContext
 from located_config.duration import Duration
 
 
-class Latency(StreamToxic):
+class LatencyToxic(StreamToxic):
     """Every chunk goes on `time` later, and up to `jitter` more, in order."""
 
     key: ClassVar[str] = "latency"
@@ -29,12 +29,12 @@ class Latency(StreamToxic):
             raise ValueError("delays nothing; give a time or a jitter above 0: {time: 200ms}")
         return self
 
-    def effect(self, context: Context) -> StreamEffect:
+    def effect(self, context: ToxicContext) -> StreamEffect:
         return _Delay(self, context)
 
 
 class _Delay(StreamEffect):
-    def __init__(self, toxic: Latency, context: Context) -> None:
+    def __init__(self, toxic: LatencyToxic, context: ToxicContext) -> None:
         self._time_s, self._jitter_s = toxic.time.total_seconds(), toxic.jitter.total_seconds()
         self._context = context
         # Counted from when the toxic began, so that two arms of a run on the same listener draw the same.

@@ -10,7 +10,7 @@ from devkit.proxy.toxics.bandwidth import Bandwidth
 from devkit.proxy.toxics.blackhole import Blackhole
 from devkit.proxy.toxics.cut import Cut
 from devkit.proxy.toxics.half_open import HalfOpen
-from devkit.proxy.toxics.latency import Latency
+from devkit.proxy.toxics.latency import LatencyToxic
 from devkit.proxy.toxics.reset import Reset
 from devkit.proxy.toxics.store_error import StoreError
 from devkit.proxy.toxics.store_slow import StoreSlow
@@ -23,7 +23,7 @@ TOXICS: Final[Mapping[str, type[Toxic]]] = MappingProxyType(
     {
         toxic.key: toxic
         for toxic in (
-            Latency,
+            LatencyToxic,
             Bandwidth,
             Cut,
             Blackhole,

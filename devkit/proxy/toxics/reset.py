@@ -6,7 +6,7 @@ What either side had sent and the other had not read is lost, as when a middlebo
 from collections.abc import Collection
 from typing import ClassVar
 
-from devkit.proxy.toxics.toxic import Connection, Context, StreamEffect, StreamToxic
+from devkit.proxy.toxics.toxic import Connection, StreamEffect, StreamToxic, ToxicContext
 
 
 class Reset(StreamToxic):
@@ -14,12 +14,12 @@ class Reset(StreamToxic):
 
     key: ClassVar[str] = "reset"
 
-    def effect(self, context: Context) -> StreamEffect:
+    def effect(self, context: ToxicContext) -> StreamEffect:
         return _Reset(context)
 
 
 class _Reset(StreamEffect):
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: ToxicContext) -> None:
         self._proof = context.proof
 
     def begin(self, connections: Collection[Connection]) -> None:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from devkit.proxy.draws import uniform
-from devkit.proxy.proof import Proof
+from devkit.proxy.proof import ProxyProof
 from devkit.proxy.s3.request import RequestPattern, StoreRequest
-from devkit.proxy.toxics.toxic import Context, Layer, Toxic
+from devkit.proxy.toxics.toxic import Layer, Toxic, ToxicContext
 from located_config.share import Share
 
 
@@ -24,7 +24,7 @@ class Answer:
     status: int
     code: str
     message: str
-    proof: Proof
+    proof: ProxyProof
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Slowness:
     before_s: float
     through_s: float
     ended: asyncio.Event
-    proof: Proof
+    proof: ProxyProof
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Truncation:
     """End the connection after that share of the answer's body."""
 
     after: float
-    proof: Proof
+    proof: ProxyProof
 
 
 @dataclass(frozen=True)
@@ -71,14 +71,14 @@ class StoreToxic(RequestPattern, Toxic):
     share: Share = 1.0
 
     @abstractmethod
-    def action(self, proof: Proof, ended: asyncio.Event) -> Answer | Slowness | Truncation:
+    def action(self, proof: ProxyProof, ended: asyncio.Event) -> Answer | Slowness | Truncation:
         """What happens to each request that the toxic is for."""
 
 
 class StoreEffect:
     """A toxic that acts on requests now."""
 
-    def __init__(self, toxic: StoreToxic, context: Context) -> None:
+    def __init__(self, toxic: StoreToxic, context: ToxicContext) -> None:
         self._toxic, self._context = toxic, context
         self._attempts: Counter[tuple[str, str, str]] = Counter()
         self._ended = asyncio.Event()

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import ClassVar, Final, Literal
 
-from devkit.proxy.proof import Proof
+from devkit.proxy.proof import ProxyProof
 from devkit.proxy.toxics.store import Answer, StoreToxic
 
 _ERRORS: Final[Mapping[int, tuple[str, str]]] = MappingProxyType(
@@ -28,6 +28,6 @@ class StoreError(StoreToxic):
 
     status: Literal[403, 500, 503] = 503
 
-    def action(self, proof: Proof, ended: asyncio.Event) -> Answer:  # noqa: ARG002 - it holds nothing
+    def action(self, proof: ProxyProof, ended: asyncio.Event) -> Answer:  # noqa: ARG002 - it holds nothing
         code, message = _ERRORS[self.status]
         return Answer(self.status, code, message, proof)

@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 
 from pydantic import model_validator
 
-from devkit.proxy.proof import Proof
+from devkit.proxy.proof import ProxyProof
 from devkit.proxy.s3.request import Method
 from devkit.proxy.toxics.store import Slowness, StoreToxic
 from located_config.duration import Duration
@@ -31,5 +31,5 @@ class StoreSlow(StoreToxic):
             raise ValueError("give before or through: {before: 5s}")
         return self
 
-    def action(self, proof: Proof, ended: asyncio.Event) -> Slowness:
+    def action(self, proof: ProxyProof, ended: asyncio.Event) -> Slowness:
         return Slowness(self.before.total_seconds(), self.through.total_seconds(), ended, proof)

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from devkit.proxy.proof import Proof
+from devkit.proxy.proof import ProxyProof
 from devkit.proxy.s3.request import Method
 from devkit.proxy.toxics.store import StoreToxic, Truncation
 from located_config.share import Share
@@ -23,5 +23,5 @@ class StoreTruncate(StoreToxic):
     methods: tuple[Method, ...] = ("GET",)
     after: Annotated[Share, Field(lt=1)] = 0.5
 
-    def action(self, proof: Proof, ended: asyncio.Event) -> Truncation:  # noqa: ARG002 - it holds nothing
+    def action(self, proof: ProxyProof, ended: asyncio.Event) -> Truncation:  # noqa: ARG002 - it holds nothing
         return Truncation(self.after, proof)

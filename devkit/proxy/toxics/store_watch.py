@@ -8,7 +8,7 @@ import contextlib
 from datetime import timedelta
 from typing import ClassVar
 
-from devkit.proxy.proof import Proof
+from devkit.proxy.proof import ProxyProof
 from devkit.proxy.s3.request import RequestPattern, StoreRequest
 from devkit.proxy.toxics.toxic import Layer, Toxic
 from located_config.duration import Duration
@@ -26,7 +26,7 @@ class StoreWatch(RequestPattern, Toxic):
 class Watching:
     """A watch that is there now."""
 
-    def __init__(self, watch: StoreWatch, proof: Proof) -> None:
+    def __init__(self, watch: StoreWatch, proof: ProxyProof) -> None:
         self._watch, self._proof = watch, proof
         self._ended = asyncio.Event()
 

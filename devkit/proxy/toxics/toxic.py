@@ -14,20 +14,20 @@ from typing import ClassVar, Literal, Protocol
 from pydantic import BaseModel, ConfigDict
 
 from devkit.proxy.direction import Direction, Sense
-from devkit.proxy.proof import Proof
+from devkit.proxy.proof import ProxyProof
 
 Layer = Literal["tcp", "s3"]
 
 
 @dataclass(frozen=True)
-class Context:
+class ToxicContext:
     """`name` is what this use of the toxic draws by, `now` the moment it begins on the loop's clock, in seconds."""
 
     name: str
     seed: int
     sense: Sense
     now: float
-    proof: Proof
+    proof: ProxyProof
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Connection(Protocol):
     def reset(self) -> int:
         """End both sides with RST; returns how many held bytes were lost with that."""
 
-    def sever(self, sense: Sense, proof: Proof) -> None:
+    def sever(self, sense: Sense, proof: ProxyProof) -> None:
         """Close the receiver of that direction (of `both`: none) and swallow whatever comes from then on."""
 
 
@@ -112,4 +112,4 @@ class StreamToxic(Toxic):
     layer: ClassVar[Layer] = "tcp"
 
     @abstractmethod
-    def effect(self, context: Context) -> StreamEffect: ...
+    def effect(self, context: ToxicContext) -> StreamEffect: ...

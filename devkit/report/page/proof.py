@@ -35,7 +35,7 @@ class RuleProof:
 
 
 @dataclass(frozen=True)
-class Proof:
+class ShownProof:
     """`without` are the arms that had no fault at all."""
 
     on_parts: tuple[PartProof, ...]
@@ -43,10 +43,10 @@ class Proof:
     without: tuple[str, ...]
 
 
-def proof(result: Result) -> Proof:
+def proof(result: Result) -> ShownProof:
     """Of all arms, in their order."""
     items = [(arm, item) for arm, items in result.fault_evidence.items() for item in items]
-    return Proof(
+    return ShownProof(
         tuple(_part(arm, item) for arm, item in items if isinstance(item, TimelineEvidence)),
         tuple(_rule(arm, item) for arm, item in items if isinstance(item, Evidence)),
         tuple(arm for arm, items in result.fault_evidence.items() if not items),

@@ -8,7 +8,7 @@ from devkit.observe.arm import Evidence, TimelineEvidence
 from devkit.observe.audit.model import Audit
 from devkit.observe.figures import Figures
 from devkit.report.arm_record import ArmRecord
-from devkit.report.explanation import AUDIT, DIFFERENCE, Part, explanation, headline
+from devkit.report.explanation import AUDIT, DIFFERENCE, ExplanationPart, explanation, headline
 from devkit.report.page.figures import figure, number
 from devkit.report.page.tables import result_of
 from devkit.report.result import ArmResult, Outcome, Result
@@ -51,7 +51,7 @@ _MARKS: dict[Mood, str] = {"good": "✓", "bad": "✗", "unknown": "?"}
 
 
 @dataclass(frozen=True)
-class Verdict:
+class VerdictStory:
     """`mark` and `headline` say by themselves what `mood` says by colour. `parts` explain a run that did not pass, in
     the order of every report; `next_step` says what was missing for a verdict and what to do, `reasons` why there is
     no result.
@@ -63,17 +63,17 @@ class Verdict:
     meaning: str
     exit_code: int | None
     reasons: tuple[str, ...]
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ExplanationPart, ...] = ()
     next_step: str = ""
 
 
-def verdict(run: RunRecord) -> Verdict:
+def verdict(run: RunRecord) -> VerdictStory:
     """Of a run without a result there is none, and it says why."""
     if run.result is not None:
         mood, meaning = _MEANING[run.result.outcome]
         if mood == "unknown" and any(arm.holds is False for arm in run.result.arms.values()):
             meaning = _BROKEN_ALL_THE_SAME
-        return Verdict(
+        return VerdictStory(
             mood,
             _MARKS[mood],
             run.result.outcome.capitalize(),
@@ -85,12 +85,12 @@ def verdict(run: RunRecord) -> Verdict:
         )
     if run.broke_off is not None:
         reasons = (run.broke_off,)
-        return Verdict("unknown", _MARKS["unknown"], "No verdict", "The kit could not finish the run.", 3, reasons)
+        return VerdictStory("unknown", _MARKS["unknown"], "No verdict", "The kit could not finish the run.", 3, reasons)
     meaning = "The run was ended before it came to a verdict, or it still goes on."
-    return Verdict("unknown", _MARKS["unknown"], "No verdict", meaning, None, ())
+    return VerdictStory("unknown", _MARKS["unknown"], "No verdict", meaning, None, ())
 
 
-def _parts(result: Result) -> tuple[Part, ...]:
+def _parts(result: Result) -> tuple[ExplanationPart, ...]:
     """The difference and the audit's examples have sections of their own, just below."""
     if not result.exit_code:
         return ()

@@ -12,7 +12,7 @@ from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.deferrals import Deferrals, DeferralTopic, NoDeferrals
 from devkit.observe.metrics import Scraper
 from devkit.observe.program import ONLY
-from devkit.observe.sampler import Sampler, Topics
+from devkit.observe.sampler import SampledTopics, Sampler
 from devkit.observe.usage import TreeUsage
 from devkit.programs.context import ProgramContext
 from devkit.programs.places import Places
@@ -142,7 +142,7 @@ class Arm:
         self.closing.callback(ends.close)
         return Sampler(
             counts=self.context.stack.mock_api.counts,
-            topics=Topics(source=topics.source, output=topics.output, error=topics.error),
+            topics=SampledTopics(source=topics.source, output=topics.output, error=topics.error),
             ends=ends,
             checkpoint=self.checkpoint,
             deferrals=self.deferrals,

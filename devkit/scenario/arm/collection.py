@@ -11,7 +11,7 @@ from devkit.observe.audit.audit import DeliveryAudit
 from devkit.observe.audit.claims import resolve_claim
 from devkit.observe.audit.model import Audit
 from devkit.observe.audit.source_event import SourceEvent
-from devkit.observe.checkpoint import Range
+from devkit.observe.checkpoint import OffsetRange
 from devkit.observe.deferrals import Standing
 from devkit.observe.latency import Latencies, Page, latencies
 from devkit.programs.topics import ProgramTopics
@@ -31,7 +31,7 @@ class Ended:
 
     committed: Mapping[int, int]
     deferrals: Standing
-    failed: Range | None
+    failed: OffsetRange | None
     ended_ms: int
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from devkit.observe.checkpoint import Checkpoint, Range
+from devkit.observe.checkpoint import Checkpoint, OffsetRange
 from devkit.observe.kit_events import ProcessEnded, ProcessOverLimit, ProcessRestarted, ProgramEvent
 from devkit.programs.run import ProgramRun
 from devkit.scenario.arm.log import ArmLog
@@ -63,7 +63,7 @@ class ProgramEvents:
         return f": {describe(self._checkpoint.range_of(batch))}"
 
 
-def describe(batch: Range) -> str:
+def describe(batch: OffsetRange) -> str:
     """The offsets of a batch, for a person."""
     return ", ".join(
         f"offsets {batch.start.get(partition, 0)} to {end - 1}"

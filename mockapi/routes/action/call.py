@@ -9,7 +9,7 @@ from mockapi.plan import Plan
 from mockapi.request import Request
 from mockapi.routes.action.errors import ApiError, invalid_title
 from mockapi.routes.action.form import Form
-from mockapi.routes.action.result import Result
+from mockapi.routes.action.result import ApiResult
 from mockapi.rules.target import Target
 from mockapi.wiki.accounts import Accounts, Session, User
 from mockapi.wiki.people import Author
@@ -38,7 +38,7 @@ class Call:
     plan_of: Callable[[Target], Plan]
     untrusted: bool
     session: Session | None
-    result: Result = field(default_factory=Result)
+    result: ApiResult = field(default_factory=ApiResult)
     used: set[str] = field(default_factory=set)
     cookies: dict[str, str] = field(default_factory=dict)
     wrote: bool = False

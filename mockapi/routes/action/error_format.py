@@ -8,7 +8,7 @@ few, and makes a key of the code for the others.
 import html
 from typing import Final
 
-from mockapi.routes.action.errors import ApiError, Message
+from mockapi.routes.action.errors import ApiError, ErrorMessage
 from mockapi.routes.action.form import Form
 from mockapi.routes.action.result import Warned, old_style
 from mockapi.routes.action.tree import Content, Tree
@@ -47,11 +47,11 @@ def warnings(form: Form, warned: list[Warned]) -> Tree:
     return old_style(warned) if style == "bc" else [_modern(style, one) for one in warned]
 
 
-def _modern(style: str, one: Warned, message: Message | None = None) -> Tree:
+def _modern(style: str, one: Warned, message: ErrorMessage | None = None) -> Tree:
     item: dict[str, Tree] = {"code": one.code}
     match style:
         case "raw":
-            said = message or Message(f"apiwarn-{one.code}")
+            said = message or ErrorMessage(f"apiwarn-{one.code}")
             item |= {"key": said.key, "params": [{"plaintext": param} for param in said.params]}
         case "html":
             item["html"] = Content(html.escape(one.english, quote=False))

@@ -10,7 +10,7 @@ from mockapi.routes.action.tree import Tree
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ErrorMessage:
     """A text by its key, with what stands in its gaps; for clients that word errors themselves."""
 
     key: str
@@ -30,7 +30,7 @@ class ApiError(Exception):
         data: Mapping[str, Tree] | None = None,
         status: int = 200,
         headers: tuple[tuple[bytes, bytes], ...] = (),
-        message: Message | None = None,
+        message: ErrorMessage | None = None,
     ) -> None:
         super().__init__(english)
         self.code = code
@@ -38,7 +38,7 @@ class ApiError(Exception):
         self.data = data or {}
         self.status = status
         self.headers = headers
-        self.message = message or Message(f"apierror-{code}")
+        self.message = message or ErrorMessage(f"apierror-{code}")
         self.module = ""
 
 
@@ -49,19 +49,19 @@ def bad_value(parameter: str, value: str) -> ApiError:
 
 def bad_integer(parameter: str, value: str) -> ApiError:
     """A value that is no 64-bit integer."""
-    message = Message("paramvalidator-badinteger", (parameter, value))
+    message = ErrorMessage("paramvalidator-badinteger", (parameter, value))
     return ApiError("badinteger", f'Invalid value "{value}" for integer parameter "{parameter}".', message=message)
 
 
 def bad_timestamp(parameter: str, value: str) -> ApiError:
     """A value that is no time."""
-    message = Message("paramvalidator-badtimestamp", (parameter, value))
+    message = ErrorMessage("paramvalidator-badtimestamp", (parameter, value))
     return ApiError("badtimestamp", f'Invalid value "{value}" for timestamp parameter "{parameter}".', message=message)
 
 
 def missing_parameter(parameter: str) -> ApiError:
     """A parameter without which the action cannot be."""
-    message = Message("paramvalidator-missingparam", (parameter,))
+    message = ErrorMessage("paramvalidator-missingparam", (parameter,))
     return ApiError("missingparam", f'The "{parameter}" parameter must be set.', message=message)
 
 

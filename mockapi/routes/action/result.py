@@ -30,7 +30,7 @@ class Warned:
 
 
 @dataclass
-class Result:
+class ApiResult:
     """`members` are the members but for warnings, in order. `limit` is the most bytes that `fits` lets in."""
 
     limit: int = MAX_BYTES

@@ -13,7 +13,7 @@ from mockapi.wiki.wiki import Wiki
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class SystemMessage:
     """A message with its title; `html` is a whole document, without anything of Parsoid's."""
 
     title: Title

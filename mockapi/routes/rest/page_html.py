@@ -6,7 +6,7 @@ from mockapi.routes.endpoint import Context
 from mockapi.routes.rest import documents
 from mockapi.routes.rest.envelope import JSON_TYPE, coding_of, json_text, sealed
 from mockapi.routes.rest.errors import denied_revision, denied_title, nonexistent_title, unavailable_revision
-from mockapi.routes.rest.message import Message
+from mockapi.routes.rest.message import SystemMessage
 from mockapi.routes.rest.metadata import page_members
 from mockapi.routes.rest.page_asked import PageAsked
 from mockapi.routes.rest.preconditions import Validators, bare_reply, conditional, decide
@@ -17,7 +17,7 @@ from mockapi.routes.rest.visible import Visible
 
 async def rendered(asked: PageAsked, context: Context, seen: Visible | None, flavor: Flavor, *, follow: bool) -> Reply:
     """The page as HTML, or the way to it; `follow` says whether redirects of the wiki are. Raises RestError."""
-    message = Message.of(asked.wiki, asked.title) if seen is None and asked.title is not None else None
+    message = SystemMessage.of(asked.wiki, asked.title) if seen is None and asked.title is not None else None
     if message is not None:
         return _message(asked, context, message)
     render = None
@@ -55,7 +55,7 @@ async def _page(asked: PageAsked, context: Context, render: Render | None, *, fo
     return await documents.with_html_reply(context, render, own, members, after)
 
 
-def _message(asked: PageAsked, context: Context, message: Message) -> Reply:
+def _message(asked: PageAsked, context: Context, message: SystemMessage) -> Reply:
     """The system message that stands where no page is."""
     request = context.request
     etag = message.etag(asked.form)

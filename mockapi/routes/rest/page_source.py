@@ -4,7 +4,7 @@ from mockapi.reply import Reply
 from mockapi.routes.endpoint import Context
 from mockapi.routes.rest.envelope import JSON_TYPE, coding_of, compatible, json_text, sealed_long
 from mockapi.routes.rest.errors import denied_revision, invalid_title, nonexistent_title
-from mockapi.routes.rest.message import Message
+from mockapi.routes.rest.message import SystemMessage
 from mockapi.routes.rest.metadata import compatible_members, page_members
 from mockapi.routes.rest.page_asked import PageAsked
 from mockapi.routes.rest.path import page_path
@@ -18,7 +18,7 @@ from mockapi.wiki.facts import facts
 async def described(asked: PageAsked, context: Context, seen: Visible | None) -> Reply:
     """The page's source or metadata, or the way to it. Raises RestError."""
     request, world, wiki = context.request, context.world, asked.wiki
-    message = seen is None and asked.title is not None and Message.of(wiki, asked.title) is not None
+    message = seen is None and asked.title is not None and SystemMessage.of(wiki, asked.title) is not None
     etag = source_etag(seen.located.revision.rev_id if seen else None, readable=asked.title is not None)
     changed = seen.located.revision.timestamp if seen else None
     validators = Validators(etag, changed, exists=seen is not None or message)

@@ -15,7 +15,7 @@ _HEADERS: Final[Headers] = (
 )
 
 
-class Problem(Exception):  # noqa: N818 - an answer to the client, no error of the mock
+class RestbaseProblem(Exception):  # noqa: N818 - an answer to the client, no error of the mock
     """An error; `kind` is the end of its type."""
 
     def __init__(self, code: int, kind: str, title: str, detail: str) -> None:
@@ -26,18 +26,18 @@ class Problem(Exception):  # noqa: N818 - an answer to the client, no error of t
         self.detail = detail
 
 
-def not_found(detail: str = "Page or revision not found.") -> Problem:
+def not_found(detail: str = "Page or revision not found.") -> RestbaseProblem:
     """There is no such page or revision."""
-    return Problem(404, "not_found", "Not found.", detail)
+    return RestbaseProblem(404, "not_found", "Not found.", detail)
 
 
-def denied(revision: object) -> Problem:
+def denied(revision: object) -> RestbaseProblem:
     """The text of the revision is hidden."""
     text = f"Access is restricted for revision {revision}"
-    return Problem(403, "access_denied#revision", "Access to resource denied", text)
+    return RestbaseProblem(403, "access_denied#revision", "Access to resource denied", text)
 
 
-def problem_reply(problem: Problem, request: Request, domain: str, request_id: str) -> Reply:
+def problem_reply(problem: RestbaseProblem, request: Request, domain: str, request_id: str) -> Reply:
     """The answer that says `problem`; the service's own paths begin with the domain."""
     fields = {
         "type": _TYPES + problem.kind,

@@ -25,7 +25,7 @@ from mockapi.routes.rest.redirects import target_of, written_target
 from mockapi.routes.rest.render import Render, render_id
 from mockapi.routes.rest.visible import Visible, visible
 from mockapi.routes.restbase.document import stored_body
-from mockapi.routes.restbase.problem import Problem, denied, not_found, problem_reply
+from mockapi.routes.restbase.problem import RestbaseProblem, denied, not_found, problem_reply
 from mockapi.routes.restbase.sent import sent
 from mockapi.rules.target import Target
 from mockapi.wiki.located import Located
@@ -89,18 +89,18 @@ class Restbase:
         """The page, the way to it, or the error."""
         try:
             return await self._reply(context)
-        except Problem as problem:
+        except RestbaseProblem as problem:
             return self._problem(problem, context.request_id)
 
     async def _reply(self, context: Context) -> Reply:
         wiki, title = self.wiki, self.title
         if self.request.method not in _METHODS:
-            raise Problem(405, "method_not_allowed", "Method not allowed.", "Invalid HTTP method.")
+            raise RestbaseProblem(405, "method_not_allowed", "Method not allowed.", "Invalid HTTP method.")
         if isinstance(title, InvalidTitle):
-            raise Problem(400, "bad_request", "Bad request.", title.code)
+            raise RestbaseProblem(400, "bad_request", "Bad request.", title.code)
         if self.revision is not None and not self.revision.isdecimal():
             text = "Invalid revision specified"
-            raise Problem(400, "bad_request#invalid_revision", "Bad request.", text)
+            raise RestbaseProblem(400, "bad_request#invalid_revision", "Bad request.", text)
         if wiki is None or title is None:
             raise not_found()
         if self.text != title.dbkey and not self._resolves:
@@ -170,7 +170,7 @@ class Restbase:
     def _query(self) -> str:
         return f"?{self.request.query}" if self.request.query else ""
 
-    def _problem(self, problem: Problem, request_id: str) -> Reply:
+    def _problem(self, problem: RestbaseProblem, request_id: str) -> Reply:
         domain = self.wiki.domain if self.wiki else self.request.host
         return problem_reply(problem, self.request, domain, request_id)
 

@@ -14,7 +14,7 @@ from mockapi.wiki.parsoid.lists import LIST_LINE, lists
 from mockapi.wiki.parsoid.nodes import Comment, Element, Node
 from mockapi.wiki.parsoid.page import Page
 from mockapi.wiki.parsoid.sections import Anchors, heading_line
-from mockapi.wiki.parsoid.stash import MARK, Block
+from mockapi.wiki.parsoid.stash import MARK, StashedBlock
 from mockapi.wiki.parsoid.stashed import BLOCK_TAGS
 
 _RULE: Final = re.compile(r"-{4,}")
@@ -76,7 +76,10 @@ class Blocks:
 
     def _is_block(self, line: str) -> bool:
         """Whether an indented line holds an HTML block, and so is not indented text."""
-        return any(isinstance(thing, Block) for thing in self.page.stash.marks(line)) or not MARK.sub("", line).strip()
+        return (
+            any(isinstance(thing, StashedBlock) for thing in self.page.stash.marks(line))
+            or not MARK.sub("", line).strip()
+        )
 
     def _between(self, *, text_follows: bool) -> None:
         self._end_all()

@@ -35,7 +35,7 @@ class Extension:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class StashedBlock:
     """An HTML element whose content is wikitext of its own."""
 
     tag: str
@@ -50,7 +50,7 @@ class Template:
     source: str
 
 
-Stashed = Commented | Extension | Block | Template
+Stashed = Commented | Extension | StashedBlock | Template
 
 
 class Stash:
@@ -109,7 +109,7 @@ class Stash:
             unclosed.add(name)
             return None
         body = text[opening.end() : closing.start()]
-        thing = Block(name, attributes, body) if name in _BLOCKS else Extension(name, attributes, body)
+        thing = StashedBlock(name, attributes, body) if name in _BLOCKS else Extension(name, attributes, body)
         return thing, closing.end()
 
 

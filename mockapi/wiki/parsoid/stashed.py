@@ -9,7 +9,7 @@ from mockapi.wiki.parsoid.cite import compact
 from mockapi.wiki.parsoid.links import link_to
 from mockapi.wiki.parsoid.nodes import Comment, Element, Node
 from mockapi.wiki.parsoid.page import Page, href_of
-from mockapi.wiki.parsoid.stash import Block, Commented, Extension, Stashed, Template
+from mockapi.wiki.parsoid.stash import Commented, Extension, Stashed, StashedBlock, Template
 from mockapi.wiki.title import Title
 
 BLOCK_TAGS: Final = frozenset({"blockquote", "center", "div", "figure", "pre"})
@@ -45,7 +45,7 @@ def node_of(page: Page, thing: Stashed, abouts: Abouts, inline: Callable[[str], 
             return Comment(text)
         case Template(source):
             return _template(page, source, abouts.templates.pop(0))
-        case Block(tag, attributes, body):
+        case StashedBlock(tag, attributes, body):
             return Element(tag, attributes_of(attributes), page.block(page, tag, body))
         case Extension("ref", attributes, body):
             return _reference(page, attributes, body, abouts.extensions.pop(0), inline)

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from devkit.proxy.direction import Sense
-from devkit.proxy.toxics.latency import Latency
+from devkit.proxy.toxics.latency import LatencyToxic
 from devkit.stack.front import Front
 from pipeline.config import PipelineConfig
 from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
@@ -178,7 +178,7 @@ def test_a_cut_in_the_middle_of_a_page_is_a_body_that_ends_early(bench: Bench) -
     bench.mock.rules({"name": "torn", "times": 1, "do": {"body": body, "latency_through_body": "20s"}})
 
     async def test(asking: Asking) -> None:
-        bench.front.control.add(PART, "seen", Latency(time=timedelta(milliseconds=1)), direction="to_client")
+        bench.front.control.add(PART, "seen", LatencyToxic(time=timedelta(milliseconds=1)), direction="to_client")
         under_way = asyncio.create_task(asking.fetch())
         await asking.until(lambda: bench.front.control.toxic(PART, "seen").counts.bytes_delayed > HEAD_BYTES)
         await asking.begin("network_cut")

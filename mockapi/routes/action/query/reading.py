@@ -14,7 +14,7 @@ _RIGHTS_TO_SEE_SUPPRESSED = ("suppressrevision", "viewsuppressed")
 
 
 @dataclass(frozen=True, slots=True)
-class Hidden:
+class HiddenParts:
     """What is hidden of a revision from readers, and whether from administrators too; `seen` says that who asks sees
     it all the same.
     """
@@ -35,12 +35,12 @@ def sees_hidden(call: Call, *, suppressed: bool = False) -> bool:
     return any(map(call.may, _RIGHTS_TO_SEE_SUPPRESSED if suppressed else _RIGHTS_TO_SEE_HIDDEN))
 
 
-def hidden(call: Call, located: Located) -> Hidden:
+def hidden(call: Call, located: Located) -> HiddenParts:
     """What is hidden of a revision."""
     state, revision = _state(call, located.revision.rev_id), located.revision
     suppressed = revision.suppressed or state.suppressed
     parts = frozenset(revision.hidden) | state.hidden
-    return Hidden(parts, suppressed, bool(parts) and sees_hidden(call, suppressed=suppressed))
+    return HiddenParts(parts, suppressed, bool(parts) and sees_hidden(call, suppressed=suppressed))
 
 
 def revision(call: Call, rev_id: int) -> Located | None:

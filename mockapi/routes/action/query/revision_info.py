@@ -10,7 +10,7 @@ from typing import Final
 from mockapi.routes.action.call import Call
 from mockapi.routes.action.errors import ApiError
 from mockapi.routes.action.query.comment_html import comment_html
-from mockapi.routes.action.query.reading import Hidden, hidden
+from mockapi.routes.action.query.reading import HiddenParts, hidden
 from mockapi.routes.action.query.sections import section_of
 from mockapi.routes.action.tree import Content, Record, Tree
 from mockapi.wiki.facts import Facts, facts
@@ -76,7 +76,7 @@ def second_of(located: Located) -> datetime:
     return seconds(located.revision.timestamp)
 
 
-def _user(known: Facts, hides: Hidden, props: frozenset[str]) -> dict[str, Tree]:
+def _user(known: Facts, hides: HiddenParts, props: frozenset[str]) -> dict[str, Tree]:
     sight = hides.sight("user")
     info: dict[str, Tree] = {} if sight == "open" else {"userhidden": True}
     if sight == "hidden":
@@ -90,7 +90,7 @@ def _user(known: Facts, hides: Hidden, props: frozenset[str]) -> dict[str, Tree]
     return info
 
 
-def _sha1(known: Facts, hides: Hidden) -> dict[str, Tree]:
+def _sha1(known: Facts, hides: HiddenParts) -> dict[str, Tree]:
     match hides.sight("text"):
         case "open":
             return {"sha1": known.sha1}
@@ -100,7 +100,7 @@ def _sha1(known: Facts, hides: Hidden) -> dict[str, Tree]:
             return {"sha1hidden": True}
 
 
-def _comment(call: Call, known: Facts, hides: Hidden, props: frozenset[str]) -> dict[str, Tree]:
+def _comment(call: Call, known: Facts, hides: HiddenParts, props: frozenset[str]) -> dict[str, Tree]:
     sight = hides.sight("comment")
     info: dict[str, Tree] = {} if sight == "open" else {"commenthidden": True}
     if sight == "hidden":
@@ -112,7 +112,7 @@ def _comment(call: Call, known: Facts, hides: Hidden, props: frozenset[str]) -> 
     return info
 
 
-def _slots(known: Facts, hides: Hidden, wanted: Wanted) -> dict[str, Tree]:
+def _slots(known: Facts, hides: HiddenParts, wanted: Wanted) -> dict[str, Tree]:
     slot = _slot(known, hides, wanted)
     if wanted.slots is not None:
         return {"slots": Record({"main": slot} if "main" in wanted.slots else {})}
@@ -122,7 +122,7 @@ def _slots(known: Facts, hides: Hidden, wanted: Wanted) -> dict[str, Tree]:
     return slot
 
 
-def _slot(known: Facts, hides: Hidden, wanted: Wanted) -> dict[str, Tree]:
+def _slot(known: Facts, hides: HiddenParts, wanted: Wanted) -> dict[str, Tree]:
     props, model, sight = wanted.props, known.located.page.content_model, hides.sight("text")
     slot: dict[str, Tree] = {}
     if "slotsize" in props:
@@ -146,7 +146,7 @@ def _slot(known: Facts, hides: Hidden, wanted: Wanted) -> dict[str, Tree]:
     return {**slot, "contentmodel": model, "contentformat": content_format, "content": Content(text)}
 
 
-def _shows_hidden(hides: Hidden, wanted: Wanted) -> bool:
+def _shows_hidden(hides: HiddenParts, wanted: Wanted) -> bool:
     """Whether something that is wanted is hidden."""
     props = wanted.props
     return (

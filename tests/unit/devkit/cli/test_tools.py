@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 import devkit.doctor
-from devkit.doctor.finding import Finding
+from devkit.doctor.finding import MachineFinding
 from devkit.faults.undo import Undone
 from devkit.guardian.lease import journal_directory
 from devkit.guardian.processes import RUN_VARIABLE, is_alive, marked
@@ -119,14 +119,14 @@ class TestStacksOfOthers:
 
 
 class TestDoctor:
-    def found(self, monkeypatch: pytest.MonkeyPatch, *findings: Finding) -> None:
+    def found(self, monkeypatch: pytest.MonkeyPatch, *findings: MachineFinding) -> None:
         monkeypatch.setattr(devkit.doctor, "run_checks", lambda: list(findings))
 
     def test_a_line_for_each_finding(self, devkit: Devkit, monkeypatch: pytest.MonkeyPatch) -> None:
         self.found(
             monkeypatch,
-            Finding("memory", "ok", "24 GiB", hint="never shown"),
-            Finding("docker", "warn", "not there", hint="only needed for compose"),
+            MachineFinding("memory", "ok", "24 GiB", hint="never shown"),
+            MachineFinding("docker", "warn", "not there", hint="only needed for compose"),
         )
         finished = devkit("doctor")
         assert finished.code == 0
@@ -137,7 +137,7 @@ class TestDoctor:
         )
 
     def test_a_failed_check_is_no_success(self, devkit: Devkit, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.found(monkeypatch, Finding("disk", "fail", "1 MiB free", hint="free some"))
+        self.found(monkeypatch, MachineFinding("disk", "fail", "1 MiB free", hint="free some"))
         assert devkit("doctor").code == 3
 
 

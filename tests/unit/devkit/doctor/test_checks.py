@@ -3,7 +3,7 @@ from pathlib import Path
 import certifi
 import pytest
 
-from devkit.doctor import CHECKS, Finding, run_checks
+from devkit.doctor import CHECKS, MachineFinding, run_checks
 from devkit.doctor.certificates import check_certificates
 from devkit.doctor.disk import check_disk, existing
 from devkit.doctor.docker import check_docker
@@ -37,16 +37,16 @@ def test_each_finding_bears_the_name_of_its_check(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_check_that_fails_to_do_its_work_is_a_finding_and_the_others_are_still_made() -> None:
-    def broken() -> Finding:
+    def broken() -> MachineFinding:
         raise SetupError("no runtime", hint="install it")
 
-    def worse() -> Finding:
+    def worse() -> MachineFinding:
         raise PermissionError(13, "Permission denied", "/x")
 
-    assert run_checks({"broken": broken, "worse": worse, "fine": lambda: Finding("fine", "ok", "yes")}) == [
-        Finding("broken", "fail", "no runtime", "install it"),
-        Finding("worse", "fail", "could not be checked: [Errno 13] Permission denied: '/x'"),
-        Finding("fine", "ok", "yes"),
+    assert run_checks({"broken": broken, "worse": worse, "fine": lambda: MachineFinding("fine", "ok", "yes")}) == [
+        MachineFinding("broken", "fail", "no runtime", "install it"),
+        MachineFinding("worse", "fail", "could not be checked: [Errno 13] Permission denied: '/x'"),
+        MachineFinding("fine", "ok", "yes"),
     ]
 
 
@@ -152,7 +152,7 @@ def test_jars_not_there_are_counted_and_damaged_ones_told_apart(
 def test_docker_is_only_told(tmp_path: Path) -> None:
     assert check_docker(lambda _: None).status == "ok"
     engine = program(tmp_path / "docker", "echo 27.1")
-    assert check_docker(lambda _: str(engine)) == Finding("docker", "ok", "engine 27.1 answers, Compose 27.1")
+    assert check_docker(lambda _: str(engine)) == MachineFinding("docker", "ok", "engine 27.1 answers, Compose 27.1")
     bare = program(
         tmp_path / "bare", '[ "$1" = version ] && echo 27.1 || { echo "unknown flag: --short" >&2; exit 1; }'
     )

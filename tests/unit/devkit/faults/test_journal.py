@@ -94,7 +94,7 @@ def test_a_fault_that_was_undone_has_no_lease() -> None:
 
 def test_a_lease_has_lapsed_for_good_when_who_lives_would_have_renewed_it() -> None:
     page, clock = Journal("run1").open("x", Noted()), Clock()
-    watch = lease.Watch("run1", clock)
+    watch = lease.LeaseWatch("run1", clock)
     long_ago = time.time() - lease.LEASE.total_seconds() - 1
     os.utime(page.path, (long_ago, long_ago))
     looks = []

@@ -20,11 +20,11 @@ from devkit.proxy.client import ProxyControl
 from devkit.proxy.control import create_control
 from devkit.proxy.proxy import Proxy
 from devkit.proxy.toxics.bandwidth import Bandwidth
-from devkit.proxy.toxics.latency import Latency
+from devkit.proxy.toxics.latency import LatencyToxic
 from devkit.proxy.toxics.store_error import StoreError
 from devkit.proxy.toxics.store_slow import StoreSlow
-from devkit.proxy.toxics.toxic import Context as ToxicContext
 from devkit.proxy.toxics.toxic import StreamEffect
+from devkit.proxy.toxics.toxic import ToxicContext as ToxicContext
 from tests.unit.devkit.faults.fakes import FakePart
 
 PROXIED = [fault for fault in FAULTS.values() if issubclass(fault, ProxiedFault)]
@@ -106,7 +106,7 @@ def test_a_proxy_that_stands_still_is_not_gone_and_its_fault_not_undone(monkeypa
     [
         (
             {"network_latency": {"part": "kafka", "time": "200ms", "jitter": "50ms"}},
-            Latency(time=timedelta(milliseconds=200), jitter=timedelta(milliseconds=50)),
+            LatencyToxic(time=timedelta(milliseconds=200), jitter=timedelta(milliseconds=50)),
         ),
         ({"network_bandwidth": {"part": "kafka", "rate": "50KiB"}}, Bandwidth(rate=50 << 10)),
         (
@@ -164,13 +164,13 @@ def test_what_it_draws_depends_on_the_name_in_the_timeline_and_not_on_parameters
 ) -> None:
     drawn_by: list[str] = []
 
-    effect_of = Latency.effect
+    effect_of = LatencyToxic.effect
 
-    def effect(toxic: Latency, context: ToxicContext) -> StreamEffect:
+    def effect(toxic: LatencyToxic, context: ToxicContext) -> StreamEffect:
         drawn_by.append(context.name)
         return effect_of(toxic, context)
 
-    monkeypatch.setattr(Latency, "effect", effect)
+    monkeypatch.setattr(LatencyToxic, "effect", effect)
     for name, time in (("slow", "1s"), ("slow", "2s"), ("slower", "2s")):
         fault = parse_do({"network_latency": {"part": "kafka", "time": time, "jitter": "50ms"}})
         fault.begin(replace(context(control), name=name)).end()

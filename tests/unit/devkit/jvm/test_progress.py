@@ -1,6 +1,6 @@
 import io
 
-from devkit.jvm.progress import Progress
+from devkit.jvm.progress import DownloadProgress
 
 
 class Terminal(io.StringIO):
@@ -10,7 +10,7 @@ class Terminal(io.StringIO):
 
 def test_a_terminal_gets_one_line_that_is_rewritten() -> None:
     out = Terminal()
-    progress = Progress("downloading 2 kafka jars", 2_000_000, out)
+    progress = DownloadProgress("downloading 2 kafka jars", 2_000_000, out)
     progress.add(1_000_000)
     progress.add(1_000_000)
     progress.close()
@@ -23,7 +23,7 @@ def test_a_terminal_gets_one_line_that_is_rewritten() -> None:
 
 def test_a_file_gets_a_line_a_quarter_and_no_control_characters() -> None:
     out = io.StringIO()
-    progress = Progress("x", 1_000, out)
+    progress = DownloadProgress("x", 1_000, out)
     for _ in range(1_000):
         progress.add(1)
     progress.close()
@@ -33,7 +33,7 @@ def test_a_file_gets_a_line_a_quarter_and_no_control_characters() -> None:
 
 def test_bytes_thrown_away_do_not_count() -> None:
     out = io.StringIO()
-    progress = Progress("x", 100, out)
+    progress = DownloadProgress("x", 100, out)
     progress.add(60)
     progress.add(-60)
     progress.add(100)

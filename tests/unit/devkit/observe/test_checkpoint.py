@@ -7,7 +7,7 @@ import pytest
 from mypy_boto3_s3 import S3Client
 
 from devkit.errors import StackError
-from devkit.observe.checkpoint import Checkpoint, Range
+from devkit.observe.checkpoint import Checkpoint, OffsetRange
 from tests.unit.devkit.observe.fake_s3 import FakeS3
 
 TOPIC = "mediawiki.page_change.v1"
@@ -52,13 +52,13 @@ def test_the_failed_batch_is_planned_and_not_committed(store: FakeS3, checkpoint
     commit(store, 0)
     plan(store, 1, p0=80, p1=20)
     failed = checkpoint.failed_range()
-    assert failed == Range({0: 50}, {0: 80, 1: 20})
+    assert failed == OffsetRange({0: 50}, {0: 80, 1: 20})
     assert failed.size == 50
 
 
 def test_the_first_batch_begins_at_nothing(store: FakeS3, checkpoint: Checkpoint) -> None:
     plan(store, 0, p0=50)
-    assert checkpoint.failed_range() == Range({}, {0: 50})
+    assert checkpoint.failed_range() == OffsetRange({}, {0: 50})
 
 
 def test_when_all_is_committed_none_failed(store: FakeS3, checkpoint: Checkpoint) -> None:

@@ -10,8 +10,8 @@ from devkit.observe import sampler as sampler_module
 from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.deferrals import Deferrals
 from devkit.observe.sample import Sample
-from devkit.observe.sampler import Sampler, Topics
-from devkit.observe.timeline import Entry, line_of
+from devkit.observe.sampler import SampledTopics, Sampler
+from devkit.observe.timeline import TimelineEntry, line_of
 from devkit.observe.usage import TreeUsage, Usage
 from devkit.report.arm_record import arm_record
 from devkit.stack.parts.mock_api import JournalCounts, RuleCounts, UpstreamCounts
@@ -41,7 +41,7 @@ class Stack:
         ends = {"in": {0: 100, 1: 50}, "out": {0: 30}, "err": {0: 2}}
         return Sampler(
             counts=lambda: JournalCounts.model_validate(self.counts),
-            topics=Topics("in", "out", "err"),
+            topics=SampledTopics("in", "out", "err"),
             ends=cast(TopicEnds, SimpleNamespace(of=ends.__getitem__)),
             checkpoint=cast(Checkpoint, SimpleNamespace(committed=lambda: self.look("committed", {0: 30, 1: 10}))),
             deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: self.look("deferred", 3))),
@@ -121,8 +121,8 @@ def test_one_more_counter_is_a_field_where_it_is_counted_and_one_of_the_sample(m
     counts = sampler.counts().model_copy(update={"upstream": Counts()})
     sampler.counts = lambda: counts
     sample = sampler.look(1).sample
-    assert line_of(Entry(0, sample))["cache_hits"] == 5
-    record = arm_record("incident", [Entry(0, sample)])
+    assert line_of(TimelineEntry(0, sample))["cache_hits"] == 5
+    record = arm_record("incident", [TimelineEntry(0, sample)])
     assert [getattr(one, "cache_hits", None) for one in record.samples] == [5]
 
 

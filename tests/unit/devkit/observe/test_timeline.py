@@ -37,7 +37,7 @@ from devkit.observe.kit_events import (
 )
 from devkit.observe.logs import UnknownLine
 from devkit.observe.sample import Sample
-from devkit.observe.timeline import Entry, Timeline, TimelineEvent, read_timeline
+from devkit.observe.timeline import Timeline, TimelineEntry, TimelineEvent, read_timeline
 from pipeline.events import BatchCommitted, Failed, Waiting
 
 LINE = UnknownLine("mine", {"figure": 3})
@@ -159,9 +159,9 @@ def test_what_is_written_is_read_back_as_the_same(tmp_path: Path, event: Timelin
         timeline.add(event)
         timeline.add(event, arm="fixed", program="html")
     assert list(read_timeline(tmp_path / "events.jsonl")) == [
-        Entry(0.0, event, "fixed"),
-        Entry(0.0, event),
-        Entry(0.0, event, "fixed", "html"),
+        TimelineEntry(0.0, event, "fixed"),
+        TimelineEntry(0.0, event),
+        TimelineEntry(0.0, event, "fixed", "html"),
     ]
 
 

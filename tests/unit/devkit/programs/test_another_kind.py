@@ -13,7 +13,7 @@ from devkit.errors import InvalidFileError, StackError
 from devkit.guardian import Guardian
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.deferrals import NoDeferrals
-from devkit.observe.sampler import Sampler, Topics
+from devkit.observe.sampler import SampledTopics, Sampler
 from devkit.observe.usage import TreeUsage
 from devkit.programs import registry
 from devkit.scenario.arm import prepare as prepare_module
@@ -118,7 +118,7 @@ def played(load: Callable[..., Scenario], tmp_path: Path, monkeypatch: pytest.Mo
         stage.ends = {"tally.source": {0: 10}}
         arm.sampler = Sampler(
             counts=lambda: stage.counts,
-            topics=Topics(arm.topics.source, arm.topics.output, arm.topics.error),
+            topics=SampledTopics(arm.topics.source, arm.topics.output, arm.topics.error),
             ends=cast(TopicEnds, SimpleNamespace(of=lambda topic: stage.ends.get(topic, {}))),
             checkpoint=arm.checkpoint,
             deferrals=arm.deferrals,

@@ -3,13 +3,13 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devkit.observe.checkpoint import Range
+from devkit.observe.checkpoint import OffsetRange
 from devkit.programs.batches import PlannedBatches
 
 
-def range_of(batch: int) -> Range:
+def range_of(batch: int) -> OffsetRange:
     """Batch N takes N + 1 offsets of each of two partitions."""
-    return Range({0: 10, 1: 5}, {0: 11 + batch, 1: 6 + batch})
+    return OffsetRange({0: 10, 1: 5}, {0: 11 + batch, 1: 6 + batch})
 
 
 def fed(*numbers: int) -> PlannedBatches:
@@ -41,7 +41,7 @@ def test_only_repeated_batches_are_looked_up() -> None:
     """The first offset file of a batch may be gone by the end of an arm."""
     asked: list[int] = []
 
-    def remember(batch: int) -> Range:
+    def remember(batch: int) -> OffsetRange:
         asked.append(batch)
         return range_of(batch)
 

@@ -13,7 +13,7 @@ from devkit.proxy.toxics.bandwidth import Bandwidth
 from devkit.proxy.toxics.blackhole import Blackhole
 from devkit.proxy.toxics.cut import Cut
 from devkit.proxy.toxics.half_open import HalfOpen
-from devkit.proxy.toxics.latency import Latency
+from devkit.proxy.toxics.latency import LatencyToxic
 from devkit.proxy.toxics.reset import Reset
 from tests.unit.devkit.proxy.served import Bench, run
 
@@ -67,7 +67,7 @@ def test_latency_delays_each_direction_it_is_given(direction: str, delays: int) 
     async def test(bench: Bench) -> None:
         client = await bench.connect()
         assert await client.says_back(b"before")
-        await bench.add(Latency(time=milliseconds(60)), direction)
+        await bench.add(LatencyToxic(time=milliseconds(60)), direction)
         began = time.monotonic()
         assert await client.says_back(b"delayed")
         assert time.monotonic() - began >= 0.06 * delays
@@ -81,7 +81,7 @@ def test_latency_delays_each_direction_it_is_given(direction: str, delays: int) 
 def test_what_latency_holds_goes_on_at_its_end() -> None:
     async def test(bench: Bench) -> None:
         client = await bench.connect()
-        await bench.add(Latency(time=timedelta(hours=1)))
+        await bench.add(LatencyToxic(time=timedelta(hours=1)))
         await client.say(b"held")
         await bench.until(lambda: bench.state.counts.bytes_delayed == 4)
         await bench.remove()
@@ -93,7 +93,7 @@ def test_what_latency_holds_goes_on_at_its_end() -> None:
 def test_jitter_keeps_the_order() -> None:
     async def test(bench: Bench) -> None:
         client = await bench.connect()
-        await bench.add(Latency(time=milliseconds(1), jitter=milliseconds(30)), "to_server")
+        await bench.add(LatencyToxic(time=milliseconds(1), jitter=milliseconds(30)), "to_server")
         for number in range(20):
             await client.say(b"%02d" % number)
             await bench.until(lambda count=2 * (number + 1): bench.state.counts.bytes_delayed == count)
@@ -285,7 +285,7 @@ def test_half_open_swallows_also_what_waited_for_a_server_that_did_not_read() ->
 def test_toxics_add_up() -> None:
     async def test(bench: Bench) -> None:
         client = await bench.connect()
-        await bench.add(Latency(time=milliseconds(50)), "to_server")
+        await bench.add(LatencyToxic(time=milliseconds(50)), "to_server")
         await bench.listener.add(NewToxic(name="slow", do=Bandwidth(rate=20_000), direction="to_server"))
         began = time.monotonic()
         assert await client.says_back(b"x" * 2000)

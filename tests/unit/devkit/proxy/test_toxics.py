@@ -5,18 +5,18 @@ from datetime import timedelta
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from devkit.proxy.proof import Proof
+from devkit.proxy.proof import ProxyProof
 from devkit.proxy.toxics.bandwidth import Bandwidth
 from devkit.proxy.toxics.cut import Cut
-from devkit.proxy.toxics.latency import Latency
+from devkit.proxy.toxics.latency import LatencyToxic
 from devkit.proxy.toxics.registry import TOXICS, Do
-from devkit.proxy.toxics.toxic import Chunk, Context, StreamEffect
+from devkit.proxy.toxics.toxic import Chunk, StreamEffect, ToxicContext
 
 DO = TypeAdapter(Do)
 
 
-def context(*, seed: int = 0, name: str = "t") -> Context:
-    return Context(name, seed, "both", now=100.0, proof=Proof())
+def context(*, seed: int = 0, name: str = "t") -> ToxicContext:
+    return ToxicContext(name, seed, "both", now=100.0, proof=ProxyProof())
 
 
 def delays(effect: StreamEffect, *, connection: int, numbers: range) -> list[float]:
@@ -29,14 +29,14 @@ def delays(effect: StreamEffect, *, connection: int, numbers: range) -> list[flo
 
 
 def test_jitter_lies_between_the_time_and_time_plus_jitter() -> None:
-    jitter = Latency(time=timedelta(seconds=1), jitter=timedelta(seconds=2))
+    jitter = LatencyToxic(time=timedelta(seconds=1), jitter=timedelta(seconds=2))
     drawn = delays(jitter.effect(context()), connection=1, numbers=range(500))
     assert 1 <= min(drawn) < 1.1
     assert 2.9 < max(drawn) <= 3
 
 
 def test_jitter_is_a_function_of_seed_connection_and_chunk() -> None:
-    jitter = Latency(time=timedelta(0), jitter=timedelta(seconds=1))
+    jitter = LatencyToxic(time=timedelta(0), jitter=timedelta(seconds=1))
 
     def drawn(seed: int = 0, name: str = "t", order: tuple[int, ...] = (7, 9), first: int = 1) -> list[list[float]]:
         effect = jitter.effect(context(seed=seed, name=name))
@@ -50,7 +50,7 @@ def test_jitter_is_a_function_of_seed_connection_and_chunk() -> None:
 
 
 def test_a_chunk_has_the_same_delay_however_often_it_is_asked() -> None:
-    effect = Latency(time=timedelta(0), jitter=timedelta(seconds=1)).effect(context())
+    effect = LatencyToxic(time=timedelta(0), jitter=timedelta(seconds=1)).effect(context())
     chunk = Chunk(1, "to_client", 3, arrived=200.0, data=b"x")
     effect.took(chunk)
     assert effect.ready_at(chunk) == effect.ready_at(chunk)
@@ -80,7 +80,7 @@ def test_an_idle_link_saves_nothing_up() -> None:
 
 def test_a_toxic_is_read_by_its_key_and_written_back() -> None:
     toxic = DO.validate_python({"latency": {"time": "200ms"}})
-    assert toxic == Latency(time=timedelta(milliseconds=200))
+    assert toxic == LatencyToxic(time=timedelta(milliseconds=200))
     assert DO.validate_json(DO.dump_json(toxic)) == toxic
     assert DO.validate_python({"cut": {}}) == Cut()
 

@@ -15,7 +15,7 @@ from devkit.observe.about import About, Difference
 from devkit.observe.arm import Evidence
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.figures import Answers, Figures, LatencyFigures
-from devkit.observe.timeline import Entry, read_timeline
+from devkit.observe.timeline import TimelineEntry, read_timeline
 from devkit.report.result import ArmResult, ExpectationResult, Result
 from tests.unit.devkit.observed import an_audit
 
@@ -138,7 +138,7 @@ def lines() -> list[dict[str, Any]]:
     return found
 
 
-def entries(*lines: dict[str, Any]) -> list[Entry]:
+def entries(*lines: dict[str, Any]) -> list[TimelineEntry]:
     """Lines as they are read from a timeline."""
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "events.jsonl"
@@ -146,7 +146,7 @@ def entries(*lines: dict[str, Any]) -> list[Entry]:
         return list(read_timeline(file))
 
 
-def entries_of(arm: str) -> list[Entry]:
+def entries_of(arm: str) -> list[TimelineEntry]:
     return [entry for entry in entries(*lines()) if entry.arm == arm]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mockapi.body import Body, Held, Streamed
-from mockapi.delivery.message import Message, as_it_is, message
+from mockapi.delivery.message import HttpMessage, as_it_is, message
 from mockapi.reply import Reply
 from tests.unit.mockapi.faults.planned import delivery
 
@@ -14,7 +14,9 @@ DATA = b"a page " * 100
 TYPE = b'text/html; charset=utf-8; profile="p"'
 
 
-def made(do: dict[str, Any] | None, *, head_only: bool = False, body: Body | None = None, status: int = 200) -> Message:
+def made(
+    do: dict[str, Any] | None, *, head_only: bool = False, body: Body | None = None, status: int = 200
+) -> HttpMessage:
     document = Held(DATA) if body is None else body
     length = () if document.wire_bytes is None else ((b"content-length", str(document.wire_bytes).encode()),)
     reply = Reply(status, ((b"content-type", TYPE), *length, (b"x-request-id", b"1")), document)
@@ -23,7 +25,7 @@ def made(do: dict[str, Any] | None, *, head_only: bool = False, body: Body | Non
     return asyncio.run(message(reply, delivery(do), head_only=head_only))
 
 
-def header(message: Message, name: bytes) -> str | None:
+def header(message: HttpMessage, name: bytes) -> str | None:
     return message.reply.header(name)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mockapi.delivery.delivery import HALF, Ending, Offset, Place
+from mockapi.delivery.delivery import HALF, BytePlace, Ending, Offset
 from tests.unit.mockapi.faults.planned import delivery, problem
 
 
@@ -12,14 +12,14 @@ from tests.unit.mockapi.faults.planned import delivery, problem
 @pytest.mark.parametrize(
     ("fault", "place", "offset"),
     [
-        ("before headers", Place.BEFORE_HEADERS, HALF),
-        ({}, Place.BEFORE_HEADERS, HALF),
-        ("before body", Place.BEFORE_BODY, HALF),
-        ({"at": "in headers", "after": 5}, Place.IN_HEADERS, Offset(count=5)),
-        ({"at": "in body", "after": "10%"}, Place.IN_BODY, Offset(share=0.1)),
+        ("before headers", BytePlace.BEFORE_HEADERS, HALF),
+        ({}, BytePlace.BEFORE_HEADERS, HALF),
+        ("before body", BytePlace.BEFORE_BODY, HALF),
+        ({"at": "in headers", "after": 5}, BytePlace.IN_HEADERS, Offset(count=5)),
+        ({"at": "in body", "after": "10%"}, BytePlace.IN_BODY, Offset(share=0.1)),
     ],
 )
-def test_the_answer_ends_there(name: str, fault: Any, place: Place, offset: Offset) -> None:
+def test_the_answer_ends_there(name: str, fault: Any, place: BytePlace, offset: Offset) -> None:
     assert delivery({name: fault}).ending == Ending(place, offset, reset=name == "reset")
 
 
@@ -32,7 +32,7 @@ def test_a_place_within_needs_a_run_of_bytes(name: str) -> None:
 def test_the_last_ending_decides() -> None:
     made = delivery({"hang": True}, {"close": {}}, {"reset": "before body"})
     assert made.hang is None
-    assert made.ending == Ending(Place.BEFORE_BODY, reset=True)
+    assert made.ending == Ending(BytePlace.BEFORE_BODY, reset=True)
     assert delivery({"close": {}}, {"hang": True}).ending is None
 
 

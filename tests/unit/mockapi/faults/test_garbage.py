@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockapi.delivery.delivery import Ending, Place
+from mockapi.delivery.delivery import BytePlace, Ending
 from tests.unit.mockapi.faults.planned import delivery, problem
 
 
@@ -24,8 +24,8 @@ def test_each_attempt_gets_its_own() -> None:
 
 
 def test_it_takes_the_place_of_all_or_of_the_body() -> None:
-    assert ending({}).place is Place.BEFORE_HEADERS
-    assert ending("after headers").place is Place.BEFORE_BODY
+    assert ending({}).place is BytePlace.BEFORE_HEADERS
+    assert ending("after headers").place is BytePlace.BEFORE_BODY
 
 
 def test_there_is_some_and_not_too_much() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from mockapi.delivery.delivery import HALF, Offset, Place
+from mockapi.delivery.delivery import HALF, BytePlace, Offset
 from tests.unit.mockapi.faults.planned import delivery, problem
 
 
@@ -11,7 +11,7 @@ from tests.unit.mockapi.faults.planned import delivery, problem
 def test_a_chunk_that_breaks_the_framing(how: str, first_line: bytes) -> None:
     ending = delivery({"malformed_chunk": how}).ending
     assert ending is not None
-    assert (ending.place, ending.offset, ending.chunked, ending.reset) == (Place.IN_BODY, HALF, True, False)
+    assert (ending.place, ending.offset, ending.chunked, ending.reset) == (BytePlace.IN_BODY, HALF, True, False)
     assert ending.then.partition(b"\r\n")[0] == first_line
 
 

@@ -2,18 +2,18 @@ from typing import Any
 
 import pytest
 
-from mockapi.delivery.delivery import HALF, Ending, Offset, Place
+from mockapi.delivery.delivery import HALF, BytePlace, Ending, Offset
 from tests.unit.mockapi.faults.planned import delivery, problem
 
 
 @pytest.mark.parametrize(
     ("fault", "ending"),
     [
-        ("50%", Ending(Place.IN_BODY, HALF, chunked=False)),
-        (0, Ending(Place.IN_BODY, Offset(count=0), chunked=False)),
+        ("50%", Ending(BytePlace.IN_BODY, HALF, chunked=False)),
+        (0, Ending(BytePlace.IN_BODY, Offset(count=0), chunked=False)),
         (
             {"after": "1KiB", "end": "reset", "length": "chunked"},
-            Ending(Place.IN_BODY, Offset(count=1024), reset=True, chunked=True),
+            Ending(BytePlace.IN_BODY, Offset(count=1024), reset=True, chunked=True),
         ),
     ],
 )

@@ -13,7 +13,7 @@ from devkit.guardian import Guardian
 from devkit.observe.audit.arrivals import Position
 from devkit.observe.deferrals import Deferrals
 from devkit.observe.kit_events import ProgramEvent
-from devkit.observe.sampler import Sampler, Topics
+from devkit.observe.sampler import SampledTopics, Sampler
 from devkit.observe.timeline import Timeline
 from devkit.observe.usage import TreeUsage
 from devkit.programs.program import Program
@@ -77,7 +77,7 @@ class Stage:
     def sample(self, *, last: bool = False) -> None:
         self.arm.sampler = Sampler(
             counts=lambda: self.counts,
-            topics=Topics(SOURCE, OUTPUT, ERROR),
+            topics=SampledTopics(SOURCE, OUTPUT, ERROR),
             ends=cast(TopicEnds, SimpleNamespace(of=lambda topic: self.ends.get(topic, {}))),
             checkpoint=self.arm.checkpoint,
             deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: self.deferred)),

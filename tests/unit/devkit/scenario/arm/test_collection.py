@@ -8,7 +8,7 @@ import pytest
 
 from devkit.observe.audit.arrivals import Arrival
 from devkit.observe.audit.source_event import SourceEvent
-from devkit.observe.checkpoint import Range
+from devkit.observe.checkpoint import OffsetRange
 from devkit.observe.deferrals import Standing
 from devkit.programs.topics import ProgramTopics
 from devkit.scenario.arm import collection as collection_module
@@ -40,7 +40,7 @@ def test_holds_what_left_against_what_had_to(monkeypatch: pytest.MonkeyPatch) ->
     standing.take(b"page_change/0/0000000002", b"{}")
     found = collection(
         [edit, failing, put_aside, beyond],
-        Ended(committed={0: 3}, deferrals=standing, failed=Range({0: 2}, {0: 3}), ended_ms=9000),
+        Ended(committed={0: 3}, deferrals=standing, failed=OffsetRange({0: 2}, {0: 3}), ended_ms=9000),
         bootstrap="127.0.0.1:1",
         topics=ProgramTopics(SOURCE, OUTPUT, ERROR, "deferred", defers=True),
         mock=cast(MockApi, SimpleNamespace(truth=truth)),

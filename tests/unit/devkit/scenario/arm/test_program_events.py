@@ -2,7 +2,7 @@
 
 import pytest
 
-from devkit.observe.checkpoint import Range
+from devkit.observe.checkpoint import OffsetRange
 from devkit.observe.kit_events import ProcessEnded, ProcessRestarted, ProgramEvent
 from devkit.observe.logs import UnknownLine
 from devkit.scenario.arm.program_events import describe
@@ -13,13 +13,13 @@ from tests.unit.devkit.scenario.arm.stage import Stage
 @pytest.mark.parametrize(
     ("batch", "text"),
     [
-        (Range({0: 50}, {0: 100}), "offsets 50 to 99"),
-        (Range({}, {0: 1}), "offsets 0 to 0"),
-        (Range({0: 5, 1: 7}, {1: 9, 0: 6}), "offsets 5 to 5 of partition 0, offsets 7 to 8 of partition 1"),
-        (Range({0: 5, 1: 7}, {0: 6, 1: 7}), "offsets 5 to 5 of partition 0"),
+        (OffsetRange({0: 50}, {0: 100}), "offsets 50 to 99"),
+        (OffsetRange({}, {0: 1}), "offsets 0 to 0"),
+        (OffsetRange({0: 5, 1: 7}, {1: 9, 0: 6}), "offsets 5 to 5 of partition 0, offsets 7 to 8 of partition 1"),
+        (OffsetRange({0: 5, 1: 7}, {0: 6, 1: 7}), "offsets 5 to 5 of partition 0"),
     ],
 )
-def test_a_batch_is_described_by_its_offsets(batch: Range, text: str) -> None:
+def test_a_batch_is_described_by_its_offsets(batch: OffsetRange, text: str) -> None:
     assert describe(batch) == text
 
 

@@ -12,7 +12,7 @@ from devkit.observe.deferrals import Deferrals
 from devkit.observe.departed import Departed
 from devkit.observe.kit_events import ProcessEnded, ProcessRestarted
 from devkit.observe.logs import UnknownLine
-from devkit.observe.sampler import Sampler, Topics
+from devkit.observe.sampler import SampledTopics, Sampler
 from devkit.observe.usage import TreeUsage
 from devkit.programs.command.command_line import CommandLine
 from devkit.programs.command.program import CommandProgram
@@ -87,7 +87,7 @@ class TestSamples:
         stage.commit(0)
         stage.arm.sampler = Sampler(
             counts=lambda: stage.counts,
-            topics=Topics(SOURCE, OUTPUT, ERROR),
+            topics=SampledTopics(SOURCE, OUTPUT, ERROR),
             ends=cast(TopicEnds, SimpleNamespace(of=ends)),
             checkpoint=stage.arm.checkpoint,
             deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: 0)),

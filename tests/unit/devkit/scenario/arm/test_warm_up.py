@@ -12,7 +12,7 @@ from devkit.debug.debugger import Debugger
 from devkit.faults.item import TimelineItem
 from devkit.observe.deferrals import NoDeferrals
 from devkit.observe.kit_events import ProcessEnded, ProgramEvent
-from devkit.observe.sampler import Sampler, Topics
+from devkit.observe.sampler import SampledTopics, Sampler
 from devkit.observe.usage import TreeUsage
 from devkit.programs.command.command_line import CommandLine
 from devkit.programs.command.program import CommandProgram
@@ -52,7 +52,7 @@ class Warming:
         cast(Any, arm.main).poll = self.poll
         arm.sampler = Sampler(
             counts=lambda: stage.counts,
-            topics=Topics(SOURCE, OUTPUT, ERROR),
+            topics=SampledTopics(SOURCE, OUTPUT, ERROR),
             ends=cast(TopicEnds, SimpleNamespace(of=lambda topic: stage.ends.get(topic, {}))),
             checkpoint=arm.checkpoint,
             deferrals=arm.deferrals,

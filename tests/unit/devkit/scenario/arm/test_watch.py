@@ -11,7 +11,7 @@ from devkit.debug.debugger import Debugger
 from devkit.errors import StackError
 from devkit.observe.arm_end import ArmEnd, EndByDeadline
 from devkit.observe.deferrals import Deferrals
-from devkit.observe.sampler import Sampler, Topics
+from devkit.observe.sampler import SampledTopics, Sampler
 from devkit.observe.usage import TreeUsage
 from devkit.scenario.arm.clock import ArmClock
 from devkit.scenario.arm.faults import ArmFaults
@@ -77,7 +77,7 @@ def watched(stage: Stage, clock: Time) -> Watch:
     stage.arm.programs = ()
     stage.arm.sampler = Sampler(
         counts=lambda: stage.counts,
-        topics=Topics(SOURCE, OUTPUT, ERROR),
+        topics=SampledTopics(SOURCE, OUTPUT, ERROR),
         ends=cast(TopicEnds, SimpleNamespace(of=lambda _: {0: 161})),
         checkpoint=stage.arm.checkpoint,
         deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: 0)),

@@ -1,13 +1,13 @@
-from mockapi.routes.action.result import Result, old_style
+from mockapi.routes.action.result import ApiResult, old_style
 from mockapi.routes.action.tree import Content
 
 
-def names(result: Result) -> list[str]:
+def names(result: ApiResult) -> list[str]:
     return list(result.tree(old_style))
 
 
 def test_members_stand_in_the_order_of_their_coming() -> None:
-    result = Result()
+    result = ApiResult()
     result.add("query", {})
     result.add("limits", {})
     result.add_on_top("continue", {})
@@ -16,7 +16,7 @@ def test_members_stand_in_the_order_of_their_coming() -> None:
 
 
 def test_warnings_precede_what_was_there() -> None:
-    result = Result()
+    result = ApiResult()
     result.add("query", {})
     result.warn("query", "x", "text")
     assert names(result) == ["warnings", "query"]
@@ -25,14 +25,14 @@ def test_warnings_precede_what_was_there() -> None:
 
 
 def test_a_warning_after_all_the_rest_stands_first() -> None:
-    result = Result()
+    result = ApiResult()
     result.add_on_top("batchcomplete", True)
     result.warn("main", "x", "text")
     assert names(result) == ["warnings", "batchcomplete"]
 
 
 def test_an_error_in_place_of_the_result_keeps_the_warnings() -> None:
-    result = Result()
+    result = ApiResult()
     result.add("query", {})
     result.warn("main", "x", "text")
     result.clear()
@@ -42,7 +42,7 @@ def test_an_error_in_place_of_the_result_keeps_the_warnings() -> None:
 
 
 def test_the_module_that_warned_last_is_named_first_and_each_text_said_once() -> None:
-    result = Result()
+    result = ApiResult()
     for module, text in [("query+info", "a"), ("query+info", "b"), ("query+info", "a"), ("main", "c")]:
         result.warn(module, "code", text)
     told = old_style(result.warnings)
@@ -52,7 +52,7 @@ def test_the_module_that_warned_last_is_named_first_and_each_text_said_once() ->
 
 
 def test_a_deprecation_says_where_to_read_on() -> None:
-    result = Result()
+    result = ApiResult()
     result.deprecate("login", "old", "feature")
     assert [(one.module, one.code) for one in result.warnings] == [
         ("login", "deprecation"),
@@ -61,7 +61,7 @@ def test_a_deprecation_says_where_to_read_on() -> None:
 
 
 def test_what_does_not_fit_is_not_counted() -> None:
-    result = Result(limit=10)
+    result = ApiResult(limit=10)
     assert result.fits("x" * 6)
     assert not result.fits("x" * 5)
     assert result.fits("x" * 4)
