@@ -33,6 +33,9 @@ class Identity(BaseModel):
 
     @classmethod
     def of(cls, config: PipelineConfig, cluster: str | None) -> Self:
+        """Of the job of a configuration; `cluster` is the id of its source's Kafka cluster, None
+        when it is not known.
+        """
         return cls(job=config.job, source=config.source.topic, cluster=cluster, sink=config.sink.topic)
 
     @classmethod

@@ -36,6 +36,7 @@ class Found:
 
     @property
     def has_position(self) -> bool:
+        """Whether it fixes where the job goes on: by a planned batch, or by where the job began."""
         return self.last is not None
 
     def topics(self) -> list[str]:

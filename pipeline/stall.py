@@ -22,6 +22,7 @@ class StallWatch:
         self._running: tuple[int, float] | None = None
 
     def begin(self, batch: int) -> None:
+        """The time of the batch begins."""
         with self._lock:
             self._running = batch, self._clock()
 

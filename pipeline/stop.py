@@ -107,6 +107,7 @@ class BatchGate:
             self._batch = None
 
     def close(self) -> None:
+        """No batch enters any more; the one within may write."""
         with self._lock:
             self._closed = True
 

@@ -24,6 +24,7 @@ _LEFT_OUT = {"__pycache__", "tests", "include", "pyproject.toml"}
 
 
 def main(directory: Path) -> None:
+    """Write `pipeline.zip` and what belongs beside it into the directory, which is made where it is missing."""
     directory.mkdir(parents=True, exist_ok=True)
     _write(directory / "pipeline.zip", _job())
     _write(directory / "packages.zip", (file for package in needed(declared()) for file in _installed(package)))

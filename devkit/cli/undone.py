@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 
 def tell_undone(found: "Sequence[Undone]") -> None:
+    """Print what became of each fault: undone, irreversible, or not undone and why (standard error)."""
     for one in found:
         if one.why:
             click.echo(

@@ -85,6 +85,7 @@ def require_way_on(points: Sequence[PausePoint], limit: timedelta | None, stdin:
 
 
 def is_terminal(stdin: TextIO | None) -> bool:
+    """False also for an input that is closed or None."""
     try:
         return stdin is not None and stdin.isatty()
     except ValueError:

@@ -117,6 +117,7 @@ def _say(news: News) -> None:
 
 
 def main() -> None:
+    """Hold one fault: argument the run's id, standard input the timeline item as JSON. Exit 3 when it is refused."""
     load_extensions()
     item = TimelineItem.model_validate_json(sys.stdin.read())
     run = next(run for run in known_runs() if run.run_id == sys.argv[1])

@@ -125,6 +125,7 @@ def _load(entry: Entry) -> None:
 
 
 def main() -> None:
+    """Undo faults: arguments the run's id, and `lapsed` or `ended`. Exit 1 when one could not be undone."""
     run_id, why = sys.argv[1:]
     found = undo_lapsed(run_id) if why == "lapsed" else undo_ended(run_id)
     sys.exit(1 if any(one.why for one in found) else 0)

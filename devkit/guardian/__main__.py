@@ -304,6 +304,9 @@ class GuardianProcess:
 
 
 def main() -> None:
+    """Serve as the guardian: arguments the run's id, and the number of an inherited socket. Exit 1
+    when it is refused.
+    """
     run_id, sock = sys.argv[1], socket.socket(fileno=int(sys.argv[2]))
     try:
         guardian = GuardianProcess(run_id, sock)

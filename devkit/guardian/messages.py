@@ -81,17 +81,23 @@ class Shutdown(_Message):
 
 
 class Hello(_Message):
+    """The guardian is ready; `directory` is the run's, which it removes at the end."""
+
     event: Literal["hello"] = "hello"
     directory: str
 
 
 class Spawned(_Message):
+    """A process runs; `request` is that of the `Spawn`."""
+
     event: Literal["spawned"] = "spawned"
     request: int
     pid: int
 
 
 class Refused(_Message):
+    """A request failed; `reason` is for the operator."""
+
     event: Literal["refused"] = "refused"
     request: int
     reason: str
@@ -106,6 +112,8 @@ class Exited(_Message):
 
 
 class TreeKilled(_Message):
+    """A process is gone, and all its descendants."""
+
     event: Literal["tree_killed"] = "tree_killed"
     request: int
 
@@ -117,6 +125,8 @@ class Noted(_Message):
 
 
 class Released(_Message):
+    """The guardian stays when the connection closes."""
+
     event: Literal["released"] = "released"
 
 

@@ -89,6 +89,7 @@ class RunState(BaseModel):
 
 
 def state_path(run_id: str) -> Path:
+    """The state file of a run, which may not exist."""
     return cache_dir() / "runs" / f"{run_id}.json"
 
 
@@ -98,6 +99,7 @@ def visit_path(run_id: str) -> Path:
 
 
 def visit_paths() -> list[Path]:
+    """The notes of all runs on external stacks, in the order of their ids."""
     return sorted(visit_path("").parent.glob("*.json"))
 
 

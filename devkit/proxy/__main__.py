@@ -39,6 +39,7 @@ async def _serve(control_port: int) -> None:
 
 
 def main() -> None:
+    """Serve until SIGTERM or SIGINT."""
     parser = argparse.ArgumentParser(prog="python -m devkit.proxy", description=__doc__)
     parser.add_argument(
         "--control-port", type=int, default=0, help="Port of the control interface. Default: a free one."

@@ -28,6 +28,8 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def create_control(proxy: Proxy) -> Starlette:
+    """The HTTP control interface of a proxy: listeners, toxics and proofs as JSON."""
+
     async def listeners(request: Request) -> Response:
         if request.method == "POST":
             return _json((await proxy.listen(await _body(request, NewListener))).state, 201)

@@ -9,4 +9,5 @@ Sense = Literal["to_server", "to_client", "both"]
 
 
 def directions_of(sense: Sense) -> tuple[Direction, ...]:
+    """One direction, or two for `both`."""
     return DIRECTIONS if sense == "both" else (sense,)

@@ -23,6 +23,7 @@ class Counts(BaseModel):
 
 
 def utc_now() -> datetime:
+    """The time of day, with its zone."""
     return datetime.now(UTC)
 
 

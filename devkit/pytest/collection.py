@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "ScenarioFile | None":
+    """Collects scenario files, and leaves all others to the other plugins."""
     return ScenarioFile.from_parent(parent, path=file_path) if is_scenario(parent.config, file_path) else None
 
 

@@ -25,6 +25,7 @@ _STACK_OPTION: dict[str, Any] = {
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the options `--devkit-…`, and the key for which files are scenarios."""
     group = parser.getgroup("devkit", "enrichment devkit")
     group.addoption("--devkit-stack", **_STACK_OPTION)
     group.addoption(
@@ -77,6 +78,7 @@ def stack_request(config: pytest.Config) -> StackRequest:
 
 
 def runs_directory(config: pytest.Config) -> Path:
+    """The directory for the evidence of runs."""
     return Path(config.getoption(_RUNS))
 
 

@@ -55,6 +55,7 @@ def programs_of(scenario: Scenario, instead: Program | None = None) -> dict[str,
 
 
 def main_name(scenario: Scenario) -> str:
+    """The name of the first program, empty when the file names none."""
     return next(iter(scenario.programs), "")
 
 

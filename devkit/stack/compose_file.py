@@ -55,4 +55,5 @@ def compose_path(repository: Path = REPOSITORY) -> Path:
 
 
 def read_compose(path: Path) -> ComposeFile:
+    """Raises pydantic's ValidationError for a file that lacks what the kit reads of it."""
     return ComposeFile.model_validate(YAML(typ="safe").load(path))

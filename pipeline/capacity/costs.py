@@ -31,6 +31,7 @@ class Costs:
     worker_requests: int = 512
 
     def worker(self, event_bytes: int) -> float:
+        """Processor seconds of the Python worker for an event of `event_bytes` fetched bytes."""
         return self.worker_s + self.worker_s_per_mib * event_bytes / MIB
 
     def everything(self, event_bytes: int) -> float:

@@ -46,6 +46,7 @@ class Forecast:
 
     @property
     def bottleneck(self) -> Limit:
+        """The lowest limit."""
         return self.limits[0]
 
 

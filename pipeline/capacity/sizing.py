@@ -60,6 +60,7 @@ class Sizes:
 
     @property
     def executors(self) -> int:
+        """The number that every resource needs at least."""
         return max(self.executors_by.values())
 
     @property

@@ -42,7 +42,8 @@ _COMMANDS_S = 1.0
 class Rounds(Protocol):
     """What does the work of a slow round; see `pipeline.deferral.rounds`."""
 
-    def run(self, entries: Sequence[Entry], *, epoch: int, limit_bytes: int) -> list[Fact]: ...
+    def run(self, entries: Sequence[Entry], *, epoch: int, limit_bytes: int) -> list[Fact]:
+        """Returns what became of the entries, when all of it is acknowledged."""
 
 
 class Lanes:

@@ -54,14 +54,17 @@ class Ledger:
 
     @property
     def entries(self) -> int:
+        """Number of deferred events."""
         return len(self._pages)
 
     @property
     def bytes(self) -> int:
+        """Size of the entries, as `Entry.size` counts it."""
         return self._pages.bytes
 
     @property
     def pages(self) -> int:
+        """Number of pages with an entry."""
         return self._pages.count
 
     @property
@@ -77,6 +80,7 @@ class Ledger:
         return self.over_bound and not self._replaying
 
     def get(self, position: Position) -> Entry | None:
+        """None when the position is not deferred."""
         return self._pages.get(position)
 
     def listing(self) -> list[Entry]:

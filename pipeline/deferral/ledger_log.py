@@ -33,6 +33,7 @@ class LedgerLog:
 
     @property
     def limit_bytes(self) -> int:
+        """The largest record that the ledger's topic takes."""
         return self._topic.limit_bytes
 
     def begin(self) -> Folded:

@@ -54,6 +54,7 @@ class Pages:
 
     @property
     def count(self) -> int:
+        """Number of pages with an entry."""
         return len(self._pages)
 
     def page_of(self, position: Position) -> Page | None:
@@ -78,6 +79,7 @@ class Pages:
         self.bytes += entry.size
 
     def remove(self, position: Position) -> None:
+        """Raises KeyError when the position has no entry."""
         page = self._page_of.pop(position)
         del self._rank[position]
         self._offsets[position.topic, position.partition].remove(position.offset)
@@ -91,6 +93,7 @@ class Pages:
         return self._page(page).ordered
 
     def has_stuck(self, page: Page) -> bool:
+        """Whether an entry of the page waits for the slow lane."""
         return self._page(page).stuck
 
     def by_rank(self, pages: Iterable[Page]) -> Iterator[Page]:

@@ -20,6 +20,7 @@ class Prober:
         self._outages, self._probe, self._stopped = outages, probe, stopped
 
     def look(self) -> None:
+        """Ask every wiki whose probe is due, a few at once, and wait for the answers."""
         due = self._outages.due()
         if not due:
             return

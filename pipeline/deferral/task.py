@@ -35,6 +35,7 @@ class LedgerTarget:
     batch: int | None = None
 
     def record(self, entry: Entry) -> Record:
+        """The entry's record, at most `limit_bytes`."""
         return bounded_record(entry, topic=self.topic, epoch=self.epoch, limit_bytes=self.limit_bytes, batch=self.batch)
 
 
@@ -184,6 +185,7 @@ class SlowTask:
 
 
 def page_of(message: SourceMessage) -> Page:
+    """The page of a message: topic, partition and key, so that a page is never in two partitions."""
     return message.position.topic, message.position.partition, message.key
 
 
@@ -193,10 +195,12 @@ def appended_us(message: SourceMessage) -> int:
 
 
 def reason_of(failure: Failure) -> str:
+    """`error_type: message`, as the ledger keeps it."""
     return f"{failure.error_type}: {failure.message}"
 
 
 def cause_of(failure: Failure) -> Cause | None:
+    """What an operator decides by, None for an upstream's failure."""
     return "batch_budget" if failure.error_type == BATCH_BUDGET else None
 
 
@@ -217,4 +221,5 @@ def given_up(reservation: Reservation) -> Failure:
 
 
 def destination(record: Record, error_topic: str) -> Destination:
+    """Whether a record is an error event or an output, by its topic."""
     return "error" if record.topic == error_topic else "output"

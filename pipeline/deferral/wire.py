@@ -57,6 +57,8 @@ class EntryItem:
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
+    """The event at `position` is resolved."""
+
     place: Place
     epoch: int
     position: Position
@@ -64,6 +66,8 @@ class Tombstone:
 
 @dataclass(frozen=True, slots=True)
 class EpochMarker:
+    """A driver has taken the ledger over: what an older epoch writes behind it is void."""
+
     place: Place
     epoch: int
 
@@ -80,6 +84,8 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class CommandDone:
+    """The command `id` is carried out, and not to be repeated."""
+
     place: Place
     epoch: int
     id: str
@@ -99,6 +105,7 @@ class NullRecord:
 
 
 def key_of(position: Position) -> bytes:
+    """The key of a position's entry: `topic/partition/offset`, the offset with 19 digits."""
     return f"{position.topic}/{position.partition}/{position.offset:019d}".encode()
 
 
@@ -140,6 +147,7 @@ def bounded_record(entry: Entry, *, topic: str, epoch: int, limit_bytes: int, ba
 
 
 def tombstone(position: Position, *, topic: str, epoch: int) -> NullRecord:
+    """The record that removes the entry of `position` from the ledger's `topic`."""
     return NullRecord(topic, key_of(position), (("epoch", _digits(epoch)),))
 
 
@@ -157,6 +165,7 @@ def command_record(command_id: str, action: Action, position: Position, *, topic
 
 
 def command_done(command_id: str, *, topic: str, epoch: int) -> NullRecord:
+    """The record that removes a command from the ledger's `topic`."""
     return NullRecord(topic, f"command/{command_id}".encode(), (("epoch", _digits(epoch)),))
 
 

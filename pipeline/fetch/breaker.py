@@ -100,6 +100,7 @@ class WikiBreaker:
 
     @property
     def state(self) -> State:
+        """An open breaker is half-open once its time is over."""
         if self._state == "open" and self._clock() >= self._open_until:
             self._half_open()
         return self._state

@@ -69,6 +69,7 @@ class FetchedText:
 
     @property
     def utf8(self) -> bytes | bytearray:
+        """The text in UTF-8, without a copy where it came so."""
         return self.text.encode() if self.body is None else self.body
 
 

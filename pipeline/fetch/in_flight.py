@@ -100,6 +100,7 @@ class InFlightBytes:
                 yield own
 
     def take(self, holding: Holding, count: int) -> bool:
+        """See `Holding.take`."""
         # Records to unspool go first: each of them frees memory soon, and a body that has just begun does not.
         if self._one_waits_for_memory() or self.memory_bytes + count > self._limit_bytes:
             return False
@@ -107,13 +108,16 @@ class InFlightBytes:
         return True
 
     async def wait_for_spool(self, holding: Holding) -> None:
+        """See `Holding.may_begin`."""
         if self.spooled_bytes >= self._limit_bytes:
             await self._wait(holding, None)
 
     async def unspool(self, holding: Holding, spooled: int) -> None:
+        """See `Holding.unspool`; the bytes become those of memory."""
         await self._wait(holding, spooled)
 
     def add(self, holding: Holding, *, memory: int = 0, spooled: int = 0) -> None:
+        """Count bytes to a record, or with a negative number off it; nothing once it is emitted."""
         if holding not in self._holdings:
             return  # a task of a record that was emitted already: it is counted no more
         holding.memory_bytes += memory

@@ -25,6 +25,7 @@ class RequestSlots:
             raise
 
     def release(self, wiki_id: str) -> None:
+        """End a turn that `acquire` gave."""
         self._total.release()
         self._release_wiki(wiki_id)
 

@@ -36,6 +36,9 @@ class Enrichment(Generic[F]):
         self._claims = claims
 
     async def process(self, message: SourceMessage, *, limit_s: float) -> Outcome:
+        """The record of a message, None when it is filtered, or `Unfinished` after `limit_s` seconds from its first
+        request.
+        """
         try:
             event = parse(message.value, str(message.position))
             if event.domain == CANARY_DOMAIN or not self._job.wants(event):
@@ -56,6 +59,7 @@ class Enrichment(Generic[F]):
             return Unfinished(error.failure, retry_after_s=error.retry_after_s, tried=error.tried)
 
     def error(self, message: SourceMessage, failure: Failure) -> Record:
+        """The error event of a message: ids and an excerpt, never the payload."""
         return error_record(
             self._config.sink.error_topic,
             failure,

@@ -58,6 +58,7 @@ class Setting:
 
     @property
     def floor(self) -> int:
+        """Bytes that it gets at least: what the configuration asks for, or what makes sense."""
         return self.least if self.asked is None else self.asked
 
 
@@ -94,6 +95,7 @@ class MemoryPlan:
 
     @property
     def total(self) -> int:
+        """Bytes of all parts together, at most `limit`."""
         return self.driver + self.heap + self.besides_heap + self.workers
 
     @property

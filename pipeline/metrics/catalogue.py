@@ -24,6 +24,7 @@ class Metric:
 
     @property
     def bounds(self) -> tuple[float, ...]:
+        """Upper bounds of a histogram's buckets in seconds; none for other kinds."""
         return _SECONDS if self.kind == "histogram" else ()
 
     @property

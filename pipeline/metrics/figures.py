@@ -83,6 +83,7 @@ class Recorder:
             self._counts[key] = self._counts.get(key, 0) + by
 
     def observe(self, metric: Metric, seconds: float, *labels: str) -> None:
+        """Add to a histogram."""
         key = (metric.name, labels)
         with self._lock:
             if key not in self._histograms:
@@ -92,6 +93,7 @@ class Recorder:
             self._totals[key] += seconds
 
     def set(self, metric: Metric, value: float, *labels: str) -> None:
+        """Set a gauge; of several tasks the last one counts."""
         with self._lock:
             self._levels[metric.name, labels] = Level(self._now(), value)
 

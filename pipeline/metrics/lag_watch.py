@@ -80,6 +80,7 @@ class KafkaSource:
         )
 
     def bounds(self) -> Mapping[int, tuple[int, int]]:
+        """The first offset and the end of each partition. Raises KafkaError."""
         if self._refreshed is None or self._clock() - self._refreshed >= _REFRESH_S:
             # What it knows of a topic it keeps; only this asks the broker again, and so finds a partition that is new.
             self._consumer.topics()
@@ -90,6 +91,7 @@ class KafkaSource:
         return {place.partition: (begins[place], ends[place]) for place in places}
 
     def time_ms(self, partition: int, offset: int) -> int | None:
+        """When the record was written, in milliseconds since the epoch; None when it does not come in time."""
         place = TopicPartition(self._topic, partition)
         self._consumer.assign([place])
         self._consumer.seek(place, offset)

@@ -33,7 +33,8 @@ class Copy:
 class Target(Protocol):
     """Where copies go. Both raise PipelineError for the first copy that failed."""
 
-    def send(self, copy: Copy) -> None: ...
+    def send(self, copy: Copy) -> None:
+        """Returns before it is acknowledged."""
 
     def finish(self) -> None:
         """Returns when all is acknowledged."""
@@ -64,6 +65,7 @@ class Pace:
         self._next = clock()
 
     def wait(self) -> None:
+        """Returns when the next one may pass."""
         now = self._clock()
         if now < self._next:
             self._sleep(self._next - now)

@@ -38,7 +38,8 @@ class CheckpointFiles(Protocol):
     def names(self, directory: str = "") -> dict[str, datetime]:
         """All files below a directory, and when each was written; none when the directory is not there."""
 
-    def read(self, name: str) -> bytes: ...
+    def read(self, name: str) -> bytes:
+        """Raises PipelineError when it cannot be read, also when it is not there."""
 
     def write(self, name: str, content: bytes) -> None:
         """Add a file. Raises RefusedError when there is one of that name."""

@@ -32,8 +32,10 @@ def milliseconds(moment: datetime) -> int:
 
 
 def show(moment: datetime) -> str:
+    """RFC 3339 in UTC, in whole seconds: `2026-01-31T12:00:00Z`."""
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def show_ms(timestamp_ms: int) -> str:
+    """The same for milliseconds since the epoch."""
     return show(datetime.fromtimestamp(timestamp_ms / 1000, UTC))

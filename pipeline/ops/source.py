@@ -161,4 +161,5 @@ def total(first: Offsets, end: Offsets) -> int:
 
 
 def shown(offsets: Iterable[tuple[int, int]]) -> str:
+    """`partition:offset`, by commas: the form that `--from` and `--to` take."""
     return ", ".join(f"{partition}:{offset}" for partition, offset in offsets)

@@ -52,6 +52,7 @@ class Claim:
     sha256: str
 
     def headers(self) -> Headers:
+        """Bucket, key, length in bytes, SHA-256 in hexadecimal and content type of the payload."""
         return (
             (BUCKET_HEADER, self.bucket.encode()),
             (KEY_HEADER, self.key.encode()),

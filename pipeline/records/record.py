@@ -18,6 +18,9 @@ class Position:
     offset: int
 
     def headers(self) -> Headers:
+        """Topic, partition and offset, with a fixed number of digits: the size of a record does not depend on where it
+        is.
+        """
         return (
             ("source-topic", self.topic.encode()),
             ("source-partition", f"{self.partition:0{_PARTITION_DIGITS}d}".encode()),

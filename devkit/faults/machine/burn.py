@@ -12,6 +12,7 @@ _ROUNDS = 20_000
 
 
 def main() -> None:
+    """Use one processor until standard input ends."""
     while True:
         total = 0
         for number in range(_ROUNDS):

@@ -45,6 +45,7 @@ def configuration(places: Places, settings: Mapping[str, Any], job: str | None =
 
 
 def topics_of(config: PipelineConfig) -> ProgramTopics:
+    """The topics that a configuration names; the deferral topic is used only where `defers`."""
     return ProgramTopics(
         source=config.source.topic,
         output=config.sink.topic,

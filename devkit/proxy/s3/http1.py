@@ -47,6 +47,8 @@ class Head:
 
 @dataclass(frozen=True)
 class RequestHead(Head):
+    """The request line and headers; `target` is path and query as they were sent."""
+
     method: str
     target: str
 
@@ -57,6 +59,8 @@ class RequestHead(Head):
 
 @dataclass(frozen=True)
 class ResponseHead(Head):
+    """The status line and headers."""
+
     status: int
 
     def bodiless(self, method: str) -> bool:
@@ -80,6 +84,7 @@ async def read_request_head(reader: asyncio.StreamReader) -> RequestHead | None:
 
 
 async def read_response_head(reader: asyncio.StreamReader) -> ResponseHead:
+    """The head of the next answer. Raises HttpError when there is none, or it is not HTTP/1."""
     raw = await _read_head(reader)
     if raw is None:
         raise HttpError("the store ended the connection without an answer")

@@ -34,6 +34,8 @@ class Tick:
 
 @dataclass(frozen=True)
 class Path:
+    """A line, as the `d` of an SVG path."""
+
     style: str
     d: str
 
@@ -61,6 +63,8 @@ class Shade:
 
 @dataclass(frozen=True)
 class EndLabel:
+    """The name of a line at its right end; y in pixels."""
+
     y: float
     text: str
     style: str
@@ -158,6 +162,7 @@ def x_ticks(duration_s: float) -> tuple[Tick, ...]:
 
 
 def percent(time_s: float, duration_s: float) -> float:
+    """A time as a share of the duration, from 0 to 100."""
     return round(100 * min(1.0, max(0.0, time_s / duration_s)), 3)
 
 

@@ -95,6 +95,7 @@ def keeping(application: Application, kept: KeptObjects) -> Application:
 
 
 def main() -> None:
+    """Serve the object store until SIGTERM, with the objects that its directory has."""
     parser = argparse.ArgumentParser(prog="python -m devkit.stack.parts.moto_store", description=__doc__)
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--data", type=Path, required=True, help="Where the objects are kept.")

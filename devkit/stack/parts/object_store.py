@@ -59,6 +59,7 @@ def credentials() -> dict[str, str]:
 def s3_client(
     endpoint: str, *, access_key: str = ACCESS_KEY, secret_key: str = SECRET_KEY, region: str = REGION
 ) -> "S3Client":
+    """A boto3 client with short time-outs, by default for the stores that the kit starts."""
     return boto3.client(
         "s3",
         endpoint_url=endpoint,
