@@ -9,6 +9,7 @@ import click
 from devkit.cli.running import KAFKA, OBJECT_STORE, address_of, run_id_option, running_stack
 from devkit.errors import UsageError
 from devkit.guardian.state import LOGS
+from located_config.count import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,4 +84,6 @@ def get(
         click.echo(found.payload, nl=False)
     else:
         out.write_bytes(found.payload)
-    click.echo(f"{found.where}: {len(found.payload)} bytes, SHA-256 {found.sha256}, as promised", err=True)
+    click.echo(
+        f"{found.where}: {counted(len(found.payload), 'byte')}, SHA-256 {found.sha256}, as the record says", err=True
+    )

@@ -11,6 +11,7 @@ import click
 from devkit.cli.extend_option import extend_option
 from devkit.cli.running import MOCK_API, address_of, run_id_option, running_stack, stacks_up
 from devkit.errors import UsageError
+from located_config.count import counted
 
 if TYPE_CHECKING:
     from devkit.debug.faults import FaultControl, MockFault
@@ -31,7 +32,7 @@ _PLAIN_CHARACTERS = 60
 
 @click.group()
 def fault() -> None:
-    """Faults of a stack that is up, or that a running scenario uses: add, list, remove."""
+    """Add, list and remove faults on a stack that is up, also one that a running scenario uses."""
 
 
 @fault.command()
@@ -85,7 +86,7 @@ def add(
     extend: tuple[str, ...],  # noqa: ARG001 — the option has loaded them
     **given: Any,
 ) -> None:
-    """Add faults: those in a file, those of a scenario, written as YAML, or made of the options.
+    """Add faults: from a file, from a scenario, as YAML, or from the options.
 
     \b
     devkit fault add --status 504 --share 5%
@@ -191,7 +192,7 @@ _MORE = "`devkit fault add --status 504 --share 5%`; `devkit fault add --help` h
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with all that the mock counted.")
 @run_id_option
 def list_(run_id: str | None, *, as_json: bool) -> None:
-    """The faults there are, how they stand, and how often each was met."""
+    """List the faults with their status, and how many requests each has matched."""
     from devkit.debug.faults import FaultControl
     from devkit.faults.by_hand import HandFaults
 
@@ -202,14 +203,18 @@ def list_(run_id: str | None, *, as_json: bool) -> None:
         click.echo(json.dumps([one.model_dump(mode="json") for one in (*on_parts, *found)], indent=2))
         return
     count = len(found) + len(on_parts)
-    click.echo(f"stack {run.run_id}: {count or 'no'} {'fault' if count == 1 else 'faults'}")
+    click.echo(f"stack {run.run_id}: {counted(count, 'fault')}")
     for entry in on_parts:
         click.echo(f"  {_shown(entry.name)}: {_since(entry)}")
         click.echo(f"      do {entry.asked}")
     for one in found:
         statuses = ", ".join(f"{status}: {count}" for status, count in sorted(one.counts.by_status.items()))
-        last = "" if one.last_s_ago is None else f", the last {one.last_s_ago:.0f} s ago"
-        met = f"met {one.counts.requests} requests ({statuses}){last}" if one.counts.requests else "met nothing yet"
+        last = "" if one.last_s_ago is None else f", the last {one.last_s_ago:.0f}s ago"
+        met = (
+            f"matched {counted(one.counts.requests, 'request')} ({statuses}){last}"
+            if one.counts.requests
+            else "matched no request yet"
+        )
         click.echo(f"  {_shown(one.name)}: {_status(one)}{met}")
         click.echo(f"      when {_flow(one.when) or 'any request'}, do {_flow(one.do)}")
 
@@ -218,9 +223,9 @@ def _since(entry: "Entry") -> str:
     if entry.waits:
         return "waits for its time"
     acts_s = (datetime.now(UTC) - entry.began).total_seconds()
-    left = "" if entry.lasts_s is None else f", {max(0.0, entry.lasts_s - acts_s):.0f} s left"
+    left = "" if entry.lasts_s is None else f", {max(0.0, entry.lasts_s - acts_s):.0f}s left"
     by = "" if entry.holder else ", of the scenario's timeline"
-    return f"for {acts_s:.0f} s{left}{by}"
+    return f"for {acts_s:.0f}s{left}{by}"
 
 
 def _status(one: "MockFault") -> str:
@@ -228,8 +233,8 @@ def _status(one: "MockFault") -> str:
     if one.phase != "effective":
         return f"{one.phase}, "
     left = [
-        *([] if one.ttl_left_s is None else [f"{one.ttl_left_s:.0f} s left, "]),
-        *([] if one.times_left is None else [f"{one.times_left} more times, "]),
+        *([] if one.ttl_left_s is None else [f"{one.ttl_left_s:.0f}s left, "]),
+        *([] if one.times_left is None else [f"{counted(one.times_left, 'request')} left, "]),
     ]
     return "".join(left)
 
@@ -239,7 +244,7 @@ def _status(one: "MockFault") -> str:
 @click.option("--all", "everything", is_flag=True, help="Remove all effective faults, the scenario's own too.")
 @run_id_option
 def remove(names: tuple[str, ...], run_id: str | None, *, everything: bool) -> None:
-    """Take faults out of force by their names."""
+    """Remove faults by name."""
     from devkit.debug.faults import FaultControl
     from devkit.faults.by_hand import HandFaults
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @run_id_option
 def topics(run_id: str | None, *, as_json: bool) -> None:
-    """The topics: partitions, records, bytes on the broker's disk, cleanup policy, largest record batch."""
+    """List the topics: partitions, records, bytes on the broker's disk, cleanup policy, largest record batch."""
     from devkit.debug.topics import topics_at
 
     run = running_stack(run_id)
@@ -57,9 +57,9 @@ def topics(run_id: str | None, *, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 @run_id_option
 def tail(topic: str, count: int, run_id: str | None, *, follow: bool, full: bool, as_json: bool) -> None:
-    """The last records of TOPIC: position, time, key, size, headers, value.
+    """Print the last records of TOPIC: position, time, key, size, headers, value.
 
-    TOPIC is a name, or source, output, error, deferred for the pipeline's own.
+    TOPIC is a name, or one of source, output, error and deferred: the topics of the pipeline.
     """
     from devkit.debug.record_text import json_object, plain_line
     from devkit.debug.tail import TailRecord, TopicTail
@@ -86,7 +86,7 @@ def tail(topic: str, count: int, run_id: str | None, *, follow: bool, full: bool
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @run_id_option
 def lag(run_id: str | None, *, as_json: bool) -> None:
-    """How far the pipeline is behind its source, by its checkpoint, and how much it has deferred."""
+    """Print the pipeline's lag by its checkpoint, and how many events it has deferred."""
     from devkit.debug.program_lag import lag_of
 
     run = running_stack(run_id)
@@ -116,7 +116,7 @@ def lag(run_id: str | None, *, as_json: bool) -> None:
 def deferred(arguments: tuple[str, ...], run_id: str | None) -> None:
     """The deferred events of the pipeline: `python -m pipeline deferred …` with its configuration.
 
-    --run-id stands before what is asked for.
+    Write --run-id before the subcommand.
     """
     asks_for_help = not arguments or "--help" in arguments
     options = [] if asks_for_help else ["--config", str(_place_of(running_stack(run_id)).file)]

@@ -14,6 +14,7 @@ from devkit.cli.stack_options import STACKS, require_addresses_fit, stack_option
 from devkit.errors import DevkitError, UsageError
 from devkit.headroom.calibration import MOST
 from devkit.scenario.arm_name import ARMS, ArmName
+from located_config.count import counted
 
 _TOP = Path(__file__).parents[2]
 _CHECKOUT = _TOP / "scenarios"
@@ -30,12 +31,12 @@ def scenario_directory() -> Path:
 
 @click.group()
 def scenario() -> None:
-    """Incidents as files: list, check, run."""
+    """List, check and run scenarios: incidents as files."""
 
 
 @scenario.command("list")
 def list_() -> None:
-    """Name and title of each scenario."""
+    """List the scenarios with their titles."""
     from devkit.scenario.load import SUFFIX, load_scenario
 
     paths = sorted(scenario_directory().glob(f"*{SUFFIX}"))
@@ -50,16 +51,19 @@ def list_() -> None:
 @click.argument("file")
 @extend_option
 def check(file: str, extend: tuple[str, ...]) -> None:  # noqa: ARG001 — the option has loaded them
-    """Check a scenario, by name or file, and say what it would run."""
+    """Check a scenario, by name or file, and print what it would run."""
     from devkit.scenario.configure import config_difference
     from devkit.scenario.load import find_scenario, load_scenario
 
     path = find_scenario(file, scenario_directory())
     loaded = load_scenario(path)
-    expectations = len(loaded.expect.incident) + len(loaded.expect.fixed)
     click.echo(f"{path}: valid")
-    faults = len(loaded.mock.rules) + len(loaded.timeline)
-    click.echo(f"  {loaded.traffic.event_count} events, {faults} faults, {expectations} expectations")
+    parts = {
+        "event": loaded.traffic.event_count,
+        "fault": len(loaded.mock.rules) + len(loaded.timeline),
+        "expectation": len(loaded.expect.incident) + len(loaded.expect.fixed),
+    }
+    click.echo(f"  {', '.join(counted(count, noun) for noun, count in parts.items())}")
     for key, values in config_difference(loaded).items():
         click.echo(f"  {key}: {values['incident']} (incident) → {values['fixed']} (fixed)")
 
@@ -77,7 +81,10 @@ def check(file: str, extend: tuple[str, ...]) -> None:  # noqa: ARG001 — the o
     help="Directory that runs are written to.",
 )
 @click.option(
-    "--json", "as_json", is_flag=True, help="Print result.json on standard output, all else on standard error."
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print result.json on standard output, and all else on standard error.",
 )
 @click.option("--keep", is_flag=True, help="Leave the stack up afterwards, with what the last arm left in it.")
 @click.option("--plain", is_flag=True, help="Print plain lines on a terminal too, instead of the live view.")
@@ -85,7 +92,7 @@ def check(file: str, extend: tuple[str, ...]) -> None:  # noqa: ARG001 — the o
     "--pipeline",
     "command",
     metavar="COMMAND",
-    help="Command line of a pipeline of your own to run in place of the kit's. Its environment (DEVKIT_…) has "
+    help="Command line of the program under test, in place of the kit's pipeline. Its environment (DEVKIT_…) has "
     "addresses and topics.",
 )
 @click.option(
@@ -137,8 +144,8 @@ def run(
 ) -> None:
     """Make an incident happen, and prove on the same traffic that the fix holds.
 
-    Of a pipeline of your own there may be no checkpoint, batches or words to see; expectations that need them are
-    n/a then, and the run is inconclusive (docs/own-pipeline.md).
+    A program given by --pipeline may show neither commits nor batches nor log events. Expectations that need them
+    cannot be judged then, and the run is inconclusive (docs/own-pipeline.md).
     """
     from devkit.cli.kept import keep_stack
     from devkit.debug.pause import PausePoint, require_way_on
@@ -160,7 +167,9 @@ def run(
     path = find_scenario(name_or_file, scenario_directory())
     loaded = load_scenario(path)
     if debug is not None and not (instead or main_program(loaded)).takes_debugger:
-        raise UsageError("--debug is for the kit's own pipeline", hint="start your debugger in --pipeline COMMAND")
+        raise UsageError(
+            "--debug works for the kit's own pipeline only", hint="start your debugger in --pipeline COMMAND"
+        )
     if seed is not None:
         loaded = loaded.model_copy(update={"traffic": loaded.traffic.model_copy(update={"seed": seed})})
     arms: tuple[ArmName, ...] = ARMS if arm == "both" else tuple(name for name in ARMS if name == arm)

@@ -116,7 +116,7 @@ def down(run_id: str | None, *, every: bool) -> None:
 
 @click.command()
 def status() -> None:
-    """The stacks that are up: addresses, whether each answers, what a fault holds. Exit 3 when one does not answer."""
+    """List the stacks that are up: addresses, whether they answer, what a fault holds. Exit 3 when one does not."""
     runs = [run for run in known_runs() if run.guardian_is_alive()]
     if not runs:
         click.echo("no stack is up")
@@ -137,7 +137,7 @@ def status() -> None:
 @run_id_option
 @click.option("-f", "--follow", is_flag=True, help="Go on with new lines until Ctrl-C or until the stack is down.")
 def logs(run_id: str | None, *, follow: bool) -> None:
-    """What the parts of a kept stack have written, each line behind the part's name."""
+    """Print the logs of the parts of a stack that is up; each line begins with the name of its part."""
     runs = [run for run in _released(run_id) if LOGS in run.addresses]
     if not runs:
         raise UsageError("no stack is up", hint="`devkit up` starts one; a run's logs are in its directory below runs/")
@@ -184,7 +184,7 @@ def _answers(address: str) -> bool:
 @click.command()
 @run_id_option
 def resume(run_id: str | None) -> None:
-    """Let a scenario that is paused (`--pause-at`) go on."""
+    """Resume a scenario that waits at a `--pause-at` point."""
     from devkit.debug.pause import resume as let_go_on
 
     runs = [run for run in known_runs() if run.guardian_is_alive() and not run.released]

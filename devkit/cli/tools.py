@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command()
 def doctor() -> None:
-    """Check what a run needs of this machine: Python, memory, disk, ports, certificates, Java, jars, Docker."""
+    """Check that this machine has what a run needs: Python, memory, disk, ports, certificates, Java, jars, Docker."""
     from devkit.doctor import run_checks
 
     findings = run_checks()
@@ -58,7 +58,7 @@ def heal() -> None:
 )
 @click.option("--cache", is_flag=True, help="Remove downloaded jars and the class cache as well.")
 def clean(keep: int, out: Path, *, cache: bool) -> None:
-    """End what killed runs left behind, and remove old runs."""
+    """Remove old runs, and end what killed runs left behind."""
     from devkit.guardian.state import LOGS, known_runs
     from devkit.jvm.cache import cache_dir
     from devkit.scenario.run_directory import prune_runs

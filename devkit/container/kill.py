@@ -37,12 +37,10 @@ class ContainerKill(BaseModel):
     @property
     def text(self) -> str:
         """What a person is told, with the way it was found out."""
-        over = f"over its container's {self.limit} limit of {self.allowed / _MIB:,.0f} MiB"
+        over = f"over its container's {self.limit} limit of {self.allowed / _MIB:.0f}MiB"
         what = f"{self.memory.measure} memory" if self.limit == "memory" else "a scratch directory"
-        seen = (
-            f"{what} of {self.used / _MIB:,.0f} MiB ({describe(self.memory)})" if self.memory.rows else "not seen here"
-        )
-        every = f"every {EVERY // timedelta(milliseconds=1)} ms"
+        seen = f"{what} of {self.used / _MIB:.0f}MiB ({describe(self.memory)})" if self.memory.rows else "not seen here"
+        every = f"every {EVERY // timedelta(milliseconds=1)}ms"
         if self.enforced_by == "engine":
             return f"{over}: the engine had a process of it killed; at most, of looks {every}: {seen}"
         return f"{over}: {seen}; killed as {KILLED}, enforced by sampling {every}"

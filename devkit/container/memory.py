@@ -16,6 +16,7 @@ import psutil
 from pydantic import BaseModel, ConfigDict
 
 from devkit.container.process_kind import process_kind
+from located_config.count import counted
 
 Measure = Literal["proportional", "resident"]
 Kind = Literal["driver", "JVM heap", "JVM besides the heap", "Python daemon", "Python worker", "other"]
@@ -69,20 +70,20 @@ def split(memory: TreeMemory) -> TreeMemory:
 
 
 def describe(memory: TreeMemory) -> str:
-    """The kinds with their sums, largest first: `JVM heap 1.2 GiB, 4 Python workers 800 MiB`."""
+    """The kinds with their sums, largest first: `JVM heap 1200MiB, 4 Python workers 800MiB`."""
     by_kind: dict[Kind, list[int]] = {}
     for row in memory.rows:
         by_kind.setdefault(row.kind, []).append(row.size)
     ordered = sorted(by_kind.items(), key=lambda item: -sum(item[1]))
-    return ", ".join(f"{_named(kind, sizes)} {_mib(sum(sizes))} MiB" for kind, sizes in ordered)
+    return ", ".join(f"{_named(kind, sizes)} {_mib(sum(sizes))}MiB" for kind, sizes in ordered)
 
 
 def _named(kind: Kind, sizes: Sequence[int]) -> str:
-    return f"{len(sizes)} {kind}s" if kind == "Python worker" and len(sizes) > 1 else kind
+    return counted(len(sizes), kind) if kind == "Python worker" and len(sizes) > 1 else kind
 
 
 def _mib(size: int) -> str:
-    return f"{size / (1 << 20):,.0f}"
+    return f"{size / (1 << 20):.0f}"
 
 
 def _size(process: psutil.Process) -> int:

@@ -19,6 +19,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from devkit.errors import StackError, UsageError
 from devkit.observe.audit.arrivals import Arrival
 from devkit.observe.audit.claims import KEY_HEADER, ClaimError, resolve_claim
+from located_config.count import counted
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -81,7 +82,7 @@ def _by_key(reference: str, sha256: str, client: "S3Client", place: ClaimPlace) 
         raise StackError(f"{where} cannot be read: {error}") from error
     found = hashlib.sha256(payload).hexdigest()
     if found != sha256:
-        raise StackError(f"{where} holds {len(payload)} bytes with SHA-256 {found}: it is damaged")
+        raise StackError(f"{where} holds {counted(len(payload), 'byte')} with SHA-256 {found}: it is damaged")
     return FoundClaim(where, payload, found)
 
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from devkit.debug.tail import TailRecord
+from located_config.count import counted
 
 _SHORT_VALUE = 160
 _SHORT_HEADER = 80
@@ -12,7 +13,7 @@ _SHORT_HEADER = 80
 
 def plain_line(record: TailRecord, *, whole: bool = False) -> str:
     """One line: place, time, key, size, headers, and the value, its beginning alone unless `whole`."""
-    size = "tombstone" if record.value is None else f"{len(record.value):,} bytes"
+    size = "tombstone" if record.value is None else counted(len(record.value), "byte")
     headers = " ".join(f"{_safe(name)}={shown(value, _SHORT_HEADER)}" for name, value in record.headers)
     parts = [
         f"{record.topic}/{record.partition}/{record.offset}",

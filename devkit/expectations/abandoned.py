@@ -5,10 +5,11 @@ from devkit.expectations.bounds import ShareBound
 from devkit.expectations.timing import of_arm
 from devkit.observe.arm import ArmObservation
 from devkit.observe.sight import UPSTREAM
+from located_config.count import counted
 
 
 def _tell(value: float, observation: ArmObservation) -> str:
-    return f"{value:.0%} ({observation.figures.abandoned} of {observation.figures.parses} parses)"
+    return f"{value:.0%} ({observation.figures.abandoned:,} of {counted(observation.figures.parses, 'parse')})"
 
 
 ABANDONED = Measure(

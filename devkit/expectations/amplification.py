@@ -5,12 +5,13 @@ from devkit.expectations.bounds import NumberBound
 from devkit.expectations.timing import of_arm
 from devkit.observe.arm import ArmObservation
 from devkit.observe.sight import UPSTREAM
+from located_config.count import counted
 
 
 def _tell(value: float, observation: ArmObservation) -> str:
     figures = observation.figures
     return (
-        f"{value:.2f} ({figures.requests} requests for {figures.fetches} fetches, "
+        f"{value:.2f} ({counted(figures.requests, 'request')} for {counted(figures.fetches, 'fetch', 'fetches')}, "
         f"at most {figures.max_attempt} for one)"
     )
 

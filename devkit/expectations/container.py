@@ -30,7 +30,7 @@ def _peak(observation: ArmObservation) -> int | None:
 def _tell_peak(value: int, observation: ArmObservation) -> str:
     container = observation.figures.container
     assert container is not None
-    return f"{value / (1 << 20):,.0f} MiB ({container.measure})"
+    return f"{value / (1 << 20):.0f}MiB ({container.measure})"
 
 
 CONTAINER_KILLS = Measure(

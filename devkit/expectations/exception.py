@@ -10,6 +10,7 @@ from devkit.expectations.of_program import OfProgram
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
 from devkit.observe.sight import Sight
+from located_config.count import times
 
 
 class ExceptionPattern(OfProgram):
@@ -36,8 +37,8 @@ class _Exception:
         of_class = [line for line in observation.exceptions if line.class_name == argument.class_]
         matching = [line for line in of_class if argument.message in line.message]
         if matching:
-            times = f" ({len(matching)} times)" if len(matching) > 1 else ""
-            return Finding(self.name, expected, f"{matching[0].class_name}: {matching[0].message}{times}", holds=True)
+            often = f" ({times(len(matching))})" if len(matching) > 1 else ""
+            return Finding(self.name, expected, f"{matching[0].class_name}: {matching[0].message}{often}", holds=True)
         seen = of_class or list(observation.exceptions)
         measured = f"{seen[-1].class_name}: {seen[-1].message}" if seen else "no exception"
         return Finding(self.name, expected, measured, holds=False)

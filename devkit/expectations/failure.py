@@ -11,6 +11,7 @@ from devkit.expectations.timing import is_of_time
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
 from devkit.observe.sight import Sight
+from located_config.count import times
 
 
 class FailurePattern(OfProgram):
@@ -30,8 +31,8 @@ class _Failure:
     def judge(self, argument: FailurePattern, observation: ArmObservation) -> Finding:
         matching = [text for text in observation.failures if argument.message in text]
         if matching:
-            times = f" ({len(matching)} times)" if len(matching) > 1 else ""
-            measured = f"{matching[0]}{times}"
+            often = f" ({times(len(matching))})" if len(matching) > 1 else ""
+            measured = f"{matching[0]}{often}"
         else:
             measured = observation.failures[-1] if observation.failures else "no failure"
         return Finding(self.name, f"…{argument.message}…", measured, bool(matching))

@@ -36,7 +36,7 @@ class _FlatCommit:
     def judge(self, argument: Range[Any], observation: ArmObservation) -> Finding:
         flat = observation.figures.flat_commit
         if flat is None:
-            return Finding(self.name, str(argument), "0 s", argument.admits(timedelta(0)))
+            return Finding(self.name, str(argument), "0s", argument.admits(timedelta(0)))
         at_least = timedelta(seconds=flat.duration_s)
         at_most = at_least if flat.at_most_s is None else timedelta(seconds=flat.at_most_s)
         holds: bool | None = argument.admits_between(at_least, at_most)
@@ -57,10 +57,10 @@ def _may_hold(argument: Range[Any], at_least: timedelta, at_most: timedelta) -> 
 
 def _tell(flat: FlatCommit) -> str:
     cores = "" if flat.median_cpu_cores is None else f", {flat.median_cpu_cores:.2f} CPU cores used meanwhile"
-    said = f"{flat.duration_s:.1f} s at {flat.committed} of {flat.source_end}{cores}"
+    said = f"{flat.duration_s:.1f}s at {flat.committed} of {flat.source_end}{cores}"
     if flat.at_most_s is None:
         return said
-    return f"{said}; it may have been {flat.at_most_s:.1f} s, as it was not observable while a part stood still"
+    return f"{said}; it may have been {flat.at_most_s:.1f}s, as it was not observable while a part stood still"
 
 
 def _cores(observation: ArmObservation) -> float | None:
@@ -71,7 +71,7 @@ def _cores(observation: ArmObservation) -> float | None:
 def _tell_cores(value: float, observation: ArmObservation) -> str:
     flat = observation.figures.flat_commit
     assert flat is not None
-    return f"{value:.2f} (median; {flat.mean_cpu_cores:.2f} on average) in {flat.duration_s:.1f} s without a commit"
+    return f"{value:.2f} (median; {flat.mean_cpu_cores:.2f} on average) in {flat.duration_s:.1f}s without a commit"
 
 
 def _while_flat(_argument: Range[Any], observation: ArmObservation) -> Window | None:

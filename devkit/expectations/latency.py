@@ -17,6 +17,7 @@ from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
 from devkit.observe.latency import Latencies, Percentile
 from devkit.observe.sight import UPSTREAM, Sight, not_observable
+from located_config.count import counted
 
 
 class Latency(Time):
@@ -24,6 +25,9 @@ class Latency(Time):
 
     percentile: Annotated[float, Field(gt=0, le=100)]
     of: Literal["all", "healthy"] = "all"
+
+
+_OF = {"all": "all events", "healthy": "events of healthy pages"}
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class _Latency:
     needs: frozenset[Sight] = frozenset({"sources"})
 
     def judge(self, argument: Latency, observation: ArmObservation) -> Finding:
-        expected = f"p{argument.percentile:g} {argument} of {argument.of}"
+        expected = f"p{argument.percentile:g} {argument} ({_OF[argument.of]})"
         if argument.of == "healthy" and (forgotten := UPSTREAM & observation.unseen):
             return Finding(self.name, expected, not_observable(forgotten), holds=None)
         events = observation.latencies if argument.of == "all" else observation.latencies.healthy()
@@ -56,11 +60,11 @@ class _Latency:
 
 
 def _told(found: Percentile, events: Latencies) -> str:
-    count = f"{len(events.events)} events"
+    count = counted(len(events.events), "event")
     if found.at_most_s is None:
-        return f"at least {found.at_least_s:.1f} s: {events.waiting} of {count} have not left"
-    waiting = f", {events.waiting} of which have not left" if events.waiting else ""
-    return f"{found.at_most_s:.1f} s over {count}{waiting}"
+        return f"at least {found.at_least_s:.1f}s: {events.waiting:,} of {count} have not left"
+    waiting = f", {events.waiting:,} of which have not left" if events.waiting else ""
+    return f"{found.at_most_s:.1f}s over {count}{waiting}"
 
 
 LATENCY = _Latency()

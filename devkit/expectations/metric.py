@@ -14,6 +14,7 @@ from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
 from devkit.observe.metrics import Labels, Scraped, Series
 from devkit.observe.sight import Sight
+from located_config.count import counted
 from located_config.near import nearest
 
 _SHOWN = 3
@@ -81,7 +82,7 @@ def _told(seen: list[Series], scraped: Scraped) -> str:
 
 
 def _pages(scraped: Scraped) -> str:
-    return "1 page" if scraped.pages == 1 else f"{scraped.pages} pages"
+    return counted(scraped.pages, "page")
 
 
 def _nearest(argument: MetricPattern, scraped: Scraped) -> str:

@@ -13,12 +13,16 @@ from devkit.expectations.bounds import Percentage
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
 from devkit.observe.sight import UPSTREAM, Sight
+from located_config.count import counted
 
 
 class SuccessRate(Percentage):
     """Bounds on the share, and of which requests."""
 
     of: Literal["all", "after fault"] = "all"
+
+
+_OF = {"all": "all requests", "after fault": "after the fault ends"}
 
 
 @dataclass(frozen=True)
@@ -35,14 +39,14 @@ class _SuccessRate:
     def judge(self, argument: SuccessRate, observation: ArmObservation) -> Finding:
         figures = observation.figures
         answers = figures.answers if argument.of == "all" else figures.answers_after_fault
-        expected = f"{argument} of {argument.of}"
+        expected = f"{argument} ({_OF[argument.of]})"
         if answers is None or answers.success_rate is None:
             measured = "no request ended" + (
                 "" if argument.of == "all" else " between the end of the fault and the end of the traffic"
             )
             return Finding(self.name, expected, measured, holds=False)
         by_status = ", ".join(f"{status}: {count}" for status, count in answers.by_status.items())
-        measured = f"{answers.success_rate:.0%} of {sum(answers.by_status.values())} requests ({by_status})"
+        measured = f"{answers.success_rate:.0%} of {counted(sum(answers.by_status.values()), 'request')} ({by_status})"
         return Finding(self.name, expected, measured, argument.admits(answers.success_rate))
 
     def depends_on_time(self, argument: SuccessRate, observation: ArmObservation) -> Window | None:  # noqa: ARG002

@@ -16,6 +16,7 @@ from devkit.proxy.direction import Sense
 from devkit.proxy.proof import Counts
 from devkit.proxy.toxics.toxic import Toxic
 from devkit.stack.front import OF_REQUESTS, PROXY
+from located_config.count import counted
 
 
 class ProxiedFault(Fault):
@@ -93,20 +94,15 @@ def _words(counts: Counts) -> str:
     if counts.first_at is None or counts.last_at is None:
         return "nothing that it acts on came by the proxy"
     figures = {
-        "connection": counts.connections,
-        "request": counts.requests,
-        "byte delayed": counts.bytes_delayed,
-        "byte dropped": counts.bytes_dropped,
+        counted(counts.connections, "connection"): counts.connections,
+        counted(counts.requests, "request"): counts.requests,
+        f"{counted(counts.bytes_delayed, 'byte')} delayed": counts.bytes_delayed,
+        f"{counted(counts.bytes_dropped, 'byte')} dropped": counts.bytes_dropped,
     }
     return ", ".join(
         [
-            *(f"{count:,} {_plural(what, count)}" for what, count in figures.items() if count),
+            *(text for text, count in figures.items() if count),
             f"first at {counts.first_at:%H:%M:%S.%f}"[:-3],
             f"last at {counts.last_at:%H:%M:%S.%f}"[:-3],
         ]
     )
-
-
-def _plural(what: str, count: int) -> str:
-    noun, _, rest = what.partition(" ")
-    return f"{noun}{'' if count == 1 else 's'} {rest}".rstrip()

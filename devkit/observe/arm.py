@@ -78,11 +78,11 @@ class ArmObservation:
 
     `failures` are the texts with which pipeline processes said that they failed, in order; `stalls` are those of them
     that say that no commit came in its time. `unseen` is what the program under test did not show, or a fault hid;
-    without offsets, `left` stands in for them. `caveats` say what was done by hand to the arm, so that it shows nothing
-    of the scenario. `metrics` is what the pipeline's own endpoint showed, and `tried_first` is None where no start was
-    tried. `programs` has each of them where there are several; what else is said of a program is of the first. `log`
-    counts the events on its standard output by name. `complaints` are what the programs said first when something went
-    wrong, in the order of time.
+    without offsets, `left` stands in for them. `caveats` say what was done by hand to the arm, so that it shows
+    nothing of the scenario. `metrics` is what the pipeline's own endpoint showed, and `tried_first` is None where no
+    start was tried. `programs` has each of them where there are several; what else is said of a program is of the
+    first. `log` counts the events on its standard output by name. `complaints` are what the programs said first when
+    something went wrong, in the order of time.
     """
 
     duration_s: float

@@ -30,7 +30,7 @@ class EndByDeadline(_End):
 
     @property
     def text(self) -> str:
-        return f"deadline of {self.deadline_s:g} s"
+        return f"deadline of {self.deadline_s:g}s"
 
 
 ArmEnd = Annotated[EndByCondition | EndByDeadline, Field(discriminator="by")]

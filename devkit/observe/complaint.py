@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from devkit.observe.kit_events import ProcessOverLimit, ProgramEvent
 from devkit.observe.logs import UnknownLine
+from located_config.count import counted
 from pipeline.events import (
     BreakerOpen,
     ClaimStoreDown,
@@ -94,7 +95,7 @@ def complaint_in(event: ProgramEvent) -> tuple[Kind, str] | None:
         case ClaimStoreDown(store=store, reason=reason, effect=effect):
             return "warning", f"{store}: {reason}; {effect}"
         case BreakerOpen(wiki=wiki, why=why, failed=failed, requests=requests):
-            return "warning", f"{wiki} is not asked for now: {failed} of {requests} requests failed, {why}"
+            return "warning", f"{wiki} is not asked for now: {failed:,} of {counted(requests, 'request')} failed, {why}"
         case LagUnknown(error=error):
             return "warning", f"the lag is not known: {error}"
         case UnknownLine(fields=fields):

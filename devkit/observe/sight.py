@@ -24,11 +24,11 @@ SIGHTS: frozenset[Sight] = frozenset(get_args(Sight)) - UPSTREAM
 BECAUSE: Mapping[Sight, str] = MappingProxyType(
     {
         "offsets": "it keeps no checkpoint in Spark's layout",
-        "batches": "it says no batch_started on standard output",
-        "words": "it says neither started nor failed on standard output",
-        "deferrals": "nothing ever stood in the deferral topic",
-        "sources": "its records name no source in their headers",
-        "upstream": "the mock API was started again in the arm, and has forgotten what it counted before",
+        "batches": "it writes no batch_started event to standard output",
+        "words": "it writes neither a started nor a failed event to standard output",
+        "deferrals": "the deferral topic was always empty",
+        "sources": "the headers of its records name no source",
+        "upstream": "the mock API was restarted in the arm, and lost its counts from before",
     }
 )
 

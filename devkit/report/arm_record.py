@@ -26,6 +26,7 @@ from devkit.observe.program import ONLY
 from devkit.observe.sample import Sample
 from devkit.observe.sight import Sight
 from devkit.observe.timeline import TimelineEntry
+from located_config.count import counted
 from pipeline.events import BatchStarted, BatchWritten, Failed, Resumed, SlowRound, Started, Waiting
 
 _MERGE_GAP_S = 1.5
@@ -139,7 +140,7 @@ def arm_record(arm: str, entries: Sequence[TimelineEntry]) -> ArmRecord:
         faults=_faults(samples) | _timeline_faults(of_arm, ended_s),
         waits=_waits(of_arm, ended_s),
         slow_rounds=tuple(
-            Span(max(0.0, entry.t_s - entry.event.seconds), entry.t_s, f"{entry.event.entries} entries")
+            Span(max(0.0, entry.t_s - entry.event.seconds), entry.t_s, counted(entry.event.entries, "entry", "entries"))
             for entry in of_arm
             if isinstance(entry.event, SlowRound)
         ),

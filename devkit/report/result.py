@@ -91,7 +91,7 @@ class ProgramResult(_Model):
         restarts = f"restarted {times(self.restarts)}" if self.restarts else "never restarted"
         text = f"{self.run}, {ends}, {restarts}"
         if self.peak_memory_bytes is not None:
-            text += f", at most {self.peak_memory_bytes / (1 << 20):,.0f}MiB of memory"
+            text += f", at most {self.peak_memory_bytes / (1 << 20):.0f}MiB of memory"
         if self.log:
             text += f", {counted(sum(self.log.values()), 'log event')}"
         return text
@@ -131,7 +131,7 @@ class Result(_Model):
     """The whole run. `reasons` says why an outcome is not "reproduced and fixed".
 
     `headroom` is None where it was not measured. `pipeline` is the command of the program under test; empty for the
-    kit's.
+        kit's.
     """
 
     scenario: str

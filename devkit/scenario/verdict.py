@@ -69,7 +69,8 @@ def judge(arms: Mapping[ArmName, ArmResult], evidence: Mapping[ArmName, Sequence
     if "fixed" in arms and first is not None and first.holds is None and _is_decided(arms["fixed"]):
         return Verdict("fix does not hold" if "incident" in arms else "fixed arm does not hold", reasons)
     if first is not None and first.holds is None:
-        return Verdict("inconclusive", reasons, short_of_time=_is_short(first))
+        # What keeps it from a verdict comes first: broken expectations of the other arm decide nothing then.
+        return Verdict("inconclusive", (*unknown, *broken, *late), short_of_time=_is_short(first))
     if len(arms) == 1:
         ((arm, result),) = arms.items()
         if arm == "incident":

@@ -18,6 +18,7 @@ from kafka.partitioner.default import murmur2
 from devkit.errors import StackError, WaitTimeoutError
 from devkit.traffic.manifest import Manifest, ManifestEntry
 from devkit.traffic.records import SourceRecord, Traffic
+from located_config.count import counted
 
 _MAX_REQUEST_BYTES = 32 * 1024 * 1024
 _DELIVERY_TIMEOUT_S = 120
@@ -188,7 +189,7 @@ class Publisher:
                 self._entries.append(entry)
 
     def _failed(self, cause: KafkaError, record: SourceRecord | None = None) -> StackError:
-        which = f"record {record.index} ({len(record.value)} bytes)" if record else "traffic"
+        which = f"record {record.index} ({counted(len(record.value), 'byte')})" if record else "traffic"
         error = StackError(
             f"publishing {which} to {self._topic} failed: {cause}",
             hint="look at the broker's log, and at the topic's max.message.bytes when a record is large",

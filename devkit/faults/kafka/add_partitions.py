@@ -10,6 +10,7 @@ from devkit.errors import StackError
 from devkit.faults.claims import of_topic
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.kafka.cluster import cluster, comes_true, topic_of
+from located_config.count import counted
 
 
 class AddPartitions(Fault):
@@ -34,8 +35,8 @@ class AddPartitions(Fault):
         with cluster(context.kafka) as kafka:
             before = len(kafka.partitions(topic))
             if before >= self.partitions:
-                raise StackError(f"topic {topic} has {before} partitions, and can only get more")
-            left = f"topic {topic} has {self.partitions} partitions where it had {before}"
+                raise StackError(f"topic {topic} has {counted(before, 'partition')}, and can only get more")
+            left = f"topic {topic} has {counted(self.partitions, 'partition')} where it had {before}"
             context.plan(Undo(irreversible=left, outlives_run=context.is_guest))
             kafka.admin.create_partitions({topic: self.partitions})
         return _Grown(context.kafka, topic, before, self.partitions)
@@ -52,4 +53,4 @@ class _Grown:
         with cluster(self.bootstrap) as kafka:
             acted = comes_true(lambda: len(kafka.partitions(self.topic)) == self.asked)
             now = len(kafka.partitions(self.topic))
-        return Proof(acted, f"topic {self.topic} had {self.before} partitions and has {now}")
+        return Proof(acted, f"topic {self.topic} had {counted(self.before, 'partition')} and has {now}")

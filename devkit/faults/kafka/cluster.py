@@ -23,6 +23,7 @@ from devkit.errors import StackError, WaitTimeoutError
 from devkit.faults.fault import Context
 from devkit.stack.topics import TopicEnds
 from devkit.waiting import wait_until
+from located_config.count import counted
 
 _ANSWER_MS = 10_000
 _SETTLING = timedelta(seconds=30)
@@ -84,7 +85,7 @@ class Cluster:
         """Raises StackError when there is no such topic or partition."""
         found = self.partitions(topic)
         if number not in found:
-            raise StackError(f"topic {topic} has {len(found)} partitions, and none of number {number}")
+            raise StackError(f"topic {topic} has {counted(len(found), 'partition')}, and none of number {number}")
         return found[number]
 
     def topic_id(self, topic: str) -> str:

@@ -11,6 +11,7 @@ from devkit.faults.claims import of_topic
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.kafka.cluster import cluster, comes_true, topic_of
 from devkit.waiting import wait_until
+from located_config.count import counted
 
 _DELETED = timedelta(seconds=30)
 
@@ -39,7 +40,7 @@ class RecreateTopic(Fault):
         with cluster(context.kafka) as kafka:
             partitions, settings, records = kafka.partitions(topic), kafka.settings(topic), kafka.records(topic)
             before = kafka.topic_id(topic)
-            left = f"the {records} records that topic {topic} had are gone"
+            left = f"the {counted(records, 'record')} that topic {topic} had are gone"
             context.plan(Undo(irreversible=left, outlives_run=context.is_guest))
             kafka.admin.delete_topics([topic])
             options = {
@@ -72,7 +73,9 @@ class _Recreated:
         if not is_another:
             return Proof(acted=False, did=f"topic {self.topic} is the one of before")
         hides = (
-            f"{self.records} records went with topic {self.topic}, and no audit can see them" if self.records else ""
+            f"{counted(self.records, 'record')} went with topic {self.topic}, and no audit can see them"
+            if self.records
+            else ""
         )
-        did = f"topic {self.topic} was deleted with {self.records} records, and made again"
+        did = f"topic {self.topic} was deleted with {counted(self.records, 'record')}, and made again"
         return Proof(acted=True, did=did, hides=hides)

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from devkit.errors import StackError
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof
+from located_config.count import counted
 
 _LEAST_SHARE = 0.05
 """Of a core: with less the machine has not noticed."""
@@ -51,7 +52,8 @@ class _Burning:
         lasted_s, used_s = self.clock() - self.began, sum(map(_used_s, self.burners))
         _end(self.burners)
         cores = used_s / lasted_s if lasted_s > 0 else 0.0
-        did = f"{len(self.burners)} processes used {used_s:.1f} s of processor time in {lasted_s:.1f} s"
+        burners = counted(len(self.burners), "process", "processes")
+        did = f"{burners} used {used_s:.1f}s of processor time in {lasted_s:.1f}s"
         return Proof(acted=cores >= _LEAST_SHARE, did=did)
 
 

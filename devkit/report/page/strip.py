@@ -7,6 +7,7 @@ from devkit.report.arm_record import ArmRecord, Process, Span
 from devkit.report.page.figures import moment, number
 from devkit.report.page.plot import Tick, percent, x_ticks
 from devkit.report.page.spans import MOST_SPANS, joined
+from located_config.count import times
 
 _MOST_TIMES = 6
 _MAIN = "pipeline process"
@@ -88,8 +89,8 @@ def _processes(name: str, processes: Sequence[Process], duration_s: float) -> La
 
 def _ended(ends: Sequence[Process]) -> str:
     codes = sorted({str(process.exit_code) for process in ends})
-    times = [f"{moment(process.end_s)} s" for process in ends]
-    when = ", ".join(times) if len(times) <= _MOST_TIMES else f"{times[0]} to {times[-1]}"
+    ends_at = [f"{moment(process.end_s)} s" for process in ends]
+    when = ", ".join(ends_at) if len(ends_at) <= _MOST_TIMES else f"{ends_at[0]} to {ends_at[-1]}"
     return f"{len(ends)} ended with exit code {' or '.join(codes)} at {when}"
 
 
@@ -106,4 +107,4 @@ def _in_words(spans: Sequence[Span]) -> str:
     first, last = spans[0].begin_s, spans[-1].end_s
     if len(spans) == 1:
         return f"from {moment(first)} to {moment(last)} s"
-    return f"{len(spans)} times between {moment(first)} and {moment(last)} s, {number(total_s)} s in all"
+    return f"{times(len(spans))} between {moment(first)} and {moment(last)} s, {number(total_s)} s in all"

@@ -25,6 +25,7 @@ from devkit.observe.kit_events import WarmedUp
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.faults import BATCH_EVENTS
 from devkit.scenario.arm_name import ARMS
+from located_config.count import counted
 
 _PATIENCE = timedelta(seconds=60)
 _LOOK_S = 0.2
@@ -47,7 +48,10 @@ def warm_up(arm: Arm, sleep: Callable[[float], None] = time.sleep) -> None:
     arm.state.warm_up_s = arm.clock.now_s() - began_s
     arm.log.add(WarmedUp(offsets=offsets, fetches=fetches, seconds=round(arm.state.warm_up_s, 3), problem=problem))
     if problem is None:
-        arm.log.say("warm-up", f"{len(offsets)} events, {fetches} fetches, {arm.state.warm_up_s:.1f} s")
+        arm.log.say(
+            "warm-up",
+            f"{counted(len(offsets), 'event')}, {counted(fetches, 'fetch', 'fetches')}, {arm.state.warm_up_s:.1f}s",
+        )
     else:
         arm.log.say("warm-up", f"broken off: {problem}")
         arm.state.caveats.append(f"it began cold, as its warm-up was broken off: {problem}")

@@ -63,7 +63,7 @@ def _require_samples(arm: Arm, end: ArmEnd) -> None:
     """Of an arm that was not observable there is nothing to judge. Raises StackError."""
     if not arm.state.samples:
         raise StackError(
-            f"arm {arm.name} came to its end ({end.text}) before anybody could look at it: "
+            f"arm {arm.name} ended ({end.text}) before it could be observed: "
             "a fault of its timeline kept a part from answering all the while",
             hint="give the fault an end with `for`, or let it begin later",
         )

@@ -67,7 +67,7 @@ def test_of_the_stack_that_is_up(devkit: Devkit, world: World, place: None, refe
     world.put("own-claims", "own", "enriched")
     found = devkit("claim", "get", reference)
     assert (found.code, found.out) == (0, PAYLOAD.decode())
-    assert found.err == f"own-claims/own/{SHA256[:2]}/{SHA256}: 24 bytes, SHA-256 {SHA256}, as promised\n"
+    assert found.err == f"own-claims/own/{SHA256[:2]}/{SHA256}: 24 bytes, SHA-256 {SHA256}, as the record says\n"
     assert world.asked[0][0] == "http://127.0.0.1:2"
     assert world.asked[1:] == ([("127.0.0.1:1", "enriched")] if "/" in reference else [])
 

@@ -109,9 +109,9 @@ class TestList:
         served.fetch(1)
         lines = devkit("fault", "list").out.splitlines()
         assert lines[0] == "stack cafe0001: 2 faults"
-        assert lines[1].startswith("  status-504: met 1 requests (504: 1), the last ")
+        assert lines[1].startswith("  status-504: matched 1 request (504: 1), the last ")
         assert lines[2] == "      when any request, do status: {code: 504}"
-        assert lines[3] == "  latency-1ms: met nothing yet"
+        assert lines[3] == "  latency-1ms: matched no request yet"
         assert lines[4] == "      when page: No such page, do latency: {fixed: 1ms}"
 
     def test_as_json(self, devkit: Devkit, served: ServedMock) -> None:
@@ -121,7 +121,7 @@ class TestList:
         assert (fault["name"], fault["counts"]["requests"]) == ("status-504", 1)
 
     def test_none(self, devkit: Devkit, served: ServedMock) -> None:
-        assert devkit("fault", "list").out == "stack cafe0001: no faults\n"
+        assert devkit("fault", "list").out == "stack cafe0001: 0 faults\n"
 
 
 class TestRefused:

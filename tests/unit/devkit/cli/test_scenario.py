@@ -41,7 +41,7 @@ class TestCheck:
         assert (finished.code, finished.err) == (0, "")
         assert finished.out == (
             "scenarios/an-incident.yaml: valid\n"
-            "  161 events, 1 faults, 4 expectations\n"
+            "  161 events, 1 fault, 4 expectations\n"
             "  content_limit.measure: content_length (incident) → decoded (fixed)\n"
             "  record_limit.policy: none (incident) → serialized (fixed)\n"
         )

@@ -93,4 +93,4 @@ def test_a_description_has_the_largest_first() -> None:
         KindMemory(pid=3, kind="Python worker", size=150 * MIB),
         KindMemory(pid=4, kind="JVM heap", size=1200 * MIB),
     )
-    assert describe(TreeMemory(rows=rows)) == "JVM heap 1,200 MiB, 2 Python workers 300 MiB, driver 100 MiB"
+    assert describe(TreeMemory(rows=rows)) == "JVM heap 1200MiB, 2 Python workers 300MiB, driver 100MiB"

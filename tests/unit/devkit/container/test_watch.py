@@ -63,8 +63,8 @@ def test_over_its_memory_it_is_killed_and_the_kinds_are_told() -> None:
     assert killed is not None
     assert (killed.process, killed.limit, killed.allowed, killed.used) == (3, "memory", 100 * MIB, 101 * MIB)
     assert killed.text == (
-        "over its container's memory limit of 100 MiB: proportional memory of 101 MiB (driver 101 MiB); "
-        "killed as 137, enforced by sampling every 200 ms"
+        "over its container's memory limit of 100MiB: proportional memory of 101MiB (driver 101MiB); "
+        "killed as 137, enforced by sampling every 200ms"
     )
     assert (program.kills, watch.kill_of(3), watch.kill_of(2)) == (1, killed, None)
     assert watch.figures().kills == (killed,)
@@ -77,7 +77,7 @@ def test_over_its_disk_it_is_killed() -> None:
     killed = watch.look(1)
     assert killed is not None
     assert killed.limit == "disk"
-    assert "disk limit of 10 MiB: a scratch directory of 11 MiB (driver 100 MiB)" in killed.text
+    assert "disk limit of 10MiB: a scratch directory of 11MiB (driver 100MiB)" in killed.text
 
 
 def test_the_peak_is_the_most_of_any_look() -> None:
@@ -122,8 +122,8 @@ def test_what_an_engine_holds_is_left_to_it() -> None:
     assert killed is not None
     assert (killed.used, killed.enforced_by) == (150 * MIB, "engine"), "the most that was seen of it"
     assert killed.text == (
-        "over its container's memory limit of 100 MiB: the engine had a process of it killed; "
-        "at most, of looks every 200 ms: proportional memory of 150 MiB (driver 150 MiB)"
+        "over its container's memory limit of 100MiB: the engine had a process of it killed; "
+        "at most, of looks every 200ms: proportional memory of 150MiB (driver 150MiB)"
     )
     assert watch.kill_of(1) == killed
     assert watch.figures().kills == (killed,), "asked twice, it was killed once"

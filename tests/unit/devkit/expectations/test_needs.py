@@ -66,7 +66,7 @@ def test_what_was_not_seen_is_neither_met_nor_broken_and_all_else_is(sight: Sigh
     finding = Expectation.model_validate(stated).judge(an_observation(unseen=frozenset({sight})))
     assert (finding.holds is None) == (stated in NOT_JUDGED[sight])
     said = finding.measured.startswith(
-        "n/a: not observable (the mock API was started again"
+        "n/a: not observable (the mock API was restarted"
         if sight == "upstream"
         else "n/a: not observable in the program under test ("
     )

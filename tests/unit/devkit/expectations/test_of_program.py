@@ -87,8 +87,8 @@ def test_each_is_judged_by_its_own(name: str, argument: object, expected: str, m
 @pytest.mark.parametrize(
     ("name", "argument", "said"),
     [
-        ("failure", {"message": "x"}, "not observable in program reader (it says neither started nor failed"),
-        ("replays", {"at_most": 0}, "not observable in program reader (it says no batch_started"),
+        ("failure", {"message": "x"}, "not observable in program reader (it writes neither a started nor a failed"),
+        ("replays", {"at_most": 0}, "not observable in program reader (it writes no batch_started"),
         ("log", {"event": "failed", "at_most": 0}, "not observable: it wrote no event on standard output"),
     ],
 )

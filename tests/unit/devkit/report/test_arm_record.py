@@ -74,7 +74,7 @@ def test_a_process_that_was_over_a_limit_of_its_container_says_what_it_had_taken
         END,
     )
     killed, later = arm.processes
-    assert "over its container's memory limit of 600 MiB: proportional memory of 700 MiB (" in killed.killed
+    assert "over its container's memory limit of 600MiB: proportional memory of 700MiB (" in killed.killed
     assert "700" in killed.killed.partition("(")[2]
     assert (killed.exit_code, later.killed) == (137, "")
 

@@ -84,7 +84,7 @@ def test_the_end_by_a_deadline_excuses_what_had_not_happened_by_then() -> None:
     assert judge_arm(expected, late, ROOM).holds is False
     judged = judge_arm(expected, late, SHORT)
     assert judged.holds is None
-    assert judged.expectations[0].short.startswith("ended by its deadline of 60 s, and the machine was short of time")
+    assert judged.expectations[0].short.startswith("ended by its deadline of 60s, and the machine was short of time")
 
 
 @pytest.mark.parametrize("condition", ["restarts", "replays"])

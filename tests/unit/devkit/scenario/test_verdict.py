@@ -195,7 +195,7 @@ class TestAnArmThatMetItsDeadline:
     """It says so beside whatever else is wrong; an arm that holds all the same says nothing."""
 
     LATE = EndByDeadline(deadline_s=90)
-    REASON = "fixed: ended by its deadline of 90 s"
+    REASON = "fixed: ended by its deadline of 90s"
 
     def reasons(self, *, holds: bool | None, fired: tuple[bool, ...] = FIRED, **fixed: Any) -> tuple[str, ...]:
         arms: dict[ArmName, ArmResult] = {

@@ -47,7 +47,7 @@ def test_what_is_not_asked_for_does_not_end_it() -> None:
     assert ended_by({"drained": True}, restarts=5, replays=2) is None
 
 
-@pytest.mark.parametrize(("now_s", "text"), [(59.9, None), (60.0, None), (60.1, "deadline of 60 s")])
+@pytest.mark.parametrize(("now_s", "text"), [(59.9, None), (60.0, None), (60.1, "deadline of 60s")])
 def test_the_deadline_ends_what_reaches_no_condition(now_s: float, text: str | None) -> None:
     assert ended_by({"drained": True}, now_s=now_s) == text
 

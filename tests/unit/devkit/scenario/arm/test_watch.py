@@ -112,7 +112,7 @@ class TestDeadline:
         """A fault of the timeline blinds the arm from its beginning to its end."""
         stage.arm.faults = cast(ArmFaults, SimpleNamespace(blinds=True))
         stage.arm.hooks = ()
-        told = r"arm incident came to its end \(deadline of 90 s\) before anybody could look at it"
+        told = r"arm incident ended \(deadline of 90s\) before it could be observed"
         with pytest.raises(StackError, match=told) as raised:
             watched()
         assert raised.value.hint
