@@ -77,7 +77,7 @@ class RunHeadroom(_Model):
         unreached = f"no stretch reaches {' and '.join(self.not_stretched)}"
         chosen = {
             "command line": "as --stretch says",
-            "calibration": "by that",
+            "calibration": "which is enough" if self.stretch == 1 else "to make up for that",
             "program": f"as {unreached}",
             "repeat": "as it was short of time before",
         }[self.stretch_by]

@@ -111,7 +111,7 @@ def test_short_again_it_is_inconclusive_and_is_not_played_a_third_time(
 @pytest.mark.parametrize(
     ("command", "chosen", "text"),
     [
-        (False, None, "all times are 2 times the file's, by that"),
+        (False, None, "all times are 2 times the file's, to make up for that"),
         (False, 3, "all times are 3 times the file's, as --stretch says"),
         (True, None, "times are the file's, as no stretch reaches a command's own settings"),
         (
