@@ -1,20 +1,21 @@
-"""`python -m reference`: write the reference pages again."""
+"""`python -m reference`: write the generated pages again."""
 
-from reference.pages import DIRECTORY, PAGES
+from reference.pages import DIRECTORY, GENERATED, PAGES
 
 
 def main() -> None:
     """Write every page, and name those that changed."""
-    DIRECTORY.mkdir(parents=True, exist_ok=True)
     for name, page in PAGES.items():
         path = DIRECTORY / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         text = page()
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
-            print(f"wrote {path.relative_to(DIRECTORY.parents[1])}")
-    for path in set(DIRECTORY.glob("*.md")) - {DIRECTORY / name for name in PAGES}:
+            print(f"wrote {path.relative_to(DIRECTORY.parent)}")
+    there = {path for directory in GENERATED for path in (DIRECTORY / directory).glob("*.md")}
+    for path in there - {DIRECTORY / name for name in PAGES}:
         path.unlink()
-        print(f"removed {path.relative_to(DIRECTORY.parents[1])}")
+        print(f"removed {path.relative_to(DIRECTORY.parent)}")
 
 
 if __name__ == "__main__":

@@ -37,13 +37,18 @@ class _Model(BaseModel):
 
 
 class Incident(_Model):
-    """Where the story is told: a public reference, and a sentence of it."""
+    """Where the story is told, a sentence of it, and the chain of causes."""
 
     reference: str = Field(description="Public reference of the incident, such as a ticket.", examples=["T421216"])
     quote: str = Field(
         default="",
         description="A sentence of it that says what was seen.",
         examples=["The message is 23048294 bytes when serialized"],
+    )
+    story: str = Field(
+        default="",
+        description="The chain of causes and what each arm does about it, in Markdown, for the page of the incident.",
+        examples=["The limit compares `Content-Length`, and the answer is compressed."],
     )
 
 

@@ -1,6 +1,7 @@
-"""The same scenario against somebody's own pipeline, which shares no code with the kit.
+"""The same scenario against a program under test that shares no code with the kit.
 
-Set-up: `own_pipeline.py` as the command, real Kafka and mock, no Spark. Checked: the verdict, what is n/a and why.
+Set-up: the template of the documents as the command, and `own_pipeline.py` for what only a test wants; real Kafka and
+mock, no Spark. Checked: the verdict, what is n/a and why.
 """
 
 import json
@@ -16,23 +17,24 @@ from tests.integration.cli_run import CliRun
 
 HERE = Path(__file__).parent
 SCENARIO = str(HERE / "scenarios" / "own.yaml")
+TEMPLATE = [sys.executable, str(HERE.parents[1] / "docs" / "examples" / "my_pipeline.py")]
 OWN = [sys.executable, str(HERE / "own_pipeline.py")]
 Cli = Callable[..., CliRun]
 
 
-def played(devkit_cli: Cli, *options: str, arm: str = "both", code: int) -> dict[str, Any]:
-    run = devkit_cli("scenario", "run", SCENARIO, "--arm", arm, "--pipeline", shlex.join([*OWN, *options]))
+def played(devkit_cli: Cli, command: list[str], arm: str, code: int) -> dict[str, Any]:
+    run = devkit_cli("scenario", "run", SCENARIO, "--arm", arm, "--pipeline", shlex.join(command))
     assert run.wait(500) == code, run.output()
     (file,) = run.out.glob("*/*/result.json")
     result: dict[str, Any] = json.loads(file.read_text())
     return result
 
 
-def test_what_can_be_seen_is_judged_and_the_rest_is_named(devkit_cli: Cli) -> None:
-    result = played(devkit_cli, code=3)
+def test_what_the_template_shows_is_judged_and_the_rest_is_named(devkit_cli: Cli) -> None:
+    result = played(devkit_cli, TEMPLATE, "both", code=3)
     incident, fixed = result["arms"]["incident"], result["arms"]["fixed"]
     assert result["outcome"] == "inconclusive"
-    assert result["pipeline"] == shlex.join(OWN)
+    assert result["pipeline"] == shlex.join(TEMPLATE)
     assert (incident["holds"], incident["ended_by"]) == (True, "drained")
     assert fixed["holds"] is None
     assert [(item["name"], item["holds"]) for item in fixed["expectations"]] == [
@@ -49,7 +51,7 @@ def test_what_can_be_seen_is_judged_and_the_rest_is_named(devkit_cli: Cli) -> No
 @pytest.mark.slow
 def test_a_broken_expectation_refutes_all_the_same(devkit_cli: Cli) -> None:
     """It ends once, half-way, and goes on from its own position: restarted, so the incident arm does not hold."""
-    result = played(devkit_cli, "--crash-after", "45", arm="incident", code=1)
+    result = played(devkit_cli, [*OWN, "--crash-after", "45"], "incident", code=1)
     incident = result["arms"]["incident"]
     assert result["outcome"] == "incident arm does not hold"
     assert (incident["ended_by"], incident["restarts"]) == ("restarts 1", 1)
@@ -58,7 +60,7 @@ def test_a_broken_expectation_refutes_all_the_same(devkit_cli: Cli) -> None:
 
 @pytest.mark.slow
 def test_without_sources_it_has_drained_when_as_many_records_have_left(devkit_cli: Cli) -> None:
-    result = played(devkit_cli, "--no-headers", arm="incident", code=0)
+    result = played(devkit_cli, [*OWN, "--no-headers"], "incident", code=0)
     (drained,) = [item for item in result["arms"]["incident"]["expectations"] if item["name"] == "drained"]
     assert drained["holds"]
 

@@ -14,7 +14,7 @@ def examples() -> dict[str, str]:
 
 
 def write_examples(directory: Path) -> None:
-    """All of them, and a pipeline for those that have none."""
+    """All of them, and the template of a pipeline for those that have none."""
     for name, text in examples().items():
         (directory / name).write_text(text)
-    shutil.copy(_TOP / "tests" / "integration" / "own_pipeline.py", directory / "my_pipeline.py")
+    shutil.copy(_TOP / "docs" / "examples" / "my_pipeline.py", directory / "my_pipeline.py")

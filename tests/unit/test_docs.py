@@ -13,6 +13,8 @@ from markdown import Markdown
 from devkit.cli.exit_codes import ExitCodes
 from devkit.cli.main import cli
 from devkit.report.run_reports import JOB_SUMMARY_VARIABLE, JUNIT, REPORT, SUMMARY
+from devkit.scenario.load import load_scenario
+from mockapi.rules.model import Rule
 
 REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs"
@@ -149,3 +151,17 @@ def test_the_codes_for_a_bisection_are_those_of_the_program() -> None:
     assert [(int(code), int(with_bisect)) for code, with_bisect in rows] == [
         (code, ExitCodes(bisect=True).of(code)) for code in (0, 1, 2, 3, 130)
     ]
+
+
+def test_the_scenario_of_the_tutorial_is_valid(tmp_path: Path) -> None:
+    (text,) = re.findall(r"^```yaml\n(.*?)^```$", (DOCS / "tutorial.md").read_text(), re.MULTILINE | re.DOTALL)
+    file = tmp_path / "flaky-wiki.yaml"
+    file.write_text(text)
+    assert load_scenario(file).name == "flaky-wiki"
+
+
+def test_the_faults_that_are_shown_by_task_exist() -> None:
+    shown = re.findall(r"`do: ({.*?})`", (DOCS / "scenarios.md").read_text())
+    assert len(shown) > 3
+    for do in shown:
+        Rule.model_validate({"name": "r", "do": yaml.safe_load(do)})

@@ -23,12 +23,12 @@ from devkit.report.page.story import paragraph, verdict
 from devkit.report.page.strip import strips
 from devkit.report.page.tables import delivery, measured, programs
 from devkit.report.run_record import RunRecord
+from devkit.report.source_link import source_link
 
 _HERE = Path(__file__).parent
 _LONGEST_TEXT = 2000
 _MOST_ITEMS = 40
 _WORD_ENDS = re.compile(r"(?<=\w[._/])(?=[A-Za-z])|(?<=[a-z])(?=[A-Z])")
-_TASK = re.compile(r"T\d+")
 
 
 def render_page(run: RunRecord) -> str:
@@ -60,7 +60,7 @@ def render_page(run: RunRecord) -> str:
             programs=programs(run),
             proof=proof(run.result) if run.result else None,
             excerpts={name: excerpts(run.directory, arm) for name, arm in run.arms.items()},
-            reference_link=_link(run.about.reference),
+            reference_link=source_link(run.about.reference),
             most_items=_MOST_ITEMS,
         )
     )
@@ -104,10 +104,3 @@ def _setting(value: object) -> str:
 
 def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _link(reference: str) -> str | None:
-    """Where the story is told, when the reference says it: an address, or a task of Wikimedia's."""
-    if reference.startswith(("https://", "http://")):
-        return reference
-    return f"https://phabricator.wikimedia.org/{reference}" if _TASK.fullmatch(reference) else None

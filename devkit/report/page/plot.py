@@ -53,11 +53,12 @@ class Bar:
 
 @dataclass(frozen=True)
 class Shade:
-    """A stretch of time behind the lines, in percent of the width."""
+    """A stretch of time behind the lines, in percent of the width. `what` was so, and `title` says also when."""
 
     x: float
     width: float
     kind: str
+    what: str
     title: str
 
 
@@ -220,7 +221,7 @@ def _shades(arm: ArmRecord, duration_s: float) -> tuple[tuple[Shade, ...], tuple
 def _shade(span: Span, kind: str, what: str, duration_s: float) -> Shade:
     x = percent(span.begin_s, duration_s)
     title = f"{what}, {moment(span.begin_s)} to {moment(span.end_s)} s"
-    return Shade(x, round(percent(span.end_s, duration_s) - x, 3), kind, title)
+    return Shade(x, round(percent(span.end_s, duration_s) - x, 3), kind, what, title)
 
 
 def _ends(lines: Sequence[Line], scale: Scale, *, named: bool, unit: Unit) -> tuple[EndLabel, ...]:

@@ -1,0 +1,128 @@
+"""A page for each scenario of the repository, made from its file; what happens and why stands there as its `story`.
+
+The plot of a real run beside a page is an SVG that `python -m reference.plots RUN_DIRECTORY` writes. A page shows it as
+soon as there is one, with the words that the drawing itself carries.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from ruamel.yaml import YAML
+
+from devkit.expectations.registry import EXPECTATIONS
+from devkit.report.source_link import source_link
+from devkit.scenario.arm_name import ARMS, ArmName
+from devkit.scenario.configure import config_difference
+from devkit.scenario.load import load_scenario
+from devkit.scenario.model import Scenario
+from located_config.count import counted
+from located_config.duration import format_duration
+from located_config.rate import format_rate
+from reference.keys import flow
+from reference.markdown import code, in_a_cell, page, table
+
+TOP = Path(__file__).parents[1]
+SCENARIOS = TOP / "scenarios"
+PLOTS = TOP / "docs" / "incidents"
+
+
+def names() -> list[str]:
+    """The scenarios that have a page: those of the repository."""
+    return sorted(path.stem for path in SCENARIOS.glob("*.yaml"))
+
+
+def incident(name: str) -> str:
+    """The page of the scenario with this name."""
+    file = SCENARIOS / f"{name}.yaml"
+    scenario, written = load_scenario(file), YAML(typ="safe", pure=True).load(file)
+    return page(
+        f"{name}: {scenario.title[0].lower()}{scenario.title[1:]}",
+        _source(scenario),
+        scenario.incident.story.strip(),
+        f"## Run it\n\n```console\n$ ./justw scenario {name}\n```\n\n{_outcome(scenario)}",
+        _plot(name),
+        "## What differs between the arms",
+        _difference(scenario),
+        "## What must hold",
+        *(_expectations(scenario, arm, written["expect"][arm]) for arm in ARMS),
+        "## How it is the same incident",
+        _likeness(scenario),
+        f"The scenario is the file `scenarios/{name}.yaml`; [write a scenario](../scenarios.md) says how to change it.",
+    )
+
+
+def _source(scenario: Scenario) -> str:
+    link = source_link(scenario.incident.reference)
+    told = f"[{scenario.incident.reference}]({link})" if link else scenario.incident.reference
+    quote = f"> {in_a_cell(scenario.incident.quote)}\n\n" if scenario.incident.quote else ""
+    return f"{quote}Source: {told}."
+
+
+def _outcome(scenario: Scenario) -> str:
+    return (
+        "Exit code 0 means that the incident happened and that the fix holds on the same traffic: events at "
+        f"{format_rate(scenario.traffic.rate)} for {format_duration(scenario.traffic.for_)}, "
+        f"seed {scenario.traffic.seed}. "
+        "`runs/latest/report.html` has all plots and logs of the run ([evidence](../evidence.md))."
+    )
+
+
+def _plot(name: str) -> str:
+    """The drawing with its own title as the text for those who do not see it, and its description below."""
+    file = PLOTS / f"{name}.svg"
+    if not file.exists():
+        return ""
+    svg = ET.fromstring(file.read_text(encoding="utf-8"))
+    title, described = ((svg.findtext(f"{{http://www.w3.org/2000/svg}}{tag}") or "") for tag in ("title", "desc"))
+    return f"## A real run\n\n![{in_a_cell(title)}]({name}.svg)\n\n{in_a_cell(described)}"
+
+
+def _difference(scenario: Scenario) -> str:
+    rows = [
+        (f"[{code(key)}](../reference/configuration.md)", *(code(_setting(values[arm])) for arm in ARMS))
+        for key, values in config_difference(scenario).items()
+    ]
+    tried = [arm for arm in ARMS if scenario.tried_first.of(arm) is not None]
+    first = "".join(
+        f"\n\nThe operator of the {arm} arm first tries `{flow(scenario.tried_first.of(arm))}` on top of it."
+        for arm in tried
+    )
+    return table(("key", *(f"{arm} arm" for arm in ARMS)), rows) + first
+
+
+def _setting(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _expectations(scenario: Scenario, arm: ArmName, written: list[dict[str, Any]]) -> str:
+    """In words, and as the file has them, which is how they are looked up."""
+    rows = [
+        (code(flow(item).removeprefix("{").removesuffix("}")), in_a_cell(EXPECTATIONS[one.kind].summary))
+        for one, item in zip(scenario.expect.of(arm), written, strict=True)
+    ]
+    return f"In the {arm} arm:\n\n{table(('expectation', 'what it is about'), rows)}"
+
+
+def _likeness(scenario: Scenario) -> str:
+    scale = f"{scenario.time_scale:g} times faster than in production" if scenario.time_scale != 1 else "as there"
+    rows = [
+        ("preserved", scenario.preserves or "—"),
+        ("time", scale),
+        (
+            "margin",
+            f"a machine may be {scenario.margin:g} times slower than an idle one before the verdict is left open "
+            "([a busy machine](../headroom.md))",
+        ),
+        ("faults", _faults(scenario)),
+    ]
+    return table(("", ""), rows)
+
+
+def _faults(scenario: Scenario) -> str:
+    rules = [f"{code(rule.name)} of the mock" for rule in scenario.mock.rules]
+    rules += [
+        f"{code(item.name)} on {'both arms' if len(item.arms) > 1 else item.arms[0]}" for item in scenario.timeline
+    ]
+    return f"{counted(len(rules), 'fault')}: {', '.join(rules)}; each must be seen to act" if rules else "none"
