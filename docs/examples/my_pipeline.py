@@ -13,10 +13,12 @@ from kafka.structs import OffsetAndMetadata, TopicPartition
 
 
 def env(name: str) -> str:
+    """A variable that the kit sets."""
     return os.environ[f"DEVKIT_{name}"]
 
 
 def main() -> None:
+    """Process events until the kit ends the process."""
     consumer = KafkaConsumer(
         env("SOURCE_TOPIC"),
         bootstrap_servers=env("KAFKA_BOOTSTRAP"),
