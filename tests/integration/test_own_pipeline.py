@@ -42,7 +42,7 @@ def test_what_the_template_shows_is_judged_and_the_rest_is_named(devkit_cli: Cli
         ("replays", None),
         ("flat_commit", None),
     ]
-    assert [reason.split(":")[1] for reason in result["reasons"]] == [" replays is n/a", " flat_commit is n/a"]
+    assert [reason.split(":")[1] for reason in result["reasons"]] == [" replays", " flat_commit"]
     audit = incident["audit"]
     assert audit["inputs"] == audit["outputs"] + audit["errors"] + audit["filtered"] == 61
     assert audit["lost"] == audit["unattributed"] == 0

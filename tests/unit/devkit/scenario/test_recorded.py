@@ -97,5 +97,5 @@ def test_a_fix_that_looked_broken_on_a_machine_without_time_is_not_refuted() -> 
     (latency,) = [item for item in fixed.expectations if item.name == "latency"]
     assert latency.holds is None
     assert (latency.slowdown or 0) > 5
-    assert latency.measured.startswith("28.9 s over 549 events")
+    assert latency.measured.startswith("28.9s over 549 events")
     assert [item.name for item in fixed.expectations if item.holds is True] == ["audit"]
