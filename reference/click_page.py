@@ -51,10 +51,19 @@ def _below(command: click.Command, path: tuple[str, ...]) -> Iterator[Described]
 
 def _section(one: Described) -> str:
     context = click.Context(one.command, info_name=one.name)
-    usage = " ".join([one.name, *one.command.collect_usage_pieces(context)])
+    usage = " ".join([one.name, *_usage(one.command, context)])
     blocks = [f"## {one.name}", f"```text\n{usage}\n```", _help(one.command)]
     rows = [(_names(option), _meaning(option, context)) for option in options(one.command)]
     return "\n\n".join(block for block in [*blocks, table(("option", "what it does"), rows)] if block)
+
+
+def _usage(command: click.Command, context: click.Context) -> list[str]:
+    """What click's own `collect_usage_pieces` gives.
+
+    That one keeps the first `--help` that it makes: a command that is documented before it runs would lack `-h`.
+    """
+    arguments = [piece for parameter in command.params for piece in parameter.get_usage_pieces(context)]
+    return [command.options_metavar or "", *arguments]
 
 
 def _help(command: click.Command) -> str:
