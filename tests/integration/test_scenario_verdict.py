@@ -14,6 +14,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from tests.integration.cli_run import REPOSITORY, CliRun
+from tests.readme_sample import missing_from
 
 SCENARIO = REPOSITORY / "scenarios" / "oversized-message.yaml"
 SCHEMA = REPOSITORY / "devkit" / "report" / "result.schema.json"
@@ -80,6 +81,7 @@ def test_the_incident_is_reproduced_and_fixed(devkit_cli: Cli) -> None:
     for name in ("result.json", "events.jsonl", "incident/pipeline.yaml", "fixed/pipeline.yaml"):
         assert (directory / name).stat().st_size > 0
     assert "REPRODUCED AND FIXED" in run.output()
+    assert missing_from(run.output()) == [], "the README shows what a run says"
 
 
 @pytest.mark.slow

@@ -1,0 +1,33 @@
+"""The output that the README shows, as what a run's output must have: its words in their order, with other figures."""
+
+import re
+from pathlib import Path
+
+README = Path(__file__).parents[1] / "README.md"
+_GAP = "[…]"
+_FIGURES = re.compile(r"\d[\d,.:]*")
+_STAMP = re.compile(r"\d{8}T\d{6}Z")
+
+
+def sample() -> list[str]:
+    """The parts of the first console block below its command, between the gaps that it shows."""
+    block = re.search(r"```console\n\$ [^\n]+\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    assert block, "the README shows a command and its output"
+    return [part for part in (" ".join(text.split()) for text in block[1].split(_GAP)) if part]
+
+
+def missing_from(output: str) -> list[str]:
+    """The parts of the sample that an output has not, in the sample's order. Line breaks and figures do not count."""
+    text, at, missing = " ".join(output.split()), 0, []
+    for part in sample():
+        found = re.compile(_pattern(part)).search(text, at)
+        if found is None:
+            missing.append(part)
+        else:
+            at = found.end()
+    return missing
+
+
+def _pattern(part: str) -> str:
+    literal = [re.escape(piece) for piece in _FIGURES.split(_STAMP.sub("0", part))]
+    return r"\d[\dTZ,.:]*".join(literal)
