@@ -151,7 +151,7 @@ class TestRefusedBeforeAnythingStarts:
             (("--pause-at", "nowhere", "--pause-limit", "1s"), "--pause-at nowhere: there is no such point"),
             (("--pause-at", "stack", "--pause-limit", "5"), "--pause-limit: "),
             (("--pipeline", "no-such-program-at-all"), "--pipeline: 'no-such-program-at-all' is no program"),
-            (("--pipeline", "true", "--debug", "driver"), "--debug is for the kit's own pipeline"),
+            (("--pipeline", "true", "--debug", "driver"), "--debug works for the kit's own pipeline only"),
         ],
     )
     def test_it_is_wrong_usage(
