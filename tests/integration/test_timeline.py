@@ -16,7 +16,8 @@ Cli = Callable[..., CliRun]
 
 
 def result_of(run: CliRun) -> dict[str, Any]:
-    (file,) = run.out.glob("*/*/result.json")
+    """Of the last play: what was short of time is played once more."""
+    file = max(run.out.glob("*/*/result.json"))
     found: dict[str, Any] = json.loads(file.read_text())
     return found
 
@@ -36,7 +37,7 @@ def test_a_broker_that_stands_still_in_both_arms(devkit_cli: Cli) -> None:
         assert float(held[1]) >= PAUSE_S
         assert evidence["to_s"] - evidence["from_s"] >= PAUSE_S
         assert (evidence["irreversible"], evidence["hides"]) == ([], "")
-    (report,) = run.out.glob("*/*/report.html")
+    report = max(run.out.glob("*/*/report.html"))
     assert "broker stands still" in report.read_text()
 
 
@@ -71,8 +72,6 @@ def test_a_driver_that_is_killed_at_the_first_entry_of_its_commit_log(devkit_cli
     assert (evidence["fired"], evidence["acted"]) == (True, True), evidence
     assert evidence["did"].startswith("SIGKILL to driver ")
     assert 'when request: {methods: [PUT], path: "/checkpoints/*/commits/?*"}' in evidence["asked"]
-    killed = run.event("fault_begins")
-    assert killed is not None
-    committed = [line for line in run.timeline() if line["kind"] == "sample" and line["t_s"] < killed["t_s"]]
-    assert all(line["committed"] == 0 for line in committed), "the first batch was about to be committed"
-    assert result["arms"]["fixed"]["restarts"] == 1
+    fixed = result["arms"]["fixed"]
+    assert (fixed["restarts"], fixed["replays"]) == (1, 1), "the batch was not committed, and was planned again"
+    assert (fixed["audit"]["lost"], fixed["audit"]["out_of_order"]) == (0, 0)
