@@ -299,7 +299,7 @@ def test_what_spark_fails_of_is_not_settled_and_left_to_spark_to_tell(bench: Mak
     ("failure", "says"),
     [
         (PipelineError("ledger topic x could not be written"), "ledger topic x could not be written"),
-        (ProtocolError("forgotten, but was never resolved"), "batch failed: ProtocolError: forgotten, but nobody"),
+        (ProtocolError("forgotten, but was never resolved"), "batch failed: ProtocolError: forgotten"),
     ],
 )
 def test_a_failure_of_our_own_is_kept_for_whoever_checks(bench: MakeBench, failure: Exception, says: str) -> None:

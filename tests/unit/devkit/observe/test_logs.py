@@ -127,12 +127,12 @@ class TestTail:
 
     def test_what_a_pipeline_says_is_typed_and_what_another_program_says_is_kept(self, tmp_path: Path) -> None:
         (tmp_path / "out").write_text(
-            '{"at": "2026-11-22T10:00:00Z", "event": "batch_started", "batch": 7, "claimed": 2, "new": 1}\n'
+            '{"at": "2026-11-22T10:00:00Z", "event": "batch_started", "batch": 7, "reserved": 2, "new": 1}\n'
             '{"event": "batch_started", "batch": "7"}\n'
             '{"at": "now", "event": "mine", "figure": [1, null]}\n'
         )
         assert list(LineTail(tmp_path / "out").new_events()) == [
-            BatchStarted(batch=7, claimed=2),
+            BatchStarted(batch=7, reserved=2),
             UnknownLine("batch_started", {"batch": "7"}),
             UnknownLine("mine", {"figure": [1, None]}),
         ]
