@@ -40,7 +40,7 @@ def play(directory: Path, name: str) -> Any:
 
 
 def found(result: Any, arm: str, name: str) -> Any:
-    (finding,) = (one for one in result["arms"][arm]["findings"] if one["name"] == name)
+    (finding,) = (one for one in result["arms"][arm]["expectations"] if one["name"] == name)
     return finding
 
 
