@@ -17,7 +17,6 @@ from devkit.loopback import loopback_session
 from devkit.stack.parts.mock_api import JournalCounts, RuleCounts
 
 _TIMEOUT_S = 10.0
-_NOT_MET = RuleCounts(requests=0, completed=0, max_real_bytes=0, max_wire_bytes=0, max_duration_s=0)
 
 Document = Mapping[str, Any]
 """A rule as it is written: `name`, `when`, `do`."""
@@ -126,7 +125,7 @@ def _items(do: object) -> list[tuple[str, Any]]:
 
 def _fault(status: _Status, counts: JournalCounts) -> MockFault:
     rule = status.rule
-    counted = counts.rules.get(rule["name"], _NOT_MET)
+    counted = counts.of(rule["name"])
     last = None
     if counted.last_at_s is not None and counts.clock_s is not None:
         last = max(0.0, counts.clock_s - counted.last_at_s)

@@ -15,8 +15,10 @@ from mockapi.rules.proof import Met
 
 
 def rule_evidence(rules: Sequence[Rule], counts: JournalCounts) -> tuple[Evidence, ...]:
-    """The evidence of each rule; one that the journal does not know met nothing."""
-    return tuple(_of(rule, counts.rules[rule.name], counts) for rule in rules if rule.name in counts.rules)
+    """The evidence of each rule. One that the journal does not know has evidence too, that it did not fire: an
+    operator removed it, and left out it would pass for a fault that there never was.
+    """
+    return tuple(_of(rule, counts.of(rule.name), counts) for rule in rules)
 
 
 def _of(rule: Rule, counted: RuleCounts, counts: JournalCounts) -> Evidence:

@@ -39,6 +39,9 @@ class RuleCounts(BaseModel):
     last_at_s: float | None = None
 
 
+_NOT_MET = RuleCounts(requests=0, completed=0, max_real_bytes=0, max_wire_bytes=0, max_duration_s=0)
+
+
 class LatencyCounts(BaseModel):
     """How many requests took how long: `counts[n]` up to `le_s[n]` seconds and more than the bound before it.
 
@@ -78,6 +81,10 @@ class JournalCounts(BaseModel):
     latency: LatencyCounts = LatencyCounts()
     upstream: UpstreamCounts = UpstreamCounts()
     rules: dict[str, RuleCounts]
+
+    def of(self, rule: str) -> RuleCounts:
+        """Of one rule; one that the journal does not know, as it was removed, met nothing."""
+        return self.rules.get(rule, _NOT_MET)
 
 
 class MockState(BaseModel):

@@ -105,7 +105,8 @@ def test_a_rule_with_both_has_to_show_both() -> None:
     assert evidence(both, {"by_status": {"504": 1}}, max_queued=3).acted is True
 
 
-def test_a_rule_that_the_journal_does_not_know_has_no_evidence() -> None:
+def test_a_rule_that_the_journal_does_not_know_did_not_fire() -> None:
     rule = Rule.model_validate({"name": "other", "do": {"status": 504}})
     counts = JournalCounts.model_validate({"requests": 0, "in_flight": 0, "by_status": {}, "rules": {}})
-    assert rule_evidence([rule], counts) == ()
+    (found,) = rule_evidence([rule], counts)
+    assert (found.fault, found.fired, found.requests) == ("other", False, 0)
