@@ -6,11 +6,15 @@ _CLASS = r"[A-Z]\w*"
 _TIMEOUT = re.compile(
     # An exception's class, in Java's and in Python's words; `requests` leaves the ending out.
     rf"\b(?=\w*(?:Timeout|TimedOut|DeadlineExceeded))(?:{_CLASS}(?:Exception|Error)\b|(?<=\.){_CLASS}Timeout\b)"
-    # The code of librdkafka, on which most clients of Kafka are built.
-    r"|\bcode=\w*TIMED_OUT\b"
+    # The codes of librdkafka, on which most clients of Kafka are built.
+    r"|\bcode=\w*(?:TIMED_OUT|MAX_POLL_EXCEEDED)\b"
+    # A consumer that came back too late from its work: the group went on without it.
+    r"|\bCommitFailed(?:Exception|Error)\b"
+    # A driver's words of a worker that it heard nothing of.
+    r"|\bheartbeat timed out after \d+"
 )
 
 
 def names_timeout(failure: str) -> bool:
-    """By the class of the exception that it tells of, not by its other words: a setting may be called a timeout."""
+    """By the class or code of what it tells of, not by any word: a setting may be called a timeout."""
     return _TIMEOUT.search(failure) is not None

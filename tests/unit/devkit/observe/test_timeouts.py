@@ -14,6 +14,10 @@ from devkit.observe.timeouts import names_timeout
         "org.apache.kafka.clients.Nested$TimeoutException: x",
         'KafkaException: KafkaError{code=_TIMED_OUT,val=-185,str="Local: Timed out"}',
         "grpc.DeadlineExceededError: x",
+        'KafkaException: KafkaError{code=_MAX_POLL_EXCEEDED,val=-147,str="Application maximum poll interval exceeded"}',
+        "org.apache.kafka.clients.consumer.CommitFailedException: Offset commit cannot be completed",
+        "kafka.errors.CommitFailedError: the group has rebalanced",
+        "SparkException: ExecutorLostFailure (executor 1 exited) Reason: Executor heartbeat timed out after 130000 ms",
     ],
 )
 def test_a_timeout(failure: str) -> None:
@@ -26,6 +30,7 @@ def test_a_timeout(failure: str) -> None:
         "query failed: org.apache.kafka.common.errors.RecordTooLargeException: larger than max.request.size",
         "query could not begin: unknown setting spark.network.timeout",
         "IllegalArgumentException: requestTimeout is negative",
+        "ConfigException: heartbeat timed out after is no setting, max.poll.interval.ms is",
         "pipeline.errors.ConfigError: retry.Timeouts is no setting",
         "",
     ],
