@@ -9,7 +9,9 @@ from devkit.expectations.base import NOTHING, Finding
 from devkit.expectations.of_program import OfProgram
 from devkit.headroom.shortage import Window
 from devkit.observe.arm import ArmObservation
+from devkit.observe.logs import LoggedException
 from devkit.observe.sight import Sight
+from devkit.observe.timeouts import names_timeout
 from located_config.count import times
 
 
@@ -35,7 +37,7 @@ class _Exception:
     def judge(self, argument: ExceptionPattern, observation: ArmObservation) -> Finding:
         expected = f"{argument.class_}: …{argument.message}…" if argument.message else argument.class_
         of_class = [line for line in observation.exceptions if line.class_name == argument.class_]
-        matching = [line for line in of_class if argument.message in line.message]
+        matching = _matching(argument, observation)
         if matching:
             often = f" ({times(len(matching))})" if len(matching) > 1 else ""
             return Finding(self.name, expected, f"{matching[0].class_name}: {matching[0].message}{often}", holds=True)
@@ -43,8 +45,19 @@ class _Exception:
         measured = f"{seen[-1].class_name}: {seen[-1].message}" if seen else "no exception"
         return Finding(self.name, expected, measured, holds=False)
 
-    def depends_on_time(self, argument: ExceptionPattern, observation: ArmObservation) -> Window | None:  # noqa: ARG002
-        return None
+    def depends_on_time(self, argument: ExceptionPattern, observation: ArmObservation) -> Window | None:
+        """That it is a client's timeout does; any other would have come later too."""
+        matching = _matching(argument, observation)
+        is_of_time = matching and all(names_timeout(f"{line.class_name}: {line.message}") for line in matching)
+        return "commit" if is_of_time else None
+
+
+def _matching(argument: ExceptionPattern, observation: ArmObservation) -> list[LoggedException]:
+    return [
+        line
+        for line in observation.exceptions
+        if line.class_name == argument.class_ and argument.message in line.message
+    ]
 
 
 EXCEPTION = _Exception()

@@ -8,6 +8,7 @@ import pytest
 from devkit.expectations import EXPECTATIONS, Expectation
 from devkit.headroom.shortage import Window
 from devkit.observe.figures import FlatCommit
+from devkit.observe.logs import LoggedException
 from tests.unit.devkit.observed import an_audit, an_observation, some_figures
 
 STALLED = "no commit within 12 s: batch 0 is still at work"
@@ -81,6 +82,17 @@ def test_a_failure_that_is_a_timeout_does() -> None:
     timed_out = replace(OBSERVED, failures=("too large", TIMED_OUT))
     assert expecting("failure", {"message": "Expiring"}).depends_on_time(timed_out) == "commit"
     assert expecting("failure", {"message": "too large"}).depends_on_time(timed_out) is None
+
+
+def test_an_exception_that_is_a_timeout_does() -> None:
+    def window(*messages: str) -> Window | None:
+        observed = replace(OBSERVED, exceptions=tuple(LoggedException(1, "KafkaException", text) for text in messages))
+        return expecting("exception", {"class": "KafkaException"}).depends_on_time(observed)
+
+    assert (window("code=_TIMED_OUT"), window("code=_TIMED_OUT", "code=MSG_SIZE")) == ("commit", None)
+    expired = replace(OBSERVED, exceptions=(LoggedException(1, "TimeoutException", "Expiring 3 record(s)"),))
+    assert expecting("exception", {"class": "TimeoutException"}).depends_on_time(expired) == "commit"
+    assert expecting("exception", {"class": "TimeoutException", "message": "metadata"}).depends_on_time(expired) is None
 
 
 def test_a_failure_that_is_a_stall_does() -> None:
