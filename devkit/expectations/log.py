@@ -1,7 +1,7 @@
 """How often a program wrote an event on its standard output: `log: {event: order_violation, at_most: 0}`.
 
 Without a bound it is at least once. A program that wrote no event at all may have none to write, so it cannot be
-judged.
+judged. Nor can that one wrote no more than it may, when it crashed for good: it might have written more.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,8 @@ class _Log:
     name: str = "log"
     summary: str = (
         "Number of times that the program wrote the event named `event` on its standard output, as a JSON line. "
-        "Without a bound: at least once. Not observable of a program that wrote no event at all."
+        "Without a bound: at least once. Not observable of a program that wrote no event at all, nor `at_most` of one "
+        "that ended with another exit code than 0 and was not started again."
     )
     example: str = "{event: order_violation, at_most: 0}"
     argument: Any = LoggedEvent
@@ -44,7 +45,11 @@ class _Log:
         if not observation.log:
             unknown = "n/a: not observable: it wrote no event on standard output"
             return Finding(self.name, expected, unknown, holds=None)
-        return Finding(self.name, expected, f"{count}", argument.admits(count))
+        holds, code = argument.admits(count), observation.ended_with
+        if holds and argument.at_most is not None and code:
+            crashed = f"{count} until it ended with exit code {code} and was not started again"
+            return Finding(self.name, expected, crashed, holds=None)
+        return Finding(self.name, expected, f"{count}", holds)
 
     def depends_on_time(self, argument: LoggedEvent, observation: ArmObservation) -> Window | None:  # noqa: ARG002
         return "arm"

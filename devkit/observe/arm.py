@@ -81,7 +81,8 @@ class ArmObservation:
     without offsets, `left` stands in for them. `caveats` say what was done by hand to the arm, so that it shows
     nothing of the scenario. `metrics` is what the pipeline's own endpoint showed, and `tried_first` is None where no
     start was tried. `programs` has each of them where there are several; what else is said of a program is of the
-    first. `log` counts the events on its standard output by name. `complaints` are what the programs said first when
+    first. `log` counts the events on its standard output by name, and `ended_with` is the exit code with which it was
+    over before the arm's end, None where it was not. `complaints` are what the programs said first when
     something went wrong, in the order of time.
     """
 
@@ -108,6 +109,7 @@ class ArmObservation:
     programs: tuple[ProgramObservation, ...] = ()
     log: Mapping[str, int] = field(default_factory=dict)
     complaints: tuple[Complaint, ...] = ()
+    ended_with: int | None = None
 
     def of(self, program: ProgramObservation) -> Self:
         """With what is observed of a program itself from that one; topics, upstream and audit stay the first one's."""
@@ -119,6 +121,7 @@ class ArmObservation:
             failures=program.failures,
             stalls=program.stalls,
             log=program.log,
+            ended_with=program.ended_with,
             unseen=program.unseen | (self.unseen & UPSTREAM),
             figures=self.figures.model_copy(update={"container": program.container}),
         )

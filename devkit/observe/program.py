@@ -36,3 +36,8 @@ class ProgramObservation:
     peak_memory_bytes: int | None = None
     mean_cpu_cores: float | None = None
     container: ContainerFigures | None = None
+
+    @property
+    def ended_with(self) -> int | None:
+        """The exit code of one that is over; None of one that ran to the arm's end."""
+        return self.exit_codes[-1] if self.is_over and self.exit_codes else None

@@ -75,6 +75,11 @@ class Supervisor:
         """Whether its process has ended and will not be started again."""
         return self._is_over
 
+    @property
+    def ended_with(self) -> int | None:
+        """The exit code of one that is over; None of one that is not."""
+        return self.exit_codes[-1] if self._is_over and self.exit_codes else None
+
     def start(self, launch: Launch) -> None:
         """First start: a new checkpoint, from the beginning of the source."""
         self._launch = launch

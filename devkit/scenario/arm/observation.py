@@ -39,6 +39,7 @@ def observation(arm: Arm) -> ArmObservation:
         stalls=tuple(main.state.stalls),
         programs=programs(arm, unseen),
         log=dict(main.state.log),
+        ended_with=main.supervisor.ended_with,
         complaints=complaints(arm),
         last_sample=state.sample,
         figures=measure(

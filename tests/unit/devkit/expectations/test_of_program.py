@@ -105,6 +105,31 @@ def test_of_one_that_was_never_started_nothing_is_known(name: str, argument: dic
     assert "program late was never started" in found.measured
 
 
+@pytest.mark.parametrize(
+    ("bound", "ended", "holds"),
+    [
+        ({"at_most": 0}, {"is_over": True, "exit_codes": (1,)}, None),
+        ({"at_least": 0, "at_most": 2}, {"is_over": True, "exit_codes": (0, 1)}, None),
+        ({"at_least": 0}, {"is_over": True, "exit_codes": (1,)}, True),
+        ({"at_least": 1, "at_most": 2}, {"is_over": True, "exit_codes": (1,)}, False),
+        ({"at_most": 0}, {"is_over": True, "exit_codes": (1, 0)}, True),
+        ({"at_most": 0}, {"exit_codes": (1,)}, True),
+    ],
+)
+def test_of_one_that_crashed_for_good_nobody_knows_that_it_had_no_more_to_write(
+    bound: dict[str, int], ended: dict[str, Any], holds: bool | None
+) -> None:
+    observed = an_observation(programs=(a_program("html"), a_program("checker", **ended)))
+    found = Expectation.model_validate({"log": {"program": "checker", "event": "failed", **bound}}).judge(observed)
+    assert found.holds is holds
+    assert (found.measured == "0 until it ended with exit code 1 and was not started again") is (holds is None)
+
+
+def test_the_first_ones_exit_code_is_the_arms_own() -> None:
+    found = Expectation.model_validate({"log": {"event": "failed", "at_most": 0}})
+    assert found.judge(an_observation(log={"started": 1}, ended_with=1)).holds is None
+
+
 def test_whether_time_decides_is_the_programs_own_as_well() -> None:
     def window(program: str) -> object:
         return Expectation.model_validate({"restarts": {"program": program, "at_most": 0}}).depends_on_time(SEVERAL)

@@ -314,6 +314,7 @@ class TestPolicy:
         said = [event.event for event in supervisor.poll()]
         assert said == ["process_restarted"] * restarts
         assert (supervisor.restarts, supervisor.is_over) == (restarts, not restarts)
+        assert supervisor.ended_with == (None if restarts else exit_code)
         assert supervisor.exit_codes == [exit_code]
         assert guardian.started[0].stdout.name == "reader-1.out"
 
@@ -331,7 +332,7 @@ class TestPolicy:
         supervisor.start(PIPELINE)
         guardian.started[0].exit_code = 3
         assert list(supervisor.poll()) == [ProcessEnded(process=1, exit_code=3)]
-        assert supervisor.is_over
+        assert (supervisor.is_over, supervisor.ended_with) == (True, 3)
 
     def test_what_writes_no_events_is_not_read(self, guardian: FileGuardian, tmp_path: Path) -> None:
         view = cast(View, SimpleNamespace(writes_events=False))
