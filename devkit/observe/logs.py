@@ -68,7 +68,10 @@ class LineTail:
         self._offset = 0
 
     def new_events(self) -> Iterator[PipelineEvent | UnknownLine]:
-        """Of whole lines only; what is not a JSON object with an `event` (a library that prints) is left out."""
+        """Of whole lines, and of a last one that only lacks its newline: its program may have ended without one.
+
+        What is not a JSON object with an `event` (a library that prints) is left out.
+        """
         try:
             with self._path.open("rb") as file:
                 file.seek(self._offset)
@@ -80,6 +83,10 @@ class LineTail:
         for line in data[:end].splitlines():
             if (event := _event(line)) is not None:
                 yield event
+        # No part of an object is an object: a line of which half is written stays for the next look.
+        if (event := _event(data[end:])) is not None:
+            self._offset += len(data) - end
+            yield event
 
 
 def _event(line: bytes) -> PipelineEvent | UnknownLine | None:

@@ -86,6 +86,10 @@ class ProgramRun:
     def stop(self) -> None:
         self.supervisor.stop()
 
+    def rest(self) -> Iterator[ProgramEvent]:
+        """As the supervisor's."""
+        return self.supervisor.rest()
+
     def complaints(self) -> tuple[Complaint, ...]:
         """What it said first when something went wrong; empty where it said nothing."""
         said = self.state.complaints

@@ -16,11 +16,11 @@ from devkit.guardian import Guardian, ManagedProcess
 from devkit.observe.complaint import Complaint
 from devkit.observe.kit_events import ProcessEnded, ProcessOverLimit, ProcessRestarted, ProgramEvent
 from devkit.observe.log_end import in_short
-from devkit.observe.logs import LineTail, LoggedException, exceptions_in
+from devkit.observe.logs import LineTail, LoggedException, UnknownLine, exceptions_in
 from devkit.observe.program import ONLY
 from devkit.programs.launch import Launch
 from devkit.programs.view import View
-from pipeline.events import Started
+from pipeline.events import Failed, PipelineEvent, Started
 
 Restart = Literal["always", "on-failure", "never"]
 
@@ -53,6 +53,7 @@ class Supervisor:
         self._is_over = False
         self._processes: list[ManagedProcess] = []
         self._tail: LineTail | None = None
+        self._unread: list[PipelineEvent | UnknownLine] = []
         self._restart_at: float | None = None
         self._has_begun = False
         self.exit_codes: list[int] = []
@@ -135,8 +136,18 @@ class Supervisor:
         """Kill the process and all below it. The protocol handles crashes, so nothing is lost by that."""
         if self._container is not None:
             self._container.stop()
+        if self._tail is not None:
+            self._unread += self._tail.new_events()
         if self._processes:
             self._processes[-1].kill_tree()
+
+    def rest(self) -> Iterator[ProgramEvent]:
+        """Once it is stopped: what the program said since the last `poll`. The kill is no end that is told."""
+        yield from self._unread
+        self._unread = []
+        if self._tail is not None:
+            # A driver whose JVM is killed before it may still say that it failed: the kill did that.
+            yield from (event for event in self._tail.new_events() if not isinstance(event, Failed))
 
     def exceptions(self) -> tuple[LoggedException, ...]:
         return tuple(

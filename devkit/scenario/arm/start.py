@@ -28,8 +28,14 @@ def start_due(arm: Arm) -> None:
 
 
 def stop(arm: Arm) -> None:
-    """End the hooks, then the programs; the last sample is of what they left. Raises StackError."""
+    """End the hooks, then the programs, and hear their last words; the last sample is of what they left.
+
+    Raises StackError.
+    """
     arm.stopping.close()
+    for run in arm.programs:
+        for line in run.rest():
+            arm.events[run.name].take(line)
     arm.pause("arm-end")
     for run in arm.programs:
         run.state.process = None

@@ -118,6 +118,14 @@ class TestTail:
         (tmp_path / "out").write_text('{"event": "a"}\n')
         assert list(tail.new_events()) == [UnknownLine("a", {})]
 
+    def test_a_last_line_without_its_newline(self, tmp_path: Path) -> None:
+        tail, path = LineTail(tmp_path / "out"), tmp_path / "out"
+        path.write_text('{"event": "a"}\n{"event": "b"}')
+        assert list(tail.new_events()) == [UnknownLine("a", {}), UnknownLine("b", {})]
+        with path.open("a") as file:
+            file.write('\n{"event": "c"}\n')
+        assert list(tail.new_events()) == [UnknownLine("c", {})]
+
     @pytest.mark.parametrize(
         "noise", ["hello", "", "[1, 2]", '"text"', "12", "null", '{"half": ', '{"event": 5}', "{}"]
     )

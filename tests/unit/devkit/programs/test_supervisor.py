@@ -20,7 +20,7 @@ from devkit.programs.spark.view import SparkView
 from devkit.programs.state import ProgramState
 from devkit.programs.supervisor import Restart, Supervisor
 from devkit.programs.view import View
-from pipeline.events import BatchStarted, Started
+from pipeline.events import BatchStarted, Failed, Started
 from tests.unit.devkit.programs.file_guardian import FileGuardian
 
 
@@ -110,6 +110,29 @@ def test_the_end_is_told_once_with_its_exit_code(supervisor: Supervisor, guardia
     assert list(supervisor.poll()) == [ProcessEnded(process=1, exit_code=-9)]
     assert list(supervisor.poll()) == []
     assert supervisor.exit_codes == [-9]
+
+
+def test_the_rest_is_what_was_said_since_the_last_look(supervisor: Supervisor, guardian: FileGuardian) -> None:
+    begin(supervisor, guardian)
+    guardian.started[0].says({"event": "batch_started", "batch": 0}, {"event": "failed", "error": "too large"})
+    supervisor.stop()
+    guardian.started[0].says({"event": "batch_started", "batch": 1})
+    assert list(supervisor.rest()) == [BatchStarted(batch=0), Failed(error="too large"), BatchStarted(batch=1)]
+    assert list(supervisor.rest()) == []
+
+
+def test_the_kill_of_the_stop_is_no_end_and_no_failure(supervisor: Supervisor, guardian: FileGuardian) -> None:
+    begin(supervisor, guardian)
+    supervisor.stop()
+    guardian.started[0].exit_code = -9
+    guardian.started[0].says({"event": "failed", "error": "the JVM is gone"})
+    assert list(supervisor.rest()) == []
+    assert (supervisor.exit_codes, supervisor.starts) == ([], 1)
+
+
+def test_one_that_was_never_started_has_no_rest(supervisor: Supervisor) -> None:
+    supervisor.stop()
+    assert list(supervisor.rest()) == []
 
 
 def test_what_outlives_the_driver_is_ended_before_the_restart(

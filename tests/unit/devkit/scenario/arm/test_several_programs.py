@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import psutil
 import pytest
@@ -14,8 +14,9 @@ from devkit.observe.sight import SIGHTS
 from devkit.programs.command import view as view_module
 from devkit.programs.run import ProgramRun
 from devkit.programs.spark import place as place_module
+from devkit.scenario.arm import start as start_module
 from devkit.scenario.arm.observation import programs
-from devkit.scenario.arm.start import start_due
+from devkit.scenario.arm.start import start_due, stop
 from devkit.scenario.load import load_scenario
 from devkit.stack.stack import Stack
 from tests.unit.devkit.programs.file_guardian import FileGuardian
@@ -121,6 +122,25 @@ def test_what_each_says_is_counted(stage: Stage, guardian: FileGuardian) -> None
     poll(stage)
     html, reader, once = programs(stage.arm, frozenset())
     assert (html.log, reader.log, once.log) == ({"started": 1, "batch_started": 1}, {}, {"checked": 2})
+
+
+def test_what_each_says_until_it_is_stopped_is_counted(
+    stage: Stage, guardian: FileGuardian, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(start_module, "take_sample", lambda *_, **__: None)
+    stage.arm.context = replace(stage.arm.context, pauses=cast(Any, SimpleNamespace(at=lambda *_: None)))
+    start_due(stage.arm)
+    guardian.started[0].says({"event": "started", "start": "earliest"})
+    poll(stage)
+    guardian.started[0].says({"event": "order_violation"})
+    guardian.started[1].stdout.write_text('{"event": "checked"}')
+    for run in stage.arm.programs:
+        stage.arm.stopping.callback(run.stop)
+    stop(stage.arm)
+    html, reader, once = programs(stage.arm, frozenset())
+    assert (html.log, reader.log, once.log) == ({"started": 1, "order_violation": 1}, {}, {"checked": 1})
+    assert (html.failures, html.exit_codes, html.restarts) == ((), (), 0)
+    assert not named(stage, "html").is_running
 
 
 def test_processes_are_found_by_role(stage: Stage, guardian: FileGuardian) -> None:
