@@ -92,10 +92,13 @@ def environment_for(*kinds: Kind) -> dict[str, str]:
     return {VARIABLE: os.pathsep.join(one.source for one in loaded_with(*kinds))}
 
 
-def source_of(module: str) -> str:
-    """Of the loaded extension with this module: what loads it in another process; empty for any other module."""
+def source_of(kind: Kind, name: str) -> str:
+    """Of the loaded extension that added this: what loads it in another process; empty where none did.
+
+    The extension may only register what another module defines, or import the module that registers it.
+    """
     found = (one for one in _loaded.values() if isinstance(one, Extension))
-    return next((one.source for one in found if _is_of(module, one.module)), "")
+    return next((one.source for one in found if any((a.kind, a.name) == (kind, name) for a in one.additions)), "")
 
 
 def _source(written: str, directory: Path) -> str:

@@ -30,7 +30,7 @@ class Entry(BaseModel):
     fault: str
     module: str
     extension: str = ""
-    """What loads the module in another process, where that is not its name."""
+    """What registers the fault in another process, where it is one that an extension added."""
     asked: str
     began: datetime
     plans: tuple[Undo, ...] = ()
@@ -108,7 +108,7 @@ class Journal:
             name=name,
             fault=fault.name,
             module=type(fault).__module__,
-            extension=source_of(type(fault).__module__),
+            extension=source_of("fault on a part", fault.name),
             asked=str(fault),
             began=datetime.now(UTC),
             holder=holder,

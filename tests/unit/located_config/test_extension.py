@@ -169,10 +169,17 @@ class TestOtherProcesses:
         load_from_environment({VARIABLE: ""})
         assert set(JOBS) == {"own"}
 
-    def test_the_source_of_a_module(self, write: Write, tmp_path: Path) -> None:
+    def test_the_source_of_what_was_added(self, write: Write, tmp_path: Path) -> None:
         path = write("mine.py", MINE)
-        assert source_of(load_extension("mine.py", tmp_path).module) == str(path)
-        assert source_of("devkit.faults") == ""
+        load_extension("mine.py", tmp_path)
+        assert source_of("job", "mine") == str(path)
+        assert source_of("job", "own") == source_of("expectation", "mine") == ""
+
+    def test_the_source_of_what_a_module_added_that_it_imports(self, write: Write, tmp_path: Path) -> None:
+        write("below_mine.py", MINE)
+        path = write("mine.py", "import below_mine\n")
+        load_extension("mine.py", tmp_path)
+        assert source_of("job", "mine") == str(path)
 
 
 class TestInstalledPackages:

@@ -1,18 +1,19 @@
 import os
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from devkit.faults import registry
+from devkit.faults import registry, undo
 from devkit.faults.fault import Undo
 from devkit.faults.journal import Journal, Page, journals
 from devkit.faults.undo import Undone, heal_faults, undo_ended, undo_lapsed
 from devkit.guardian import lease
 from devkit.guardian.state import RunState
 from located_config import extension
-from located_config.extension import load_extension
+from located_config.extension import VARIABLE, load_extension
 from tests.unit.devkit.faults.fakes import DONE, Noted
 
 LONG_AGO = time.time() - lease.LEASE.total_seconds() - 5
@@ -163,6 +164,49 @@ def test_a_fault_of_an_extension_is_undone_where_it_is_not_loaded(
     (undone,) = heal_faults()
     assert undone.why == ""
     assert not scribbled.exists()
+
+
+@pytest.fixture
+def registering(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An extension that registers a fault which another module defines."""
+    monkeypatch.setattr(registry.FAULTS, "_by_name", dict(registry.FAULTS))
+    monkeypatch.setattr(extension, "_loaded", {})
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "scribbling.py").write_text(EXTENSION.replace("@register\n", ""))
+    mine = tmp_path / "mine.py"
+    mine.write_text("from devkit.faults import register\nfrom scribbling import Scribbled\n\nregister(Scribbled)\n")
+    yield mine
+    sys.modules.pop("scribbling", None)
+
+
+def test_a_fault_that_its_extension_only_registers_is_undone_where_it_is_not_loaded(
+    registering: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load_extension(str(registering), tmp_path)
+    found = Journal("run1").open("a", registry.FAULTS["scribbled"]())
+    scribbled = tmp_path / "scribbled"
+    scribbled.touch()
+    found.plan(Undo(data={"file": str(scribbled)}, outlives_run=True))
+    assert (found.entry.module, found.entry.extension) == ("scribbling", str(registering))
+    monkeypatch.setattr(extension, "_loaded", {})
+    monkeypatch.delitem(registry.FAULTS._by_name, "scribbled")
+    (undone,) = heal_faults()
+    assert undone.why == ""
+    assert not scribbled.exists()
+
+
+@pytest.mark.parametrize(("beside", "known"), [("", True), ("gone.py", False)])
+def test_the_process_that_undoes_has_the_extensions_that_load(
+    registering: Path, monkeypatch: pytest.MonkeyPatch, beside: str, known: bool
+) -> None:
+    page("a")
+    monkeypatch.setenv(VARIABLE, os.pathsep.join(filter(None, [beside and f"./{beside}", str(registering)])))
+    monkeypatch.setattr(sys, "argv", ["undo", "run1", "ended"])
+    with pytest.raises(SystemExit) as left_with:
+        undo.main()
+    assert left_with.value.code == 0
+    assert ("scribbled" in registry.FAULTS) == known
+    assert left() == []
 
 
 def test_an_extension_that_is_gone_is_named(tmp_path: Path) -> None:
