@@ -17,7 +17,7 @@ _OF_MAIN: frozenset[Sight] = frozenset({"offsets", "deferrals", "sources"})
 
 
 def observation(arm: Arm) -> ArmObservation:
-    """Of an arm that has come to its end."""
+    """Of an arm that has come to its end. Raises StackError."""
     state, main, found = arm.state, arm.main, arm.state.collection
     assert state.counts is not None
     assert state.end is not None
@@ -114,8 +114,14 @@ def _unseen_of(arm: Arm, run: ProgramRun) -> frozenset[Sight]:
 
 
 def by_hand(arm: Arm) -> tuple[str, ...]:
-    """The faults that are not the scenario's, as caveats."""
+    """The faults that are not the scenario's, and those of it that are gone, as caveats. The mock keeps a rule that is
+    over, so one that it does not have was removed, maybe after it had met requests.
+    """
     assert arm.state.counts is not None
-    ours = {rule.name for rule in arm.scenario.mock.rules}
+    ours = [rule.name for rule in arm.scenario.mock.rules]
+    standing = {rule.name for rule in arm.context.stack.mock_api.rules()}
     strangers = [name for name in arm.state.counts.rules if name not in ours]
-    return tuple(f"fault {name!r} was put in by hand" for name in (*strangers, *arm.faults.by_hand))
+    return (
+        *(f"fault {name!r} was put in by hand" for name in (*strangers, *arm.faults.by_hand)),
+        *(f"fault {name!r} was removed by hand" for name in ours if name not in standing),
+    )

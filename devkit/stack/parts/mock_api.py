@@ -124,13 +124,16 @@ class MockApi:
 
     def replace_pages(self, *, seed: int, catalog: Sequence[CatalogPage]) -> None:
         """Replace pages and empty the journal; rules stay, and begin afresh."""
-        state = MockState.model_validate_json(self._call("GET", "/__mock/state"))
-        self.populate(seed=seed, catalog=catalog, rules=state.rules)
+        self.populate(seed=seed, catalog=catalog, rules=self.rules())
 
     def populate_again(self) -> None:
         """Give a mock that was started again the pages and rules it had; its journal and attempts begin afresh."""
         if self._state is not None:
             self._call("PUT", "/__mock/state", json=self._state)
+
+    def rules(self) -> tuple[Rule, ...]:
+        """All that it has, also those that are over."""
+        return MockState.model_validate_json(self._call("GET", "/__mock/state")).rules
 
     def counts(self) -> JournalCounts:
         return JournalCounts.model_validate_json(self._call("GET", "/__mock/journal/counts"))

@@ -29,6 +29,7 @@ from devkit.stack.parts.mock_api import JournalCounts, RuleCounts
 from devkit.stack.stack import Stack
 from devkit.stack.topics import TopicEnds
 from devkit.traffic.publish import Publisher
+from mockapi.rules.model import Rule
 from tests.unit.devkit.observe.fake_s3 import FakeS3
 
 COUNTED = RuleCounts(
@@ -50,6 +51,7 @@ class Stage:
     output: io.StringIO
     directory: Path
     counts: JournalCounts
+    rules: list[Rule]
     ends: dict[str, dict[int, int]] = field(default_factory=dict)
     published: int = 0
     done: bool = False
@@ -98,11 +100,12 @@ def set_up(scenario: Scenario, directory: Path, *, program: Program | None = Non
     """Its incident arm, with `directory` for the run's."""
     store, output = FakeS3(), io.StringIO()
     counts = JournalCounts(requests=9, in_flight=1, by_status={}, rules={"huge page": COUNTED})
+    rules = list(scenario.mock.rules)
     stack = SimpleNamespace(
         proxy=None,
         kafka=SimpleNamespace(bootstrap=TOLD, direct=DIRECT),
         object_store=SimpleNamespace(endpoint="http://127.0.0.1:1", client=lambda: store),
-        mock_api=SimpleNamespace(endpoint="http://127.0.0.1:1", counts=lambda: counts),
+        mock_api=SimpleNamespace(endpoint="http://127.0.0.1:1", counts=lambda: counts, rules=lambda: tuple(rules)),
         prefix="",
         parts={},
         excused=lambda _name: nullcontext(),
@@ -111,4 +114,4 @@ def set_up(scenario: Scenario, directory: Path, *, program: Program | None = Non
         guardian, programs = cast(Guardian, SimpleNamespace(run_id="run-of-test")), programs_of(scenario, program)
         context = RunContext(guardian, cast(Stack, stack), timeline, Progress(output), directory, programs)
         arm = Arm(context, scenario, "incident", cast(ScenarioTraffic, SimpleNamespace(count=161)))
-        yield Stage(arm, store, output, directory, counts)
+        yield Stage(arm, store, output, directory, counts, rules)

@@ -17,6 +17,13 @@ def test_a_fault_that_was_put_in_by_hand_is_told(stage: Stage) -> None:
     assert by_hand(stage.arm) == ("fault 'status-504' was put in by hand",)
 
 
+def test_a_fault_that_was_removed_by_hand_is_told(stage: Stage) -> None:
+    stage.arm.state.counts = stage.counts
+    removed = stage.rules.pop()
+    assert removed.name in stage.counts.rules  # it had met requests before
+    assert by_hand(stage.arm) == (f"fault {removed.name!r} was removed by hand",)
+
+
 def test_what_a_fault_took_from_sight_is_not_seen(stage: Stage) -> None:
     stage.arm.deferrals = cast(Deferrals, SimpleNamespace())
     assert unseen_of(stage.arm) == frozenset()

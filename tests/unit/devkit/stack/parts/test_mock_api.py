@@ -108,6 +108,12 @@ def test_other_pages_leave_the_rules_as_they_are(server: Server, mock: MockApi) 
     assert [Rule.model_validate(one) for one in body["rules"]] == [Rule.model_validate(rule)]
 
 
+def test_rules(server: Server, mock: MockApi) -> None:
+    rule = {"name": "slow", "do": {"latency": "40ms"}}
+    server.answers["/__mock/state"] = 200, json.dumps({"seed": 1, "pages": 5, "rules": [rule], "requests": 9})
+    assert mock.rules() == (Rule.model_validate(rule),)
+
+
 def test_counts(server: Server, mock: MockApi) -> None:
     server.answers["/__mock/journal/counts"] = 200, json.dumps(COUNTS)
     assert mock.counts() == JournalCounts.model_validate(COUNTS)
