@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 README = Path(__file__).parents[1] / "README.md"
-_GAP = "[…]"
+_GAP = re.compile(r"\[…\]|\n(?= *\d+\.\ds )")  # between two lines of progress there may always be others
 _FIGURES = re.compile(r"\d[\d,.:]*")
 _STAMP = re.compile(r"\d{8}T\d{6}Z")
 
@@ -13,7 +13,7 @@ def sample() -> list[str]:
     """The parts of the first console block below its command, between the gaps that it shows."""
     block = re.search(r"```console\n\$ [^\n]+\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
     assert block, "the README shows a command and its output"
-    return [part for part in (" ".join(text.split()) for text in block[1].split(_GAP)) if part]
+    return [part for part in (" ".join(text.split()) for text in _GAP.split(block[1])) if part]
 
 
 def missing_from(output: str) -> list[str]:
