@@ -4,7 +4,6 @@ The kit loads all of them, as it checks what a scenario says. The mock gets thos
 those with jobs: neither needs the kit.
 """
 
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -12,7 +11,8 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from devkit.errors import UsageError
 from devkit.yaml_input import refused
-from located_config.extension import ExtensionError, load_extension, load_from_environment, load_installed
+from located_config import extension
+from located_config.extension import ExtensionError, load_extension
 from located_config.problem import Problem
 from located_config.registry import Kind, additions
 
@@ -24,10 +24,7 @@ GROUPS = ("enrichment_devkit.extensions", "enrichment_mockapi.extensions", "enri
 def load_extensions(written: Sequence[str] = ()) -> None:
     """Those of installed packages, of the environment, and those written on the command line. Raises UsageError."""
     try:
-        load_installed(*GROUPS)
-        load_from_environment(os.environ)
-        for one in written:
-            load_extension(one, Path.cwd())
+        extension.load_extensions(GROUPS, written)
     except ExtensionError as error:
         raise UsageError(f"{error}", hint=error.hint) from error
 

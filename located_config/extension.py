@@ -13,7 +13,7 @@ import importlib.util
 import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -63,6 +63,16 @@ def load_extension(written: str, directory: Path) -> Extension:
     if isinstance(found, ExtensionError):
         raise found
     return found
+
+
+def load_extensions(groups: Sequence[str], written: Sequence[str]) -> None:
+    """Those of installed packages, by the groups of their entry points, of the process's environment, and those written
+    on a command line. Raises ExtensionError.
+    """
+    load_installed(*groups)
+    load_from_environment(os.environ)
+    for one in written:
+        load_extension(one, Path.cwd())
 
 
 def load_from_environment(environment: Mapping[str, str]) -> None:

@@ -1,11 +1,10 @@
 """The user's own faults of the mock: see `located_config.extension`."""
 
 import argparse
-import os
 from collections.abc import Sequence
-from pathlib import Path
 
-from located_config.extension import ExtensionError, load_extension, load_from_environment, load_installed
+from located_config import extension
+from located_config.extension import ExtensionError
 from mockapi.errors import InputFileError
 
 GROUP = "enrichment_mockapi.extensions"
@@ -26,9 +25,6 @@ def add_option(parser: argparse.ArgumentParser) -> None:
 def load_extensions(written: Sequence[str] = ()) -> None:
     """Those of installed packages, of the environment, and those written. Raises InputFileError."""
     try:
-        load_installed(GROUP)
-        load_from_environment(os.environ)
-        for one in written:
-            load_extension(one, Path.cwd())
+        extension.load_extensions((GROUP,), written)
     except ExtensionError as error:
         raise InputFileError(f"{error}; {error.hint}" if error.hint else str(error)) from error

@@ -2,15 +2,9 @@
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
-from located_config.extension import (
-    ExtensionError,
-    environment_for,
-    load_extension,
-    load_from_environment,
-    load_installed,
-)
+from located_config import extension
+from located_config.extension import ExtensionError, environment_for
 from pipeline.errors import RefusedError
 
 GROUP = "enrichment_pipeline.extensions"
@@ -23,10 +17,7 @@ def load_extensions(written: Sequence[str] = ()) -> None:
     Raises RefusedError.
     """
     try:
-        load_installed(GROUP)
-        load_from_environment(os.environ)
-        for one in written:
-            load_extension(one, Path.cwd())
+        extension.load_extensions((GROUP,), written)
     except ExtensionError as error:
         raise RefusedError(f"{error}", hint=error.hint) from error
     os.environ.update(environment_for("job"))
