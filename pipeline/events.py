@@ -9,7 +9,7 @@ Where a field has another default than None, another program that logs the event
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, Protocol
+from typing import Annotated, ClassVar, Literal, Protocol, get_args
 
 from pydantic import Field
 
@@ -356,3 +356,11 @@ PipelineEvent = Annotated[
     | Failed,
     Field(discriminator="event"),
 ]
+
+EVENT_CLASSES: Mapping[str, type[Event]] = {
+    str(field.default): event
+    for event in get_args(get_args(PipelineEvent)[0])
+    for field in dataclasses.fields(event)
+    if field.name == "event"
+}
+"""The members of the union by the names of their events, in its order."""

@@ -1,13 +1,11 @@
 """The events that a pipeline process logs."""
 
-import dataclasses
 from collections.abc import Iterator
-from typing import get_args
 
 from pydantic import TypeAdapter
 
 from located_config.words import Schema, in_words
-from pipeline.events import Event, PipelineEvent
+from pipeline.events import EVENT_CLASSES, Event
 from reference.markdown import code, page, prose, table
 
 _INTRODUCTION = """\
@@ -18,18 +16,10 @@ event (`event`) and the fields below. A field that has a default may be absent. 
 
 def log_events() -> str:
     """Every event, in the order in which `pipeline.events` declares them."""
-    return page("Log events", _INTRODUCTION, *(_section(one) for one in event_classes()))
+    return page("Log events", _INTRODUCTION, *(_section(name, event) for name, event in EVENT_CLASSES.items()))
 
 
-def event_classes() -> tuple[type[Event], ...]:
-    """The members of the union."""
-    union, *_ = get_args(PipelineEvent)
-    members: tuple[type[Event], ...] = get_args(union)
-    return members
-
-
-def _section(event: type[Event]) -> str:
-    name = next(field.default for field in dataclasses.fields(event) if field.name == "event")
+def _section(name: str, event: type[Event]) -> str:
     rows = table(("field", "value", "default"), _fields(event))
     return "\n\n".join([f"## {name}", prose(event.__doc__ or ""), *([rows] if rows else [])])
 

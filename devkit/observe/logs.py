@@ -1,29 +1,22 @@
 """What a pipeline process wrote: its own lines on standard output, exceptions in Spark's log on standard error."""
 
-import dataclasses
 import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from pipeline.events import PipelineEvent
+from pipeline.events import EVENT_CLASSES, PipelineEvent
 
 # A nested class is named behind its outer one, `KafkaOffsets$StaleException`; a message may be missing.
 _EXCEPTION = re.compile(r"(?:^|: )(?:[a-z_]\w*\.)+(?:\w+\$)*([A-Z]\w*(?:Exception|Error))(?:: (.+)|$)")
 
 _EVENTS: TypeAdapter[PipelineEvent] = TypeAdapter(PipelineEvent)
 
-LOGGED = frozenset(
-    str(field.default)
-    for event in get_args(get_args(PipelineEvent)[0])
-    for field in dataclasses.fields(event)
-    if field.name == "event"
-)
+LOGGED = frozenset(EVENT_CLASSES)
 """The events of the pipeline by name."""
 
 
