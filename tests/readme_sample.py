@@ -6,7 +6,6 @@ from pathlib import Path
 README = Path(__file__).parents[1] / "README.md"
 _GAP = re.compile(r"\[…\]|\n(?= *\d+\.\ds )")  # between two lines of progress there may always be others
 _FIGURES = re.compile(r"\d[\d,.:]*")
-_STAMP = re.compile(r"\d{8}T\d{6}Z")
 
 
 def sample() -> list[str]:
@@ -29,5 +28,5 @@ def missing_from(output: str) -> list[str]:
 
 
 def _pattern(part: str) -> str:
-    literal = [re.escape(piece) for piece in _FIGURES.split(_STAMP.sub("0", part))]
-    return r"\d[\dTZ,.:]*".join(literal)
+    literal = [re.escape(piece) for piece in _FIGURES.split(part)]
+    return _FIGURES.pattern.join(literal)
