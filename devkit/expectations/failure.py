@@ -29,7 +29,7 @@ class _Failure:
     needs: frozenset[Sight] = frozenset({"words"})
 
     def judge(self, argument: FailurePattern, observation: ArmObservation) -> Finding:
-        matching = [text for text in observation.failures if argument.message in text]
+        matching = _matching(argument, observation)
         if matching:
             often = f" ({times(len(matching))})" if len(matching) > 1 else ""
             measured = f"{matching[0]}{often}"
@@ -41,8 +41,12 @@ class _Failure:
         """That no commit came in its time does, and a client's timeout; what else a process says when it fails would
         have come later too.
         """
-        matching = [text for text in observation.failures if argument.message in text]
+        matching = _matching(argument, observation)
         return "commit" if matching and all(is_of_time(text, observation) for text in matching) else None
+
+
+def _matching(argument: FailurePattern, observation: ArmObservation) -> list[str]:
+    return [text for text in observation.failures if argument.message in text]
 
 
 FAILURE = _Failure()

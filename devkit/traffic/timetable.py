@@ -12,22 +12,10 @@ from datetime import timedelta
 from random import Random
 from typing import Literal, get_args
 
+from devkit.traffic.chronicle import LifeKind
 from devkit.traffic.model import TrafficSpec
 
-SlotKind = Literal[
-    "edit",
-    "create",
-    "create_redirect",
-    "move",
-    "move_with_redirect",
-    "delete",
-    "undelete",
-    "visibility_change",
-    "canary",
-    "not_wikitext",
-    "not_json",
-    "not_schema",
-]
+SlotKind = Literal[LifeKind, "canary", "not_json", "not_schema"]
 _DRAWN_KINDS: dict[str, SlotKind] = {kind: kind for kind in get_args(SlotKind)}
 
 
