@@ -80,7 +80,7 @@ mock *args: ready
 # Run the quick tests, or with arguments what these select: just test tests/integration/mockapi
 [no-exit-message]
 test *args: ready
-    @if [ "$#" -gt 0 ]; then pytest "$@"; else pytest -n logical --maxprocesses 8 tests/unit && pytest -m main_path tests/integration tests/conformance; fi
+    @if [ "$#" -gt 0 ]; then pytest "$@"; else pytest -n auto tests/unit && pytest -m main_path tests/integration tests/conformance; fi
 
 # Run what `test` leaves out, but for what takes minutes
 [no-exit-message]

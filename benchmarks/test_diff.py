@@ -18,7 +18,7 @@ from benchmarks.engine.peer_environment import PEERS, peer_python
 from benchmarks.peers.diff_documents import DOCUMENTS, document
 from benchmarks.peers.diff_program import LIBRARIES, LIMIT_S
 from benchmarks.results import keep
-from devkit.observe.audit.patch import apply_patch
+from devkit.observe.truths.patch import apply_patch
 
 ROOT = Path(__file__).parents[1]
 

@@ -94,7 +94,7 @@ def messages(count: int) -> pa.RecordBatch:
 def work(port: int, bound: int, pages: int, buffer: int) -> None:
     """Prints how much resident memory there was when the worker was warm, and at most."""
     from pipeline import worker
-    from pipeline.config import PipelineConfig
+    from pipeline.config.pipeline_config import PipelineConfig
 
     config = PipelineConfig.model_validate(
         {
@@ -143,18 +143,18 @@ def measure(text: str, size: int, bound: int, pages: int, buffer: int = 8 * MIB)
 def main() -> None:
     for size in (MIB, 4 * MIB, 15 * MIB):
         for text in TEXTS:
-            told = f"{text:<9} pages of {size / MIB:.0f} MiB"
+            pages = f"{text:<9} pages of {size / MIB:.0f} MiB"
             grown = {}
             most = max(8 * size, 64 * MIB)
             for bound in (2 * size, most):
                 found = measure(text, size, bound, pages=3 * most // size)
                 assert found["errors"] == 0
                 grown[bound] = found["peak"] - found["warm"]
-                print(f"{told}, bound {bound / MIB:.0f} MiB: grown by {grown[bound] / MIB:.0f} MiB", flush=True)
+                print(f"{pages}, bound {bound / MIB:.0f} MiB: grown by {grown[bound] / MIB:.0f} MiB", flush=True)
             low, high = min(grown), max(grown)
             factor = (grown[high] - grown[low]) / (high - low)
             rest = grown[low] - factor * low
-            print(f"{told}: factor {factor:.2f}, besides {rest / MIB:.0f} MiB", flush=True)
+            print(f"{pages}: factor {factor:.2f}, besides {rest / MIB:.0f} MiB", flush=True)
 
 
 if __name__ == "__main__":

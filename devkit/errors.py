@@ -53,7 +53,7 @@ class DevkitError(Exception):
         self.hint = hint
 
     @property
-    def told(self) -> str:
+    def with_hint(self) -> str:
         """Message and hint: what is missing and what to do next are both on the first line, as a log is often searched
         or cut by lines.
         """
@@ -63,7 +63,7 @@ class DevkitError(Exception):
 
     def render(self) -> str:
         """As the command line prints it."""
-        return f"error: {self.told}"
+        return f"error: {self.with_hint}"
 
 
 class UsageError(DevkitError):
@@ -72,7 +72,7 @@ class UsageError(DevkitError):
     exit_code = USAGE
 
     @property
-    def told(self) -> str:
+    def with_hint(self) -> str:
         """The hint is on a line of its own: there may be several places, each with a line."""
         return f"{self}\nhint: {self.hint}" if self.hint else str(self)
 

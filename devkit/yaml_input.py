@@ -22,7 +22,14 @@ def read_yaml(path: Path) -> CommentedMap:
         raise InvalidFileError(path, [Problem(error.line, error.column, str(error))]) from error
 
 
-def refused(path: Path, document: Any, problems: Iterable[problem.Problem]) -> InvalidFileError:
+def refused(
+    path: Path, document: Any, problems: Iterable[problem.Problem], hint: str | None = None
+) -> InvalidFileError:
     """What is wrong with a document, each thing once and in the order of the file."""
-    placed = dict.fromkeys(Problem(*position(document, one.location), str(one)) for one in problems)
-    return InvalidFileError(path, sorted(placed, key=lambda one: (one.line, one.column)))
+    return InvalidFileError(path, placed(document, problems), hint=hint)
+
+
+def placed(document: Any, problems: Iterable[problem.Problem]) -> list[Problem]:
+    """The problems with their places, each once and in the order of the file."""
+    found = dict.fromkeys(Problem(*position(document, one.location), str(one)) for one in problems)
+    return sorted(found, key=lambda one: (one.line, one.column))

@@ -43,7 +43,10 @@ def parse_duration(value: object) -> timedelta:
         return value
     match = _FORM.fullmatch(value) if isinstance(value, str) else None
     if match is None:
-        raise QuantityError("not a duration", value, f"write {example_number(value, 10)}s ({UNITS})")
+        example = f"{example_number(value, 10)}s"
+        if example == f"{value}s":  # a number without its unit: which was meant, only its writer knows
+            example = f"{value}ms or {example}"
+        raise QuantityError("not a duration", value, f"write {example} ({UNITS})")
     number, unit = match.groups()
     if unit not in _UNITS_US:
         problem = f"unknown unit {unit!r}" if unit else "no unit"

@@ -24,6 +24,7 @@ from zlib import crc32
 from located_config.registry import Addition, Kind, NameTakenError, additions
 
 VARIABLE: Final = "ENRICHMENT_EXTEND"
+_RELATIVE: Final = "a path in a scenario's `extend` is relative to that file, one of --extend to the working directory"
 HINT: Final = "docs/extend.md has a complete example of each kind"
 
 
@@ -132,7 +133,8 @@ def _is_of(module: str, extension: str) -> bool:
 
 def _import_file(path: Path) -> ModuleType:
     if not path.is_file():
-        raise ExtensionError(f"{path}: {'it is a directory' if path.is_dir() else 'there is no such file'}")
+        what = "it is a directory" if path.is_dir() else "there is no such file"
+        raise ExtensionError(f"{path}: {what}", hint=_RELATIVE)
     # The path is part of the name, as several may be called alike.
     name = f"extension_{path.stem.replace('.', '_')}_{crc32(os.fsencode(path)):08x}"
     spec = importlib.util.spec_from_file_location(name, path)
@@ -169,8 +171,8 @@ def _failed(source: str, error: Exception, is_own: Callable[[traceback.FrameSumm
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if is_own(frame)]
     place = f"{own[-1].filename}:{own[-1].lineno}" if own else source
     line = f" (in `{own[-1].line}`)" if own and own[-1].line else ""
-    said = f": {error}" if str(error) else ""
-    return ExtensionError(f"{place}: it cannot be loaded: {type(error).__name__}{said}{line}")
+    text = f": {error}" if str(error) else ""
+    return ExtensionError(f"{place}: it cannot be loaded: {type(error).__name__}{text}{line}")
 
 
 def _package(point: EntryPoint) -> str:

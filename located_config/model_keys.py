@@ -55,4 +55,4 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
         yield annotation
     elif get_origin(annotation) in _HOLDERS or hasattr(annotation, "__metadata__"):
         for inner in get_args(annotation):
-            yield from _models(inner)
+            yield from _models(getattr(inner, "json_schema_input_type", inner))  # what a validator says that it takes

@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-RENAMED = {"unknown_while": "not_found_grace"}
-"""Names that were in use before, and what each is called now: no likeness leads from one to the other."""
+RENAMED = {"unknown_while": "not_found_grace", "duration": "for"}
+"""Names that were in use before, or come to mind first, and what each is called: no likeness leads from one to the
+other.
+"""
 
 LIKE = 0.6
 """How much alike two names have to be, from 0 to 1."""
@@ -13,8 +15,10 @@ LIKE = 0.6
 def nearest(name: str, known: Iterable[str], like: float = LIKE) -> str | None:
     """The known name it was renamed to, or else the most similar; None without either."""
     names = list(known)
-    renamed = RENAMED.get(name)
-    return renamed if renamed in names else next(iter(get_close_matches(name, names, n=1, cutoff=like)), None)
+    if (renamed := RENAMED.get(name)) in names:
+        return renamed
+    folded = {one.casefold(): one for one in names}
+    return folded.get(name.casefold()) or next(iter(get_close_matches(name, names, n=1, cutoff=like)), None)
 
 
 def near_miss(name: str, known: Iterable[str]) -> str:

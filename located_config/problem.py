@@ -6,7 +6,7 @@ Validators give a remedy of their own as `hint` in the context of a PydanticCust
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,10 @@ from located_config.near import near_miss, nearest
 from located_config.place import Location, shown
 
 _SHOWN = 60
+_MISSPELT = 0.85
+"""How much an unknown key has to be like a known one to be a slip in it, and no key of another section."""
 _DESCRIBED = "described"
+_SPACELESS = re.compile(r"(\w+):(\S+)")
 # Pydantic's words for these speak of Python.
 _PLAIN = {
     "missing": "is missing",
@@ -29,7 +32,16 @@ _PLAIN = {
     "list_type": "must be a list",
     "bool_type": "must be true or false",
     "bool_parsing": "must be true or false",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "string_type": "must be text",
 }
+
+Elsewhere = Callable[[Location], str | None]
+"""Of a key that is unknown where it stands: where it belongs, if another section knows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,44 +53,55 @@ class Problem:
     remedy: str | None = None
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         """What is wrong and what to do, without the place."""
         return self.text + (f"; {self.remedy}" if self.remedy else "")
 
     def __str__(self) -> str:
-        return f"{shown(self.location) or '(top)'}: {self.said}"
+        return f"{shown(self.location) or '(top)'}: {self.message}"
 
 
-def problems(error: ValidationError, root: Any, document: Any = None) -> list[Problem]:
+def problems(
+    error: ValidationError, root: Any, document: Any = None, elsewhere: Elsewhere | None = None
+) -> list[Problem]:
     """The problems of `error`, which arose from validating a document as `root`: a model, or a type of models.
 
     Unknown keys come first: a key that is missing is most often one of them, misspelt.
     """
     found = [detail for detail in error.errors(include_url=False) if not is_echo(detail)]
     found.sort(key=lambda detail: detail["type"] != "extra_forbidden")
-    return [described(detail, root, document) for detail in found]
+    return [described(detail, root, document, elsewhere=elsewhere) for detail in found]
 
 
 def in_line(error: ValidationError, root: Any, document: Any = None) -> str:
     """All problems of `error`, each with its place below the top, for an input that people do not write by hand."""
     found = problems(error, root, document)
-    return "; ".join(str(problem) if problem.location else problem.said for problem in found)
+    return "; ".join(str(problem) if problem.location else problem.message for problem in found)
 
 
-def described(detail: ErrorDetails, root: Any, document: Any = None, location: Location | None = None) -> Problem:
+def described(
+    detail: ErrorDetails,
+    root: Any,
+    document: Any = None,
+    location: Location | None = None,
+    elsewhere: Elsewhere | None = None,
+) -> Problem:
     """One of pydantic's errors in plain words; `location` is where the document has it, by default its own."""
-    place = in_document(document, root, detail["loc"]) if location is None else location
+    below = (detail.get("ctx") or {}).get("below", ())
+    place = (*in_document(document, root, detail["loc"]), *below) if location is None else location
     if detail["type"] == "extra_forbidden":
-        return Problem(place, "unknown key", near_miss(str(detail["loc"][-1]), known_keys(root, detail["loc"][:-1])))
+        known = known_keys(root, detail["loc"][:-1])
+        return Problem(place, "unknown key", _of_unknown_key(place, str(detail["loc"][-1]), known, elsewhere))
     context = detail.get("ctx") or {}
     text = str(context.get("problem") or _PLAIN.get(detail["type"]) or _message(detail, context))
-    return Problem(place, text + _got(detail, text), _remedy(detail, context))
+    remedy = _of_bare_key(detail, known_keys(root, detail["loc"])) or _remedy(detail, context)
+    return Problem(place, text + _got(detail, text), remedy)
 
 
 def as_error(problem: Problem) -> PydanticCustomError:
     """For a validator that validates a part by itself: the problem below, which `described` leaves as it is."""
     return PydanticCustomError(
-        _DESCRIBED, "{said}", {"said": problem.said, "problem": problem.text, "hint": problem.remedy}
+        _DESCRIBED, "{message}", {"message": problem.message, "problem": problem.text, "hint": problem.remedy}
     )
 
 
@@ -92,13 +115,31 @@ def is_echo(detail: ErrorDetails) -> bool:
     return detail["type"] == "literal_error" and bool(inside) and isinstance(detail["input"], Mapping | list)
 
 
+def _of_unknown_key(place: Location, key: str, known: list[str], elsewhere: Elsewhere | None) -> str:
+    """What to do about it: a slip in the key itself before one in its place."""
+    if (written := _SPACELESS.fullmatch(key)) and written[1] in known:
+        return f"write a space behind the colon: `{written[1]}: {written[2]}`"
+    if nearest(key, known, like=_MISSPELT) is None and elsewhere and (belongs := elsewhere(place)):
+        return belongs
+    return near_miss(key, known)
+
+
+def _of_bare_key(detail: ErrorDetails, known: list[str]) -> str | None:
+    """`- drained`, where a mapping has to stand: the key of one, without its value."""
+    value = detail["input"]
+    is_key = detail["type"] == "model_type" and isinstance(value, str) and value in known
+    return f"write `{value}: …`, with its value behind the colon" if is_key else None
+
+
 def _message(detail: ErrorDetails, context: Mapping[str, Any]) -> str:
     if detail["type"] == "too_short":
         return "must not be empty" if context["min_length"] == 1 else f"must have at least {context['min_length']}"
     message = detail["msg"].removeprefix("Value error, ")
     if detail["type"] == "literal_error":
         message = message.replace("True", "true").replace("False", "false")
-    return message if detail["type"] == "value_error" else message[:1].lower() + message[1:]
+    if detail["type"] == "value_error":
+        return message
+    return (message[:1].lower() + message[1:]).replace("input should be", "must be")
 
 
 def _got(detail: ErrorDetails, text: str) -> str:
@@ -127,8 +168,12 @@ def _remedy(detail: ErrorDetails, context: Mapping[str, Any]) -> str | None:
     value = detail["input"]
     if detail["type"] == "string_type" and isinstance(value, int | float):
         return "write it in quotes"
+    if detail["type"] in ("tuple_type", "list_type") and value is not None:
+        return f"write [{value}]" if isinstance(value, str) else "write it in brackets, [ ], or each item behind `- `"
     if detail["type"] == "literal_error":
         known = re.findall(r"'([^']*)'", str(context.get("expected", "")))
-        near = nearest(str(value), known)
-        return f"did you mean {near!r}?" if near else None
+        if near := nearest(str(value), known):
+            return f"did you mean {near!r}?"
+        only = known[0] if len(known) == 1 else {"True": "true", "False": "false"}.get(str(context.get("expected")))
+        return f"write {only}" if only else None
     return None

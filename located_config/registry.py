@@ -8,7 +8,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
-Kind = Literal["fault of the mock", "fault on a part", "expectation", "kind of program", "job"]
+Kind = Literal[
+    "fault of the mock",
+    "fault on a part",
+    "expectation",
+    "kind of program",
+    "job",
+    "truth of a job",
+    "generator of events",
+]
 T = TypeVar("T")
 _OWN = "one of the project's own"
 

@@ -30,8 +30,8 @@ def forms(schema: Schema, definitions: Schema) -> Iterator[Schema]:
 def in_words(schema: Schema, definitions: Schema) -> str:
     """References are looked up in `definitions`, the schema's `$defs`."""
     words = dict.fromkeys(_form_words(form, definitions) for form in forms(schema, definitions))
-    said = {number for quantity, number in _NUMBERS.items() if quantity in words}
-    return " or ".join(word for word in words if word not in said) or "anything"
+    numbers = {number for quantity, number in _NUMBERS.items() if quantity in words}
+    return " or ".join(word for word in words if word not in numbers) or "anything"
 
 
 def _form_words(form: Schema, definitions: Schema) -> str:

@@ -1,14 +1,28 @@
 """Reading YAML so that every value keeps its place, and an error in the YAML names its own."""
 
+import re
 import reprlib
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.constructor import ConstructorError, RoundTripConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import Node
+
+_QUOTES = "write the value in quotes"
+_SLIPS: Final = (
+    (r"character '\\t'", "indent with spaces; YAML takes no tab there"),
+    (r"character '[%@`]'", f"{_QUOTES}, as YAML has another use for its first character"),
+    (r"undefined alias", f"`*` begins an alias in YAML; {_QUOTES}"),
+    (r"expected alphabetic or numeric character", f"`*` and `&` begin names; {_QUOTES}"),
+    (r"expected <block end>, but found '\?'", "perhaps a `- ` is missing before it, or it is indented otherwise"),
+    (r"mapping values are not allowed", "a value with a colon and a space in it stands in quotes"),
+)
+"""What the parser says of the usual slips, and what to do about each."""
+_SPACELESS: Final = re.compile(r"\s*(?:- )?([\w.-]+):([^\s:/].*)")
+_TELLS_OF_SPACELESS: Final = re.compile(r"mapping values are not allowed|could not find expected ':'")
 
 
 class UnfitError(Exception):
@@ -43,7 +57,8 @@ def parse_yaml(text: str) -> Any:
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        raise UnfitError(f"not YAML: {_one_line(error.problem or 'cannot be parsed')}", line, column) from error
+        problem = _one_line(error.problem or "cannot be parsed")
+        raise UnfitError(f"not YAML: {problem}{_remedy(problem, text, line)}", line, column) from error
     except YAMLError as error:
         raise UnfitError(f"not YAML: {_one_line(str(error))}") from error
     except RecursionError as error:
@@ -66,6 +81,15 @@ def read_mapping(path: Path) -> CommentedMap:
         kind = "empty" if document is None else "a list" if isinstance(document, CommentedSeq) else "a single value"
         raise UnfitError(f"the file is {kind}; it must be a mapping of keys to values")
     return document
+
+
+def _remedy(problem: str, text: str, line: int) -> str:
+    """The parser notices a missing space in the line behind."""
+    before = text.splitlines()[max(0, line - 3) : line - 1] if _TELLS_OF_SPACELESS.search(problem) else []
+    for number, one in enumerate(reversed(before)):
+        if written := _SPACELESS.fullmatch(one):
+            return f"; write a space behind the colon in line {line - 1 - number}: `{written[1]}: {written[2]}`"
+    return next((f"; {remedy}" for pattern, remedy in _SLIPS if re.search(pattern, problem)), "")
 
 
 def _one_line(text: str) -> str:

@@ -63,8 +63,8 @@ def command_line() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m mockapi",
         description="A mock of MediaWiki's HTTP API with deterministic pages and injectable faults.",
-        epilog="`python -m mockapi faults` lists the faults. While the mock runs, /__mock/ is its page, /docs says "
-        "what its routes take, /metrics has its figures.",
+        epilog="`python -m mockapi faults` lists the faults. While the mock runs, it serves an overview at "
+        "/__mock/, a description of its control interface at /docs, and metrics at /metrics.",
     )
     parser.add_argument(
         "--port",
@@ -89,7 +89,7 @@ def command_line() -> argparse.ArgumentParser:
         type=_at_least_one,
         default=CAPACITY,
         metavar="N",
-        help="Number of requests that the journal keeps; counts go on beyond (default: %(default)s).",
+        help="Number of requests that the journal keeps; its counters include all requests (default: %(default)s).",
     )
     parser.add_argument(
         "--allow-control",
@@ -97,15 +97,16 @@ def command_line() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="CIDR",
-        help="Network besides loopback that the control answers, for example 172.16.0.0/12; may be repeated.",
+        help="Network that may use the control interface, besides loopback, for example 172.16.0.0/12; may"
+        " be repeated.",
     )
     parser.add_argument(
         "--control-token-file",
         type=Path,
         metavar="FILE",
-        help="File with a token: the control then answers only clients that send it as `Authorization: Bearer …`, "
-        "loopback included, from anywhere unless --allow-control narrows it. "
-        f"{TOKEN_VARIABLE} is the same without a file.",
+        help="File with a token that every client of the control interface has to send as `Authorization: Bearer …`, "
+        "also one on loopback. Any network may use it then, unless --allow-control is given. "
+        f"{TOKEN_VARIABLE} sets the token without a file.",
     )
     return parser
 

@@ -34,7 +34,7 @@ async def answer(
     receive: Receive,
     request_id: str,
 ) -> Reply | None:
-    """The reply; None when the client left before there was one.
+    """The reply; None when the client disconnected before there was one.
 
     `renders` names what has to be parsed for it, None if nothing has; `client` is whom a rate limit counts.
     """

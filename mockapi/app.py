@@ -3,7 +3,7 @@
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mockapi.control.access import LOOPBACK, Access
-from mockapi.control.app import control_app, is_control
+from mockapi.control.control_app import control_app, is_control
 from mockapi.exchange import Exchange
 from mockapi.world import Worlds
 

@@ -18,7 +18,7 @@ class Attempts:
         self._counts: OrderedDict[Hashable, int] = OrderedDict()
 
     def next(self, key: Hashable) -> int:
-        """The number of this attempt."""
+        """Counts this attempt, from 1, and makes the key the one used last."""
         attempt = self._counts.pop(key, 0) + 1
         self._counts[key] = attempt
         if len(self._counts) > self._limit:

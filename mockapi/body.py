@@ -15,7 +15,7 @@ PIECE_BYTES: Final = 256 * 1024
 
 
 class Body(Protocol):
-    """What a reply carries."""
+    """The bytes of a reply: in memory, or made while they are sent."""
 
     @property
     def wire_bytes(self) -> int | None:
@@ -47,12 +47,12 @@ class Held:
 
     @property
     def wire_bytes(self) -> int:
-        """The length of the data."""
+        """Never None: all of the data are at hand."""
         return len(self.data)
 
     @property
     def held(self) -> bool:
-        """Always so."""
+        """True: the next piece is at hand."""
         return True
 
     def pieces(self) -> Iterator[bytes]:
@@ -71,7 +71,7 @@ class Streamed:
 
     @property
     def held(self) -> bool:
-        """Never so."""
+        """False: the next piece is made when it is asked for."""
         return False
 
     def pieces(self) -> Iterator[bytes]:

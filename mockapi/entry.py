@@ -45,7 +45,7 @@ class Result:
 
     `status` is None when nothing was sent. `content_length` is the header as sent. `wire_bytes` of the body were handed
     to the socket; `real_bytes` is the length of the whole body when decoded, 0 when none was to be sent.
-    `completed` is False when the client left before the end.
+    `completed` is False when the client disconnected before the end.
     """
 
     status: int | None = None
@@ -71,7 +71,7 @@ class Entry(Result, Asked, Begun):
 
     @classmethod
     def of(cls, begun: Begun, asked: Asked, result: Result, duration_s: float) -> Self:
-        """All of these together."""
+        """`duration_s` is from the request's arrival to its end."""
         # Setting two dozen frozen fields one by one would be a third of what the journal costs a request.
         entry = cls.__new__(cls)
         fields = vars(entry)

@@ -40,6 +40,7 @@ class Exchange:
         self._worlds = worlds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request: plan, answer, delivery, entry of the journal, all in the world in which it began."""
         world = self._worlds.current
         request = read_head(scope)
         at_s = world.clock.arrive()

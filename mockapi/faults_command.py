@@ -59,6 +59,7 @@ def _one(fault: FaultDescription) -> Iterator[str]:
     for one in fault.parameters:
         need = " (required)" if one.required else ""
         yield from _wrapped(f"  {one.name:{width}}", f"{one.form}{need}", indent=width + 4)
+        yield from _wrapped(" " * (width + 2), one.description, indent=width + 4) if one.description else ()
     yield f"  {rule_example(fault)}"
     if not fault.deterministic:
         yield "(*) depends on time, order or load"
@@ -76,7 +77,7 @@ def command_line() -> argparse.ArgumentParser:
     """The options of `python -m mockapi faults`."""
     parser = argparse.ArgumentParser(prog="mockapi faults", description="Lists the faults that a rule can have.")
     parser.add_argument(
-        "name", nargs="?", metavar="NAME", help="Show this fault alone, with what its parameters may be."
+        "name", nargs="?", metavar="NAME", help="Show only this fault, with the values that its parameters accept."
     )
     add_option(parser)
     parser.add_argument("--json", action="store_true", help="Print JSON.")

@@ -74,12 +74,12 @@ class Journal:
         return found if limit is None else found[max(0, len(found) - limit) :]
 
     def entries(self, wanted: JournalFilter = ALL, *, limit: int | None = None) -> list[Entry]:
-        """As `kept`, the entries alone."""
+        """Oldest first; with `limit` only the newest of them."""
         return [kept.entry for kept in self.kept(wanted, limit=limit)]
 
     @property
     def size(self) -> int:
-        """How many entries are kept."""
+        """Entries that are kept now, at most `capacity`."""
         return len(self._kept)
 
     def in_flight(self) -> list[InFlight]:

@@ -25,7 +25,7 @@ class JournalFilter:
     since: int | None = None
 
     def holds(self, entry: Entry) -> bool:
-        """Whether `entry` is asked for."""
+        """Whether all that is given fits `entry`; without anything given it always does."""
         return (
             (self.since is None or entry.n > self.since)
             and (self.rule is None or self.rule in entry.rules)

@@ -76,4 +76,4 @@ def _text(path: Path) -> str:
 def _unfit(where: str, first: Problem, others: Sequence[Problem]) -> InputFileError:
     place = f"{shown(first.location)}: " if first.location else ""
     more = f" (and {len(others)} more)" if others else ""
-    return InputFileError(f"{where}: {place}{first.said}{more}")
+    return InputFileError(f"{where}: {place}{first.message}{more}")

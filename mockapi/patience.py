@@ -1,4 +1,4 @@
-"""How long an answer is waited for: until it is there, its client has left, or the proxy in front has had enough."""
+"""How long an answer is waited for: until it is there, its client has disconnected, or the proxy in front gives up."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -12,9 +12,9 @@ Answer = TypeVar("Answer")
 
 
 class GivenUp(Enum):
-    """Who no longer waits."""
+    """Who stopped waiting for the answer: the client, or a proxy whose time limit was reached."""
 
-    CLIENT = "the client has left"
+    CLIENT = "the client has disconnected"
     PROXY = "the time is over"
 
 
@@ -23,7 +23,7 @@ async def while_awaited(
 ) -> Answer | GivenUp:
     """What `work` returns, unless it is given up first; then it is cancelled. None for `within` is no limit."""
     working = asyncio.create_task(work)
-    leaving = asyncio.create_task(until_left(receive))
+    leaving = asyncio.create_task(until_disconnected(receive))
     try:
         limit_s = None if within is None else within.total_seconds()
         await asyncio.wait((working, leaving), timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
@@ -35,7 +35,7 @@ async def while_awaited(
         leaving.cancel()
 
 
-async def until_left(receive: Receive) -> None:
-    """Returns when the client has left."""
+async def until_disconnected(receive: Receive) -> None:
+    """Reads what the client still sends, and returns when it has disconnected."""
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -7,22 +7,22 @@ from typing import Literal
 
 from mockapi.catalog import HiddenPart
 from mockapi.delivery.delivery import AS_IT_IS, Delivery
-from mockapi.pages.block import Block
-from mockapi.pages.bomb import Bomb
 from mockapi.pages.coding import Coding
+from mockapi.pages.document import Shape
 from mockapi.upstream.buckets import Limit
 
 
 @dataclass(frozen=True, slots=True)
 class StatusAnswer:
     """An answer that is not the page. `body` None is the words of the part that gives such an answer in production;
-    `retry_after` is sent in seconds, or as the date of then.
+    else it is sent as `content_type`. `retry_after` is sent in seconds, or as the date of then.
     """
 
     code: int
     body: str | None = None
     retry_after: timedelta | None = None
     retry_after_as: Literal["seconds", "date"] = "seconds"
+    content_type: str = "text/plain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class OtherBody:
     accepts it, for any with `force`; None as without a rule.
     """
 
-    document: Block | Bomb | None = None
+    document: Shape | None = None
     coding: Coding | Literal["identity"] | None = None
     force: bool = False
 
@@ -81,7 +81,7 @@ class Plan:
     draws: Mapping[str, float] = field(default_factory=dict)
 
     @property
-    def document(self) -> Block | Bomb | None:
+    def document(self) -> Shape | None:
         """The document in place of a revision's own."""
         return None if self.body is None else self.body.document
 

@@ -25,9 +25,9 @@ class Problem:
 
 def problems(error: ValidationError, root: Any) -> list[Problem]:
     """The problems of `error`, which arose from validating a value as `root` (a model, or an annotation of models)."""
-    return told(problem.problems(error, root))
+    return for_client(problem.problems(error, root))
 
 
-def told(found: Iterable[problem.Problem]) -> list[Problem]:
-    """Problems for who reads an answer."""
+def for_client(found: Iterable[problem.Problem]) -> list[Problem]:
+    """For the body of an answer, each with its place in what the client sent."""
     return [Problem(shown(one.location), one.text, one.remedy) for one in found]

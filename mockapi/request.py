@@ -71,7 +71,7 @@ class BodyTooLarge(Exception):  # noqa: N818 - an answer to the client, no error
 
 
 def read_head(scope: Scope) -> Request:
-    """The request without its body."""
+    """From the ASGI scope; header names are in lower case as ASGI has them."""
     client = scope.get("client")
     raw_path: bytes = scope.get("raw_path") or scope["path"].encode()
     return Request(
@@ -90,7 +90,7 @@ def has_body(request: Request) -> bool:
 
 
 async def read_body(receive: Receive) -> bytes | None:
-    """The whole body; None when the client left before its end. Raises BodyTooLarge."""
+    """The whole body; None when the client disconnected before its end. Raises BodyTooLarge."""
     pieces = bytearray()
     while True:
         message = await receive()

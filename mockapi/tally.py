@@ -90,7 +90,7 @@ class Counts:
 
 
 class Tally:
-    """Adds up entries."""
+    """Sums over all requests that ended, also those whose entries are no longer kept."""
 
     def __init__(self) -> None:
         self._fetches = 0
@@ -104,7 +104,7 @@ class Tally:
         self._real_bytes = 0
 
     def add(self, entry: Entry) -> None:
-        """Counts a request that has ended."""
+        """Call it once for each request, when it has ended."""
         self._fetches += entry.attempt == 1
         self._max_attempt = max(self._max_attempt, entry.attempt)
         status = status_key(entry)
@@ -130,7 +130,7 @@ class Tally:
         )
 
     def totals(self) -> Totals:
-        """The sums now."""
+        """A copy as of now."""
         return Totals(
             by_route=dict(self._by_route),
             duration_s=self._duration_s,

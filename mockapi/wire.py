@@ -44,7 +44,7 @@ class WireProtocol(HttpToolsProtocol):
     _before: "weakref.WeakSet[RequestResponseCycle] | None" = None
 
     def on_message_begin(self) -> None:
-        """A request begins."""
+        """Called by the parser at a request's first byte; makes its Wire."""
         super().on_message_begin()
         self._requests += 1
         self._in_head, self._head_bytes = True, 0
@@ -52,7 +52,7 @@ class WireProtocol(HttpToolsProtocol):
         self.scope["extensions"] = {_EXTENSION: {_WIRE: self._wire}}
 
     def on_headers_complete(self) -> None:
-        """Its application is about to run."""
+        """Called by the parser before the application runs; ties the Wire to its request."""
         self._in_head = False
         if self.cycle is not None and not self.cycle.response_complete:
             if self._before is None:
@@ -63,8 +63,8 @@ class WireProtocol(HttpToolsProtocol):
             self._wire.belong_to(self.cycle)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Tells every request that the client has left. uvicorn tells the newest, and of those that a client sends
-        without waiting for answers that is not the one being answered.
+        """Tells every request that the client has disconnected. uvicorn tells the newest, and of those that a client
+        sends without waiting for answers that is not the one being answered.
         """
         super().connection_lost(exc)
         for cycle in self._before or ():
@@ -195,7 +195,7 @@ class Wire:
         return self._protocol.transport.get_extra_info("socket")
 
     def _end(self) -> None:
-        # For uvicorn the client has left: it neither expects an answer nor makes up one of its own.
+        # For uvicorn the client has disconnected: it neither expects an answer nor makes up one of its own.
         cycle = self.cycle
         if cycle is not None and not cycle.response_complete:
             cycle.response_started = cycle.disconnected = True

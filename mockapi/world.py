@@ -10,6 +10,7 @@ from typing import Literal
 
 from mockapi.attempts import Attempts
 from mockapi.catalog import CatalogPage
+from mockapi.changes import ControlChanges
 from mockapi.clock.clock import Clock
 from mockapi.clock.request_clock import RequestClock
 from mockapi.default_catalog import default_catalog
@@ -77,18 +78,18 @@ class World:
 
     @property
     def rule_names(self) -> tuple[str, ...]:
-        """The names of all rules."""
+        """In the order in which they apply, also of rules that can no longer fire."""
         return tuple(rule.name for rule in self.rules)
 
     def overlay(self, wiki: Wiki) -> Overlay:
-        """What writes to a wiki of this world."""
+        """Made with the first write; each wiki of the world has its own."""
         overlay = self._overlays.get(wiki.name)
         if overlay is None:
             overlay = self._overlays[wiki.name] = Overlay(wiki, self.seed, self.now)
         return overlay
 
     def accounts(self, wiki: Wiki) -> Accounts:
-        """The accounts and sessions of a wiki of this world."""
+        """Made when they are first asked for; each wiki of the world has its own."""
         accounts = self._accounts.get(wiki.name)
         if accounts is None:
             accounts = self._accounts[wiki.name] = Accounts(self.seed)
@@ -120,17 +121,20 @@ class World:
 
 
 class Worlds:
-    """Holds the world that new requests begin in, and makes others; all keep a journal of the first one's size."""
+    """Holds the world that new requests begin in, and makes others; all keep a journal of the first one's size.
+    `changes` are those that the control made, to any of them.
+    """
 
     def __init__(self, first: World, clock: Clock) -> None:
         self._current = first
         self._start = (first.seed, first.catalog, first.rules)
         self._restbase_at_start = first.restbase
         self.clock = clock
+        self.changes = ControlChanges(clock.now)
 
     @property
     def current(self) -> World:
-        """The world of the requests that come in now."""
+        """Changes with `replace`; keep the object for as long as one request lasts."""
         return self._current
 
     def populate(

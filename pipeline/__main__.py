@@ -18,21 +18,22 @@ import click
 
 from located_config.near import near_miss
 from pipeline import log
-from pipeline.config_file import load_config
+from pipeline.config.config_file import load_config
+from pipeline.config.unsafe import unsafe_settings
+from pipeline.deferral.ledger_start import LedgerWish
+from pipeline.driver.session import submitted_settings
+from pipeline.driver.spark_given import given_settings, is_submitted
+from pipeline.driver.spark_keys import require_of_spark, require_protocol
+from pipeline.driver.stall import StalledError
+from pipeline.driver.start import CHOICES, parse_new
+from pipeline.driver.stop import StoppedEarlyError, on_signals, stop_early
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.events import Configuration, Failed, Stopped
 from pipeline.extensions import load_extensions
-from pipeline.jobs.names import PLACES
+from pipeline.jobs.names import JOB_DEFAULTS
 from pipeline.memory.budget import budget
 from pipeline.memory.options import SizeParam
 from pipeline.memory.show import memory_event
-from pipeline.session import submitted_settings
-from pipeline.spark_given import given_settings, is_submitted
-from pipeline.spark_keys import require_of_spark, require_protocol
-from pipeline.stall import StalledError
-from pipeline.start import CHOICES, parse_new
-from pipeline.stop import StoppedEarlyError, StoppedHardError, on_signals, stop_early
-from pipeline.unsafe import unsafe_settings
 
 # Loaded when they are asked for: a job that starts need not wait for a Kafka client's modules.
 _OPERATIONS = {
@@ -68,15 +69,15 @@ class _JobParam(click.ParamType):  # type: ignore[type-arg]  # generic only in t
     name = "job"
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:  # noqa: ARG002
-        return f"[{'|'.join(PLACES)}]"
+        return "JOB"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if value not in PLACES:
-            self.fail(f"there is no job {value!r}; {near_miss(value, PLACES)}", param, ctx)
+        if value not in JOB_DEFAULTS:
+            self.fail(f"there is no job {value!r}; {near_miss(value, JOB_DEFAULTS)}", param, ctx)
         return value
 
 
-@click.group(cls=_Commands)
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--extend",
     multiple=True,
@@ -93,7 +94,7 @@ def main(extend: tuple[str, ...]) -> None:
         sys.exit(error.exit_code)
 
 
-@main.command()
+@main.command(short_help="Run a job until SIGTERM.")
 @click.argument("job", type=_JobParam())
 @click.option("--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file.")
 @click.option(
@@ -113,6 +114,19 @@ def main(extend: tuple[str, ...]) -> None:
     help="Number of tasks at once: N of local[N], or an executor's cores. Default: Spark's own setting.",
 )
 @click.option(
+    "--adopt-ledger",
+    "wish",
+    flag_value="adopt",
+    help="Take over the deferred events of `deferral.topic`, although the checkpoint does not name that topic, or is "
+    "new. Default: refuse.",
+)
+@click.option(
+    "--discard-ledger",
+    "wish",
+    flag_value="discard",
+    help="Give up the deferred events of `deferral.topic`, and create the topic where it is missing. Default: refuse.",
+)
+@click.option(
     "--allow-unsafe",
     is_flag=True,
     help="Start although the configuration is unsafe or there are too few slots. Default: refuse.",
@@ -124,9 +138,13 @@ def run(
     *,
     memory_limit: int | None,
     slots: int | None,
+    wish: LedgerWish | None,
     allow_unsafe: bool,
 ) -> None:
-    """Run JOB until SIGTERM, continuing from its checkpoint unless --new says where to begin."""
+    """Run JOB until SIGTERM, continuing from its checkpoint unless --new says where to begin.
+
+    JOB is html-enrichment, content-enrichment or one that an extension adds.
+    """
     on_signals(stop_early)
     try:
         config = load_config(config_file)
@@ -147,17 +165,18 @@ def run(
         log.say(Configuration(unsafe=tuple(unsafe), effective=effective))
         if resolved.plan is not None:
             log.say(memory_event(resolved.plan))
-        from pipeline import stream
+        from pipeline.driver import query
 
-        stream.run(resolved, new, allow_unsafe=allow_unsafe)
+        query.run(resolved, new, allow_unsafe=allow_unsafe, ledger=wish)
     except (StoppedEarlyError, KeyboardInterrupt):
         log.say(Stopped(seconds=0, rounds_given_up=0))
     except PipelineError as error:
         refused, stalled = isinstance(error, RefusedError), isinstance(error, StalledError)
         log.say(Failed(error=str(error), refused=refused, stalled=stalled))
         log.tell(error.render())
-        if isinstance(error, StalledError | StoppedHardError):
-            # What is still at work must not hold the process: Spark would wait for it.
+        if not refused:
+            # What is still at work must not hold the process: Spark would wait for it, and a record that is on its way
+            # to a broker that is gone has no other end.
             os._exit(error.exit_code)
         sys.exit(error.exit_code)
 

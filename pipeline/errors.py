@@ -1,7 +1,9 @@
 """The exceptions of the pipeline, and what of other exceptions is worth reporting.
 
 PipelineError              the process ends, exit 1: a restart may help
-└── RefusedError           the process does not begin, exit 2: a restart cannot help
+├── RefusedError           the process does not begin, exit 2: a restart cannot help
+└── UnreadableSourceError  what the source holds is for another version of the job, or for other settings, exit 2: a
+                           restart cannot help
 """
 
 import re
@@ -12,6 +14,8 @@ from typing import ClassVar
 _RAISED = re.compile(r"(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception): \S")
 # It names no topic; what it is the cause of does.
 _NAMELESS = "UnknownTopicOrPartitionException: This server does not host this topic-partition"
+# Raised in a Python worker, and a restart would only meet it again.
+_UNKNOWN_WIKI = "pipeline.fetch.client.UnknownWikiError: "
 _GOES_ON = "Traceback (most recent call last):"
 
 
@@ -19,7 +23,8 @@ EXIT_CODES: Mapping[int, str] = MappingProxyType(
     {
         0: "The job was stopped gracefully, or the command did what it was asked for.",
         1: "The query failed, or something did not answer: a restart may help.",
-        2: "Refused, as what was asked for cannot be; a restart cannot help. Wrong usage of the command line too.",
+        2: "Refused, as what was asked for or what the source holds cannot be processed; a restart cannot help. Wrong "
+        "usage of the command line too, and a job that another process of the same job has taken over.",
         3: "The job was stopped in the middle of a batch, as `stop_timeout` was over; the batch comes again.",
         130: "Ctrl-C ended a command that copies; it says how many records were sent.",
     }
@@ -45,6 +50,24 @@ class RefusedError(PipelineError):
     """Configuration, start position or checkpoint with which the job must not begin."""
 
     exit_code = 2
+
+
+class UnreadableSourceError(PipelineError):
+    """Events that this version of the job, or its configuration, is not made for, so that it must not go on."""
+
+    exit_code = 2
+
+
+def failure(what: str, text: str) -> PipelineError:
+    """The error that ends a job when Spark says `text` of it."""
+    cause = root_cause(text)
+    if cause.startswith(_UNKNOWN_WIKI):
+        return UnreadableSourceError(
+            f"{what} failed: {cause}",
+            hint="add the wiki to mediawiki.wikis or to the file of wikis; with mediawiki.unknown_wiki: error its "
+            "events are error events",
+        )
+    return PipelineError(f"{what} failed: {cause}")
 
 
 def root_cause(text: str) -> str:

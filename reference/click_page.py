@@ -20,6 +20,7 @@ class Described:
 
     @property
     def name(self) -> str:
+        """As a reader types it, without options and arguments."""
         return " ".join(self.path)
 
 

@@ -1,7 +1,7 @@
 """The keys of a pipeline's configuration."""
 
-from pipeline.config import PipelineConfig
-from pipeline.unsafe import UNSAFE
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.config.unsafe import UNSAFE
 from reference.key_tables import key_sections
 from reference.keys import sections
 from reference.markdown import code, page, table
@@ -10,7 +10,7 @@ _INTRODUCTION = """\
 The YAML file that `python -m pipeline run --config FILE` reads; in a scenario it stands under `pipeline` and `arms`.
 An unknown key is refused with its line and the near miss; for editors there is a JSON schema,
 `pipeline/pipeline.schema.json`. Durations, sizes and shares are written [as everywhere](../quantities.md). A key
-without a default, marked —, may be left out; what that means stands with it."""
+marked — has no default and may be omitted; its description says what happens then."""
 
 _UNSAFE = """\
 ## Unsafe settings {#unsafe}

@@ -1,16 +1,18 @@
 """The expectations that a scenario can state."""
 
+import json
+
 from pydantic import TypeAdapter
 
 from devkit.expectations.base import ExpectationKind
 from devkit.expectations.registry import EXPECTATIONS
-from devkit.observe.sight import BECAUSE
+from devkit.observe.observable import BECAUSE
 from located_config.schema import AsWritten
 from located_config.words import Schema, forms, in_words
 from reference.markdown import code, in_a_cell, page, table, value_form
 
 _INTRODUCTION = """\
-`expect.incident` and `expect.fixed` of a [scenario](scenario.md) are lists of these, one key in each item. A bound is a
+Under `expect` of a [scenario](scenario.md) each arm or role has a list of these, one key in each item. A bound is a
 value alone, which must be met exactly, or `at_least`, `at_most` or both, inclusive. An expectation on something that
 [a program](../own-pipeline.md) does not show is not observable: it is neither met nor broken, and the run is
 inconclusive."""
@@ -41,9 +43,17 @@ def _argument(one: ExpectationKind) -> str:
     if not models:
         return value_form(in_words(schema, definitions))
     properties = models[0]["properties"]
-    words = [f"bound: {in_words(properties['at_least'], definitions)}"] if bounds <= properties.keys() else []
-    words += [f"{code(name)}: {in_words(properties[name], definitions)}" for name in properties if name not in bounds]
+    words = [in_words(choice, definitions) for choice in choices if "const" in choice or "enum" in choice]
+    words += [f"bound: {in_words(properties['at_least'], definitions)}"] if bounds <= properties.keys() else []
+    words += [_key(name, properties[name], definitions) for name in properties if name not in bounds]
     return value_form(", ".join(words))
+
+
+def _key(name: str, schema: Schema, definitions: Schema) -> str:
+    default = schema.get("default")
+    return f"{code(name)}: {in_words(schema, definitions)}" + (
+        f" (default: {code(default if isinstance(default, str) else json.dumps(default))})" if default else ""
+    )
 
 
 def _needs(one: ExpectationKind) -> str:

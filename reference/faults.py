@@ -1,15 +1,16 @@
 """All faults: those of the mock's rules, and those on parts."""
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from devkit.faults.fault import Fault
+from devkit.faults.listing import parameters
 from devkit.faults.registry import FAULTS as PART_FAULTS
-from located_config.schema import AsWritten
-from located_config.words import in_words
-from mockapi.control.fault_list import GROUPS, FaultDescription, described, flow
+from located_config.flow import flow
+from located_config.parameter import Parameter
+from mockapi.control.fault_list import GROUPS, FaultDescription, described
 from mockapi.faults.registry import FAULTS as MOCK_FAULTS
-from reference.markdown import code, page, prose, table, value_form
+from reference.markdown import code, in_a_cell, page, prose, table, value_form
 
 _INTRODUCTION = """\
 What each fault does, and what its parameters may be; [Rules and faults](../faults.md) tells how they are written and
@@ -29,8 +30,6 @@ _PARTS = """\
 What a scenario does to a broker, a store, the network, a program or the machine, under `do` of its
 [timeline](scenario.md#timeline)."""
 
-_HEAD = ("parameter", "value", "")
-
 
 def faults() -> str:
     """The mock's faults by group, then those on parts in the order of the registry."""
@@ -44,30 +43,24 @@ def faults() -> str:
 def _mock_fault(fault: FaultDescription) -> str:
     text = MOCK_FAULTS[fault.name].docs or fault.summary
     mark = "" if fault.deterministic else " (\\*)"
-    rows = [(code(one.name), value_form(one.form), "required" if one.required else "") for one in fault.parameters]
     form = "" if fault.parameters else f"Value: {value_form(fault.form)}."
-    return _fault("####", fault.name, flow(fault.example), f"{_sentence(text)}{mark}", form, table(_HEAD, rows))
+    return _fault("####", fault.name, flow(fault.example), f"{_sentence(text)}{mark}", form, _table(fault.parameters))
 
 
 def _part_fault(fault: type[Fault]) -> str:
-    schema = fault.model_json_schema(by_alias=True, schema_generator=AsWritten)
-    required = schema.get("required", ())
-    rows = [
-        (
-            code(name),
-            value_form(in_words(value, schema.get("$defs", {}))),
-            _default(name, value.get("default"), required),
-        )
-        for name, value in schema["properties"].items()
-    ]
-    said = prose(inspect.cleandoc(fault.__doc__ or ""))
-    return _fault("###", fault.name, fault.example, _sentence(fault.summary), said, table(_HEAD, rows))
+    text = prose(inspect.cleandoc(fault.__doc__ or ""))
+    return _fault("###", fault.name, fault.example, _sentence(fault.summary), text, _table(parameters(fault)))
 
 
-def _default(name: str, default: object, required: Sequence[str]) -> str:
-    if name in required:
-        return "required"
-    return "" if default is None else f"default {code(flow(default))}"
+def _table(found: Iterable[Parameter]) -> str:
+    return table(
+        ("parameter", "what it says", "value", "default"),
+        [(code(one.name), in_a_cell(one.description), value_form(one.form), _default(one)) for one in found],
+    )
+
+
+def _default(parameter: Parameter) -> str:
+    return "**required**" if parameter.required else code(parameter.default) if parameter.default else "—"
 
 
 def _fault(heading: str, name: str, example: str, *blocks: str) -> str:

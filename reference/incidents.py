@@ -12,15 +12,16 @@ from xml.etree import ElementTree as ET
 from ruamel.yaml import YAML
 
 from devkit.expectations.registry import EXPECTATIONS
+from devkit.faults.item import TimelineItem
+from devkit.observe.arm_role import TWO_ARMS, ArmName, arms_named
 from devkit.report.source_link import source_link
-from devkit.scenario.arm_name import ARMS, ArmName
 from devkit.scenario.configure import config_difference
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
 from located_config.count import counted
 from located_config.duration import format_duration
+from located_config.flow import flow
 from located_config.rate import format_rate
-from reference.keys import flow
 from reference.markdown import code, in_a_cell, page, table
 
 TOP = Path(__file__).parents[1]
@@ -46,7 +47,7 @@ def incident(name: str) -> str:
         "## What differs between the arms",
         _difference(scenario),
         "## What must hold",
-        *(_expectations(scenario, arm, written["expect"][arm]) for arm in ARMS),
+        *(_expectations(scenario, arm, written["expect"]) for arm in scenario.roles),
         "## How it is the same incident",
         _likeness(scenario),
         f"The scenario is the file `scenarios/{name}.yaml`; [write a scenario](../scenarios.md) says how to change it.",
@@ -55,9 +56,9 @@ def incident(name: str) -> str:
 
 def _source(scenario: Scenario) -> str:
     link = source_link(scenario.incident.reference)
-    told = f"[{scenario.incident.reference}]({link})" if link else scenario.incident.reference
+    reference = f"[{scenario.incident.reference}]({link})" if link else scenario.incident.reference
     quote = f"> {in_a_cell(scenario.incident.quote)}\n\n" if scenario.incident.quote else ""
-    return f"{quote}Source: {told}."
+    return f"{quote}Source: {reference}."
 
 
 def _outcome(scenario: Scenario) -> str:
@@ -81,26 +82,27 @@ def _plot(name: str) -> str:
 
 def _difference(scenario: Scenario) -> str:
     rows = [
-        (f"[{code(key)}](../reference/configuration.md)", *(code(_setting(values[arm])) for arm in ARMS))
+        (f"[{code(key)}](../reference/configuration.md)", *(code(_setting(values[arm])) for arm in scenario.roles))
         for key, values in config_difference(scenario).items()
     ]
-    tried = [arm for arm in ARMS if scenario.tried_first.of(arm) is not None]
+    tried = [arm for arm in scenario.roles if scenario.tried_first_in(arm) is not None]
     first = "".join(
-        f"\n\nThe operator of the {arm} arm first tries `{flow(scenario.tried_first.of(arm))}` on top of it."
+        f"\n\nThe operator of the {arm} arm first tries `{flow(scenario.tried_first_in(arm))}` on top of it."
         for arm in tried
     )
-    return table(("key", *(f"{arm} arm" for arm in ARMS)), rows) + first
+    return table(("key", *(f"{arm} arm" for arm in scenario.roles)), rows) + first
 
 
 def _setting(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _expectations(scenario: Scenario, arm: ArmName, written: list[dict[str, Any]]) -> str:
+def _expectations(scenario: Scenario, arm: ArmName, written: dict[str, list[dict[str, Any]]]) -> str:
     """In words, and as the file has them, which is how they are looked up."""
+    of_arm = written[scenario.key_of(scenario.expect, arm)]
     rows = [
         (code(flow(item).removeprefix("{").removesuffix("}")), in_a_cell(EXPECTATIONS[one.kind].summary))
-        for one, item in zip(scenario.expect.of(arm), written, strict=True)
+        for one, item in zip(scenario.expected_of(arm), of_arm, strict=True)
     ]
     return f"In the {arm} arm:\n\n{table(('expectation', 'what it is about'), rows)}"
 
@@ -117,12 +119,16 @@ def _likeness(scenario: Scenario) -> str:
         ),
         ("faults", _faults(scenario)),
     ]
-    return table(("", ""), rows)
+    return table(("of the incident", "here"), rows)
 
 
 def _faults(scenario: Scenario) -> str:
     rules = [f"{code(rule.name)} of the mock" for rule in scenario.mock.rules]
-    rules += [
-        f"{code(item.name)} on {'both arms' if len(item.arms) > 1 else item.arms[0]}" for item in scenario.timeline
-    ]
+    rules += [f"{code(item.name)} on {_arms(scenario, item)}" for item in scenario.timeline]
     return f"{counted(len(rules), 'fault')}: {', '.join(rules)}; each must be seen to act" if rules else "none"
+
+
+def _arms(scenario: Scenario, item: TimelineItem) -> str:
+    named = arms_named(item.arms, scenario.roles)
+    every = "both arms" if len(named) == len(TWO_ARMS) else "all arms"
+    return every if len(named) == len(scenario.roles) else ", ".join(named)

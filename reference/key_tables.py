@@ -19,8 +19,8 @@ def key_table(keys: Iterable[Key], *, with_examples: bool) -> str:
 
 def _section(section: Section, top: str, *, with_examples: bool) -> str:
     name = ", ".join(section.paths) or top
-    said = "" if section.paths == ("",) else prose(section.description)
-    blocks = [f"## {name} {{#{anchor(section.paths[0])}}}", said, key_table(section.keys, with_examples=with_examples)]
+    text = "" if section.paths == ("",) else prose(section.description)
+    blocks = [f"## {name} {{#{anchor(section.paths[0])}}}", text, key_table(section.keys, with_examples=with_examples)]
     return "\n\n".join(block for block in blocks if block)
 
 

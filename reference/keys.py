@@ -5,8 +5,6 @@
 A section is a model; one that stands in a list is `rules[]`, one under names that the writer chooses is `pages.NAME`.
 """
 
-import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +13,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaValue
 
 from located_config.duration import DURATION_PATTERN
+from located_config.flow import flow
 from located_config.rate import RATE_PATTERN
 from located_config.schema import AsWritten
 from located_config.share import SHARE_PATTERN, format_share
@@ -58,18 +57,6 @@ def sections(model: type[BaseModel], *, elsewhere: Mapping[str, str] | None = No
     walk = _Walk(schema.get("$defs", {}), elsewhere or {})
     walk.enter("", "", schema)
     return tuple(Section(tuple(paths), _said(one), walk.keys(paths[0], one)) for paths, one in walk.found.values())
-
-
-def flow(value: object) -> str:
-    """A value as YAML on one line."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {flow(inner)}" for key, inner in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(flow, value)) + "]"
-    if isinstance(value, float):
-        return f"{value:g}"
-    is_plain = isinstance(value, str) and value and not re.search(r"^[\W_]|: |, | #|[{}\[\]]", value.lstrip("/-"))
-    return str(value) if is_plain else json.dumps(value, ensure_ascii=False)
 
 
 class _AsDeclared(AsWritten):

@@ -1,12 +1,15 @@
 """The events that a pipeline process logs."""
 
+import inspect
 from collections.abc import Iterator
 
 from pydantic import TypeAdapter
 
+from located_config.flow import flow
 from located_config.words import Schema, in_words
-from pipeline.events import EVENT_CLASSES, Event
-from reference.markdown import code, page, prose, table
+from pipeline.events import EVENT_CLASSES
+from reference.field_docs import field_docs
+from reference.markdown import code, in_a_cell, page, prose, table
 
 _INTRODUCTION = """\
 A pipeline process writes JSON lines to standard output. Each has the time (`at`, RFC 3339 in UTC), the name of the
@@ -16,19 +19,28 @@ event (`event`) and the fields below. A field that has a default may be absent. 
 
 def log_events() -> str:
     """Every event, in the order in which `pipeline.events` declares them."""
-    return page("Log events", _INTRODUCTION, *(_section(name, event) for name, event in EVENT_CLASSES.items()))
+    return page("Log events", _INTRODUCTION, *(event_section(name, event) for name, event in EVENT_CLASSES.items()))
 
 
-def _section(name: str, event: type[Event]) -> str:
-    rows = table(("field", "value", "default"), _fields(event))
-    return "\n\n".join([f"## {name}", prose(event.__doc__ or ""), *([rows] if rows else [])])
+def event_section(name: str, event: type) -> str:
+    """A heading, what the event means, and a table of its fields."""
+    rows = table(("field", "what it says", "value", "default"), _fields(event))
+    return "\n\n".join([f"## {name}", prose(inspect.cleandoc(event.__doc__ or "")), *([rows] if rows else [])])
 
 
-def _fields(event: type[Event]) -> Iterator[tuple[str, str, str]]:
+def _fields(event: type) -> Iterator[tuple[str, str, str, str]]:
     schema: Schema = TypeAdapter(event).json_schema()
     required = schema.get("required", ())
+    texts = field_docs(event)
     for name, value in schema["properties"].items():
         if name == "event":
             continue
-        default = "" if name in required else "absent" if value.get("default") is None else code(str(value["default"]))
-        yield code(name), in_words(value, schema.get("$defs", {})), default
+        default = "" if name in required else _default(value.get("default"))
+        words = in_words(value, schema.get("$defs", {}))
+        yield code(name), in_a_cell(texts.get(name, "")), words, default
+
+
+def _default(value: object) -> str:
+    if value is None:
+        return "absent"
+    return code(flow(value)) if value not in ("", {}, []) else "empty"

@@ -17,6 +17,7 @@ from reference.metrics import metrics
 from reference.mockapi_command import mockapi_command
 from reference.pipeline_command import pipeline_command
 from reference.recipes import recipes
+from reference.run_events import run_events
 from reference.scenario import scenario
 
 DIRECTORY = Path(__file__).parents[1] / "docs"
@@ -35,6 +36,7 @@ PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
         "reference/configuration.md": configuration,
         "reference/metrics.md": metrics,
         "reference/log-events.md": log_events,
+        "reference/run-events.md": run_events,
         "reference/error-types.md": error_types,
         "reference/exit-codes.md": exit_codes,
         **{f"incidents/{name}.md": partial(incident, name) for name in names()},

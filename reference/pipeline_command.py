@@ -4,9 +4,9 @@ from pipeline.__main__ import main
 from reference.click_page import click_page
 
 _INTRODUCTION = """\
-Runs a job, and looks after it: [Run a job](../running.md) tells how. Most commands take the job's
-configuration file. [Exit codes](exit-codes.md) say how a command ended. `python -m pipeline --extend ./my_job.py`
-before any of them [loads a job of your own](../extend.md)."""
+Runs and operates a job; [Run a job](../running.md) is the guide. Most commands take the job's configuration
+file. [Exit codes](exit-codes.md) lists how a command can end. `python -m pipeline --extend ./my_job.py COMMAND` first
+[loads a job of your own](../extend.md)."""
 
 
 def pipeline_command() -> str:

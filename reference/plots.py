@@ -11,7 +11,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from devkit.errors import UsageError
-from devkit.report.page.figures import moment
+from devkit.report.page.numbers import moment
 from devkit.report.page.panels import PANELS
 from devkit.report.page.plot import HEIGHT, WIDE, Plot, panel_plots
 from devkit.report.run_record import RunRecord, read_run
@@ -60,17 +60,17 @@ def _description(run: RunRecord, plots: tuple[Plot, ...]) -> str:
     """How to read it, and which run it is."""
     shades = [shade for plot in plots for shade in plot.shades]
     faults = list(dict.fromkeys(shade.what for shade in shades if shade.kind == "fault"))
-    said = ["Events over seconds since the start of the arm; the coloured area is the lag."]
+    texts = ["Events over seconds since the start of the arm; the coloured area is the lag."]
     if faults:
-        said.append(f"Hatched: requests matched the {' or the '.join(faults)}.")
+        texts.append(f"Hatched: requests matched the {' or the '.join(faults)}.")
     if any(shade.kind == "down" for shade in shades):
-        said.append("Grey: no query was running, from the end of a process (dashed) to the start of the next query.")
+        texts.append("Grey: no query was running, from the end of a process (dashed) to the start of the next query.")
     took = " and ".join(f"{plot.arm} arm {moment(run.arms[plot.arm].duration_s)} s" for plot in plots)
-    said.append(f"A run with seed {run.about.seed}: {took}.")
+    texts.append(f"A run with seed {run.about.seed}: {took}.")
     if run.result and run.result.headroom and run.result.headroom.stretch > 1:
-        said.append(f"The machine was busy, so all times are {run.result.headroom.stretch:g} times those of the file.")
-    said += [f"{plot.arm.capitalize()} arm: {plot.summary}." for plot in plots]
-    return " ".join(said)
+        texts.append(f"The machine was busy, so all times are {run.result.headroom.stretch:g} times those of the file.")
+    texts += [f"{plot.arm.capitalize()} arm: {plot.summary}." for plot in plots]
+    return " ".join(texts)
 
 
 def _written(directory: Path) -> Path:

@@ -9,10 +9,7 @@ _CONFIGURATION = "part of the [configuration](configuration.md)"
 _OF_ARM = f"{_CONFIGURATION}, and `programs`: [configuration and environment](#programs.name) by name"
 ELSEWHERE = {
     "pipeline": _CONFIGURATION,
-    "arms.incident": _OF_ARM,
-    "arms.fixed": _OF_ARM,
-    "tried_first.incident": _CONFIGURATION,
-    "tried_first.fixed": _CONFIGURATION,
+    "tried_first": f"by arm or by role, {_CONFIGURATION}",
     "timeline.do": "a [fault on a part](faults.md#faults-on-parts)",
     "timeline[].do": "a [fault on a part](faults.md#faults-on-parts)",
     "timeline[].when": "a [condition](../faults.md#conditions)",

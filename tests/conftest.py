@@ -1,5 +1,7 @@
 """What holds for all tests."""
 
+import os
+
 import pytest
 from hypothesis import settings
 
@@ -8,6 +10,15 @@ from tests.main_paths import is_main_path
 # Hypothesis' deadline for an example is an assertion on time, and fails where the machine is busy.
 settings.register_profile("no timing", deadline=None)
 settings.load_profile("no timing")
+
+# A run trains Spark's class cache after its verdict, which takes a minute and a Kafka: the tests of that say so.
+os.environ["DEVKIT_NO_TRAINING"] = "1"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """For `-n auto`: one more than there are cores, as some tests wait for processes; more than 8 do not pay."""
+    return min(8, (os.cpu_count() or 1) + 1)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -17,6 +17,7 @@ from benchmarks.engine.pyflink_peer import REFERENCE as PYFLINK_REFERENCE
 from benchmarks.engine.slow_pages import SETTINGS as SLOW_SETTINGS
 from benchmarks.engine.slow_pages import slow_pages
 from benchmarks.engine.spark_engine import SETTINGS, Engine, read_settings
+from benchmarks.engine.version_look import version_look
 from benchmarks.engine.workload import Workload
 from benchmarks.growth.bench import growth
 from benchmarks.memory.bench import memory
@@ -138,6 +139,15 @@ def slow_pages_(events: int, rounds: int, only: str, pace: float, seconds: float
 def live_(rounds: int, seconds: float, only: str, settings: Path, name: str) -> None:
     """Bench 4: 20 events a second; the time from an event's append to its output's."""
     live(_chosen(only, settings), rounds=rounds, seconds=seconds, directory=_directory(), name=name)
+
+
+@main.command("version-look")
+@_EVENTS
+@_ROUNDS
+@click.option("--name", default="version-look", show_default=True, help="Of the result.")
+def version_look_(events: int, rounds: int, name: str) -> None:
+    """Bench 5: the look at the versions of a batch, in the JVM and in the Python workers, beside no look."""
+    version_look(Workload(events), rounds=rounds, directory=_directory(), name=name)
 
 
 def _parts(only: str) -> list[str]:

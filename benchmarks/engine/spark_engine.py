@@ -16,7 +16,7 @@ from devkit.programs.places import merge
 from devkit.programs.spark.launch import prepare_launch
 from devkit.programs.spark.place import SparkPlace
 from devkit.stack.stack import CHECKPOINTS
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 
 SETTINGS = Path(__file__).with_name("settings.yaml")
 _NO_STORE = "http://127.0.0.1:1"
@@ -31,13 +31,16 @@ def read_settings(path: Path = SETTINGS) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Engine:
-    """`s3a` puts the checkpoint into the object store; `environment` is set for its process besides."""
+    """`s3a` puts the checkpoint into the object store; `environment` is set for its process besides, and `options` are
+    those of `pipeline run`.
+    """
 
     settings: dict[str, Any] = field(default_factory=read_settings)
     name: str = "engine"
     s3a: bool = False
     overrides: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
 
     def prepare(self) -> None:
         """It runs in the project's own environment."""
@@ -54,7 +57,7 @@ class Engine:
             settings={name: str(value) for name, value in spark.get("settings", {}).items()},
         )
         credentials = store.credentials() if store else None
-        launch = prepare_launch(config, spark_place, place.directory, credentials=credentials)
+        launch = prepare_launch(config, spark_place, place.directory, credentials=credentials, options=self.options)
         environment = {**launch.environment, **self.environment, "PYTHONPATH": str(_REPOSITORY)}
         started = replace(launch, environment=environment).spawn(place.stack.guardian, "engine", logs=place.directory)
         return [started]

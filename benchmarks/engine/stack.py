@@ -25,7 +25,7 @@ from devkit.stack.parts.object_store import ObjectStore, start_object_store
 from devkit.stack.stack import BUCKETS
 from devkit.stack.topics import recreate_topics, remove_topics
 from mockapi.rules.model import Rule
-from pipeline.config import MIB, ledger_topic_settings
+from pipeline.config.pipeline_config import MIB, ledger_topic_settings
 
 _STAMPED = {"message.timestamp.type": "LogAppendTime", "max.message.bytes": str(4 * MIB)}
 _WARM_AT_ONCE = 32

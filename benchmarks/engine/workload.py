@@ -15,8 +15,9 @@ from typing import Any, Literal
 import orjson
 
 from devkit.traffic.generate import generate
-from devkit.traffic.model import Mix, TrafficSpec
+from devkit.traffic.model import TrafficSpec
 from devkit.traffic.page_change import kafka_key
+from devkit.traffic.stream import Mix
 from mockapi.catalog import REVISIONS_PER_PAGE, CatalogPage, CatalogRevision
 from mockapi.draws import digest, log_normal, uniform
 from mockapi.pages.outline import MEDIAN_BYTES, P99_BYTES

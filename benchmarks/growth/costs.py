@@ -38,8 +38,8 @@ def measure_costs(stack: BenchStack, directory: Path, *, events: int) -> Costs:
         settings = {"fetch": {"concurrency": IN_FLIGHT}, "batch": {"max_offsets": 2000}}
         outcome = Point(f"costs-{page_bytes}", SOURCE, PARTITIONS, events, settings).measure(stack, directory)
         slopes[page_bytes] = {role: ms / 1000 for role, ms in outcome.steady_cpu_ms.items()}
-        told = ", ".join(f"{role} {ms:.2f}" for role, ms in outcome.steady_cpu_ms.items())
-        say(f"pages of {page_bytes} bytes: {outcome.steady:.0f}/s, processor ms an event: {told}")
+        text = ", ".join(f"{role} {ms:.2f}" for role, ms in outcome.steady_cpu_ms.items())
+        say(f"pages of {page_bytes} bytes: {outcome.steady:.0f}/s, processor ms an event: {text}")
     costs = _costs(slopes, batch_s=_batch_s(stack, directory, events))
     say("costs: " + ", ".join(f"{name}={value:.4g}" for name, value in asdict(costs).items()))
     return costs

@@ -39,17 +39,17 @@ def grid(
         for requests in in_flight:
             settings = {"fetch": {"concurrency": requests}, "batch": {"max_offsets": OFFSETS}}
             asked = Point(f"grid-{count}-{requests}", source, count, 0, settings)
-            said = forecast(asked.config(), load, asked.place(cores()), costs)
-            batches = min(max(math.ceil(said.rate * seconds / OFFSETS), _BATCHES), _MOST_BATCHES)
+            expected = forecast(asked.config(), load, asked.place(cores()), costs)
+            batches = min(max(math.ceil(expected.rate * seconds / OFFSETS), _BATCHES), _MOST_BATCHES)
             point = Point(asked.name, source, count, batches * OFFSETS, settings)
-            beside = Beside(point.measure(stack, directory), said)
-            say(f"{count} partitions, {requests:3d} in flight: {beside.in_words()}, {said.binding.name} binds")
+            beside = Beside(point.measure(stack, directory), expected)
+            say(f"{count} partitions, {requests:3d} in flight: {beside.in_words()}, {expected.binding.name} binds")
             rows.append(
                 {
                     "partitions": count,
                     "in_flight": requests,
                     "events": point.events,
-                    "binding": said.binding.name,
+                    "binding": expected.binding.name,
                     **beside.row(),
                 }
             )

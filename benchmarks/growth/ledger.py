@@ -28,7 +28,7 @@ from devkit.stack.topics import recreate_topics, remove_topics
 from pipeline.capacity.costs import Costs
 from pipeline.capacity.limits import forecast
 from pipeline.capacity.load import Load
-from pipeline.config import MIB, ledger_topic_settings
+from pipeline.config.pipeline_config import MIB, ledger_topic_settings
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.ledger import Ledger
 from pipeline.deferral.ledger_log import LedgerLog
@@ -132,7 +132,7 @@ def _topic_steps(stack: BenchStack, size: int) -> dict[str, float]:
 def write_entries(bootstrap: str, topic: str, standing: Iterator[Entry]) -> None:
     """As a job of an earlier epoch left them. The topic is there."""
     ledger = LedgerTopic(bootstrap, topic, MIB)
-    ledger.open(make=False)
+    ledger.open()
     try:
         records = [to_record(entry, topic=topic, epoch=0) for entry in standing]
         for begin in range(0, len(records), _AT_ONCE):
@@ -146,6 +146,7 @@ class WithLedger(Engine):
     """The engine, started on a ledger in which so many events stand."""
 
     standing: int = 0
+    options: tuple[str, ...] = ("--adopt-ledger",)
 
     def start(self, place: Place) -> list[ManagedProcess]:
         # Of another topic: an event of the source whose position stands in the ledger would not be worked.

@@ -17,7 +17,7 @@ from devkit.programs.places import merge
 from devkit.stack.topics import recreate_topics
 from mockapi.rules.model import Rule
 from pipeline.capacity.load import Executors
-from pipeline.config import MIB, PipelineConfig
+from pipeline.config.pipeline_config import MIB, PipelineConfig
 
 _STAMPED = {"message.timestamp.type": "LogAppendTime", "max.message.bytes": str(4 * MIB)}
 LATENCY_S = 0.04

@@ -11,7 +11,7 @@ from benchmarks.engine.stack import bench_stack
 from benchmarks.memory.burst import Through, burst
 from benchmarks.memory.steady import RATE, steady
 from benchmarks.results import RESULTS, keep
-from pipeline.config import MIB
+from pipeline.config.pipeline_config import MIB
 
 PARTS = ("burst", "steady")
 REFERENCE = {

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from devkit.cli.running import KAFKA, OBJECT_STORE, address_of, run_id_option, running_stack
+from devkit.cli.chosen_stack import KAFKA, OBJECT_STORE, address_of, run_id_option, running_stack
 from devkit.errors import UsageError
-from devkit.guardian.state import LOGS
+from devkit.guardian.run_state import LOGS
 from located_config.count import counted
 
 if TYPE_CHECKING:
@@ -51,11 +51,11 @@ def get(
     event, or the record's meta.id. Credentials of a store that is not the kit's: DEVKIT_S3_ACCESS_KEY and
     DEVKIT_S3_SECRET_KEY.
     """
-    from devkit.debug.claims import ClaimPlace, find_claim
-    from devkit.debug.place import find_place
+    from devkit.debug.claim_lookup import ClaimPlace, find_claim
+    from devkit.debug.pipeline_place import find_place
     from devkit.observe.audit.arrivals import read_topic
     from devkit.stack.parts.object_store import ACCESS_KEY, SECRET_KEY, s3_client
-    from pipeline.config import ClaimCheck, Sink
+    from pipeline.config.pipeline_config import ClaimCheck, Sink
 
     if s3_endpoint is None:
         run = running_stack(run_id)

@@ -19,6 +19,7 @@ class ExitCodes:
     bisect: bool = False
 
     def of(self, code: int) -> int:
+        """`code`, or 125 with `--bisect` for wrong usage and for an inconclusive run."""
         return SKIP if self.bisect and code in (USAGE, INCONCLUSIVE) else code
 
 

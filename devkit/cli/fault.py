@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from devkit.cli.chosen_stack import MOCK_API, address_of, run_id_option, running_stack, stacks_up
 from devkit.cli.extend_option import extend_option
-from devkit.cli.running import MOCK_API, address_of, run_id_option, running_stack, stacks_up
 from devkit.errors import UsageError
 from located_config.count import counted
+from located_config.flow import flow
 
 if TYPE_CHECKING:
-    from devkit.debug.faults import FaultControl, MockFault
+    from devkit.debug.mock_faults import FaultControl, MockFault
     from devkit.faults.item import TimelineItem
     from devkit.faults.journal import Entry
-    from devkit.guardian.state import RunState
+    from devkit.guardian.run_state import RunState
 
 _DO = {
     "status": "status",
@@ -30,12 +31,12 @@ _WHEN = ("share", "page", "wiki", "revision", "path", "method")
 _PLAIN_CHARACTERS = 60
 
 
-@click.group()
+@click.group(short_help="Add, list and remove faults on a stack that is up.")
 def fault() -> None:
     """Add, list and remove faults on a stack that is up, also one that a running scenario uses."""
 
 
-@fault.command()
+@fault.command(short_help="Add faults, by options or from a file or scenario.")
 @click.argument("faults", nargs=-1, metavar="[FILE|SCENARIO|YAML]...")
 @click.option(
     "--do", "do_", metavar="YAML", help="What the fault does, in YAML, also on a part: '{pause: {part: kafka}}'."
@@ -51,7 +52,7 @@ def fault() -> None:
     "--capacity",
     type=int,
     metavar="N",
-    help="Bound the renders at once to this number; other requests queue. Default: no bound.",
+    help="Number of renders that may be under way at once; more wait in a queue. Default: no bound.",
 )
 @click.option("--gateway-timeout", metavar="TIME", help="Answer 504 after this time, as a proxy does, for example 1s.")
 @click.option(
@@ -96,7 +97,7 @@ def add(
     """  # noqa: D301 — click's mark for lines that stay as they are
     from devkit.cli.scenario import scenario_directory
     from devkit.debug.fault_text import read_faults
-    from devkit.debug.faults import FaultControl
+    from devkit.debug.mock_faults import FaultControl
     from devkit.faults.by_hand import is_on_a_part, parse
 
     run = running_stack(run_id)
@@ -188,25 +189,29 @@ _DO_EXAMPLE = "--do '{pause: {part: kafka}}'; `devkit faults` lists all"
 _MORE = "`devkit fault add --status 504 --share 5%`; `devkit fault add --help` has more"
 
 
-@fault.command("list")
+@fault.command("list", short_help="List the faults and what each has matched.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with all that the mock counted.")
 @run_id_option
 def list_(run_id: str | None, *, as_json: bool) -> None:
     """List the faults with their status, and how many requests each has matched."""
-    from devkit.debug.faults import FaultControl
+    from devkit.debug.mock_faults import FaultControl
     from devkit.faults.by_hand import HandFaults
 
     run = running_stack(run_id)
-    on_parts = [page.entry for page in HandFaults(run).listed()]
+    by_hand = HandFaults(run)
+    on_parts, refused = [page.entry for page in by_hand.listed()], by_hand.refused()
     found = FaultControl(address_of(run, MOCK_API)).listed()
     if as_json:
-        click.echo(json.dumps([one.model_dump(mode="json") for one in (*on_parts, *found)], indent=2))
+        click.echo(json.dumps([one.model_dump(mode="json") for one in (*on_parts, *refused, *found)], indent=2))
         return
-    count = len(found) + len(on_parts)
+    count = len(found) + len(on_parts) + len(refused)
     click.echo(f"stack {run.run_id}: {counted(count, 'fault')}")
     for entry in on_parts:
         click.echo(f"  {_shown(entry.name)}: {_since(entry)}")
         click.echo(f"      do {entry.asked}")
+    for one_refused in refused:
+        click.echo(f"  {_shown(one_refused.name)}: {one_refused.text}")
+        click.echo(f"      do {one_refused.asked}")
     for one in found:
         statuses = ", ".join(f"{status}: {count}" for status, count in sorted(one.counts.by_status.items()))
         last = "" if one.last_s_ago is None else f", the last {one.last_s_ago:.0f}s ago"
@@ -216,27 +221,27 @@ def list_(run_id: str | None, *, as_json: bool) -> None:
             else "matched no request yet"
         )
         click.echo(f"  {_shown(one.name)}: {_status(one)}{met}")
-        click.echo(f"      when {_flow(one.when) or 'any request'}, do {_flow(one.do)}")
+        click.echo(f"      when {_bare(one.when) or 'any request'}, do {_bare(one.do)}")
 
 
 def _since(entry: "Entry") -> str:
     if entry.waits:
         return "waits for its time"
     acts_s = (datetime.now(UTC) - entry.began).total_seconds()
-    left = "" if entry.lasts_s is None else f", {max(0.0, entry.lasts_s - acts_s):.0f}s left"
+    remaining = "" if entry.lasts_s is None else f", {max(0.0, entry.lasts_s - acts_s):.0f}s remaining"
     by = "" if entry.holder else ", of the scenario's timeline"
-    return f"for {acts_s:.0f}s{left}{by}"
+    return f"for {acts_s:.0f}s{remaining}{by}"
 
 
 def _status(one: "MockFault") -> str:
     """What there is to say of its end, with a comma after it."""
     if one.phase != "effective":
         return f"{one.phase}, "
-    left = [
-        *([] if one.ttl_left_s is None else [f"{one.ttl_left_s:.0f}s left, "]),
-        *([] if one.times_left is None else [f"{counted(one.times_left, 'request')} left, "]),
+    remaining = [
+        *([] if one.ttl_remaining_s is None else [f"{one.ttl_remaining_s:.0f}s remaining, "]),
+        *([] if one.times_remaining is None else [f"{counted(one.times_remaining, 'request')} remaining, "]),
     ]
-    return "".join(left)
+    return "".join(remaining)
 
 
 @fault.command()
@@ -245,7 +250,7 @@ def _status(one: "MockFault") -> str:
 @run_id_option
 def remove(names: tuple[str, ...], run_id: str | None, *, everything: bool) -> None:
     """Remove faults by name."""
-    from devkit.debug.faults import FaultControl
+    from devkit.debug.mock_faults import FaultControl
     from devkit.faults.by_hand import HandFaults
 
     if everything == bool(names):
@@ -256,13 +261,16 @@ def remove(names: tuple[str, ...], run_id: str | None, *, everything: bool) -> N
         by_hand = tuple(page.entry.name for page in on_parts.listed() if page.entry.holder)
         for name in by_hand:  # first, as the mock may be what stands still
             on_parts.remove(name)
-        names = (*by_hand, *control.remove_all())
+        refused = tuple(one.name for one in on_parts.refused())
+        for name in refused:
+            on_parts.remove(name)
+        names = (*by_hand, *refused, *control.remove_all())
     else:
         for name in names:
             if not on_parts.remove(name):
                 control.remove(name)
     for name in names:
-        click.echo(f"stack {run.run_id}: {_shown(name)} is out of force")
+        click.echo(f"stack {run.run_id}: {_shown(name)} is removed")
     if not names:
         click.echo(f"stack {run.run_id}: there was no fault")
 
@@ -271,12 +279,6 @@ def _shown(name: str) -> str:
     return name if name.isprintable() and len(name) <= _PLAIN_CHARACTERS else repr(name)
 
 
-def _flow(mapping: dict[str, Any]) -> str:
-    """As YAML on one line."""
-    return ", ".join(f"{key}: {_value(value)}" for key, value in mapping.items())
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, dict):
-        return f"{{{_flow(value)}}}"
-    return value if isinstance(value, str) and value.isprintable() else json.dumps(value, ensure_ascii=False)
+def _bare(mapping: dict[str, Any]) -> str:
+    """As YAML on one line, without the braces."""
+    return flow(mapping)[1:-1]

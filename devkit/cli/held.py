@@ -11,7 +11,7 @@ from devkit.errors import StackError
 
 if TYPE_CHECKING:
     from devkit.faults.journal import Entry
-    from devkit.guardian.state import RunState
+    from devkit.guardian.run_state import RunState
 
 
 def faults_on(run: "RunState") -> tuple["Entry", ...]:
@@ -23,9 +23,14 @@ def faults_on(run: "RunState") -> tuple["Entry", ...]:
 
 
 def tell_faults(run: "RunState", *, err: bool = False) -> None:
-    """A line for each fault that holds a part."""
+    """A line for each fault that holds a part, and for each that was refused when its time had come."""
+    from devkit.faults.refused_fault import RefusedFaults
+
     for entry in faults_on(run):
         click.echo(f"  fault          {held(entry)}", err=err)
+    for refused in RefusedFaults(run.directory).listed():
+        remove = f"`devkit fault remove {refused.name} --run-id {run.run_id}` forgets it"
+        click.echo(f"  fault          {refused.name} ({refused.asked}) was {refused.text}; {remove}", err=err)
 
 
 def held(entry: "Entry") -> str:

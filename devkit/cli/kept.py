@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from devkit.guardian import Guardian
-from devkit.guardian.state import LOGS
+from devkit.guardian.run_state import LOGS
 from devkit.stack.stack import Stack
 
 

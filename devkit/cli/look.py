@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING
 
 import click
 
+from devkit.cli.chosen_stack import KAFKA, OBJECT_STORE, address_of, run_id_option, running_stack
 from devkit.cli.held import reaching, tell_faults
-from devkit.cli.running import KAFKA, OBJECT_STORE, address_of, run_id_option, running_stack
 from devkit.errors import UsageError
-from devkit.guardian.state import LOGS, RunState
+from devkit.guardian.run_state import LOGS, RunState
 
 if TYPE_CHECKING:
-    from devkit.debug.place import PipelinePlace
+    from devkit.debug.pipeline_place import PipelinePlace
 
 
-@click.command()
+@click.command(short_help="List the topics with their partitions, records and size.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @run_id_option
 def topics(run_id: str | None, *, as_json: bool) -> None:
     """List the topics: partitions, records, bytes on the broker's disk, cleanup policy, largest record batch."""
-    from devkit.debug.topics import topics_at
+    from devkit.debug.topic_info import topics_at
 
     run = running_stack(run_id)
     with reaching(run, "the topics cannot be read", "kafka"):
@@ -42,7 +42,7 @@ def topics(run_id: str | None, *, as_json: bool) -> None:
         click.echo(row(topic.name, topic.partitions, f"{topic.records:,}", stored, topic.cleanup_policy, limit))
 
 
-@click.command()
+@click.command(short_help="Print the last records of a topic.")
 @click.argument("topic")
 @click.option(
     "-n",
@@ -82,7 +82,7 @@ def tail(topic: str, count: int, run_id: str | None, *, follow: bool, full: bool
                     say(record)
 
 
-@click.command()
+@click.command(short_help="Print how far the pipeline is behind.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @run_id_option
 def lag(run_id: str | None, *, as_json: bool) -> None:
@@ -98,19 +98,24 @@ def lag(run_id: str | None, *, as_json: bool) -> None:
     if as_json:
         partitions = [vars(partition) | {"lag": partition.lag} for partition in found.partitions]
         counts = {"lag": found.total, "deferred": found.deferred}
-        click.echo(json.dumps({"topic": found.topic, "partitions": partitions, **counts}, indent=2))
+        click.echo(json.dumps({"topics": found.topics, "partitions": partitions, **counts}, indent=2))
         return
-    click.echo(f"{found.topic} ({place.file})")
     row = "{:>9} {:>10} {:>10} {:>8}  {}".format
-    click.echo(row("partition", "committed", "end", "lag", "oldest waits"))
-    for partition in found.partitions:
-        committed = "none" if partition.committed is None else partition.committed
-        behind = "" if partition.behind_s is None else f"{partition.behind_s:.1f} s"
-        click.echo(row(partition.partition, committed, partition.end, partition.lag, behind).rstrip())
+    for topic in found.topics:
+        click.echo(f"{topic} ({place.file})")
+        click.echo(row("partition", "committed", "end", "lag", "oldest waits"))
+        for partition in found.partitions:
+            if partition.topic == topic:
+                committed = "none" if partition.committed is None else partition.committed
+                behind = "" if partition.behind_s is None else f"{partition.behind_s:.1f} s"
+                click.echo(row(partition.partition, committed, partition.end, partition.lag, behind).rstrip())
     click.echo(f"lag {found.total}, deferred {'never: it is off' if found.deferred is None else found.deferred}")
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command(
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    short_help="List, show, retry or drop the pipeline's deferred events.",
+)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[list | show POSITION | retry … | drop …]")
 @run_id_option
 def deferred(arguments: tuple[str, ...], run_id: str | None) -> None:
@@ -125,7 +130,7 @@ def deferred(arguments: tuple[str, ...], run_id: str | None) -> None:
 
 
 def _place_of(run: RunState) -> "PipelinePlace":
-    from devkit.debug.place import find_place
+    from devkit.debug.pipeline_place import find_place
 
     return find_place(Path(run.addresses[LOGS]) if LOGS in run.addresses else None)
 

@@ -25,6 +25,7 @@ from devkit.cli.stack import down, logs, resume, status, up
 from devkit.cli.tools import clean, doctor, heal
 from devkit.cli.traffic import traffic
 from devkit.errors import INCONCLUSIVE, INTERRUPTED, DevkitError
+from located_config.near import nearest
 
 
 class _ReaderGoneError(Exception):
@@ -32,6 +33,25 @@ class _ReaderGoneError(Exception):
 
 
 class _Group(click.Group):
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            ways = ", ".join(f"`devkit {way}`" for way in self._ways_to(args[0]))
+            raise click.UsageError(f"{error.message} Did you mean {ways}?" if ways else error.message, ctx) from error
+
+    def _ways_to(self, word: str) -> list[str]:
+        """The commands of that name in a group; else what is nearly the same here, a group's plural with its list."""
+        groups = {name: command for name, command in self.commands.items() if isinstance(command, click.Group)}
+        if inside := [f"{name} {word}" for name, group in groups.items() if word in group.commands]:
+            return inside
+        near = nearest(word, self.commands)
+        if near is None:
+            return []
+        return [f"{near} list"] if near in groups and word == f"{near}s" else [near]
+
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)

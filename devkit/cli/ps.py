@@ -9,12 +9,12 @@ from devkit.cli.held import tell_faults
 from devkit.docker.access import DockerAccess
 from devkit.docker.command import docker
 from devkit.errors import StackError
-from devkit.guardian.state import PartPlace, ProgramPlace, RunState, known_runs
+from devkit.guardian.run_state import PartPlace, ProgramPlace, RunState, known_runs
 
 _GOOD = ("running", "theirs")
 
 
-@click.command()
+@click.command(short_help="List the parts and programs of the stacks that are up.")
 def ps() -> None:
     """The parts and programs of the stacks that are up: process or container, state, address or log.
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 
-@click.command()
+@click.command(short_help="Write report.html again from a run's evidence.")
 @click.argument("run_directory", type=click.Path(path_type=Path), default=Path("runs/latest"))
 def report(run_directory: Path) -> None:
     """Write report.html again from the evidence in RUN_DIRECTORY, by default that of the newest run."""

@@ -2,9 +2,10 @@
 
 import shlex
 import sys
+from collections.abc import Collection
 from datetime import timedelta
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -13,8 +14,11 @@ from devkit.cli.extend_option import extend_option
 from devkit.cli.stack_options import STACKS, require_addresses_fit, stack_options
 from devkit.errors import DevkitError, UsageError
 from devkit.headroom.calibration import MOST
-from devkit.scenario.arm_name import ARMS, ArmName
 from located_config.count import counted
+from located_config.near import near_miss
+
+if TYPE_CHECKING:
+    from devkit.observe.arm_role import Roles
 
 _TOP = Path(__file__).parents[2]
 _CHECKOUT = _TOP / "scenarios"
@@ -43,35 +47,44 @@ def list_() -> None:
     if not paths:
         raise DevkitError(f"there is no scenario in {scenario_directory()}")
     for path in paths:
-        loaded = load_scenario(path)
+        loaded = load_scenario(path, unchecked=True)
         click.echo(f"{loaded.name:<24} {loaded.title} ({loaded.incident.reference})")
 
 
 @scenario.command()
-@click.argument("file")
+@click.argument("name_or_file")
 @extend_option
-def check(file: str, extend: tuple[str, ...]) -> None:  # noqa: ARG001 — the option has loaded them
-    """Check a scenario, by name or file, and print what it would run."""
-    from devkit.scenario.configure import config_difference
-    from devkit.scenario.load import find_scenario, load_scenario
+def check(name_or_file: str, extend: tuple[str, ...]) -> None:  # noqa: ARG001 — the option has loaded them
+    """Check a scenario, by name or file, and print what it would run.
 
-    path = find_scenario(file, scenario_directory())
+    A file that cannot be played is refused, and so is one whose run would prove nothing, such as one with an
+    expectation that always holds. What is doubtful but may be intended is a warning.
+    """
+    from devkit.observe.about import difference_text
+    from devkit.scenario.configure import config_difference
+    from devkit.scenario.load import find_scenario, load_scenario, warnings
+
+    path = find_scenario(name_or_file, scenario_directory())
     loaded = load_scenario(path)
+    for warning in warnings(path, loaded):
+        click.echo(warning, err=True)
     click.echo(f"{path}: valid")
     parts = {
         "event": loaded.traffic.event_count,
-        "fault": len(loaded.mock.rules) + len(loaded.timeline),
-        "expectation": len(loaded.expect.incident) + len(loaded.expect.fixed),
+        "fault": len(list(loaded.rules_at())) + len(loaded.timeline),
+        "expectation": sum(map(len, loaded.expect.values())),
     }
     click.echo(f"  {', '.join(counted(count, noun) for noun, count in parts.items())}")
     for key, values in config_difference(loaded).items():
-        click.echo(f"  {key}: {values['incident']} (incident) → {values['fixed']} (fixed)")
+        click.echo(f"  {key}: {difference_text(values, loaded.roles)}")
 
 
-@scenario.command()
+@scenario.command(short_help="Make an incident happen, and prove that the fix holds.")
 @click.argument("name_or_file")
 @stack_options
-@click.option("--arm", type=click.Choice([*ARMS, "both"]), default="both", show_default=True, help="Which arm to play.")
+@click.option(
+    "--arm", "wanted", multiple=True, metavar="NAME", help="Play this arm only; may be repeated. Default: all arms."
+)
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of traffic and faults. Default: that of the file.")
 @click.option(
     "--out",
@@ -120,6 +133,11 @@ def check(file: str, extend: tuple[str, ...]) -> None:  # noqa: ARG001 — the o
     help="Multiply every duration of the scenario by N and divide every rate by it. Default: what a short calibration "
     "of the machine asks for, 1 where it is idle; a run that was short of time is then played again.",
 )
+@click.option(
+    "--unchecked",
+    is_flag=True,
+    help="Play a file that `check` refuses because a run of it proves nothing, for example with its arms swapped.",
+)
 @extend_option
 @bisect_option
 @click.pass_context
@@ -128,7 +146,7 @@ def run(
     name_or_file: str,
     backend: str,
     addresses: Path | None,
-    arm: str,
+    wanted: tuple[str, ...],
     seed: int | None,
     out: Path,
     command: str | None,
@@ -141,6 +159,7 @@ def run(
     as_json: bool,
     keep: bool,
     plain: bool,
+    unchecked: bool,
 ) -> None:
     """Make an incident happen, and prove on the same traffic that the fix holds.
 
@@ -148,13 +167,14 @@ def run(
     cannot be judged then, and the run is inconclusive (docs/own-pipeline.md).
     """
     from devkit.cli.kept import keep_stack
-    from devkit.debug.pause import PausePoint, require_way_on
+    from devkit.debug.pause_point import PausePoint, require_arms, require_way_on
     from devkit.programs.command.program import CommandKind
     from devkit.report.live import progress_for
     from devkit.report.verdict_lines import verdict_lines
     from devkit.report.wrapping import width_of
+    from devkit.scenario.afterwards import make_next_run_faster
     from devkit.scenario.configure import main_program
-    from devkit.scenario.load import find_scenario, load_scenario
+    from devkit.scenario.load import find_scenario, load_scenario, warnings
     from devkit.scenario.options import RunOptions
     from devkit.scenario.run import run_scenario
     from devkit.stack.stack import StackRequest
@@ -165,20 +185,24 @@ def run(
     limit = None if pause_limit is None else _duration("--pause-limit", pause_limit)
     require_way_on(points, limit, sys.stdin)
     path = find_scenario(name_or_file, scenario_directory())
-    loaded = load_scenario(path)
+    loaded = load_scenario(path, unchecked=unchecked, instead=instead)
+    for warning in () if unchecked else warnings(path, loaded, instead):
+        click.echo(warning, err=True)
     if debug is not None and not (instead or main_program(loaded)).takes_debugger:
         raise UsageError(
             "--debug works for the kit's own pipeline only", hint="start your debugger in --pipeline COMMAND"
         )
     if seed is not None:
         loaded = loaded.model_copy(update={"traffic": loaded.traffic.model_copy(update={"seed": seed})})
-    arms: tuple[ArmName, ...] = ARMS if arm == "both" else tuple(name for name in ARMS if name == arm)
+    arms = _arms(wanted, loaded.roles)
+    require_arms(points, arms)
     repeat = ["devkit", "scenario", "run", name_or_file, "--seed", str(loaded.traffic.seed)]
-    repeat += ["--arm", arm] if arm != "both" else []
+    repeat += [word for one in wanted for word in ("--arm", one)]
     repeat += ["--stack", backend] if backend != STACKS[0] else []
     repeat += ["--addresses", str(addresses)] if addresses else []
     repeat += ["--pipeline", command] if command is not None else []
     repeat += [word for one in extend for word in ("--extend", one)]
+    repeat += ["--unchecked"] if unchecked else []
     repeat += ["--stretch", str(stretch)] if stretch is not None else []
     request = StackRequest(addresses=addresses)
     options = RunOptions(
@@ -194,13 +218,22 @@ def run(
         debug=debug,
         stretch=stretch,
     )
-    told = sys.stderr if as_json else sys.stdout
-    with progress_for(told, plain=plain) as progress:
+    output = sys.stderr if as_json else sys.stdout
+    with progress_for(output, plain=plain) as progress:
         finished = run_scenario(loaded, options, progress, on_keep=keep_stack)
-    click.echo("\n".join(verdict_lines(finished.result, finished.directory, width_of(told))), err=as_json)
+    click.echo("\n".join(verdict_lines(finished.result, finished.directory, width_of(output))), err=as_json)
     if as_json:
         click.echo(finished.result.model_dump_json(indent=2))
+    make_next_run_faster(loaded, options, finished.result, lambda text: click.echo(text, err=True))
     sys.exit(context.ensure_object(ExitCodes).of(finished.result.exit_code))
+
+
+def _arms(wanted: Collection[str], known: "Roles") -> tuple[str, ...]:
+    """In the order of play. Raises UsageError for one that the scenario does not have."""
+    for name in wanted:
+        if name not in known:
+            raise UsageError(f"--arm {name}: the scenario has no such arm", hint=near_miss(name, known))
+    return tuple(name for name in known if name in wanted) if wanted else tuple(known)
 
 
 def _duration(option: str, text: str) -> timedelta:

@@ -10,19 +10,19 @@ from urllib.parse import urlsplit
 
 import click
 
+from devkit.cli.chosen_stack import named, run_id_option
 from devkit.cli.extend_option import extend_option
 from devkit.cli.held import tell_faults
-from devkit.cli.running import named, run_id_option
+from devkit.cli.released import report_released
 from devkit.cli.stack_options import require_addresses_fit, stack_options
-from devkit.cli.visits import tell_visits
 from devkit.errors import StackError, UsageError
-from devkit.guardian.state import CHECKOUT, LOGS, RunState, known_runs, unreadable_states, visit_path
+from devkit.guardian.run_state import CHECKOUT, LOGS, RunState, known_runs, lease_path, unreadable_states
 from devkit.stack.parts.answering import answers
 
 _ANSWERING = timedelta(seconds=2)
 
 
-@click.command()
+@click.command(short_help="Bring up a stack with the pipeline, and leave it up.")
 @stack_options
 @click.option("--kafka-port", type=click.IntRange(1, 65535), help="Port for Kafka. Default: any free port.")
 @click.option("--s3-port", type=click.IntRange(1, 65535), help="Port for the object store. Default: any free port.")
@@ -104,17 +104,17 @@ def down(run_id: str | None, *, every: bool) -> None:
 
     for run in runs:
         end_run(run)
-        if visit_path(run.run_id).exists():
-            from devkit.stack.visits import leave_all
+        if lease_path(run.run_id).exists():
+            from devkit.stack.external_lease import release_ended
 
-            tell_visits(leave_all(run.run_id))
+            report_released(release_ended(run.run_id))
         click.echo(f"stack {run.run_id} is down")
     for run in others:
         whose = run.checkout or "an earlier version of the kit"
         click.echo(f"stack {run.run_id} of {whose} stays up; `devkit down --run-id {run.run_id}` ends it")
 
 
-@click.command()
+@click.command(short_help="List the stacks that are up, and whether they answer.")
 def status() -> None:
     """List the stacks that are up: addresses, whether they answer, what a fault holds. Exit 3 when one does not."""
     runs = [run for run in known_runs() if run.guardian_is_alive()]
@@ -124,16 +124,16 @@ def status() -> None:
     for run in runs:
         click.echo(f"stack {run.run_id} ({'kept' if run.released else 'of a command that is running'})")
         for name, address in run.addresses.items():
-            said = "" if name == LOGS else ("answers" if _answers(address) else "DOES NOT ANSWER")
-            silent |= said == "DOES NOT ANSWER"
-            click.echo(f"  {name:<14} {address}  {said}".rstrip())
+            state = "" if name == LOGS else ("answers" if _answers(address) else "DOES NOT ANSWER")
+            silent |= state == "DOES NOT ANSWER"
+            click.echo(f"  {name:<14} {address}  {state}".rstrip())
         tell_faults(run)
     for path in unreadable_states():
         click.echo(f"warning: {path} is damaged; `devkit clean` ends what is left of that run", err=True)
     sys.exit(StackError.exit_code if silent else 0)
 
 
-@click.command()
+@click.command(short_help="Print the logs of a stack that is up.")
 @run_id_option
 @click.option("-f", "--follow", is_flag=True, help="Go on with new lines until Ctrl-C or until the stack is down.")
 def logs(run_id: str | None, *, follow: bool) -> None:
@@ -185,12 +185,17 @@ def _answers(address: str) -> bool:
 @run_id_option
 def resume(run_id: str | None) -> None:
     """Resume a scenario that waits at a `--pause-at` point."""
-    from devkit.debug.pause import resume as let_go_on
+    from devkit.debug.pause_point import is_paused
+    from devkit.debug.pause_point import resume as let_go_on
 
     runs = [run for run in known_runs() if run.guardian_is_alive() and not run.released]
     chosen = [run for run in runs if run_id in (None, run.run_id)]
     if not chosen:
         running = ", ".join(run.run_id for run in runs) or "none"
         raise UsageError(f"no scenario {run_id or ''} is running".replace("  ", " "), hint=f"running are: {running}")
-    let_go_on(chosen[-1].directory)
-    click.echo(f"run {chosen[-1].run_id} goes on")
+    paused = [run for run in chosen if is_paused(run.directory)]
+    if not paused:
+        which = f"run {run_id} does not wait" if run_id else "no run waits"
+        raise UsageError(f"{which} at a `--pause-at` point", hint="a run that waits says `paused at …`")
+    let_go_on(paused[-1].directory)
+    click.echo(f"run {paused[-1].run_id} goes on")

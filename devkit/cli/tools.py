@@ -7,21 +7,34 @@ from typing import TYPE_CHECKING
 
 import click
 
+from devkit.cli.released import report_released
 from devkit.cli.undone import tell_undone
-from devkit.cli.visits import tell_visits
 from devkit.errors import INCONCLUSIVE
 from devkit.guardian.lease import journal_directory
-from devkit.guardian.state import visit_paths
+from devkit.guardian.run_state import lease_paths
 
 if TYPE_CHECKING:
     from devkit.faults.undo import Undone
-    from devkit.stack.visits import Tidied
+    from devkit.stack.external_lease import ReleasedLease
 
 
-@click.command()
-def doctor() -> None:
+@click.command(short_help="Check that this machine has what a run needs.")
+@click.option(
+    "--train",
+    is_flag=True,
+    help="Make the class cache, which lets Spark's JVM start faster, now; it takes a minute, and is tried again "
+    "where it failed before. Default: the first run makes it after its verdict.",
+)
+def doctor(*, train: bool) -> None:
     """Check that this machine has what a run needs: Python, memory, disk, ports, certificates, Java, jars, Docker."""
     from devkit.doctor import run_checks
+
+    if train:
+        from devkit.programs.spark.training import train_now
+
+        click.echo("making the class cache, about a minute", err=True)
+        if not train_now():
+            click.echo("another run makes it now", err=True)
 
     findings = run_checks()
     for finding in findings:
@@ -31,13 +44,13 @@ def doctor() -> None:
     sys.exit(INCONCLUSIVE if any(finding.status == "fail" for finding in findings) else 0)
 
 
-@click.command()
+@click.command(short_help="End what killed runs left, and undo their faults.")
 def heal() -> None:
     """End what killed runs left: processes, containers, networks, volumes, directories, objects in an external stack.
 
     Faults on parts that outlive their run are undone, and named where that cannot be.
 
-    Exit 3 when some is left.
+    Exit 3 when something remains.
     """
     found, is_clean = _heal()
     if not found:
@@ -59,7 +72,7 @@ def heal() -> None:
 @click.option("--cache", is_flag=True, help="Remove downloaded jars and the class cache as well.")
 def clean(keep: int, out: Path, *, cache: bool) -> None:
     """Remove old runs, and end what killed runs left behind."""
-    from devkit.guardian.state import LOGS, known_runs
+    from devkit.guardian.run_state import LOGS, known_runs
     from devkit.jvm.cache import cache_dir
     from devkit.scenario.run_directory import prune_runs
 
@@ -68,7 +81,7 @@ def clean(keep: int, out: Path, *, cache: bool) -> None:
     for path in prune_runs(out, keep, in_use=kept_logs):
         click.echo(f"removed {path}")
     if cache:
-        for part in ("jars", "java", "aot"):
+        for part in ("jars", "java", "aot", "kafka"):
             shutil.rmtree(cache_dir() / part, ignore_errors=True)
         click.echo(f"removed jars and class cache in {cache_dir()}")
 
@@ -84,8 +97,8 @@ def _heal() -> tuple[bool, bool]:
         click.echo(f"warning: containers of run {run_id} are left: {reason}", err=True)
     undone = _heal_faults() if journal_directory("").exists() else []
     tell_undone(undone)
-    tidied = _tidy_visits() if visit_paths() else []
-    is_clean = tell_visits(tidied) and not healed.left and not any(one.why for one in undone)
+    tidied = _release_lapsed() if lease_paths() else []
+    is_clean = report_released(tidied) and not healed.left and not any(one.why for one in undone)
     return bool(healed.ended or healed.left or tidied or undone), is_clean
 
 
@@ -95,7 +108,7 @@ def _heal_faults() -> "list[Undone]":
     return heal_faults()
 
 
-def _tidy_visits() -> "list[Tidied]":
-    from devkit.stack.visits import tidy_all
+def _release_lapsed() -> "list[ReleasedLease]":
+    from devkit.stack.external_lease import release_lapsed
 
-    return tidy_all()
+    return release_lapsed()

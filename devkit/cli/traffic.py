@@ -5,13 +5,13 @@ from pathlib import Path
 
 import click
 
+from devkit.cli.chosen_stack import KAFKA, MOCK_API, address_of, run_id_option, running_stack
 from devkit.cli.held import reaching
-from devkit.cli.running import KAFKA, MOCK_API, address_of, run_id_option, running_stack
 from devkit.errors import UsageError
-from devkit.guardian.state import LOGS
+from devkit.guardian.run_state import LOGS
 
 
-@click.command()
+@click.command(short_help="Publish page_change events to a stack that is up.")
 @click.option(
     "--rate", metavar="RATE", default="20/s", show_default=True, help="Rate to publish events at, for example 100/min."
 )
@@ -34,8 +34,8 @@ def traffic(rate: str, for_: str, seed: int, topic: str | None, run_id: str | No
     """
     from pydantic import ValidationError
 
-    from devkit.debug.place import find_place
-    from devkit.debug.traffic import StackTraffic
+    from devkit.debug.pipeline_place import find_place
+    from devkit.debug.stack_traffic import StackTraffic
     from devkit.stack.parts.mock_api import MockApi
     from devkit.traffic.model import TrafficSpec
     from located_config.problem import problems

@@ -20,19 +20,25 @@ _MIB = 1 << 20
 
 
 class ContainerKill(BaseModel):
-    """Process number `process` of a program was over a limit. Sizes in bytes.
+    """A process of a program was over a limit of its container.
 
-    `memory` is what it held at the look that found it out, or the most at any look where the container's engine did.
+    `memory` is what it held at the look that found it out, or the most at any look where the engine did.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     process: int
+    """Number of the process, from 1."""
     limit: Limit
+    """Which limit it was over."""
     allowed: int
+    """The limit, in bytes."""
     used: int
+    """What was used, in bytes."""
     memory: TreeMemory
+    """What each of its processes held, in bytes."""
     enforced_by: Enforcer = "sampling"
+    """Whether the kit's looks found it out, or the container's engine."""
 
     @property
     def text(self) -> str:

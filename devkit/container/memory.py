@@ -50,6 +50,7 @@ class TreeMemory(_Model):
 
     @property
     def total(self) -> int:
+        """In bytes. `measure` says how a page that several processes share counts in it."""
         return sum(row.size for row in self.rows)
 
 

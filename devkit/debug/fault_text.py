@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from devkit.debug.faults import Document
+from devkit.debug.mock_faults import Document
 from devkit.errors import InvalidFileError, Problem, UsageError
 from devkit.scenario.load import SUFFIX
 from located_config.yaml_file import UnfitError, parse_yaml, read_yaml

@@ -1,4 +1,4 @@
-"""How far a pipeline is behind its source: its checkpoint against the source's ends, and its deferred events."""
+"""How far a pipeline is behind its sources: its checkpoint against their ends, and its deferred events."""
 
 from contextlib import closing
 from dataclasses import dataclass
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from kafka.structs import TopicPartition
 
 from devkit.errors import StackError
-from devkit.observe.checkpoint import Checkpoint
+from devkit.observe.checkpoint import Checkpoint, Offsets, SourcePartition, of_topic
 from devkit.observe.deferrals import DeferralTopic
-from devkit.stack.consumer import answering, connect
+from devkit.stack.topic_reader import answering, connect
 from devkit.stack.topics import TopicEnds
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 
 _POLL_MS = 5_000
 
@@ -21,6 +21,7 @@ class PartitionLag:
     by its timestamp; None when there is none, or it cannot be told.
     """
 
+    topic: str
     partition: int
     committed: int | None
     end: int
@@ -28,6 +29,7 @@ class PartitionLag:
 
     @property
     def lag(self) -> int:
+        """In events; counted from offset 0 while no batch has ended."""
         return self.end - (self.committed or 0)
 
 
@@ -35,12 +37,17 @@ class PartitionLag:
 class ProgramLag:
     """`deferred` counts events that stand in the deferral topic, None for a pipeline that defers nothing."""
 
-    topic: str
     partitions: tuple[PartitionLag, ...]
     deferred: int | None
 
     @property
+    def topics(self) -> tuple[str, ...]:
+        """Those of the source, in the order of the configuration."""
+        return tuple(dict.fromkeys(partition.topic for partition in self.partitions))
+
+    @property
     def total(self) -> int:
+        """In events, over all partitions. Deferred events are committed, so they do not count."""
         return sum(partition.lag for partition in self.partitions)
 
 
@@ -49,36 +56,38 @@ def lag_of(config: PipelineConfig, checkpoint: Checkpoint, *, bootstrap: str, no
     committed = checkpoint.committed()  # first: what is committed is not beyond ends that are asked for later
     ends = _ends(config, bootstrap)
     oldest = _timestamps(
-        config, bootstrap, {n: committed.get(n, 0) for n, end in ends.items() if committed.get(n, 0) < end}
+        bootstrap, {place: committed.get(place, 0) for place, end in ends.items() if committed.get(place, 0) < end}
     )
     partitions = tuple(
-        PartitionLag(n, committed.get(n), end, (now_ms - oldest[n]) / 1000 if n in oldest else None)
-        for n, end in sorted(ends.items())
+        PartitionLag(*place, committed.get(place), end, (now_ms - oldest[place]) / 1000 if place in oldest else None)
+        for place, end in ends.items()
     )
-    return ProgramLag(config.source.topic, partitions, _deferred(config, bootstrap))
+    return ProgramLag(partitions, _deferred(config, bootstrap))
 
 
-def _ends(config: PipelineConfig, bootstrap: str) -> dict[int, int]:
+def _ends(config: PipelineConfig, bootstrap: str) -> Offsets:
+    """Topic by topic, the partitions of each in their order."""
+    found: Offsets = {}
     with closing(TopicEnds(bootstrap)) as ends:
-        found = ends.of(config.source.topic)
-    if not found:
-        raise StackError(f"there is no topic {config.source.topic}", hint="`devkit topics` lists those there are")
+        for topic in config.source.all_topics:
+            of_one = ends.of(topic)
+            if not of_one:
+                raise StackError(f"there is no topic {topic}", hint="`devkit topics` lists those there are")
+            found |= of_topic(topic, dict(sorted(of_one.items())))
     return found
 
 
-def _timestamps(config: PipelineConfig, bootstrap: str, offsets: dict[int, int]) -> dict[int, int]:
+def _timestamps(bootstrap: str, offsets: Offsets) -> dict[SourcePartition, int]:
     """When the record at each offset was made, in milliseconds since the epoch; without those that do not come."""
-    found: dict[int, int] = {}
-    with (
-        closing(connect(bootstrap, max_poll_records=1)) as consumer,
-        answering(f"{config.source.topic} could not be read"),
-    ):
-        for number, offset in offsets.items():
-            place = TopicPartition(config.source.topic, number)
-            consumer.assign([place])
-            consumer.seek(place, offset)
-            for records in consumer.poll(timeout_ms=_POLL_MS, max_records=1).values():
-                found[number] = records[0].timestamp
+    found: dict[SourcePartition, int] = {}
+    with closing(connect(bootstrap, max_poll_records=1)) as consumer:
+        for (topic, number), offset in offsets.items():
+            place = TopicPartition(topic, number)
+            with answering(f"{topic} could not be read"):
+                consumer.assign([place])
+                consumer.seek(place, offset)
+                for records in consumer.poll(timeout_ms=_POLL_MS, max_records=1).values():
+                    found[topic, number] = records[0].timestamp
     return found
 
 

@@ -11,7 +11,7 @@ from datetime import timedelta
 from kafka.structs import TopicPartition
 
 from devkit.errors import StackError, UsageError, WaitTimeoutError
-from devkit.stack.consumer import LARGE, answering, connect, has_read, places_of
+from devkit.stack.topic_reader import LARGE, answering, connect, has_read, places_of
 from devkit.waiting import wait_until
 
 _DEADLINE = timedelta(seconds=30)
@@ -91,6 +91,7 @@ class TopicTail:
                 )
 
     def close(self) -> None:
+        """Leaves nothing at the broker: the consumer has no group and commits no offsets."""
         self._consumer.close()
 
     def __enter__(self) -> "TopicTail":

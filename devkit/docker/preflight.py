@@ -29,14 +29,14 @@ class Engine:
 def check_engine(access: DockerAccess, *, needed_bytes: int = 0, ask: Ask | None = None) -> Engine:
     """Raises StackError when no engine answers, when it is too old, or has less memory than the containers may use."""
     ask = ask or _ask(access)
-    told = ask(["info", "--format", "{{json .}}"], "asking the Docker engine what it is")
+    answer = ask(["info", "--format", "{{json .}}"], "asking the Docker engine what it is")
     try:
-        info = json.loads(told)
+        info = json.loads(answer)
         # The version is empty when there is no engine and the command tells only of itself.
         engine = Engine(info["ServerVersion"] or info["no engine"], info["MemTotal"])
     except (ValueError, KeyError) as error:
         raise EngineError(
-            f"no Docker engine answers: {_own_error(told)}", hint="start it; DOCKER_HOST says which one is asked"
+            f"no Docker engine answers: {_own_error(answer)}", hint="start it; DOCKER_HOST says which one is asked"
         ) from error
     if _number(engine.version) < OLDEST_ENGINE:
         raise SetupError(
@@ -76,8 +76,8 @@ def _text(version: tuple[int, int]) -> str:
     return ".".join(map(str, version))
 
 
-def _own_error(told: str) -> str:
+def _own_error(answer: str) -> str:
     try:
-        return "; ".join(json.loads(told).get("ServerErrors") or ["it told no version"])
+        return "; ".join(json.loads(answer).get("ServerErrors") or ["it told no version"])
     except ValueError:
-        return told.strip()[:200] or "it said nothing"
+        return answer.strip()[:200] or "it said nothing"

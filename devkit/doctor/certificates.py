@@ -15,10 +15,10 @@ def check_certificates(environment: Mapping[str, str] = os.environ) -> MachineFi
     bundles = {name: environment[name] for name in VARIABLES if environment.get(name)}
     if not bundles:
         return MachineFinding("certificates", "ok", "no bundle of your own named")
-    told = []
+    named = []
     for name, value in bundles.items():
         try:
-            told.append(f"{name}={value} ({_load(Path(value))})")
+            named.append(f"{name}={value} ({_load(Path(value))})")
         except (OSError, ssl.SSLError) as error:
             return MachineFinding(
                 "certificates",
@@ -26,7 +26,7 @@ def check_certificates(environment: Mapping[str, str] = os.environ) -> MachineFi
                 f"{name}={value} cannot be used: {error}",
                 f"let {name} name a readable file of PEM certificates, or unset it",
             )
-    return MachineFinding("certificates", "ok", ", ".join(told))
+    return MachineFinding("certificates", "ok", ", ".join(named))
 
 
 def _load(bundle: Path) -> str:

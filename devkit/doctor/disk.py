@@ -13,7 +13,7 @@ LEAST_BYTES = 1 * GIB
 
 
 def check_disk(free_bytes: Callable[[Path], int] | None = None) -> MachineFinding:
-    """``free_bytes`` tells what a directory that exists has left."""
+    """``free_bytes`` returns what is free for a directory that exists."""
     measure = free_bytes or _free_bytes
     places = {"cache": cache_dir(), "temporary files": Path(tempfile.gettempdir())}
     free = {name: measure(existing(path)) for name, path in places.items()}

@@ -23,9 +23,9 @@ def check_java(home: Callable[[], Path] = java_home) -> MachineFinding:
         return MachineFinding(
             "java", "fail", f"{java} -version did not end within {_DEADLINE.total_seconds():g} s", _AGAIN
         )
-    told = (run.stderr or run.stdout).strip().splitlines()
-    if run.returncode != 0 or not told:
+    lines = (run.stderr or run.stdout).strip().splitlines()
+    if run.returncode != 0 or not lines:
         return MachineFinding(
-            "java", "fail", f"{java} -version ended with {run.returncode}: {told[0] if told else 'no output'}", _AGAIN
+            "java", "fail", f"{java} -version ended with {run.returncode}: {lines[0] if lines else 'no output'}", _AGAIN
         )
-    return MachineFinding("java", "ok", told[0])
+    return MachineFinding("java", "ok", lines[0])

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from devkit.doctor.certificates import check_certificates
+from devkit.doctor.class_cache import check_class_cache
 from devkit.doctor.disk import check_disk
 from devkit.doctor.docker import check_docker
 from devkit.doctor.finding import MachineFinding
@@ -25,6 +26,7 @@ CHECKS: Mapping[str, Check] = MappingProxyType(
         "certificates": check_certificates,
         "java": check_java,
         "jars": check_jars,
+        "class cache": check_class_cache,
         "docker": check_docker,
     }
 )

@@ -3,8 +3,8 @@
 from devkit.expectations.base import Measure
 from devkit.expectations.bounds import NumberBound
 from devkit.expectations.timing import of_arm
-from devkit.observe.arm import ArmObservation
-from devkit.observe.sight import UPSTREAM
+from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.observable import UPSTREAM
 from located_config.count import counted
 
 

@@ -1,17 +1,27 @@
-"""Whether the delivery audit is clean: every input event met its expected fate, once and in order."""
+"""Whether the delivery audit is clean: every input event met its expected fate, once, in order; or how many did not."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
+from devkit.expectations.audit_counts import (
+    MAY_BE_HIDDEN,
+    AuditCounts,
+    CleanOrCounts,
+    broken,
+    count,
+    is_decided,
+    is_open,
+    of_no_machine,
+    window_of,
+)
 from devkit.expectations.base import NOTHING, Finding
 from devkit.headroom.shortage import Window
-from devkit.observe.arm import ArmObservation, TimelineEvidence
-from devkit.observe.sight import Sight, not_observable
+from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.audit.model import Audit
+from devkit.observe.observable import Observable, why_not_observable
+from located_config.count import counted
 
-_OF_ABSENCE = {"lost"}
-"""Problems that records which are not observable would not have been."""
-_OF_NO_MACHINE = {"lost", "out_of_order", "duplicated", "conflicting"}
-"""Problems that no shortage of time excuses. The others it may have made: a fetch that timed out is an error event."""
+NOT_AUDITED = "not audited, as no truth is registered for its job, which would say what its output must be"
 
 
 @dataclass(frozen=True)
@@ -19,57 +29,103 @@ class _Audit:
     name: str = "audit"
     summary: str = (
         "Every input event met its expected fate, once and in order: nothing lost, duplicated, conflicting, "
-        "out of order, in the wrong topic or with another payload."
+        "out of order, in the wrong topic or with another payload. Or bounds on what it counts, of all programs "
+        "that are audited; repeats and conflicts that a restart excuses count apart."
     )
     example: str = "clean"
-    argument: Any = Literal["clean"]
-    needs: frozenset[Sight] = NOTHING
+    argument: Any = CleanOrCounts
+    needs: frozenset[Observable] = NOTHING
 
-    def judge(self, argument: str, observation: ArmObservation) -> Finding:
-        audit = observation.audit
-        problems = audit.problems(restarted=observation.restarts > 0)
-        if not audit.inputs:
-            measured = "no inputs"
-        elif audit.inputs == audit.pending:
-            measured = f"nothing was committed: all {audit.inputs} inputs are still in the source"
-        elif problems:
-            measured = ", ".join(f"{name} {count}" for name, count in problems.items())
-        else:
-            measured = (
-                f"clean: {audit.inputs} in = {audit.outputs} out + {audit.errors} errors + {audit.filtered} filtered"
-                + (f" + {audit.deferred} deferred" if audit.deferred else "")
-                + (f" + {audit.pending} still in the source" if audit.pending else "")
-            )
-        if (hidden := _hidden(observation)) and problems.keys() <= _OF_ABSENCE:
+    def judge(self, argument: str | AuditCounts, observation: ArmObservation) -> Finding:
+        if observation.audit.unaudited:
+            return Finding(self.name, str(argument), f"n/a: the main program is {NOT_AUDITED}", holds=None)
+        if isinstance(argument, AuditCounts):
+            return self._counted(argument, observation)
+        audits = _audits(observation)
+        problems = {problem for audit in audits.values() for problem in audit.problems()}
+        measured = "; ".join((f"{name}: " if name else "") + _told(audit) for name, audit in audits.items())
+        if (hidden := observation.hidden) and problems <= MAY_BE_HIDDEN:
             return Finding(self.name, argument, f"n/a: {'; '.join(hidden)}", holds=None)
         if unsure := _not_known(observation, bool(problems)):
-            return Finding(self.name, argument, not_observable(unsure), holds=None)
+            return Finding(self.name, argument, why_not_observable(unsure), holds=None)
+        if others := [one.name for one in observation.programs if one.unaudited]:
+            measured += f"; of the main program alone, the output of {' and '.join(others)} is not audited"
         # An audit of nothing, or of events that the pipeline never took, shows nothing.
-        holds = not problems and audit.inputs > audit.pending
-        return Finding(self.name, argument, measured, holds, decisive=not problems.keys().isdisjoint(_OF_NO_MACHINE))
+        holds = not problems and all(audit.inputs > audit.pending for audit in audits.values())
+        return Finding(self.name, argument, measured, holds, decisive=any(map(_is_of_no_machine, audits.values())))
 
-    def depends_on_time(self, argument: str, observation: ArmObservation) -> Window | None:  # noqa: ARG002
-        """That nothing was taken by the arm's end does, and that events left another way than they had to. What was
-        lost or reordered was so whatever the machine did.
+    def _counted(self, argument: AuditCounts, observation: ArmObservation) -> Finding:
+        audits = [*_audits(observation).values()]
+        expected, wrong = str(argument), broken(argument, audits)
+        measured = ", ".join(f"{name} {count(name, audits)}" for name in argument.bounds)
+        if (hidden := observation.hidden) and is_open(argument, audits):
+            return Finding(self.name, expected, f"n/a: {'; '.join(hidden)}", holds=None)
+        if unsure := observation.not_observable & argument.needs(audits, drained=observation.drained):
+            return Finding(self.name, expected, why_not_observable(unsure), holds=None)
+        if not wrong and not all(audit.inputs > audit.pending for audit in audits):
+            return Finding(self.name, expected, f"n/a: {'; '.join(map(_told, audits))}", holds=None)
+        return Finding(self.name, expected, measured, not wrong, decisive=is_decided(argument, audits))
+
+    def depends_on_time(self, argument: str | AuditCounts, observation: ArmObservation) -> Window | None:
+        """That nothing was taken by the arm's end does, and that events ended another way than they had to. What was
+        lost, reordered or falsified was so whatever the machine did.
         """
-        audit = observation.audit
-        problems = audit.problems(restarted=observation.restarts > 0)
-        if not problems:
-            return "arm" if audit.inputs == audit.pending else None
-        return "arm" if problems.keys().isdisjoint(_OF_NO_MACHINE) else None
+        audits = _audits(observation).values()
+        if observation.audit.unaudited:
+            return None
+        if isinstance(argument, AuditCounts):
+            return window_of(argument, audits)
+        if any(map(_is_of_no_machine, audits)):
+            return None
+        if unclean := [audit for audit in audits if audit.problems()]:
+            return "commit" if any(audit.timed_out for audit in unclean) else "arm"
+        return "arm" if any(audit.inputs == audit.pending for audit in audits) else None
 
 
-def _hidden(observation: ArmObservation) -> list[str]:
-    """What faults took from sight."""
-    return [item.hides for item in observation.evidence if isinstance(item, TimelineEvidence) and item.hides]
+def _audits(observation: ArmObservation) -> dict[str, Audit]:
+    """The main program's, under no name, and those of others that have one."""
+    return {"": observation.audit} | {one.name: one.audit for one in observation.programs if one.audit is not None}
 
 
-def _not_known(observation: ArmObservation, has_problems: bool) -> frozenset[Sight]:
-    """What would have to be seen: a record's source, and of events that have not left, whether they still may."""
-    needed: set[Sight] = {"sources"}
+def _told(audit: Audit) -> str:
+    if not audit.inputs:
+        return "no inputs"
+    if audit.inputs == audit.pending:
+        return f"nothing was committed: all {audit.inputs} inputs are still in the source"
+    if problems := audit.problems():
+        return ", ".join(f"{name} {count}" for name, count in problems.items())
+    return (
+        f"clean: {audit.inputs} in = {audit.outputs} out + {audit.errors} errors + {audit.filtered} filtered"
+        + (f" + {audit.deferred} deferred" if audit.deferred else "")
+        + (f" + {audit.pending} still in the source" if audit.pending else "")
+        + _excused("repeat", audit.excused, audit.excused_by_retry)
+        + _excused("conflict", audit.excused_conflicts, audit.excused_conflicts_by_retry)
+    )
+
+
+def _excused(what: str, number: int, by_retry: int) -> str:
+    """By its causes."""
+    causes = {"replays": number - by_retry, "retried tasks": by_retry}
+    return "".join(f", and {counted(of_cause, what)} by {cause}" for cause, of_cause in causes.items() if of_cause)
+
+
+def _is_of_no_machine(audit: Audit) -> bool:
+    """Whether it is broken by what no shortage of time excuses."""
+    return any(of_no_machine(name, [audit]) > 0 for name in audit.problems())
+
+
+def _not_known(observation: ArmObservation, has_problems: bool) -> frozenset[Observable]:
+    """What would have to be seen: a record's source, of events that are not emitted, whether they still may be, and of
+    those that were emitted again after a restart, whether they were read again.
+    """
+    needed: set[Observable] = {"sources"}
+    audit = observation.audit
+    by_retry = audit.excused_by_retry + audit.excused_conflicts_by_retry
+    if not has_problems and audit.excused + audit.excused_conflicts > by_retry:
+        needed |= {"batches", "offsets"}
     if not has_problems and not observation.drained:
         needed.add("offsets")
-    return observation.unseen & needed
+    return observation.not_observable & needed
 
 
 AUDIT = _Audit()

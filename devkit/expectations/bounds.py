@@ -41,6 +41,7 @@ class Range(BaseModel, Generic[T]):
         return self
 
     def admits(self, value: T) -> bool:
+        """Compares the exact value, not the rounded one that a person is shown."""
         return self.admits_between(value, value)
 
     def admits_between(self, at_least: T, at_most: T | None) -> bool:
@@ -71,6 +72,7 @@ class Number(Range[float]):
 
     @classmethod
     def show(cls, value: float) -> str:
+        """At most six significant digits, without trailing zeros."""
         return f"{value:g}"
 
 
@@ -82,6 +84,7 @@ class Percentage(Range[Share]):
 
     @classmethod
     def show(cls, value: float) -> str:
+        """In percent, `12.5%`, although the value is a fraction of 1."""
         return format_share(value)
 
 
@@ -93,6 +96,7 @@ class Time(Range[Duration]):
 
     @classmethod
     def show(cls, value: timedelta) -> str:
+        """In the largest unit without a fraction: `90s`, `2m`."""
         return format_duration(value)
 
 
@@ -104,6 +108,7 @@ class Bytes(Range[Size]):
 
     @classmethod
     def show(cls, value: int) -> str:
+        """In the largest binary unit without a fraction: `20MiB`."""
         return format_size(value)
 
 

@@ -1,10 +1,12 @@
 """How many records carry a claim check whose payload is in the store, with the length and hash they state."""
 
 from devkit.expectations.base import Measure
+from devkit.expectations.timing import of_fetches
 
 CLAIM_CHECKS = Measure(
     "claim_checks",
     lambda observation: observation.audit.claim_checks,
+    timing=of_fetches,
     needs=frozenset({"sources"}),
     summary=(
         "Number of records that carry a claim check whose payload is in the store, with the length and the "

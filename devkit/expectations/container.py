@@ -6,7 +6,7 @@ peak_memory: {at_most: 2GiB}        all processes of the program together, at th
 
 from devkit.expectations.base import Measure
 from devkit.expectations.of_program import ProgramBound, ProgramSizeBound
-from devkit.observe.arm import ArmObservation
+from devkit.observe.arm_observation import ArmObservation
 
 _ABSENT = "the scenario has no container"
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from devkit.expectations.base import NOTHING, Finding
 from devkit.headroom.shortage import Window
-from devkit.observe.arm import ArmObservation
-from devkit.observe.sight import Sight
+from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.observable import Observable
 
 
 @dataclass(frozen=True)
@@ -21,14 +21,14 @@ class _Drained:
     )
     example: str = "true"
     argument: Any = bool
-    needs: frozenset[Sight] = NOTHING
+    needs: frozenset[Observable] = NOTHING
 
     def judge(self, argument: bool, observation: ArmObservation) -> Finding:
         sample = observation.last_sample
         measured = f"committed {sample.committed} of {sample.source_end}"
         measured += f", {sample.deferred} deferred" if sample.deferred else ""
-        if (left := observation.left) is not None:
-            measured = f"{left.left} of {left.due} events that had to leave have left"
+        if (emitted := observation.emitted) is not None:
+            measured = f"{emitted.count} of {emitted.due} events that had to be emitted were"
         return Finding(self.name, str(argument).lower(), measured, observation.drained == argument)
 
     def depends_on_time(self, argument: bool, observation: ArmObservation) -> Window | None:  # noqa: ARG002

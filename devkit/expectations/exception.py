@@ -7,10 +7,11 @@ from pydantic import ConfigDict, Field
 
 from devkit.expectations.base import NOTHING, Finding
 from devkit.expectations.of_program import OfProgram
+from devkit.expectations.timing import of_fetches
 from devkit.headroom.shortage import Window
-from devkit.observe.arm import ArmObservation
+from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.logs import LoggedException
-from devkit.observe.sight import Sight
+from devkit.observe.observable import Observable
 from devkit.observe.timeouts import names_timeout
 from located_config.count import times
 
@@ -32,7 +33,7 @@ class _Exception:
     )
     example: str = '{class: RecordTooLargeException, message: "23048294"}'
     argument: Any = ExceptionPattern
-    needs: frozenset[Sight] = NOTHING
+    needs: frozenset[Observable] = NOTHING
 
     def judge(self, argument: ExceptionPattern, observation: ArmObservation) -> Finding:
         expected = f"{argument.class_}: …{argument.message}…" if argument.message else argument.class_
@@ -46,9 +47,13 @@ class _Exception:
         return Finding(self.name, expected, measured, holds=False)
 
     def depends_on_time(self, argument: ExceptionPattern, observation: ArmObservation) -> Window | None:
-        """That it is a client's timeout does; any other would have come later too."""
+        """That it is a client's timeout does; any other would have come later too. That it did not come does where a
+        fetch timed out.
+        """
         matching = _matching(argument, observation)
-        is_of_time = matching and all(names_timeout(f"{line.class_name}: {line.message}") for line in matching)
+        if not matching:
+            return of_fetches(argument, observation)
+        is_of_time = all(names_timeout(f"{line.class_name}: {line.message}") for line in matching)
         return "commit" if is_of_time else None
 
 

@@ -8,13 +8,13 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from devkit.expectations.base import ExpectationKind, Finding
+from devkit.expectations.base import ExpectationKind, Finding, gone
 from devkit.expectations.of_program import OfProgram
 from devkit.expectations.registry import EXPECTATIONS
 from devkit.headroom.shortage import Window
-from devkit.observe.arm import ArmObservation
-from devkit.observe.program import ProgramObservation
-from devkit.observe.sight import not_observable
+from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.observable import why_not_observable
+from devkit.observe.program_observation import ProgramObservation
 
 
 class Expectation(BaseModel):
@@ -63,9 +63,12 @@ class Expectation(BaseModel):
         if program and not program.started:
             never = f"n/a: program {program.name} was never started, as what it needs did not run"
             return replace(finding, measured=never, holds=None)
-        missing = expectation.needs & of.unseen
-        name = program.name if program else None
-        return replace(finding, measured=not_observable(missing, name), holds=None) if missing else finding
+        missing = expectation.needs & of.not_observable
+        if missing:
+            name = program.name if program else None
+            return replace(finding, measured=why_not_observable(missing, name), holds=None)
+        hidden = gone(expectation.needs, of)
+        return replace(finding, measured=f"n/a: {hidden}", holds=None) if hidden else finding
 
     def _program_in(self, observation: ArmObservation) -> ProgramObservation | None:
         """None where there is only one, or it names none."""

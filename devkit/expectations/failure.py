@@ -7,10 +7,10 @@ from pydantic import Field
 
 from devkit.expectations.base import Finding
 from devkit.expectations.of_program import OfProgram
-from devkit.expectations.timing import is_of_time
+from devkit.expectations.timing import is_of_time, of_fetches
 from devkit.headroom.shortage import Window
-from devkit.observe.arm import ArmObservation
-from devkit.observe.sight import Sight
+from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.observable import Observable
 from located_config.count import times
 
 
@@ -26,7 +26,7 @@ class _Failure:
     summary: str = "A process of the program reported that it failed, with `message` as part of what it reported."
     example: str = "{message: no commit within}"
     argument: Any = FailurePattern
-    needs: frozenset[Sight] = frozenset({"words"})
+    needs: frozenset[Observable] = frozenset({"words"})
 
     def judge(self, argument: FailurePattern, observation: ArmObservation) -> Finding:
         matching = _matching(argument, observation)
@@ -39,10 +39,12 @@ class _Failure:
 
     def depends_on_time(self, argument: FailurePattern, observation: ArmObservation) -> Window | None:
         """That no commit came in its time does, and a client's timeout; what else a process says when it fails would
-        have come later too.
+        have come later too. That it did not come does where a fetch timed out.
         """
         matching = _matching(argument, observation)
-        return "commit" if matching and all(is_of_time(text, observation) for text in matching) else None
+        if not matching:
+            return of_fetches(argument, observation)
+        return "commit" if all(is_of_time(text, observation) for text in matching) else None
 
 
 def _matching(argument: FailurePattern, observation: ArmObservation) -> list[str]:

@@ -12,9 +12,9 @@ from devkit.expectations.base import Finding, Measure
 from devkit.expectations.bounds import DurationBound, NumberBound, Range
 from devkit.expectations.timing import of_bound
 from devkit.headroom.shortage import Window
-from devkit.observe.arm import ArmObservation
+from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.figures import FlatCommit
-from devkit.observe.sight import Sight
+from devkit.observe.observable import Observable
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class _FlatCommit:
     )
     example: str = "{at_least: 15s}"
     argument: Any = DurationBound
-    needs: frozenset[Sight] = frozenset({"offsets"})
+    needs: frozenset[Observable] = frozenset({"offsets"})
 
     def judge(self, argument: Range[Any], observation: ArmObservation) -> Finding:
         flat = observation.figures.flat_commit
@@ -43,6 +43,11 @@ class _FlatCommit:
         if not holds and _may_hold(argument, at_least, at_most):
             holds = None
         return Finding(self.name, str(argument), _tell(flat), holds)
+
+    def figure(self, argument: Range[Any], observation: ArmObservation) -> float | None:  # noqa: ARG002
+        """In seconds."""
+        flat = observation.figures.flat_commit
+        return flat.duration_s if flat else 0.0
 
     def depends_on_time(self, argument: Range[Any], observation: ArmObservation) -> Window | None:
         return of_bound(argument, observation)
@@ -57,10 +62,10 @@ def _may_hold(argument: Range[Any], at_least: timedelta, at_most: timedelta) -> 
 
 def _tell(flat: FlatCommit) -> str:
     cores = "" if flat.median_cpu_cores is None else f", {flat.median_cpu_cores:.2f} CPU cores used meanwhile"
-    said = f"{flat.duration_s:.1f}s at {flat.committed} of {flat.source_end}{cores}"
+    text = f"{flat.duration_s:.1f}s at {flat.committed} of {flat.source_end}{cores}"
     if flat.at_most_s is None:
-        return said
-    return f"{said}; it may have been {flat.at_most_s:.1f}s, as it was not observable while a part stood still"
+        return text
+    return f"{text}; it may have been {flat.at_most_s:.1f}s, as it was not observable while a part stood still"
 
 
 def _cores(observation: ArmObservation) -> float | None:
@@ -80,7 +85,7 @@ def _while_flat(_argument: Range[Any], observation: ArmObservation) -> Window | 
     return timedelta(seconds=flat.duration_s) if flat else "arm"
 
 
-_NEEDS: frozenset[Sight] = frozenset({"offsets"})
+_NEEDS: frozenset[Observable] = frozenset({"offsets"})
 FLAT_COMMIT = _FlatCommit()
 IDLE_CPU = Measure(
     "idle_cpu",

@@ -1,7 +1,7 @@
 """End-to-end latency: from an event's append to the source to the append of its first output or error event.
 
-Events that have not left count as later than all that have, so an arm cannot look quick by delivering little. `healthy`
-leaves out the events of pages that met a rule which picks pages (`page`, `revision`, `share`).
+Events that are not emitted count as later than all that are, so an arm cannot look quick by delivering little.
+`healthy` leaves out the events of pages that were matched by a rule which picks pages (`page`, `revision`, `share`).
 """
 
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from devkit.expectations.base import Finding
 from devkit.expectations.bounds import Time
 from devkit.expectations.timing import of_bound
 from devkit.headroom.shortage import Window
-from devkit.observe.arm import ArmObservation
+from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.latency import Latencies, Percentile
-from devkit.observe.sight import UPSTREAM, Sight, not_observable
+from devkit.observe.observable import UPSTREAM, Observable, why_not_observable
 from located_config.count import counted
 
 
@@ -40,20 +40,28 @@ class _Latency:
     )
     example: str = "{percentile: 50, at_most: 5s}"
     argument: Any = Latency
-    needs: frozenset[Sight] = frozenset({"sources"})
+    needs: frozenset[Observable] = frozenset({"sources"})
 
     def judge(self, argument: Latency, observation: ArmObservation) -> Finding:
         expected = f"p{argument.percentile:g} {argument} ({_OF[argument.of]})"
-        if argument.of == "healthy" and (forgotten := UPSTREAM & observation.unseen):
-            return Finding(self.name, expected, not_observable(forgotten), holds=None)
+        if argument.of == "healthy" and (forgotten := UPSTREAM & observation.not_observable):
+            return Finding(self.name, expected, why_not_observable(forgotten), holds=None)
         events = observation.latencies if argument.of == "all" else observation.latencies.healthy()
         found = events.percentile(argument.percentile) if events else None
         if events is None or found is None:
-            missing = "no event had to leave" if events else "which pages met a rule is not known: too many requests"
+            missing = (
+                "no event had to be emitted" if events else "which pages a rule matched is not known: too many requests"
+            )
             return Finding(self.name, expected, missing, holds=False)
         at_least = timedelta(seconds=found.at_least_s)
         at_most = None if found.at_most_s is None else timedelta(seconds=found.at_most_s)
         return Finding(self.name, expected, _told(found, events), argument.admits_between(at_least, at_most))
+
+    def figure(self, argument: Latency, observation: ArmObservation) -> float | None:
+        """In seconds; None where too many events wait to know."""
+        events = observation.latencies if argument.of == "all" else observation.latencies.healthy()
+        found = events.percentile(argument.percentile) if events else None
+        return found.at_most_s if found else None
 
     def depends_on_time(self, argument: Latency, observation: ArmObservation) -> Window | None:
         return of_bound(argument, observation)
@@ -62,8 +70,8 @@ class _Latency:
 def _told(found: Percentile, events: Latencies) -> str:
     count = counted(len(events.events), "event")
     if found.at_most_s is None:
-        return f"at least {found.at_least_s:.1f}s: {events.waiting:,} of {count} have not left"
-    waiting = f", {events.waiting:,} of which have not left" if events.waiting else ""
+        return f"at least {found.at_least_s:.1f}s: {events.waiting:,} of {count} are not emitted"
+    waiting = f", {events.waiting:,} of which are not emitted" if events.waiting else ""
     return f"{found.at_most_s:.1f}s over {count}{waiting}"
 
 

@@ -1,4 +1,4 @@
-"""How often a program wrote an event on its standard output: `log: {event: order_violation, at_most: 0}`.
+"""How often a program wrote an event on its standard output: `log: {event: gave_up, at_most: 0}`.
 
 Without a bound it is at least once. A program that wrote no event at all may have none to write, so it cannot be
 judged. Nor can that one wrote no more than it may, when it crashed for good: it might have written more.
@@ -12,8 +12,8 @@ from pydantic import Field, model_validator
 from devkit.expectations.base import NOTHING, Finding
 from devkit.expectations.of_program import ProgramCount
 from devkit.headroom.shortage import Window
-from devkit.observe.arm import ArmObservation
-from devkit.observe.sight import Sight
+from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.observable import Observable
 
 
 class LoggedEvent(ProgramCount):
@@ -36,9 +36,9 @@ class _Log:
         "Without a bound: at least once. Not observable of a program that wrote no event at all, nor `at_most` of one "
         "that ended with another exit code than 0 and was not started again."
     )
-    example: str = "{event: order_violation, at_most: 0}"
+    example: str = "{event: gave_up, at_most: 0}"
     argument: Any = LoggedEvent
-    needs: frozenset[Sight] = NOTHING
+    needs: frozenset[Observable] = NOTHING
 
     def judge(self, argument: LoggedEvent, observation: ArmObservation) -> Finding:
         expected, count = f"{argument} of {argument.event}", observation.log.get(argument.event, 0)

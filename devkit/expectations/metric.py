@@ -11,13 +11,16 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from devkit.expectations.base import NOTHING, Finding
 from devkit.headroom.shortage import Window
-from devkit.observe.arm import ArmObservation
+from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.metrics import Labels, Scraped, Series
-from devkit.observe.sight import Sight
+from devkit.observe.observable import Observable
 from located_config.count import counted
 from located_config.near import nearest
 
 _SHOWN = 3
+
+
+MetricName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_:][a-zA-Z0-9_:]*$")]
 
 
 class MetricPattern(BaseModel):
@@ -25,13 +28,14 @@ class MetricPattern(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_:][a-zA-Z0-9_:]*$")]
+    name: MetricName
     labels: dict[str, str] = {}
 
     def __str__(self) -> str:
         return _shown(self.name, frozenset(self.labels.items()))
 
     def matches(self, series: Series) -> bool:
+        """Whether name and labels are those of the pattern; the series may have further labels."""
         name, labels = series
         return name == self.name and self.labels.items() <= labels
 
@@ -51,20 +55,19 @@ class _Metric:
     argument: Any
     summary: str
     example: str
-    needs: frozenset[Sight] = NOTHING
+    needs: frozenset[Observable] = NOTHING
 
     def judge(self, argument: MetricPattern, observation: ArmObservation) -> Finding:
         scraped = observation.metrics
         expected = f"no {argument}" if self.name == "metric_missing" else str(argument)
         if not scraped.pages:
-            why = scraped.failed or "the pipeline said of none"
-            return Finding(self.name, expected, f"n/a: no page of metrics was read ({why})", holds=None)
+            return Finding(self.name, expected, no_page(scraped), holds=None)
         seen = [series for series in scraped.highest if argument.matches(series)]
         measured = _told(seen, scraped) if seen else f"not on any of {_pages(scraped)}{_nearest(argument, scraped)}"
         if self.name == "metric_missing":
             return Finding(self.name, expected, measured, not seen)
         above = argument.above if isinstance(argument, RisingMetric) else None
-        stands = [series for series in seen if series in scraped.standing]
+        stands = [series for series in seen if series in scraped.present]
         holds = any(above is None or scraped.highest[series] > above for series in stands)
         return Finding(self.name, expected, measured, holds)
 
@@ -74,9 +77,14 @@ class _Metric:
         return "arm" if rises else None
 
 
+def no_page(scraped: Scraped) -> str:
+    """What is measured where no page could be read."""
+    return f"n/a: no page of metrics was read ({scraped.failed or 'the pipeline said of none'})"
+
+
 def _told(seen: list[Series], scraped: Scraped) -> str:
     highest = max(seen, key=lambda series: (scraped.highest[series], series[0], sorted(series[1])))
-    gone = "" if any(series in scraped.standing for series in seen) else ", and gone from the last"
+    gone = "" if any(series in scraped.present for series in seen) else ", and gone from the last"
     more = f" and {len(seen) - 1} more" if len(seen) > 1 else ""
     return f"{_shown(*highest)}{more}, at most {scraped.highest[highest]:g} on {_pages(scraped)}{gone}"
 

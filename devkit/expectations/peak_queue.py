@@ -2,7 +2,7 @@
 
 from devkit.expectations.base import Measure
 from devkit.expectations.timing import of_arm
-from devkit.observe.sight import UPSTREAM
+from devkit.observe.observable import UPSTREAM
 
 PEAK_QUEUE = Measure(
     "peak_queue",

@@ -1,4 +1,6 @@
-"""Whether the start that was tried first (`tried_first`) was refused, with a text in the pipeline's words."""
+"""Whether a start was refused, with a text in the pipeline's words: the one that was tried first (`tried_first`), and
+where none was, the arm's own.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from devkit.expectations.base import NOTHING, Finding
 from devkit.headroom.shortage import Window
-from devkit.observe.arm import ArmObservation
-from devkit.observe.sight import Sight
+from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.observable import Observable
 
 
 class RefusalPattern(BaseModel):
@@ -22,18 +24,20 @@ class RefusalPattern(BaseModel):
 @dataclass(frozen=True)
 class _Refused:
     name: str = "refused"
-    summary: str = "The start that was `tried_first` was refused, with `message` as part of what the program reported."
+    summary: str = (
+        "The start that was `tried_first`, or without one the arm's own, was refused, with `message` as part of what "
+        "the program reported."
+    )
     example: str = "{message: metric}"
     argument: Any = RefusalPattern
-    needs: frozenset[Sight] = NOTHING
+    needs: frozenset[Observable] = NOTHING
 
     def judge(self, argument: RefusalPattern, observation: ArmObservation) -> Finding:
         expected, tried = f"…{argument.message}…", observation.tried_first
-        if tried is None:
-            return Finding(self.name, expected, "n/a: no start was tried first", holds=None)
-        if tried.refusal is None:
+        refusal = observation.refusal if tried is None else tried.refusal
+        if refusal is None:
             return Finding(self.name, expected, "it started", holds=False)
-        return Finding(self.name, expected, tried.refusal, argument.message in tried.refusal)
+        return Finding(self.name, expected, refusal, argument.message in refusal)
 
     def depends_on_time(self, argument: RefusalPattern, observation: ArmObservation) -> Window | None:  # noqa: ARG002
         return None

@@ -5,18 +5,28 @@ from devkit.expectations.amplification import AMPLIFICATION
 from devkit.expectations.audit import AUDIT
 from devkit.expectations.base import ExpectationKind
 from devkit.expectations.batch_budget import BATCH_BUDGET
+from devkit.expectations.checkpoint_size import CHECKPOINT_SIZE
 from devkit.expectations.claim_checks import CLAIM_CHECKS
+from devkit.expectations.commit_time import COMMIT_TIME
+from devkit.expectations.compare import Compare
 from devkit.expectations.container import CONTAINER_KILLS, PEAK_MEMORY
 from devkit.expectations.deferred import DEFERRED
 from devkit.expectations.drained import DRAINED
+from devkit.expectations.error_events import ERROR_EVENTS
 from devkit.expectations.exception import EXCEPTION
 from devkit.expectations.failure import FAILURE
 from devkit.expectations.flat_commit import FLAT_COMMIT, IDLE_CPU
+from devkit.expectations.gave_up import GAVE_UP
+from devkit.expectations.lag import LAG
 from devkit.expectations.latency import LATENCY
 from devkit.expectations.log import LOG
+from devkit.expectations.memory import MEMORY
 from devkit.expectations.metric import METRIC_EXISTS, METRIC_MISSING
+from devkit.expectations.metric_value import METRIC
+from devkit.expectations.partitions_read import PARTITIONS_READ
 from devkit.expectations.past_failed_batch import PAST_FAILED_BATCH
 from devkit.expectations.peak_queue import PEAK_QUEUE
+from devkit.expectations.rate import RATE
 from devkit.expectations.refused import REFUSED
 from devkit.expectations.replays import REPLAYED_OFFSETS, REPLAYS
 from devkit.expectations.restarts import RESTARTS
@@ -25,6 +35,7 @@ from located_config.registry import Registry
 
 _ALL: tuple[ExpectationKind, ...] = (
     RESTARTS,
+    GAVE_UP,
     REPLAYS,
     REPLAYED_OFFSETS,
     EXCEPTION,
@@ -34,19 +45,28 @@ _ALL: tuple[ExpectationKind, ...] = (
     PAST_FAILED_BATCH,
     FLAT_COMMIT,
     IDLE_CPU,
+    COMMIT_TIME,
+    CHECKPOINT_SIZE,
     AMPLIFICATION,
     ABANDONED,
     SUCCESS_RATE,
     PEAK_QUEUE,
     AUDIT,
+    ERROR_EVENTS,
     DRAINED,
     DEFERRED,
     BATCH_BUDGET,
     LATENCY,
     CLAIM_CHECKS,
+    LAG,
+    PARTITIONS_READ,
+    RATE,
     METRIC_EXISTS,
     METRIC_MISSING,
+    METRIC,
+    MEMORY,
     CONTAINER_KILLS,
     PEAK_MEMORY,
+    Compare(lambda: EXPECTATIONS),
 )
 EXPECTATIONS: Registry[ExpectationKind] = Registry("expectation", {one.name: one for one in _ALL})

@@ -11,8 +11,8 @@ from typing import Any, Literal
 from devkit.expectations.base import Finding
 from devkit.expectations.bounds import Percentage
 from devkit.headroom.shortage import Window
-from devkit.observe.arm import ArmObservation
-from devkit.observe.sight import UPSTREAM, Sight
+from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.observable import UPSTREAM, Observable
 from located_config.count import counted
 
 
@@ -34,7 +34,7 @@ class _SuccessRate:
     )
     example: str = "{of: after fault, at_least: 90%}"
     argument: Any = SuccessRate
-    needs: frozenset[Sight] = UPSTREAM
+    needs: frozenset[Observable] = UPSTREAM
 
     def judge(self, argument: SuccessRate, observation: ArmObservation) -> Finding:
         figures = observation.figures
@@ -48,6 +48,11 @@ class _SuccessRate:
         by_status = ", ".join(f"{status}: {count}" for status, count in answers.by_status.items())
         measured = f"{answers.success_rate:.0%} of {counted(sum(answers.by_status.values()), 'request')} ({by_status})"
         return Finding(self.name, expected, measured, argument.admits(answers.success_rate))
+
+    def figure(self, argument: SuccessRate, observation: ArmObservation) -> float | None:
+        """As a fraction; None where no request ended."""
+        answers = observation.figures.answers if argument.of == "all" else observation.figures.answers_after_fault
+        return answers.success_rate if answers else None
 
     def depends_on_time(self, argument: SuccessRate, observation: ArmObservation) -> Window | None:  # noqa: ARG002
         return "arm"

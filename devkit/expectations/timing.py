@@ -6,12 +6,14 @@ from typing import Any
 
 from devkit.expectations.bounds import Range
 from devkit.headroom.shortage import Window
-from devkit.observe.arm import ArmObservation
-from devkit.observe.arm_end import ConditionName, EndByDeadline
+from devkit.observe.arm_end import EndByDeadline, EndByRefusal
+from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.timeouts import names_timeout
 
-_CUT_SHORT: frozenset[ConditionName] = frozenset({"restarts", "replays"})
+_BY_RESTARTS = frozenset({"restarts", "replays", "gave_up"})
 """Ends after which the program had more to do."""
+_CONTENT = _BY_RESTARTS | {"drained"}
+"""Ends that say themselves what was done by then; all others cut an arm short at a time."""
 
 Timing = Callable[[Range[Any], ArmObservation], Window | None]
 
@@ -39,10 +41,28 @@ def of_bound(argument: Range[Any], _observation: ArmObservation) -> Window | Non
 
 def of_restarts(_argument: Range[Any], observation: ArmObservation) -> Window | None:
     """Restarts, and the replays that follow them."""
-    return _restarts(observation)
+    return restarts_window(observation)
 
 
-def _restarts(observation: ArmObservation) -> Window | None:
+def until_drained(_argument: Range[Any], observation: ArmObservation) -> Window | None:
+    """What more of is to come, as long as not all is committed."""
+    return None if observation.drained else "arm"
+
+
+def of_fetches(_argument: object, observation: ArmObservation) -> Window | None:
+    """A fetch that timed out made an error event of what had to leave otherwise, or to fail. A process that stalled
+    comes to it again.
+    """
+    return "commit" if observation.audit.timed_out else None
+
+
+def of_failed_batch(argument: Range[Any], observation: ArmObservation) -> Window | None:
+    """Which batch failed last, and that none did: by a stall or a client's timeout, or as a fetch timed out first."""
+    last = observation.failures[-1:]
+    return "commit" if any(is_of_time(text, observation) for text in last) else of_fetches(argument, observation)
+
+
+def restarts_window(observation: ArmObservation) -> Window | None:
     """Restarts by a stall or a client's timeout, and that there were none. One whose process said what else it failed
     of would have come on any machine.
     """
@@ -54,10 +74,17 @@ def _restarts(observation: ArmObservation) -> Window | None:
 
 
 def of_end(observation: ArmObservation) -> Window | None:
-    """The arm's end: by its deadline, or by as many restarts or replays as a machine with more time might not show."""
+    """The arm's end: by its deadline or another moment, or by as many restarts or replays as a machine with more time
+    might not show. A refused start is no matter of time.
+    """
     if isinstance(observation.end, EndByDeadline):
         return "arm"
-    return None if observation.end.reached.keys().isdisjoint(_CUT_SHORT) else _restarts(observation)
+    if isinstance(observation.end, EndByRefusal):
+        return None
+    reached = observation.end.reached.keys()
+    if reached - _CONTENT:
+        return "arm"
+    return restarts_window(observation) if reached & _BY_RESTARTS else None
 
 
 def is_of_time(failure: str, observation: ArmObservation) -> bool:

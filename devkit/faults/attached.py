@@ -8,13 +8,14 @@ from datetime import timedelta
 from pathlib import Path
 
 import psutil
+from typing_extensions import override
 
 from devkit.docker.access import DockerAccess
 from devkit.docker.command import docker
 from devkit.errors import StackError
 from devkit.faults.parts.paused_container import unpause
 from devkit.guardian.lease import RESPAWN, journal_directory
-from devkit.guardian.state import PartPlace, RunState, known_runs
+from devkit.guardian.run_state import PartPlace, RunState, known_runs
 from devkit.stack.parts.answering import answers
 from devkit.stack.parts.part import Lever, Part
 from devkit.waiting import wait_until
@@ -40,12 +41,14 @@ class AttachedLife:
 
     @property
     def exit_code(self) -> int | None:
+        """-9 (SIGKILL) for a process that has ended, however it did; None for what is no process of this machine."""
         return None if self.pid is None or psutil.pid_exists(self.pid) else -signal.SIGKILL
 
     def require_guardian(self) -> None:
         """The holder of a fault ends by itself when the guardian is gone."""
 
     def last_words(self, lines: int = 5) -> str:  # noqa: ARG002 - part of the interface
+        """No words of its log, whose place this process does not know, but the command that shows it."""
         return "(see `devkit logs`)"
 
 
@@ -56,17 +59,21 @@ class AttachedPart(Part):
         self._place, self._run = place, run
 
     @property
+    @override
     def name(self) -> str:
         return self._place.name
 
     @property
+    @override
     def address(self) -> str:
         return self._place.address
 
     @property
+    @override
     def life(self) -> AttachedLife:
         return AttachedLife(self.name, self._place.pid, self._place.container)
 
+    @override
     def refusal(self, lever: Lever) -> str | None:
         if self._place.container is None and self._place.pid is None:
             return "it is not ours to stop"
@@ -78,6 +85,7 @@ class AttachedPart(Part):
             return _IN_MEMORY
         return None if self._run.released else _OF_A_COMMAND
 
+    @override
     def pull(self, lever: Lever) -> None:
         self.require(lever)
         match lever:

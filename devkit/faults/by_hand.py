@@ -20,11 +20,15 @@ from devkit.faults.fault import Fault
 from devkit.faults.holder import News
 from devkit.faults.item import TimelineItem
 from devkit.faults.journal import Journal, Page
+from devkit.faults.refused_fault import RefusedFault, RefusedFaults
 from devkit.faults.registry import FAULTS
 from devkit.faults.undo import carry_out
 from devkit.guardian.environment import run_environment
 from devkit.guardian.processes import RUN_VARIABLE, is_alive
-from devkit.guardian.state import LOGS, RunState
+from devkit.guardian.run_state import LOGS, RunState
+from devkit.proxy.client import ProxyControl
+from devkit.stack.front import PROXY
+from devkit.stack.parts.part import Part
 from devkit.waiting import wait_until
 from located_config.extension import environment_for
 from located_config.problem import problems
@@ -61,10 +65,15 @@ class HandFaults:
     """Of one run."""
 
     def __init__(self, run: RunState) -> None:
-        self._run, self._journal = run, Journal(run.run_id)
+        self._run, self._journal, self._refused = run, Journal(run.run_id), RefusedFaults(run.directory)
 
     def listed(self) -> tuple[Page, ...]:
+        """Those of the scenario's timeline too, oldest first; one with an `entry.holder` was added by hand."""
         return self._journal.pages()
+
+    def refused(self) -> tuple[RefusedFault, ...]:
+        """Those that were to begin later, and then could not."""
+        return self._refused.listed()
 
     def add(self, item: TimelineItem, *, taken: frozenset[str]) -> Added:
         """Have a process of the run hold it. Raises UsageError for what the stack refuses, StackError when it fails."""
@@ -76,6 +85,7 @@ class HandFaults:
             raise UsageError(f"there is a fault {item.name!r} already", hint="give another --name, or remove that one")
         if not item.at:  # what is there later is known only then, to the process that holds it
             self._journal.require_free(item.do.claims({}))
+        self._refused.forget(item.name)
         news = self._start(item)
         if news.phase == "refused":
             raise StackError(f"{item.do}: {news.text}")
@@ -97,7 +107,7 @@ class HandFaults:
             else:
                 carry_out(page)
                 page.close()
-        return bool(pages)
+        return self._refused.forget(name) or bool(pages)
 
     def _require(self, fault: Fault) -> None:
         parts = attached_parts(self._run)
@@ -109,6 +119,20 @@ class HandFaults:
                 )
             if need.lever is not None:
                 parts[need.part].require(need.lever)
+            if need.proxied and not self._is_proxied(need.part, parts.get(PROXY)):
+                raise UsageError(
+                    f"{fault}: no proxy stands in front of {need.part} of stack {self._run.run_id}",
+                    hint="`devkit up --proxied` brings one up; a scenario has one where its timeline has such a fault",
+                )
+
+    def _is_proxied(self, part: str, proxy: Part | None) -> bool:
+        if proxy is None:
+            return False
+        control = ProxyControl(proxy.address)
+        try:
+            return any(listener.name == part for listener in control.listeners())
+        finally:
+            control.disconnect()
 
     def _start(self, item: TimelineItem) -> News:
         log = Path(self._run.addresses.get(LOGS, str(self._run.directory))) / f"fault-{os.getpid()}.log"

@@ -17,6 +17,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import ConfigDict, PlainSerializer, PlainValidator, ValidationError, WithJsonSchema
 from pydantic_core import InitErrorDetails
 
+from devkit.programs.unknown import unknown_program
 from devkit.proxy.s3.request import RequestPattern
 from located_config.near import near_miss, nearest
 from located_config.problem import as_error, described
@@ -60,7 +61,7 @@ class Bounds:
 
     events: int
     programs: frozenset[str] = frozenset()
-    said: frozenset[str] = frozenset()
+    logged: frozenset[str] = frozenset()
     rules: frozenset[str] = frozenset()
 
 
@@ -75,10 +76,12 @@ class Reached:
     """Of all events that the scenario publishes; the number then is between 0 and 1."""
 
     def holds(self, seen: Seen, events: int) -> bool:
+        """`events` is how many the scenario publishes. A figure that is not observable fulfils nothing."""
         now = seen.figures.get(self.figure)
         return now is not None and _OPERATORS[self.comparison](now, self.count(events))
 
     def never(self, bounds: Bounds) -> str | None:
+        """Why no arm can reach it, None where one can. Only `lag` and `committed` have a known maximum."""
         count, holds = self.count(bounds.events), _OPERATORS[self.comparison]
         if self.comparison == "<" and count <= 0:
             return f"{self.figure} is never below 0"
@@ -103,9 +106,11 @@ class BatchCommitted:
     number: int
 
     def holds(self, seen: Seen, _events: int) -> bool:
+        """Holds for a later batch as well: two may be committed between one look and the next."""
         return any(number >= self.number for number in seen.batches)
 
     def never(self, _bounds: Bounds) -> str | None:
+        """Always None: the number of batches depends on the program."""
         return None
 
     def __str__(self) -> str:
@@ -119,12 +124,14 @@ class ProgramRunning:
     program: str | None = None
 
     def holds(self, seen: Seen, _events: int) -> bool:
+        """Holds only while the query runs, and not after it has ended."""
         return bool(seen.running) if self.program is None else self.program in seen.running
 
     def never(self, bounds: Bounds) -> str | None:
+        """The error for a program that the scenario does not name, None for one that it does."""
         if self.program is None or self.program in bounds.programs:
             return None
-        return f"there is no program {self.program!r}; {near_miss(self.program, sorted(bounds.programs))}"
+        return unknown_program(self.program, sorted(bounds.programs))
 
     def __str__(self) -> str:
         return "program running" if self.program is None else f"program {self.program} running"
@@ -137,12 +144,14 @@ class EventSaid:
     event: str
 
     def holds(self, seen: Seen, _events: int) -> bool:
+        """Goes on to hold after the first time: `seen` has every event of the arm."""
         return self.event in seen.events
 
     def never(self, bounds: Bounds) -> str | None:
-        if not bounds.said or self.event in bounds.said:
+        """Always None where `bounds.logged` is empty: what another program logs is not known beforehand."""
+        if not bounds.logged or self.event in bounds.logged:
             return None
-        return f"no program logs an event {self.event!r}; {near_miss(self.event, sorted(bounds.said))}"
+        return f"no program logs an event {self.event!r}; {near_miss(self.event, sorted(bounds.logged))}"
 
     def __str__(self) -> str:
         return f"event: {self.event}"
@@ -155,9 +164,11 @@ class RuleMet:
     rule: str
 
     def holds(self, seen: Seen, _events: int) -> bool:
+        """Goes on to hold after the first request, also once the rule no longer acts."""
         return self.rule in seen.met
 
     def never(self, bounds: Bounds) -> str | None:
+        """The error for a rule that `mock.rules` does not have, None for one that it has."""
         if self.rule in bounds.rules:
             return None
         return f"there is no rule {self.rule!r} in mock.rules; {near_miss(self.rule, sorted(bounds.rules))}"
@@ -174,9 +185,11 @@ class RequestSeen(RequestPattern):
     part: Literal["object-store"] = "object-store"
 
     def holds(self, seen: Seen, _events: int) -> bool:
+        """Compared by value: two items of a timeline with the same pattern wait for the same request."""
         return self in seen.requests
 
     def never(self, _bounds: Bounds) -> str | None:
+        """Always None: what a program asks of the store is not known beforehand."""
         return None
 
     def __str__(self) -> str:

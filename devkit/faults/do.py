@@ -8,7 +8,9 @@ from pydantic_core import CoreSchema, ErrorDetails, InitErrorDetails, PydanticCu
 
 from devkit.faults.fault import Fault
 from devkit.faults.registry import FAULTS, unknown_fault
+from located_config.model_keys import known_keys
 from located_config.problem import as_error, described
+from mockapi.rules.model import Rule
 
 
 def parse_do(value: object) -> Fault:
@@ -20,13 +22,22 @@ def parse_do(value: object) -> Fault:
     ((name, parameters),) = value.items()
     fault = FAULTS.get(str(name))
     if fault is None:
-        raise _located(name, value, unknown_fault(str(name)))
+        raise _located(name, value, _unknown(str(name)))
+    if isinstance(parameters, str) and "part" in fault.model_fields:
+        text = f"must be a mapping of keys to values; write {{part: {parameters}}}"
+        raise _located(name, value, text)
     try:
         return fault.model_validate({} if parameters is None else parameters)
     except ValidationError as error:
         raise ValidationError.from_exception_data(
             name, [_detail(fault, str(name), detail) for detail in error.errors()]
         ) from error
+
+
+def _unknown(name: str) -> str:
+    if name in known_keys(Rule, ("do",)):
+        return f"{name!r} is a fault of the mock, and not of a part; it belongs into `do` of a rule under `mock.rules`"
+    return unknown_fault(name)
 
 
 def _located(name: object, value: object, text: str) -> ValidationError:

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from types import MappingProxyType
 from typing import ClassVar, Protocol
 
@@ -73,7 +74,8 @@ class Context:
     programs under test by role (driver, executor, worker). `plan` writes how the fault is undone to the journal: call
     it before acting, and again when there is more to undo. `is_guest` is whether the parts outlive the run. Draws are
     functions of `seed` and of `name`, that of the timeline's item, and so the same in each arm. `run_id` is that of the
-    run, by which a later process finds its parts.
+    run, by which a later process finds its parts. `cluster_id` asks the broker for the id of its cluster, and raises
+    StackError.
     """
 
     parts: Mapping[str, Part]
@@ -85,6 +87,7 @@ class Context:
     seed: int = 0
     name: str = ""
     run_id: str = ""
+    cluster_id: Callable[[], str] = str
 
 
 class Fault(BaseModel, ABC):
@@ -99,17 +102,17 @@ class Fault(BaseModel, ABC):
     """Whether it acts until it is ended; False where `begin` returns when all is done."""
     brokers: ClassVar[int] = 1
     """How many brokers the cluster must have."""
+    begins_within: ClassVar[timedelta] = timedelta(seconds=60)
+    """A request that it waits for is held for this time; one that begins later has missed it."""
     blinds: ClassVar[bool] = False
     """Whether its parts do not even answer the kit meanwhile, which then does not look at the stack."""
-    loads_machine: ClassVar[bool] = False
-    """Whether it takes time from all that runs. What a scenario does so makes no finding of it inconclusive."""
 
     @abstractmethod
     def needs(self) -> tuple[Need, ...]:
         """The parts that it acts on; they are excused while it does."""
 
     def claims(self, topics: Mapping[str, str]) -> frozenset[str]:  # noqa: ARG002 - for those that override it
-        """What no other fault may act on while it does; see `devkit.faults.claims`. `topics` are by role."""
+        """What no other fault may act on while it does; see `devkit.faults.exclusive`. `topics` are by role."""
         return frozenset()
 
     @abstractmethod

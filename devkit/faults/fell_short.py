@@ -25,6 +25,7 @@ class Extent:
     last: Seen = field(default_factory=Seen)
 
     def grown(self, seen: Seen) -> "Extent":
+        """With this look taken in. A figure that the look does not have keeps its highest and lowest."""
         figures = seen.figures.items()
         highest = {figure: max(value, self.highest.get(figure, value)) for figure, value in figures}
         lowest = {figure: min(value, self.lowest.get(figure, value)) for figure, value in figures}

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -22,8 +23,10 @@ from devkit.faults.attached import attached_parts
 from devkit.faults.fault import Context, Undo
 from devkit.faults.item import TimelineItem
 from devkit.faults.journal import Journal
+from devkit.faults.kafka.cluster import cluster_id
+from devkit.faults.refused_fault import RefusedFaults
 from devkit.faults.runner import Phase, Runner
-from devkit.guardian.state import RunState, known_runs
+from devkit.guardian.run_state import RunState, known_runs
 
 _LOOK_S = 0.2
 
@@ -43,7 +46,7 @@ class Holder:
     def __init__(self, run: RunState, item: TimelineItem) -> None:
         self._run, self._item = run, item
         self._ended = threading.Event()
-        self._has_said = False
+        self._has_said = self._has_acted = False
         self._journal = Journal(run.run_id)
         began = time.monotonic()
         self._runner = Runner(
@@ -66,6 +69,7 @@ class Holder:
         self._runner.start()
         try:
             while not self._has_to_end():
+                self._has_acted |= self._phase == "acting"
                 if ready is not None and self._phase == "waiting":
                     ready.renew()
                     continue
@@ -79,6 +83,7 @@ class Holder:
                 ready.close()
             self._runner.end()
             self._say_once()
+            self._note_refusal()
 
     @property
     def _phase(self) -> Phase:
@@ -92,6 +97,12 @@ class Holder:
             self._has_said = True
             _say(self._news())
 
+    def _note_refusal(self) -> None:
+        """Of one that waited, as no command hears of it any more."""
+        (happened,) = self._runner.happened
+        if self._item.at and happened.from_s is not None and not (happened.acted or self._has_acted):
+            RefusedFaults(self._run.directory).note(self._item.name, self._item.do, happened.did)
+
     def _news(self) -> News:
         if self._phase != "over":
             return News(phase="acting")
@@ -100,10 +111,12 @@ class Holder:
 
     def _context(self, plan: Callable[[Undo], None]) -> Context:
         run = self._run
+        kafka = run.addresses.get("kafka direct", run.addresses["kafka"])
         return Context(
             attached_parts(run),
-            run.addresses.get("kafka direct", run.addresses["kafka"]),
+            kafka,
             plan,
+            cluster_id=partial(cluster_id, kafka),
             run_id=run.run_id,
             is_guest=all(place.pid is None and place.container is None for place in run.parts),
         )

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from devkit.faults.condition import RequestSeen, When
 from devkit.faults.do import Do
+from devkit.observe.arm_role import ROLES
 from located_config.duration import Duration, format_duration
 
 
@@ -29,19 +30,24 @@ class TimelineItem(BaseModel):
     )
     when: When | None = Field(
         default=None,
-        description="Begins when this condition on what is observed holds.",
+        description="Begins when this condition on what is observed holds. A figure with a colon, `{lag: 500}`, "
+        "means at least that.",
         examples=["lag > 500"],
     )
     for_: Annotated[Duration, Field(gt=timedelta(0))] | None = Field(
         default=None, alias="for", description="Ends after this time. Default: with its arm."
     )
-    arms: Annotated[tuple[Literal["incident", "fixed"], ...], Field(min_length=1)] = Field(
-        default=("incident", "fixed"), description="Arms in which it acts.", examples=[["incident"]]
+    arms: Annotated[tuple[str, ...], Field(min_length=1)] = Field(
+        default=ROLES,
+        description="Arms in which it acts, by name or by role: a role means every arm that has it.",
+        examples=[["incident"]],
     )
 
     @model_validator(mode="after")
     def _one_beginning(self) -> Self:
-        if (self.at is None) == (self.when is None):
+        if self.at is not None and self.when is not None:
+            raise ValueError("`at` and `when` both say when it begins, and both are given; keep one")
+        if self.at is None and self.when is None:
             raise ValueError("says when it begins by one of `at` (a time) and `when` (a condition)")
         if self.for_ is not None and not self.do.lasts:
             raise ValueError(f"{self.do.name} lasts as long as it takes; leave `for` out")
@@ -55,6 +61,7 @@ class TimelineItem(BaseModel):
 
     @property
     def beginning(self) -> str:
+        """In a sentence about the item: `at 5s`, `when lag > 500`."""
         return f"at {format_duration(self.at)}" if self.at is not None else f"when {self.when}"
 
     def __str__(self) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from devkit.errors import UsageError
-from devkit.faults.claims import clashes
+from devkit.faults.exclusive import clashes, of_cluster
 from devkit.faults.fault import Fault, Undo
 from devkit.guardian import lease
 from devkit.guardian.lease import PAGE, journal_directory
@@ -43,7 +43,9 @@ class Entry(BaseModel):
     parts: tuple[str, ...] = ()
     """The parts of the stack that it holds."""
     claims: frozenset[str] = frozenset()
-    """What no other fault may act on until this one is undone; see `devkit.faults.claims`."""
+    """What no other fault may act on until this one is undone; see `devkit.faults.exclusive`."""
+    cluster: str = ""
+    """The id of the Kafka cluster of which it claims anything; empty for none."""
 
     @property
     def irreversible(self) -> tuple[str, ...]:
@@ -71,6 +73,7 @@ class Page:
         self.write()
 
     def renew(self) -> None:
+        """Raises FileNotFoundError when another process has undone the fault and removed the page."""
         lease.renew(self.path)
 
     def write(self) -> None:
@@ -120,17 +123,31 @@ class Journal:
         page.write()
         return page
 
-    def claim(self, page: Page, claims: frozenset[str]) -> None:
-        """Have what a fault is about to act on for it alone. Raises UsageError when another holds some of it."""
+    def claim(self, page: Page, claims: frozenset[str], cluster: str = "") -> None:
+        """Have what a fault is about to act on for it alone: in this run, and what is of a Kafka cluster, by its id, in
+        all runs of this user. Raises UsageError when another fault holds some of it.
+        """
         if not claims:
             return
         # Written first: of two processes that claim the same at once both may be refused, but never none.
-        page.entry = page.entry.model_copy(update={"claims": claims})
+        page.entry = page.entry.model_copy(update={"claims": claims, "cluster": cluster})
         page.write()
         self.require_free(claims, but_of=page)
+        if cluster:
+            self._require_free_elsewhere(of_cluster(claims), cluster)
+
+    def _require_free_elsewhere(self, claims: frozenset[str], cluster: str) -> None:
+        entries = (page.entry for other in journals() if other.run_id != self.run_id for page in other.pages())
+        for entry in entries:
+            if entry.cluster == cluster and (both := clashes(claims, entry.claims)):
+                raise UsageError(
+                    f"fault {entry.name!r} ({entry.asked}) of run {entry.run_id} acts on {', '.join(both)} of the same "
+                    f"Kafka cluster {entry.remaining(datetime.now(UTC))}",
+                    hint="let that run end first; `devkit heal` undoes what a run left that was killed",
+                )
 
     def require_free(self, claims: frozenset[str], *, but_of: Page | None = None) -> None:
-        """Raises UsageError when a fault that is not undone holds some of these claims."""
+        """Raises UsageError when a fault of this run that is not undone holds some of these claims."""
         for other in self.pages():
             entry = other.entry
             if (but_of is None or other.path != but_of.path) and (both := clashes(claims, entry.claims)):

@@ -2,12 +2,13 @@
 
 import textwrap
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from devkit.faults.fault import Fault
 from devkit.stack.parts.names import part_names
+from located_config.parameter import Parameter, parameters_of
 from located_config.schema import AsWritten
-from located_config.words import in_words
 
 _BROKER, *_OTHERS = part_names()
 _BROKERS = part_names(3)[: -len(_OTHERS)]
@@ -19,18 +20,19 @@ _NAMES: Final = {"part": PARTS, "topic": "source, output or error of the arm, or
 
 def in_short(fault: type[Fault]) -> str:
     """Three lines: its name and what it does, what it takes (a `?` where it need not be), an example."""
-    takes = ", ".join(f"{name}{'' if required else '?'}" for name, _, required in _parameters(fault)) or "nothing"
+    takes = ", ".join(f"{one.name}{'' if one.required else '?'}" for one in parameters(fault)) or "nothing"
     return f"  {fault.name}  {fault.summary}\n    takes  {takes}\n    {example(fault)}"
 
 
 def in_full(fault: type[Fault]) -> str:
-    """With what each parameter may be."""
-    parameters = list(_parameters(fault))
-    width = max((len(name) for name, _, _ in parameters), default=0)
+    """With what each parameter may be, and what it means."""
+    takes = list(parameters(fault))
+    width = max((len(one.name) for one in takes), default=0)
     lines = _wrapped(fault.name, fault.summary, indent=2)
-    for name, form, required in parameters:
-        need = " (required)" if required else ""
-        lines += _wrapped(f"  {name:{width}}", f"{form}{need}", indent=width + 4)
+    for one in takes:
+        need = " (required)" if one.required else f" (default: {one.default})" if one.default else ""
+        lines += _wrapped(f"  {one.name:{width}}", f"{one.form}{need}", indent=width + 4)
+        lines += _wrapped(" " * (width + 2), one.description, indent=width + 4) if one.description else []
     return "\n".join([*lines, f"  {example(fault)}"])
 
 
@@ -39,12 +41,11 @@ def example(fault: type[Fault]) -> str:
     return f"{{{fault.name}: {fault.example}}}"
 
 
-def _parameters(fault: type[Fault]) -> Iterator[tuple[str, str, bool]]:
-    """The name of each, what may stand there, and whether it has to."""
+def parameters(fault: type[Fault]) -> Iterator[Parameter]:
+    """What a person may write under its name, in the order of its model."""
     schema = fault.model_json_schema(by_alias=True, schema_generator=AsWritten)
-    for name, about in schema.get("properties", {}).items():
-        form = in_words(about, schema.get("$defs", {}))
-        yield name, _NAMES.get(name, form) if form == "text" else form, name in schema.get("required", ())
+    for one in parameters_of(schema, schema.get("$defs", {})):
+        yield replace(one, form=_NAMES.get(one.name, one.form)) if one.form == "text" else one
 
 
 def _wrapped(name: str, text: str, *, indent: int) -> list[str]:

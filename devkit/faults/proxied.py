@@ -9,6 +9,9 @@ import secrets
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from pydantic import Field
+from typing_extensions import override
+
 from devkit.errors import StackError
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.proxy.client import ProxyControl, ProxyGoneError, UnknownToxicError
@@ -28,15 +31,18 @@ class ProxiedFault(Fault):
     toxic: ClassVar[type[Toxic]]
     listener_suffix: ClassVar[str] = ""
 
-    part: str
+    part: str = Field(description="Part whose connections are meant; the kit's own are spared.")
 
     @property
     def sense(self) -> Sense:
+        """Which way the bytes go that the toxic acts on."""
         return "both"
 
+    @override
     def needs(self) -> tuple[Need, ...]:
         return (Need(self.part, proxied=True),)
 
+    @override
     def begin(self, context: Context) -> Acting:
         if PROXY not in context.parts:
             raise StackError(
@@ -55,6 +61,7 @@ class ProxiedFault(Fault):
         return self.toxic.model_validate({field: getattr(self, field) for field in self.toxic.model_fields})
 
     @classmethod
+    @override
     def undo(cls, undo: Undo) -> None:
         with contextlib.suppress(UnknownToxicError, ProxyGoneError):  # it ended with the proxy
             ProxyControl(undo.data["control"]).remove(undo.data["listener"], undo.data["toxic"])
@@ -63,9 +70,12 @@ class ProxiedFault(Fault):
 class DirectedFault(ProxiedFault):
     """Acts on what goes `to_server`, the part, or `to_client`, the program."""
 
-    direction: Sense = "both"
+    direction: Sense = Field(
+        default="both", description="Which bytes are meant: those to the part, those to its clients, or both."
+    )
 
     @property
+    @override
     def sense(self) -> Sense:
         return self.direction
 
@@ -75,7 +85,7 @@ class StoreFault(ProxiedFault):
 
     listener_suffix: ClassVar[str] = OF_REQUESTS
 
-    part: Literal["object-store"] = "object-store"
+    part: Literal["object-store"] = Field(default="object-store", description="The only part that it can act on.")
 
 
 @dataclass(frozen=True)

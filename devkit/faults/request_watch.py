@@ -6,12 +6,15 @@
                           Runner ── begins the fault, which acts now
 
 So a fault acts at exactly that point and not some looks later. What was sent goes on to the store then, also when the
-fault has killed its client, as it would on a network.
+fault has killed its client, as it would on a network. A request is not held for ever: after the time in which the fault
+has to begin it goes on, and the fault has missed it.
 """
 
 import contextlib
 from collections.abc import Sequence
 from typing import Protocol
+
+from typing_extensions import override
 
 from devkit.errors import StackError
 from devkit.faults.condition import RequestSeen
@@ -30,6 +33,9 @@ class Watch(Protocol):
     def seen(self) -> frozenset[RequestSeen]:
         """What has come so far; each is told until its item is let go."""
 
+    def missed(self, item: str) -> str:
+        """Why what this item waited for is past; empty where it still waits, or nothing had to."""
+
     def let_go(self, item: str) -> None:
         """What waits for this item goes on, and no other waits for it."""
 
@@ -37,31 +43,43 @@ class Watch(Protocol):
         """Let all go."""
 
 
-class NoWatch:
+class NoWatch(Watch):
     """Of a timeline that waits for no request."""
 
+    @override
     def begin(self) -> None: ...
+    @override
     def seen(self) -> frozenset[RequestSeen]:
         return frozenset()
 
+    @override
+    def missed(self, item: str) -> str:
+        return ""
+
+    @override
     def let_go(self, item: str) -> None: ...
+    @override
     def end(self) -> None: ...
 
 
-class RequestWatch:
+class RequestWatch(Watch):
     """Of these items, by the proxy that `control` drives; its connections are closed at the end."""
 
     def __init__(self, items: Sequence[TimelineItem], control: ProxyControl) -> None:
         self._waiting = {item.name: item.when for item in items if isinstance(item.when, RequestSeen)}
+        self._hold = {item.name: item.do.begins_within for item in items}
         self._watched: dict[str, RequestSeen] = {}
         self._control = control
 
+    @override
     def begin(self) -> None:
         for name, condition in self._waiting.items():
             pattern = condition.model_dump(exclude={"part"})
-            self._control.add(_listener(condition), _toxic(name), StoreWatch.model_validate(pattern))
+            watch = StoreWatch.model_validate(pattern | {"hold": self._hold[name]})
+            self._control.add(_listener(condition), _toxic(name), watch)
             self._watched[name] = condition
 
+    @override
     def seen(self) -> frozenset[RequestSeen]:
         with contextlib.suppress(StackError):  # a proxy that is gone is a part that died, and told as that
             return frozenset(
@@ -71,11 +89,25 @@ class RequestWatch:
             )
         return frozenset()
 
+    @override
+    def missed(self, item: str) -> str:
+        condition = self._watched.get(item)
+        if condition is None:
+            return ""
+        try:
+            missed = self._control.toxic(_listener(condition), _toxic(item)).counts.missed
+        except StackError as error:
+            return f"whether it acted before the request went on is not known: {error}"
+        held_s = self._hold[item].total_seconds()
+        return f"it missed the request that it waited for, which went on after {held_s:g} s" if missed else ""
+
+    @override
     def let_go(self, item: str) -> None:
         if (condition := self._watched.pop(item, None)) is not None:
             with contextlib.suppress(StackError):
                 self._control.remove(_listener(condition), _toxic(item))
 
+    @override
     def end(self) -> None:
         for name in tuple(self._watched):
             self.let_go(name)

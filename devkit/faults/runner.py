@@ -16,6 +16,7 @@ from typing import Literal, Protocol
 
 from devkit.errors import DevkitError, StackError
 from devkit.faults.condition import Seen
+from devkit.faults.exclusive import of_cluster
 from devkit.faults.fault import Acting, Context, Proof, Undo
 from devkit.faults.item import TimelineItem
 from devkit.faults.journal import Journal, Page
@@ -53,7 +54,8 @@ class Happened:
 class MakeContext(Protocol):
     """The context of a fault whose plans go to the given journal page."""
 
-    def __call__(self, plan: Callable[[Undo], None]) -> Context: ...
+    def __call__(self, plan: Callable[[Undo], None]) -> Context:
+        """`plan` is that of the fault's own page; the fault calls it before it acts."""
 
 
 Excuse = Callable[[str], AbstractContextManager[None]]
@@ -74,6 +76,7 @@ class _Playing:
     due_s: float | None = None
     acting: Acting | None = None
     page: Page | None = None
+    missed: str = ""
     held: ExitStack = field(default_factory=ExitStack)
     happened: Happened = field(init=False)
 
@@ -227,9 +230,12 @@ class Runner:
             lasts_s = one.item.for_.total_seconds() if one.item.for_ else None if one.item.do.lasts else 0.0
             one.page = self._journal.open(one.item.name, one.item.do, holder=self._holder, lasts_s=lasts_s)
             context = replace(self._context(one.page.plan), name=one.item.name)
+            claims = one.item.do.claims(context.topics)
+            cluster = context.cluster_id() if of_cluster(claims) else ""
             with self._lock:
-                self._journal.claim(one.page, one.item.do.claims(context.topics))
+                self._journal.claim(one.page, claims, cluster)
             one.acting = one.item.do.begin(context)
+            one.missed = self._watch.missed(one.item.name)
         except DevkitError as error:
             # That it did not begin is no defect of the run, but then it must leave nothing behind either.
             self._over(one, Proof(acted=False, did=f"it could not begin: {error}"), begun=False)
@@ -266,6 +272,8 @@ class Runner:
 
     def _over(self, one: _Playing, proof: Proof, *, begun: bool) -> None:
         """`begun` is whether it went its way; else the journal's plans are carried out."""
+        if one.missed:  # it acted, though not at the point that the scenario is about
+            proof = replace(proof, acted=False, did=f"{one.missed}; {proof.did}")
         irreversible: tuple[str, ...] = ()
         if one.page is not None:
             irreversible = one.page.entry.irreversible

@@ -14,13 +14,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from devkit.errors import DevkitError, StackError, UsageError
-from devkit.extensions import load_extensions
+from devkit.errors import DevkitError, StackError
 from devkit.faults.fault import Fault
 from devkit.faults.journal import Entry, Journal, Page, journals
 from devkit.faults.registry import FAULTS
 from devkit.guardian.lease import has_lapsed
-from devkit.guardian.state import known_runs
+from devkit.guardian.run_state import known_runs
 from located_config.extension import ExtensionError, load_extension
 
 
@@ -128,9 +127,6 @@ def _load(entry: Entry) -> None:
 def main() -> None:
     """Undo faults: arguments the run's id, and `lapsed` or `ended`. Exit 1 when one could not be undone."""
     run_id, why = sys.argv[1:]
-    # One that cannot be loaded is no reason to leave the faults of the others.
-    with suppress(UsageError):
-        load_extensions()
     found = undo_lapsed(run_id) if why == "lapsed" else undo_ended(run_id)
     sys.exit(1 if any(one.why for one in found) else 0)
 

@@ -17,7 +17,7 @@ from types import FrameType
 import psutil
 
 from devkit.docker.access import DockerAccess
-from devkit.docker.remains import remove_containers
+from devkit.docker.leftovers import remove_containers
 from devkit.errors import StackError, WaitTimeoutError
 from devkit.guardian import messages as m
 from devkit.guardian.birth import birth
@@ -32,7 +32,7 @@ from devkit.guardian.processes import (
     kill_until_gone,
     marked,
 )
-from devkit.guardian.state import CHECKOUT, PartPlace, ProgramPlace, RunState, state_path
+from devkit.guardian.run_state import CHECKOUT, PartPlace, ProgramPlace, RunState, state_path
 from devkit.waiting import wait_until
 
 _LOOK_AT_LEASES_S = 1.0

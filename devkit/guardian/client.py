@@ -21,10 +21,10 @@ import psutil
 from devkit.docker.access import DockerAccess
 from devkit.errors import DevkitError, StackError, WaitTimeoutError
 from devkit.guardian import messages as m
+from devkit.guardian.cleanup import remove_remains
 from devkit.guardian.environment import run_environment
 from devkit.guardian.processes import RUN_VARIABLE, TREE_VARIABLE, marked
-from devkit.guardian.remains import remove_remains
-from devkit.guardian.state import PartPlace
+from devkit.guardian.run_state import PartPlace
 from devkit.observe.log_end import last_lines
 
 _ANSWER_S = 30.0
@@ -49,6 +49,7 @@ class ManagedProcess:
 
     @property
     def exit_code(self) -> int | None:
+        """As the guardian last reported it; see `Guardian.exit_code_of`."""
         return self._guardian.exit_code_of(self.request)
 
     def require_guardian(self) -> None:
@@ -168,12 +169,14 @@ class Guardian:
         return Path(hello.directory)
 
     def exit_code_of(self, request: int) -> int | None:
+        """Of the process of this `request`: None while it runs, -9 when the guardian died before it reported."""
         with self._condition:
             if self._gone and request not in self._exit_codes:
                 return -signal.SIGKILL
             return self._exit_codes.get(request)
 
     def kill_tree(self, request: int) -> None:
+        """Returns when all of them are gone. Raises StackError when the guardian has ended."""
         with self._condition:
             self._answers.pop(("tree_killed", request), None)
         self.send(m.KillTree(request=request))
@@ -221,6 +224,7 @@ class Guardian:
             raise StackError("the run's guardian process was killed, and all it owned with it")
 
     def send(self, command: m.Command) -> None:
+        """Does not wait for an answer; any thread may call it. Raises StackError when the guardian has ended."""
         try:
             with self._sending:  # faults act from threads of their own
                 m.send(self._sock, command)

@@ -9,8 +9,8 @@ from datetime import timedelta
 from devkit.docker.access import DockerAccess, find_docker
 from devkit.docker.preflight import check_engine
 from devkit.errors import SetupError, StackError
-from devkit.guardian.remains import remove_remains
-from devkit.guardian.state import RunState, known_runs, state_path, unreadable_states
+from devkit.guardian.cleanup import remove_remains
+from devkit.guardian.run_state import RunState, known_runs, state_path, unreadable_states
 from devkit.waiting import wait_until
 
 _DEADLINE = timedelta(seconds=120)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from devkit.docker.access import DockerAccess
-from devkit.guardian.state import PartPlace
+from devkit.guardian.run_state import PartPlace
 
 GUARDIAN = 0
 """Stands for the guardian itself where a request is named."""
@@ -161,5 +161,6 @@ class LineBuffer:
         self._rest = b""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
+        """Complete lines, without their ends; the rest waits for the next call. Reads only when iterated."""
         *lines, self._rest = (self._rest + data).split(b"\n")
         yield from lines

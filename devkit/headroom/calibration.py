@@ -23,22 +23,24 @@ MOST = 8
 
 
 class Calibration(BaseModel):
-    """`quantum_s` is the baseline of all slowdowns, and `baseline` says where it comes from.
-
-    `measured_s` is the quantum at its undisturbed pace as it was measured now, `slowdown` what it cost against the
-    baseline. `pressure` is the share of the time in which tasks waited for a core, `others_cores` what all processes
-    but the kit used. `doubtful` says why the baseline may hide a slow machine; empty where nothing speaks for that.
-    """
+    """How fast the machine is, and how busy."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     quantum_s: float = Field(gt=0)
+    """Seconds that the probe's piece of work takes on a free core: the baseline of all slowdowns."""
     baseline: Literal["measured", "kept", "reference"]
+    """Where the baseline comes from: measured now, kept from an earlier run, or the reference."""
     measured_s: float
+    """Seconds that the piece of work takes now when it is not disturbed."""
     slowdown: float
+    """How many times slower than the baseline it is done now."""
     pressure: float | None = None
+    """Share of the time in which tasks waited for a core; null where it cannot be measured."""
     others_cores: float | None = None
+    """Cores that processes other than the kit's use; null where it cannot be measured."""
     doubtful: str = ""
+    """Why the baseline may hide a slow machine."""
 
 
 def calibrate(

@@ -16,9 +16,9 @@ from pydantic import ValidationError
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
 from devkit.headroom.calibration import Calibration, calibrate, pressure_between
-from devkit.headroom.figures import RunHeadroom
+from devkit.headroom.headroom_figures import RunHeadroom
 from devkit.headroom.kept_best import KeptBest, this_machine
-from devkit.headroom.others import OthersUsage, of_run
+from devkit.headroom.others import MachineUse, OthersUsage, of_faults, of_run
 from devkit.headroom.probe import CALIBRATION
 from devkit.headroom.reading import ProbeReading
 from devkit.headroom.shortage import Headroom
@@ -40,7 +40,7 @@ class Monitor:
         self, guardian: Guardian, timeline: Timeline, logs: Path, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._timeline = timeline
-        self._others = OthersUsage(of_run(guardian.run_id))
+        self._others = OthersUsage(of_run(guardian.run_id), of_faults())
         self._kept = KeptBest(cache_dir(), this_machine())
         self._probe: ManagedProcess = guardian.spawn(
             _NAME, [sys.executable, "-m", "devkit.headroom.probe"], logs=logs, split=True
@@ -66,7 +66,7 @@ class Monitor:
             return sum(reading.paced for reading in readings) >= CALIBRATION or None
 
         wait_until(enough, what="the calibration of the machine's speed", deadline=_PATIENCE)
-        calibration = calibrate(readings, kept_s=self._kept.read(), others_cores=self._others.look())
+        calibration = calibrate(readings, kept_s=self._kept.read(), others_cores=self._others.look().others_cores)
         self._kept.offer(calibration.measured_s)
         self._quantum_s, self._last = calibration.quantum_s, readings[-1]
         self._timeline.add(CalibrationTaken(**calibration.model_dump()))
@@ -100,9 +100,8 @@ class Monitor:
             readings = list(self._readings.new())
             if not readings or self._last is None:
                 return
-            sample = sample_of(
-                self._last, readings, self._quantum_s, offset_s=self._offset_s, others_cores=self._others.look()
-            )
+            use = self._others.look()
+            sample = sample_of(self._last, readings, self._quantum_s, offset_s=self._offset_s, use=use)
             self._last = readings[-1]
             self._samples.append(sample)
             self._timeline.add(sample, arm=self._arm)
@@ -133,10 +132,10 @@ class Watched:
     commit: timedelta | None
     run: RunHeadroom
 
-    def until(self, duration_s: float, own_load: tuple[tuple[float, float], ...] = ()) -> Headroom:
-        """From the arm's beginning on, for this time. `own_load` as `Headroom` has it."""
+    def until(self, duration_s: float) -> Headroom:
+        """From the arm's beginning on, for this time."""
         samples = self.monitor.samples(self.begin_s, self.begin_s + duration_s)
-        return Headroom(samples, self.run.margin, self.run.stretch, self.commit, own_load, duration_s)
+        return Headroom(samples, self.run.margin, self.run.stretch, self.commit, duration_s)
 
 
 class ReadingTail:
@@ -147,6 +146,7 @@ class ReadingTail:
         self._offset = 0
 
     def new(self) -> Iterator[ProbeReading]:
+        """Nothing while there is no file; a line that is not a reading is skipped."""
         with contextlib.suppress(FileNotFoundError), self._path.open("rb") as file:
             file.seek(self._offset)
             data = file.read()
@@ -163,7 +163,7 @@ def sample_of(
     quantum_s: float,
     *,
     offset_s: float,
-    others_cores: float | None = None,
+    use: MachineUse | None = None,
 ) -> HeadroomSample:
     """Readings that follow `before`, as one sample that stands for the time since then."""
     slowdown = sum(reading.took_s for reading in readings) / (len(readings) * quantum_s)
@@ -175,7 +175,8 @@ def sample_of(
         slowdown=round(max(1.0, slowdown), 3),
         core=round(max(1.0, core), 3),
         pressure=None if pressure is None else round(pressure, 3),
-        others_cores=None if others_cores is None else round(others_cores, 2),
+        others_cores=None if use is None else round(use.others_cores, 2),
+        fault_share=0.0 if use is None else round(min(1.0, use.fault_share), 3),
     )
 
 

@@ -1,12 +1,14 @@
-"""Processor time of everything that is not the run's: what the whole machine used, less the run's own processes."""
+"""Who used the machine's processor time: the run, the faults of its scenario, and all others."""
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 import psutil
 
 from devkit.guardian.processes import RUN_VARIABLE, marked
+from devkit.headroom.own_load import load_processes, usable_cores
 from devkit.observe.usage import TreeUsage, Usage
 
 _UNUSED = frozenset({"idle", "iowait"})
@@ -18,24 +20,48 @@ class _Usage(Protocol):
     def look(self) -> Usage: ...
 
 
+@dataclass(frozen=True)
+class MachineUse:
+    """`others_cores` is what processes used that are neither the run's nor its faults'. `fault_share` is what the
+    faults' own took, as a share of all that was used of the cores that the run may use.
+    """
+
+    others_cores: float
+    fault_share: float
+
+
 class OthersUsage:
     """Cores that others used since the look before. What another virtual machine took from this one counts as theirs,
     and so does what parts in containers use: the container engine starts those.
     """
 
     def __init__(
-        self, own: _Usage, *, busy_s: Callable[[], float] | None = None, clock: Callable[[], float] = time.monotonic
+        self,
+        own: _Usage,
+        faults: _Usage,
+        *,
+        busy_s: Callable[[], float] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        cores: Callable[[], int] = usable_cores,
     ) -> None:
-        self._own, self._busy_s, self._clock = own, busy_s or busy_seconds, clock
+        self._own, self._faults, self._cores = own, faults, cores
+        self._busy_s, self._clock = busy_s or busy_seconds, clock
         self._at, self._busy = self._clock(), self._busy_s()
         self._own.look()
+        self._faults.look()
 
-    def look(self) -> float:
+    def look(self) -> MachineUse:
+        """An average over the time since the last look; zeros when no time has passed."""
         at, busy = self._clock(), self._busy_s()
-        own_cores = self._own.look().cpu_cores
+        own_cores, fault_cores = self._own.look().cpu_cores, self._faults.look().cpu_cores
         seconds, used_s = at - self._at, busy - self._busy
         self._at, self._busy = at, busy
-        return max(0.0, used_s / seconds - own_cores) if seconds > 0 else 0.0
+        if seconds <= 0:
+            return MachineUse(0.0, 0.0)
+        used = used_s / seconds
+        # What is busy beyond the cores that the run may use takes nothing from it.
+        here = max(min(used, self._cores()), own_cores + fault_cores)
+        return MachineUse(max(0.0, used - own_cores - fault_cores), fault_cores / here if here > 0 else 0.0)
 
 
 def busy_seconds() -> float:
@@ -48,3 +74,8 @@ def of_run(run_id: str) -> TreeUsage:
     """The use of a run's processes, found by its mark, and of this one."""
     this = psutil.Process()
     return TreeUsage(lambda: [this, *marked(RUN_VARIABLE, run_id)])
+
+
+def of_faults() -> TreeUsage:
+    """The use of the processes by which faults of this run load the machine."""
+    return TreeUsage(load_processes)

@@ -21,4 +21,5 @@ class ProbeReading(BaseModel):
 
     @property
     def took_s(self) -> float:
+        """From when it was due: the quantum's own time and the wait for a core before it."""
         return self.done_s - self.due_s

@@ -29,15 +29,14 @@ class Headroom:
     itself, None where it does not. `margin` is the scenario's, and a run that is stretched leaves that much more.
     `lasted_s` is how long the arm took, None where its machine was not watched.
 
-    `own_load` are the times, from and to, in which the scenario itself loads the machine: what its expectations say of
-    the program they say of it there, so that nothing that was sampled then makes the machine short.
+    Where the scenario's own faults load the machine, its expectations say of the program what they say of it there; so
+    what those took is subtracted, and only what the machine was short of besides makes it short.
     """
 
     samples: tuple[HeadroomSample, ...]
     margin: float = MARGIN
     stretch: int = 1
     commit: timedelta | None = None
-    own_load: tuple[tuple[float, float], ...] = ()
     lasted_s: float | None = None
 
     @property
@@ -48,11 +47,8 @@ class Headroom:
     def slowest(self, window: Window) -> Slow | None:
         """The slowest part of the arm that is as long as the window; None where nothing was sampled."""
         length = self.commit if window == "commit" else window
-        samples = [sample for sample in self.samples if not self._is_own(sample)]
+        samples = [sample.without_faults for sample in self.samples]
         return worst(samples, length.total_seconds() if isinstance(length, timedelta) else float("inf"))
-
-    def _is_own(self, sample: HeadroomSample) -> bool:
-        return any(sample.to_s > from_s and sample.from_s < to_s for from_s, to_s in self.own_load)
 
     def core_slowdown(self, from_s: float, to_s: float) -> float:
         """The part of the slowdown that slow cores made."""
@@ -67,9 +63,9 @@ class Headroom:
             return None
         leaves = f"{self.margin:g}" if self.stretch == 1 else f"{self.margin:g} x {self.stretch} (the stretch)"
         return (
-            f"the machine was short of time: {slow.slowdown:.1f} times slower than when it is free, "
+            f"the machine was short of time: {_above(self.limit, slow.slowdown)} times slower than when it is free, "
             f"from {slow.from_s:.0f} s to {slow.to_s:.0f} s of the arm; the scenario leaves {leaves}"
-            f"{cause(self.samples, slow)}"
+            f"{_beside(self.samples, slow)}{cause(self.samples, slow)}"
         )
 
     def _unwatched(self) -> str | None:
@@ -89,19 +85,31 @@ UNMEASURED = Headroom(())
 """Of a machine that was not watched: nothing is known to be short."""
 
 
+def _above(limit: float, slowdown: float) -> str:
+    """The slowdown with one decimal, or as many as it takes to be read as more than the limit."""
+    digits = next((digits for digits in range(1, 15) if float(f"{slowdown:.{digits}f}") > limit), 15)
+    return f"{slowdown:.{digits}f}"
+
+
+def _beside(samples: Sequence[HeadroomSample], slow: Slow) -> str:
+    """That the figure is without the load that the scenario itself made, where there was any."""
+    loaded = any(one.fault_share for one in samples if one.to_s > slow.from_s and one.from_s < slow.to_s)
+    return ", without what its own faults took" if loaded else ""
+
+
 def cause(samples: Sequence[HeadroomSample], slow: Slow) -> str:
     """What is known of why, as the end of a sentence."""
     inside = [sample for sample in samples if sample.to_s > slow.from_s and sample.from_s < slow.to_s]
-    said = []
+    parts = []
     others, pressure = mean(inside, "others_cores"), mean(inside, "pressure")
     if others is not None and others >= _WORTH_SAYING:
-        said.append(f"other processes used {others:.1f} of its {os.cpu_count() or 1} cores")
+        parts.append(f"other processes used {others:.1f} of its {os.cpu_count() or 1} cores")
     if pressure is not None and pressure >= _WORTH_SAYING:
-        said.append(f"tasks waited for a core in {pressure:.0%} of the time")
+        parts.append(f"tasks waited for a core in {pressure:.0%} of the time")
     core = _by_core(inside, slow.from_s, slow.to_s)
     if core >= _SLOW_CORE:
-        said.append(f"its cores themselves were {core:.1f} times slower")
-    return f" ({', '.join(said)})" if said else ""
+        parts.append(f"its cores themselves were {core:.1f} times slower")
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def mean(samples: Sequence[HeadroomSample], name: Literal["others_cores", "pressure"]) -> float | None:

@@ -12,9 +12,7 @@ SHORTEST_S = 5.0
 
 
 class HeadroomSample(BaseModel):
-    """From `from_s` to `to_s`, in seconds of the run or of an arm, the machine was `slowdown` times slower than a free
-    core of it, `core` of it by slow cores. `pressure` is the share of the time in which tasks waited for a core,
-    `others_cores` what processes used that are not the run's; None is what could not be measured.
+    """How short of time the machine was for a while.
 
     It is a line of the timeline as well, written and read back as this model.
     """
@@ -23,11 +21,27 @@ class HeadroomSample(BaseModel):
 
     event: Literal["headroom"] = "headroom"
     from_s: float
+    """Where it begins, in seconds of the run or of an arm."""
     to_s: float
+    """Where it ends, in seconds of the run or of an arm."""
     slowdown: float
+    """How many times slower than a free core of it the machine was."""
     core: float = 1.0
+    """How much of that comes from slow cores."""
     pressure: float | None = None
+    """Share of the time in which tasks waited for a core; null where it cannot be measured."""
     others_cores: float | None = None
+    """Cores that processes used which are neither the run's nor its faults'."""
+    fault_share: float = 0.0
+    """Share of the used processor time that the scenario's own faults took."""
+
+    @property
+    def without_faults(self) -> "HeadroomSample":
+        """As it would have been had the scenario's faults not loaded the machine: a task waits while others are at
+        work, and so for as large a share of its wait for those of the faults as they are of the work.
+        """
+        waited = max(0.0, self.slowdown - self.core) * (1 - self.fault_share)
+        return self.model_copy(update={"slowdown": min(self.slowdown, self.core + waited)})
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,11 @@
 """A cache of loaded and linked classes for Spark's JVM, which otherwise loads some 15,000 of them at each start.
 
 A restart of the pipeline then takes about two thirds of the time. The JVM writes such a cache at the end of a training
-run, so the first run on a machine makes one, and later ones use it. It belongs to one Java runtime, one classpath and
-one set of flags, from which its name comes. A damaged cache can end the JVM, so it is hashed before each use.
+run, which follows the first verdict on a machine, and later runs use it. It belongs to one Java runtime, one classpath
+and one set of flags, from which its name comes. A damaged cache can end the JVM, so it is hashed before each use.
+
+A training that failed would most likely fail again, a minute or more after each run. So its reason is kept under the
+same name, and with another runtime, classpath or flag there is another try.
 """
 
 import contextlib
@@ -11,7 +14,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from devkit.jvm.cache import cache_dir
+from devkit.jvm.cache import cached_file
 
 # What the JVM has to say of a cache goes to standard output, which belongs to the program.
 _QUIET = ("-Xlog:disable", "-Xlog:all=error:stderr")
@@ -21,8 +24,35 @@ class ClassCache:
     """The cache for what `identity` names, for example classpath, runtime and flags."""
 
     def __init__(self, identity: Sequence[str]) -> None:
-        digest = hashlib.sha256("\n".join(identity).encode()).hexdigest()[:16]
-        self._path = cache_dir() / "aot" / f"{digest}.aot"
+        self._path = cached_file("aot", identity, ".aot")
+
+    @property
+    def logs(self) -> Path:
+        """The directory for what a training run logs."""
+        return self._path.with_suffix(".logs")
+
+    @property
+    def failure(self) -> str | None:
+        """Why the last training failed; None where none did."""
+        try:
+            return self._failure_file.read_text(encoding="utf-8") or "for a reason that is not known"
+        except OSError:
+            return None
+
+    def keep_failure(self, reason: str) -> None:
+        """Have later runs know. A cache that cannot be written costs only another try."""
+        with contextlib.suppress(OSError):
+            self._failure_file.parent.mkdir(parents=True, exist_ok=True)
+            self._failure_file.write_text(reason, encoding="utf-8")
+
+    def forget_failure(self) -> None:
+        """The next run trains again. A file that cannot be removed stays, without an error."""
+        with contextlib.suppress(OSError):
+            self._failure_file.unlink(missing_ok=True)
+
+    @property
+    def _failure_file(self) -> Path:
+        return self._path.with_suffix(".failed")
 
     @property
     def exists(self) -> bool:
@@ -32,9 +62,20 @@ class ClassCache:
         except OSError:
             return False
 
+    @property
+    def is_wanted(self) -> bool:
+        """Whether a training is worth its time: there is no cache, and no training for it has failed. Hashes nothing:
+        `use` has removed a damaged cache.
+        """
+        return not self._path.is_file() and self.failure is None
+
     def use(self) -> tuple[str, ...]:
-        """JVM options that use the cache; none while there is no cache."""
-        return (f"-XX:AOTCache={self._path}", *_QUIET) if self.exists else ()
+        """JVM options that use the cache; none while there is no cache. A damaged one is removed."""
+        if self.exists:
+            return (f"-XX:AOTCache={self._path}", *_QUIET)
+        with contextlib.suppress(OSError):
+            self._path.unlink(missing_ok=True)
+        return ()
 
     @contextlib.contextmanager
     def train(self) -> Iterator["Training | None"]:
@@ -62,10 +103,12 @@ class Training:
         self.drop()
 
     def options(self) -> tuple[str, ...]:
+        """For the JVM of the training run, which writes the cache when it exits."""
         return (f"-XX:AOTCacheOutput={self._partial}", *_QUIET)
 
     @property
     def is_written(self) -> bool:
+        """False until the training JVM has exited, and for good when it was killed."""
         return self._partial.is_file()
 
     def keep(self) -> None:
@@ -74,6 +117,7 @@ class Training:
         self._partial.replace(self._path)
 
     def drop(self) -> None:
+        """Removes what is unfinished; changes nothing after `keep`."""
         for leftover in self._path.parent.glob(f"{self._partial.name}*"):
             leftover.unlink(missing_ok=True)
 

@@ -1,6 +1,8 @@
 """Where downloads live between runs: one directory a user, shared by all checkouts."""
 
+import hashlib
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import platformdirs
@@ -14,3 +16,9 @@ def cache_dir() -> Path:
     if chosen:
         return Path(chosen).expanduser().absolute()
     return Path(platformdirs.user_cache_dir("enrichment-devkit", appauthor=False))
+
+
+def cached_file(kind: str, identity: Sequence[str], suffix: str) -> Path:
+    """Where something made here is kept that belongs to what `identity` names, for example versions and options."""
+    digest = hashlib.sha256("\n".join(identity).encode()).hexdigest()[:16]
+    return cache_dir() / kind / f"{digest}{suffix}"

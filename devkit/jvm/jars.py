@@ -12,8 +12,8 @@ from pathlib import Path
 from devkit.errors import SetupError
 from devkit.jvm.cache import cache_dir
 from devkit.jvm.download import Download, fetch, make_partials, open_session, repository_url
+from devkit.jvm.download_progress import DownloadProgress
 from devkit.jvm.pins import LOCK, Pin, read_pins
-from devkit.jvm.progress import DownloadProgress
 
 KAFKA = "kafka"
 SPARK = "spark"
@@ -31,6 +31,11 @@ def ensure(jar_set: str, *, lock: Path = LOCK) -> tuple[Path, ...]:
     if absent:
         _download(jar_set, absent)
     return tuple(jar_path(pin) for pin in pins)
+
+
+def paths(jar_set: str, *, lock: Path = LOCK) -> tuple[Path, ...]:
+    """As `ensure` returns them, there or not; nothing is verified or downloaded."""
+    return tuple(jar_path(pin) for pin in read_pins(jar_set, lock))
 
 
 def jar_path(pin: Pin) -> Path:

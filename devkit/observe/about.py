@@ -3,25 +3,39 @@
 So a report can tell the story of a run that never came to a result.
 """
 
+import json
 from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-Arm = Literal["incident", "fixed"]
+from devkit.observe.arm_role import ROLES, TWO_ARMS, ArmName, Roles, in_role
+
+Difference = dict[ArmName, Any]
+"""One configuration key in which the arms differ: its value in each."""
 
 
-class Difference(BaseModel):
-    """One configuration key in which the arms differ."""
+def difference_text(values: Difference, roles: Roles) -> str:
+    """For a person: `none (incident) → serialized (fixed)`, and of arms with one value `none (incident, burst) → …`."""
+    return " → ".join(_values(values, in_role(roles, role)) for role in ROLES)
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    incident: Any
-    fixed: Any
+def _values(values: Difference, arms: tuple[ArmName, ...]) -> str:
+    by_text: dict[str, list[ArmName]] = {}
+    for arm in arms:
+        by_text.setdefault(setting_text(values.get(arm)), []).append(arm)
+    return ", ".join(f"{text} ({', '.join(having)})" for text, having in by_text.items())
+
+
+def setting_text(value: object) -> str:
+    """The value of a key as a file would have it; what is null or not there is not set."""
+    if value is None:
+        return "not set"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 class About(BaseModel):
-    """The scenario's story and how to repeat the run; `arms` are those that were to be played, in order.
+    """The scenario's story and how to repeat the run.
 
     What the timeline of an older kit does not say is empty.
     """
@@ -30,14 +44,28 @@ class About(BaseModel):
 
     event: Literal["run"] = "run"
     scenario: str
+    """Name of the scenario."""
     title: str = ""
+    """Its title."""
     seed: int
-    arms: tuple[Arm, ...]
+    """Seed of all draws."""
+    arms: tuple[ArmName, ...]
+    """Arms that are to be played, in order."""
+    roles: Roles = TWO_ARMS
+    """All arms of the scenario with their roles."""
     reference: str = ""
+    """Where the incident is described."""
     quote: str = ""
+    """What was reported of the incident."""
     preserves: str = ""
+    """Ratio that makes this run the same incident."""
     time_scale: float = 1
+    """How many times faster than in production it is played, for the report alone."""
     config_difference: dict[str, Difference] = {}
+    """Values of each key in which the arms differ, by key."""
     began: datetime | None = None
+    """When the run began."""
     versions: dict[str, str] = {}
+    """Version of each part and library, by name."""
     repeat: str = ""
+    """Command that repeats the run."""

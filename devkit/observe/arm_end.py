@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-ConditionName = Literal["drained", "restarts", "replays"]
+_TRUE = ("drained", "gave_up")
 
 
 class _End(BaseModel):
@@ -12,14 +12,23 @@ class _End(BaseModel):
 
 
 class EndByCondition(_End):
-    """A condition of `until.any` was reached. `reached` has the count of each thing it asks for; drained is 1."""
+    """A condition of `until.any` was reached. `reached` has each thing that it asks for and how far that was: a count,
+    the seconds that elapsed, the value of `metric NAME`, the count of `log EVENT`; what is true is 1.
+    """
 
     by: Literal["condition"] = "condition"
-    reached: dict[ConditionName, int]
+    reached: dict[str, int | float]
 
     @property
     def text(self) -> str:
-        return " and ".join(name if name == "drained" else f"{name} {count}" for name, count in self.reached.items())
+        """All keys of the condition: `drained`, or `restarts 2 and replays 1`."""
+        return " and ".join(_told(name, count) for name, count in self.reached.items())
+
+
+def _told(name: str, count: float) -> str:
+    if name in _TRUE:
+        return name.replace("_", " ")
+    return f"{name} {count:g}" + ("s" if name == "elapsed" else "")
 
 
 class EndByDeadline(_End):
@@ -30,7 +39,19 @@ class EndByDeadline(_End):
 
     @property
     def text(self) -> str:
+        """With the deadline that was effective: where the run is stretched, the stretched one."""
         return f"deadline of {self.deadline_s:g}s"
 
 
-ArmEnd = Annotated[EndByCondition | EndByDeadline, Field(discriminator="by")]
+class EndByRefusal(_End):
+    """The main program refused its start, and nothing can happen after that."""
+
+    by: Literal["refusal"] = "refusal"
+
+    @property
+    def text(self) -> str:
+        """What the program reported is the arm's `refusal`."""
+        return "refused start"
+
+
+ArmEnd = Annotated[EndByCondition | EndByDeadline | EndByRefusal, Field(discriminator="by")]

@@ -4,6 +4,7 @@ The layout is Spark Structured Streaming's own: `offsets/N` is written when batc
 has ended. The last line of an offset file maps topic to partition to the offset at which the batch ends.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,21 @@ from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import TypeAdapter, ValidationError
 
 from devkit.errors import StackError
+from devkit.observe.checkpoint_size import CheckpointSize
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
+    from mypy_boto3_s3.type_defs import ObjectTypeDef
 
-Offsets = dict[int, int]
-_OFFSETS = TypeAdapter(dict[str, Offsets])
+SourcePartition = tuple[str, int]
+"""Topic and partition of a source."""
+Offsets = dict[SourcePartition, int]
+_BY_TOPIC = TypeAdapter(dict[str, dict[int, int]])
+
+
+def of_topic(topic: str, offsets: Mapping[int, int]) -> Offsets:
+    """Offsets by partition as those of that topic."""
+    return {(topic, partition): offset for partition, offset in offsets.items()}
 
 
 @dataclass(frozen=True)
@@ -28,17 +38,24 @@ class OffsetRange:
 
     @property
     def size(self) -> int:
+        """Number of offsets over all partitions; one that `start` does not name counts from 0."""
         return sum(end - self.start.get(partition, 0) for partition, end in self.end.items())
+
+    def holds(self, partition: SourcePartition, offset: int) -> bool:
+        """Whether the event at this place is in the batch."""
+        return self.start.get(partition, 0) <= offset < self.end.get(partition, 0)
 
 
 class Checkpoint:
-    """The checkpoint below `prefix` in `bucket`, for one topic. An offset file never changes, so each is read once."""
+    """The checkpoint below `prefix` in `bucket`, for the source `topics`. An offset file never changes, so each is read
+    once.
+    """
 
-    def __init__(self, client: "S3Client", bucket: str, prefix: str, topic: str) -> None:
+    def __init__(self, client: "S3Client", bucket: str, prefix: str, topics: tuple[str, ...]) -> None:
         self._client = client
         self._bucket = bucket
         self._prefix = prefix.strip("/")
-        self._topic = topic
+        self._topics = frozenset(topics)
         self._ends: dict[int, Offsets] = {-1: {}}
 
     def committed(self) -> Offsets:
@@ -56,6 +73,11 @@ class Checkpoint:
         """The range of a planned batch."""
         return OffsetRange(self._end_of(batch - 1), self._end_of(batch))
 
+    def size(self) -> CheckpointSize:
+        """What is there now. Raises StackError."""
+        sizes = [item["Size"] for item in self._listed("")]
+        return CheckpointSize(sum(sizes), len(sizes))
+
     def _end_of(self, batch: int) -> Offsets:
         if batch not in self._ends:
             try:
@@ -64,19 +86,26 @@ class Checkpoint:
             except (BotoCoreError, ClientError) as error:
                 raise StackError(f"offsets of batch {batch} could not be read from the checkpoint: {error}") from error
             try:
-                by_topic = _OFFSETS.validate_json(body.strip().rpartition(b"\n")[2])
+                by_topic = _BY_TOPIC.validate_json(body.strip().rpartition(b"\n")[2])
             except ValidationError as error:
                 raise StackError(
                     f"offsets of batch {batch} are not in the form of Spark's checkpoints: {error}"
                 ) from error
-            self._ends[batch] = by_topic.get(self._topic, {})
+            ends: Offsets = {}
+            for topic in self._topics & by_topic.keys():
+                ends |= of_topic(topic, by_topic[topic])
+            self._ends[batch] = ends
         return self._ends[batch]
 
     def _numbers(self, log: str) -> list[int]:
         prefix = f"{self._prefix}/{log}/"
+        names = [item["Key"].removeprefix(prefix) for item in self._listed(f"{log}/")]
+        return [int(name) for name in names if name.isdecimal()]
+
+    def _listed(self, below: str) -> "list[ObjectTypeDef]":
+        prefix = f"{self._prefix}/{below}"
         try:
             pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=prefix)
-            names = [item["Key"].removeprefix(prefix) for page in pages for item in page.get("Contents", [])]
+            return [item for page in pages for item in page.get("Contents", [])]
         except (BotoCoreError, ClientError) as error:
             raise StackError(f"the checkpoint could not be listed: {error}") from error
-        return [int(name) for name in names if name.isdecimal()]

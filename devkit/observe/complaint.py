@@ -49,7 +49,7 @@ class Complaint(BaseModel):
     process: int = 1
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """For a person: `at 3.1s, process 1, warning (limits_disagree): …`."""
         when = [] if self.at_s is None else [f"at {self.at_s:.1f}s"]
         who = [f"{self.program} process {self.process}" if self.program else f"process {self.process}"]
@@ -65,13 +65,15 @@ class FirstComplaints:
 
     @property
     def has_error(self) -> bool:
+        """Whether `found` has more than a warning: an error or a refusal."""
         return any(one.kind != "warning" for one in self.found)
 
     def take(self, event: ProgramEvent, *, at_s: float, program: str, process: int) -> None:
-        said = complaint_in(event)
-        if said is None:
+        """Keeps the first warning and the first error or refusal. `at_s` counts from the arm's start."""
+        found = complaint_in(event)
+        if found is None:
             return
-        kind, text = said
+        kind, text = found
         if any((one.kind == "warning") == (kind == "warning") for one in self.found):
             return
         self.found.append(
@@ -94,8 +96,9 @@ def complaint_in(event: ProgramEvent) -> tuple[Kind, str] | None:
             return "warning", f"the brokers at {bootstrap} did not say their limits: {reason}"
         case ClaimStoreDown(store=store, reason=reason, effect=effect):
             return "warning", f"{store}: {reason}; {effect}"
-        case BreakerOpen(wiki=wiki, why=why, failed=failed, requests=requests):
-            return "warning", f"{wiki} is not asked for now: {failed:,} of {counted(requests, 'request')} failed, {why}"
+        case BreakerOpen(wiki=wiki, wikis=wikis, why=why, failed=failed, requests=requests):
+            who = wiki or f"no wiki (of {counted(wikis or 0, 'wiki')} some failed)"
+            return "warning", f"{who} is not asked for now: {failed:,} of {counted(requests, 'request')} failed, {why}"
         case LagUnknown(error=error):
             return "warning", f"the lag is not known: {error}"
         case UnknownLine(fields=fields):

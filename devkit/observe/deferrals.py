@@ -1,4 +1,4 @@
-"""What stands in the deferral topic, folded from its records alone: by key, the last value decides.
+"""The entries of the deferral topic, folded from its records alone: by key, the last value decides.
 
 A key is `<topic>/<partition>/<offset>` of a source event; no value means that it is resolved. Keys below `epoch/` and
 `command/` are the pipeline's own notes. The fold shares no code with the pipeline's, and reads on from look to look.
@@ -12,7 +12,7 @@ from kafka.structs import TopicPartition
 
 from devkit.errors import StackError, WaitTimeoutError
 from devkit.observe.audit.arrivals import Position
-from devkit.stack.consumer import answering, connect, has_read, places_of
+from devkit.stack.topic_reader import answering, connect, has_read, places_of
 from devkit.waiting import wait_until
 
 _NOTES = (b"epoch/", b"command/")
@@ -22,7 +22,7 @@ _AT_ONCE = timedelta(0)
 _POLL_MS = 50
 
 
-class Standing:
+class DeferredEntries:
     """The fold itself. `unreadable` are keys that name no source event; `over_budget` are events that were deferred as
     their batch was over its budget.
     """
@@ -57,18 +57,22 @@ class Standing:
 
     @property
     def now(self) -> frozenset[Position]:
+        """Source positions of the events deferred now: the last record of each has a value."""
         return frozenset(self._now)
 
     @property
     def ever(self) -> frozenset[Position]:
+        """Source positions that were deferred at any time, those resolved since among them."""
         return frozenset(self._ever)
 
     @property
     def over_budget(self) -> frozenset[Position]:
+        """The part of `ever` that was deferred at least once with the cause `batch_budget`."""
         return frozenset(self._over_budget)
 
     @property
     def unreadable(self) -> tuple[bytes, ...]:
+        """Each key once, in the order of appearance; a record without a key counts as an empty one."""
         return tuple(self._unreadable)
 
     def __len__(self) -> int:
@@ -79,18 +83,24 @@ class Deferrals(Protocol):
     """What a look at an arm needs of it."""
 
     @property
-    def standing(self) -> Standing: ...
-    def catch_up(self) -> int: ...
-    def close(self) -> None: ...
+    def entries(self) -> DeferredEntries:
+        """The same object each time, as of the last `catch_up`; empty before the first."""
+
+    def catch_up(self) -> int:
+        """Reads up to the topic's present end; returns the number of events deferred now. Raises StackError."""
+
+    def close(self) -> None:
+        """After it `entries` can still be read, but `catch_up` may not be called."""
 
 
 class NoDeferrals:
     """For a pipeline that defers nothing."""
 
     def __init__(self) -> None:
-        self.standing = Standing()
+        self.entries = DeferredEntries()
 
     def catch_up(self) -> int:
+        """Always 0; no broker is asked."""
         return 0
 
     def close(self) -> None:
@@ -102,7 +112,7 @@ class DeferralTopic:
 
     def __init__(self, bootstrap: str, topic: str) -> None:
         self._topic = topic
-        self.standing = Standing()
+        self.entries = DeferredEntries()
         self._places: list[TopicPartition] = []
         # The broker answers one request of a connection at a time; the next look must not wait for a fetch.
         self._consumer = connect(bootstrap, fetch_max_wait_ms=_POLL_MS)
@@ -120,9 +130,10 @@ class DeferralTopic:
                 )
         except WaitTimeoutError as error:
             raise StackError(str(error)) from error
-        return len(self.standing)
+        return len(self.entries)
 
     def close(self) -> None:
+        """Commits nothing, as the consumer has no group."""
         self._consumer.close()
 
     def _ends(self) -> dict[TopicPartition, int]:
@@ -139,7 +150,7 @@ class DeferralTopic:
             return True
         for records in self._consumer.poll(timeout_ms=_POLL_MS).values():
             for record in records:
-                self.standing.take(record.key, record.value, dict(record.headers).get("cause"))
+                self.entries.take(record.key, record.value, dict(record.headers).get("cause"))
         return False
 
 

@@ -8,7 +8,7 @@ to; so for those it is also told whether they acted, which each of them knows ho
 
 from collections.abc import Sequence
 
-from devkit.observe.arm import Evidence
+from devkit.observe.arm_observation import Evidence
 from devkit.stack.parts.mock_api import JournalCounts, RuleCounts
 from mockapi.rules.model import Rule
 from mockapi.rules.proof import Met

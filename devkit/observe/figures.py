@@ -48,11 +48,11 @@ class FlatCommit(_Model):
 class LatencyFigures(_Model):
     """End-to-end seconds: from an event's append to the source to the append of its first output or error event.
 
-    `left` events did, `waiting` ones did not by the arm's end, and count as later than all others. A percentile is
+    `emitted` events were, `waiting` ones were not by the arm's end, and count as later than all others. A percentile is
     None where too many wait for it to be known.
     """
 
-    left: int
+    emitted: int
     waiting: int
     p50_s: float | None
     p95_s: float | None
@@ -67,7 +67,7 @@ class Figures(_Model):
     parses whose client was gone. `answers_after_fault` are of the time from the end of the
     last fault that has one to the end of the traffic. `deferred_ever` counts source events that ever stood in
     the deferral topic, `over_budget` those among them whose batch was over its budget. `healthy_latency` is of
-    events whose page met no rule that picks pages. `container` is None where the program's processes had no limits.
+    events whose page no rule that picks pages matched. `container` is None where the program's processes had no limits.
     """
 
     requests: int

@@ -1,6 +1,7 @@
 """What the kit writes into a run's timeline, besides what the program under test says of itself."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
@@ -11,8 +12,8 @@ from devkit.observe.about import About
 from devkit.observe.arm_end import ArmEnd
 from devkit.observe.fault_outcome import FaultOutcome
 from devkit.observe.logs import UnknownLine
+from devkit.observe.observable import Observable
 from devkit.observe.sample import Sample
-from devkit.observe.sight import Sight
 from pipeline.events import PipelineEvent
 
 
@@ -21,11 +22,13 @@ class _Event(BaseModel):
 
 
 class GuardianStarted(_Event):
-    """`directory` is where it keeps what the run's processes need."""
+    """The guardian of the run has started."""
 
     event: Literal["guardian"] = "guardian"
     run_id: str
+    """Id of the run."""
     directory: str
+    """Directory of the files that the run's processes need."""
 
 
 class PartAddress(_Event):
@@ -33,7 +36,9 @@ class PartAddress(_Event):
 
     event: Literal["address"] = "address"
     part: str
+    """Name of the part."""
     address: str
+    """Host and port, or URL."""
 
 
 class HarnessError(_Event):
@@ -41,35 +46,43 @@ class HarnessError(_Event):
 
     event: Literal["harness error"] = "harness error"
     error: str
+    """What failed."""
     exit_code: int
+    """Exit code of the command."""
 
 
 class VerdictReached(_Event):
-    """As it stands in `result.json`."""
+    """The run is judged."""
 
     event: Literal["verdict"] = "verdict"
     outcome: str
+    """The verdict, as in `result.json`."""
     reasons: tuple[str, ...]
+    """What it rests on, a sentence each."""
 
 
 class PhaseBegun(_Event):
-    """What a person was told, and of what."""
+    """A line that a person was shown."""
 
     event: Literal["phase"] = "phase"
     phase: str
+    """What the line is about, as in the first column of the terminal."""
     text: str
+    """The line itself."""
 
 
 class WarmedUp(_Event):
-    """An event in each partition of the source went through the program before its traffic began: the upstream counted
-    `fetches` for them. `problem` says why that did not come to its end.
-    """
+    """Events went through the program before its traffic began, one in each partition of the source."""
 
     event: Literal["warmed_up"] = "warmed_up"
     offsets: dict[int, int]
+    """Number of events that went through, by partition of the source."""
     fetches: int
+    """Number of requests that the upstream counted for them."""
     seconds: float
+    """Time that it took."""
     problem: str | None = None
+    """Why it did not come to its end."""
 
 
 class TrafficBegun(_Event):
@@ -79,24 +92,27 @@ class TrafficBegun(_Event):
 
 
 class ProgramsNamed(_Event):
-    """An arm has several programs, the main one first."""
+    """An arm has several programs."""
 
     event: Literal["programs"] = "programs"
     names: tuple[str, ...]
+    """Names of the programs, the main one first."""
 
 
 class ProcessStarted(_Event):
-    """An arm's first."""
+    """The first process of an arm."""
 
     event: Literal["process_started"] = "process_started"
 
 
 class ProcessEnded(_Event):
-    """By itself; processes count from 1."""
+    """A process ended by itself."""
 
     event: Literal["process_ended"] = "process_ended"
     process: int
+    """Number of the process, from 1."""
     exit_code: int
+    """Its exit code; below 0 the number of the signal that ended it."""
 
 
 class ProcessOverLimit(ContainerKill):
@@ -108,43 +124,70 @@ class ProcessOverLimit(ContainerKill):
 
     @classmethod
     def of(cls, kill: ContainerKill) -> "ProcessOverLimit":
+        """The same fields, as an event of the timeline."""
         return cls(**dict(kill))
 
 
 class ProcessRestarted(_Event):
-    """`process` is the new one's number."""
+    """The supervisor started another process."""
 
     event: Literal["process_restarted"] = "process_restarted"
     process: int
+    """Number of the new process."""
     pid: int | None = None
+    """Its id in the operating system."""
+
+
+class StartRefused(_Event):
+    """The program refused its start, and the scenario expects that it may; no restart mends it."""
+
+    event: Literal["start_refused"] = "start_refused"
+    reason: str
+    """What the program reported."""
+
+
+class SupervisorGaveUp(_Event):
+    """The supervisor does not start the program again: its policy allows no further restart."""
+
+    event: Literal["supervisor_gave_up"] = "supervisor_gave_up"
+    restarts: int
+    """Number of restarts in a row that were in vain."""
+    exit_code: int
+    """Exit code of the last process."""
 
 
 class ArmEnded(_Event):
-    """What the kit does to the arm afterwards is no part of it."""
+    """The arm is over: what the kit does to it afterwards is no part of it."""
 
     event: Literal["arm_ended"] = "arm_ended"
     end: ArmEnd
+    """The condition that was reached, or the deadline."""
 
 
 class LatencyOfSecond(_Event):
-    """End-to-end latency of the events published in the second that begins at `at_s`: `count`, of them `waiting` ones
-    that had not left.
-    """
+    """End-to-end latency of the events that were published within one second."""
 
     event: Literal["latency"] = "latency"
     at_s: float
+    """Where the second begins, in seconds from the arm's start."""
     count: int
+    """Number of events that were published in it."""
     waiting: int = 0
+    """Number of those that had neither an output nor an error event yet."""
     p50_s: float | None = None
+    """Median of their latencies, in seconds."""
     p95_s: float | None = None
+    """95th percentile of their latencies, in seconds."""
     p99_s: float | None = None
+    """99th percentile of their latencies, in seconds."""
 
 
 class NotObservable(_Event):
-    """What the program did not show, or a fault took from sight."""
+    """What the program did not show, or a fault made not observable."""
 
-    event: Literal["unseen"] = "unseen"
-    sights: tuple[Sight, ...]
+    event: Literal["not_observable"] = "not_observable"
+    observables: tuple[Observable, ...]
+    """Names of what could not be observed."""
 
 
 class CalibrationTaken(Calibration):
@@ -156,45 +199,56 @@ class CalibrationTaken(Calibration):
 
 
 class StretchChosen(_Event):
-    """How many times the file's every duration of the run is; `by` says what chose it."""
+    """The run is played slower than the file has it."""
 
     event: Literal["stretch"] = "stretch"
     stretch: int
+    """By what every duration of the file is multiplied."""
     by: StretchBy
+    """What chose it."""
 
 
 class ProbeEnded(_Event):
-    """The probe of the machine's speed, before its time."""
+    """The probe of the machine's speed ended before its time."""
 
     event: Literal["probe_ended"] = "probe_ended"
     exit_code: int
+    """Its exit code."""
 
 
 class FaultBegun(_Event):
-    """One of the scenario's timeline. `from_s` counts from the arm's start."""
+    """A fault of the scenario's timeline begins."""
 
     event: Literal["fault_begins"] = "fault_begins"
     name: str
+    """Name of the timeline's item."""
     asked: str
+    """The fault as the scenario has it."""
     from_s: float | None = None
+    """When it began, in seconds from the arm's start."""
 
 
 class FaultEnded(FaultOutcome, _Event):
-    """One of the scenario's timeline, and what became of it."""
+    """A fault of the scenario's timeline is over."""
 
     event: Literal["fault_ends"] = "fault_ends"
     name: str
+    """Name of the timeline's item."""
 
 
 class PartsNotObservable(_Event):
     """Parts under a fault could not be asked."""
 
-    event: Literal["not_observable"] = "not_observable"
+    event: Literal["parts_not_observable"] = "parts_not_observable"
     parts: tuple[str, ...]
+    """Names of the parts."""
     error: str
+    """What the kit was answered."""
 
 
-ProgramEvent = PipelineEvent | UnknownLine | ProcessOverLimit | ProcessEnded | ProcessRestarted
+ProgramEvent = (
+    PipelineEvent | UnknownLine | ProcessOverLimit | ProcessEnded | ProcessRestarted | SupervisorGaveUp | StartRefused
+)
 """What a program says, and what happens to its processes."""
 
 KitEvent = (
@@ -211,6 +265,8 @@ KitEvent = (
     | ProcessOverLimit
     | ProcessEnded
     | ProcessRestarted
+    | SupervisorGaveUp
+    | StartRefused
     | ArmEnded
     | Sample
     | LatencyOfSecond
@@ -223,3 +279,8 @@ KitEvent = (
     | FaultEnded
     | PartsNotObservable
 )
+
+KIT_EVENT_CLASSES: Mapping[str, type[BaseModel]] = {
+    str(event.model_fields["event"].default): event for event in get_args(KitEvent)
+}
+"""The members of the union by the names of their events, in its order."""

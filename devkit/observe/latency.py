@@ -21,17 +21,17 @@ Page = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class EventLatency:
-    """One event that had to leave. `seconds` are those until it left, else its age at the arm's end."""
+    """One event that had to be emitted. `seconds` are those until it was, else its age at the arm's end."""
 
     page: Page | None
     published_ms: int
     seconds: float
-    has_left: bool
+    is_emitted: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Percentile:
-    """`at_most_s` is None where too many events have not left to know."""
+    """`at_most_s` is None where too many events are not emitted to know."""
 
     at_least_s: float
     at_most_s: float | None
@@ -39,41 +39,47 @@ class Percentile:
 
 @dataclass(frozen=True)
 class Latencies:
-    """The latencies of some events; `pages_met` are the pages that met a rule which picks pages, None if unknown."""
+    """The latencies of some events; `pages_matched`: those that a rule which picks pages matched, None if unknown."""
 
     events: tuple[EventLatency, ...] = ()
-    pages_met: frozenset[Page] | None = None
+    pages_matched: frozenset[Page] | None = None
 
     @property
-    def left(self) -> int:
-        return sum(event.has_left for event in self.events)
+    def emitted(self) -> int:
+        """Number of events with an output or an error event by the arm's end."""
+        return sum(event.is_emitted for event in self.events)
 
     @property
     def waiting(self) -> int:
-        return len(self.events) - self.left
+        """Number of events with neither by the arm's end."""
+        return len(self.events) - self.emitted
 
     def healthy(self) -> "Latencies | None":
-        """Only the events whose page met no rule that picks pages; None where that is not known."""
-        if self.pages_met is None:
+        """Only the events whose page no rule that picks pages matched; None where that is not known."""
+        if self.pages_matched is None:
             return None
-        return Latencies(tuple(event for event in self.events if event.page not in self.pages_met), self.pages_met)
+        return Latencies(
+            tuple(event for event in self.events if event.page not in self.pages_matched), self.pages_matched
+        )
 
     def percentile(self, percent: float) -> Percentile | None:
         """By nearest rank; None without events."""
         if not self.events:
             return None
         rank = max(0, math.ceil(percent / 100 * len(self.events)) - 1)
-        known = sorted(event.seconds for event in self.events if event.has_left)
+        known = sorted(event.seconds for event in self.events if event.is_emitted)
         bounds = sorted(event.seconds for event in self.events)
         return Percentile(bounds[rank], known[rank] if rank < len(known) else None)
 
     def figures(self) -> LatencyFigures:
+        """The upper bounds of the percentiles in seconds, to the millisecond; `max_s` is the 100th."""
+
         def seconds(percent: float) -> float | None:
             found = self.percentile(percent)
             return None if found is None or found.at_most_s is None else round(found.at_most_s, 3)
 
         return LatencyFigures(
-            left=self.left, waiting=self.waiting, p50_s=seconds(50), p95_s=seconds(95), p99_s=seconds(99),
+            emitted=self.emitted, waiting=self.waiting, p50_s=seconds(50), p95_s=seconds(95), p99_s=seconds(99),
             max_s=seconds(100),
         )  # fmt: skip
 
@@ -83,31 +89,31 @@ class Latencies:
         for event in self.events:
             seconds.setdefault((event.published_ms - began_ms) // 1000, []).append(event)
         for second, events in sorted(seconds.items()):
-            yield second, Latencies(tuple(events), self.pages_met)
+            yield second, Latencies(tuple(events), self.pages_matched)
 
 
 def latencies(
     events: "Iterable[SourceEvent]",
     *,
     published_ms: "Mapping[Position, int]",
-    left_ms: "Mapping[Position, int]",
+    emitted_ms: "Mapping[Position, int]",
     ended_ms: int,
-    pages_met: Set[Page] | None,
+    pages_matched: Set[Page] | None,
 ) -> Latencies:
-    """Of all events that had to leave and whose append is known. Times are milliseconds since the epoch."""
+    """Of all events that had to be emitted and whose append is known. Times are milliseconds since the epoch."""
     found: list[EventLatency] = []
     for event in events:
         began_ms = published_ms.get(event.position)
         if event.entry.expected.fate == "filtered" or began_ms is None:
             continue
-        left = left_ms.get(event.position)
+        left = emitted_ms.get(event.position)
         reference = event.entry.expected.page
         found.append(
             EventLatency(
                 page=(reference.wiki, reference.page_id) if reference else None,
                 published_ms=began_ms,
                 seconds=max(0, (ended_ms if left is None else left) - began_ms) / 1000,
-                has_left=left is not None,
+                is_emitted=left is not None,
             )
         )
-    return Latencies(tuple(found), None if pages_met is None else frozenset(pages_met))
+    return Latencies(tuple(found), None if pages_matched is None else frozenset(pages_matched))

@@ -13,6 +13,7 @@ import requests
 from prometheus_client.parser import text_string_to_metric_families
 
 from devkit.loopback import loopback_session
+from devkit.observe.course import Course, Point
 
 _TIMEOUT_S = 2.0
 _SHOWN = 200
@@ -24,14 +25,16 @@ Page = Mapping[Series, float]
 
 @dataclass(frozen=True)
 class Scraped:
-    """`pages` were read. `standing` is on the last page of some process; `highest` is of all pages, -inf of a series
-    that never was a number. `failed` says why the last scrape that failed did, empty when none has.
+    """`pages` were read. `present` is on the last page of some process; `highest` is of all pages, -inf of a series
+    that never was a number, `courses` has the values of each. `failed` says why the last scrape that failed did, empty
+    when none has.
     """
 
     pages: int = 0
-    standing: frozenset[Series] = frozenset()
+    present: frozenset[Series] = frozenset()
     highest: Page = field(default_factory=dict)
     failed: str = ""
+    courses: Mapping[Series, Course] = field(default_factory=dict)
 
 
 NOTHING_SCRAPED = Scraped()
@@ -39,11 +42,14 @@ NOTHING_SCRAPED = Scraped()
 
 def read_page(text: str) -> Page:
     """Raises ValueError for what is no page of metrics."""
-    return {
-        (sample.name, frozenset(sample.labels.items())): sample.value
-        for metric in text_string_to_metric_families(text)
-        for sample in metric.samples
-    }
+    try:
+        return {
+            (sample.name, frozenset(sample.labels.items())): sample.value
+            for metric in text_string_to_metric_families(text)
+            for sample in metric.samples
+        }
+    except IndexError as error:  # the library's, of a label without a name
+        raise ValueError("not a page of metrics: a label has no name") from error
 
 
 def fetch(url: str) -> str:
@@ -61,11 +67,12 @@ class Scraper:
         self._get = get
         self._last: dict[int, tuple[str, Page]] = {}
         self._highest: dict[Series, float] = {}
+        self._courses: dict[Series, list[Point]] = {}
         self._pages = 0
         self._failed = ""
 
-    def look(self, process: int, url: str) -> None:
-        """Read the page that pipeline process `process` serves now."""
+    def look(self, process: int, url: str, at_s: float = 0.0) -> None:
+        """Read the page that pipeline process `process` serves now, `at_s` from the arm's start."""
         try:
             text = self._get(url)
             page = read_page(text)
@@ -77,15 +84,23 @@ class Scraper:
         for series, value in page.items():
             number = -math.inf if math.isnan(value) else value
             self._highest[series] = max(number, self._highest.get(series, -math.inf))
+            if math.isfinite(value):
+                self._courses.setdefault(series, []).append((at_s, value))
+
+    def newest(self, process: int) -> Page:
+        """The last page of that process; empty where none was read."""
+        return self._last[process][1] if process in self._last else {}
 
     def scraped(self) -> Scraped:
-        return Scraped(self._pages, frozenset(self._standing()), dict(self._highest), self._failed)
+        """A snapshot: later looks do not change it."""
+        courses = {series: tuple(points) for series, points in self._courses.items()}
+        return Scraped(self._pages, frozenset(self._present()), dict(self._highest), self._failed, courses)
 
     def write(self, directory: Path) -> None:
         """The last page of each process as `metrics-<process>.txt`."""
         for process, (text, _page) in self._last.items():
             (directory / f"metrics-{process}.txt").write_text(text, encoding="utf-8")
 
-    def _standing(self) -> Iterator[Series]:
+    def _present(self) -> Iterator[Series]:
         for _text, page in self._last.values():
             yield from page

@@ -21,18 +21,11 @@ class ProgramUse(BaseModel):
     processes: int = 0
     cpu_cores: Rounded = 0.0
     memory_bytes: int = 0
+    memory_kinds: dict[str, int] = {}
 
 
 class Sample(BaseModel):
-    """Offsets are summed over the partitions; `at_s` counts from the arm's start.
-
-    `process` is the number of the pipeline process whose query runs, None while none does. What the upstream counted
-    (`requests` to `faults`) is since the arm's start, but `in_flight`, `busy` and `queued` are of now, and
-    `answer_…_s` are of the requests that ended since the look before, None when none did. `upstream_clock_s` counts
-    from the first request of the arm, `faults` the requests that each met, `deferred` entries that stand in the
-    deferral topic. `cpu_cores` are CPU seconds a second of the pipeline's processes since the look before,
-    `memory_bytes` their resident memory. `programs` has the same by name of each program that runs, where the arm
-    has several.
+    """What was observed of an arm at one look.
 
     A field that is named as one of what the upstream counts or of what processes use is taken from there by its name
     (`Sampler`); so one more takes a line there, one here and one in the report.
@@ -42,30 +35,63 @@ class Sample(BaseModel):
 
     event: Literal["sample"] = "sample"
     at_s: Rounded
+    """Seconds from the arm's start."""
     committed: int
+    """Source offsets that are committed, summed over the partitions."""
     source_end: int
+    """Ends of the source, summed over the partitions."""
     outputs: int
+    """Ends of the output topic, summed over the partitions."""
     errors: int
+    """Ends of the error topic, summed over the partitions."""
     requests: int
+    """Number of requests to the upstream since the arm's start."""
     in_flight: int
+    """Number of requests that the upstream has under way now."""
     process: int | None = None
+    """Number of the process whose query runs; null while none does."""
     upstream_clock_s: Seconds = None
+    """Seconds since the arm's first request to the upstream."""
     by_status: dict[str, int] = {}
+    """Number of answers of the upstream since the arm's start, by HTTP status."""
     fetches: int = 0
+    """Number of fetches since the arm's start; all attempts of one count as one."""
     max_attempt: int = 0
+    """Highest number of requests for one fetch since the arm's start."""
     busy: int = 0
+    """Number of parsers at work now."""
     queued: int = 0
+    """Number of parses that wait for a parser now."""
     parses: int = 0
+    """Number of parses since the arm's start."""
     abandoned: int = 0
+    """Number of parses since the arm's start whose client disconnected."""
     parse_s: Rounded = 0.0
+    """Seconds of parsing since the arm's start, summed."""
     answer_p50_s: Seconds = None
+    """Median duration of the requests that ended since the last look, in seconds."""
     answer_p95_s: Seconds = None
+    """95th percentile of the same."""
     answer_p99_s: Seconds = None
+    """99th percentile of the same."""
     faults: dict[str, int] = {}
+    """Number of requests since the arm's start that each rule matched, by its name."""
     deferred: int = 0
+    """Number of entries in the deferral topic now."""
     cpu_cores: Rounded = 0.0
+    """CPU seconds a second of the programs' processes since the last look."""
     memory_bytes: int = 0
+    """Resident memory of those processes now, in bytes."""
+    memory_kinds: dict[str, int] = {}
+    """The same by kind of process: `driver`, `JVM`, `Python daemon`, `Python worker`, `other`."""
+    partitions: int = 0
+    """Number of source partitions that have events."""
+    partitions_read: int = 0
+    """Number of those of which some events are committed."""
+    lags: dict[str, int] = {}
+    """Source offsets that are not committed by `topic/partition`, where there are several partitions."""
     programs: dict[str, ProgramUse] = {}
+    """Processes, cores and memory of each program, by its name, where the arm has several."""
 
     @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated properties
     @property

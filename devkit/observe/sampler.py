@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from devkit.observe.checkpoint import Checkpoint, Offsets
+from devkit.observe.checkpoint import Checkpoint, Offsets, of_topic
 from devkit.observe.deferrals import Deferrals
 from devkit.observe.histogram import difference, percentile
 from devkit.observe.sample import ProgramUse, Sample
@@ -17,14 +17,14 @@ from devkit.stack.topics import TopicEnds
 class SampledTopics:
     """The names of the topics whose ends are looked at."""
 
-    source: str
+    sources: tuple[str, ...]
     output: str
     error: str
 
 
 @dataclass(frozen=True)
 class Look:
-    """A sample, and by partition the offsets of which it holds the sums; `counts` is what the upstream said."""
+    """A sample, and the offsets of which it holds the sums; `counts` is what the upstream said."""
 
     sample: Sample
     committed: Offsets
@@ -48,12 +48,12 @@ class Sampler:
     name: str = ""
     beside: Mapping[str, TreeUsage] = field(default_factory=dict)
     _answers: tuple[int, ...] = field(default=(), init=False)
-    _first: Mapping[str, Offsets] = field(default_factory=dict, init=False)
+    _first: Offsets = field(default_factory=dict, init=False)
 
     def look(self, process: int | None) -> Look:
         """A look now, while the query of pipeline process `process` runs. Raises StackError."""
         counts = self.counts()
-        source_ends = self.ends.of(self.topics.source)
+        source_ends = self._ends_of(*self.topics.sources)
         # In this order: what a committed batch deferred is in the topic before its commit is.
         committed = self.checkpoint.committed()
         deferred = self.deferrals.catch_up()
@@ -63,10 +63,10 @@ class Sampler:
         usage = self.usage.look()
         sample = Sample(
             at_s=self.clock(),
-            committed=self._since(self.topics.source, committed),
-            source_end=self._since(self.topics.source, source_ends),
-            outputs=self._since(self.topics.output, self.ends.of(self.topics.output)),
-            errors=self._since(self.topics.error, self.ends.of(self.topics.error)),
+            committed=self._since(committed),
+            source_end=self._since(source_ends),
+            outputs=self._since(self._ends_of(self.topics.output)),
+            errors=self._since(self._ends_of(self.topics.error)),
             process=process,
             upstream_clock_s=counts.clock_s,
             answer_p50_s=p50,
@@ -74,17 +74,19 @@ class Sampler:
             answer_p99_s=p99,
             faults={name: rule.requests for name, rule in counts.rules.items()},
             deferred=deferred,
+            partitions=self._begun(source_ends),
+            partitions_read=self._begun(committed),
+            lags=self._lags(committed, source_ends),
             programs=self._programs(usage),
             **_by_name(counts, counts.upstream, usage),
         )
         return Look(sample, committed, source_ends, counts)
 
     def count_from_now(self, source: Offsets) -> None:
-        """Leave out of samples what topics hold by now (of the source up to these offsets), what the upstream has
+        """Leave out of samples what topics hold by now (of the sources up to these offsets), what the upstream has
         answered and what processes have used. Raises StackError.
         """
-        topics = self.topics
-        self._first = {topics.source: source} | {name: self.ends.of(name) for name in (topics.output, topics.error)}
+        self._first = source | self._ends_of(self.topics.output, self.topics.error)
         self._answers = ()  # the upstream has begun afresh
         for usage in (self.usage, *self.beside.values()):
             usage.look()
@@ -96,9 +98,28 @@ class Sampler:
         used = {self.name: main} | {name: usage.look() for name, usage in self.beside.items()}
         return {name: ProgramUse(**vars(usage)) for name, usage in used.items() if usage.processes}
 
-    def _since(self, topic: str, offsets: Offsets) -> int:
-        first = self._first.get(topic, {})
-        return sum(max(0, offset - first.get(partition, 0)) for partition, offset in offsets.items())
+    def _begun(self, offsets: Offsets) -> int:
+        """Number of partitions that have come beyond where the arm found them."""
+        return sum(offset > self._first.get(partition, 0) for partition, offset in offsets.items())
+
+    def _lags(self, committed: Offsets, source_ends: Offsets) -> dict[str, int]:
+        """Empty where there is only one partition."""
+        if len(source_ends) < 2:
+            return {}
+        return {
+            f"{topic}/{partition}": end
+            - max(committed.get((topic, partition), 0), self._first.get((topic, partition), 0))
+            for (topic, partition), end in sorted(source_ends.items())
+        }
+
+    def _ends_of(self, *topics: str) -> Offsets:
+        found: Offsets = {}
+        for topic in topics:
+            found |= of_topic(topic, self.ends.of(topic))
+        return found
+
+    def _since(self, offsets: Offsets) -> int:
+        return sum(max(0, offset - self._first.get(partition, 0)) for partition, offset in offsets.items())
 
 
 def _by_name(*sources: object) -> dict[str, Any]:

@@ -48,6 +48,7 @@ class Timeline:
         self._lock = threading.Lock()
 
     def now_s(self) -> float:
+        """Not rounded, while the lines of the file have milliseconds."""
         return self._clock() - self._started
 
     def add(self, event: TimelineEvent, *, arm: str | None = None, program: str | None = None) -> None:

@@ -1,4 +1,6 @@
-"""Whether a failure is a timeout of a client: on a machine that is short of time it would come of nothing else."""
+"""Whether a failure is a timeout of a client, or an error event the end of one: on a machine that is short of time it
+would come of nothing else.
+"""
 
 import re
 
@@ -14,7 +16,18 @@ _TIMEOUT = re.compile(
     r"|\bheartbeat timed out after \d+"
 )
 
+_ERROR_TYPE = re.compile(r"time[sd]?_?out|deadline|batch_budget", re.IGNORECASE)
+_NO_ANSWER = re.compile(r"\bno answer (?:within|before)\b|\btimed out\b", re.IGNORECASE)
+
 
 def names_timeout(failure: str) -> bool:
     """By the class or code of what it tells of, not by any word: a setting may be called a timeout."""
     return _TIMEOUT.search(failure) is not None
+
+
+def reports_timeout(error: str) -> bool:
+    """Whether an error event does, by its class or by what its message says of the last request:
+    `deadline_exceeded: …`, `fetch_failed: no answer within 2 s`.
+    """
+    error_type, _, message = error.partition(": ")
+    return any((_ERROR_TYPE.search(error_type), _NO_ANSWER.search(message), names_timeout(message)))

@@ -19,6 +19,7 @@ class PlannedBatches:
 
     @property
     def any_begun(self) -> bool:
+        """False to the end for a program that writes no `batch_started` line."""
         return bool(self._begun)
 
     @property
@@ -31,6 +32,11 @@ class PlannedBatches:
         """How often the batch repeated most was begun again."""
         return max(self._begun.values(), default=1) - 1
 
+    def again(self, range_of: Callable[[int], OffsetRange]) -> tuple[OffsetRange, ...]:
+        """The range of each batch that was begun again, once for each time."""
+        repeated = ((range_of(batch), times - 1) for batch, times in self._begun.items() if times > 1)
+        return tuple(one for one, times in repeated for _ in range(times))
+
     def replayed_offsets(self, range_of: Callable[[int], OffsetRange]) -> int:
         """Source offsets planned again, each as often as it was."""
-        return sum((times - 1) * range_of(batch).size for batch, times in self._begun.items() if times > 1)
+        return sum(one.size for one in self.again(range_of))

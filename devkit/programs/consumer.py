@@ -1,6 +1,7 @@
 """The reference consumer as a program beside the pipeline: `run: consumer`, perhaps with the job it is the consumer of.
 
-It follows the output topic of the arm's configuration until it is stopped; nothing but its process is to be seen.
+It follows the output and the error topic of the arm's configuration until it is stopped; nothing but its process is to
+be seen.
 """
 
 import sys
@@ -10,16 +11,16 @@ from typing import Any
 
 from devkit.observe.checkpoint import Offsets
 from devkit.observe.deferrals import Deferrals
+from devkit.observe.observable import OBSERVABLES, Observable
 from devkit.observe.sample import Sample
-from devkit.observe.sight import SIGHTS, Sight
-from devkit.programs.context import ProgramContext
 from devkit.programs.launch import Launch
 from devkit.programs.like_pipeline import ConfiguredLikePipeline, ProgramLikePipeline
 from devkit.programs.places import Places
 from devkit.programs.program import Program
+from devkit.programs.program_context import ProgramContext
+from devkit.programs.program_state import ProgramState
 from devkit.programs.spark.configuration import configuration, write_config
 from devkit.programs.spark.job import job_named
-from devkit.programs.state import ProgramState
 from devkit.traffic.publish import Publisher
 from located_config.extension import environment_for
 
@@ -40,13 +41,16 @@ class ConsumerView:
         return True
 
     def refused(self, exit_code: int) -> bool:
+        """True for exit code 2: its configuration or its command line is wrong."""
         return exit_code == _REFUSED
 
     def committed(self) -> Offsets:
+        """Always empty: it keeps no offsets."""
         return {}
 
-    def unseen(self, deferrals: Deferrals) -> frozenset[Sight]:  # noqa: ARG002 - part of the interface
-        return SIGHTS
+    def not_observable(self, deferrals: Deferrals) -> frozenset[Observable]:  # noqa: ARG002 - part of the interface
+        """All that a program may not show, so every expectation that needs any of it is undecided."""
+        return OBSERVABLES
 
     def look(self, publisher: Publisher, sample: Sample, *, published_all: bool, last: bool) -> None:
         """It shows nothing."""
@@ -58,10 +62,21 @@ class ConfiguredConsumer(ConfiguredLikePipeline):
 
     @property
     def serves_metrics(self) -> bool:
+        """False even with `metrics.port` set: the port is the job's."""
         return False
 
     @property
+    def reads_source(self) -> bool:
+        """False: it reads what the job writes."""
+        return False
+
+    @property
+    def truth(self) -> None:
+        """It has no output."""
+
+    @property
     def commit_within(self) -> None:
+        """None: `stall_timeout` is the job's."""
         return None
 
     def launch(self, context: ProgramContext) -> Launch:
@@ -74,6 +89,7 @@ class ConfiguredConsumer(ConfiguredLikePipeline):
         return Launch(argv, environment, scratch=context.scratch, container=container)
 
     def view(self, state: ProgramState, context: ProgramContext) -> ConsumerView:  # noqa: ARG002 - part of the interface
+        """Ignores both arguments, as a consumer shows nothing."""
         return ConsumerView()
 
 
@@ -84,6 +100,7 @@ class ConsumerProgram(ProgramLikePipeline):
     job: str | None = None
 
     def configure(self, places: Places, settings: Mapping[str, Any]) -> ConfiguredConsumer:
+        """The job that `run:` names wins over one in `settings`. Raises pydantic's ValidationError."""
         return ConfiguredConsumer(config=configuration(places, settings, self.job))
 
 
@@ -95,4 +112,5 @@ class ConsumerKind:
     example: str = "consumer"
 
     def program(self, words: str) -> Program:
+        """`words` is a job's name or empty. Raises UsageError for a job that does not exist."""
         return ConsumerProgram(job_named(words))

@@ -103,6 +103,7 @@ class ContainedProcess(ManagedProcess):
 
     @property
     def exit_code(self) -> int | None:
+        """That of the program, not of the docker command; 255 where the engine can no longer tell it."""
         return self.life.exit_code
 
     @property
@@ -111,9 +112,11 @@ class ContainedProcess(ManagedProcess):
         return self.life.went_over_memory
 
     def require_guardian(self) -> None:
+        """Raises EngineError as well, a StackError, when the Docker engine ended."""
         self.life.require_guardian()
 
     def signal(self, number: Signals) -> None:
+        """Sent through the engine to the container's first process. Raises StackError."""
         self._tell("kill", "--signal", number.name)
 
     def kill_tree(self) -> None:
@@ -127,9 +130,11 @@ class ContainedProcess(ManagedProcess):
                 self._tell("rm", "--force")
 
     def tree(self) -> list[psutil.Process]:
+        """Without the docker command, which has the same mark; empty where the engine runs elsewhere."""
         return [process for process in super().tree() if process.pid != self.life.follower.pid]
 
     def last_words(self, lines: int = 5) -> str:
+        """The end of its log, and before it what the engine knows of its end: a memory limit, a removal."""
         return self.life.last_words(lines)
 
     def find_first(self) -> None:

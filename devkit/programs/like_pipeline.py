@@ -1,21 +1,21 @@
 """What programs have in common that are configured as the pipeline is, so that one scenario is good for all of them."""
 
+import functools
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import psutil
 from pydantic import BaseModel
 
-from devkit.guardian import Guardian
-from devkit.observe.arm import FirstTry
-from devkit.programs.context import ProgramContext, Say
+from devkit.observe.arm_observation import FirstTry
+from devkit.observe.truths.registry import TRUTHS
+from devkit.observe.truths.truth import ArmTruth
 from devkit.programs.program import Role
+from devkit.programs.program_context import ProgramContext, Say
+from devkit.programs.program_topics import ProgramTopics
 from devkit.programs.spark.configuration import GIVEN_BY_STACK, effective, topics_of
-from devkit.programs.topics import ProgramTopics
-from devkit.stack.stack import Stack
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 
 
 @dataclass(frozen=True)
@@ -26,17 +26,32 @@ class ConfiguredLikePipeline:
 
     @property
     def topics(self) -> ProgramTopics:
+        """As this arm's configuration names them; two arms may have different ones."""
         return topics_of(self.config)
 
     @property
     def serves_metrics(self) -> bool:
+        """Whether `metrics.port` is set; 0, any free port, counts as set."""
         return self.config.metrics.port is not None
 
     @property
+    def reads_source(self) -> bool:
+        """True of every job, and assumed of a command."""
+        return True
+
+    @property
+    def truth(self) -> ArmTruth | None:
+        """That of its job."""
+        make = TRUTHS.get(self.config.job)
+        return make and functools.partial(make, self.config)
+
+    @property
     def commit_within(self) -> timedelta | None:
+        """The configuration's `stall_timeout`, for a command as well, which gets it in its configuration."""
         return self.config.stall_timeout
 
     def effective(self) -> dict[str, Any]:
+        """Under the keys of a configuration file, defaults included."""
         return effective(self.config)
 
     def try_start(self, context: ProgramContext) -> FirstTry | None:  # noqa: ARG002 - part of the interface
@@ -44,6 +59,7 @@ class ConfiguredLikePipeline:
         return None
 
     def role_of(self, process: psutil.Process, first: int) -> Role | None:
+        """`driver` for the process that was started, None for all below it."""
         return "driver" if process.pid == first else None
 
 
@@ -57,7 +73,11 @@ class ProgramLikePipeline:
 
     @property
     def command(self) -> str:
+        """Empty, as no person gave a command line; a `CommandProgram` has one."""
         return ""
 
-    def make_ready(self, guardian: Guardian, stack: Stack, logs: Path, say: Say) -> None:
-        """Nothing has to be made for it."""
+    def fetch(self) -> None:
+        """It brings along what it needs."""
+
+    def after_verdict(self, say: Say) -> None:
+        """Nothing would make it faster."""

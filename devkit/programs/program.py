@@ -1,7 +1,7 @@
 """What a kind of program has to give, so that an arm can run it and knows nothing else of it.
 
     ProgramKind         what stands first in `run:`; makes a program of the rest
-    Program             one program: its configuration model, and what has to be done once before it runs
+    Program             one program: its configuration model, and what is done once on a machine
     ConfiguredProgram   the same with the configuration of an arm: how it starts, and what can be observed of it
 
 A kind is registered in `devkit.programs.registry`.
@@ -9,21 +9,19 @@ A kind is registered in `devkit.programs.registry`.
 
 from collections.abc import Mapping
 from datetime import timedelta
-from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
 
 import psutil
 from pydantic import BaseModel
 
-from devkit.guardian import Guardian
-from devkit.observe.arm import FirstTry
-from devkit.programs.context import ProgramContext, Say
+from devkit.observe.arm_observation import FirstTry
+from devkit.observe.truths.truth import ArmTruth
 from devkit.programs.launch import Launch
 from devkit.programs.places import Places
-from devkit.programs.state import ProgramState
-from devkit.programs.topics import ProgramTopics
+from devkit.programs.program_context import ProgramContext, Say
+from devkit.programs.program_state import ProgramState
+from devkit.programs.program_topics import ProgramTopics
 from devkit.programs.view import View
-from devkit.stack.stack import Stack
 
 Role = Literal["driver", "executor", "worker"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -33,10 +31,20 @@ class ConfiguredProgram(Protocol):
     """A program with the configuration of one arm."""
 
     @property
-    def topics(self) -> ProgramTopics: ...
+    def topics(self) -> ProgramTopics:
+        """Deleted and made again before each arm, the deferral topic only where it is used."""
 
     @property
-    def serves_metrics(self) -> bool: ...
+    def serves_metrics(self) -> bool:
+        """Whether it has a metrics endpoint; without one, expectations on metrics are refused."""
+
+    @property
+    def reads_source(self) -> bool:
+        """Whether it takes events of the source topic, and not only what another program made of them."""
+
+    @property
+    def truth(self) -> ArmTruth | None:
+        """What its output must be; None where nothing says that, and so no audit can judge it."""
 
     @property
     def commit_within(self) -> timedelta | None:
@@ -78,13 +86,19 @@ class Program(Protocol):
         """Which settings of it are values of no model, so that no stretch reaches them; empty where all are."""
 
     @property
-    def takes_debugger(self) -> bool: ...
+    def takes_debugger(self) -> bool:
+        """Whether it can be run with `--debug`, which is a usage error otherwise."""
 
     def configure(self, places: Places, settings: Mapping[str, Any]) -> ConfiguredProgram:
         """Raises pydantic's ValidationError."""
 
-    def make_ready(self, guardian: Guardian, stack: Stack, logs: Path, say: Say) -> None:
-        """What is done once for a run. Raises StackError when a part of the stack has died."""
+    def fetch(self) -> None:
+        """Download what it is started with, if that is missing; done while a stack starts. Raises SetupError."""
+
+    def after_verdict(self, say: Say) -> None:
+        """What makes later runs on this machine faster, and takes too long to be done before a verdict. Raises nothing
+        but interrupts.
+        """
 
 
 class ProgramKind(Protocol):

@@ -9,16 +9,24 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Literal
 
+from devkit.container.container_watch import ContainerWatch
 from devkit.container.kill import KILLED, ContainerKill
-from devkit.container.watch import ContainerWatch
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
 from devkit.observe.complaint import Complaint
-from devkit.observe.kit_events import ProcessEnded, ProcessOverLimit, ProcessRestarted, ProgramEvent
+from devkit.observe.kit_events import (
+    ProcessEnded,
+    ProcessOverLimit,
+    ProcessRestarted,
+    ProgramEvent,
+    StartRefused,
+    SupervisorGaveUp,
+)
 from devkit.observe.log_end import in_short
 from devkit.observe.logs import LineTail, LoggedException, UnknownLine, exceptions_in
-from devkit.observe.program import ONLY
+from devkit.observe.program_observation import ONLY
 from devkit.programs.launch import Launch
+from devkit.programs.supervisor_policy import SupervisorPolicy
 from devkit.programs.view import View
 from pipeline.events import Failed, PipelineEvent, Started
 
@@ -27,8 +35,9 @@ Restart = Literal["always", "on-failure", "never"]
 
 class Supervisor:
     """One process of a program at a time; `poll` it often. `view` tells what an end means, `restart` after which ends
-    the program is started again: after each, only when the exit code is not 0, or after none. `container` looks at each
-    process where the program has limits.
+    the program is started again: after each, only when the exit code is not 0, or after none; `policy` after which
+    delay, and when it gives up. `container` looks at each process where the program has limits. Where the program
+    `may_refuse`, a refused start is an outcome.
     """
 
     def __init__(
@@ -37,10 +46,11 @@ class Supervisor:
         view: View,
         *,
         logs: Path,
-        restart_delay: timedelta,
+        policy: SupervisorPolicy,
         restart: Restart = "always",
         name: str = ONLY,
         container: ContainerWatch | None = None,
+        may_refuse: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._guardian = guardian
@@ -48,9 +58,12 @@ class Supervisor:
         self._launch: Launch | None = None
         self._view = view
         self._logs = logs
-        self._restart_delay, self._restart, self._name = restart_delay, restart, name
+        self._policy, self._restart, self._name = policy, restart, name
         self._container = container
-        self._is_over = False
+        self._is_over, self._gave_up, self._may_refuse = False, False, may_refuse
+        self._reason: str | None = None
+        self.refusal: str | None = None
+        self._row, self._spawned_at = 0, 0.0
         self._processes: list[ManagedProcess] = []
         self._tail: LineTail | None = None
         self._unread: list[PipelineEvent | UnknownLine] = []
@@ -60,10 +73,12 @@ class Supervisor:
 
     @property
     def starts(self) -> int:
+        """Number of processes so far, the first among them; 0 before `start`."""
         return len(self._processes)
 
     @property
     def restarts(self) -> int:
+        """Number of processes after the first; an end whose restart still waits for its delay adds none."""
         return max(0, len(self._processes) - 1)
 
     @property
@@ -75,6 +90,11 @@ class Supervisor:
     def is_over(self) -> bool:
         """Whether its process has ended and will not be started again."""
         return self._is_over
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether it is over because its policy allows no further restart."""
+        return self._gave_up
 
     @property
     def ended_with(self) -> int | None:
@@ -89,8 +109,8 @@ class Supervisor:
     def poll(self) -> Iterator[ProgramEvent]:
         """What the program said since the last look, and what happened to its process.
 
-        Raises StackError when the program refuses to run, or has never begun: a restart cannot mend that. Where none is
-        to come, its end is what there is to be observed.
+        Raises StackError when the program refuses to run and may not, or has never begun: a restart cannot mend that.
+        Where none is to come, its end is what there is to be observed.
         """
         if not self._processes or self._is_over:
             return
@@ -99,6 +119,8 @@ class Supervisor:
         if self._tail is not None:
             for event in self._tail.new_events():
                 self._has_begun |= isinstance(event, Started)
+                if isinstance(event, Failed) and event.refused:
+                    self._reason = event.error
                 yield event
         if self._restart_at is None:
             if code is None:
@@ -108,6 +130,14 @@ class Supervisor:
                 code = KILLED if killed.enforced_by == "sampling" else code
                 self._has_begun = True
                 yield ProcessOverLimit.of(killed)
+            elif self._view.refused(code) and self._may_refuse:
+                self._is_over = True
+                self.exit_codes.append(code)
+                process.kill_tree()
+                self.refusal = self._reason or in_short(process.last_words(6))
+                yield ProcessEnded(process=self.starts, exit_code=code)
+                yield StartRefused(reason=self.refusal)
+                return
             elif self._view.refused(code):
                 raise StackError(
                     f"the {self._name} refused to run: {in_short(process.last_words(6))}",
@@ -125,10 +155,18 @@ class Supervisor:
             # Workers that outlive their driver could still write.
             process.kill_tree()
             self.exit_codes.append(code)
-            self._restart_at = self._clock() + self._restart_delay.total_seconds()
             yield ProcessEnded(process=self.starts, exit_code=code)
+            if self._is_over:
+                return
+            if self._policy.is_new_row(timedelta(seconds=self._clock() - self._spawned_at)):
+                self._row = 0
+            if self._policy.gives_up(self._row):
+                self._is_over = self._gave_up = True
+                yield SupervisorGaveUp(restarts=self._row, exit_code=code)
+                return
+            self._restart_at = self._clock() + self._policy.delay_after(self._row).total_seconds()
         elif self._clock() >= self._restart_at:
-            self._restart_at = None
+            self._restart_at, self._row = None, self._row + 1
             self._spawn()
             yield ProcessRestarted(process=self.starts, pid=self._processes[-1].pid)
 
@@ -150,6 +188,7 @@ class Supervisor:
             yield from (event for event in self._tail.new_events() if not isinstance(event, Failed))
 
     def exceptions(self) -> tuple[LoggedException, ...]:
+        """Distinct ones of each process, in the order of the starts; every call reads all logs anew."""
         return tuple(
             exception
             for number, process in enumerate(self._processes, 1)
@@ -173,6 +212,7 @@ class Supervisor:
         name = f"{self._name}-{self.starts + 1}"
         process = self._launch.spawn(self._guardian, name, logs=self._logs, again=bool(self._processes))
         self._processes.append(process)
+        self._spawned_at = self._clock()
         self._tail = LineTail(process.stdout) if self._view.writes_events else None
         if self._container is not None:
             self._container.start(self.starts)

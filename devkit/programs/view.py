@@ -4,8 +4,8 @@ from typing import Protocol
 
 from devkit.observe.checkpoint import Offsets
 from devkit.observe.deferrals import Deferrals
+from devkit.observe.observable import Observable
 from devkit.observe.sample import Sample
-from devkit.observe.sight import Sight
 from devkit.traffic.publish import Publisher
 
 
@@ -41,7 +41,7 @@ class View(Protocol):
     def committed(self) -> Offsets:
         """Up to where the source is done with."""
 
-    def unseen(self, deferrals: Deferrals) -> frozenset[Sight]:
+    def not_observable(self, deferrals: Deferrals) -> frozenset[Observable]:
         """What the program did not show."""
 
     def look(self, publisher: Publisher, sample: Sample, *, published_all: bool, last: bool) -> None:

@@ -42,6 +42,7 @@ class ProxyControl:
         self._session = loopback_session()
 
     def listeners(self) -> list[ListenerState]:
+        """In the order in which they were added."""
         return TypeAdapter(list[ListenerState]).validate_json(self._call("GET", "/listeners"))
 
     def listen(self, name: str, upstream: str, *, layer: Layer = "tcp", port: int | None = None) -> ListenerState:

@@ -49,11 +49,13 @@ class Listener(ABC):
 
     @property
     def upstream(self) -> tuple[str, int]:
+        """Host and port to which clients are connected; the host is on loopback."""
         host, _, port = self.new.upstream.rpartition(":")
         return host, int(port)
 
     @property
     def state(self) -> ListenerState:
+        """A copy as of now."""
         connections, open_now = self.connection_counts()
         return ListenerState(
             name=self.new.name,
@@ -129,4 +131,5 @@ class Listener(ABC):
         """Connections so far, and those of them that are open."""
 
     @abstractmethod
-    async def end_connections(self) -> None: ...
+    async def end_connections(self) -> None:
+        """End the open connections, and those still being made; bytes that are held are lost."""

@@ -28,10 +28,12 @@ class Port:
 
     @property
     def address(self) -> str:
+        """`host:port`, the same while connections are refused."""
         return f"{LOOPBACK}:{self.number}"
 
     @property
     def listening(self) -> bool:
+        """False while a toxic refuses connections, before `listen` and after `close`."""
         return self._server is not None
 
     async def listen(self, *, on: bool) -> None:

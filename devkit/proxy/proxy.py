@@ -15,9 +15,11 @@ class Proxy:
 
     @property
     def listeners(self) -> list[Listener]:
+        """In the order in which they were added."""
         return list(self._listeners.values())
 
     def listener(self, name: str) -> Listener:
+        """Raises UnknownNameError, which lists those there are."""
         if name not in self._listeners:
             known = ", ".join(self._listeners) or "none"
             raise UnknownNameError(f"no listener {name!r}, there are: {known}")
@@ -33,10 +35,12 @@ class Proxy:
         return listener
 
     async def close(self, name: str) -> None:
+        """Frees its name at once, then ends its toxics and connections. Raises UnknownNameError."""
         listener = self.listener(name)
         del self._listeners[name]
         await listener.close()
 
     async def close_all(self) -> None:
+        """For the end of the process: each in turn, with its connections."""
         for name in tuple(self._listeners):
             await self.close(name)

@@ -7,9 +7,9 @@ An item passes when the verdict is *reproduced and fixed*, fails when it is refu
 inconclusive: nothing is known then, and that must not look like either.
 """
 
-from devkit.pytest.collection import pytest_collect_file
 from devkit.pytest.fixtures import devkit_run, kafka, mock_api, object_store, stack
-from devkit.pytest.options import pytest_addoption, pytest_load_initial_conftests
+from devkit.pytest.plugin_options import pytest_addoption, pytest_load_initial_conftests
+from devkit.pytest.scenario_item import pytest_collect_file
 
 __all__ = [
     "devkit_run",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from devkit.pytest.options import backend, stack_request
+from devkit.pytest.plugin_options import backend, stack_request
 
 if TYPE_CHECKING:
     from devkit.guardian import Guardian

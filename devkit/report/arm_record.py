@@ -22,9 +22,9 @@ from devkit.observe.kit_events import (
     ProcessStarted,
     ProgramsNamed,
 )
-from devkit.observe.program import ONLY
+from devkit.observe.observable import Observable
+from devkit.observe.program_observation import ONLY
 from devkit.observe.sample import Sample
-from devkit.observe.sight import Sight
 from devkit.observe.timeline import TimelineEntry
 from located_config.count import counted
 from pipeline.events import BatchStarted, BatchWritten, Failed, Resumed, SlowRound, Started, Waiting
@@ -71,7 +71,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class ArmRecord:
-    """`ended_by` is None where the arm was cut short. `unseen` is what the program under test did not show,
+    """`ended_by` is None where the arm was cut short. `not_observable` is what the program under test did not show,
     or a fault hid.
 
     Times count from the arm's first line, those of the samples too. `headroom` is empty where the machine was not
@@ -88,7 +88,7 @@ class ArmRecord:
     faults: dict[str, tuple[Span, ...]]
     waits: tuple[Span, ...]
     slow_rounds: tuple[Span, ...]
-    unseen: frozenset[Sight] = frozenset()
+    not_observable: frozenset[Observable] = frozenset()
     program: str = ONLY
     headroom: tuple[HeadroomSample, ...] = ()
     beside: Mapping[str, tuple[Process, ...]] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class ArmRecord:
     @property
     def shows_offsets(self) -> bool:
         """Whether the samples' committed offsets, and so their lag, mean something."""
-        return "offsets" not in self.unseen
+        return "offsets" not in self.not_observable
 
     @property
     def requesting(self) -> tuple[Span, ...]:
@@ -150,8 +150,11 @@ def arm_record(arm: str, entries: Sequence[TimelineEntry]) -> ArmRecord:
             if isinstance(entry.event, HeadroomSample) and entry.event.from_s >= start
         ),
         beside={name: _beside([one for one in timed if one.program == name], ended_s) for name in others},
-        unseen=frozenset(
-            sight for entry in of_arm if isinstance(entry.event, NotObservable) for sight in entry.event.sights
+        not_observable=frozenset(
+            observable
+            for entry in of_arm
+            if isinstance(entry.event, NotObservable)
+            for observable in entry.event.observables
         ),
     )
 
@@ -181,7 +184,7 @@ def _processes(entries: Sequence[TimelineEntry], ended_s: float) -> tuple[Proces
 
 def _beside(entries: Sequence[TimelineEntry], ended_s: float) -> tuple[Process, ...]:
     """One that is not heard to begin counts as ready from the start of its process."""
-    is_silent = any(isinstance(entry.event, NotObservable) and "words" in entry.event.sights for entry in entries)
+    is_silent = any(isinstance(entry.event, NotObservable) and "words" in entry.event.observables for entry in entries)
     found = _processes(entries, ended_s)
     return tuple(replace(process, ready_s=process.begin_s) for process in found) if is_silent else found
 

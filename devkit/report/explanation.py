@@ -9,8 +9,13 @@
 Where the evidence is and the command that repeats the run come last; each report has a place of its own for them.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from devkit.observe.about import difference_text
+from devkit.observe.arm_role import TWO_ARMS, ArmName
+from devkit.observe.audit.unmet import FILE
+from devkit.observe.complaint import Complaint
 from devkit.report.next_step import next_step
 from devkit.report.result import ArmResult, ExpectationResult, Result
 
@@ -28,9 +33,14 @@ class ExplanationPart:
 
 
 def headline(result: Result) -> str:
-    """The outcome; of an inconclusive run also what was missing and what to do next."""
+    """The outcome; of an inconclusive run also what was missing, and `what_next` says what to do about it."""
     reason = _in_headline(result)
-    return f"{result.outcome}: {reason}; next: {next_step(result)}" if reason else result.outcome
+    return f"{result.outcome}: {reason}" if reason else result.outcome
+
+
+def what_next(result: Result) -> str:
+    """`next: …`, of an inconclusive run; empty of any other."""
+    return f"next: {next_step(result)}" if _in_headline(result) else ""
 
 
 def _in_headline(result: Result) -> str:
@@ -44,24 +54,44 @@ def explanation(result: Result) -> tuple[ExplanationPart, ...]:
     unmet = {name: arm for name, arm in result.arms.items() if not arm.holds}
     # A verdict for which a proof is missing may concern arms that hold.
     concerned = unmet or dict(result.arms)
+    stated = _in_headline(result)
     parts = {
-        "the program said first": [f"{name}: {one.told}" for name, arm in concerned.items() for one in arm.complaints],
+        "the program said first": [f"{name}: {one.sentence}" for name, one in _complaints(result, concerned)],
         "missing for a verdict": missing(result),
-        "broken expectations": [f"{name}: {item.told}" for name, arm in unmet.items() for item in broken(arm)],
-        "not judged": [f"{name}: {item.told}" for name, arm in unmet.items() for item in unjudged(arm)],
+        "broken expectations": [f"{name}: {item.sentence}" for name, arm in unmet.items() for item in broken(arm)],
+        "not judged": [line for name, arm in unmet.items() for line in _not_judged(name, arm)],
         DIFFERENCE: difference(result),
-        AUDIT: [f"{name}: {one}" for name, arm in unmet.items() for one in examples(arm)],
+        AUDIT: [f"{name}: {one}" for name, arm in unmet.items() for one in (*examples(arm), *_more(name, arm))],
     }
-    said = _in_headline(result)
-    found = [ExplanationPart(title, tuple(line for line in lines if line != said)) for title, lines in parts.items()]
+    found = [ExplanationPart(title, tuple(line for line in lines if line != stated)) for title, lines in parts.items()]
     return tuple(part for part in found if part.lines)
+
+
+def _complaints(result: Result, concerned: Mapping[ArmName, ArmResult]) -> list[tuple[ArmName, Complaint]]:
+    """Of the arms concerned. A warning that each arm gives alike explains no difference: it counts only where there is
+    nothing else.
+    """
+    of_each = [{(one.event, one.text) for one in arm.complaints} for arm in result.arms.values()]
+    alike = set.intersection(*of_each) if len(of_each) > 1 else set()
+    every = [(name, one) for name, arm in concerned.items() for one in arm.complaints]
+    telling = [(name, one) for name, one in every if one.kind != "warning" or (one.event, one.text) not in alike]
+    return telling or every
+
+
+def _not_judged(name: str, arm: ArmResult) -> list[str]:
+    """What the machine was short of is said once for each arm."""
+    lines, is_stated = [], False
+    for item in unjudged(arm):
+        lines.append(f"{name}: {item.short_sentence if is_stated else item.sentence}")
+        is_stated |= bool(item.short)
+    return lines
 
 
 def missing(result: Result) -> list[str]:
     """Of an inconclusive run, the reasons that say more than that an expectation is broken or cannot be judged."""
     if result.outcome != "inconclusive":
         return []
-    restated = {f"{name}: {item.told}" for name, arm in result.arms.items() for item in arm.expectations}
+    restated = {f"{name}: {item.sentence}" for name, arm in result.arms.items() for item in arm.expectations}
     return [reason for reason in result.reasons if reason not in restated]
 
 
@@ -77,13 +107,25 @@ def unjudged(arm: ArmResult) -> tuple[ExpectationResult, ...]:
 
 def difference(result: Result) -> list[str]:
     """A line for each configuration key in which the arms differ."""
-    lines = [
-        f"{key}: {values.incident} (incident) → {values.fixed} (fixed)"
-        for key, values in result.config_difference.items()
-    ]
-    return lines or ["none: both arms ran the same configuration"]
+    lines = [f"{key}: {difference_text(values, result.roles)}" for key, values in result.config_difference.items()]
+    every = "both" if len(result.roles) == len(TWO_ARMS) else "all"
+    return lines or [f"none: {every} arms ran the same configuration"]
+
+
+def _more(name: ArmName, arm: ArmResult) -> list[str]:
+    """Where the rest of what the main program's audit counted is."""
+    audit = arm.audit
+    is_written = arm.holds is False and not audit.unaudited and len(audit.examples) < sum(audit.problems().values())
+    return (
+        [f"all such events are in {name}/{FILE}"] if is_written and audit.problems().keys() - {"unattributed"} else []
+    )
 
 
 def examples(arm: ArmResult) -> tuple[str, ...]:
-    """Events that the audit counted as a problem; those of an arm that holds are no news."""
-    return arm.audit.examples[:MOST_EXAMPLES] if arm.holds is False else ()
+    """Events that the audit counted as a problem, of the main program first, then of others by their name; those of an
+    arm that holds are no news.
+    """
+    if arm.holds is not False:
+        return ()
+    beside = [f"{one.name}: {example}" for one in arm.programs if one.audit for example in one.audit.examples]
+    return (*arm.audit.examples, *beside)[:MOST_EXAMPLES]

@@ -11,8 +11,9 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 
 from devkit.errors import INCONCLUSIVE, REPRODUCED_AND_FIXED
-from devkit.observe.about import About, Arm
-from devkit.report.explanation import explanation, headline
+from devkit.observe.about import About
+from devkit.observe.arm_role import ArmName
+from devkit.report.explanation import explanation, headline, what_next
 from devkit.report.result import ArmResult, ExpectationResult, Result
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -21,7 +22,7 @@ _COUNTED = ("failure", "error", "skipped")
 
 def junit_xml(
     about: About,
-    arms: Mapping[Arm, ArmResult],
+    arms: Mapping[ArmName, ArmResult],
     *,
     result: Result | None = None,
     broke_off: str | None = None,
@@ -64,13 +65,13 @@ def _expectation(suite: str, item: ExpectationResult) -> ET.Element:
     if item.holds is None:
         _add(case, "skipped", item.measured, item.measured)
     elif not item.holds:
-        _add(case, "failure", item.told, item.told)
+        _add(case, "failure", item.sentence, item.sentence)
     return case
 
 
 def _verdict_suite(about: About, result: Result | None, missing: str, output: str) -> ET.Element:
     name = f"{about.scenario}.verdict"
-    case = _case(name, "reproduced and fixed" if len(about.arms) > 1 else f"{about.arms[0]} arm holds")
+    case = _case(name, _hoped_for(about))
     if result is None:
         _add(case, "error", f"no verdict: {_first_line(missing)}", f"{missing}\nrepeat: {about.repeat}")
     elif result.exit_code != REPRODUCED_AND_FIXED:
@@ -81,9 +82,15 @@ def _verdict_suite(about: About, result: Result | None, missing: str, output: st
     return _suite(about, name, [case], time_s=result.duration_s if result else 0)
 
 
+def _hoped_for(about: About) -> str:
+    """The outcome with which a run of these arms passes."""
+    roles = {about.roles[arm] for arm in about.arms}
+    return "reproduced and fixed" if len(roles) > 1 else f"{roles.pop()} arm holds"
+
+
 def _explained(result: Result, repeat: str) -> str:
     """In the order in which the terminal tells it, a line a statement."""
-    lines = []
+    lines = [following] if (following := what_next(result)) else []
     for part in explanation(result):
         lines += [f"{part.title}:", *(f"  {' '.join(line.split())}" for line in part.lines)]
     return "\n".join([*lines, f"repeat: {repeat}"])

@@ -48,29 +48,34 @@ class LiveProgress(Progress):
 
     @property
     def width(self) -> int | None:
+        """The terminal's columns now, at least 20; never None."""
         return max(_NARROWEST, self._console.width)
 
     def line(self, scope: str, text: str) -> None:
+        """It scrolls above the block, which is drawn again; before an arm has begun there is no block."""
         super().line(scope, text)
         self._draw()
 
     def phase(self, scope: str, phase: str, text: str, *, moment: Moment | None = None) -> None:
+        """`arm begins`, or another `scope`, empties the block; `restart` counts in it."""
         if moment == "arm begins" or self._view is None or self._view.arm != scope:
             self._view = ArmView(scope)
         self._view.phase = f"{phase}: {text}"
         self._view.restarts += moment == "restart"
         super().phase(scope, phase, text, moment=moment)
 
-    def sample(self, scope: str, sample: Sample, *, last: bool = False) -> None:
+    def sample(self, scope: str, sample: Sample, *, shows_offsets: bool = True, last: bool = False) -> None:
         """The block shows each; only the last of an arm leaves a line as well."""
         if self._view is None or self._view.arm != scope:
             self._view = ArmView(scope)
+        self._view.shows_offsets = shows_offsets
         self._view.add(sample)
         if last:
-            super().sample(scope, sample, last=True)
+            super().sample(scope, sample, shows_offsets=shows_offsets, last=True)
         self._draw()
 
     def close(self) -> None:
+        """May be called again; the next `phase` or `sample` begins a new block."""
         if self._live is not None:
             self._unwrap()
             self._live.stop()

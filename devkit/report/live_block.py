@@ -26,16 +26,17 @@ _LONGEST_LINE = 100
 
 @dataclass
 class ArmView:
-    """What has been seen of one arm so far."""
+    """What has been seen of one arm so far; `shows_offsets` is whether its commits are observable."""
 
     arm: str
     phase: str = ""
     restarts: int = 0
+    shows_offsets: bool = True
     samples: deque[Sample] = field(default_factory=lambda: deque(maxlen=_KEPT))
     active: frozenset[str] = frozenset()
 
     def add(self, sample: Sample) -> None:
-        """A fault is active when it met requests since the sample before."""
+        """A fault is active when it matched requests since the sample before."""
         self.active = frozenset(name for name, count in sample.faults.items() if count > self.fired.get(name, 0))
         self.samples.append(sample)
 
@@ -99,9 +100,14 @@ def _figures(view: ArmView, width: int, *, unicode: bool) -> list[str]:
         return f"{label:<{_LABEL}}{drawing:<{wide}}{'  ' if wide else ''}{figures}"
 
     lags = [float(sample.lag) for sample in view.samples]
-    lines = [
-        row("committed", drawn, f"{now.committed}/{now.source_end}"),
-        row("lag", sparkline(lags, wide, levels), f"{now.lag}"),
+    if view.shows_offsets:
+        lines = [
+            row("committed", drawn, f"{now.committed}/{now.source_end}"),
+            row("lag", sparkline(lags, wide, levels), f"{now.lag}"),
+        ]
+    else:
+        lines = [row("committed", "", f"n/a, published {now.source_end}"), row("lag", "", "n/a")]
+    lines += [
         row("out", sparkline(outputs, wide, levels), f"{now.outputs}{_rate(outputs)}, errors {now.errors}"),
         row("requests", sparkline(requests, wide, levels), f"{now.requests}{_rate(requests)}, open {now.in_flight}"),
     ]
@@ -120,8 +126,8 @@ def _rate(rates: list[float]) -> str:
 
 
 def _incidents(view: ArmView) -> str:
-    said = [f"restarts {view.restarts}"] if view.restarts else []
-    said += [
+    parts = [f"restarts {view.restarts}"] if view.restarts else []
+    parts += [
         f"fault {name!r} {count}{', now' if name in view.active else ''}" for name, count in view.fired.items() if count
     ]
-    return " · ".join(said)
+    return " · ".join(parts)

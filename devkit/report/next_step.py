@@ -3,31 +3,29 @@
 import shlex
 
 from devkit.headroom.calibration import MOST
-from devkit.observe.arm import Evidence, TimelineEvidence
-from devkit.report.result import ArmResult, Result
+from devkit.observe.arm_observation import Evidence, TimelineEvidence
+from devkit.report.result import Result
 
 
 def next_step(result: Result) -> str:
     """Of an inconclusive result: the command to type next, or what to change first."""
     repeat = result.repeat
+    if any(not one.shown for one in result.cause):
+        return "change what the scenario names as `cause`, or what it plays so that it is shown, and repeat the run"
     evidence = [item for items in result.fault_evidence.values() for item in items]
     if any(isinstance(item, TimelineEvidence) and not (item.fired and item.acted) for item in evidence):
         return "change when it begins in the file's timeline, or how long the arm goes on (`until`), and repeat the run"
     if any(isinstance(item, Evidence) and (not item.fired or item.acted is False) for item in evidence):
         return f"`{repeat} --keep`, then compare the rule's `when` with the requests in the mock's /__mock/journal"
-    if not evidence:
+    if not evidence and not result.cause:
         return "give the scenario a fault, in `mock.rules` or in `timeline`"
     if any(arm.caveats for arm in result.arms.values()):
         return f"leave that out: `{repeat}`"
-    if any(_is_short(arm) for arm in result.arms.values()):
+    if any(arm.was_short for arm in result.arms.values()):
         return _with_more_time(result)
     if result.pipeline:
         return "docs/own-pipeline.md says what a program has to show for each expectation"
     return f"`{repeat}`"
-
-
-def _is_short(arm: ArmResult) -> bool:
-    return bool(arm.short) or any(item.short for item in arm.expectations)
 
 
 def _with_more_time(result: Result) -> str:

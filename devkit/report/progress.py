@@ -39,6 +39,7 @@ class Progress:
         return width_of(self._stream)
 
     def line(self, scope: str, text: str) -> None:
+        """`scope` is an arm, or the part that it is about. Seconds since this object was made stand before it."""
         head = f"{self._clock() - self._started:6.1f}s {scope:<8} "
         self._write("\n".join(wrapped(text, head, self.width)))
 
@@ -61,8 +62,10 @@ class Progress:
     ) -> None:
         self.close()
 
-    def sample(self, scope: str, sample: Sample, *, last: bool = False) -> None:
-        """`last` is the sample an arm ends with: it is never held back."""
+    def sample(self, scope: str, sample: Sample, *, shows_offsets: bool = True, last: bool = False) -> None:
+        """`last` is the sample an arm ends with: it is never held back. `shows_offsets` is whether commits are
+        observable.
+        """
         now = self._clock()
         figures = (scope, sample.committed, sample.source_end, sample.outputs, sample.errors)
         if figures == self._last or (now - self._last_at < _QUIET_S and not last):
@@ -70,9 +73,11 @@ class Progress:
         if self._last is None or self._last[0] != scope:
             self._matched, self._active = {}, frozenset()
         self._last_at, self._last = now, figures
+        commits = f"committed {sample.committed}/{sample.source_end}, lag {sample.lag}"
+        hidden = f"committed n/a, lag n/a, published {sample.source_end}"
         self.line(
             scope,
-            f"committed {sample.committed}/{sample.source_end}, lag {sample.lag}, "
+            f"{commits if shows_offsets else hidden}, "
             f"out {sample.outputs}, errors {sample.errors}, fetches {sample.requests}{self._faults(sample)}",
         )
 

@@ -9,15 +9,17 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from devkit.container.kill import ContainerFigures
-from devkit.headroom.figures import ArmHeadroom, RunHeadroom
+from devkit.headroom.headroom_figures import ArmHeadroom, RunHeadroom
 from devkit.observe.about import Difference
-from devkit.observe.arm import AnyEvidence
 from devkit.observe.arm_end import ArmEnd
+from devkit.observe.arm_observation import AnyEvidence
+from devkit.observe.arm_role import TWO_ARMS, ArmName, Roles
 from devkit.observe.audit.model import Audit
 from devkit.observe.complaint import Complaint
 from devkit.observe.figures import Figures
-from devkit.observe.program import ProgramObservation
-from devkit.observe.sight import Sight
+from devkit.observe.observable import Observable
+from devkit.observe.program_observation import ProgramObservation
+from devkit.observe.run_phases import PhaseTime
 from located_config.count import counted, times
 
 Outcome = Literal[
@@ -52,15 +54,22 @@ class ExpectationResult(_Model):
     slowdown: float | None = None
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """For a person, as a statement."""
-        if self.short:
-            return f"{self.name}: expected {self.expected}, measured {self.measured}, which says nothing: {self.short}"
-        return f"{self.name}: expected {self.expected}, measured {self.measured}"
+        return f"{self.short_sentence}: {self.short}" if self.short else self.short_sentence
+
+    @property
+    def short_sentence(self) -> str:
+        """Without what the machine was short of."""
+        text = f"{self.name}: expected {self.expected}, measured {self.measured}"
+        return f"{text}, which says nothing" if self.short else text
 
 
 class ProgramResult(_Model):
-    """One of several programs of an arm, as it was observed; the fields are those of a `ProgramObservation`."""
+    """One of several programs of an arm, as it was observed; the fields are those of a `ProgramObservation`.
+    `audit` is of the output topic that it has of its own; `unaudited` is the name of one that no audit looks at:
+    nothing is known of its delivery.
+    """
 
     name: str
     run: str
@@ -71,15 +80,22 @@ class ProgramResult(_Model):
     failures: tuple[str, ...]
     exceptions: tuple[str, ...]
     log: dict[str, int] = {}
-    unseen: tuple[Sight, ...] = ()
+    not_observable: tuple[Observable, ...] = ()
     peak_memory_bytes: int | None = None
     mean_cpu_cores: float | None = None
     container: ContainerFigures | None = None
+    unaudited: str = ""
+    audit: Audit | None = None
+    gave_up: bool = False
 
     @classmethod
     def of(cls, seen: ProgramObservation) -> "ProgramResult":
+        """Exceptions become text and observables are sorted, so that equal observations give equal JSON."""
         shown = {name: getattr(seen, name) for name in cls.model_fields}
-        return cls(**shown | {"exceptions": tuple(map(str, seen.exceptions)), "unseen": tuple(sorted(seen.unseen))})
+        return cls(
+            **shown
+            | {"exceptions": tuple(map(str, seen.exceptions)), "not_observable": tuple(sorted(seen.not_observable))}
+        )
 
     @property
     def text(self) -> str:
@@ -90,22 +106,29 @@ class ProgramResult(_Model):
         ends = f"ended by itself with exit code {codes}" if codes else "ran until the arm's end"
         restarts = f"restarted {times(self.restarts)}" if self.restarts else "never restarted"
         text = f"{self.run}, {ends}, {restarts}"
+        if self.gave_up:
+            text += ", given up by its supervisor"
         if self.peak_memory_bytes is not None:
             text += f", at most {self.peak_memory_bytes / (1 << 20):.0f}MiB of memory"
         if self.log:
             text += f", {counted(sum(self.log.values()), 'log event')}"
+        if self.unaudited:
+            text += f"; its output, topic {self.unaudited}, is not audited"
         return text
 
 
 class ArmResult(_Model):
     """One arm. `holds`: all its expectations do; None when none is broken and some cannot be judged.
 
+    `gave_up` says that the supervisor of the main program allowed it no further restart, `refusal` is what the main
+    program reported when it refused its start, None where it did not.
     `end` is why it ended, `ended_by` the same in words. `failures` are what pipeline processes said when they failed,
     `complaints` what the programs said first when something went wrong, warnings too.
     `caveats` say what was done by hand to the arm while it was played (a debugger, a fault put in by hand), so that it
-    shows nothing of the scenario. `short` says that the machine was short of time for the end it came to, and is empty
-    where it was not; `headroom` is None where it was not measured. `programs` has each of them where there are several;
-    restarts, exceptions and failures are those of the first.
+    shows nothing of the scenario. `cold` says why it was not warm, where it was to be. `short` says that it was
+    short of time for the end it came to, and is empty where it was not; `headroom` is None where it was not measured.
+    `unfinished` says that its deadline ended a fixed arm before it had taken all events, where it holds all the same.
+    `programs` has each of them where there are several; restarts, exceptions and failures are those of the first.
     """
 
     holds: bool | None
@@ -121,17 +144,40 @@ class ArmResult(_Model):
     failures: tuple[str, ...] = ()
     complaints: tuple[Complaint, ...] = ()
     caveats: tuple[str, ...] = ()
+    cold: str = ""
     duration_s: float
     headroom: ArmHeadroom | None = None
     short: str = ""
+    unfinished: str = ""
     programs: tuple[ProgramResult, ...] = ()
+    gave_up: bool = False
+    refusal: str | None = None
+
+    @property
+    def was_short(self) -> bool:
+        """Whether its machine was short of time for anything that was asked of it."""
+        return bool(self.short) or any(item.short for item in self.expectations)
+
+
+class CauseResult(_Model):
+    """One of what a scenario names as the cause of its incident: whether it was `shown`, and what was seen of it."""
+
+    cause: str
+    shown: bool
+    did: str
+
+    @property
+    def told(self) -> str:
+        """For a person, as a statement."""
+        return f"{self.cause}: {self.did}" if self.shown else f"the cause was not shown, {self.cause}: {self.did}"
 
 
 class Result(_Model):
-    """The whole run. `reasons` says why an outcome is not "reproduced and fixed".
+    """The whole run. `reasons` says why an outcome is not "reproduced and fixed". `roles` has all arms of the scenario,
+    `arms` those that were played; `cause` is empty where the scenario names none: it is the faults then.
 
-    `headroom` is None where it was not measured. `pipeline` is the command of the program under test; empty for the
-        kit's.
+    `phases` say where the time went. `headroom` is None where it was not measured. `pipeline` is the command of the
+    program under test; empty for the kit's.
     """
 
     scenario: str
@@ -140,12 +186,15 @@ class Result(_Model):
     outcome: Outcome
     exit_code: int
     reasons: tuple[str, ...]
-    arms: dict[Literal["incident", "fixed"], ArmResult]
+    arms: dict[ArmName, ArmResult]
     config_difference: dict[str, Difference]
-    fault_evidence: dict[Literal["incident", "fixed"], tuple[AnyEvidence, ...]]
+    fault_evidence: dict[ArmName, tuple[AnyEvidence, ...]]
     began: datetime
     duration_s: float
+    phases: tuple[PhaseTime, ...] = ()
     versions: dict[str, str]
     repeat: str
     pipeline: str = ""
     headroom: RunHeadroom | None = None
+    roles: Roles = TWO_ARMS
+    cause: tuple[CauseResult, ...] = ()

@@ -43,9 +43,10 @@ def read_run(directory: Path) -> RunRecord:
     try:
         entries = list(read_timeline(timeline))
     except OSError as error:
+        missing = not directory.exists()
         raise UsageError(
-            f"{timeline} cannot be read: {error.strerror}",
-            hint="a run's directory is runs/NAME/TIME, the newest is runs/latest",
+            f"there is no run at {directory}" if missing else f"{timeline} cannot be read: {error.strerror}",
+            hint="a run's directory is runs/NAME/TIME, the newest is runs/latest, both below where the run was started",
         ) from error
     first = next((entry.event for entry in entries if entry.event.event == "run"), None)
     if first is None:

@@ -8,7 +8,8 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from devkit.observe.about import About, Arm
+from devkit.observe.about import About
+from devkit.observe.arm_role import ArmName
 from devkit.report.junit import junit_xml
 from devkit.report.page.page import render_page
 from devkit.report.result import ArmResult, Result
@@ -32,13 +33,14 @@ class RunReports:
         self, directory: Path, about: About, *, say: Callable[[str], None], environment: Mapping[str, str] = os.environ
     ) -> None:
         self._directory, self._about, self._say, self._environment = directory, about, say, environment
-        self._arms: dict[Arm, ArmResult] = {}
+        self._arms: dict[ArmName, ArmResult] = {}
 
     def begin(self) -> None:
         """Nothing has ended yet, and junit.xml says so."""
         self._attempt(JUNIT, lambda: junit_xml(self._about, {}))
 
-    def arm_ended(self, arm: Arm, result: ArmResult) -> None:
+    def arm_ended(self, arm: ArmName, result: ArmResult) -> None:
+        """Writes junit.xml with the arms so far; the other reports come at the run's end alone."""
         self._arms[arm] = result
         self._attempt(JUNIT, lambda: junit_xml(self._about, self._arms))
 

@@ -8,6 +8,7 @@ several keys at once only `devkit scenario check` knows.
 """
 
 import json
+import sys
 from pathlib import Path
 
 import click
@@ -15,10 +16,11 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
 from devkit.cli.extend_option import extend_option
+from devkit.errors import DevkitError
 from devkit.report.result import Result
 from devkit.scenario.model import Scenario
 from located_config.schema import AsWritten
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 
 _TOP = Path(__file__).parents[2]
 _SCHEMAS: dict[Path, tuple[type[BaseModel], JsonSchemaMode]] = {
@@ -43,12 +45,16 @@ def schemas() -> dict[Path, str]:
 
 
 @click.command()
-@click.option("--to", "directory", type=click.Path(path_type=Path, file_okay=False, exists=True), help="Where instead.")
+@click.option(
+    "--to", "directory", type=click.Path(path_type=Path, file_okay=False), help="Directory to write to instead."
+)
 @extend_option
 def main(directory: Path | None, extend: tuple[str, ...]) -> None:
     """Write the schemas in the repository again, or those with extensions into another directory."""
     if extend and directory is None:
         raise click.UsageError("--extend needs --to DIRECTORY: the schemas of the repository know no extension")
+    if directory is not None:
+        directory.mkdir(parents=True, exist_ok=True)
     for path, text in schemas().items():
         place = path if directory is None else directory / path.name
         place.write_text(text, encoding="utf-8")
@@ -56,4 +62,8 @@ def main(directory: Path | None, extend: tuple[str, ...]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except DevkitError as error:
+        click.echo(error.render(), err=True)
+        sys.exit(error.exit_code)

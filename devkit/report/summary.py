@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from devkit.observe.about import About
-from devkit.observe.arm import AnyEvidence, Evidence, TimelineEvidence
-from devkit.report.explanation import explanation, headline
+from devkit.observe.about import About, setting_text
+from devkit.observe.arm_observation import AnyEvidence, Evidence, TimelineEvidence
+from devkit.report.explanation import explanation, headline, what_next
 from devkit.report.result import ArmResult, Result
 from located_config.count import counted
 
@@ -26,6 +26,8 @@ def summary_markdown(result: Result, directory: Path) -> str:
         f"{_inline(result.title)} (seed {result.seed}, {result.duration_s:.0f}s, exit code {result.exit_code})",
         "",
     ]
+    if following := what_next(result):
+        lines += [_inline(following), ""]
     if result.exit_code:
         for part in explanation(result):
             lines += [f"**{part.title}**", "", *(f"- {_inline(line)}" for line in part.lines), ""]
@@ -34,10 +36,13 @@ def summary_markdown(result: Result, directory: Path) -> str:
         lines += [*_arm(name, arm), ""]
     if result.config_difference and not result.exit_code:
         difference = [
-            (f"`{key}`", _code(values.incident), _code(values.fixed))
+            (f"`{key}`", *(_code(setting_text(values.get(arm))) for arm in result.roles))
             for key, values in result.config_difference.items()
         ]
-        lines += [*_table(("configuration", "incident", "fixed"), difference), ""]
+        lines += [*_table(("configuration", *result.roles), difference), ""]
+    if result.cause:
+        rows = [(_EACH[one.shown], _inline(one.cause), _inline(one.did)) for one in result.cause]
+        lines += [*_table(("", "cause", "what was seen of it"), rows), ""]
     lines += [*_table(("fault", "arm", "what it did", "fired"), _faults(result)), ""]
     if not result.exit_code:
         lines += _ending(result.repeat, directory)
@@ -61,7 +66,8 @@ def broke_off_markdown(about: About, error: str, directory: Path) -> str:
 
 def _arm(name: str, arm: ArmResult) -> Iterator[str]:
     holds = _HOLDS[arm.holds]
-    yield f"**{name} arm** {holds} ({arm.duration_s:.1f}s, ended by: {_inline(arm.ended_by)})"
+    gave_up = ", given up by its supervisor" if arm.gave_up else ""
+    yield f"**{name} arm** {holds} ({arm.duration_s:.1f}s, ended by: {_inline(arm.ended_by)}{gave_up})"
     yield ""
     rows = [
         (_EACH[item.holds], _inline(item.name), _inline(item.expected), _inline(item.measured))

@@ -5,8 +5,8 @@ with what the program itself said, and ends with the command that repeats it (`d
 from collections.abc import Iterator
 from pathlib import Path
 
-from devkit.observe.arm import AnyEvidence, Evidence, TimelineEvidence
-from devkit.report.explanation import difference, explanation, headline
+from devkit.observe.arm_observation import AnyEvidence, Evidence, TimelineEvidence
+from devkit.report.explanation import difference, explanation, headline, what_next
 from devkit.report.result import ArmResult, Result
 from devkit.report.wrapping import wrapped
 from located_config.count import counted
@@ -20,6 +20,8 @@ def verdict_lines(result: Result, directory: Path, width: int | None = None) -> 
     passed = not result.exit_code
     outcome, _, more = headline(result).partition(": ")
     yield from wrapped(f"{outcome.upper()}{': ' if more else ''}{more}", f"{result.scenario}: ", width)
+    if following := what_next(result):
+        yield from wrapped(following, "  ", width)
     yield from wrapped(f"{result.title} (seed {result.seed})", "  ", width)
     yield from _passed(result, width) if passed else _failed(result, width)
     yield ""
@@ -68,7 +70,8 @@ def _hanging(line: str, width: int | None) -> list[str]:
 
 
 def _arm(name: str, arm: ArmResult) -> str:
-    return f"{name} arm {_HOLDS[arm.holds]} ({arm.duration_s:.1f}s, ended by: {arm.ended_by})"
+    gave_up = ", given up by its supervisor" if arm.gave_up else ""
+    return f"{name} arm {_HOLDS[arm.holds]} ({arm.duration_s:.1f}s, ended by: {arm.ended_by}{gave_up})"
 
 
 def _programs(arm: ArmResult, width: int | None) -> Iterator[str]:
@@ -77,6 +80,11 @@ def _programs(arm: ArmResult, width: int | None) -> Iterator[str]:
 
 
 def _faults(result: Result, width: int | None, *, in_full: bool) -> Iterator[str]:
+    if result.cause:
+        yield ""
+        yield "cause:"
+        for one in result.cause:
+            yield from wrapped(one.did, f"  {'ok  ' if one.shown else 'NOT SHOWN'} {one.cause}: ", width)
     yield ""
     yield "faults:"
     for name, evidence in result.fault_evidence.items():

@@ -2,29 +2,33 @@
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from devkit.debug.debugger import Debugger
-from devkit.debug.pause import Pauses, PersonGate
+from devkit.debug.pause_point import Pauses, PersonGate
 from devkit.errors import INCONCLUSIVE, DevkitError
 from devkit.guardian import Guardian
 from devkit.headroom.calibration import Calibration, StretchBy, stretch_for
-from devkit.headroom.figures import FirstPlay, RunHeadroom
+from devkit.headroom.headroom_figures import FirstPlay, RunHeadroom
 from devkit.headroom.monitor import Monitor
 from devkit.observe.about import About
+from devkit.observe.arm_observation import ComparedArm
+from devkit.observe.arm_role import ArmName
 from devkit.observe.kit_events import GuardianStarted, HarnessError, PartAddress, StretchChosen, VerdictReached
-from devkit.observe.timeline import Timeline
+from devkit.observe.run_phases import phase_times
+from devkit.observe.timeline import Timeline, read_timeline
 from devkit.programs.program import Program
 from devkit.report.progress import Progress
-from devkit.report.result import Result
+from devkit.report.result import CauseResult, Result
+from devkit.report.run_record import TIMELINE
 from devkit.report.run_reports import RunReports
+from devkit.report.still import still
 from devkit.scenario.arm.arm import Arm
-from devkit.scenario.arm.context import RunContext
-from devkit.scenario.arm.faults import require_levers
+from devkit.scenario.arm.arm_faults import require_levers
 from devkit.scenario.arm.play import play
-from devkit.scenario.arm_name import ArmName
+from devkit.scenario.arm.run_context import RunContext
 from devkit.scenario.configure import programs_of
 from devkit.scenario.model import Scenario
 from devkit.scenario.options import OnKeep, RunOptions
@@ -32,9 +36,11 @@ from devkit.scenario.played_arm import PlayedArm
 from devkit.scenario.recording import Recording
 from devkit.scenario.repeat import stretch_to_repeat
 from devkit.scenario.run_directory import require_space
+from devkit.scenario.shown_cause import shown_causes
 from devkit.scenario.stack_request import stack_request
-from devkit.scenario.story import about
 from devkit.scenario.stretch import not_stretched, stretch_scenario
+from devkit.scenario.subject import about
+from devkit.scenario.told_apart import alike
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.scenario.verdict import judge
 from devkit.stack.registry import start_stack
@@ -50,6 +56,7 @@ class Played:
 
     @property
     def stretch(self) -> int:
+        """Factor by which the scenario's durations were multiplied; 1 where the result has no headroom."""
         return 1 if self.result.headroom is None else self.result.headroom.stretch
 
 
@@ -75,19 +82,21 @@ class Attempt:
         directory, progress = self.directory, self.progress
         tells = about(self.scenario, self.options, datetime.now(UTC))
         reports = RunReports(directory, tells, say=lambda text: progress.line("report", text))
-        with Timeline(directory / "events.jsonl") as timeline:
+        with Timeline(directory / TIMELINE) as timeline:
             timeline.add(tells)
             reports.begin()
             try:
                 played = self._on_a_stack(tells, timeline, reports)
             except DevkitError as error:
-                timeline.add(HarnessError(error=error.told, exit_code=INCONCLUSIVE))
-                reports.break_off(error.told)
+                timeline.add(HarnessError(error=error.with_hint, exit_code=INCONCLUSIVE))
+                reports.break_off(error.with_hint)
                 raise
             timeline.add(VerdictReached(outcome=played.result.outcome, reasons=played.result.reasons))
-        text = played.result.model_dump_json(indent=2) + "\n"
+        result = played.result.model_copy(update={"phases": phase_times(read_timeline(directory / TIMELINE))})
+        played = replace(played, result=result)
+        text = result.model_dump_json(indent=2) + "\n"
         (directory / "result.json").write_text(text, encoding="utf-8")
-        reports.finish(played.result)
+        reports.finish(result)
         return played
 
     def _on_a_stack(self, tells: About, timeline: Timeline, reports: RunReports) -> Played:
@@ -102,17 +111,16 @@ class Attempt:
             scenario = stretch_scenario(self.scenario, headroom.stretch, main)
             traffic = ScenarioTraffic(scenario.traffic)
             progress.line("stack", "starting Kafka, object store and mock API")
-            stack = start_stack(options.stack, guardian, directory / "stack", stack_request(scenario, options))
+            with still(lambda text: progress.line("stack", text), "they have not all answered yet"):
+                stack = start_stack(options.stack, guardian, directory / "stack", stack_request(scenario, options))
             with stack.left_when_it_fails(lambda text: progress.line("stack", text)):
-                require_levers([item for item in scenario.timeline if {*item.arms} & {*options.arms}], stack)
+                items = [item for arm in options.arms for item in scenario.timeline_of(arm)]
+                require_levers(list({item.name: item for item in items}.values()), stack)
                 for name, address in stack.addresses().items():
                     timeline.add(PartAddress(part=name, address=address))
                 progress.line("stack", ", ".join(f"{name} {address}" for name, address in stack.addresses().items()))
-                with stack.named_failures():
-                    for program in self.programs.values():
-                        program.make_ready(
-                            guardian, stack, directory / "stack", lambda text: progress.line("stack", text)
-                        )
+                for program in self.programs.values():
+                    program.fetch()  # for the stacks that do not have it done meanwhile
                 pauses = Pauses(options.pause_at, self._gate(guardian, stack))
                 context = RunContext(
                     guardian,
@@ -128,16 +136,28 @@ class Attempt:
                 pauses.at("stack")
                 with stack.named_failures():
                     arms = {}
+                    compared: dict[str, ComparedArm] = {}
                     for name in options.arms:
                         arm = Arm(context, scenario, name, traffic)
                         with monitor.watching(name, arm.main.configured.commit_within, headroom) as watched:
                             observation = play(arm)
-                        recording = Recording(observation, watched.until(observation.duration_s, arm.faults.own_load))
+                        recording = Recording(observation, watched.until(observation.duration_s))
                         recording.write(arm.directory)
+                        compared[name] = ComparedArm(observation, recording.headroom.shortage("arm") or "")
+                        observation = replace(observation, arms=dict(compared))
                         arms[name] = PlayedArm.of(scenario, name, observation, recording.headroom)
                         reports.arm_ended(name, arms[name].result)
                 progress.close()
-            played = judged(tells, arms, headroom, duration_s=timeline.now_s(), command=main.command)
+            observed = {arm: one.observation for arm, one in compared.items()}
+            played = judged(
+                tells,
+                arms,
+                headroom,
+                duration_s=timeline.now_s(),
+                command=main.command,
+                cause=shown_causes(scenario, observed, options.instead),
+                alike=alike(scenario, observed),
+            )
             if options.keep and played.play_again is None:
                 monitor.stop()
                 self.on_keep(stack, guardian, directory / "stack")
@@ -188,11 +208,13 @@ def judged(
     *,
     duration_s: float,
     command: str,
+    cause: tuple[CauseResult, ...] = (),
+    alike: tuple[str, ...] = (),
 ) -> Played:
     """The result of the arms that were played."""
     arms = {arm: one.result for arm, one in played.items()}
     evidence = {arm: one.evidence for arm, one in played.items()}
-    verdict = judge(arms, evidence)
+    verdict = judge(arms, evidence, tells.roles, cause, alike)
     result = Result(
         scenario=tells.scenario,
         title=tells.title,
@@ -201,6 +223,8 @@ def judged(
         exit_code=verdict.exit_code,
         reasons=verdict.reasons,
         arms=arms,
+        roles=tells.roles,
+        cause=cause,
         config_difference=tells.config_difference,
         fault_evidence=evidence,
         began=tells.began,

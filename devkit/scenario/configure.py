@@ -7,15 +7,19 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
+from devkit.observe.about import Difference
+from devkit.observe.arm_role import ArmName, arms_named
 from devkit.programs.places import NOWHERE, Places, merge
 from devkit.programs.program import ConfiguredProgram, Program
 from devkit.programs.registry import find_program
 from devkit.programs.spark.program import SPARK
-from devkit.scenario.arm_name import ARMS, ArmName
 from devkit.scenario.model import Scenario
 from devkit.scenario.programs import ProgramSettings
+from located_config.flow import flow
 
 ABSENT = "not in this arm"
+OF_KIT = ("container", "kafka", "mock", "start", "timeline")
+"""Differences that the kit itself makes, and no program logs."""
 
 
 def settings_of(scenario: Scenario, arm: ArmName, name: str | None = None) -> dict[str, Any]:
@@ -43,7 +47,7 @@ def environment_of(scenario: Scenario, arm: ArmName, name: str) -> dict[str, str
 
 
 def _in_arm(scenario: Scenario, arm: ArmName, name: str) -> ProgramSettings:
-    return scenario.arms.of(arm).programs.get(name, ProgramSettings())
+    return scenario.arms[arm].programs.get(name, ProgramSettings())
 
 
 def programs_of(scenario: Scenario, instead: Program | None = None) -> dict[str, Program]:
@@ -81,7 +85,7 @@ def tried_first(
     """What is tried first in an arm, the main program or the one in its place, with a checkpoint of its own; None where
     nothing is. Raises ValidationError.
     """
-    overlay = scenario.tried_first.of(arm)
+    overlay = scenario.tried_first_in(arm)
     if overlay is None:
         return None
     apart = replace(places, checkpoint=f"{places.checkpoint}-tried-first", wikis=scenario.traffic.wikis)
@@ -96,38 +100,60 @@ def topics_made_afresh(scenario: Scenario, arms: Iterable[ArmName], programs: Ma
     return tuple(sorted({name for one in every for name in one.topics.names()}))
 
 
-def config_difference(scenario: Scenario, instead: Program | None = None) -> dict[str, dict[str, Any]]:
-    """Keys, as dotted paths, in which the arms differ: `{key: {incident: …, fixed: …}}`, of the main program first.
+def config_difference(scenario: Scenario, instead: Program | None = None) -> dict[str, Difference]:
+    """Keys, as dotted paths, in which the arms differ: `{key: {arm: value}}`, of the main program first.
 
-    What differs in another one and not likewise in the main one follows as `programs.NAME.…`, and then the faults of
-    the timeline that only one of the arms has, as `timeline.NAME`.
+    What differs in another one and not likewise in the main one follows as `programs.NAME.…`, then what their
+    supervisors and surroundings do otherwise, and then the faults of the timeline that not every arm has, as
+    `timeline.NAME`.
     """
-    of_main, of_others = dict[str, dict[str, Any]](), dict[str, dict[str, Any]]()
+    roles = scenario.roles
+    of_main, of_others = dict[str, Difference](), dict[str, Difference]()
     for name, program in programs_of(scenario, instead).items():
-        incident, fixed = (configured(scenario, arm, NOWHERE, name, program).effective() for arm in ARMS)
-        found = dict(sorted(_differences(incident, fixed)))
+        found = differences({arm: configured(scenario, arm, NOWHERE, name, program).effective() for arm in roles})
         if name == main_name(scenario):
             of_main = found
         else:
             of_others |= {f"programs.{name}.{key}": one for key, one in found.items() if of_main.get(key) != one}
-        variables = [environment_of(scenario, arm, name) for arm in ARMS]
-        of_others |= {
-            f"programs.{name}.environment.{key}": dict(zip(ARMS, (one.get(key) for one in variables), strict=True))
-            for key in sorted(variables[0].keys() | variables[1].keys())
-            if variables[0].get(key) != variables[1].get(key)
-        }
-    of_timeline: dict[str, dict[str, Any]] = {
-        f"timeline.{item.name}": {arm: str(item) if arm in item.arms else ABSENT for arm in ARMS}
+        variables = differences({arm: environment_of(scenario, arm, name) for arm in roles})
+        of_others |= {f"programs.{name}.environment.{key}": one for key, one in variables.items()}
+    policies = differences({arm: scenario.supervisor_of(arm).model_dump(mode="json") for arm in roles})
+    of_others |= {f"supervisor.{key}": one for key, one in policies.items()}
+    of_others |= differences({arm: _around(scenario, arm) for arm in roles})
+    having = {item.name: arms_named(item.arms, roles) for item in scenario.timeline}
+    of_timeline: dict[str, Difference] = {
+        f"timeline.{item.name}": {arm: str(item) if arm in having[item.name] else ABSENT for arm in roles}
         for item in scenario.timeline
-        if {*item.arms} != {*ARMS}
+        if len(having[item.name]) < len(roles)
     }
     return of_main | of_others | of_timeline
 
 
-def _differences(incident: Any, fixed: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Down to single values where both arms have a mapping; a mapping against a single value is one difference."""
-    if isinstance(incident, dict) and isinstance(fixed, dict):
-        for key in incident.keys() | fixed.keys():
-            yield from _differences(incident.get(key), fixed.get(key), f"{path}.{key}" if path else key)
-    elif incident != fixed:
-        yield path, {"incident": incident, "fixed": fixed}
+def _around(scenario: Scenario, arm: ArmName) -> dict[str, Any]:
+    """What the kit itself gives an arm, under the keys that a file has it by; a rule of the mock is one value."""
+    own = scenario.for_arm(arm)
+    rules = {rule.name: rule.model_dump(mode="json", by_alias=True, exclude_unset=True) for rule in own.mock.rules}
+    return {
+        "container": own.container and own.container.model_dump(mode="json"),
+        "kafka": {"topics": own.kafka.topics.model_dump(mode="json", by_alias=True)},
+        "mock": {name: flow({key: one for key, one in rule.items() if key != "name"}) for name, rule in rules.items()},
+        "start": scenario.arms[arm].start,
+    }
+
+
+def differences(settings: Mapping[ArmName, Any]) -> dict[str, Difference]:
+    """What not every arm has alike, by its dotted path: down to single values where all have a mapping.
+
+    A mapping against a single value is one difference.
+    """
+    return dict(sorted(_differences(settings, "")))
+
+
+def _differences(settings: Mapping[ArmName, Any], path: str) -> Iterator[tuple[str, Difference]]:
+    values = list(settings.values())
+    if all(isinstance(value, dict) for value in values):
+        for key in {key for value in values for key in value}:
+            inside = {arm: value.get(key) for arm, value in settings.items()}
+            yield from _differences(inside, f"{path}.{key}" if path else key)
+    elif any(value != values[0] for value in values):
+        yield path, dict(settings)

@@ -3,20 +3,23 @@
 from collections.abc import Iterator
 from typing import Protocol, runtime_checkable
 
-from devkit.faults.claims import clashes
 from devkit.faults.condition import Bounds
+from devkit.faults.exclusive import clashes
 from devkit.faults.fault import Fault
 from devkit.faults.item import TimelineItem
 from devkit.observe.logs import LOGGED
-from devkit.scenario.arm_name import ARMS
-from devkit.scenario.model import Scenario, Topics
+from devkit.programs.unknown import unknown_program
+from devkit.scenario.configure import programs_of
+from devkit.scenario.model import Scenario
 from devkit.scenario.programs import never_started
+from devkit.scenario.surroundings import Topics
 from devkit.stack.parts.names import part_names
+from devkit.traffic.model import TRAFFIC
 from located_config.duration import format_duration
 from located_config.near import near_miss, nearest
 
-_OF_PROCESS = ("process_started", "process_restarted", "process_ended")
-_SAID = LOGGED.union(_OF_PROCESS)
+_OF_PROCESS = ("process_started", "process_restarted", "process_ended", "supervisor_gave_up")
+_EVENTS = LOGGED.union(_OF_PROCESS)
 """The events of an arm by name."""
 _MISSPELT = 0.75
 """How much a topic's name has to be like a role to be one that is misspelt: a program may have topics of its own."""
@@ -32,11 +35,15 @@ class _OfTopic(Protocol):
 
 def impossible(scenario: Scenario) -> Iterator[tuple[tuple[int | str, ...], str]]:
     """Where in the file, and what is wrong there."""
-    rules = frozenset(rule.name for rule in scenario.mock.rules)
-    bounds = Bounds(scenario.traffic.event_count, programs=frozenset(scenario.programs), said=_SAID, rules=rules)
+    rules = frozenset(rule.name for _, rule in scenario.rules_at())
+    # What a program of the user's own logs is not known before it runs.
+    logged = frozenset[str]() if any(program.command for program in programs_of(scenario).values()) else _EVENTS
+    bounds = Bounds(scenario.traffic.event_count, programs=frozenset(scenario.programs), logged=logged, rules=rules)
     for number, item in enumerate(scenario.timeline):
         if item.name in rules:
             yield ("timeline", number, "name"), f"a rule of mock.rules has the name {item.name!r} as well"
+        if item.name in {TRAFFIC, *scenario.traffic.named_phases}:
+            yield ("timeline", number, "name"), f"a part of the traffic is called {item.name!r} as well"
         if item.at is not None and item.at >= scenario.until.deadline:
             deadline = format_duration(scenario.until.deadline)
             yield ("timeline", number, "at"), f"each arm ends at its deadline of {deadline}, before this begins"
@@ -46,22 +53,22 @@ def impossible(scenario: Scenario) -> Iterator[tuple[tuple[int | str, ...], str]
         for key, why in _no_target(item.do, scenario.kafka.brokers):
             yield ("timeline", number, "do", item.do.name, key), why
         for other in scenario.timeline[:number]:
-            if both := _at_once(item, other):
+            if both := _at_once(scenario, item, other):
                 held = f"acts on {', '.join(both)}, as {other.name!r} does then"
                 yield ("timeline", number, "do", item.do.name), f"{held}; let one end before the other begins"
         if item.when is not None and (text := item.when.never(bounds)):
             yield ("timeline", number, "when"), text
-    for arm in ARMS:
-        for name in scenario.arms.of(arm).programs.keys() - scenario.programs.keys():
-            known = near_miss(name, scenario.programs) if scenario.programs else "`programs` names none"
-            yield ("arms", arm, "programs", name), f"there is no program {name!r}; {known}"
+    for arm, settings in scenario.arms.items():
+        for name in settings.programs.keys() - scenario.programs.keys():
+            yield ("arms", arm, "programs", name), unknown_program(name, scenario.programs)
     for place, text in never_started(scenario.programs):
         yield ("programs", *place), text
 
 
-def _at_once(one: TimelineItem, other: TimelineItem) -> list[str]:
+def _at_once(scenario: Scenario, one: TimelineItem, other: TimelineItem) -> list[str]:
     """What two items change at the same time, as far as their times are known; a moment between them is enough."""
-    if one.at is None or other.at is None or not {*one.arms} & {*other.arms}:
+    share_an_arm = any(one in items and other in items for items in map(scenario.timeline_of, scenario.roles))
+    if one.at is None or other.at is None or not share_an_arm:
         return []
     first, second = (one, other) if one.at <= other.at else (other, one)
     assert first.at is not None

@@ -2,8 +2,8 @@
 
 A finding that depends on time says nothing where the machine was short of it, whether it holds or not: a fix may look
 broken there, and an incident reproduced. So too an arm that its deadline ended, or restarts which such a machine
-makes: what had not happened by then might have. What is found all the same counts, and what was lost or reordered is
-excused by nothing.
+makes: what had not happened by then might have. What is found all the same counts, and what was lost, reordered or
+falsified is excused by nothing.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from devkit.expectations import Expectation
 from devkit.expectations.timing import of_end
 from devkit.headroom.shortage import SLOWEST, Headroom
-from devkit.observe.arm import ArmObservation
+from devkit.observe.arm_observation import ArmObservation
 from devkit.report.result import ExpectationResult
 
 

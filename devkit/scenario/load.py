@@ -9,44 +9,59 @@ from ruamel.yaml.comments import CommentedMap
 
 from devkit.errors import UsageError
 from devkit.extensions import load_extensions_of
+from devkit.observe.arm_role import ArmName
 from devkit.programs.places import NOWHERE
 from devkit.programs.program import Program
-from devkit.scenario.arm_name import ARMS, ArmName
 from devkit.scenario.configure import configured, is_like_main, main_name, programs_of, tried_first
+from devkit.scenario.doubtful import doubtful
 from devkit.scenario.impossible import impossible
+from devkit.scenario.misplaced import belongs
 from devkit.scenario.model import Scenario
 from devkit.scenario.unanswerable import unanswerable
-from devkit.yaml_input import read_yaml, refused
+from devkit.scenario.unproving import unproving
+from devkit.scenario.unpublishable import unpublishable
+from devkit.scenario.written import expected_at, once
+from devkit.yaml_input import placed, read_yaml, refused
 from located_config.model_keys import in_document
-from located_config.near import near_miss
+from located_config.near import near_miss, nearest
 from located_config.place import Location, reaches
 from located_config.problem import Problem, described, is_echo, problems
 
 SUFFIX = ".yaml"
-_KAFKA_DEFAULT_MESSAGE_BYTES = 1_048_588
-# Key, headers and the batch around a record count towards the topic's limit as well.
-_BATCH_OVERHEAD_BYTES = 256
+_UNCHECKED = "`devkit scenario run --unchecked` plays it all the same"
 
 
-def load_scenario(path: Path) -> Scenario:
+def load_scenario(path: Path, *, unchecked: bool = False, instead: Program | None = None) -> Scenario:
     """The scenario in a file, once its extensions are loaded. Raises InvalidFileError with every problem, or UsageError
     when it cannot be read.
+
+    `unchecked` takes one also where no run of it can show what it is there to show. `instead` is the program that will
+    be played in place of the main one.
     """
     document = read_yaml(path)
     load_extensions_of(path, document)
     try:
         scenario = Scenario.model_validate(document)
     except ValidationError as error:
-        raise refused(path, document, problems(error, Scenario, document)) from error
+        raise refused(path, document, problems(error, Scenario, document, belongs)) from error
     found = [
-        *_stack_keys(document, scenario),
-        *_configurations(document, scenario),
+        *once(_stack_keys(document, scenario)),
+        *once(_configurations(document, scenario)),
         *_strangers(scenario),
+        *once(unpublishable(scenario)),
         *(Problem(location, text) for location, text in impossible(scenario)),
     ]
     if found:
         raise refused(path, document, found)
+    if not unchecked and (found := list(unproving(scenario, instead))):
+        raise refused(path, document, found, hint=_UNCHECKED)
     return scenario
+
+
+def warnings(path: Path, scenario: Scenario, instead: Program | None = None) -> list[str]:
+    """What is doubtful in the file of a scenario that was loaded, each with its place."""
+    found = placed(read_yaml(path), doubtful(scenario, instead))
+    return [f"{path}:{one.line}:{one.column}: warning: {one.text}" for one in found]
 
 
 def find_scenario(name_or_file: str, directory: Path) -> Path:
@@ -56,7 +71,14 @@ def find_scenario(name_or_file: str, directory: Path) -> Path:
         if as_file.is_dir():
             raise UsageError(f"{name_or_file} is a directory, not a scenario file")
         if not as_file.exists():
-            raise UsageError(f"there is no scenario file {name_or_file}")
+            known = sorted(path.stem for path in directory.glob(f"*{SUFFIX}"))
+            near = nearest(as_file.stem, known)
+            hint = (
+                f"did you mean {directory / near}{SUFFIX}?"
+                if near
+                else f"the path is from {Path.cwd()}; scenarios that have a name: {', '.join(known) or 'none'}"
+            )
+            raise UsageError(f"there is no scenario file {name_or_file}", hint=hint)
         return as_file
     known = sorted(path.stem for path in directory.glob(f"*{SUFFIX}"))
     if name_or_file not in known:
@@ -66,36 +88,32 @@ def find_scenario(name_or_file: str, directory: Path) -> Path:
 
 def _strangers(scenario: Scenario) -> Iterator[Problem]:
     """What one part of the file says of another, and the other does not know: rules that no request can match."""
-    pages = [title.replace("_", " ") for title in scenario.traffic.pages]
-    for number, rule in enumerate(scenario.mock.rules):
-        base: Location = ("mock", "rules", number, "when")
-        if rule.when.page is not None and rule.when.page.replace("_", " ") not in pages:
-            text = f"no such page in traffic.pages ({', '.join(pages) or 'there is none'})"
-            yield Problem((*base, "page"), text)
-        if rule.when.wiki is not None and rule.when.wiki not in scenario.traffic.wikis:
-            text = f"no such wiki in traffic.wikis ({', '.join(scenario.traffic.wikis)})"
-            yield Problem((*base, "wiki"), text)
+    pages = [title.replace("_", " ") for title in scenario.traffic.titles]
+    for place, rule in scenario.rules_at():
+        base: Location = (*place, "when")
+        page, wiki = rule.when.page, rule.when.wiki
+        if page is not None and page.replace("_", " ") not in pages:
+            remedy = near_miss(page, pages) if pages else f"write `pages: {{ {page}: {{}} }}` there"
+            yield Problem((*base, "page"), f"there is no page {page!r} in traffic.pages", remedy)
+        if wiki is not None and wiki not in scenario.traffic.wikis:
+            remedy = near_miss(wiki, scenario.traffic.wikis)
+            yield Problem((*base, "wiki"), f"there is no wiki {wiki!r} in traffic.wikis", remedy)
         for fault, why in rule.do.not_observable().items():
-            yield Problem(("mock", "rules", number, "do", fault), f"it cannot be shown that it fired: {why}")
-    for arm in ARMS:
-        for number, expectation in enumerate(scenario.expect.of(arm)):
-            location: Location = ("expect", arm, number, expectation.kind)
-            for key, text in unanswerable(scenario, arm, expectation):
-                yield Problem((*location, key) if key else location, text)
-    limit = scenario.kafka.topics.source.max_message_bytes or _KAFKA_DEFAULT_MESSAGE_BYTES
-    for title, page in scenario.traffic.pages.items():
-        if page.event_bytes is not None and page.event_bytes + _BATCH_OVERHEAD_BYTES > limit:
-            yield Problem(
-                ("traffic", "pages", title, "event_bytes"),
-                f"an event of {page.event_bytes} bytes is more than the source topic takes ({limit})",
-                "raise kafka.topics.source.max.message.bytes",
-            )
+            yield Problem((*place, "do", fault), f"it cannot be shown that it fired: {why}")
+    yield from once(
+        Problem((*location, key) if key else location, text)
+        for arm in scenario.roles
+        for location, expectation in expected_at(scenario, arm)
+        for key, text in unanswerable(scenario, arm, expectation)
+    )
 
 
 def _stack_keys(document: CommentedMap, scenario: Scenario) -> Iterator[Problem]:
     for name, program in programs_of(scenario).items():
-        of_tries: list[Location] = [("tried_first", arm) for arm in ARMS] if name == main_name(scenario) else []
-        for base in (*of_tries, *(base for arm in ARMS for base in _bases(scenario, arm, name))):
+        of_tries: list[Location] = (
+            [("tried_first", arm) for arm in scenario.tried_first] if name == main_name(scenario) else []
+        )
+        for base in (*of_tries, *(base for arm in scenario.roles for base in _bases(scenario, arm, name))):
             for key in program.given_by_stack:
                 location = (*base, *key)
                 if reaches(document, location) == len(location):
@@ -103,7 +121,7 @@ def _stack_keys(document: CommentedMap, scenario: Scenario) -> Iterator[Problem]
 
 
 def _configurations(document: CommentedMap, scenario: Scenario) -> Iterator[Problem]:
-    for arm, (name, program) in itertools.product(ARMS, programs_of(scenario).items()):
+    for arm, (name, program) in itertools.product(scenario.roles, programs_of(scenario).items()):
         bases = _bases(scenario, arm, name)
         try:
             configured(scenario, arm, NOWHERE, name, program)
@@ -114,7 +132,9 @@ def _configurations(document: CommentedMap, scenario: Scenario) -> Iterator[Prob
             try:
                 tried_first(scenario, arm, NOWHERE, program)
             except ValidationError as error:
-                yield from _refused(document, program, error, (("tried_first", arm), *bases))
+                yield from _refused(
+                    document, program, error, (("tried_first", scenario.key_of(scenario.tried_first, arm)), *bases)
+                )
 
 
 def _refused(
@@ -126,7 +146,7 @@ def _refused(
             continue
         base = max(bases, key=lambda base: reaches(document, (*base, *detail["loc"])) - len(base))
         location = in_document(document, program.model, (*base, *detail["loc"]))
-        yield described(detail, program.model, document, location)
+        yield described(detail, program.model, document, location, belongs)
 
 
 def _bases(scenario: Scenario, arm: ArmName, name: str) -> tuple[Location, ...]:

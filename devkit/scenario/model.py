@@ -5,31 +5,35 @@ between the arms is what the incident was about. `time_scale` is a label for the
 ratio that makes this run the same incident.
 """
 
-from datetime import timedelta
+import re
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     PositiveInt,
-    StringConstraints,
     model_validator,
 )
 
 from devkit.container.limits import Container
-from devkit.expectations import Expectation, StatedExpectation
-from devkit.faults.item import Timeline
+from devkit.expectations import Expectation
+from devkit.faults.item import Timeline, TimelineItem
 from devkit.headroom.shortage import MARGIN
-from devkit.observe.arm_end import ConditionName
-from devkit.scenario.arm_name import ArmName
-from devkit.scenario.programs import Overlay, ProgramName, Programs, ProgramSettings, empty_mapping
+from devkit.observe.arm_role import ArmName, ArmRole, arms_named
+from devkit.programs.supervisor_policy import SupervisorPolicy
+from devkit.scenario.arms import Arms, Expectations, TriedFirst, require_arms, require_expectations
+from devkit.scenario.cause import NamedCause
+from devkit.scenario.programs import Overlay, Programs
+from devkit.scenario.surroundings import Kafka, Mock
+from devkit.scenario.until_keys import LogsReached, MetricsReached
 from devkit.traffic.model import TrafficSpec
-from located_config.duration import Duration, PositiveDuration
-from located_config.size import Size
-from mockapi.rules.model import Rules
+from located_config.duration import PositiveDuration
+from located_config.place import Location
+from located_config.quantity import refused
+from mockapi.rules.model import Rule
 
 
 class _Model(BaseModel):
@@ -52,55 +56,6 @@ class Incident(_Model):
     )
 
 
-class Mock(_Model):
-    """The faults of the mock API. Each must be seen to fire, else there is no verdict."""
-
-    rules: Rules = Field(
-        default=(),
-        description="Faults of the mock API, in the order in which they apply. Each must fire, else the run is "
-        "inconclusive.",
-    )
-
-    @property
-    def fault_over(self) -> timedelta | None:
-        """When the last of the faults that end has ended, from the first request on; None when none of them ends."""
-        windows = [rule.when.window for rule in self.rules if rule.when.window is not None]
-        return max((window.from_ + window.for_ for window in windows if window.for_ is not None), default=None)
-
-
-class TopicSettings(_Model):
-    """A topic as the broker makes it; `max.message.bytes` is the topic's own limit on a record batch."""
-
-    partitions: PositiveInt = Field(default=1, description="Number of partitions.")
-    max_message_bytes: Annotated[Size, Field(gt=0)] | None = Field(
-        default=None,
-        alias="max.message.bytes",
-        description="The topic's limit on a record batch. Default: the broker's.",
-    )
-
-    def kafka_settings(self) -> dict[str, str]:
-        return {} if self.max_message_bytes is None else {"max.message.bytes": str(self.max_message_bytes)}
-
-
-class Topics(_Model):
-    """The three topics by their part in the pipeline."""
-
-    source: TopicSettings = Field(default=TopicSettings(), description="Topic that the traffic is published to.")
-    output: TopicSettings = Field(default=TopicSettings(), description="Topic that enriched events go to.")
-    error: TopicSettings = Field(default=TopicSettings(), description="Topic that error events go to.")
-
-
-class Kafka(_Model):
-    """What of Kafka a scenario sets; with three `brokers` each topic has a replica on each, at least two in sync."""
-
-    brokers: Literal[1, 3] = Field(
-        default=1,
-        description="Number of brokers. With 3, on the embedded stack only, each topic has a replica on each "
-        "broker, and one broker may be missing.",
-    )
-    topics: Topics = Field(default=Topics(), description="The topics by their part in the pipeline.")
-
-
 class Condition(_Model):
     """What ends an arm: all that is given must have been reached."""
 
@@ -115,24 +70,31 @@ class Condition(_Model):
         default=None, description="Some batch has been planned again this number of times.", examples=[1]
     )
 
+    gave_up: Literal[True] | None = Field(
+        default=None, description="The supervisor has given up on the main program, by the `attempts` of its policy."
+    )
+    elapsed: PositiveDuration | None = Field(
+        default=None, description="Time since the arm's start, without its warm-up.", examples=["30s"]
+    )
+    log: LogsReached = Field(
+        default=(),
+        description="The program wrote an event on its standard output, `at_least` this number of times; or a list.",
+        examples=[{"event": "waiting", "at_least": 2}],
+    )
+    metric: MetricsReached = Field(
+        default=(),
+        description="A metric of the main program is within bounds, summed over the series that match; or a list.",
+        examples=[{"name": "enrichment_lag_events", "at_least": 500}],
+    )
+
     @model_validator(mode="after")
     def _something(self) -> Self:
         if not self.model_fields_set:
-            raise ValueError("no condition; write one of drained, restarts, replays")
+            raise ValueError(f"no condition; write one of {', '.join(Condition.model_fields)}")
         for name in Condition.model_fields:
             if name in self.model_fields_set and getattr(self, name) is None:
                 raise ValueError(f"{name} says nothing; write its value")
         return self
-
-    @property
-    def wanted(self) -> dict[ConditionName, int]:
-        """What has to be reached, by name; true counts as 1."""
-        given: dict[ConditionName, int | None] = {
-            "drained": self.drained,
-            "restarts": self.restarts,
-            "replays": self.replays,
-        }
-        return {name: count for name, count in given.items() if count is not None}
 
 
 class Until(_Model):
@@ -145,78 +107,13 @@ class Until(_Model):
     deadline: PositiveDuration = Field(description="Time from the arm's start after which it ends in any case.")
 
 
-class ArmSettings(_Model):
-    """What an arm has of its own: keys of the configuration, and by name what single `programs` have in it."""
-
-    model_config = ConfigDict(extra="allow")
-
-    programs: dict[ProgramName, ProgramSettings] = Field(
-        default={}, description="What single programs have in this arm, by name."
-    )
-
-    @property
-    def overlay(self) -> dict[str, Any]:
-        """What is on top of the shared configuration."""
-        return dict(self.model_extra or {})
+_NAME = r"^[a-z0-9][a-z0-9-]{0,60}$"
 
 
-ArmOverlay = Annotated[
-    ArmSettings, BeforeValidator(empty_mapping, json_schema_input_type=ArmSettings | dict[str, Any] | None)
-]
-
-
-class Arms(_Model):
-    """What each arm has of its own."""
-
-    incident: ArmOverlay = Field(
-        description="What only the incident arm has: configuration, and under `programs` that of single ones.",
-        examples=[{"record_limit": {"policy": "none"}}],
-    )
-    fixed: ArmOverlay = Field(
-        description="What only the fixed arm has: configuration, and under `programs` that of single ones.",
-        examples=[{"record_limit": {"policy": "serialized"}}],
-    )
-
-    def of(self, arm: ArmName) -> ArmSettings:
-        return self.incident if arm == "incident" else self.fixed
-
-
-class TriedFirst(_Model):
-    """What the operator tries before an arm's own start, on top of the arm's configuration.
-
-    The pipeline is started with it once; the arm begins when that was refused, or has begun and was ended again.
-    """
-
-    incident: Overlay | None = Field(
-        default=None,
-        description="Configuration that is tried first in the incident arm, on top of the arm's own.",
-        examples=[{"metrics": {"on_collision": "refuse"}}],
-    )
-    fixed: Overlay | None = Field(
-        default=None,
-        description="Configuration that is tried first in the fixed arm, on top of the arm's own.",
-        examples=[{"metrics": {"on_collision": "refuse"}}],
-    )
-
-    def of(self, arm: ArmName) -> dict[str, Any] | None:
-        return self.incident if arm == "incident" else self.fixed
-
-
-class Expectations(_Model):
-    """What must hold in each arm for the verdict "reproduced and fixed"."""
-
-    incident: Annotated[tuple[StatedExpectation, ...], Field(min_length=1)] = Field(
-        description="What must hold in the incident arm.", examples=[[{"restarts": {"at_least": 2}}]]
-    )
-    fixed: Annotated[tuple[StatedExpectation, ...], Field(min_length=1)] = Field(
-        description="What must hold in the fixed arm.", examples=[[{"drained": True}, {"audit": "clean"}]]
-    )
-
-    def of(self, arm: ArmName) -> tuple[Expectation, ...]:
-        return self.incident if arm == "incident" else self.fixed
-
-
-def _not_taken(name: str) -> str:
+def _usable(name: str) -> str:
+    if not re.match(_NAME, name):
+        suggested = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:61] or "my-incident"
+        raise refused("must be 1 to 61 lower case letters, digits and hyphens", f"write for example {suggested}")
     if name in ("latest", "stack"):
         raise ValueError(f"{name!r} is the name of something else in the directory of runs; choose another")
     return name
@@ -225,7 +122,8 @@ def _not_taken(name: str) -> str:
 class Scenario(_Model):
     """One incident, as a file describes it."""
 
-    name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,60}$"), AfterValidator(_not_taken)] = Field(
+    name: Annotated[str, AfterValidator(_usable)] = Field(
+        json_schema_extra={"pattern": _NAME},
         description="Name of the scenario, and of its directory of runs: lower case letters, digits and hyphens.",
         examples=["huge-page"],
     )
@@ -279,8 +177,10 @@ class Scenario(_Model):
         description="`at once` publishes while the main program starts. `when running` waits until its first "
         "query runs and it is warm.",
     )
-    restart_delay: Duration = Field(
-        default=timedelta(seconds=1), description="Time that the supervisor waits before it starts a program again."
+    supervisor: SupervisorPolicy = Field(
+        default=SupervisorPolicy(),
+        description="When the supervisor starts a program again, and when it gives up.",
+        examples=[{"delay": "2s", "attempts": 3}],
     )
     margin: Annotated[float, Field(ge=1, allow_inf_nan=False)] = Field(
         default=MARGIN,
@@ -288,13 +188,82 @@ class Scenario(_Model):
         "is slower than that, what depends on time is not judged.",
     )
     until: Until = Field(description="When an arm ends.")
-    arms: Arms = Field(description="What the arms differ in: the difference is the incident.")
-    tried_first: TriedFirst = Field(
-        default=TriedFirst(),
-        description="What the operator tries in an arm before its own start. The main program is started with it "
-        "once; the expectation `refused` is about that start.",
+    cause: tuple[NamedCause, ...] = Field(
+        default=(),
+        description="What makes the incident. All of it must be shown in the run, else the run is inconclusive. "
+        "Default: every fault.",
+        examples=[[{"fault": "huge page"}, {"differs": "record_limit.policy"}]],
     )
-    expect: Expectations = Field(description="What must hold in each arm for the verdict *reproduced and fixed*.")
+    arms: Arms = Field(
+        description="The arms by name, and what each has of its own: configuration, and under `programs` that of "
+        "single ones. What they differ in is the incident.",
+        examples=[{"incident": {"record_limit": {"policy": "none"}}, "fixed": None}],
+    )
+    tried_first: TriedFirst = Field(
+        default={},
+        examples=[{"fixed": {"metrics": {"on_collision": "refuse"}}}],
+        description="What the operator tries in an arm before its own start. The main program is started with it "
+        "once; the expectation `refused` is about that start. Configuration on top of the arm's, by arm or by role.",
+    )
+    expect: Expectations = Field(
+        description="What must hold in each arm for the verdict *reproduced and fixed*, by arm or by role.",
+        examples=[{"incident": [{"restarts": {"at_least": 2}}], "fixed": [{"drained": True}, {"audit": "clean"}]}],
+    )
+
+    @model_validator(mode="after")
+    def _of_known_arms(self) -> Self:
+        require_expectations(self.expect, self.roles)
+        require_arms(("tried_first",), self.tried_first, self.roles)
+        for number, item in enumerate(self.timeline):
+            require_arms(("timeline", number, "arms"), item.arms, self.roles)
+        return self
+
+    @property
+    def roles(self) -> dict[ArmName, ArmRole]:
+        """The arms in the order in which they are played."""
+        return {name: settings.role for name, settings in self.arms.items() if settings.role is not None}
+
+    def expected_of(self, arm: ArmName) -> tuple[Expectation, ...]:
+        """In the order of the file, at least one."""
+        return self.expect[self.key_of(self.expect, arm)]
+
+    def tried_first_in(self, arm: ArmName) -> dict[str, Any] | None:
+        """None where nothing is tried; empty is a start with the arm's own configuration."""
+        return self.tried_first.get(self.key_of(self.tried_first, arm))
+
+    def may_refuse(self, arm: ArmName) -> bool:
+        """Whether the arm's own start may be refused: it is what its expectation `refused` is about."""
+        return self.tried_first_in(arm) is None and any(one.kind == "refused" for one in self.expected_of(arm))
+
+    def timeline_of(self, arm: ArmName) -> tuple[TimelineItem, ...]:
+        """The faults that act in this arm."""
+        return tuple(item for item in self.timeline if arm in arms_named(item.arms, self.roles))
+
+    def key_of(self, entries: Mapping[str, object], arm: ArmName) -> str:
+        """Under which key a section that is written by arm or by role has what is for this arm."""
+        return arm if arm in entries else self.roles[arm]
+
+    def for_arm(self, arm: ArmName) -> Self:
+        """The scenario with what this arm has of its own in the place of what the arms share."""
+        own = self.arms[arm]
+        changes: dict[str, Any] = {"mock": self.mock.changed_by(own.mock), "container": own.container or self.container}
+        if own.kafka is not None:
+            topics = self.kafka.topics.changed_by(own.kafka.topics)
+            changes["kafka"] = self.kafka.model_copy(update={"topics": topics})
+        return self.model_copy(update=changes)
+
+    def rules_at(self) -> Iterator[tuple[Location, Rule]]:
+        """All rules of the mock, those of single arms among them, with their places."""
+        for number, rule in enumerate(self.mock.rules):
+            yield ("mock", "rules", number), rule
+        for arm, settings in self.arms.items():
+            for number, rule in enumerate(settings.mock.rules if settings.mock else ()):
+                yield ("arms", arm, "mock", "rules", number), rule
+
+    def supervisor_of(self, arm: ArmName) -> SupervisorPolicy:
+        """The arm's own keys on top of those that all arms share."""
+        return self.supervisor.changed_by(self.arms[arm].supervisor)
 
     def overlay(self, arm: ArmName) -> dict[str, Any]:
-        return self.arms.of(arm).overlay
+        """Configuration of the arm as such; that of single programs is in `arms[arm].programs`."""
+        return self.arms[arm].overlay

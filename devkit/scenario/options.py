@@ -6,10 +6,10 @@ from datetime import timedelta
 from pathlib import Path
 
 from devkit.debug.debugger import Role
-from devkit.debug.pause import PausePoint
+from devkit.debug.pause_point import PausePoint
 from devkit.guardian import Guardian
+from devkit.observe.arm_role import ArmName
 from devkit.programs.program import Program
-from devkit.scenario.arm_name import ArmName
 from devkit.stack.registry import DEFAULT
 from devkit.stack.stack import NO_WISHES, Stack, StackRequest
 

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
-from devkit.headroom.figures import ArmHeadroom
+from devkit.headroom.headroom_figures import ArmHeadroom
 from devkit.headroom.shortage import UNMEASURED, Headroom
-from devkit.observe.arm import AnyEvidence, ArmObservation
+from devkit.observe.arm_observation import AnyEvidence, ArmObservation
+from devkit.observe.arm_role import ArmName
 from devkit.report.result import ArmResult, ProgramResult
-from devkit.scenario.arm_name import ArmName
 from devkit.scenario.judgement import judge_arm
 from devkit.scenario.model import Scenario
+from devkit.scenario.unfinished import unfinished
 
 
 @dataclass(frozen=True)
@@ -22,9 +23,12 @@ class PlayedArm:
     def of(
         cls, scenario: Scenario, arm: ArmName, observation: ArmObservation, headroom: Headroom = UNMEASURED
     ) -> "PlayedArm":
-        judged = judge_arm(scenario.expect.of(arm), observation, headroom)
+        """Judges the observation here. Without `headroom` nothing counts as short of time."""
+        expected = scenario.expected_of(arm)
+        judged = judge_arm(expected, observation, headroom)
+        waits = unfinished(scenario.roles[arm], expected, observation) if judged.holds else ""
         result = ArmResult(
-            holds=judged.holds,
+            holds=None if waits else judged.holds,
             expectations=judged.expectations,
             ended_by=observation.end.text,
             end=observation.end,
@@ -37,9 +41,13 @@ class PlayedArm:
             failures=observation.failures,
             complaints=observation.complaints,
             caveats=observation.caveats,
+            cold=observation.cold,
             duration_s=round(observation.duration_s, 3),
             headroom=ArmHeadroom.of(headroom),
             short=judged.short,
+            unfinished=waits,
             programs=tuple(map(ProgramResult.of, observation.programs)),
+            gave_up=observation.gave_up,
+            refusal=observation.refusal,
         )
         return cls(result, observation.evidence)

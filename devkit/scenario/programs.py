@@ -5,7 +5,6 @@ have of their own are for it, and for each other one that has the same configura
 """
 
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
@@ -13,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from devkit.errors import UsageError
 from devkit.programs.registry import find_program
 from devkit.programs.supervisor import Restart
+from devkit.programs.unknown import unknown_program
 
 
 def _known(run: str) -> str:
@@ -86,9 +86,7 @@ def never_started(programs: Mapping[str, ProgramSpec]) -> Iterator[tuple[tuple[i
     for name, spec in programs.items():
         for number, need in enumerate(spec.needs):
             if need not in programs:
-                near = get_close_matches(need, programs, n=1)
-                known = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(programs)}"
-                yield (name, "needs", number), f"there is no program {need!r}; {known}"
+                yield (name, "needs", number), unknown_program(need, programs)
     waiting = {name: {need for need in spec.needs if need in programs} for name, spec in programs.items()}
     while ready := [name for name, needs in waiting.items() if not needs]:
         waiting = {name: needs.difference(ready) for name, needs in waiting.items() if name not in ready}

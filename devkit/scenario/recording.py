@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from devkit.headroom.shortage import Headroom
-from devkit.observe.arm import ArmObservation
+from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.metrics import NOTHING_SCRAPED
 
 RECORDING = "observation.json"
@@ -20,6 +20,7 @@ class Recording:
     headroom: Headroom
 
     def write(self, directory: Path) -> None:
+        """As `observation.json`, in place of one that is there."""
         bare = replace(self, observation=replace(self.observation, metrics=NOTHING_SCRAPED))
         (directory / RECORDING).write_bytes(_ADAPTER.dump_json(bare))
 

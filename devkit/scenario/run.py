@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from devkit.headroom.figures import FirstPlay
+from devkit.headroom.headroom_figures import FirstPlay
+from devkit.observe.arm_role import TWO_ARMS
 from devkit.report.progress import Progress
 from devkit.report.result import Result
 from devkit.scenario.attempt import Attempt
@@ -30,8 +31,13 @@ def run_scenario(scenario: Scenario, options: RunOptions, progress: Progress, *,
     aside = set_aside(directory)
     before = FirstPlay(directory=aside.name, stretch=first.stretch, reasons=first.result.reasons)
     progress.line("headroom", f"{first.result.reasons[0]}")
+    every = "both" if len(options.arms) == len(TWO_ARMS) else "all"
     progress.line(
-        "headroom", f"both arms are played again, {first.play_again} times slower; the first play is in {aside}"
+        "headroom", f"{every} arms are played again, {first.play_again} times slower; the first play is in {aside}"
     )
     again = Attempt(scenario, options, directory, progress, on_keep, stretch=first.play_again, first_play=before)
-    return FinishedRun(again.play().result, directory)
+    try:
+        return FinishedRun(again.play().result, directory)
+    except KeyboardInterrupt:
+        progress.line("headroom", f"interrupted; the first play was finished: its result and its report are in {aside}")
+        raise

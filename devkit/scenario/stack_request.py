@@ -17,12 +17,19 @@ def stack_request(scenario: Scenario, options: RunOptions) -> StackRequest:
     Raises UsageError for what the stack cannot know: a fault that an extension added to the mock.
     """
     if options.stack in CONTAINERS:
-        faults = (fault.name for rule in scenario.mock.rules for fault, _ in rule.do.given())
+        faults = (fault.name for _, rule in scenario.rules_at() for fault, _ in rule.do.given())
         require_here("fault of the mock", faults, where=f"the mock's image of the {options.stack} stack")
+    programs = programs_of(scenario, options.instead)
+
+    def fetch() -> None:
+        for program in programs.values():
+            program.fetch()
+
     return replace(
         options.request,
-        topics=topics_made_afresh(scenario, options.arms, programs_of(scenario, options.instead)),
+        topics=topics_made_afresh(scenario, options.arms, programs),
         brokers=scenario.kafka.brokers,
         proxied=frozenset(part for item in scenario.timeline for part in item.proxied),
-        limits=scenario.container,
+        limits=next(filter(None, (scenario.for_arm(arm).container for arm in options.arms)), None),
+        meanwhile=fetch,
     )

@@ -1,4 +1,4 @@
-"""A scenario played slower: every duration multiplied and every rate divided by a number, in both arms.
+"""A scenario played slower: every duration multiplied and every rate divided by a number, in all arms.
 
 So the machine has that many times as long for the same work, and the ratio that carries the incident stays. The
 configuration is resolved first: a timeout that was not written is stretched as well. What is no value of a model (a
@@ -12,12 +12,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from devkit.errors import UsageError
-from devkit.headroom.stretch import stretched
+from devkit.headroom.stretched_model import stretched
+from devkit.observe.arm_role import ArmName
 from devkit.programs.places import NOWHERE, merge
 from devkit.programs.program import ConfiguredProgram, Program
-from devkit.scenario.arm_name import ARMS, ArmName
+from devkit.scenario.arms import ArmSettings
 from devkit.scenario.configure import configured, environment_of, main_name, programs_of, tried_first
-from devkit.scenario.model import Arms, Scenario, TriedFirst
+from devkit.scenario.model import Scenario
 
 
 def stretch_scenario(scenario: Scenario, by: int, instead: Program | None = None) -> Scenario:
@@ -27,24 +28,31 @@ def stretch_scenario(scenario: Scenario, by: int, instead: Program | None = None
     programs = programs_of(scenario, instead)
 
     def arm(name: ArmName) -> dict[str, Any]:
+        own: dict[str, Any] = {key: getattr(slower.arms[name], key) for key in ("container", "kafka", "mock", "start")}
+        if scenario.arms[name].supervisor is not None:
+            # As a whole: what an arm leaves to the shared policy must not become the stretched default.
+            own["supervisor"] = stretched(scenario.supervisor_of(name), by)
+        return settings(name) | own
+
+    def settings(name: ArmName) -> dict[str, Any]:
         found = {each: configured(scenario, name, NOWHERE, each, program) for each, program in programs.items()}
         changes = {each: _changes(programs[each], one, by) for each, one in found.items()}
         if not scenario.programs:
             return merge(scenario.overlay(name), changes[main_name(scenario)])
         # By name, as what programs share lies below.
-        own = {each: one.model_dump() for each, one in scenario.arms.of(name).programs.items()}
+        own = {each: one.model_dump() for each, one in scenario.arms[name].programs.items()}
         stretched_own = {each: {"configuration": one} for each, one in changes.items()}
         return {**scenario.overlay(name), "programs": merge(own, stretched_own)}
 
     def tried(name: ArmName) -> dict[str, Any] | None:
         main = programs[main_name(scenario)]
-        overlay, found = scenario.tried_first.of(name), tried_first(scenario, name, NOWHERE, main)
+        overlay, found = scenario.tried_first_in(name), tried_first(scenario, name, NOWHERE, main)
         return None if overlay is None or found is None else merge(overlay, _changes(main, found, by))
 
     try:
         slower = stretched(scenario, by)
-        arms = Arms.model_validate({name: arm(name) for name in ARMS})
-        tries = TriedFirst.model_validate({name: tried(name) for name in ARMS})
+        arms = {name: ArmSettings.model_validate(arm(name) | {"role": role}) for name, role in scenario.roles.items()}
+        tries = {name: tried(name) for name in arms}
     except (ValidationError, OverflowError) as error:
         raise UsageError(
             f"{scenario.name} cannot be stretched by {by}: {_reason(error)}",
@@ -60,7 +68,7 @@ def not_stretched(scenario: Scenario, programs: Mapping[str, Program]) -> tuple[
     """
     found = [(name, program.unstretchable) for name, program in programs.items() if program.unstretchable]
     for name in programs:
-        variables = [item for arm in ARMS for item in environment_of(scenario, arm, name).items()]
+        variables = [item for arm in scenario.roles for item in environment_of(scenario, arm, name).items()]
         with_figures = dict.fromkeys(key for key, value in variables if any(map(str.isdigit, value)))
         found += [(name, f"the variable {key}") for key in with_figures]
     return tuple(f"{what} (program {name})" if name else what for name, what in found)

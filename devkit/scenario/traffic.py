@@ -5,40 +5,51 @@ import time
 from collections.abc import Iterable
 
 from devkit.observe.audit.source_event import SourceEvent
-from devkit.traffic.generate import generate
+from devkit.observe.latency import Page
+from devkit.traffic.all_streams import generate_all
 from devkit.traffic.model import TrafficSpec
-from devkit.traffic.publish import Publisher, connect_producer
+from devkit.traffic.publish import ExpectedFate, Publisher, connect_producer, stated
+from devkit.traffic.received import as_generated, received_now
 from devkit.traffic.records import GeneratedPage, Traffic
-from devkit.traffic.warm_up import publish_warm_up, warm_up_traffic
+from devkit.traffic.warm_up_traffic import publish_warm_up, warm_up_traffic
 from mockapi.catalog import CatalogPage, CatalogRevision
 
 
 class ScenarioTraffic:
-    """The same records for both arms."""
+    """The same records for both arms, but for the time at which they are received where that is the publisher's."""
 
     def __init__(self, spec: TrafficSpec) -> None:
         self._spec = spec
-        self._traffic: Traffic = generate(spec)
+        self._traffic: Traffic = generate_all(spec)
 
     @property
     def count(self) -> int:
+        """Number of records published in an arm, those of the warm-up not among them."""
         return len(self._traffic.records)
 
     def catalog(self) -> list[CatalogPage]:
         """The pages as the mock knows them."""
         return _catalog(self._traffic.pages)
 
+    def named_pages(self) -> dict[str, Page]:
+        """The pages with a part to play by title, with spaces."""
+        named = {title.replace("_", " ") for title in self._spec.titles}
+        titles = ((page.title.replace("_", " "), page) for page in self._traffic.pages)
+        return {title: (page.wiki, page.page_id) for title, page in titles if title in named}
+
     def warm_up(self, partitions: int) -> "WarmUpTraffic":
         """An edit for each partition of the source, of pages of its own."""
         return WarmUpTraffic(warm_up_traffic(self._spec, self._traffic, partitions))
 
-    def publisher(self, bootstrap: str, topic: str, stop: threading.Event) -> Publisher:
-        return Publisher(self._traffic, topic, lambda: connect_producer(bootstrap), time.monotonic, stop)
+    def publisher(self, bootstrap: str, topic: str, stop: threading.Event, fate: ExpectedFate = stated) -> Publisher:
+        """For one arm; `fate` says how each event has to end."""
+        """Not started; `stop` ends it before its next record."""
+        stamp = received_now if self._spec.event_times == "when published" else as_generated
+        return Publisher(self._traffic, topic, lambda: connect_producer(bootstrap), time.monotonic, stop, stamp, fate)
 
     def source_events(self, publisher: Publisher) -> list[SourceEvent]:
-        """What was published, with bytes and expected fates; the manifest is in the order of the records."""
-        entries = publisher.manifest().entries
-        records = self._traffic.records[: len(entries)]
+        """What was published, with the bytes that were sent and expected fates."""
+        entries, records = publisher.manifest().entries, publisher.sent()
         return [SourceEvent(entry, record.key, record.value) for entry, record in zip(entries, records, strict=True)]
 
 

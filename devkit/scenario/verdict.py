@@ -1,10 +1,15 @@
 """From findings and evidence to an outcome. It is computed from what was measured, and from nothing else.
 
 No proof that every fault fired in every arm: inconclusive, whatever the expectations say; so too when an operator did
-something to an arm. Then the incident arm must hold (else "not reproduced"), then the fixed arm (else "fix does not
+something to an arm. Then every incident arm must hold (else "not reproduced"), then every fixed arm (else "fix does not
 hold"). Each is refuted by one broken expectation; short of that, one that cannot be judged makes it inconclusive,
-and so does one that depends on time on a machine that was short of it. What a fixed arm lost or reordered refutes the
-fix in any case.
+and so does one that depends on time on a machine that was short of it. What a fixed arm lost, reordered or falsified
+refutes the fix in any case. A fixed arm that its deadline ended with events in the source is not known to hold, unless
+its file says whether it drains.
+
+Where all hold, and nothing that is expected tells an incident arm from a fixed one, no fix was shown: inconclusive.
+
+What a scenario names as its `cause` must be shown, and nothing else. Where it names none, every fault is the cause.
 
 A fault fired in an arm when it met a request there. One that picks its requests by what clients do (a second attempt,
 say) need not fire in the fixed arm. One that acts under load only (a capacity, a gateway's timeout, a rate limit) must
@@ -19,10 +24,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from devkit.errors import INCONCLUSIVE, REFUTED, REPRODUCED_AND_FIXED
-from devkit.observe.arm import AnyEvidence, Evidence, TimelineEvidence
 from devkit.observe.arm_end import EndByDeadline
-from devkit.report.result import ArmResult, Outcome
-from devkit.scenario.arm_name import ARMS, ArmName
+from devkit.observe.arm_observation import AnyEvidence, Evidence, TimelineEvidence
+from devkit.observe.arm_role import ROLES, TWO_ARMS, ArmName, ArmRole, Roles, in_role
+from devkit.report.result import ArmResult, CauseResult, Outcome
 from located_config.count import counted
 
 _EXIT_CODES: dict[Outcome, int] = {
@@ -48,13 +53,27 @@ class Verdict:
 
     @property
     def exit_code(self) -> int:
+        """0 reproduced and fixed, or the single arm holds; 1 refuted; 3 inconclusive."""
         return _EXIT_CODES[self.outcome]
 
 
-def judge(arms: Mapping[ArmName, ArmResult], evidence: Mapping[ArmName, Sequence[AnyEvidence]]) -> Verdict:
-    """The verdict over the arms that were played: both, or a single one."""
-    unproven = [reason for arm in arms for reason in _unproven(arm, evidence)]
-    unproven += _idle({arm: evidence.get(arm, ()) for arm in arms})
+def judge(
+    arms: Mapping[ArmName, ArmResult],
+    evidence: Mapping[ArmName, Sequence[AnyEvidence]],
+    roles: Roles = TWO_ARMS,
+    cause: Sequence[CauseResult] = (),
+    alike: tuple[str, ...] = (),
+) -> Verdict:
+    """The verdict over the arms that were played; where they are all of one role, whether these hold.
+
+    `cause` is what the scenario names as such; without, it is every fault. `alike` has a sentence for each incident arm
+    that nothing expected tells from a fixed one.
+    """
+    played = {arm: evidence.get(arm, ()) for arm in arms}
+    if cause:
+        unproven = [one.told for one in cause if not one.shown]
+    else:
+        unproven = [reason for arm in arms for reason in _unproven(arm, evidence, roles)] + _idle(played, roles)
     late = [f"{arm}: ended by its {result.end.text}" for arm, result in arms.items() if _was_late(result)]
     broken = [reason for arm, result in arms.items() for reason in _broken(arm, result)]
     if unproven:
@@ -62,69 +81,77 @@ def judge(arms: Mapping[ArmName, ArmResult], evidence: Mapping[ArmName, Sequence
         return Verdict("inconclusive", (*unproven, *broken, *late))
     if meddled := [f"{arm}: {caveat}" for arm, result in arms.items() for caveat in result.caveats]:
         return Verdict("inconclusive", (*meddled, *late))
+    cold = {arm: result for arm, result in arms.items() if result.cold}
+    incidents, fixes = ([arms[arm] for arm in in_role(roles, role) if arm in arms] for role in ROLES)
+    refuted = any(_is_decided(fixed) for fixed in fixes)
+    if cold and not refuted:
+        begun_cold = [f"{arm}: {result.cold}" for arm, result in cold.items()]
+        # A warm-up is broken off for want of time alone where the arm was short of it anywhere.
+        return Verdict("inconclusive", (*begun_cold, *late), short_of_time=all(one.was_short for one in cold.values()))
     unknown = [reason for arm, result in arms.items() for reason in _unknown(arm, result)]
     reasons = (*broken, *unknown, *late)
     # An arm that is not known cannot be told from one that holds, but what is refuted before it counts stays refuted.
-    first = next((arms[arm] for arm in ARMS if arm in arms and not arms[arm].holds), None)
-    if "fixed" in arms and first is not None and first.holds is None and _is_decided(arms["fixed"]):
-        return Verdict("fix does not hold" if "incident" in arms else "fixed arm does not hold", reasons)
-    if first is not None and first.holds is None:
-        # What keeps it from a verdict comes first: broken expectations of the other arm decide nothing then.
-        return Verdict("inconclusive", (*unknown, *broken, *late), short_of_time=_is_short(first))
-    if len(arms) == 1:
-        ((arm, result),) = arms.items()
-        if arm == "incident":
-            return Verdict("incident arm holds" if result.holds else "incident arm does not hold", reasons)
-        return Verdict("fixed arm holds" if result.holds else "fixed arm does not hold", reasons)
-    if not arms["incident"].holds:
-        return Verdict("not reproduced", reasons)
-    return Verdict("reproduced and fixed" if arms["fixed"].holds else "fix does not hold", reasons)
+    deciding = next((of_role for of_role in (incidents, fixes) if not all(arm.holds for arm in of_role)), [])
+    if deciding and all(arm.holds is not False for arm in deciding):
+        if refuted:
+            return Verdict("fix does not hold" if incidents else "fixed arm does not hold", reasons)
+        # What keeps it from a verdict comes first: broken expectations of the other arms decide nothing then.
+        short = all(_is_short(arm) for arm in deciding if arm.holds is None)
+        return Verdict("inconclusive", (*unknown, *broken, *late), short_of_time=short)
+    if not fixes:
+        return Verdict("incident arm does not hold" if deciding else "incident arm holds", reasons)
+    if not incidents:
+        return Verdict("fixed arm does not hold" if deciding else "fixed arm holds", reasons)
+    if not deciding:
+        return Verdict("inconclusive", alike) if alike else Verdict("reproduced and fixed", reasons)
+    return Verdict("not reproduced" if deciding is incidents else "fix does not hold", reasons)
 
 
-def _unproven(arm: ArmName, evidence: Mapping[ArmName, Sequence[AnyEvidence]]) -> list[str]:
-    of_arm = evidence.get(arm, ())
-    if not of_arm and not (arm == "fixed" and _only_timeline(evidence.get("incident", ()))):
+def _unproven(arm: ArmName, evidence: Mapping[ArmName, Sequence[AnyEvidence]], roles: Roles) -> list[str]:
+    of_arm, role = evidence.get(arm, ()), roles[arm]
+    of_incidents = [item for name in in_role(roles, "incident") for item in evidence.get(name, ())]
+    if not of_arm and not (role == "fixed" and _only_timeline(of_incidents)):
         return [f"{arm}: no fault was injected, so nothing shows that the incident's cause was present"]
-    return [f"{arm}: {reason}" for item in of_arm if (reason := _unproven_fault(arm, item))]
+    return [f"{arm}: {reason}" for item in of_arm if (reason := _unproven_fault(role, item))]
 
 
 def _only_timeline(evidence: Sequence[AnyEvidence]) -> bool:
     return bool(evidence) and all(isinstance(item, TimelineEvidence) for item in evidence)
 
 
-def _unproven_fault(arm: ArmName, item: AnyEvidence) -> str | None:
+def _unproven_fault(role: ArmRole, item: AnyEvidence) -> str | None:
     if isinstance(item, TimelineEvidence):
         if not item.fired:
             came = f": {item.did}" if item.did else ""
             return f"fault {item.fault!r} never began ({item.asked}){came}"
         return None if item.acted else f"fault {item.fault!r} was not seen to act: {item.did}"
-    may_be_unmet = arm == "fixed" and item.by_client
+    may_be_unmet = role == "fixed" and item.by_client
     return None if item.fired or may_be_unmet else f"fault {item.fault!r} matched no request"
 
 
-def _idle(evidence: Mapping[ArmName, Sequence[AnyEvidence]]) -> list[str]:
+def _idle(evidence: Mapping[ArmName, Sequence[AnyEvidence]], roles: Roles) -> list[str]:
     of_mock = {arm: [item for item in items if isinstance(item, Evidence)] for arm, items in evidence.items()}
-    if "incident" not in of_mock:
-        return []
     acted = {item.fault for items in of_mock.values() for item in items if item.acted}
     return [
-        f"incident: fault {item.fault!r} matched {counted(item.requests, 'request')} and never acted: {item.inaction}"
-        for item in of_mock["incident"]
+        f"{arm}: fault {item.fault!r} matched {counted(item.requests, 'request')} and never acted: {item.inaction}"
+        for arm in in_role(roles, "incident")
+        for item in of_mock.get(arm, ())
         if item.fired and item.acted is False and item.fault not in acted
     ]
 
 
 def _was_late(result: ArmResult) -> bool:
-    return not result.holds and isinstance(result.end, EndByDeadline)
+    return not result.holds and not result.unfinished and isinstance(result.end, EndByDeadline)
 
 
 def _broken(arm: ArmName, result: ArmResult) -> list[str]:
-    return [f"{arm}: {item.told}" for item in result.expectations if item.holds is False]
+    return [f"{arm}: {item.sentence}" for item in result.expectations if item.holds is False]
 
 
 def _unknown(arm: ArmName, result: ArmResult) -> list[str]:
-    reasons = [f"{arm}: {item.told}" for item in result.expectations if item.holds is None]
-    return reasons + ([f"{arm}: {result.short}"] if result.short and not reasons else [])
+    reasons = [f"{arm}: {item.sentence}" for item in result.expectations if item.holds is None]
+    ended = result.unfinished or result.short
+    return reasons + ([f"{arm}: {ended}"] if ended and not reasons else [])
 
 
 def _is_decided(fixed: ArmResult) -> bool:
@@ -134,4 +161,4 @@ def _is_decided(fixed: ArmResult) -> bool:
 
 def _is_short(arm: ArmResult) -> bool:
     """Unknown only as the machine was short of time."""
-    return all(item.short for item in arm.expectations if item.holds is None)
+    return not arm.unfinished and all(item.short for item in arm.expectations if item.holds is None)

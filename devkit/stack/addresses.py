@@ -100,8 +100,8 @@ def _from_environment(environment: Mapping[str, str], credentials: Mapping[str, 
     try:
         return Addresses.model_validate({**given, **credentials})
     except ValidationError as error:
-        said = [f"{VARIABLES[str(one.location[0])]}: {one.said}" for one in problems(error, StackPlaces)]
+        lines = [f"{VARIABLES[str(one.location[0])]}: {one.message}" for one in problems(error, StackPlaces)]
         raise UsageError(
-            "the addresses of the external stack:\n" + "\n".join(said),
+            "the addresses of the external stack:\n" + "\n".join(lines),
             hint="set the variables, or name a YAML file with --addresses",
         ) from error

@@ -54,18 +54,22 @@ class ContainerLife:
 
     @property
     def name(self) -> str:
+        """The part's name, not the container's."""
         return self._name
 
     @property
     def container(self) -> str:
+        """As the engine's commands take it."""
         return self._container
 
     @property
     def stdout(self) -> Path:
+        """What the container writes from its beginning on, its stderr included."""
         return self.follower.stdout
 
     @property
     def stderr(self) -> Path:
+        """The same file as `stdout`."""
         return self.follower.stderr
 
     @property
@@ -85,6 +89,7 @@ class ContainerLife:
         return self._state.killed_for_memory
 
     def require_guardian(self) -> None:
+        """Raises EngineError as well, when the Docker engine has ended."""
         self.follower.require_guardian()
         if self._state.engine_error is not None:
             raise EngineError(
@@ -93,6 +98,7 @@ class ContainerLife:
             )
 
     def last_words(self, lines: int = 5) -> str:
+        """What the engine reports of its end comes first, as that it went over its memory limit."""
         return self._state.remark + self.follower.last_words(lines)
 
     def _ask(self) -> _State:

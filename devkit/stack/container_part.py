@@ -4,6 +4,8 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
+from typing_extensions import override
+
 from devkit.docker.access import DockerAccess
 from devkit.docker.command import docker
 from devkit.guardian import Guardian
@@ -43,14 +45,17 @@ class ContainerPart(Part):
         self._order, self._succeed = order, succeed
 
     @property
+    @override
     def name(self) -> str:
         return self._life.name
 
     @property
+    @override
     def address(self) -> str:
         return self._address
 
     @property
+    @override
     def life(self) -> ContainerLife:
         return self._life
 
@@ -58,9 +63,11 @@ class ContainerPart(Part):
         """Wait until it answers. Raises StackError, with its last words when it has ended."""
         self._ready(self._life)
 
-    def refusal(self, lever: Lever) -> None:  # noqa: ARG002 - an engine can do all
+    @override
+    def refusal(self, lever: Lever) -> None:
         return None
 
+    @override
     def pull(self, lever: Lever) -> None:
         match lever:
             case "pause":

@@ -49,6 +49,7 @@ class Clients:
 
     @classmethod
     def of(cls, ports: ContainerPorts, front: Front | None) -> "Clients":
+        """Programs are led through the proxy where `front` stands before a part; the kit goes past it."""
         kafka, store, mock = (f"{LOOPBACK}:{port}" for port in (ports.kafka, ports.object_store, ports.mock_api))
         return cls(
             KafkaBroker(front.lead(KAFKA, kafka) if front else kafka, f"{LOOPBACK}:{ports.kit}"),

@@ -41,6 +41,7 @@ def start_embedded(guardian: Guardian, logs: Path, request: StackRequest = NO_WI
         return start_kafka(guardian, logs, port=port, brokers=request.brokers, lead=lead)
 
     begun = object_store(ports.object_store), mock_api(ports.mock_api), kafka(ports.kafka)
+    request.meanwhile()
     store, store_parts = _ready(begun[0], again=None if ports.object_store else object_store)
     mock, mock_parts = _ready(begun[1], again=None if ports.mock_api else mock_api)
     broker, broker_parts = _ready(begun[2], again=None if ports.kafka else kafka)

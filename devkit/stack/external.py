@@ -14,16 +14,17 @@ from botocore.exceptions import BotoCoreError, ClientError
 from kafka import KafkaAdminClient
 from kafka.admin import NewTopic
 from kafka.errors import KafkaError
+from typing_extensions import override
 
 from devkit.errors import StackError, UsageError
 from devkit.guardian import Guardian
 from devkit.stack.addresses import Addresses, read_addresses
+from devkit.stack.external_lease import ExternalLease, lapsed
 from devkit.stack.parts.kafka import KafkaBroker
 from devkit.stack.parts.mock_api import MockApi
 from devkit.stack.parts.object_store import ObjectStore
 from devkit.stack.parts.part import Lever, Part
 from devkit.stack.stack import BUCKETS, NO_WISHES, Ports, Stack, StackRequest, by_name
-from devkit.stack.visits import Visit, over
 
 _NOWHERE = Path("/dev/null")
 _KAFKA_MS = 10_000
@@ -45,6 +46,7 @@ class RemoteLife:
         """The kit does not keep it."""
 
     def last_words(self, lines: int = 5) -> str:  # noqa: ARG002 - part of the interface
+        """Says that the operator has the log."""
         return "(its log is not ours)"
 
 
@@ -55,20 +57,25 @@ class RemotePart(Part):
         self._address, self._life = address, RemoteLife(name)
 
     @property
+    @override
     def name(self) -> str:
         return self._life.name
 
     @property
+    @override
     def address(self) -> str:
         return self._address
 
     @property
+    @override
     def life(self) -> RemoteLife:
         return self._life
 
-    def refusal(self, lever: Lever) -> str:  # noqa: ARG002 - all are refused
+    @override
+    def refusal(self, lever: Lever) -> str:
         return f"{self._address} belongs to an external stack, which is not the kit's to pause or end"
 
+    @override
     def pull(self, lever: Lever) -> None:
         self.require(lever)
 
@@ -93,19 +100,19 @@ def start_external(guardian: Guardian, logs: Path, request: StackRequest = NO_WI
         addresses.s3_region,
     )
     mock = MockApi(addresses.mock_api)
-    left = {topic for visit in over() if visit.addresses.kafka == addresses.kafka for topic in visit.topics}
+    left = {topic for lease in lapsed() if lease.addresses.kafka == addresses.kafka for topic in lease.topics}
     require_brokers(addresses, request.brokers)
     require_topics(addresses, request.topics, probe=f"devkit.probe.{guardian.run_id}", left=left)
     require_buckets(store, probe=f"{guardian.run_id}/probe")
     require_control(mock)
-    visit = Visit(run_id=guardian.run_id, addresses=addresses, topics=request.topics)
-    visit.note()
+    lease = ExternalLease(run_id=guardian.run_id, addresses=addresses, topics=request.topics)
+    lease.write()
     parts = by_name(
         RemotePart("kafka", kafka.bootstrap),
         RemotePart("object-store", store.endpoint),
         RemotePart("mock-api", mock.endpoint),
     )
-    return Stack(kafka, store, mock, parts, prefix=visit.prefix, leave=visit.leave)
+    return Stack(kafka, store, mock, parts, prefix=lease.prefix, leave=lease.release)
 
 
 def require_topics(addresses: Addresses, topics: Sequence[str], *, probe: str, left: Set[str] = frozenset()) -> None:

@@ -8,14 +8,13 @@ It is a part of the stack too, so that its end is named.
 
 import sys
 from collections.abc import Set
-from datetime import timedelta
 from pathlib import Path
 
 from devkit.guardian import Guardian
 from devkit.proxy.client import ProxyControl
 from devkit.stack.parts.part import Lever
 from devkit.stack.parts.process import ProcessPart
-from devkit.stack.parts.running import Life, require_running
+from devkit.stack.parts.running import READY, Life, require_running
 from devkit.stack.ports import LOOPBACK, claim_port
 from devkit.waiting import wait_until
 
@@ -23,7 +22,6 @@ PROXY = "proxy"
 OF_REQUESTS = ".s3"
 """Behind a part's name: its listener that knows S3 requests; the one that is called as the part knows bytes."""
 
-_READY = timedelta(seconds=30)
 _FORGETS = "it would forget whom it leads where; cut or pause the part behind it instead"
 _REFUSED: dict[Lever, str] = {"kill": _FORGETS, "restart": _FORGETS}
 
@@ -79,4 +77,4 @@ class Front:
             require_running(life)
             return f"proxy controlled at {self.control.endpoint}\n" in life.stdout.read_text()
 
-        wait_until(said, what="the proxy to say that it is ready", deadline=_READY, hint=f"its log is {life.stderr}")
+        wait_until(said, what="the proxy to say that it is ready", deadline=READY, hint=f"its log is {life.stderr}")

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from devkit.errors import UsageError
 from devkit.guardian import Guardian
-from devkit.guardian.state import LOGS
+from devkit.guardian.run_state import LOGS
 from devkit.stack.compose import start_compose
 from devkit.stack.embedded import start_embedded
 from devkit.stack.external import start_external

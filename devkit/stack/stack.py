@@ -16,7 +16,7 @@ from pathlib import Path
 from devkit.container.limits import Container
 from devkit.docker.image import EngineImage
 from devkit.errors import StackError, UsageError, WaitTimeoutError
-from devkit.guardian.state import DIRECT, PartPlace
+from devkit.guardian.run_state import DIRECT, PartPlace
 from devkit.proxy.client import ProxyControl
 from devkit.stack.parts.kafka import KafkaBroker
 from devkit.stack.parts.mock_api import MockApi
@@ -34,6 +34,10 @@ ALL_PARTS = frozenset(part_names())
 _NEWS = timedelta(seconds=1)
 
 
+def _nothing() -> None:
+    """Is done where nothing else is asked for: a stack of the run's own ends with the run."""
+
+
 @dataclass(frozen=True)
 class Ports:
     """Ports that a person asked for; None is any free one."""
@@ -48,7 +52,8 @@ class StackRequest:
     """What a person asked of a stack: `ports` of one that the kit starts, `addresses` (a file) of one that it finds.
 
     `topics` are those that the run will make afresh. `proxied` names the parts whose clients the kit's proxy is to
-    lead; `kafka` means every broker. `limits` are for the programs that will run on it.
+    lead; `kafka` means every broker. `limits` are for the programs that will run on it. `meanwhile` is done once while
+    parts start, by a stack that would only wait.
     """
 
     ports: Ports = Ports()
@@ -57,13 +62,10 @@ class StackRequest:
     brokers: int = 1
     proxied: frozenset[str] = frozenset()
     limits: Container | None = None
+    meanwhile: Callable[[], None] = _nothing
 
 
 NO_WISHES = StackRequest()
-
-
-def _nothing() -> None:
-    """A stack of the run's own ends with the run."""
 
 
 class _Excuses:
@@ -164,14 +166,14 @@ class Stack:
 
     def addresses(self) -> dict[str, str]:
         """Where programs find the parts; with a proxy also where the kit does, and the proxy itself."""
-        told = {
+        shown = {
             "kafka": self.kafka.bootstrap,
             "object store": self.object_store.endpoint,
             "mock API": self.mock_api.endpoint,
         }
         if self.proxy is None:
-            return told
-        return told | {
+            return shown
+        return shown | {
             f"kafka{DIRECT}": self.kafka.direct,
             f"object store{DIRECT}": self.object_store.direct,
             f"mock API{DIRECT}": self.mock_api.direct,

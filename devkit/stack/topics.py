@@ -9,7 +9,7 @@ from kafka.admin import NewTopic
 from kafka.errors import KafkaError, TopicAlreadyExistsError, UnknownTopicOrPartitionError
 
 from devkit.errors import StackError
-from devkit.stack.consumer import answering, connect, places_of
+from devkit.stack.topic_reader import answering, connect, places_of
 from devkit.waiting import wait_until
 
 _DEADLINE = timedelta(seconds=30)
@@ -87,4 +87,5 @@ class TopicEnds:
         return {place.partition: end for place, end in ends.items()}
 
     def close(self) -> None:
+        """Leaves nothing at the broker: the consumer has no group and commits no offsets."""
         self._consumer.close()

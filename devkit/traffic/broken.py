@@ -50,8 +50,8 @@ def _wrong_type(event: JsonObject, rng: Random) -> None:
     event[name] = wrong
 
 
-def _unknown_member(event: JsonObject, rng: Random) -> None:
-    event[rng.choice(("rev_id", "page_title", "database"))] = "from another schema"
+def _no_page_id(event: JsonObject, rng: Random) -> None:
+    event["page"] = {rng.choice(("id", "title", "database")): "from another schema"}
 
 
 def _revision_null(event: JsonObject, _rng: Random) -> None:
@@ -61,7 +61,7 @@ def _revision_null(event: JsonObject, _rng: Random) -> None:
 NOT_SCHEMA: tuple[Callable[[JsonObject, Random], None], ...] = (
     _field_missing,
     _wrong_type,
-    _unknown_member,
+    _no_page_id,
     _revision_null,
 )
 

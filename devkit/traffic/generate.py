@@ -1,4 +1,4 @@
-"""From a TrafficSpec to its Traffic: equal specs give equal bytes, on any machine and at any time.
+"""From a stream to its Traffic: equal streams give equal bytes, on any machine and at any time.
 
     spec ── plan ──> slots ── chronicle (pages live on) ──> events ── serialise, fill, break ──> records
                                                 └── all pages with all revisions, for the mock
@@ -6,6 +6,8 @@
 One random source, seeded by the spec, feeds everything in a fixed order.
 """
 
+from collections import Counter
+from collections.abc import Sequence
 from datetime import timedelta
 from random import Random
 
@@ -15,11 +17,12 @@ from devkit.errors import UsageError
 from devkit.traffic.broken import not_json, not_schema
 from devkit.traffic.canary import CANARY_PAGE_ID, CANARY_WIKI, canary_of
 from devkit.traffic.chronicle import Chronicle, Happening
-from devkit.traffic.model import TrafficSpec
+from devkit.traffic.event_patch import patches_of
 from devkit.traffic.moments import EPOCH
 from devkit.traffic.page_change import JsonObject, kafka_key
 from devkit.traffic.population import Population
-from devkit.traffic.records import Expected, SourceRecord, Traffic
+from devkit.traffic.records import Expected, GeneratedPage, SourceRecord, Traffic
+from devkit.traffic.stream import Stream
 from devkit.traffic.timetable import Slot, plan
 from devkit.traffic.users import draw_users
 
@@ -27,22 +30,24 @@ _USERS = 50
 _FILLER = b"the quick brown fox jumps over the lazy dog, "
 
 
-def generate(spec: TrafficSpec, *, first_page_id: int = 1) -> Traffic:
-    """All records in order of `at`, and all pages; raises UsageError when an `event_bytes` is too small."""
-    return _Generation(spec, first_page_id).traffic()
+def generate(spec: Stream, beside: Sequence[GeneratedPage] = ()) -> Traffic:
+    """All records in order of `at`, and all pages, none of which has the id or title of one `beside`.
+
+    Raises UsageError when an `event_bytes` is too small.
+    """
+    return _Generation(spec, beside).traffic()
 
 
 class _Generation:
     """One run of the generator; it is used once."""
 
-    def __init__(self, spec: TrafficSpec, first_page_id: int) -> None:
+    def __init__(self, spec: Stream, beside: Sequence[GeneratedPage]) -> None:
         self._spec, self._rng = spec, Random(spec.seed)
         users = draw_users(self._rng, _USERS)
-        self._population = Population(
-            self._rng, spec.wikis, users, tuple(spec.pages), spec.population, first_page_id=first_page_id
-        )
+        self._population = Population(self._rng, spec.wikis, users, tuple(spec.pages), spec.population, beside=beside)
         self._chronicle = Chronicle(self._rng, self._population, users)
         self._broken_json, self._broken_schema = 0, 0
+        self._edits: Counter[str] = Counter()
 
     def traffic(self) -> Traffic:
         slots = plan(self._spec, self._rng)
@@ -53,11 +58,19 @@ class _Generation:
         when = EPOCH + slot.at
         if slot.named_page is not None:
             happening = self._chronicle.edit_named(slot.named_page, when)
-            page, value, expected = self._spec.pages[slot.named_page], _serialise(happening.event), happening.expected
+            self._edits[slot.named_page] += 1
+            patches = patches_of(self._spec.patch, slot.named_page, self._edits[slot.named_page])
+            event = happening.event
+            for patch in patches:
+                event = patch.applied(event)
+            page, value, expected = self._spec.pages[slot.named_page], _serialise(event), happening.expected
             if page.event_bytes is not None:
-                value = _filled(happening.event, page.event_bytes, slot.named_page)
+                value = _filled(event, page.event_bytes, slot.named_page)
             if page.error is not None:
                 expected = Expected(fate="error", reason=page.error, event_id=expected.event_id)
+            for patch in patches:
+                if patch.error is not None:
+                    expected = Expected(fate="error", reason=patch.error, event_id=expected.event_id)
             return _of_page(index, slot.at, happening, value, expected)
         match slot.kind:
             case "canary":

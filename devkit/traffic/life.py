@@ -71,6 +71,7 @@ class PageLife:
 
     @property
     def latest(self) -> Revision:
+        """Raises IndexError for a page that has no revision yet."""
         return self.revisions[-1]
 
     @property
@@ -80,6 +81,7 @@ class PageLife:
 
     @property
     def ref(self) -> PageRef:
+        """With its present title; a move changes it."""
         return PageRef(wiki=self.wiki, page_id=self.page_id, title=self.place.title)
 
     def revise(

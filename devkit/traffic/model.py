@@ -1,186 +1,133 @@
 """What a scenario says about its traffic, under `traffic:`.
 
-    traffic: {generator: page_change, seed: 7, rate: 20/s, for: 10s, pages: {Huge: {edits: 1, event_bytes: 4160950}}}
+    traffic: {seed: 7, rate: 20/s, for: 10s, pages: {Huge: {edits: 1, event_bytes: 4160950}}}
 
-`rate` times `for` is the number of events drawn by `mix` over a population of pages; the events of `pages` come on
-top. The seed decides contents and order, never a count: two seeds give as many deletions and as many broken events.
+Of a program that reads several topics, the events of a further one are a stream with a name of its own:
+
+    traffic: {seed: 7, rate: 20/s, for: 10s, streams: {links: {topic: links.v1, generator: links, rate: 5/s, for: 10s}}}
+
+So a topic that is added changes nothing of what stands there, and what all streams share is said once: seed, wikis and
+the time at which events are received.
 """
 
-from typing import Annotated, Literal, Self
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import combinations
+from typing import Annotated, Self
+from zlib import crc32
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import AfterValidator, Field, GetJsonSchemaHandler, StringConstraints, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError
 
-from located_config.duration import PositiveDuration, format_duration
-from located_config.rate import Rate, format_rate
-from located_config.share import Share
-from located_config.size import Size
+from devkit.traffic.received import EventTimes
+from devkit.traffic.registry import GENERATORS
+from devkit.traffic.shape import spans
+from devkit.traffic.stream import Paced, Stream
+from located_config.near import near_miss
 
-MAX_EVENTS = 200_000
-"""A Traffic is held in memory; an event of usual size takes 2 to 3 KB."""
-
-_MOST_COUNTED = 1e12
-"""A larger count is said without its digits; one beyond the largest float has none."""
-
-MAX_EDITS_OF_A_PAGE = 4_000
-"""Revision ids leave a page 4,095 revisions."""
-
-_ILLEGAL_IN_TITLES = frozenset('#<>[]|{}"\\')
-
-WikiId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
-Domain = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$")]
+TRAFFIC = "traffic"
+"""What the time of all of the traffic is called, as a part of an arm."""
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+def _known(name: str) -> str:
+    if name not in GENERATORS:
+        remedy = near_miss(name, GENERATORS)
+        raise PydanticCustomError("generator", "there is no generator {name}", {"name": repr(name), "hint": remedy})
+    return name
 
 
-class Mix(_Model):
-    """Shares of the drawn events; what they leave of 100% are plain edits.
+class _Schema:
+    """The generators there are when the schema is written."""
 
-    Shares are kept exactly, up to rounding to whole events.
-    """
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return handler(core) | {"enum": list(GENERATORS)}
 
-    create: Share = Field(default=0.08, description="Share of events that create a page.")
-    move: Share = Field(default=0.03, description="Share of events that move a page to another title.")
-    delete: Share = Field(default=0.03, description="Share of events that delete a page.")
-    undelete: Share = Field(default=0.01, description="Share of events that restore a deleted page.")
-    visibility_change: Share = Field(default=0.02, description="Share of events that hide or show a revision.")
-    canary: Share = Field(
-        default=0.02, description="Share of probe events of the domain `canary`, which the pipeline filters."
+
+Generator = Annotated[
+    str,
+    AfterValidator(_known),
+    _Schema(),
+    Field(
+        description="Kind of the events: `page_change`, or one of your own (docs/extend.md).", examples=["page_change"]
+    ),
+]
+StreamName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,30}$")]
+
+
+class FurtherStream(Paced):
+    """The events of a further source topic, beside those of the first one."""
+
+    topic: Annotated[str, StringConstraints(min_length=1)] = Field(
+        description="One of the main program's source topics. Several streams may share one.",
+        examples=["acme.links_change.v1"],
     )
-    not_wikitext: Share = Field(
-        default=0.05, description="Share of edits of pages with another content model than wikitext."
-    )
-    not_json: Share = Field(default=0.01, description="Share of messages that are no JSON.")
-    not_schema: Share = Field(
-        default=0.01, description="Share of messages that are JSON but do not fit the schema of the events."
-    )
+    generator: Generator = "page_change"
 
-    @property
-    def total(self) -> float:
-        return sum(self.shares().values())
 
-    def shares(self) -> dict[str, float]:
-        """Share by name, in the order of declaration."""
-        return {name: getattr(self, name) for name in type(self).model_fields}
+class TrafficSpec(Stream):
+    """The events of the first source topic, and by name the streams of further ones; equal specs give equal bytes."""
+
+    generator: Generator = "page_change"
+    event_times: EventTimes = Field(
+        default="fixed",
+        description="When events say they were received (`meta.dt`). `fixed`: on 2026-03-02, so that equal seeds give "
+        "equal bytes. `when published`: by the clock when each is published, which `fetch.not_found_grace` needs; "
+        "bytes then differ from run to run in that time alone.",
+    )
+    streams: dict[StreamName, FurtherStream] = Field(
+        default={},
+        description="Streams for further source topics, by a name that is free. They begin when the traffic begins.",
+    )
 
     @model_validator(mode="after")
-    def _at_most_all(self) -> Self:
-        if self.total > 1 + 1e-9:
-            raise ValueError(f"the shares add up to {self.total:.4g}, make that 1 or less; plain edits are the rest")
+    def _each_page_once(self) -> Self:
+        titles = {name: {title.replace("_", " ") for title in one.pages} for name, one in self._by_name().items()}
+        for one, other in combinations(titles, 2):
+            if both := titles[one] & titles[other]:
+                raise ValueError(f"page {min(both)!r} is in two streams, name it in one of them")
         return self
 
-
-class NamedPage(_Model):
-    """A page with a part to play: its events are edits, and the length of each is the same under every seed."""
-
-    edits: int = Field(default=1, ge=1, le=MAX_EDITS_OF_A_PAGE, description="Number of edits of the page.")
-    event_bytes: Annotated[Size, Field(gt=0)] | None = Field(
-        default=None,
-        description="Exact size of each of its events, reached by filling `revision.comment`. Default: what the "
-        "event needs.",
-    )
-    error: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")] | None = Field(
-        default=None,
-        description="Error type in which its events must end. Default: they must leave as output.",
-        examples=["revision_not_found"],
-    )
-    at: tuple[Share, ...] | None = Field(
-        default=None,
-        description="When each edit happens, as shares of the traffic's time, one for each edit. Default: spread "
-        "evenly.",
-        examples=[[0.2]],
-    )
-
     @model_validator(mode="after")
-    def _as_many_moments_as_edits(self) -> Self:
-        if self.at is not None and len(self.at) != self.edits:
-            raise ValueError(f"at names {len(self.at)} moments for {self.edits} edits, write one for each edit")
-        return self
-
-    def moments(self) -> tuple[float, ...]:
-        """Fractions of the traffic's length, in order, one for each edit."""
-        return tuple(sorted(self.at)) if self.at else tuple((n + 0.5) / self.edits for n in range(self.edits))
-
-
-class TrafficSpec(_Model):
-    """One stretch of source traffic; equal specs give equal bytes."""
-
-    generator: Literal["page_change"] = Field(default="page_change", description="Kind of events; there is one.")
-    seed: Annotated[int, Field(ge=0)] = Field(
-        description="Seed of contents and order. The same seed gives the same bytes, and no seed changes a count.",
-        examples=[7],
-    )
-    rate: Rate = Field(description="Rate of the drawn events; those of `pages` come on top.")
-    for_: PositiveDuration = Field(alias="for", description="Time over which events are published.")
-    wikis: Annotated[dict[WikiId, Domain], Field(min_length=1)] = Field(
-        default={"enwiki": "en.wikipedia.org"},
-        description="Host of each wiki by its database name; named pages live in the first.",
-    )
-    population: int = Field(
-        default=100,
-        ge=1,
-        le=100_000,
-        description="Number of pages that exist before the traffic begins, named ones not counted.",
-    )
-    mix: Mix = Field(
-        default=Mix(), description="Kinds of the drawn events, as shares of 1; what they leave are plain edits."
-    )
-    pages: dict[str, NamedPage] = Field(
-        default={}, description="Pages with a part to play, by title, in the main namespace."
-    )
-
-    @field_validator("wikis")
-    @classmethod
-    def _not_the_canary(cls, wikis: dict[str, str]) -> dict[str, str]:
-        if "canary" in wikis.values():
-            raise ValueError("the domain 'canary' marks probe events, give the wiki another one")
-        return wikis
-
-    @field_validator("pages")
-    @classmethod
-    def _titles(cls, pages: dict[str, NamedPage]) -> dict[str, NamedPage]:
-        seen: dict[str, str] = {}
-        for title in pages:
-            if problem := _title_problem(title):
-                raise ValueError(f"page title {title!r}: {problem}")
-            twin = seen.setdefault(title.replace(" ", "_"), title)
-            if twin != title:
-                raise ValueError(f"page titles {twin!r} and {title!r} are one page: a space and '_' are the same")
-        return pages
-
-    @model_validator(mode="after")
-    def _a_sensible_count(self) -> Self:
-        if self.rate * self.for_.total_seconds() > _MOST_COUNTED:
-            raise ValueError(f"rate times for is more than {MAX_EVENTS} events, lower one of them")
-        if self.event_count == 0:
-            raise ValueError(
-                f"rate {format_rate(self.rate)} for {format_duration(self.for_)} gives no event, "
-                "raise one of them or name a page"
-            )
-        if self.event_count > MAX_EVENTS:
-            raise ValueError(f"{self.event_count} events are more than {MAX_EVENTS}, lower rate, for or edits")
+    def _each_phase_once(self) -> Self:
+        seen = {TRAFFIC}
+        for phase in (phase for one in self._by_name().values() for phase in one.phases):
+            if phase.name in seen:
+                raise ValueError(f"two parts of the traffic are called {phase.name!r}, name one of them otherwise")
+            seen |= {phase.name} if phase.name else set()
         return self
 
     @property
-    def drawn_count(self) -> int:
-        """Events drawn by `mix`."""
-        # First what floating point lost, so that a half stays one: 15/s for 4.1 s has as many as 5/s for 12.3 s.
-        return round(round(self.rate * self.for_.total_seconds(), 9))
+    def named_phases(self) -> dict[str, tuple[timedelta, timedelta]]:
+        """From when to when each phase lasts that has a name, from the traffic's beginning on."""
+        every = (found for one in self._by_name().values() for found in spans(one.phases))
+        return {phase.name: (begin, begin + phase.for_) for phase, begin in every if phase.name}
 
     @property
     def event_count(self) -> int:
-        """All events, those of named pages included."""
-        return self.drawn_count + sum(page.edits for page in self.pages.values())
+        """All events of all streams, those of named pages included."""
+        return super().event_count + sum(one.event_count for one in self.streams.values())
 
+    @property
+    def last_event(self) -> timedelta:
+        """When the last event of all streams is published, after the traffic began."""
+        return max(super().last_event, *(one.last_event for one in self.streams.values()), timedelta())
 
-def _title_problem(title: str) -> str | None:
-    if not title.isascii() or not title.isprintable():
-        return "only printable ASCII, so that its length in bytes is plain to see"
-    if bad := sorted(_ILLEGAL_IN_TITLES & set(title)):
-        return f"may not contain {' '.join(bad)}"
-    if title != title.strip(" _") or not 1 <= len(title) <= 255:
-        return "between 1 and 255 characters, none of them a space at either end"
-    if title[0] != title[0].upper():
-        return f"a wiki begins it with a capital, write {title[0].upper() + title[1:]!r}"
-    return None
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """Of the named pages of all streams."""
+        return tuple(title for one in self._by_name().values() for title in one.pages)
+
+    def each(self) -> Iterator[tuple[str | None, str, Stream]]:
+        """Topic, generator and what that makes events of, for each stream; None is the first source topic."""
+        for name, one in self._by_name().items():
+            own = {key: getattr(one, key) for key in Paced.model_fields}
+            if isinstance(one, FurtherStream):
+                # A seed of its own, or it would be about the same pages and users.
+                seed = crc32(f"{self.seed}/{name}".encode())
+                yield one.topic, one.generator, Stream.model_construct(**own, wikis=self.wikis, seed=seed)
+            else:
+                yield None, self.generator, self
+
+    def _by_name(self) -> dict[str, "FurtherStream | TrafficSpec"]:
+        return {"": self, **self.streams}

@@ -1,4 +1,6 @@
-"""The traffic's own calendar: events happen at a fixed date, never at the wall clock's."""
+"""The traffic's own calendar: events happen at a fixed date, never at the wall clock's; see `received` for the one
+exception.
+"""
 
 from datetime import UTC, datetime, timedelta
 

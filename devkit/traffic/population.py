@@ -5,12 +5,14 @@ A change needs a page in the right condition. When none is left, a page with an 
 plausible. Page ids count on from the first: named pages, then the population, then pages that come later.
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
 from random import Random
 from typing import NamedTuple
 
 from devkit.traffic.life import PageLife, Place, draw_sha1
 from devkit.traffic.moments import EPOCH
+from devkit.traffic.records import GeneratedPage
 from devkit.traffic.users import NAMED_PAGE_EDITOR, User
 from devkit.traffic.vocabulary import languages
 
@@ -45,6 +47,7 @@ class Pool:
         return len(self._pages)
 
     def add(self, page: PageLife) -> None:
+        """The caller makes sure that the page is in no other pool."""
         self._pages.append(page)
 
     def take(self, rng: Random) -> PageLife | None:
@@ -67,11 +70,11 @@ class Population:
         named: tuple[str, ...],
         size: int,
         *,
-        first_page_id: int = 1,
+        beside: Sequence[GeneratedPage] = (),
     ) -> None:
         self._rng, self._wikis, self._users = rng, list(wikis.items()), users
-        self._first_page_id = first_page_id
-        self._titles: set[tuple[str, str]] = set()
+        self._first_page_id = 1 + max((page.page_id for page in beside), default=0)
+        self._titles = {(page.wiki, page.title) for page in beside}
         self._next_title_number = 2
         self.pages: list[PageLife] = []
         self.live, self.deleted, self.hidden, self.not_wikitext = Pool(), Pool(), Pool(), Pool()
@@ -84,6 +87,7 @@ class Population:
         return self.live.take(self._rng) or self._existing()
 
     def take_deleted(self) -> PageLife:
+        """Where none is left, a page with an earlier life, which counts as deleted before the traffic."""
         return self.deleted.take(self._rng) or self._existing()
 
     def take_not_wikitext(self) -> PageLife:
@@ -123,6 +127,7 @@ class Population:
         return self._place(wiki, namespace_id, _NAMESPACES[namespace_id] + "{}")
 
     def other_namespace(self, page: PageLife) -> int:
+        """Any namespace that pages are drawn in but the page's own, each with the same chance."""
         return self._rng.choice([ns for ns in _NAMESPACES if ns != page.place.namespace_id])
 
     def _place(self, wiki: str, namespace_id: int, pattern: str) -> Place:

@@ -17,28 +17,36 @@ from kafka.partitioner.default import murmur2
 
 from devkit.errors import StackError, WaitTimeoutError
 from devkit.traffic.manifest import Manifest, ManifestEntry
-from devkit.traffic.records import SourceRecord, Traffic
+from devkit.traffic.received import Stamp, as_generated
+from devkit.traffic.records import Expected, SourceRecord, Traffic
 from located_config.count import counted
 
 _MAX_REQUEST_BYTES = 32 * 1024 * 1024
 _DELIVERY_TIMEOUT_S = 120
 _LOOK_AFTER_S = 0.25
+ExpectedFate = Callable[[str, bytes, Expected], Expected]
+"""From topic, value and what the generator states of an event to how it has to end."""
 
 
 class Position(Protocol):
     """Where a record landed."""
 
     @property
-    def partition(self) -> int: ...
+    def partition(self) -> int:
+        """Its number in the topic, from 0."""
+
     @property
-    def offset(self) -> int: ...
+    def offset(self) -> int:
+        """As the broker assigned it, from 0 in each partition."""
 
 
 class Acknowledgement(Protocol):
     """A broker's answer to one record, to come."""
 
     @property
-    def is_done(self) -> bool: ...
+    def is_done(self) -> bool:
+        """Whether `get` returns or raises without waiting."""
+
     def get(self, timeout: float | None = None) -> Position:
         """Waits for the answer, `timeout` in seconds; raises a KafkaError."""
         ...
@@ -47,16 +55,24 @@ class Acknowledgement(Protocol):
 class Producer(Protocol):
     """The part of kafka-python's producer that is used."""
 
-    def partitions_for(self, topic: str) -> Iterable[int]: ...
-    def send(self, topic: str, *, key: bytes, value: bytes, partition: int) -> Acknowledgement: ...
-    def close(self, timeout: float | None = None) -> None: ...
+    def partitions_for(self, topic: str) -> Iterable[int]:
+        """Partition numbers, in no order; waits for the broker. Raises a KafkaError."""
+
+    def send(self, topic: str, *, key: bytes, value: bytes, partition: int) -> Acknowledgement:
+        """Queues the record and does not wait for its answer. Raises a KafkaError where it is not even queued."""
+
+    def close(self, timeout: float | None = None) -> None:
+        """Waits up to `timeout` seconds for what is queued, with None without limit. Raises a KafkaError."""
 
 
 class StopSignal(Protocol):
     """The part of threading.Event that is used."""
 
-    def is_set(self) -> bool: ...
-    def wait(self, timeout: float) -> bool: ...
+    def is_set(self) -> bool:
+        """Once true it stays so: no record is sent after that."""
+
+    def wait(self, timeout: float) -> bool:
+        """Waits up to `timeout` seconds for it; returns whether it is set."""
 
 
 def connect_producer(bootstrap: str) -> Producer:
@@ -77,10 +93,16 @@ def connect_producer(bootstrap: str) -> Producer:
     return cast(Producer, producer)
 
 
+def stated(topic: str, value: bytes, expected: Expected) -> Expected:  # noqa: ARG001 - an ExpectedFate
+    """How the generator says that an event has to end."""
+    return expected
+
+
 class Publisher:
-    """Publishes one Traffic to one topic, once: `start`, then look at it, then `result`.
+    """Publishes one Traffic, once, to `topic` what names no other: `start`, then look at it, then `result`.
 
     `connect` is called in the thread, which closes the producer as well. `clock` counts seconds and never goes back.
+    `stamp` makes of each record the one that is sent, when it is due; `fate` says how it has to end.
     """
 
     def __init__(
@@ -90,10 +112,14 @@ class Publisher:
         connect: Callable[[], Producer],
         clock: Callable[[], float],
         stop: StopSignal,
+        stamp: Stamp = as_generated,
+        fate: ExpectedFate = stated,
     ) -> None:
         self._traffic, self._topic, self._connect, self._clock, self._stop = traffic, topic, connect, clock, stop
+        self._stamp, self._fate = stamp, fate
         self._pending: deque[tuple[SourceRecord, Acknowledgement]] = deque()
         self._entries: list[ManifestEntry] = []
+        self._acknowledged: list[SourceRecord] = []
         self._lock = Lock()
         self._finished = Event()
         self._error: Exception | None = None
@@ -131,6 +157,11 @@ class Publisher:
             raise self._error
         return self.manifest()
 
+    def sent(self) -> tuple[SourceRecord, ...]:
+        """The records of the manifest's entries, with the bytes that were sent."""
+        with self._lock:
+            return tuple(self._acknowledged)
+
     def manifest(self) -> Manifest:
         """What is acknowledged by now; after a failure, what was acknowledged before it."""
         with self._lock:
@@ -149,17 +180,17 @@ class Publisher:
     def _publish(self) -> None:
         producer = self._connect()
         try:
-            partitions = sorted(producer.partitions_for(self._topic))
-            if not partitions:
-                raise StackError(f"topic {self._topic} has no partitions", hint="create it before its traffic starts")
+            partitions = {topic: self._partitions(producer, topic) for topic in self._topics()}
             started = self._clock()
-            for record in self._traffic.records:
-                self._wait_until(started + record.at.total_seconds())
+            for generated in self._traffic.records:
+                self._wait_until(started + generated.at.total_seconds())
                 if self._stop.is_set():
                     break
-                partition = partitions[partition_index(record.key, len(partitions))]
+                record = self._stamp(generated)
+                topic = record.topic or self._topic
+                partition = partitions[topic][partition_index(record.key, len(partitions[topic]))]
                 try:
-                    sent = producer.send(self._topic, key=record.key, value=record.value, partition=partition)
+                    sent = producer.send(topic, key=record.key, value=record.value, partition=partition)
                 except KafkaError as error:
                     raise self._failed(error, record) from error
                 self._pending.append((record, sent))
@@ -169,6 +200,14 @@ class Publisher:
             # What went wrong before is the news; a broker that is gone makes closing fail too.
             with suppress(KafkaError):
                 producer.close(timeout=5)
+
+    def _topics(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((self._topic, *(one.topic for one in self._traffic.records if one.topic))))
+
+    def _partitions(self, producer: Producer, topic: str) -> list[int]:
+        if partitions := sorted(producer.partitions_for(topic)):
+            return partitions
+        raise StackError(f"topic {topic} has no partitions", hint="create it before its traffic starts")
 
     def _wait_until(self, due: float) -> None:
         while (left := due - self._clock()) > 0 and not self._stop.is_set():
@@ -182,16 +221,18 @@ class Publisher:
                 landed = sent.get(timeout=_DELIVERY_TIMEOUT_S)
             except KafkaError as error:
                 raise self._failed(error, record) from error
-            entry = ManifestEntry(
-                topic=self._topic, partition=landed.partition, offset=landed.offset, expected=record.expected
-            )
+            topic = record.topic or self._topic
+            expected = self._fate(topic, record.value, record.expected)
+            entry = ManifestEntry(topic=topic, partition=landed.partition, offset=landed.offset, expected=expected)
             with self._lock:
                 self._entries.append(entry)
+                self._acknowledged.append(record)
 
     def _failed(self, cause: KafkaError, record: SourceRecord | None = None) -> StackError:
         which = f"record {record.index} ({counted(len(record.value), 'byte')})" if record else "traffic"
+        topic = (record.topic if record else None) or self._topic
         error = StackError(
-            f"publishing {which} to {self._topic} failed: {cause}",
+            f"publishing {which} to {topic} failed: {cause}",
             hint="look at the broker's log, and at the topic's max.message.bytes when a record is large",
         )
         error.__cause__ = cause

@@ -1,6 +1,6 @@
 """What the generator hands on: records for Kafka, pages for the mock, and the fate each event must meet.
 
-    TrafficSpec ── generate ──> Traffic ─┬─ records: SourceRecord ── publish ──> Manifest (offset, Expected) ──> audit
+    Stream ── generate ──> Traffic ─┬─ records: SourceRecord ── publish ──> Manifest (offset, Expected) ──> audit
                                          └─ pages: GeneratedPage ──> the mock's table of titles
 
 The fate is stated when the event is made, by the code that knows why it made it so; nothing is worked out from the
@@ -46,13 +46,14 @@ class Expected(_Model):
 
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
-    """One Kafka record; `at` counts from the start of the traffic."""
+    """One Kafka record; `at` counts from the start of the traffic. `topic` None is the first source topic."""
 
     index: int
     at: timedelta
     key: bytes
     value: bytes
     expected: Expected
+    topic: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,14 @@ Counts come from the spec alone; the seed only shuffles. A move that leaves a re
 creation of that redirect, an event of its own, as on a wiki.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
 from typing import Literal, get_args
 
 from devkit.traffic.chronicle import LifeKind
-from devkit.traffic.model import TrafficSpec
+from devkit.traffic.stream import Stream
 
 SlotKind = Literal[LifeKind, "canary", "not_json", "not_schema"]
 _DRAWN_KINDS: dict[str, SlotKind] = {kind: kind for kind in get_args(SlotKind)}
@@ -28,18 +28,42 @@ class Slot:
     named_page: str | None = None
 
 
-def plan(spec: TrafficSpec, rng: Random) -> tuple[Slot, ...]:
+def plan(spec: Stream, rng: Random) -> tuple[Slot, ...]:
     """All slots of the traffic in order of time."""
     shares = {"edit": max(0.0, 1 - spec.mix.total), **spec.mix.shares()}
-    counts = apportion(spec.drawn_count, shares)
+    hot = [title for title, page in spec.pages.items() if page.share for _ in range(spec.edits_of(title))]
+    counts = apportion(spec.drawn_count - len(hot), shares)
     kinds = [_DRAWN_KINDS[name] for name, count in counts.items() for _ in range(count)]
     rng.shuffle(kinds)
     _pair_redirects(kinds, rng)
-    slots = [Slot(spec.for_ * (n / len(kinds)), kind) for n, kind in enumerate(kinds)]
+    drawn: list[tuple[SlotKind, str | None]] = [(kind, None) for kind in kinds]
+    if hot:
+        drawn = _with_hot_pages(drawn, hot, rng)
+    slots = [Slot(at, kind, title) for at, (kind, title) in zip(_drawn_moments(spec), drawn, strict=True)]
     slots += [
-        Slot(spec.for_ * moment, "edit", title) for title, page in spec.pages.items() for moment in page.moments()
+        Slot(spec.for_ * moment, "edit", title)
+        for title, page in spec.pages.items()
+        if page.share is None
+        for moment in page.moments()
     ]
+    slots += [Slot(at, "canary") for at in (spec.canaries.moments(spec.for_) if spec.canaries else ())]
     return tuple(sorted(slots, key=lambda slot: slot.at))
+
+
+def _drawn_moments(spec: Stream) -> Iterator[timedelta]:
+    """Evenly over the time, or over that of each phase."""
+    for begin, length, count in spec.paces():
+        yield from (begin + length * (n / count) for n in range(count))
+
+
+def _with_hot_pages(
+    drawn: list[tuple[SlotKind, str | None]], hot: list[str], rng: Random
+) -> list[tuple[SlotKind, str | None]]:
+    """Edits of the hot pages at places of chance; the others stay in their order."""
+    rng.shuffle(hot)
+    places = set(rng.sample(range(len(drawn) + len(hot)), len(hot)))
+    others, edits = iter(drawn), iter(hot)
+    return [("edit", next(edits)) if n in places else next(others) for n in range(len(drawn) + len(hot))]
 
 
 def apportion(total: int, shares: Mapping[str, float]) -> dict[str, int]:

@@ -5,9 +5,10 @@ from typing import Protocol
 
 
 class Timer(Protocol):
-    """What is due later."""
+    """A call that is made later, as asyncio's TimerHandle."""
 
-    def cancel(self) -> None: ...
+    def cancel(self) -> None:
+        """Does nothing when the call has been made."""
 
 
 Later = Callable[[float, Callable[[], None]], Timer]

@@ -70,9 +70,9 @@ class Access:
     def _token(self, headers: Mapping[str, str]) -> Denial | None:
         if self.token is None or self._shown(headers):
             return None
-        said = "a wrong token" if "authorization" in headers else "no token"
+        problem = "a wrong token" if "authorization" in headers else "no token"
         hint = "send `Authorization: Bearer …` with the token that the mock was started with"
-        return Denial(401, Problem("authorization", said, hint))
+        return Denial(401, Problem("authorization", problem, hint))
 
 
 LOOPBACK = Access()

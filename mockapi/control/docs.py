@@ -14,7 +14,7 @@ Document = Mapping[str, Any]
 
 
 def docs_page(document: Document) -> str:
-    """The whole page."""
+    """HTML from the OpenAPI document, a section for each tag; it loads nothing from elsewhere."""
     operations = [
         (path, method, item[method])
         for path, item in document["paths"].items()

@@ -1,11 +1,10 @@
 """What a rule can do, fault by fault: for `/__mock/faults` and for `mockapi faults`."""
 
-import json
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from located_config.flow import flow
+from located_config.parameter import Parameter, parameters_of
 from located_config.schema import AsWritten
 from located_config.words import Schema, forms, in_words
 from mockapi.faults.fault import Fault
@@ -23,15 +22,6 @@ GROUPS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class FaultParameter:
-    """One key of a fault: what may stand there, in words, and whether it has to."""
-
-    name: str
-    form: str
-    required: bool
-
-
-@dataclass(frozen=True, slots=True)
 class FaultDescription:
     """A fault for those who write rules. `form` is what may stand under its key; `deterministic` is whether what it
     does is a function of seed, rule, key and attempt alone.
@@ -42,12 +32,12 @@ class FaultDescription:
     summary: str
     deterministic: bool
     form: str
-    parameters: tuple[FaultParameter, ...]
+    parameters: tuple[Parameter, ...]
     example: object
 
 
 def described() -> tuple[FaultDescription, ...]:
-    """All faults, group by group."""
+    """In the order of `GROUPS`, and within a group in that of the registry."""
     schema = Do.model_json_schema(by_alias=True, schema_generator=AsWritten)
     order = list(GROUPS)
     faults = sorted(FAULTS.values(), key=lambda fault: order.index(fault.group))
@@ -57,11 +47,7 @@ def described() -> tuple[FaultDescription, ...]:
 def _description(fault: Fault[Any], schema: Schema) -> FaultDescription:
     definitions: Schema = schema.get("$defs", {})
     models = [form for form in forms(schema["properties"][fault.name], definitions) if "properties" in form]
-    parameters = {
-        name: FaultParameter(name, in_words(value, definitions), name in model.get("required", ()))
-        for model in models
-        for name, value in model["properties"].items()
-    }
+    parameters = {one.name: one for model in models for one in parameters_of(model, definitions)}
     return FaultDescription(
         name=fault.name,
         group=fault.group,
@@ -77,14 +63,3 @@ def rule_example(fault: FaultDescription) -> str:
     """The fault in a rule, as YAML on one line."""
     ttl = ", ttl: 30s" if fault.group == "connection" else ""
     return f"{{name: {fault.name}, do: {{{fault.name}: {flow(fault.example)}}}{ttl}}}"
-
-
-def flow(value: object) -> str:
-    """A value as YAML on one line."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {flow(inner)}" for key, inner in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(flow, value)) + "]"
-    if isinstance(value, str) and re.fullmatch(r"[\w.%+/ -]+", value) and not value.startswith("-"):
-        return value
-    return json.dumps(value, ensure_ascii=False)

@@ -22,6 +22,7 @@ class Guard:
         self._ours = ours
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers what may not use the control itself; all else goes on to the control's application."""
         asked = read_head(scope)
         denial = self._access.denial(
             asked.client,

@@ -17,7 +17,7 @@ from mockapi.world import World, Worlds
 
 
 class Metrics:
-    """What a scraper gets."""
+    """Figures of the current world and of this process, for Prometheus."""
 
     def __init__(self, worlds: Worlds) -> None:
         self._registry = CollectorRegistry()
@@ -91,7 +91,7 @@ def _upstream(world: World) -> Iterator[Metric]:
         abandoned.add_metric([rule], load.abandoned)
     yield from (busy, queued, parses, abandoned)
     tokens = GaugeMetricFamily(
-        "mockapi_rate_limit_tokens", "Tokens left when a rule's buckets were last used.", labels=["rule"]
+        "mockapi_rate_limit_tokens", "Tokens remaining when a rule's buckets were last used.", labels=["rule"]
     )
     for rule, left in world.upstream.buckets.left().items():
         tokens.add_metric([rule], left)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from fastapi.openapi.utils import get_openapi
 from starlette.routing import BaseRoute
 
-from mockapi.control.given import Given
+from mockapi.control.given_body import Given
 from mockapi.control.wiki_paths import WIKI_PATHS
 
 _ABOUT: Final = (

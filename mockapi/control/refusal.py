@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from located_config.problem import described
-from mockapi.problems import Problem, told
+from mockapi.problems import Problem, for_client
 
 
 class Refusal(Exception):  # noqa: N818 - an answer, named for what it is
@@ -36,7 +36,7 @@ def refusals(
             case RequestValidationError():
                 status = 422
                 # The first step only says which part of the request has the parameter.
-                problems = told(described(error, None, location=error["loc"][1:]) for error in refusal.errors())
+                problems = for_client(described(error, None, location=error["loc"][1:]) for error in refusal.errors())
             case HTTPException():
                 status, headers = refusal.status_code, {}
                 routes = _routes(document())

@@ -1,6 +1,6 @@
 """`/rules` and `/status`: the faults, one by one or all at once, and their status.
 
-`/rules` gives rules as they can be put back; `/status` also what is left of `ttl` and `times` and what fired.
+`/rules` gives rules as they can be put back; `/status` also what remains of `ttl` and `times`, and what fired.
 """
 
 from typing import Final
@@ -8,8 +8,9 @@ from typing import Final
 from fastapi import APIRouter, Depends, Request, Response
 
 from located_config.near import near_miss
-from mockapi.control.given import Given
-from mockapi.control.parameters import only
+from mockapi.control.author import note
+from mockapi.control.given_body import Given
+from mockapi.control.known_parameters import only
 from mockapi.control.refusal import Refusal
 from mockapi.faults.registry import FAULTS
 from mockapi.problems import Problem
@@ -49,7 +50,10 @@ def rule_routes(worlds: Worlds) -> APIRouter:
     async def put_rules(request: Request) -> tuple[Rule, ...]:
         """Puts these rules in place of all others."""
         rules = await RULES.read(request)
-        worlds.current.rulebook.replace(rules)
+        world = worlds.current
+        names = dict.fromkeys((*world.rule_names, *(rule.name for rule in rules)))
+        world.rulebook.replace(rules)
+        note(worlds.changes, request, "replaced", names)
         return rules
 
     @routes.post("/rules", status_code=201, response_model_exclude_defaults=True, openapi_extra=RULE.described)
@@ -61,16 +65,20 @@ def rule_routes(worlds: Worlds) -> APIRouter:
             hint = "replace it with PUT /__mock/rules/{name}, delete it first, or use another name"
             raise Refusal(409, [Problem("name", f"a rule {rule.name!r} is there already", hint)])
         world.rulebook.put(rule)
+        note(worlds.changes, request, "added", (rule.name,))
         return rule
 
     @routes.delete("/rules", status_code=204)
-    async def delete_rules() -> None:
+    async def delete_rules(request: Request) -> None:
         """Takes all rules away."""
-        worlds.current.rulebook.replace(())
+        world = worlds.current
+        names = world.rule_names
+        world.rulebook.replace(())
+        note(worlds.changes, request, "removed", names)
 
     @routes.get("/rules/{name:path}", response_model_exclude_defaults=True)
     async def get_rule(name: str) -> Rule:
-        """One rule."""
+        """One rule by its name; 404 when no rule has it."""
         return _known(worlds.current, name)
 
     @routes.put(
@@ -80,13 +88,15 @@ def rule_routes(worlds: Worlds) -> APIRouter:
         responses={201: {"model": Rule, "description": "It was not there before"}},
     )
     async def put_rule(name: str, request: Request, response: Response) -> Rule:
-        """Puts a rule in the place of the one of its name, or after all others. What is left of it begins anew."""
+        """Puts a rule in the place of the one of its name, or after all others. Its `ttl` and `times` begin anew."""
         rule = await RULE.read(request)
         if rule.name != name:
             raise Refusal(422, [Problem("name", f"{rule.name!r}, but the path says {name!r}", "give both the same")])
         world = worlds.current
-        response.status_code = 200 if name in world.rule_names else 201
+        is_known = name in world.rule_names
+        response.status_code = 200 if is_known else 201
         world.rulebook.put(rule)
+        note(worlds.changes, request, "replaced" if is_known else "added", (name,))
         return rule
 
     @routes.patch("/rules/{name:path}", response_model_exclude_defaults=True, openapi_extra=SWITCH.described)
@@ -96,18 +106,20 @@ def rule_routes(worlds: Worlds) -> APIRouter:
         world = worlds.current
         _known(world, name)
         world.rulebook.switch(name, on=switch.enabled)
+        note(worlds.changes, request, "switched on" if switch.enabled else "switched off", (name,))
         return _known(world, name)
 
     @routes.delete("/rules/{name:path}", status_code=204)
-    async def delete_rule(name: str) -> None:
+    async def delete_rule(name: str, request: Request) -> None:
         """Takes a rule away."""
         world = worlds.current
         _known(world, name)
         world.rulebook.remove(name)
+        note(worlds.changes, request, "removed", (name,))
 
     @routes.get("/status", response_model_exclude_defaults=True)
     async def get_status() -> tuple[RuleStatus, ...]:
-        """The status of each rule: effective, switched off, expired or spent; what is left, and how often it fired."""
+        """The status of each rule: effective, switched off, expired or spent; what remains, and how often it fired."""
         return worlds.current.rulebook.statuses()
 
     return routes

@@ -6,13 +6,16 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
+from located_config.near import near_miss
 from mockapi.catalog import CatalogPages
-from mockapi.control.given import Given
-from mockapi.control.parameters import only
+from mockapi.control.author import note
+from mockapi.control.given_body import Given
+from mockapi.control.known_parameters import only
 from mockapi.control.refusal import Refusal
 from mockapi.problems import Problem
 from mockapi.routes.rest.truth import truth
 from mockapi.rules.model import Rule, Rules
+from mockapi.undisturbed import undisturbed
 from mockapi.values.strict import Strict
 from mockapi.world import RestbaseKind, World, Worlds
 
@@ -62,7 +65,7 @@ NEW_STATE: Final = Given[NewState](
 
 
 def state_routes(worlds: Worlds) -> APIRouter:
-    """State, reset and truth."""
+    """`/state` with seed, pages and rules, `/reset`, and `/truth`, the expected HTML."""
     routes = APIRouter(tags=["state"])
     no_parameters = [Depends(only())]
 
@@ -78,12 +81,14 @@ def state_routes(worlds: Worlds) -> APIRouter:
         """Populates the mock: seed, pages and rules at once, with an empty journal. Twice is the same as once."""
         new = await NEW_STATE.read(request)
         worlds.populate(new.seed, new.catalog, new.rules, restbase=new.restbase)
+        note(worlds.changes, request, "populated")
         return _state(worlds.current)
 
     @routes.post("/reset", response_model_exclude_defaults=True, dependencies=no_parameters)
-    async def reset() -> State:
+    async def reset(request: Request) -> State:
         """Everything as it was when the mock started: its seed, pages and rules, and an empty journal."""
         worlds.reset()
+        note(worlds.changes, request, "reset")
         return _state(worlds.current)
 
     @routes.get(
@@ -102,6 +107,26 @@ def state_routes(worlds: Worlds) -> APIRouter:
         body = await truth(world, located)
         length = {"content-length": str(body.wire_bytes)}
         return StreamingResponse(body.pieces(), media_type="text/html", headers=length)
+
+    @routes.get(
+        "/truth",
+        dependencies=[Depends(only("wiki", "path"))],
+        response_class=Response,
+        responses={200: {"description": "The body of the answer, with its content type."}},
+    )
+    async def get_truth_of_path(wiki: str, path: str) -> Response:
+        """What a GET of this path of this wiki, a query with it, brings when it succeeds; not journalled, and no fault
+        meets it. Any other outcome is a refusal with its status.
+        """
+        world = worlds.current
+        asked = world.wikis.by_name(wiki)
+        if asked is None:
+            raise Refusal(404, [Problem("wiki", f"no wiki {wiki}", near_miss(wiki, [one.name for one in world.wikis]))])
+        reply = await undisturbed(world, asked.domain, path)
+        if reply.status != 200:
+            hint = "a path and query of the wiki, such as /w/rest.php/v1/revision/4097"
+            raise Refusal(reply.status, [Problem("path", f"the wiki answers {reply.status} to {path}", hint)])
+        return StreamingResponse(reply.body.pieces(), media_type=reply.header(b"content-type"))
 
     return routes
 

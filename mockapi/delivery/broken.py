@@ -16,17 +16,17 @@ class Broken:
 
     @property
     def wire_bytes(self) -> int | None:
-        """As before."""
+        """A byte replaces a byte, so the length stays."""
         return self.body.wire_bytes
 
     @property
     def decoded_bytes(self) -> int:
-        """As before."""
+        """A byte replaces a byte, so the length stays."""
         return self.body.decoded_bytes
 
     @property
     def held(self) -> bool:
-        """As before."""
+        """Whether the body below is; breaking it takes no time."""
         return self.body.held
 
     def pieces(self) -> Iterator[bytes]:

@@ -15,10 +15,10 @@ from mockapi.wire import Wire
 
 
 class Channel(Protocol):
-    """Takes an answer from its head to its end. Nothing happens once the client has left."""
+    """Takes an answer from its head to its end. Nothing happens once the client has disconnected."""
 
     async def head(self, reply: Reply) -> None:
-        """Sends status and headers."""
+        """Call it first, and once: sends status line and headers."""
 
     async def piece(self, data: bytes) -> None:
         """Sends a piece of the body, not empty; waits while too much is waiting to leave."""
@@ -27,7 +27,7 @@ class Channel(Protocol):
         """Waits until what was sent has been taken."""
 
     async def end(self) -> None:
-        """Ends the answer."""
+        """Call it last: the client then knows that the body is complete."""
 
 
 class AsgiChannel:
@@ -37,11 +37,11 @@ class AsgiChannel:
         self._send = send
 
     async def head(self, reply: Reply) -> None:
-        """As the protocol says."""
+        """The server adds the framing, from Content-Length or by chunks."""
         await self._send({"type": "http.response.start", "status": reply.status, "headers": list(reply.headers)})
 
     async def piece(self, data: bytes) -> None:
-        """As the protocol says."""
+        """The server frames it, and waits while its write buffer is full."""
         await self._send({"type": "http.response.body", "body": data, "more_body": True})
 
     async def settled(self) -> None:
@@ -49,19 +49,19 @@ class AsgiChannel:
         await self._send({"type": "http.response.body", "body": b"", "more_body": True})
 
     async def end(self) -> None:
-        """The connection goes on."""
+        """The connection goes on to the next request."""
         await self._send({"type": "http.response.body", "body": b""})
 
 
 class RawChannel:
-    """For any bytes. `sent_head` is what of status line and headers has left."""
+    """For any bytes. `sent_head` is what of status line and headers is sent."""
 
     def __init__(self, wire: Wire, *, chunked: bool) -> None:
         self.wire = wire
         self._chunked = chunked
 
     async def head(self, reply: Reply) -> None:
-        """All of it."""
+        """The whole head at once; `part_of_head` is for an end within it."""
         await self.wire.write(self.head_bytes(reply))
 
     async def part_of_head(self, reply: Reply, offset: Offset) -> int:

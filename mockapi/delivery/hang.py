@@ -11,9 +11,10 @@ _SELDOM_S: Final = 1.0
 
 
 async def hang(wire: Wire, holds: Callable[[], bool]) -> None:
-    """Reads nothing and says nothing until the client has left or `holds` says no; then closes the connection.
+    """Reads nothing and says nothing until the client has disconnected or `holds` says no; then closes the connection.
 
-    Both are looked at by the clock, less and less often: nothing read means that nothing tells of a client that leaves.
+    Both are looked at by the clock, less and less often: as nothing is read, nothing tells that the
+    client has disconnected.
     """
     wire.stop_reading()
     wait_s = _FIRST_LOOK_S

@@ -6,7 +6,7 @@ from typing import Self
 
 from starlette.types import Receive
 
-from mockapi.patience import until_left
+from mockapi.patience import until_disconnected
 from mockapi.wire import Wire
 
 
@@ -22,7 +22,7 @@ class Leaving:
         self._wire = wire
 
     async def __aenter__(self) -> Self:
-        self._watching = asyncio.create_task(until_left(self._receive))
+        self._watching = asyncio.create_task(until_disconnected(self._receive))
         return self
 
     async def __aexit__(
@@ -32,11 +32,11 @@ class Leaving:
 
     @property
     def seen(self) -> bool:
-        """Whether it has left."""
+        """Whether the client has disconnected; with a wire at once, else when ASGI says so."""
         return self._watching.done() or (self._wire is not None and self._wire.gone)
 
     async def held_back(self, seconds: float | None) -> bool:
-        """Waits for this time, for None for ever; False, at once, when the client has left."""
+        """Waits for this time, for None for ever; False, at once, when the client has disconnected."""
         if seconds is not None and seconds <= 0:
             # Once the client has gone, sending returns without a switch; who watches for it needs a turn to see it.
             await asyncio.sleep(0)

@@ -54,7 +54,7 @@ async def message(reply: Reply, delivery: Delivery, *, head_only: bool, number: 
 
 
 def as_it_is(reply: Reply, *, head_only: bool) -> HttpMessage:
-    """`reply` unchanged."""
+    """Well-formed; without a body for HEAD and for statuses that have none."""
     bodiless = head_only or reply.status in _BODILESS
     return HttpMessage(reply, head_only, bodiless, _chunked(reply, bodiless=bodiless), well_formed=True)
 

@@ -52,7 +52,7 @@ class Steps:
         )
 
     async def wait(self, sent: int) -> bool:
-        """Waits until the next may leave; False when the client has left."""
+        """Waits until the next may leave; False when the client has disconnected."""
         pace = self._pace
         if pace is None or sent % pace.step_bytes:
             return await self._leaving.held_back(0.0)

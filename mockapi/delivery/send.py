@@ -1,4 +1,4 @@
-"""The sending of an answer, which notices when the client leaves.
+"""The sending of an answer, which notices when the client disconnects.
 
     plain and short ── ASGI, at once
     all else        ── head ── wait ── body, piece by piece ── end        as far as the ending lets it, over a Channel
@@ -28,8 +28,9 @@ from mockapi.wire import Wire
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What has left: `reply` is as much of status and headers, None for not even the status line; `wire_bytes` of the
-    body were handed to the socket. `completed` is False when the client left before the end or the answer was cut.
+    """What is sent: `reply` is as much of status and headers, None for not even the status line; `wire_bytes` of the
+    body were handed to the socket. `completed` is False when the client disconnected before the end or the answer
+    was cut.
     """
 
     reply: Reply | None

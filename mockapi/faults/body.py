@@ -16,6 +16,8 @@ from mockapi.faults.fault import Fault
 from mockapi.pages.block import MAX_SIZE_BYTES, MIN_CHANGED_BYTES, Block, most_changed_bytes
 from mockapi.pages.bomb import Bomb
 from mockapi.pages.coding import Coding
+from mockapi.pages.document import Shape
+from mockapi.pages.noise import Noise
 from mockapi.plan import OtherBody, Plan
 from mockapi.values.drawn_size import DocumentSize, drawn_bytes
 from mockapi.values.strict import Strict
@@ -28,26 +30,52 @@ class BodyChange(Strict):
 
     `size`: the whole document has exactly this number of bytes, up to 1 GiB; or a number drawn for the revision.
     Revision and parent then differ in `changed_bytes` in the middle (default: 64 KiB, less in a document too small for
-    that). `bomb`: a document of that size that a coding makes a thousand times smaller. `encoding` is used for a client
+    that). `bomb`: a document of that size that a coding makes a thousand times smaller; `incompressible`: one of which
+    it leaves three quarters. `encoding` is used for a client
     that accepts it, for any with `force`; one that does not accept it gets what it gets without a rule: gzip if it
     accepts that. `identity` compresses for none.
     """
 
-    size: DocumentSize | None = None
-    bomb: Size | None = Field(default=None, ge=0, le=MAX_SIZE_BYTES)
-    changed: Literal["one block"] = "one block"
-    changed_bytes: Size | None = Field(default=None, ge=MIN_CHANGED_BYTES)
-    encoding: Literal["gzip", "br", "zstd", "deflate", "identity"] | None = None
-    force: bool = False
+    size: DocumentSize | None = Field(
+        default=None,
+        description="Bytes of the document, exactly, up to 1 GiB, or how they are drawn for each revision.",
+    )
+    bomb: Size | None = Field(
+        default=None,
+        ge=0,
+        le=MAX_SIZE_BYTES,
+        description="Bytes of a document that compresses to about a thousandth, up to 1 GiB.",
+    )
+    incompressible: Size | None = Field(
+        default=None,
+        ge=0,
+        le=MAX_SIZE_BYTES,
+        description="Bytes of a document of which a coding leaves three quarters, up to 1 GiB.",
+    )
+    changed: Literal["one block"] = Field(
+        default="one block", description="How a revision differs from its parent: in one block in the middle."
+    )
+    changed_bytes: Size | None = Field(
+        default=None,
+        ge=MIN_CHANGED_BYTES,
+        description="Bytes of that block. Default: 64 KiB, less in a document that is too small for it.",
+    )
+    encoding: Literal["gzip", "br", "zstd", "deflate", "identity"] | None = Field(
+        default=None,
+        description="Content coding that is used if the client accepts it; `identity` compresses for no client.",
+    )
+    force: bool = Field(default=False, description="Whether `encoding` is used even if the client does not accept it.")
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if self.size is None and self.bomb is None and self.encoding is None:
+        sizes = [name for name in ("size", "bomb", "incompressible") if getattr(self, name) is not None]
+        if not sizes and self.encoding is None:
             raise PydanticCustomError(
                 "body_form", "body without effect", {"hint": "give size, bomb, encoding or several of them"}
             )
-        if self.size is not None and self.bomb is not None:
-            raise PydanticCustomError("body_form", "both size and bomb", {"hint": "bomb is the size of its document"})
+        if len(sizes) > 1:
+            hint = f"{sizes[-1]} is the size of its document"
+            raise PydanticCustomError("body_form", f"both {' and '.join(sizes)}", {"hint": hint})
         if self.force and self.encoding in {None, "identity"}:
             raise PydanticCustomError("body_form", "force without a coding", {"hint": "add encoding, such as br"})
         if self.changed_bytes is not None:
@@ -59,10 +87,12 @@ class BodyChange(Strict):
         """Whether it asks for a content coding."""
         return self.encoding not in {None, "identity"}
 
-    def document(self, size_bytes: int | None) -> Block | Bomb | None:
-        """What stands in place of the revision's document, of `size_bytes` unless it is a bomb; None for nothing."""
+    def document(self, size_bytes: int | None) -> Shape | None:
+        """What stands in place of the revision's document, of `size_bytes` or its own size; None for nothing."""
         if self.bomb is not None:
             return Bomb(self.bomb)
+        if self.incompressible is not None:
+            return Noise(self.incompressible)
         if size_bytes is None:
             return None
         return Block(size_bytes, min(self.changed_bytes or DEFAULT_CHANGED_BYTES, most_changed_bytes(size_bytes)))
@@ -108,10 +138,11 @@ def coding(plan: Plan, accepts: Callable[[str], bool]) -> Coding | None:
 FAULT = Fault(
     name="body",
     group="body",
-    summary="a document of an exact or drawn size, one that compresses to nothing, or another content coding",
+    summary="a document of an exact or drawn size, one that compresses to nothing or not, or another coding",
     docs=(
         "a document of exactly that size, 0 to 1 GiB, or of a drawn one (`{p50: 20KiB, p99: 1MiB}`); it differs from "
-        "its parent in `changed_bytes`. `bomb: 1GiB` compresses to next to nothing. `encoding`: `gzip`, `br`, `zstd`, "
+        "its parent in `changed_bytes`. `bomb: 1GiB` compresses to next to nothing, "
+        "`incompressible: 20MiB` hardly at all. `encoding`: `gzip`, `br`, `zstd`, "
         "`deflate`, `identity`, where the client accepts it or by `force`"
     ),
     takes=BodyChange,

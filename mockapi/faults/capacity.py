@@ -24,9 +24,13 @@ class Capacity(Strict):
     The queue is as long as it has to be, or holds at most `queue`; who finds it full gets `overflow` at once.
     """
 
-    parses: int = Field(ge=1, strict=True)
-    queue: int | None = Field(default=None, ge=0, strict=True)
-    overflow: Literal[503, 429] = 503
+    parses: int = Field(
+        ge=1, strict=True, description="Number of renders that may be under way at once; more wait in a queue."
+    )
+    queue: int | None = Field(
+        default=None, ge=0, strict=True, description="Number of requests that may wait. Default: without a bound."
+    )
+    overflow: Literal[503, 429] = Field(default=503, description="HTTP status for a request that finds the queue full.")
 
 
 def apply(plan: Plan, capacity: Capacity, draw: Draw) -> Plan:  # noqa: ARG001 - the pool has the rule's figures

@@ -15,7 +15,11 @@ from mockapi.values.strict import Strict
 class Charset(Strict):
     """What the parameter of the header `says`; `none` takes it away."""
 
-    says: str = Field(pattern=r"^[A-Za-z0-9_.:-]+$", max_length=40)
+    says: str = Field(
+        pattern=r"^[A-Za-z0-9_.:-]+$",
+        max_length=40,
+        description="Value of the `charset` parameter; `none` takes the parameter away.",
+    )
 
 
 def apply(plan: Plan, charset: Charset, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn

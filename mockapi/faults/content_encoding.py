@@ -15,7 +15,11 @@ from mockapi.values.strict import Strict
 class ContentEncoding(Strict):
     """What the header `says`: a known coding or any other word."""
 
-    says: str = Field(pattern=r"^[A-Za-z0-9_-]+$", max_length=40)
+    says: str = Field(
+        pattern=r"^[A-Za-z0-9_-]+$",
+        max_length=40,
+        description="Value of `Content-Encoding`: a known coding or any other word.",
+    )
 
 
 def apply(plan: Plan, encoding: ContentEncoding, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn

@@ -26,8 +26,14 @@ from mockapi.values.strict import Strict
 class ContentLength(Strict):
     """What the header `says`, or by how many bytes it is `off_by`: above 0 too large, below too small."""
 
-    says: Literal["compressed", "decoded", "absent", "negative"] | None = None
-    off_by: int | None = Field(default=None, strict=True)
+    says: Literal["compressed", "decoded", "absent", "negative"] | None = Field(
+        default=None,
+        description="Value of `Content-Length`: the length as compressed, as decoded, a negative one, or no "
+        "header at all.",
+    )
+    off_by: int | None = Field(
+        default=None, strict=True, description="Bytes by which the header is wrong: too large above 0, too small below."
+    )
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:

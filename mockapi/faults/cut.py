@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from mockapi.delivery.delivery import HALF, BytePlace, Ending
@@ -13,13 +13,18 @@ from mockapi.values.strict import Strict
 
 
 class Cut(Strict):
-    """The place: nothing of the answer, a part of the headers, the headers, or a part of the body has left by then.
+    """The place: nothing of the answer, a part of the headers, the headers, or a part of the body is sent by then.
 
     `after` says how much of the headers or of the body, in bytes on the wire or as a share (default: half).
     """
 
-    at: Literal["before headers", "in headers", "before body", "in body"] = "before headers"
-    after: After | None = None
+    at: Literal["before headers", "in headers", "before body", "in body"] = Field(
+        default="before headers", description="How much of the answer has been sent when the connection ends."
+    )
+    after: After | None = Field(
+        default=None,
+        description="Bytes on the wire, or share, of the headers or the body that are sent by then. Default: half.",
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -8,6 +8,8 @@ latency, and depends on time.
 from dataclasses import replace
 from datetime import timedelta
 
+from pydantic import Field
+
 from located_config.duration import Duration, PositiveDuration
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
@@ -16,15 +18,15 @@ from mockapi.values.strict import Strict
 
 
 class Degradation(Strict):
-    """A ramp of latency."""
+    """Latency that grows evenly from 0 to `adds`, and stays there."""
 
-    adds: PositiveDuration
-    over: PositiveDuration
-    after: Duration = timedelta(0)
+    adds: PositiveDuration = Field(description="Latency that is added at the end of the ramp.")
+    over: PositiveDuration = Field(description="Time that the ramp takes.")
+    after: Duration = Field(default=timedelta(0), description="Time before the ramp begins.")
 
 
 def apply(plan: Plan, ramp: Degradation, draw: Draw) -> Plan:
-    """Adds to the wait."""
+    """Adds to the latency of the request; an answer that never comes stays away."""
     if plan.latency is None:
         return plan
     way = (draw.age_s - ramp.after.total_seconds()) / ramp.over.total_seconds()

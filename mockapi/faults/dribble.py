@@ -18,8 +18,8 @@ from mockapi.values.strict import Strict
 class Dribble(Strict):
     """`bytes` bytes of the body, `every` interval, the first at once; the last piece may be shorter."""
 
-    bytes: Size = Field(ge=1)
-    every: PositiveDuration
+    bytes: Size = Field(ge=1, description="Bytes of each piece of the body; the last one may be shorter.")
+    every: PositiveDuration = Field(description="Time between two pieces; the first is sent at once.")
 
 
 def apply(plan: Plan, dribble: Dribble, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn

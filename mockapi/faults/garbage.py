@@ -19,8 +19,10 @@ from mockapi.values.strict import Strict
 class Garbage(Strict):
     """`bytes` bytes in place of the whole answer, or after its headers in place of the body."""
 
-    at: Literal["before headers", "after headers"] = "before headers"
-    bytes: Size = Field(default=512, ge=1, le=1 << 20)
+    at: Literal["before headers", "after headers"] = Field(
+        default="before headers", description="Whether the bytes replace the whole answer or its body alone."
+    )
+    bytes: Size = Field(default=512, ge=1, le=1 << 20, description="Number of random bytes.")
 
 
 def apply(plan: Plan, garbage: Garbage, draw: Draw) -> Plan:

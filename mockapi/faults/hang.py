@@ -1,7 +1,7 @@
 """Hang: the request is read and never answered, and nothing more is read from its connection.
 
-It lasts until the client leaves or the rule is no longer effective; then the connection is closed. The wiki behind has
-no part in it, so no parse begins.
+It lasts until the client disconnects or the rule is no longer effective; then the connection is closed. The wiki behind
+has no part in it, so no parse begins.
 """
 
 from dataclasses import replace

@@ -7,7 +7,7 @@ like.
 from dataclasses import replace
 from typing import Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from mockapi.catalog import HiddenPart
@@ -20,8 +20,8 @@ from mockapi.values.strict import Strict
 class HiddenFault(Strict):
     """`parts`, at least one of them; `suppressed` hides them from administrators too."""
 
-    parts: tuple[HiddenPart, ...]
-    suppressed: bool = False
+    parts: tuple[HiddenPart, ...] = Field(description="Parts of the revision that are hidden, at least one, each once.")
+    suppressed: bool = Field(default=False, description="Whether they are hidden from administrators too.")
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:

@@ -22,8 +22,8 @@ from mockapi.values.strict import Strict
 class InvalidUtf8(Strict):
     """`bytes` bytes in a row, `at` a place of the document (default: its middle)."""
 
-    bytes: int = Field(ge=1, le=1 << 20, strict=True)
-    at: After = HALF
+    bytes: int = Field(ge=1, le=1 << 20, strict=True, description="Number of invalid bytes in a row.")
+    at: After = Field(default=HALF, description="Where in the document they stand, in bytes or as a share.")
 
 
 def apply(plan: Plan, invalid: InvalidUtf8, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn

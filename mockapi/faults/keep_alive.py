@@ -22,8 +22,10 @@ class KeepAliveEnd(Strict):
     one's `Connection: close`.
     """
 
-    requests: int = Field(ge=1, strict=True)
-    announce: bool = False
+    requests: int = Field(
+        ge=1, strict=True, description="Number of requests that a connection carries in all before it ends."
+    )
+    announce: bool = Field(default=False, description="Whether the last answer says so with `Connection: close`.")
 
 
 def apply(plan: Plan, end: KeepAliveEnd, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn

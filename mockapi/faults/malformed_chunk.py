@@ -5,6 +5,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Annotated, Final, Literal
 
+from pydantic import Field
+
 from mockapi.delivery.delivery import HALF, BytePlace, Ending
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
@@ -30,8 +32,12 @@ class MalformedChunk(Strict):
     line ends after its data. It comes `after` so much of the body (default: half).
     """
 
-    how: Literal["not hex", "negative", "huge", "short", "no line end"] = "not hex"
-    after: After = HALF
+    how: Literal["not hex", "negative", "huge", "short", "no line end"] = Field(
+        default="not hex",
+        description="What is wrong: the size is not hexadecimal, negative or beyond 64 bits; the data is "
+        "shorter than its size; no line ends after it.",
+    )
+    after: After = Field(default=HALF, description="Where in the body it comes, in bytes or as a share.")
 
 
 def apply(plan: Plan, chunk: MalformedChunk, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn

@@ -12,7 +12,7 @@ from mockapi.plan import Plan
 
 
 def apply(plan: Plan, on: Literal[True], draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn
-    """Takes the revision away."""
+    """The wiki then answers as for a revision that it does not know."""
     return replace(plan, state=replace(plan.state, missing=on))
 
 

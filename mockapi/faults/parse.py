@@ -1,7 +1,7 @@
 """Parse: how long a render holds the wiki's parser.
 
 Only what renders a page parses: an error, a rule's or the wiki's own, takes no time of the parser. Nothing stops a
-parse that has come in, neither a client that leaves nor a proxy that gives up. Where no capacity bounds them, any
+parse that has come in, neither a client that disconnects nor a proxy that gives up. Where no capacity bounds them, any
 number goes on at once, and the parse is simply time that the answer takes.
 """
 
@@ -23,7 +23,7 @@ FAULT = Fault(
     name="parse",
     group="upstream",
     summary="how long a render holds the wiki's parser",
-    docs="a time for which a render holds the parser. Errors do not parse; a parse goes on when its client leaves",
+    docs="a time for which a render holds the parser. Errors do not parse; a parse goes on when its client disconnects",
     takes=FiniteTime,
     example={"p50": "40ms", "p99": "10s"},
     apply=apply,

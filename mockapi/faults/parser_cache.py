@@ -1,7 +1,7 @@
 """Parser cache: the first fetch of a revision parses, which `parse` makes slow; later ones find it rendered.
 
-A render is there once its parse is through, also when its client has left by then. The cache is a state of the wiki
-and lasts until the mock gets another state. Which request comes first is a matter of order.
+A render is there once its parse is through, also when its client has disconnected by then. The cache is a state of the
+wiki and lasts until the mock gets another state. Which request comes first is a matter of order.
 """
 
 from dataclasses import replace
@@ -13,7 +13,7 @@ from mockapi.plan import Plan
 
 
 def apply(plan: Plan, on: Literal[True], draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn
-    """Switches the cache on for this request."""
+    """A revision that was rendered before takes no parse."""
     return replace(plan, parser_cache=on)
 
 

@@ -23,9 +23,15 @@ TOO_MANY = 429
 class RateLimit(Strict):
     """`rate` as requests a time (`20/s`, `200/m`, `1000/h`); by `client` each address has a bucket of its own."""
 
-    rate: Rate
-    burst: int = Field(default=1, ge=1, strict=True)
-    by: Literal["all", "client"] = "all"
+    rate: Rate = Field(
+        description="Number of requests a second, minute or hour that are answered: `20/s`, `200/m`, `1000/h`."
+    )
+    burst: int = Field(
+        default=1, ge=1, strict=True, description="Number of requests that may come at once after a pause."
+    )
+    by: Literal["all", "client"] = Field(
+        default="all", description="Whether all clients share one limit, or each address has its own."
+    )
 
 
 def apply(plan: Plan, limit: RateLimit, draw: Draw) -> Plan:

@@ -21,7 +21,11 @@ from mockapi.values.strict import Strict
 class Refuse(Strict):
     """No client can connect `for` this time, or until the rule's ttl is over; with both until the first of the two."""
 
-    for_: PositiveDuration | None = Field(default=None, alias="for")
+    for_: PositiveDuration | None = Field(
+        default=None,
+        alias="for",
+        description="Time for which no client can connect. Default: until the `ttl` of the rule is over.",
+    )
 
 
 def apply(plan: Plan, refuse: Refuse, draw: Draw) -> Plan:  # noqa: ARG001 - a request that came in was not refused

@@ -18,10 +18,14 @@ from mockapi.values.strict import Strict
 
 
 class ReplicaLag(Strict):
-    """One of the two."""
+    """How long a new revision stays unknown: either `attempts` or `for`, never both."""
 
-    attempts: int | None = Field(default=None, ge=1, strict=True)
-    for_: PositiveDuration | None = Field(default=None, alias="for")
+    attempts: int | None = Field(
+        default=None, ge=1, strict=True, description="Number of first attempts for which the revision is not known yet."
+    )
+    for_: PositiveDuration | None = Field(
+        default=None, alias="for", description="Time from the first request on for which the revision is not known yet."
+    )
 
     @model_validator(mode="after")
     def _one(self) -> Self:

@@ -11,6 +11,7 @@ class Slot:
     reason: str
 
 
+ANSWER: Final = Slot("a request has one answer")
 ENDING: Final = Slot("an answer ends in one way")
 PACE: Final = Slot("a body has one pace")
 LENGTH: Final = Slot("a chunked body has no Content-Length")

@@ -13,6 +13,7 @@ from pydantic_core import PydanticCustomError
 from located_config.duration import Duration
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
+from mockapi.faults.slots import ANSWER
 from mockapi.plan import Plan, StatusAnswer
 from mockapi.values.short_form import spelled_out
 from mockapi.values.strict import Strict
@@ -24,10 +25,17 @@ class Status(Strict):
     or the date of then.
     """
 
-    code: int = Field(ge=400, le=599)
-    body: str | None = None
-    retry_after: Duration | None = None
-    retry_after_as: Literal["seconds", "date"] = "seconds"
+    code: int = Field(ge=400, le=599, description="HTTP status of the answer.")
+    body: str | None = Field(
+        default=None,
+        description="Text of the answer. Default: the words of the part that gives such an answer in production.",
+    )
+    retry_after: Duration | None = Field(
+        default=None, description="Time after which the client may try again, sent as `Retry-After`; whole seconds."
+    )
+    retry_after_as: Literal["seconds", "date"] = Field(
+        default="seconds", description="Whether `Retry-After` has a number of seconds or a date."
+    )
 
     @model_validator(mode="after")
     def _whole_seconds(self) -> Self:
@@ -55,4 +63,5 @@ FAULT = Fault(
     takes=Annotated[Status, spelled_out("code", int | Status)],
     example=504,
     apply=apply,
+    claims=(ANSWER,),
 )

@@ -7,6 +7,8 @@ last chunk. The connection ends with FIN, as from a server that believes it is d
 from dataclasses import replace
 from typing import Annotated, Literal
 
+from pydantic import Field
+
 from mockapi.delivery.delivery import BytePlace, Ending
 from mockapi.draws import Draw
 from mockapi.faults.fault import Fault
@@ -20,9 +22,14 @@ from mockapi.values.strict import Strict
 class Truncate(Strict):
     """`after` counts bytes as sent, content coding included. A shorter body goes out whole first."""
 
-    after: After
-    end: Literal["fin", "reset"] = "fin"
-    length: Literal["promised", "chunked"] = "promised"
+    after: After = Field(description="Bytes as sent, or share of the body, after which it ends.")
+    end: Literal["fin", "reset"] = Field(
+        default="fin", description="How the connection ends: in order with FIN, or abruptly with RST."
+    )
+    length: Literal["promised", "chunked"] = Field(
+        default="promised",
+        description="Whether `Content-Length` states the full length, or the body is chunked and has none.",
+    )
 
 
 def apply(plan: Plan, truncate: Truncate, draw: Draw) -> Plan:  # noqa: ARG001 - nothing is drawn

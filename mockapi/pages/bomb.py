@@ -29,7 +29,7 @@ class Bomb:
 
 
 def bomb_parts(located: Located, bomb: Bomb) -> Iterator[bytes]:
-    """The document from its start."""
+    """Exactly `size_bytes`, nearly all of it zeros, which a content coding shrinks to next to nothing."""
     framed = bomb.size_bytes >= _FRAME_BYTES
     if framed:
         yield _HEAD.format(located.revision.rev_id).encode()

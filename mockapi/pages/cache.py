@@ -19,7 +19,7 @@ class ByteLru(Generic[Value]):
         self.held_bytes = 0
 
     def get(self, key: Hashable) -> Value | None:
-        """The value, which counts as used now."""
+        """None for a value that was never kept or had to go; the one found counts as used last."""
         found = self._values.get(key)
         if found is None:
             return None

@@ -2,7 +2,7 @@
 
 no shape ─┬─ generated ──> article ─┬─ flavour ──> bytes
           └─ given text ──> given ──┘
-Block, Bomb ─────────────────────────────────────> bytes of an exact size, in the flavour `view` always
+Block, Bomb, Noise ──────────────────────────────> bytes of an exact size, in the flavour `view` always
 """
 
 from collections.abc import Hashable, Iterator
@@ -15,12 +15,13 @@ from mockapi.pages.block import Block, block_parts
 from mockapi.pages.bomb import Bomb, bomb_parts
 from mockapi.pages.flavor import Flavor, flavored
 from mockapi.pages.given import render_given
+from mockapi.pages.noise import Noise, noise_parts
 from mockapi.pages.outline import MAX_BYTES
 from mockapi.pages.pieces import even
 from mockapi.wiki.located import Located
 from mockapi.wiki.wiki import Wiki
 
-Shape = Block | Bomb
+Shape = Block | Bomb | Noise
 """A document of an exact size, in the place of the revision's own."""
 
 _WORK_A_CHARACTER: Final = 64  # given text takes longer to render than a generated article of that length
@@ -59,7 +60,7 @@ class Document:
         return MAX_BYTES if text is None else len(text) * _WORK_A_CHARACTER
 
     def pieces(self) -> Iterator[bytes]:
-        """It from the start, in even pieces."""
+        """Pieces of the same size but for the last; each call makes the document anew."""
         return even(self._parts())
 
     def _parts(self) -> Iterator[bytes]:
@@ -68,6 +69,8 @@ class Document:
                 yield from block_parts(self.seed, self.located, block)
             case Bomb() as bomb:
                 yield from bomb_parts(self.located, bomb)
+            case Noise() as noise:
+                yield from noise_parts(self.seed, self.located, noise)
             case None:
                 yield flavored(self._own(), self.flavor)
 

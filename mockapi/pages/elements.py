@@ -48,7 +48,7 @@ class Bits:
         return taken
 
     def of(self, items: tuple[str, ...]) -> str:
-        """One of `items`."""
+        """One of `items`, all equally likely."""
         return items[self.below(len(items))]
 
 
@@ -60,12 +60,12 @@ def element_id(counter: int) -> str:
 
 
 def has_reference(shape: int) -> bool:
-    """Whether the element of this shape cites something."""
+    """One paragraph in ten does, by the bits of its shape; other elements do not."""
     return kind(shape) is paragraph and Bits(shape >> 8).below(10) == 0
 
 
 def link(place: Place, part: int, topic: str) -> str:
-    """A link to another page."""
+    """To another page of the wiki, marked up as Parsoid does."""
     href = topic.replace(" ", "_")
     return f'<a rel="mw:WikiLink" href="./{href}" title="{topic}" id="{place.id(part)}">{topic}</a>'
 
@@ -95,12 +95,12 @@ def note(place: Place, text: Bits, prose: Prose) -> str:
 
 
 def note_url(index: int) -> str:
-    """What the reference of the element links to."""
+    """The target of the reference's external link, on example.org; indexes count from 0."""
     return f"https://example.org/{index + 1}"
 
 
 def note_words(text: Bits, prose: Prose) -> str:
-    """What the link is called."""
+    """The text of the reference's external link."""
     return text.of(prose.topics)
 
 
@@ -117,18 +117,18 @@ def paragraph_words(text: Bits, prose: Prose) -> tuple[str, str, str]:
 
 
 def bullets(place: Place, text: Bits, prose: Prose) -> str:
-    """A list of two links."""
+    """A list of two items, each a link."""
     one, two = pair_words(text, prose)
     return f'<ul id="{place.id(0)}"><li>{link(place, 1, one)}</li><li>{link(place, 2, two)}</li></ul>'
 
 
 def pair_words(text: Bits, prose: Prose) -> tuple[str, str]:
-    """Two topics."""
+    """Two topics, which may be the same."""
     return text.of(prose.topics), text.of(prose.topics)
 
 
 def figure(place: Place, text: Bits, prose: Prose) -> str:
-    """A picture with its caption."""
+    """A picture with a caption, marked up as Parsoid does."""
     topic, caption = figure_words(text, prose)
     file = f"./File:{topic.replace(' ', '_')}.jpg"
     return (
@@ -145,7 +145,7 @@ def figure_words(text: Bits, prose: Prose) -> tuple[str, str]:
 
 
 def infobox(place: Place, text: Bits, prose: Prose) -> str:
-    """A table that a template made."""
+    """A table with the `data-mw` of the template call that it stands for."""
     name, value = pair_words(text, prose)
     parts = {
         "template": {

@@ -27,7 +27,7 @@ _LINES_A_PIECE: Final = 2048  # divides 4096, so that all lines of a piece have 
 
 
 def line_count(total_bytes: int) -> int:
-    """How many lines `lines` writes."""
+    """One a `LINE_BYTES`, and at least one."""
     return max(1, total_bytes // LINE_BYTES)
 
 

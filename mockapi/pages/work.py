@@ -33,7 +33,7 @@ class SharedWork:
             task = asyncio.create_task(self._in_thread(make))
             self._under_way[key] = task
             task.add_done_callback(lambda _: self._under_way.pop(key, None))
-        # A client that leaves must not take the result away from the others.
+        # A client that disconnects must not take the result away from the others.
         return await asyncio.shield(task)
 
     async def _in_thread(self, make: Make) -> bytes:

@@ -78,12 +78,12 @@ class Gateway:
 
     @property
     def key(self) -> str:
-        """That of the wiki's answer."""
+        """The wiki's: draws are the same with and without the gateway."""
         return self.endpoint.key
 
     @property
     def renders(self) -> bool:
-        """As the wiki's answer."""
+        """The wiki's: the gateway renders nothing itself."""
         return self.endpoint.renders
 
     def status_reply(self, status: StatusAnswer, request_id: str) -> Reply:

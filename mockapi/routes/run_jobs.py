@@ -12,8 +12,8 @@ from mockapi.plan import StatusAnswer
 from mockapi.reply import Reply
 from mockapi.request import Request
 from mockapi.routes import status as statuses
+from mockapi.routes.action.answer_headers import LONG_AGO, NO_SNIFF, PRIVATE, end_of_head, id_header
 from mockapi.routes.action.form import Form, read_form
-from mockapi.routes.action.head import LONG_AGO, NO_SNIFF, PRIVATE, end_of_head, id_header
 from mockapi.routes.endpoint import Context
 from mockapi.rules.target import Target
 
@@ -28,7 +28,7 @@ _NEEDED: Final = ("tasks", "signature", "sigexpiry")
 
 @dataclass(frozen=True, slots=True)
 class RunJobs:
-    """A request for the special page."""
+    """A request for `Special:RunJobs`; there never is a job to run."""
 
     form: Form
     targets: tuple[Target, ...]
@@ -47,7 +47,7 @@ class RunJobs:
         return cls(form, (Target(wiki=wiki.name if wiki else None),))
 
     def status_reply(self, status: StatusAnswer, request_id: str) -> Reply:
-        """As the REST API says it."""
+        """Without words of a resource: it has none."""
         return statuses.reply(status, request_id)
 
     async def reply(self, context: Context) -> Reply:

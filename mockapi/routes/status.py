@@ -1,7 +1,7 @@
 """A status that a rule wants, in the words of who gives such an answer in production.
 
 Envoy speaks for 502, 503 and 504 (plain text, `server: envoy`), the gateway for 429, MediaWiki's REST API (JSON) for
-the rest, unless a route has words of its own. A `body` replaces the words and is then plain text.
+the rest, unless a route has words of its own. A `body` replaces the words.
 """
 
 from collections.abc import Callable
@@ -30,6 +30,9 @@ _GATEWAY_LIMIT: Final = (
 _GATEWAY_RETRY_AFTER: Final = timedelta(seconds=60)
 
 _MEDIAWIKI: Final[dict[int, Callable[[str], Reply]]] = {
+    400: lambda request_id: rest_error(
+        400, "rest-html-backend-error", "Unable to fetch Parsoid HTML: invalid request", request_id
+    ),
     413: lambda request_id: rest_error(
         413,
         "rest-resource-limit-exceeded",
@@ -71,7 +74,7 @@ def overflow(code: int, request_id: str) -> Reply:
 def _words(status: StatusAnswer, request_id: str) -> Reply:
     if status.body is not None:
         server = b"envoy" if status.code in _ENVOY else None
-        return _plain(status.code, status.body, server=server)
+        return _plain(status.code, status.body, server=server, content_type=status.content_type)
     if status.code in _ENVOY:
         return _plain(status.code, _ENVOY[status.code], server=b"envoy")
     if status.code == 429:
@@ -81,7 +84,7 @@ def _words(status: StatusAnswer, request_id: str) -> Reply:
     return rest_status(status.code, request_id)
 
 
-def _plain(code: int, words: str, *, server: bytes | None = None) -> Reply:
+def _plain(code: int, words: str, *, server: bytes | None = None, content_type: str = "text/plain") -> Reply:
     body = words.encode()
-    headers = ((b"content-length", str(len(body)).encode()), (b"content-type", b"text/plain"))
+    headers = ((b"content-length", str(len(body)).encode()), (b"content-type", content_type.encode()))
     return Reply.of(code, headers + (((b"server", server),) if server else ()), body)

@@ -19,7 +19,7 @@ ROUTES: Final[Sequence[Match]] = (ActionApi.match, RunJobs.match, Restbase.match
 
 
 def find(request: Request, world: "World") -> Endpoint:
-    """The endpoint of a request; there always is one."""
+    """Never None: what no route takes goes to the REST API, which answers 404."""
     if not request.raw_path.startswith(REST_ROOT):
         for match in ROUTES:
             endpoint = match(request, world)

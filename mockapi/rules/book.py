@@ -18,16 +18,16 @@ Phase = Literal["effective", "switched off", "expired", "spent"]
 
 @dataclass(frozen=True, slots=True)
 class RuleStatus:
-    """A rule and how it stands. `ttl_left_s` and `times_left` are None where the rule has no such end; `matched` counts
-    the requests that fit its `when`, apart from `nth`, and `fired` those that met its faults.
+    """A rule and how it stands. `ttl_remaining_s` and `times_remaining` are None where the rule has no such end;
+    `matched` counts the requests that fit its `when`, apart from `nth`, and `fired` those that met its faults.
     """
 
     rule: Rule
     phase: Phase
     matched: int
     fired: int
-    ttl_left_s: float | None
-    times_left: int | None
+    ttl_remaining_s: float | None
+    times_remaining: int | None
 
 
 class _Entry:
@@ -94,7 +94,7 @@ class RuleBook:
         return at_s if entry is None else at_s - entry.from_s
 
     def statuses(self) -> tuple[RuleStatus, ...]:
-        """How each rule stands, in their order."""
+        """A status for each rule, also for those that are switched off, spent or expired; in the rules' order."""
         now_s = self._monotonic()
         return tuple(_status(entry, now_s) for entry in self._entries.values())
 
@@ -167,7 +167,7 @@ class RuleBook:
         self._arm()
 
     def close(self) -> None:
-        """Ends the timers."""
+        """Cancels the timers of rules with a `ttl`; `begin` starts them again."""
         self._begun = False
         for entry in self._entries.values():
             _stop(entry)
@@ -188,8 +188,8 @@ class RuleBook:
             return
         for entry in self._entries.values():
             if entry.rule.ttl is not None and entry.timer is None:
-                left_s = entry.since_s + entry.rule.ttl.total_seconds() - self._monotonic()
-                entry.timer = self._later(max(0.0, left_s), self._end_of_ttl)
+                remaining_s = entry.since_s + entry.rule.ttl.total_seconds() - self._monotonic()
+                entry.timer = self._later(max(0.0, remaining_s), self._end_of_ttl)
 
     def _end_of_ttl(self) -> None:
         self._changed(self.effective)
@@ -203,6 +203,6 @@ def _stop(entry: _Entry) -> None:
 
 def _status(entry: _Entry, now_s: float) -> RuleStatus:
     rule = entry.rule
-    ttl_left_s = None if rule.ttl is None else max(0.0, entry.since_s + rule.ttl.total_seconds() - now_s)
-    times_left = None if rule.times is None else max(0, rule.times - entry.fired)
-    return RuleStatus(rule, entry.phase(now_s), entry.matched, entry.fired, ttl_left_s, times_left)
+    ttl_remaining_s = None if rule.ttl is None else max(0.0, entry.since_s + rule.ttl.total_seconds() - now_s)
+    times_remaining = None if rule.times is None else max(0, rule.times - entry.fired)
+    return RuleStatus(rule, entry.phase(now_s), entry.matched, entry.fired, ttl_remaining_s, times_remaining)

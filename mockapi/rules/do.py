@@ -28,7 +28,7 @@ class Do(Strict):
         return cast(P | None, getattr(self, fault.name))
 
     def has(self, fault: Fault[Any]) -> bool:
-        """Whether `fault` is one of the rule's."""
+        """Whether the rule gives `fault`, also with a parameter that is false."""
         return getattr(self, fault.name) is not None
 
     def given(self) -> Iterator[tuple[Fault[Any], Any]]:

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mockapi.app import create_app
 from mockapi.control.access import LOOPBACK, Access
-from mockapi.control.app import is_control
+from mockapi.control.control_app import is_control
 from mockapi.errors import AddressError
 from mockapi.serving.listeners import BACKLOG, Listeners
 from mockapi.serving.refusal_watch import RefusalWatch

@@ -32,13 +32,13 @@ class Load:
         self._max_queued = 0
 
     def began(self) -> None:
-        """A parse took a slot."""
+        """A parse took a slot; it counts in the `whole` too."""
         self._busy += 1
         if self._whole is not None:
             self._whole.began()
 
     def ended(self, seconds: float, *, awaited: bool) -> None:
-        """A parse is through."""
+        """A parse of `seconds` gave its slot back; not `awaited` is one whose client had disconnected."""
         self._busy -= 1
         self._parses += 1
         self._abandoned += not awaited
@@ -53,17 +53,17 @@ class Load:
             self._whole.stopped()
 
     def queued(self) -> None:
-        """A parse queues."""
+        """A parse found no free slot and queues."""
         self._queued += 1
         self._max_queued = max(self._max_queued, self._queued)
         if self._whole is not None:
             self._whole.queued()
 
-    def left_queue(self) -> None:
-        """A parse queues no more."""
+    def dequeued(self) -> None:
+        """A parse got a slot, or its client stopped waiting."""
         self._queued -= 1
         if self._whole is not None:
-            self._whole.left_queue()
+            self._whole.dequeued()
 
     def forget(self) -> None:
         """Begins to count anew, the whole does not; what is busy or queued stays so."""
@@ -72,7 +72,7 @@ class Load:
         self._max_queued = self._queued
 
     def counts(self) -> UpstreamCounts:
-        """The figures now."""
+        """A copy as of now; `parse_s` are seconds of all parses together."""
         return UpstreamCounts(
             busy=self._busy,
             queued=self._queued,

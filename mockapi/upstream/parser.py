@@ -39,7 +39,7 @@ class Parser:
         return pool.begin(seconds, finished)
 
     def counts(self) -> UpstreamCounts:
-        """The load of all pools."""
+        """Over all pools, the one without a bound included."""
         return self._load.counts()
 
     def loads(self) -> dict[str, UpstreamCounts]:
@@ -47,7 +47,7 @@ class Parser:
         return {name: pool.load.counts() for name, pool in {"": self._unbounded, **self._pools}.items()}
 
     def forget(self) -> None:
-        """Begins to count anew."""
+        """Sets counts to 0; parses that are under way go on and count as busy."""
         for load in (self._load, self._unbounded.load, *(pool.load for pool in self._pools.values())):
             load.forget()
 

@@ -22,7 +22,7 @@ class ParserCache:
         return True
 
     def put(self, render: Hashable) -> None:
-        """Keeps `render`."""
+        """Call it when the parse has finished; the render used longest ago makes room."""
         self._rendered[render] = None
         self._rendered.move_to_end(render)
         if len(self._rendered) > self._limit:

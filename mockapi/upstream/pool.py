@@ -89,7 +89,7 @@ class Pool:
         timer = self._running.pop(parse, None)
         if timer is None:
             self._queue.remove(parse)
-            self.load.left_queue()
+            self.load.dequeued()
         else:
             timer.cancel()
             self.load.stopped()
@@ -108,7 +108,7 @@ class Pool:
     def _start_queued(self, free_s: float) -> None:
         """Fills the slots, which are free since `free_s`."""
         while self._queue and self._has_room():
-            self.load.left_queue()
+            self.load.dequeued()
             parse = self._queue.popleft()
             self._start(parse, max(free_s, parse.since_s))
 

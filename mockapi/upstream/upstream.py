@@ -11,7 +11,7 @@ from mockapi.upstream.replicas import Replicas
 
 
 class Upstream:
-    """Of one world."""
+    """What answers of one world wait for: its parser, parser cache, replicas and rate limits."""
 
     def __init__(self, monotonic: Callable[[], float], later: Later) -> None:
         self.parser = Parser(monotonic, later)

@@ -20,8 +20,8 @@ _BOUNDS = Field(ge=MIN_SIZE_BYTES, le=MAX_SIZE_BYTES)
 class UniformSize(Strict):
     """Anything from `from` to `to`, all equally likely."""
 
-    from_: Annotated[Size, _BOUNDS] = Field(alias="from")
-    to: Annotated[Size, _BOUNDS]
+    from_: Annotated[Size, _BOUNDS] = Field(alias="from", description="Smallest size.")
+    to: Annotated[Size, _BOUNDS] = Field(description="Largest size.")
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -33,11 +33,17 @@ class UniformSize(Strict):
 class DrawnSize(Strict):
     """One of: `fixed`; log-normal by `p50` and `p99`, never above `cap`; `uniform`."""
 
-    fixed: Annotated[Size, _BOUNDS] | None = None
-    p50: Annotated[Size, _BOUNDS] | None = None
-    p99: Annotated[Size, _BOUNDS] | None = None
-    cap: Annotated[Size, _BOUNDS] | None = None
-    uniform: UniformSize | None = None
+    fixed: Annotated[Size, _BOUNDS] | None = Field(default=None, description="The same size for every revision.")
+    p50: Annotated[Size, _BOUNDS] | None = Field(
+        default=None, description="Median of a log-normal distribution; goes with `p99`."
+    )
+    p99: Annotated[Size, _BOUNDS] | None = Field(
+        default=None, description="99th percentile of a log-normal distribution; goes with `p50`."
+    )
+    cap: Annotated[Size, _BOUNDS] | None = Field(
+        default=None, description="Largest size that the log-normal distribution may give."
+    )
+    uniform: UniformSize | None = Field(default=None, description="Bounds between which all sizes are equally likely.")
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
@@ -60,7 +66,7 @@ DocumentSize = Annotated[DrawnSize, spelled_out("fixed", Size | DrawnSize)]
 
 
 def drawn_bytes(size: DrawnSize, draw: Draw) -> int:
-    """The length for what the request asks for."""
+    """In bytes. The same for each attempt at the same key."""
     if size.fixed is not None:
         return size.fixed
     u = uniform(draw.seed, draw.rule, draw.key, "size")

@@ -15,8 +15,8 @@ from mockapi.values.strict import Strict
 class Uniform(Strict):
     """Anything from `from` to `to`, all equally likely."""
 
-    from_: Duration = Field(alias="from")
-    to: PositiveDuration
+    from_: Duration = Field(alias="from", description="Shortest time.")
+    to: PositiveDuration = Field(description="Longest time.")
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -28,15 +28,17 @@ class Uniform(Strict):
 class Normal(Strict):
     """The bell curve around `mean`; what would be below 0 is 0."""
 
-    mean: Duration
-    sd: PositiveDuration
+    mean: Duration = Field(description="Mean of the times.")
+    sd: PositiveDuration = Field(description="Standard deviation of the times.")
 
 
 class Bucket(Strict):
     """`count` measured values, above the bucket before (the first: above 0) and up to `up_to`."""
 
-    up_to: PositiveDuration
-    count: int = Field(ge=0, strict=True)
+    up_to: PositiveDuration = Field(
+        description="Longest time of the bucket; the bucket before ends where this one begins, the first begins at 0."
+    )
+    count: int = Field(ge=0, strict=True, description="Number of measured values in the bucket.")
 
 
 _FORMS = ("fixed", "p50", "uniform", "normal", "empirical", "never")
@@ -47,14 +49,22 @@ class DrawnTime(Strict):
     `never`, which is for ever. All but `fixed` and `never` may have a `cap`, which no time exceeds.
     """
 
-    fixed: Duration | None = None
-    p50: PositiveDuration | None = None
-    p99: PositiveDuration | None = None
-    uniform: Uniform | None = None
-    normal: Normal | None = None
-    empirical: tuple[Bucket, ...] | None = None
-    never: Literal[True] | None = None
-    cap: PositiveDuration | None = None
+    fixed: Duration | None = Field(default=None, description="The same time for every request.")
+    p50: PositiveDuration | None = Field(
+        default=None, description="Median of a log-normal distribution; goes with `p99`."
+    )
+    p99: PositiveDuration | None = Field(
+        default=None, description="99th percentile of a log-normal distribution; goes with `p50`."
+    )
+    uniform: Uniform | None = Field(default=None, description="Bounds between which all times are equally likely.")
+    normal: Normal | None = Field(
+        default=None, description="Mean and deviation of a normal distribution; what would be below 0 is 0."
+    )
+    empirical: tuple[Bucket, ...] | None = Field(
+        default=None, description="Histogram of measured times, its buckets in ascending order."
+    )
+    never: Literal[True] | None = Field(default=None, description="Wait until the client disconnects.")
+    cap: PositiveDuration | None = Field(default=None, description="Longest time that a distribution may give.")
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:

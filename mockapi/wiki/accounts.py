@@ -133,7 +133,7 @@ class Accounts:
         return self._keep(replace(fresh, user_id=user.id))
 
     def logout(self, session: Session | None) -> None:
-        """Ends `session`."""
+        """Does nothing for None, a client without a session."""
         if session is not None:
             self._sessions.pop(session.id, None)
 

@@ -29,7 +29,7 @@ class Facts:
 
     @cached_property
     def text(self) -> str:
-        """The source."""
+        """The text that the catalog gives, else one generated from the seed."""
         given = self.located.revision.text
         return generate(self.seed, self.located) if given is None else given
 
@@ -83,7 +83,7 @@ class Facts:
 
 
 def facts(seed: int, located: Located) -> Facts:
-    """What is known about the revision."""
+    """Drawn from the seed where the catalog does not say."""
     by = author(seed, located)
     return Facts(located, seed, by.name, by.id, comment(seed, located), minor(seed, located))
 

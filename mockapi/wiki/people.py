@@ -37,7 +37,7 @@ class Author:
 
 
 def author(seed: int, located: Located) -> Author:
-    """Who made the revision."""
+    """The catalog's user, else one drawn from the seed; some have no account, and an address for a name."""
     given = located.revision.user
     if given is not None:
         given_id = located.revision.user_id

@@ -26,7 +26,7 @@ class EditResult:
 
     @property
     def new(self) -> bool:
-        """Whether the edit made the page."""
+        """True for the first revision of a page."""
         return self.old_rev_id == 0
 
 

@@ -20,12 +20,13 @@ from pipeline.capacity.costs import MEASURED, Costs
 from pipeline.capacity.limits import forecast
 from pipeline.capacity.load import Executors, Load
 from pipeline.capacity.sizing import plan as plan_for
-from pipeline.config import PipelineConfig
-from pipeline.config_file import load_config
+from pipeline.config.config_file import load_config
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.driver.spark_slots import main_slots
 from pipeline.errors import RefusedError
+from pipeline.jobs.names import JOB_DEFAULTS
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.number import Number
-from pipeline.spark_slots import main_slots
 
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 # What has to be there in a configuration, and makes no difference here.
@@ -76,7 +77,7 @@ _RATE, _DURATION = _Quantity("rate", _rate), _Quantity("duration", _seconds)
 _SIZE, _SHARE = _Quantity("size", parse_size), _Quantity("share", parse_share)
 
 
-@click.command()
+@click.command(short_help="Show what a rate needs, or what a configuration reaches.")
 @click.option(
     "--rate",
     type=_RATE,
@@ -188,7 +189,7 @@ def plan(
             raise RefusedError("neither --rate nor --config", hint="--rate 400/s says what that needs")
         config = load_config(config_file) if config_file else PipelineConfig.model_validate(_ANY)
         known = _costs(costs)
-        of_an_event = requests or (2 if config.job == "html-enrichment" else 1)
+        of_an_event = requests or JOB_DEFAULTS[config.job].requests
         load = Load(latency_s, of_an_event, page_bytes, slow_share, slow_latency_s)
         if slow_share and slow_latency_s <= latency_s:
             raise RefusedError("--slow-share without a longer --slow-latency", hint="for example --slow-latency 40s")

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from pipeline.capacity.costs import MIB
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.memory.division import derive
 

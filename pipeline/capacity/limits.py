@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from pipeline.capacity.costs import Costs
 from pipeline.capacity.load import Executors, Load
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.entry import OVERHEAD_BYTES
+from pipeline.driver.spark_slots import main_slots
 from pipeline.fetch.share import of_worker
-from pipeline.spark_slots import main_slots
 
 # What a page change event of usual size counts in the ledger, generously.
 EVENT_BYTES = 4096 + OVERHEAD_BYTES

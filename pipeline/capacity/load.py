@@ -38,8 +38,10 @@ class Executors:
 
     @property
     def all_slots(self) -> int:
+        """Spark slots of the whole job, those of slow rounds included."""
         return self.executors * self.slots
 
     @property
     def all_cores(self) -> float:
+        """Cores of the whole job, a fraction where `cores` is one."""
         return self.executors * self.cores

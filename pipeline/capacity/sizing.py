@@ -21,7 +21,7 @@ from pipeline.capacity.costs import MIB, Costs
 from pipeline.capacity.executor_memory import executors_for, least_memory
 from pipeline.capacity.limits import EVENT_BYTES, Forecast, allowance_s, forecast, is_deferred, round_pages_s
 from pipeline.capacity.load import Executors, Load
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
 
 Settings = dict[str, dict[str, Any]]
@@ -65,6 +65,7 @@ class Sizes:
 
     @property
     def slots(self) -> int:
+        """Spark slots of the whole job: one for each Python worker, one for each round of the slow lane."""
         return self.workers + self.rounds
 
 

@@ -14,8 +14,8 @@ import click
 
 from located_config.duration import format_duration, parse_duration
 from pipeline.claims.orphans import ClaimShelf, Stored, unnamed
-from pipeline.config import PipelineConfig
-from pipeline.config_file import load_config
+from pipeline.config.config_file import load_config
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.files import usable_store

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from pipeline.config import ClaimCheck
+from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops.source import SourceTopic, total
 from pipeline.records.claim_check import BUCKET_HEADER, KEY_HEADER, key_of

@@ -8,7 +8,7 @@ import hashlib
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pipeline.config import ClaimCheck
+from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.consumer.delivery import UnreadableOutputError
 from pipeline.errors import PipelineError
 from pipeline.records.claim_check import Claim, store_client

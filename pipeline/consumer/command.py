@@ -1,48 +1,58 @@
 """`python -m pipeline consume --config FILE`: the output topic as JSON lines; exit 0, 1 something failed, 2 refused.
 
-Reads from the topic's beginning to its present end, or with `--follow` until SIGINT. A line on standard error says at
-the end what was read.
+Reads output and error topic from their beginning to their present end, or with `--follow` until SIGINT. A line on
+standard error says at the end what was read.
 """
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from time import sleep
 
 import click
 
-from pipeline.config_file import load_config
+from pipeline.config.config_file import load_config
+from pipeline.consumer.by_time import PART_BYTES, Stretch, oldest_first
 from pipeline.consumer.claims import Claims
 from pipeline.consumer.consume import Counts, line, once
-from pipeline.consumer.delivery import Delivery, read
-from pipeline.consumer.remembered import Remembered
+from pipeline.consumer.delivery import Delivery, read, read_error
+from pipeline.consumer.seen_events import SeenEvents
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.source import OF_SINK, SourceTopic, opened_topic
+from pipeline.ops.spark_checkpoint import Offsets
 
 _LOOK_S = 0.5
 
 
-@click.command()
+@click.command(short_help="Print the output topic as JSON lines.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file.")
 @click.option(
-    "--follow", is_flag=True, help="Continue with new records until SIGINT. Default: end at the topic's present end."
+    "--follow", is_flag=True, help="Continue with new records until SIGINT. Default: end at the topics' present end."
 )
 @click.option(
     "--remember",
     type=click.IntRange(min=1),
     default=1_000_000,
     show_default=True,
-    help="Number of event ids that are kept to recognise repeats.",
+    help="Number of events, by id and by source position, that are kept to recognise repeats and conflicts.",
 )
 def consume(config_file: Path, remember: int, *, follow: bool) -> None:
-    """Print the output topic as JSON lines: repeats removed, claim checks resolved and verified."""
+    """Print the output topic as JSON lines: repeats removed, claim checks resolved and verified.
+
+    Where an event has an output and an error event, as the upstream answered otherwise to a batch that was repeated
+    after a crash, the first of the two by the time of its record stands. The other is removed; so an output after an
+    error event is not printed. Error events of other jobs in the same topic are passed over. A line on standard error
+    counts at the end what was removed.
+    """
     counts = Counts()
     with exit_codes():
         config = load_config(config_file)
-        with opened_topic(config.sink.bootstrap_servers, config.sink.topic, named_by=OF_SINK) as topic:
+        opened = partial(opened_topic, config.sink.bootstrap_servers, named_by=OF_SINK, fetch_bytes=PART_BYTES)
+        with opened(config.sink.topic) as outputs, opened(config.sink.error_topic) as errors:
             try:
-                found = deliveries(topic, follow=follow)
-                for delivery, value in once(found, Remembered(remember), Claims(config.claim_check).resolve, counts):
+                found = deliveries(outputs, errors, counts, job=config.job, follow=follow)
+                for delivery, value in once(found, SeenEvents(remember), Claims(config.claim_check).resolve, counts):
                     sys.stdout.buffer.write(line(delivery, value) + b"\n")
                     if follow:
                         sys.stdout.buffer.flush()
@@ -50,24 +60,43 @@ def consume(config_file: Path, remember: int, *, follow: bool) -> None:
                 pass
             finally:
                 sys.stdout.buffer.flush()
-                click.echo(
-                    f"{counts.records} records, {counts.claims} claim checks resolved, {counts.repeats} repeats "
-                    f"removed ({counts.differing} with other bytes)",
-                    err=True,
-                )
+                click.echo(str(counts), err=True)
 
 
-def deliveries(topic: SourceTopic, *, follow: bool, sleep: Callable[[float], None] = sleep) -> Iterator[Delivery]:
-    """What the topic holds, from its beginning to its present end or without an end. Raises PipelineError."""
-    bounds = topic.bounds()
-    first = dict(bounds.first)
+def deliveries(
+    outputs: SourceTopic,
+    errors: SourceTopic,
+    counts: Counts,
+    *,
+    job: str,
+    follow: bool,
+    sleep: Callable[[float], None] = sleep,
+) -> Iterator[Delivery]:
+    """What the topics hold of the job, the oldest first, from their beginning to their present end or without an end:
+    then the oldest of what has come since the last look. `counts` has the error events of other jobs, which are left
+    out. Raises PipelineError.
+    """
+    reached: dict[SourceTopic, Offsets] = {outputs: {}, errors: {}}
     while True:
-        for record in topic.records(first, bounds.end):
-            yield read(f"{topic.topic}/{record.partition}/{record.offset}", record.value, record.headers)
+        stretches = [_stretch(topic, reached[topic]) for topic in (outputs, errors)]
+        for topic, record in oldest_first(stretches):
+            place = f"{topic.topic}/{record.partition}/{record.offset}"
+            if topic is outputs:
+                yield read(place, record.value, record.headers)
+                continue
+            error = read_error(place, record.value, record.headers, job=job)
+            if error is None:
+                counts.of_other_jobs += 1
+            else:
+                yield error
         if not follow:
             return
-        first = dict(bounds.end)
+        reached = {stretch.topic: stretch.end for stretch in stretches}
         sleep(_LOOK_S)
-        bounds = topic.bounds()
-        # A partition that is new is read from its beginning.
-        first = {partition: first.get(partition, begin) for partition, begin in bounds.first.items()}
+
+
+def _stretch(topic: SourceTopic, reached: Offsets) -> Stretch:
+    """From where it was read to, to its present end; a partition that is new from its beginning."""
+    bounds = topic.bounds()
+    first = {partition: reached.get(partition, begin) for partition, begin in bounds.first.items()}
+    return Stretch(topic, first, bounds.end)

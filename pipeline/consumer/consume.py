@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import orjson
 
 from pipeline.consumer.delivery import Delivery
-from pipeline.consumer.remembered import Remembered
+from pipeline.consumer.seen_events import SeenEvents
 from pipeline.records.claim_check import Claim
 
 Resolve = Callable[[Claim, str], bytes]
@@ -14,26 +14,45 @@ Resolve = Callable[[Claim, str], bytes]
 
 @dataclass
 class Counts:
-    """`differing` repeats had the id of an earlier record and other bytes, which a job never does."""
+    """Of `records`, some are repeats, in either topic: of these, `differing` have other bytes than the first. `errors`
+    are error events that stand for their event. The next two contradict the record that stands. `of_other_jobs` are
+    error events that were passed over, and in no other count.
+    """
 
     records: int = 0
     repeats: int = 0
     differing: int = 0
     claims: int = 0
+    errors: int = 0
+    errors_after_output: int = 0
+    outputs_after_error: int = 0
+    of_other_jobs: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.records} records, {self.claims} claim checks resolved, {self.repeats} repeats removed "
+            f"({self.differing} with other bytes), {self.errors} error events, conflicts removed: "
+            f"{self.errors_after_output} error after output, {self.outputs_after_error} output after error"
+            + (f"; {self.of_other_jobs} error events of other jobs passed over" if self.of_other_jobs else "")
+        )
 
 
 def once(
-    deliveries: Iterable[Delivery], remembered: Remembered, resolve: Resolve, counts: Counts
+    deliveries: Iterable[Delivery], seen: SeenEvents, resolve: Resolve, counts: Counts
 ) -> Iterator[tuple[Delivery, bytes]]:
-    """Each delivery that is new, with the whole value of its event. Raises what `resolve` raises."""
+    """Each output that is the first record of its event, with its whole value. Raises what `resolve` raises."""
     for delivery in deliveries:
         counts.records += 1
-        seen = remembered.see(delivery.id, delivery.fingerprint)
-        if seen != "new":
+        found = seen.see(delivery)
+        if found == "contradicts":
+            counts.errors_after_output += delivery.kind == "error"
+            counts.outputs_after_error += delivery.kind == "output"
+        elif found != "new":
             counts.repeats += 1
-            counts.differing += seen == "differs"
-            continue
-        if delivery.claim is None:
+            counts.differing += found == "differs"
+        elif delivery.kind == "error":
+            counts.errors += 1
+        elif delivery.claim is None:
             yield delivery, delivery.value
         else:
             counts.claims += 1

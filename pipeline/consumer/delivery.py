@@ -1,7 +1,10 @@
-"""One record of the output topic, as far as it can be read without a store: its id, its source, its claim check."""
+"""One record of the output or the error topic, as far as it can be read without a store: its id, its source, its claim
+check.
+"""
 
 import hashlib
 from dataclasses import dataclass
+from typing import Literal
 
 import orjson
 
@@ -11,16 +14,20 @@ from pipeline.records.record import Headers, Position
 
 
 class UnreadableOutputError(PipelineError):
-    """A record of the output topic that this job cannot have written, or a claim check that is not what it says."""
+    """A record of the output or the error topic that this job cannot have written, or a claim check that is not what it
+    says.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """`place` is where the record stands in the output topic, `source` its source event. `fingerprint` tells whether a
-    repeat is one byte for byte. With a `claim` the value has no content; what the store has is the whole of it.
+    """`place` is where the record stands in its topic, `source` its source event. `fingerprint` tells whether a repeat
+    is one byte for byte. With a `claim` the value has no content; what the store has is the whole of it. The `id` of an
+    error event is its source position: of its value no more is needed than which job it is of.
     """
 
     place: str
+    kind: Literal["output", "error"]
     id: str
     source: Position
     value: bytes
@@ -29,20 +36,42 @@ class Delivery:
 
 
 def read(place: str, value: bytes | None, headers: Headers) -> Delivery:
-    """Raises UnreadableOutputError."""
+    """A record of the output topic. Raises UnreadableOutputError."""
     named = dict(headers)
     try:
-        event_id = _id(value)
-        source = Position(named["source-topic"].decode(), int(named["source-partition"]), int(named["source-offset"]))
-        claim = Claim.of_headers(named)
+        event_id, source, claim = _id(value), _source(named), Claim.of_headers(named)
     except (ValueError, KeyError, TypeError) as error:
-        what = f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
         raise UnreadableOutputError(
-            f"record {place} is no output of this job: {what}",
+            f"record {place} is no output of this job: {_what(error)}",
             hint="check that sink.topic is the job's output topic, and that no other program writes there",
         ) from error
     whole = value or b""
-    return Delivery(place, event_id, source, whole, claim, _fingerprint(whole, headers))
+    return Delivery(place, "output", event_id, source, whole, claim, _fingerprint(whole, headers))
+
+
+def read_error(place: str, value: bytes | None, headers: Headers, *, job: str) -> Delivery | None:
+    """A record of the error topic, None where it is of another job: several may share the topic, and an event of which
+    one of them has made an error event may well have the output of another. Raises UnreadableOutputError.
+    """
+    try:
+        if _emitter(value) != job:
+            return None
+        source = _source(dict(headers))
+    except (ValueError, KeyError, TypeError) as error:
+        raise UnreadableOutputError(
+            f"record {place} is no error event of this job: {_what(error)}",
+            hint="check that sink.error_topic is the job's error topic, and that no other program writes there",
+        ) from error
+    whole = value or b""
+    return Delivery(place, "error", str(source), source, whole, None, _fingerprint(whole, headers))
+
+
+def _source(named: dict[str, bytes]) -> Position:
+    return Position(named["source-topic"].decode(), int(named["source-partition"]), int(named["source-offset"]))
+
+
+def _what(error: Exception) -> str:
+    return f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
 
 
 def _id(value: bytes | None) -> str:
@@ -52,6 +81,15 @@ def _id(value: bytes | None) -> str:
     if not isinstance(event_id, str):
         raise TypeError(f"meta.id is {event_id!r}, no text")
     return event_id
+
+
+def _emitter(value: bytes | None) -> str:
+    if value is None:
+        raise ValueError("it has no value")
+    emitter = orjson.loads(value)["emitter_id"]
+    if not isinstance(emitter, str):
+        raise TypeError(f"emitter_id is {emitter!r}, no text")
+    return emitter
 
 
 def _fingerprint(value: bytes, headers: Headers) -> bytes:

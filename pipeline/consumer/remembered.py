@@ -1,26 +1,20 @@
-"""The ids that were seen, the newest of them, each with a fingerprint of what was seen."""
-
-from typing import Literal
-
-Seen = Literal["new", "repeat", "differs"]
+"""What was seen first of each key, of the newest keys."""
 
 
 class Remembered:
-    """At most `limit` ids; a repeat makes its id new again. About 200 bytes each."""
+    """At most `limit` keys; one that comes again is new again. About 200 bytes each."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._fingerprints: dict[str, bytes] = {}
+        self._firsts: dict[str, bytes] = {}
 
     def __len__(self) -> int:
-        return len(self._fingerprints)
+        return len(self._firsts)
 
-    def see(self, event_id: str, fingerprint: bytes) -> Seen:
-        """`differs`: the id was there, with other bytes; what came first stands."""
-        before = self._fingerprints.pop(event_id, None)
-        self._fingerprints[event_id] = fingerprint if before is None else before
-        if len(self._fingerprints) > self._limit:
-            del self._fingerprints[next(iter(self._fingerprints))]
-        if before is None:
-            return "new"
-        return "repeat" if before == fingerprint else "differs"
+    def see(self, key: str, what: bytes) -> bytes | None:
+        """What was seen first of the key, which stands; None when that is `what`, as the key is new."""
+        before = self._firsts.pop(key, None)
+        self._firsts[key] = what if before is None else before
+        if len(self._firsts) > self._limit:
+            del self._firsts[next(iter(self._firsts))]
+        return before

@@ -26,7 +26,7 @@ class BatchBudget:
         self._seconds, self._allowance_s, self._clock = seconds, allowance_s, clock
         self._begun = clock()
 
-    def left_s(self) -> float:
+    def remaining_s(self) -> float:
         """For a record that comes now: to the first end of a budget that leaves it its allowance."""
         elapsed = self._clock() - self._begun
         return self._seconds * math.ceil((elapsed + self._allowance_s) / self._seconds) - elapsed
@@ -36,7 +36,7 @@ class BatchBudget:
         while True:
             with noticed_begin() as begin:
                 try:
-                    async with asyncio.timeout(self.left_s()) as cut:
+                    async with asyncio.timeout(self.remaining_s()) as cut:
                         return await process()
                 except TimeoutError:
                     if not cut.expired():

@@ -1,7 +1,7 @@
 """A deferred event: the source record as it came, and how far it got.
 
 `stuck` was tried and did not finish; `waiting` stands behind an earlier event of its page and was not tried. A page is
-its events of one key in one source partition, and leaves in the order of their offsets.
+its events of one key in one source partition, and is emitted in the order of their offsets.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,8 @@ class Entry:
     `appended_us` is the time of the source record, `not_before_ms` when it may be tried again (0: at once), both since
     the epoch. `attempt` counts the tries that were made so far, the one of the main lane included. A `dropped` entry
     is given up: the lane whose turn it is makes an error event of it, without a fetch. `reason` is for people; `cause`
-    is what an operator decides by: its batch was over its budget, or its record was too large for the ledger.
+    is what an operator decides by: its batch was over its budget, or its record was too large for the ledger. `wiki_id`
+    is the wiki that was asked for it, where one was.
     """
 
     position: Position
@@ -37,15 +38,26 @@ class Entry:
     reason: str
     dropped: bool = False
     cause: Cause | None = None
+    wiki_id: str | None = None
 
     @property
     def page(self) -> Page:
+        """The page whose order it keeps: topic, partition and key of the source record."""
         return (self.position.topic, self.position.partition, self.key)
 
     @property
     def size(self) -> int:
         """Bytes that it counts in the ledger."""
         return len(self.key or b"") + len(self.value or b"") + OVERHEAD_BYTES
+
+
+def rests(not_before_ms: int, now_ms: int, longest_ms: int) -> bool:
+    """Whether an entry is not to be tried yet.
+
+    No rest is longer than `longest_ms`: one that seems so was written before the time of day was set back, or by a
+    machine whose clock is wrong, and is over.
+    """
+    return 0 < not_before_ms - now_ms <= longest_ms
 
 
 def order(position: Position) -> tuple[str, int, int]:

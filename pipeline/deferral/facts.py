@@ -1,10 +1,9 @@
-"""What a slow round's task tells its driver: which entries are resolved, and which were written again."""
+"""What a slow round's task tells its driver: which entries are resolved, and which are to be tried again."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.deferral.entry import Entry
-from pipeline.deferral.wire import TOO_LARGE
 from pipeline.records.record import Position
 
 
@@ -18,20 +17,22 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """The entry was written again. `given_up`: without its value, as its record would have been too large."""
+    """The entry is to be written again, of the wiki that was asked. The driver does: a task that Spark gave up on could
+    do it too late.
+    """
 
     position: Position
     attempt: int
     not_before_ms: int
     reason: str
-    given_up: bool = False
+    wiki_id: str | None = None
 
 
 Fact = Resolved | Rewritten
 
 
 def entries_after(entries: Sequence[Entry], facts: Iterable[Fact]) -> tuple[list[Position], list[Entry]]:
-    """Positions that are resolved, and entries as they were written again; what no fact names stands as it was."""
+    """Positions that are resolved, and entries as they are to be written again; what no fact names stands as it was."""
     before = {entry.position: entry for entry in entries}
     resolved: list[Position] = []
     rewritten: list[Entry] = []
@@ -39,15 +40,15 @@ def entries_after(entries: Sequence[Entry], facts: Iterable[Fact]) -> tuple[list
         if isinstance(fact, Resolved):
             resolved.append(fact.position)
             continue
-        again = replace(
-            before[fact.position],
-            kind="stuck",
-            attempt=fact.attempt,
-            not_before_ms=fact.not_before_ms,
-            reason=fact.reason,
-            cause=None,
+        rewritten.append(
+            replace(
+                before[fact.position],
+                kind="stuck",
+                attempt=fact.attempt,
+                not_before_ms=fact.not_before_ms,
+                reason=fact.reason,
+                cause=None,
+                wiki_id=fact.wiki_id,
+            )
         )
-        if fact.given_up:
-            again = replace(again, value=None, dropped=True, reason=TOO_LARGE, cause="too_large")
-        rewritten.append(again)
     return resolved, rewritten

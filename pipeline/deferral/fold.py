@@ -3,15 +3,22 @@
 A driver that starts writes its epoch's marker to every partition and then folds. What an older epoch wrote behind the
 marker is void: it comes from a process that was given up, and no process may act on it. It does hide the record before
 it from Kafka's compaction, though, so a driver that meets a void record writes the ledger's state of that key again
-(`voids`), and has to meet it within the topic's `min.compaction.lag.ms`.
+(`voids`). Where no driver met it within the topic's `min.compaction.lag.ms`, it may be all that remains of the event.
+It carries the source's bytes, so a driver that starts revives it (`orphans`). The event may have been emitted before; a
+repeat is no loss.
+
+Void too is what an attempt of a task wrote by which its batch did not end (`Winners`): an executor that Spark takes for
+lost may write on beside the attempt that takes its place, and after the batch. Only the driver whose batch it was can
+tell, and writes over it. To the next one such a record counts like any other; the worst of it is a repeat.
 
 A fold may go on where another ended (`markers`), as it does after each batch. A driver that then finds a marker newer
 than its own epoch has been given up itself, and must not commit (`check_epoch`): its records may have been void, and
 committing the batch would lose them.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
+from typing import ClassVar
 
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.wire import Command, CommandDone, EntryItem, EpochMarker, Item, Tombstone
@@ -20,7 +27,11 @@ from pipeline.records.record import Position
 
 
 class FencedError(PipelineError):
-    """Another driver of this job has started since; this one must end without committing."""
+    """Another driver of this job has started since; this one must end without committing, and not come back: it would
+    end the other.
+    """
+
+    exit_code: ClassVar[int] = 2
 
 
 class ScatteredError(PipelineError):
@@ -28,33 +39,67 @@ class ScatteredError(PipelineError):
 
 
 @dataclass(frozen=True, slots=True)
+class Winners:
+    """The attempts of tasks by which the driver's last `batch` ended, of those that wrote since the last read.
+
+    Spark runs a task again when it loses the executor, whatever `spark.task.maxFailures` says. `batch` is None when no
+    batch has ended since.
+    """
+
+    epoch: int
+    batch: int | None = None
+    tasks: Set[int] = frozenset()
+
+    def beat(self, item: Item) -> bool:
+        """Whether the record is of an attempt that has lost. All that a winner wrote is read when its batch ends."""
+        if not isinstance(item, EntryItem) or item.batch is None or item.epoch != self.epoch:
+            return False
+        return item.batch != self.batch or item.task not in self.tasks
+
+
+@dataclass(frozen=True, slots=True)
 class Folded:
     """What some stretch of the topic says. `entries` come in the order in which they were first deferred.
 
-    `epoch` is the highest that was seen, 0 when there was none; `markers` the highest of each partition, to go on
-    from. `voids` are the positions whose last record is void. `commands` are those not yet carried out, in order.
+    `epoch` is the highest that was seen, 0 when there was none; `markers` the highest of each partition, to go on from.
+    `voids` are the positions whose last record is void, `lost` those at which one is of an attempt that has lost;
+    `orphans` are the entries that it has of those of which there is no valid record. (A tombstone is written only for
+    what was emitted.) `commands` are those not yet carried out, in order.
     """
 
     entries: dict[Position, Entry]
     epoch: int
     voids: list[Position]
+    lost: Set[Position]
+    orphans: dict[Position, Entry]
     commands: tuple[Command, ...]
     markers: dict[int, int]
     _batches: dict[Position, int | None]
 
+    @property
+    def deferred(self) -> dict[Position, Entry]:
+        """What is deferred by all there is in the topic, when that is what was folded."""
+        return self.entries | self.orphans
+
     def written_by(self, batch: int) -> list[Entry]:
-        """The entries that the main lane's `batch` wrote, for step 4; all others have been applied by their writers."""
+        """The entries that the main lane's `batch` wrote, for step 4; the driver has applied all others itself."""
         return [entry for position, entry in self.entries.items() if self._batches[position] == batch]
 
 
-def fold(items: Iterable[Item | None], *, markers: Mapping[int, int] | None = None) -> Folded:
-    """Fold records, each partition's in the order of its offsets; `markers` are those of the stretch before.
+def fold(
+    items: Iterable[Item | None], *, markers: Mapping[int, int] | None = None, winners: Winners | None = None
+) -> Folded:
+    """Fold records, each partition's in the order of its offsets; `markers` are those of the stretch before. Without
+    `winners` all attempts count.
 
     Raises ScatteredError when the records of one position stand in two partitions.
     """
     entries: dict[Position, Entry] = {}
     batches: dict[Position, int | None] = {}
     voids: dict[Position, None] = {}
+    lost: set[Position] = set()
+    orphans: dict[Position, Entry] = {}
+    stated: set[Position] = set()
     commands: dict[str, Command] = {}
     seen_markers = dict(markers or {})
     partitions: dict[Position, int] = {}
@@ -71,17 +116,25 @@ def fold(items: Iterable[Item | None], *, markers: Mapping[int, int] | None = No
                 position = item.entry.position if isinstance(item, EntryItem) else item.position
                 if partitions.setdefault(position, place.partition) != place.partition:
                     raise _scattered(position, partitions[position], place.partition)
-                if epoch < seen_markers.get(place.partition, 0):
+                given_up = epoch < seen_markers.get(place.partition, 0)
+                if given_up or (winners is not None and winners.beat(item)):
                     voids[position] = None
+                    if not given_up:
+                        lost.add(position)
+                    orphans.pop(position, None)
+                    if isinstance(item, EntryItem) and position not in stated:
+                        orphans[position] = item.entry
                     continue
+                stated.add(position)
                 voids.pop(position, None)
+                orphans.pop(position, None)
                 if isinstance(item, EntryItem):
                     entries[position], batches[position] = item.entry, item.batch
                 else:
                     entries.pop(position, None)
                     batches.pop(position, None)
     highest = max(seen_markers.values(), default=0)
-    return Folded(entries, highest, list(voids), tuple(commands.values()), seen_markers, batches)
+    return Folded(entries, highest, list(voids), lost, orphans, tuple(commands.values()), seen_markers, batches)
 
 
 def check_epoch(folded: Folded, *, own: int) -> None:

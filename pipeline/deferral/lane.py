@@ -97,14 +97,16 @@ class MainLane:
         appended_us: int,
         reason: str = WAITS,
         cause: Cause | None = None,
+        wiki_id: str | None = None,
     ) -> Entry:
         """The entry of an event that was not tried, for its page's sake or `reason`; later events of the page are held
-        from now on.
+        from now on. Its try does not count.
         """
         reservation = self.reservation(position)
         if reservation.dropped:
             reason, cause = reservation.reason, reservation.cause
-        return self._entry(position, key, value, appended_us, "waiting", reservation.attempt, 0, reason, cause)
+        attempt = reservation.attempt
+        return self._entry(position, key, value, appended_us, "waiting", attempt, 0, reason, cause, wiki_id)
 
     def stick(
         self,
@@ -116,10 +118,11 @@ class MainLane:
         reason: str,
         cause: Cause | None = None,
         not_before_ms: int = 0,
+        wiki_id: str | None = None,
     ) -> Entry:
         """The entry of an event that was tried and did not finish; later events of the page are held from now on."""
         attempt = self.reservation(position).attempt + 1
-        return self._entry(position, key, value, appended_us, "stuck", attempt, not_before_ms, reason, cause)
+        return self._entry(position, key, value, appended_us, "stuck", attempt, not_before_ms, reason, cause, wiki_id)
 
     def _entry(
         self,
@@ -132,9 +135,13 @@ class MainLane:
         not_before_ms: int,
         reason: str,
         cause: Cause | None,
+        wiki_id: str | None,
     ) -> Entry:
-        dropped = self.reservation(position).dropped
-        entry = Entry(position, key, value, appended_us, kind, attempt, not_before_ms, reason, dropped, cause)
+        known = self.reservation(position)
+        wiki_id = wiki_id or known.wiki_id
+        entry = Entry(
+            position, key, value, appended_us, kind, attempt, not_before_ms, reason, known.dropped, cause, wiki_id
+        )
         self.deferred(entry.page)
         return entry
 
@@ -150,6 +157,10 @@ class SlowLane:
     def admit(self, page: Page) -> Literal["skip", "run"]:
         """`skip`: an earlier entry of the page was not emitted, so this one stays deferred."""
         return "skip" if page in self._stopped_pages else "run"
+
+    def postpone(self, page: Page) -> None:
+        """The rest of the page is for a later round."""
+        self._stopped_pages.add(page)
 
     def may_emit(self, page: Page, destination: Destination) -> bool:
         """Whether the entry whose turn it is may go there; it then has to. Otherwise it and the rest stand."""

@@ -1,9 +1,10 @@
 """The driver's side of deferral: plans batches around the ledger, and processes deferred events in a slow lane.
 
     start    epoch marker, fold ─▶ ledger
-    batch    plan (waits above the bound, and while a breaker is open) ─▶ … ─▶
-             written: fold what the batch wrote, tombstone what it resolved
-    slow     take ─▶ a Spark batch job ─▶ its own results, tombstones ─▶ release
+    batch    plan (waits above the bound, while the endpoint is open, and while wikis are that have too much deferred)
+             ─▶ … ─▶ written: fold what the batch wrote, tombstone what it resolved, give back tries that met an outage
+    slow     take ─▶ a Spark batch job, which tombstones what it resolves as it goes ─▶ the rest again ─▶ release, give
+             back tries
     operator commands, which stand in the ledger's topic too, as soon as no lane is at the page
 
 Every step that touches the ledger holds one lock. What fails in the slow lane is kept for `check`, which ends the
@@ -13,26 +14,30 @@ process: the ledger is folded again by the next. Threads are daemons, so that a 
 import functools
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Protocol
 
+from located_config.share import format_share
 from pipeline import log
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.facts import Fact, Resolved, entries_after
 from pipeline.deferral.ledger import Ledger
-from pipeline.deferral.ledger_log import LedgerLog
-from pipeline.deferral.outages import Outages
+from pipeline.deferral.ledger_log import ANY, LedgerLog
+from pipeline.deferral.ledger_start import LedgerMark, LedgerStart
+from pipeline.deferral.lost_tries import LostTries
+from pipeline.deferral.outages import NAMED_WIKIS, BreakerStatus, Outages
 from pipeline.deferral.prober import Prober
 from pipeline.deferral.snapshot import Round, Snapshot
 from pipeline.deferral.topic import LedgerTopic
 from pipeline.deferral.wire import Command
-from pipeline.errors import PipelineError, root_cause
+from pipeline.errors import PipelineError, failure
 from pipeline.events import CommandCarriedOut, DeferralStatus, GaveUp, Resumed, SlowRound, Waiting
-from pipeline.fetch.breaker import Answer, Ask, Opened
+from pipeline.fetch.ask import Ask
+from pipeline.fetch.breaker import Answer, Opened
 from pipeline.fetch.probe import probe
-from pipeline.records.record import Position
+from pipeline.records.record import Position, SourcePartition
 
 _LOOK_S = 0.1
 _IDLE_S = 1.0
@@ -42,8 +47,8 @@ _COMMANDS_S = 1.0
 class Rounds(Protocol):
     """What does the work of a slow round; see `pipeline.deferral.rounds`."""
 
-    def run(self, entries: Sequence[Entry], *, epoch: int, limit_bytes: int) -> list[Fact]:
-        """Returns what became of the entries, when all of it is acknowledged."""
+    def run(self, entries: Sequence[Entry], *, epoch: int) -> list[Fact]:
+        """Returns what became of the entries, when all of it is acknowledged, and tombstoned under the epoch."""
 
 
 class Lanes:
@@ -55,18 +60,18 @@ class Lanes:
         topic: LedgerTopic,
         rounds: Rounds,
         *,
-        replays: Callable[[], bool],
+        replay: Callable[[], Mapping[SourcePartition, int] | None],
         clock: Callable[[], float] = time.monotonic,
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         probe: Callable[[PipelineConfig, str, Ask, Callable[[], bool]], Answer | None] = probe,
     ) -> None:
-        """`replays` tells whether Spark will run a planned batch again. It is asked when the epoch's markers are
-        written, as a driver that still lives may plan a batch until then. `clock` counts seconds, `now_ms` is the time
-        of day. `probe` is that of `pipeline.fetch.probe`.
+        """`replay` tells at which offsets the planned batch begins that Spark will run again, None when there is none.
+        It is asked when the epoch's markers are written, as a driver that still lives may plan a batch until then.
+        `clock` counts seconds, `now_ms` is the time of day. `probe` is that of `pipeline.fetch.probe`.
         """
         self._config, self._log, self._rounds = config, LedgerLog(topic), rounds
         self._clock, self._now_ms = clock, now_ms
-        self._replays = replays
+        self._replay = replay
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._commands: dict[str, Command] = {}
@@ -76,6 +81,7 @@ class Lanes:
         self._said: tuple[int, int, int] = (0, 0, 0)
         self._error: BaseException | None = None
         self._outages = Outages(config.breaker, clock)
+        self._lost_tries = LostTries()
         self._prober = Prober(self._outages, functools.partial(probe, config), self._stopped.is_set)
         self._free_rounds = threading.Semaphore(config.deferral.slow_lane.rounds)
         self._rounds_at_work = 0
@@ -83,6 +89,7 @@ class Lanes:
 
     @property
     def epoch(self) -> int:
+        """The number of this driver's epoch in the ledger's topic; 0 before `take_over`."""
         return self._log.epoch
 
     @property
@@ -95,73 +102,92 @@ class Lanes:
         """Entries, bytes and pages of the ledger when a lane was last done with something."""
         return self._said
 
-    def start(self) -> None:
-        """Take over the ledger, and begin to process it. Raises PipelineError."""
-        self.take_over()
+    def start(self, ledger: LedgerStart) -> LedgerMark:
+        """Take over the ledger, and begin to process it; by what it is known again. Raises PipelineError."""
+        self.take_over(ledger)
         for name, look in (("slow-lane", self.look), ("prober", self.probe)):
             threading.Thread(target=self._schedule, args=[look], name=name, daemon=True).start()
+        return self._log.mark
 
-    def take_over(self) -> None:
+    def take_over(self, ledger: LedgerStart = ANY) -> None:
         """Fold the ledger under a new epoch. Raises PipelineError."""
-        folded = self._log.begin()
+        folded = self._log.begin(ledger)
         bounds = self._config.deferral
         self._ledger = Ledger(
-            folded.entries.values(),
+            folded.deferred.values(),
             max_entries=bounds.max_entries,
             max_bytes=bounds.max_bytes,
-            replaying=self._replays(),
+            replay=self._replay(),
+            longest_rest_ms=round(1000 * bounds.slow_lane.backoff_cap.total_seconds()),
         )
         with self._lock:
-            self._log.repair(self._ledger.repairs(folded.voids))
+            self._log.repair(self._ledger.repairs(folded.voids, folded.lost))
             self._carry_out(folded.commands)
             self._say_ledger()
 
     @property
-    def breakers(self) -> Mapping[str, bool]:
-        """Every wiki whose breaker has opened, and whether it is open."""
+    def breakers(self) -> BreakerStatus:
+        """See `Outages.status`."""
         return self._outages.status
 
+    @property
+    def deferred_unhealthy(self) -> int:
+        """Number of deferred events of wikis whose breaker is open."""
+        return self._ledger.deferred_of(self._outages.open_wikis)[0]
+
     def plan(self, number: int) -> Snapshot:
-        """What the batch must know of the ledger. Waits first while a wiki is open or the ledger is over its bound.
+        """What the batch must know of the ledger, and of which wikis it asks nothing. Waits first while the endpoint is
+        open, while unhealthy wikis have more than their share of the ledger, or while the ledger is over its bound.
 
         Raises PipelineError when the job is stopped in the wait.
         """
-        self._wait_while(self._unhealthy, number)
+        self._wait_while(self._without_endpoint, number)
+        self._wait_while(self._without_share, number)
         self._wait_while(self._without_room, number)
+        unhealthy = self._outages.open_wikis
         with self._lock:
             self._batch_running = True
             return self._ledger.plan(
                 limit_entries=self._config.batch.max_offsets,
                 limit_bytes=self._config.result_buffer,
                 now_ms=self._now_ms(),
+                unhealthy=unhealthy,
             )
 
-    def written(self, snapshot: Snapshot, number: int, opened: Iterable[Opened] = ()) -> None:
-        """All of the batch is acknowledged: bring the ledger up to date with it. `opened` is what its tasks have found
-        to be unhealthy. Raises PipelineError.
+    def written(self, snapshot: Snapshot, number: int, tasks: Set[int], opened: Iterable[Opened] = ()) -> None:
+        """All of the batch is acknowledged: bring the ledger up to date with it. `tasks` are the attempts by which it
+        ended, `opened` is what they have found to be unhealthy. Raises PipelineError.
         """
         # Before the slow lane can take what the batch has deferred.
-        self._outages.reported(opened)
+        found = self._outages.reported(opened, snapshot.unhealthy)
         with self._lock:
-            folded = self._log.read()
-            resolved = self._ledger.batch_done(snapshot, folded.written_by(number))
+            folded = self._log.read(number, tasks)
+            written = folded.written_by(number)
+            resolved = self._ledger.batch_done(snapshot, written)
             self._log.resolve(resolved)
             self._ledger.forget(resolved)
+            own = [entry for entry in written if entry.position not in snapshot.unreserved]
+            self._log.put(self._ledger.give_back_tries(self._lost_tries.by(found, own)))
             self._batch_running = False
             self._last_batch = self._clock()
-            self._log.repair(self._ledger.repairs(folded.voids))
+            self._log.repair(self._ledger.repairs(folded.voids, folded.lost))
             self._carry_out(folded.commands)
             self._say_ledger()
+
+    def committed(self, ends: Mapping[SourcePartition, int]) -> None:
+        """Spark has committed a batch up to these offsets, the last one or one before it."""
+        with self._lock:
+            self._ledger.committed(ends)
 
     def check(self) -> None:
         """Raises PipelineError when the slow lane has failed."""
         if isinstance(self._error, PipelineError):
             raise self._error
         if self._error is not None:
-            raise PipelineError(f"slow lane failed: {root_cause(str(self._error))}") from self._error
+            raise failure("slow lane", str(self._error)) from self._error
 
     def stop(self) -> None:
-        """Begin nothing more. A round that does not end before the process does is repeated after the next start."""
+        """Begin nothing more. What a round has not resolved when the process ends is for the next one."""
         self._stopped.set()
 
     @property
@@ -184,12 +210,14 @@ class Lanes:
             threading.Thread(target=self._round, args=[taken], name=name, daemon=True).start()
 
     def _take(self) -> Round | None:
-        if self._stopped.is_set() or self._outages.resting:
+        if self._stopped.is_set() or self._outages.endpoint_is_open:
             return None
         taken = self._ledger.take(
             now_ms=self._now_ms(),
             max_pages=self._config.deferral.slow_lane.pages,
+            max_entries=self._config.deferral.slow_lane.entries,
             idle=self._is_idle(),
+            unhealthy=self._outages.open_wikis,
         )
         self._rounds_at_work += taken is not None
         return taken
@@ -210,9 +238,23 @@ class Lanes:
             self._waiting = False
         log.say(Resumed(batch=number))
 
-    def _unhealthy(self) -> Waiting | None:
-        wikis = self._outages.waits
-        return Waiting(reason=f"breaker open: {', '.join(wikis)}", wikis=wikis) if wikis else None
+    def _without_endpoint(self) -> Waiting | None:
+        if not self._outages.endpoint_is_open:
+            return None
+        return Waiting(grain="endpoint", reason="breaker of the endpoint open")
+
+    def _without_share(self) -> Waiting | None:
+        wikis = self._outages.open_wikis
+        share = self._config.breaker.deferred_share
+        with self._lock:
+            if not self._ledger.exceeds(share, wikis):
+                return None
+            entries, size = self._ledger.deferred_of(wikis)
+        named = tuple(sorted(wikis)[:NAMED_WIKIS])
+        others = len(wikis) - len(named)
+        text = f"breaker open: {', '.join(named)}{f' and {others} others' if others else ''}"
+        text += f"; {entries} deferred events of {size} bytes, more than breaker.deferred_share {format_share(share)}"
+        return Waiting(grain="wiki", reason=text, wikis=named, entries=entries, bytes=size)
 
     def _without_room(self) -> Waiting | None:
         with self._lock:
@@ -254,13 +296,14 @@ class Lanes:
 
     def _work(self, taken: Round) -> None:
         started = self._clock()
-        facts = self._rounds.run(taken.entries, epoch=self.epoch, limit_bytes=self.limit_bytes)
-        resolved, rewritten = entries_after(taken.entries, facts)
+        facts = self._rounds.run(taken.entries, epoch=self.epoch)
+        resolved, again = entries_after(taken.entries, facts)
         with self._lock:
+            rewritten = self._log.put(again)
             positions = self._ledger.round_done(taken, resolved=resolved, rewritten=rewritten)
-            self._log.resolve(positions)
             self._ledger.forget(positions)
             self._ledger.release(taken)
+            self._give_back(rewritten, started)
             self._log.repair(self._ledger.repairs())
             self._carry_out()
             self._say_ledger()
@@ -277,13 +320,19 @@ class Lanes:
             )
         )
 
+    def _give_back(self, rewritten: Sequence[Entry], since: float) -> None:
+        """The tries of a round that began then and met an outage; of which one is found out later, `written` does."""
+        met = {entry.position for entry in rewritten if self._outages.was_open(entry.wiki_id, since)}
+        self._log.put(self._ledger.give_back_tries(met))
+        self._lost_tries.in_round(entry for entry in rewritten if entry.position not in met)
+
     def _look_for_commands(self) -> None:
         if self._batch_running or self._clock() - self._last_commands < _COMMANDS_S:
             return
         self._last_commands = self._clock()
         # No batch is at work, so nothing of one can be among what is read here.
         folded = self._log.read()
-        self._log.repair(self._ledger.repairs(folded.voids))
+        self._log.repair(self._ledger.repairs(folded.voids, folded.lost))
         self._carry_out(folded.commands)
 
     def _carry_out(self, commands: Iterable[Command] = ()) -> None:

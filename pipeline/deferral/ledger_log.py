@@ -6,10 +6,13 @@
 Every write returns when it is acknowledged. Not safe to use from several threads at once.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import replace
 
+from pipeline import log
 from pipeline.deferral.entry import Entry
-from pipeline.deferral.fold import FencedError, Folded, check_epoch, fold
+from pipeline.deferral.fold import Folded, Winners, check_epoch, fold
+from pipeline.deferral.ledger_start import LedgerMark, LedgerStart
 from pipeline.deferral.topic import LedgerTopic, items_of
 from pipeline.deferral.wire import (
     EpochMarker,
@@ -17,10 +20,16 @@ from pipeline.deferral.wire import (
     NullRecord,
     bounded_record,
     command_done,
+    entry_in,
     epoch_marker,
     tombstone,
 )
+from pipeline.errors import PipelineError
+from pipeline.events import LedgerTaken
 from pipeline.records.record import Position, Record
+
+ANY = LedgerStart()
+"""Whatever is there is taken with what it holds, and made where nothing is: for a bench, never for a job."""
 
 
 class LedgerLog:
@@ -36,22 +45,49 @@ class LedgerLog:
         """The largest record that the ledger's topic takes."""
         return self._topic.limit_bytes
 
-    def begin(self) -> Folded:
-        """Open the topic, take it over with a new epoch and fold it. Raises PipelineError."""
-        self._topic.open()
-        return self._checked(fold(self._taken_over()))
+    @property
+    def mark(self) -> LedgerMark:
+        """By what it is known again, once it was taken."""
+        return LedgerMark(self._topic.topic, self._topic.id, self.epoch)
 
-    def read(self) -> Folded:
-        """Fold what came since the last read. Raises FencedError when a later epoch has begun, PipelineError."""
-        return self._checked(fold(items_of(self._topic.read()), markers=self._markers))
+    def begin(self, start: LedgerStart = ANY) -> Folded:
+        """Open the topic, take it over with a new epoch and fold it. Raises PipelineError, RefusedError for a ledger
+        that the start may not take.
+        """
+        self._topic.open(start)
+        if start.entries == "refuse":
+            # Before the marker, which would end the job whose ledger it is.
+            start.require_empty(self._topic.topic, len(fold(items_of(self._topic.read())).deferred))
+        folded = self._checked(fold(self._taken_over(start)))
+        discarded = folded.deferred if start.entries == "discard" else {}
+        if discarded:
+            self.resolve({**discarded, **dict.fromkeys(folded.voids)})
+            folded = replace(folded, entries={}, orphans={}, voids=[])
+        mark = self.mark
+        log.say(
+            LedgerTaken(
+                topic=mark.topic, id=mark.id, epoch=mark.epoch, entries=len(folded.deferred), discarded=len(discarded)
+            )
+        )
+        return folded
+
+    def read(self, batch: int | None = None, tasks: Set[int] = frozenset()) -> Folded:
+        """Fold what came since the last read. `batch` has ended since, by these attempts of its `tasks`.
+
+        Raises FencedError when a later epoch has begun, PipelineError.
+        """
+        winners = Winners(self.epoch, batch, tasks)
+        return self._checked(fold(items_of(self._topic.read()), markers=self._markers, winners=winners))
 
     def resolve(self, positions: Iterable[Position]) -> None:
         """Write tombstones."""
         self._topic.write([self._tombstone(position) for position in positions])
 
-    def put(self, entries: Iterable[Entry]) -> None:
-        """Write entries as the driver knows them."""
-        self._topic.write([self._record(entry) for entry in entries])
+    def put(self, entries: Iterable[Entry]) -> list[Entry]:
+        """Write entries; as the topic has them then, without its value where one is too large for that."""
+        records = [self._record(entry) for entry in entries]
+        self._topic.write(records)
+        return [entry_in(record) for record in records]
 
     def repair(self, states: Iterable[tuple[Position, Entry | None]]) -> None:
         """Write the ledger's state of each position over what is void there."""
@@ -66,13 +102,14 @@ class LedgerLog:
         self._markers = folded.markers
         return folded
 
-    def _taken_over(self) -> Iterator[Item | None]:
+    def _taken_over(self, start: LedgerStart) -> Iterator[Item | None]:
         """All that is there, and then, behind a marker of the epoch after the highest, what came in the meantime."""
         highest = 0
-        for item in items_of(self._topic.read()):
+        for item in items_of(self._topic.read(from_beginning=True)):
             if isinstance(item, EpochMarker):
                 highest = max(highest, item.epoch)
             yield item
+        start.require_epoch(self._topic.topic, highest)
         self.epoch = highest + 1
         marker = epoch_marker(self.epoch, topic=self._topic.topic)
         self._topic.write([marker], partitions=self._topic.partitions())
@@ -84,7 +121,7 @@ class LedgerLog:
         for item in items:
             if isinstance(item, EpochMarker) and item.epoch == self.epoch:
                 if item.place.partition in marked:
-                    raise FencedError(
+                    raise PipelineError(
                         f"another driver began epoch {self.epoch} at the same time",
                         hint="two processes run the same job; end one of them",
                     )

@@ -1,23 +1,34 @@
-"""Which wikis are open, as the driver knows it from its tasks; and when a probe may ask whether one is healthy again.
+"""What is open, the endpoint or single wikis, as the driver knows it from its tasks; and when a probe may ask whether
+it is healthy again.
 
-    main lane   reports ─▶ open: no batch is planned ─▶ probes, at growing intervals ─▶ a good answer ─▶ closed
-    slow lane   rests while any wiki is open, so an outage costs no entry its tries
+    main lane   reports ─▶ open ─▶ probes, at growing intervals ─▶ a good answer ─▶ closed
+                the endpoint: no batch is planned │ a wiki: the tasks of the next batches ask nothing of it
+    slow lane   rests while the endpoint is open, and leaves the pages of wikis that are: an outage costs no tries
 
-All wikis may share an endpoint, and a small one never has requests enough to be found open, so all of them rest. The
-slow lane says nothing about a wiki: what it asks for was deferred because it failed, and a few pages that fail for
-their own sake would keep all others there from their turn. All of this is of one process: the first batch of the next
-finds out by itself.
+A wiki is probed with what failed there, the endpoint with what failed at several wikis in turn; while the endpoint is
+open no wiki is probed. The slow lane says nothing about either: what it asks for was deferred because it failed, and a
+few pages that fail for their own sake would keep all others from their turn. All of this is of one process: the first
+batch of the next finds out by itself.
 """
 
+import math
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 
 from pipeline import log
-from pipeline.config import Breaker
-from pipeline.events import BreakerClosed, BreakerOpen, BreakerProbe
-from pipeline.fetch.breaker import KEPT_FAILURES, Answer, Ask, Opened
+from pipeline.config.pipeline_config import Breaker
+from pipeline.events import BreakerClosed, BreakerOpen, BreakerProbe, Grain
+from pipeline.fetch.ask import Ask
+from pipeline.fetch.breaker import ENDPOINT, KEPT_FAILURES, Answer, Opened, Scope
+
+NAMED_WIKIS = 20
+"""Number of wikis that are named at once where names are costly, as in a metric's labels."""
+OTHERS = "others"
+
+BreakerStatus = Mapping[tuple[Grain, str], int]
+"""How many breakers are open: of the endpoint, of each wiki by its id, and of all wikis that are not named."""
 
 
 @dataclass(slots=True)
@@ -35,76 +46,125 @@ class Outages:
     def __init__(self, settings: Breaker, clock: Callable[[], float]) -> None:
         self._settings, self._clock = settings, clock
         self._lock = threading.Lock()
-        self._open: dict[str, _Open] = {}
-        # The last backoff of each wiki that was not seen healthy since, except by a probe.
-        self._rested_s: dict[str, float] = {}
-        self._ever: set[str] = set()
+        self._open: dict[Scope, _Open] = {}
+        # The last backoff of each that was not seen healthy since, except by a probe.
+        self._rested_s: dict[Scope, float] = {}
+        # When each that was ever open was last so.
+        self._last: dict[Scope, float] = {}
+        self._named: dict[str, None] = {}
 
-    def reported(self, opened: Iterable[Opened]) -> None:
-        """What the tasks of a batch have found, all of it."""
+    def reported(self, opened: Iterable[Opened], refused: Set[str] = frozenset()) -> Set[Scope]:
+        """What the tasks of a batch have found, all of it; they asked nothing of the `refused` wikis. Returns what is
+        open by that.
+        """
         found = _merged(opened)
         with self._lock:
             # What was asked again and not reported has succeeded.
-            for wiki_id in [one for one in self._rested_s if one not in found and one not in self._open]:
-                del self._rested_s[wiki_id]
-            for wiki_id, one in found.items():
-                delay_s = self._longer(self._rested_s.get(wiki_id))
-                remaining_s = max(delay_s, min(one.retry_after_s, self._cap_s))
-                now = self._clock()
-                self._open[wiki_id] = _Open(now, delay_s, now + remaining_s, _in_turn(one))
-                self._rested_s[wiki_id] = delay_s
-                self._ever.add(wiki_id)
-                log.say(
-                    BreakerOpen(
-                        wiki=wiki_id,
-                        requests=one.requests,
-                        failed=one.failed,
-                        why=one.why[:500],
-                        remaining_s=round(remaining_s, 3),
-                    )
-                )
+            for scope in [one for one in self._rested_s if one not in {*found, *self._open, *refused}]:
+                del self._rested_s[scope]
+            for scope, one in found.items():
+                self._opens(scope, one)
+        return found.keys()
 
     @property
-    def waits(self) -> tuple[str, ...]:
-        """The wikis for which the main lane waits."""
+    def endpoint_is_open(self) -> bool:
+        """Whether the main lane waits, whatever there is to do, and the slow lane begins nothing."""
         with self._lock:
-            return tuple(self._open)
+            return ENDPOINT in self._open
 
     @property
-    def status(self) -> dict[str, bool]:
-        """Every wiki whose breaker has opened, and whether it is open."""
+    def open_wikis(self) -> frozenset[str]:
+        """The wikis that are open by themselves."""
         with self._lock:
-            return {wiki_id: wiki_id in self._open for wiki_id in self._ever}
+            return frozenset(scope for scope in self._open if scope is not ENDPOINT)
 
-    def due(self) -> list[tuple[str, Ask]]:
-        """The probes whose time has come, one for each wiki; `probed` has to follow."""
+    def was_open(self, wiki_id: str | None, since: float) -> bool:
+        """Whether the wiki, or the endpoint, was open at any moment since that one."""
+        with self._lock:
+            return any(self._last.get(scope, -math.inf) >= since for scope in {wiki_id, ENDPOINT})
+
+    @property
+    def status(self) -> BreakerStatus:
+        """Every breaker that has opened, as far as it is named, and whether it is open; a few wikis are named."""
+        with self._lock:
+            status: dict[tuple[Grain, str], int] = {
+                ("wiki", wiki_id): int(wiki_id in self._open) for wiki_id in self._named
+            }
+            if ENDPOINT in self._last:
+                status["endpoint", ""] = int(ENDPOINT in self._open)
+            if len(self._last) - (ENDPOINT in self._last) > len(self._named):
+                unnamed = [scope for scope in self._open if scope is not ENDPOINT and scope not in self._named]
+                status["wiki", OTHERS] = len(unnamed)
+            return status
+
+    def due(self, most: int = 1_000_000) -> list[tuple[Scope, Ask]]:
+        """The probes whose time has come, one for each scope, at most the `most` that came first; `probed` follows."""
         with self._lock:
             now = self._clock()
-            return [(wiki_id, one.asks[0]) for wiki_id, one in self._open.items() if one.next_at <= now and one.asks]
+            asked = {ENDPOINT: self._open[ENDPOINT]} if ENDPOINT in self._open else self._open
+            in_turn = sorted(asked.items(), key=lambda item: item[1].next_at)
+            return [(scope, one.asks[0]) for scope, one in in_turn if one.next_at <= now and one.asks][:most]
 
-    def probed(self, wiki_id: str, ask: Ask, answer: Answer) -> None:
-        """How the wiki answered a probe. A good answer closes it."""
+    def probed(self, scope: Scope, ask: Ask, answer: Answer) -> None:
+        """How the wiki answered a probe. A good answer closes the breaker."""
         with self._lock:
-            one = self._open[wiki_id]
+            one = self._open[scope]
             one.probes += 1
             now = self._clock()
             if not answer.failed:
-                del self._open[wiki_id]
+                del self._open[scope]
+                self._last[scope] = now
             else:
-                one.asks.rotate(-1)  # one revision may fail for its own sake
-                one.delay_s = self._rested_s[wiki_id] = self._longer(one.delay_s)
+                one.asks.rotate(-1)  # one revision, or one wiki, may fail for its own sake
+                one.delay_s = self._rested_s[scope] = self._longer(one.delay_s)
                 one.next_at = now + max(one.delay_s, min(answer.retry_after_s or 0.0, self._cap_s))
             next_s = round(one.next_at - now, 3) if answer.failed else None
             healthy = not answer.failed
-            log.say(BreakerProbe(wiki=wiki_id, path=ask.path, answer=answer.why[:500], healthy=healthy, next_s=next_s))
+            log.say(
+                BreakerProbe(
+                    grain=_grain(scope),
+                    wiki=scope or ask.wiki_id,
+                    path=ask.path,
+                    answer=answer.why[:500],
+                    healthy=healthy,
+                    next_s=next_s,
+                )
+            )
             if healthy:
-                log.say(BreakerClosed(wiki=wiki_id, seconds=round(now - one.since, 3), probes=one.probes))
+                seconds = round(now - one.since, 3)
+                log.say(BreakerClosed(grain=_grain(scope), wiki=scope, seconds=seconds, probes=one.probes))
 
-    @property
-    def resting(self) -> bool:
-        """Whether the slow lane begins nothing."""
-        with self._lock:
-            return bool(self._open)
+    def _opens(self, scope: Scope, one: Opened) -> None:
+        delay_s = self._longer(self._rested_s.get(scope))
+        remaining_s = max(delay_s, min(one.retry_after_s, self._cap_s))
+        now = self._clock()
+        self._open[scope] = _Open(now, delay_s, now + remaining_s, _in_turn(one))
+        self._rested_s[scope] = delay_s
+        self._last[scope] = math.inf
+        if scope is not ENDPOINT:
+            self._name(scope)
+        log.say(
+            BreakerOpen(
+                grain=_grain(scope),
+                wiki=scope,
+                wikis=one.wikis if scope is ENDPOINT else None,
+                requests=one.requests,
+                failed=one.failed,
+                why=one.why[:500],
+                remaining_s=round(remaining_s, 3),
+            )
+        )
+
+    def _name(self, wiki_id: str) -> None:
+        """Name it, if need be in the place of one that is closed."""
+        if wiki_id in self._named:
+            return
+        if len(self._named) >= NAMED_WIKIS:
+            closed = next((one for one in self._named if one not in self._open), None)
+            if closed is None:
+                return
+            del self._named[closed]
+        self._named[wiki_id] = None
 
     @property
     def _cap_s(self) -> float:
@@ -115,24 +175,28 @@ class Outages:
         return first_s if delay_s is None else min(self._cap_s, max(first_s, 2 * delay_s))
 
 
+def _grain(scope: Scope) -> Grain:
+    return "endpoint" if scope is ENDPOINT else "wiki"
+
+
 def _in_turn(one: Opened) -> deque[Ask]:
     """What failed last comes first, then what succeeded: the others may all fail for reasons of their own."""
     succeeded = () if one.succeeded is None else (one.succeeded,)
     return deque(dict.fromkeys((*one.asks[:1], *succeeded, *one.asks[1:])))
 
 
-def _merged(opened: Iterable[Opened]) -> dict[str, Opened]:
-    """One for each wiki, of what several workers say."""
-    found: dict[str, Opened] = {}
+def _merged(opened: Iterable[Opened]) -> dict[Scope, Opened]:
+    """One for each scope, of what several workers say."""
+    found: dict[Scope, Opened] = {}
     for one in opened:
-        before = found.get(one.wiki_id)
-        found[one.wiki_id] = one if before is None else _both(before, one)
+        before = found.get(one.scope)
+        found[one.scope] = one if before is None else _both(before, one)
     return found
 
 
 def _both(one: Opened, other: Opened) -> Opened:
     return Opened(
-        one.wiki_id,
+        one.scope,
         one.requests + other.requests,
         one.failed + other.failed,
         one.why,
@@ -140,4 +204,5 @@ def _both(one: Opened, other: Opened) -> Opened:
         tuple(dict.fromkeys((*one.asks[:1], *other.asks[:1], *one.asks[1:], *other.asks[1:])))[:KEPT_FAILURES],
         one.succeeded or other.succeeded,
         max(one.retry_after_s, other.retry_after_s),
+        max(one.wikis, other.wikis),
     )

@@ -6,19 +6,20 @@ by the time at which they are due. What a batch's tasks must know of everything 
 """
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pipeline.deferral.entry import Entry, Page, order
+from pipeline.deferral.entry import Entry, Page, order, rests
 from pipeline.deferral.fenced import BlockedPages, Positions, Source
-from pipeline.records.record import Position
+from pipeline.records.record import Position, SourcePartition
 
 
 @dataclass(slots=True, eq=False)
 class _Page:
-    """A page's entries, and what they come to when it was last worked out."""
+    """A page's entries, and what they come to when it was last worked out. It is of the wiki that was asked first."""
 
     entries: dict[Position, Entry] = field(default_factory=dict)
+    wiki_id: str | None = None
     ordered: tuple[Entry, ...] = ()
     rank: int = 0
     due_ms: int = 0
@@ -26,15 +27,23 @@ class _Page:
 
 
 class Pages:
-    """Entries, each position once. A page comes before another when an entry of it was deferred earlier."""
+    """Entries, each position once. A page comes before another when an entry of it was deferred earlier. No entry rests
+    for more than `longest_rest_ms`.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, longest_rest_ms: int = 2**63) -> None:
+        self._longest_rest_ms = longest_rest_ms
+        # To look at all of them takes long, and only a clock that goes back can have changed what they come to.
+        self._now_ms: int | None = None
+        self._unlooked: dict[Page, None] = {}
         self._pages: dict[Page, _Page] = {}
         self._changed: dict[Page, None] = {}
         self._page_of: dict[Position, Page] = {}
         self._rank: dict[Position, int] = {}
         self._ranks = 0
         self.bytes = 0
+        # Entries and bytes by the wiki of their page.
+        self._sizes: dict[str | None, tuple[int, int]] = {}
         self._offsets: dict[Source, set[int]] = {}
         self._lowest: dict[Source, dict[bytes | None, int]] = {}
         self._unstuck: dict[Page, None] = {}
@@ -58,35 +67,50 @@ class Pages:
         return len(self._pages)
 
     def page_of(self, position: Position) -> Page | None:
+        """The page of the entry at this position, None where there is none."""
         return self._page_of.get(position)
 
     def get(self, position: Position) -> Entry | None:
+        """None when there is no entry at this position."""
         page = self._page_of.get(position)
         return None if page is None else self._pages[page].entries[position]
 
     def put(self, entry: Entry) -> None:
         """Add an entry, or replace the one of the same position, which keeps its rank."""
         position, page = entry.position, entry.page
+        state = self._pages.setdefault(page, _Page())
+        if state.wiki_id is None and entry.wiki_id is not None:
+            self._now_of(state, entry.wiki_id)
         if position in self._page_of:
-            self.bytes -= self._pages[page].entries[position].size
+            self._resize(state, -1, -state.entries[position].size)
         else:
             self._rank[position] = self._ranks
             self._ranks += 1
             self._page_of[position] = page
             self._offsets.setdefault((position.topic, position.partition), set()).add(position.offset)
-        self._pages.setdefault(page, _Page()).entries[position] = entry
+        state.entries[position] = entry
         self._changed[page] = None
-        self.bytes += entry.size
+        self._resize(state, 1, entry.size)
 
     def remove(self, position: Position) -> None:
         """Raises KeyError when the position has no entry."""
         page = self._page_of.pop(position)
         del self._rank[position]
         self._offsets[position.topic, position.partition].remove(position.offset)
-        self.bytes -= self._pages[page].entries.pop(position).size
+        state = self._pages[page]
+        self._resize(state, -1, -state.entries.pop(position).size)
         self._changed[page] = None
         if not self._pages[page].entries:
             self._drop(page)
+
+    def wiki_of(self, page: Page) -> str | None:
+        """The wiki that was asked for an event of the page since it has entries, None for none."""
+        return self._pages[page].wiki_id
+
+    def size_of(self, wikis: Iterable[str]) -> tuple[int, int]:
+        """Number and bytes of the entries on pages of these wikis."""
+        sizes = [self._sizes.get(wiki_id, (0, 0)) for wiki_id in wikis]
+        return sum(entries for entries, _ in sizes), sum(size for _, size in sizes)
 
     def entries(self, page: Page) -> tuple[Entry, ...]:
         """The page's entries in the order in which they have to be emitted."""
@@ -115,8 +139,24 @@ class Pages:
             due_ms, _, page, state = heapq.heappop(self._queue)
             if self._pages.get(page) is state and state.due_ms == due_ms:
                 self._due[state.stuck][page] = None
+        set_back = self._now_ms is None or now_ms < self._now_ms
+        for page in self._pages if set_back else self._unlooked:
+            state = self._pages[page]
+            if not self._rests(state, now_ms):
+                self._due[state.stuck][page] = None
+        self._now_ms = now_ms
+        self._unlooked.clear()
         # The time of day may have been set back since a page was found to be due.
-        return [page for page in self._due[stuck] if self._pages[page].due_ms <= now_ms]
+        return [page for page in self._due[stuck] if not self._rests(self._pages[page], now_ms)]
+
+    def begin_before(self, offsets: Mapping[SourcePartition, int]) -> bool:
+        """Whether any page has an entry below the offset of its partition; a partition without one counts as 0."""
+        self._work_out()
+        return any(
+            lowest < offsets.get(SourcePartition(*source), 0)
+            for source, pages in self._lowest.items()
+            for lowest in pages.values()
+        )
 
     def frozen(self, without: Sequence[Entry]) -> tuple[BlockedPages, Positions]:
         """A copy of what stands here but for these entries: the lowest position of each page, and all positions."""
@@ -134,6 +174,23 @@ class Pages:
             else:
                 lowest[topic, partition][key] = first.position.offset
         return BlockedPages(lowest), Positions(offsets)
+
+    def _now_of(self, state: _Page, wiki_id: str) -> None:
+        sizes = [entry.size for entry in state.entries.values()]
+        self._resize(state, -len(sizes), -sum(sizes))
+        state.wiki_id = wiki_id
+        self._resize(state, len(sizes), sum(sizes))
+
+    def _resize(self, state: _Page, entries: int, size: int) -> None:
+        self.bytes += size
+        known, known_bytes = self._sizes.get(state.wiki_id, (0, 0))
+        if known + entries:
+            self._sizes[state.wiki_id] = known + entries, known_bytes + size
+        else:
+            self._sizes.pop(state.wiki_id, None)
+
+    def _rests(self, state: _Page, now_ms: int) -> bool:
+        return rests(state.due_ms, now_ms, self._longest_rest_ms)
 
     def _page(self, page: Page) -> _Page:
         if page in self._changed:
@@ -157,6 +214,7 @@ class Pages:
                 self._unstuck[page] = None
             for pages in self._due.values():
                 pages.pop(page, None)
+            self._unlooked[page] = None
             self._queued += 1
             heapq.heappush(self._queue, (state.due_ms, self._queued, page, state))
         self._changed.clear()
@@ -165,5 +223,5 @@ class Pages:
         del self._pages[page], self._changed[page]
         topic, partition, key = page
         self._lowest.get((topic, partition), {}).pop(key, None)
-        for pages in (self._unstuck, *self._due.values()):
+        for pages in (self._unstuck, self._unlooked, *self._due.values()):
             pages.pop(page, None)

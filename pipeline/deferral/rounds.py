@@ -1,18 +1,20 @@
-"""A slow round as a Spark job: entries in, records out to the sink, and facts back to the driver."""
+"""A slow round as a Spark job: entries in, facts back to the driver. What it emits its task writes by itself."""
 
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pipeline.config import PipelineConfig
+from pipeline import log
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.facts import Fact
 from pipeline.deferral.rows import entry_rows
+from pipeline.driver.sink import discard
 from pipeline.metrics.figures import Figures
 from pipeline.metrics.in_worker import reporting
-from pipeline.sink import write
-from pipeline.task_results import accumulated_list
-from pipeline.worker import RECORD_DDL, process_deferred
+from pipeline.worker.spark_task import RECORD_DDL, process_deferred
+from pipeline.worker.task_attempt import EndedTask, reporting_attempts, retried
+from pipeline.worker.task_results import accumulated_list
 
 if TYPE_CHECKING:
     from pyspark.accumulators import Accumulator
@@ -29,29 +31,31 @@ class SparkRounds:
         self._spark, self._config, self._figures = spark, config, figures
         self._lock = threading.Lock()
 
-    def run(self, entries: Sequence[Entry], *, epoch: int, limit_bytes: int) -> list[Fact]:
-        """Returns when all that came of the entries is acknowledged; raises what Spark raises when something is not.
-
-        `limit_bytes` bounds the records of entries that are written again.
+    def run(self, entries: Sequence[Entry], *, epoch: int) -> list[Fact]:
+        """Returns when all that came of the entries is acknowledged, and resolved under `epoch` in the ledger's topic;
+        raises what Spark raises when something is not.
         """
-        facts = self._accumulator()
+        facts, ended = self._accumulators()
         try:
-            function = process_deferred(self._config, entries, facts, epoch=epoch, limit_bytes=limit_bytes)
+            function = reporting_attempts(process_deferred(self._config, entries, facts, epoch=epoch), ended)
             if self._figures is not None:
                 function = reporting(function, self._figures)
             # One task: the round's own bound on requests is for all of it.
             rows = entry_rows(self._spark, entries).coalesce(1)
-            write(rows.mapInArrow(function, RECORD_DDL), self._config.sink)
+            discard(rows.mapInArrow(function, RECORD_DDL))
             return facts.value
         finally:
-            self._forget(facts)
+            for one in retried(ended.value, batch=None):
+                log.say(one)
+            self._forget(facts, ended)
 
-    def _accumulator(self) -> "Accumulator[list[Fact]]":
+    def _accumulators(self) -> "tuple[Accumulator[list[Fact]], Accumulator[list[EndedTask]]]":
         with self._lock:
-            return accumulated_list(self._spark)
+            return accumulated_list(self._spark), accumulated_list(self._spark)
 
-    def _forget(self, facts: "Accumulator[list[Fact]]") -> None:
+    def _forget(self, *several: "Accumulator[list[Any]]") -> None:
         # Spark keeps every accumulator for the life of the driver, and offers no way to let one go.
         from pyspark import accumulators
 
-        accumulators._accumulatorRegistry.pop(facts.aid, None)  # noqa: SLF001
+        for one in several:
+            accumulators._accumulatorRegistry.pop(one.aid, None)  # noqa: SLF001

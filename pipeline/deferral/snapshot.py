@@ -13,16 +13,18 @@ from pipeline.records.record import Position
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """What a task has to know of a row that comes from the ledger. `reason` and `cause` are those of the entry."""
+    """What a task has to know of a row that comes from the ledger. All fields are those of the entry."""
 
     attempt: int
     dropped: bool
     reason: str
     cause: Cause | None = None
+    wiki_id: str | None = None
 
     @classmethod
     def of(cls, entry: Entry) -> "Reservation":
-        return cls(entry.attempt, entry.dropped, entry.reason, entry.cause)
+        """Without position, key and value, which the row has itself."""
+        return cls(entry.attempt, entry.dropped, entry.reason, entry.cause, entry.wiki_id)
 
 
 UNRESERVED = Reservation(attempt=0, dropped=False, reason="")
@@ -40,17 +42,22 @@ class Fence:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A batch's part of the ledger: its `fence`, and the entries it reserves, ordered by page and position."""
+    """A batch's part of the ledger: its `fence`, and the entries it reserves, ordered by page and position; and the
+    wikis of which its tasks ask nothing.
+    """
 
     fence: Fence
     reserved: tuple[Entry, ...]
+    unhealthy: Set[str] = frozenset()
 
     @property
     def blocked(self) -> Mapping[Page, Position]:
+        """By page the first position that must wait: from there on its events are deferred too."""
         return self.fence.blocked
 
     @property
     def unreserved(self) -> Set[Position]:
+        """Positions whose entries stay in the ledger: a source row at one of them is dropped."""
         return self.fence.unreserved
 
 
@@ -63,4 +70,5 @@ class Round:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
+        """In the order of the pages, each page's in order of offset."""
         return tuple(entry for _page, entries in self.pages for entry in entries)

@@ -3,8 +3,8 @@
     main  admit ─ drop (its entry stands) · hold (behind a deferred one) · run ─▶ done, or deferred as stuck
     slow  a page's entries one after the other ─▶ done, or again as stuck and the rest of the page stands
 
-`process` may run ahead of the page's order; `settle` comes in that order and has the last word. What the ledger
-must keep goes out as a record of its topic; what the slow lane's driver must know goes out as facts.
+`process` may run ahead of the page's order; `settle` comes in that order and has the last word. What the main lane
+defers goes out as a record of the ledger's topic; what the slow lane's driver must know goes out as facts.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,16 +27,26 @@ _WAITS = Unfinished(Failure("waits", "waits for its page"))
 
 @dataclass(frozen=True, slots=True)
 class LedgerTarget:
-    """Where entries are written, by whom and how large they may be; `batch` None is the slow lane."""
+    """Where the main lane writes entries, for which batch, and how large they may be. `task` is the attempt that writes
+    them, which only a worker knows.
+    """
 
     topic: str
     epoch: int
     limit_bytes: int
-    batch: int | None = None
+    batch: int
+    task: int | None = None
 
     def record(self, entry: Entry) -> Record:
         """The entry's record, at most `limit_bytes`."""
-        return bounded_record(entry, topic=self.topic, epoch=self.epoch, limit_bytes=self.limit_bytes, batch=self.batch)
+        return bounded_record(
+            entry,
+            topic=self.topic,
+            epoch=self.epoch,
+            limit_bytes=self.limit_bytes,
+            batch=self.batch,
+            task=self.task,
+        )
 
 
 @dataclass(frozen=True)
@@ -47,9 +57,11 @@ class DirectTask:
     limit_s: float
 
     async def process(self, message: SourceMessage) -> Outcome:
+        """The job's own outcome; `Unfinished` when `limit_s` was over."""
         return await self.job.process(message, limit_s=self.limit_s)
 
     def settle(self, message: SourceMessage, outcome: Outcome) -> Record | None:
+        """The record to emit; an unfinished event becomes an error event, as no ledger takes it."""
         return self.job.error(message, never_fetched(outcome.failure)) if isinstance(outcome, Unfinished) else outcome
 
 
@@ -78,7 +90,7 @@ class MainTask:
         return await self.budget.within(lambda: self.job.process(message, limit_s=self.limit_s))
 
     def settle(self, message: SourceMessage, outcome: Outcome) -> Record | None:
-        """The record that leaves for the message, one of the ledger's included; None when none does."""
+        """The record to emit for the message, one of the ledger's included; None when none does."""
         page = page_of(message)
         admission = self.lane.admit(message.position, page)
         if admission == "drop":
@@ -88,9 +100,9 @@ class MainTask:
         match outcome:
             case None:
                 return None
-            case Unfinished(failure, tried=False):
-                return self._hold(message, reason_of(failure), cause_of(failure))
-            case Unfinished(failure, retry_after_s):
+            case Unfinished(failure, tried=False, wiki_id=wiki_id):
+                return self._hold(message, reason_of(failure), cause_of(failure), wiki_id)
+            case Unfinished(failure, retry_after_s, wiki_id=wiki_id):
                 return self.target.record(
                     self.lane.stick(
                         message.position,
@@ -100,6 +112,7 @@ class MainTask:
                         reason=reason_of(failure),
                         cause=cause_of(failure),
                         not_before_ms=self.now_ms() + self.backoff_ms(retry_after_s),
+                        wiki_id=wiki_id,
                     )
                 )
             case Record():
@@ -107,7 +120,9 @@ class MainTask:
                     return self._hold(message)
                 return outcome
 
-    def _hold(self, message: SourceMessage, reason: str = WAITS, cause: Cause | None = None) -> Record:
+    def _hold(
+        self, message: SourceMessage, reason: str = WAITS, cause: Cause | None = None, wiki_id: str | None = None
+    ) -> Record:
         return self.target.record(
             self.lane.hold(
                 message.position,
@@ -116,26 +131,31 @@ class MainTask:
                 appended_us=appended_us(message),
                 reason=reason,
                 cause=cause,
+                wiki_id=wiki_id,
             )
         )
 
 
 @dataclass(frozen=True)
 class SlowTask:
-    """One task of a slow round. `reservations` are the ledger's of each entry; `report` takes what came of it."""
+    """One task of a slow round. `reservations` are the ledger's of each entry; `report` takes what came of it;
+    `is_over` tells whether the round may begin with no further entry.
+    """
 
     job: Processor
     lane: SlowLane
-    target: LedgerTarget
     error_topic: str
     limit_s: float
     now_ms: Callable[[], int]
     reservations: Mapping[Position, Reservation]
     report: Callable[[Fact], None] = field(repr=False)
+    is_over: Callable[[], bool] = lambda: False
 
     async def process(self, message: SourceMessage) -> Outcome:
         """To be called in the order of the page: nothing is fetched behind an entry that was not emitted."""
         reservation = self.reservations.get(message.position, UNRESERVED)
+        if self.is_over():
+            self.lane.postpone(page_of(message))
         if self.lane.admit(page_of(message)) == "skip":
             return _WAITS
         if reservation.dropped:
@@ -143,24 +163,22 @@ class SlowTask:
         return await self.job.process(message, limit_s=self.limit_s)
 
     def settle(self, message: SourceMessage, outcome: Outcome) -> Record | None:
-        """As in the main lane. An entry of which nothing is reported stands as it was."""
+        """The record that is emitted. An entry of which nothing is reported stands as it was."""
         page, gave_up = page_of(message), ""
         if self.lane.admit(page) == "skip":
             return None
         if isinstance(outcome, Unfinished):
             again = self.lane.failed(
-                self._entry(message),
+                self._entry(message, outcome.wiki_id),
                 now_ms=self.now_ms(),
                 reason=reason_of(outcome.failure),
                 retry_after_s=outcome.retry_after_s,
             )
             if again is not None:
-                record = self.target.record(again)
-                slim = not again.dropped and ("dropped", b"") in record.headers
                 self.report(
-                    Rewritten(message.position, again.attempt, again.not_before_ms, again.reason, given_up=slim)
+                    Rewritten(message.position, again.attempt, again.not_before_ms, again.reason, wiki_id=again.wiki_id)
                 )
-                return record
+                return None
             gave_up = reason_of(outcome.failure)
             outcome = self.job.error(message, never_fetched(outcome.failure))
         if outcome is not None and not self.lane.may_emit(page, destination(outcome, self.error_topic)):
@@ -168,7 +186,7 @@ class SlowTask:
         self.report(Resolved(message.position, gave_up))
         return outcome
 
-    def _entry(self, message: SourceMessage) -> Entry:
+    def _entry(self, message: SourceMessage, wiki_id: str | None) -> Entry:
         reservation = self.reservations.get(message.position, UNRESERVED)
         return Entry(
             position=message.position,
@@ -181,6 +199,7 @@ class SlowTask:
             reason=reservation.reason,
             dropped=reservation.dropped,
             cause=reservation.cause,
+            wiki_id=wiki_id or reservation.wiki_id,
         )
 
 

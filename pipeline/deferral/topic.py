@@ -16,6 +16,7 @@ from kafka.errors import KafkaError
 from kafka.producer.future import FutureRecordMetadata
 from kafka.structs import TopicPartition
 
+from pipeline.deferral.ledger_start import LedgerStart
 from pipeline.deferral.topic_settings import require_topic
 from pipeline.deferral.wire import Item, NullRecord, parse
 from pipeline.errors import PipelineError
@@ -52,7 +53,8 @@ def items_of(records: Iterable[LogRecord]) -> Iterator[Item | None]:
 class LedgerTopic:
     """Reads on from where it has come, and writes; not safe to use from several threads at once.
 
-    `limit_bytes` is the largest record that producer and topic take; known when it is open.
+    `limit_bytes` is the largest record that producer and topic take, `id` is Kafka's of the topic, None where it
+    reports none; both are known when it is open.
     """
 
     bootstrap: str
@@ -60,20 +62,22 @@ class LedgerTopic:
     max_record_bytes: int
     clock: Callable[[], float] = time.monotonic
     limit_bytes: int = field(init=False)
+    id: str | None = field(init=False, default=None)
     _consumer: KafkaConsumer = field(init=False)
     _producer: KafkaProducer = field(init=False)
 
     def __post_init__(self) -> None:
         self.limit_bytes = self.max_record_bytes
 
-    def open(self, *, make: bool = True) -> None:
-        """Stand at the topic's beginning; `make` it where it is missing, and check its settings.
+    def open(self, start: LedgerStart | None = None) -> None:
+        """Stand at the topic's beginning, after all that a `start` requires of it; without one it is only looked at.
 
-        Raises PipelineError, RefusedError for settings that would lose entries.
+        Raises PipelineError, RefusedError for a topic that the start may not take.
         """
         try:
-            if make:
-                self.limit_bytes = require_topic(self.bootstrap, self.topic, max_record_bytes=self.max_record_bytes)
+            if start is not None:
+                facts = require_topic(self.bootstrap, self.topic, max_record_bytes=self.max_record_bytes, start=start)
+                self.limit_bytes, self.id = facts.limit_bytes, facts.id
             self._consumer = KafkaConsumer(
                 bootstrap_servers=self.bootstrap,
                 client_id="enrichment-ledger",
@@ -165,6 +169,7 @@ class LedgerTopic:
             raise PipelineError(f"ledger topic {self.topic} could not be written: {error}") from error
 
     def close(self) -> None:
+        """Waits at most `_ACK_S` seconds for writes that are not acknowledged."""
         self._consumer.close()
         self._producer.close(timeout=_ACK_S)
 

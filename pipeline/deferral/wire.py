@@ -8,7 +8,8 @@
 
 A topic's name has no slash, so keys are distinguished by their slashes, and a position has exactly one key. Every
 record but a command carries the epoch of the driver under which it was written; one of the main lane also its batch, by
-which step 4 knows the batch's own records from those of the slow lane and of operators.
+which step 4 knows the batch's own records from those of the driver, and its task, by which it knows those of an attempt
+that Spark has given up.
 """
 
 import re
@@ -47,12 +48,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class EntryItem:
-    """An entry as written under `epoch`, by the main lane's `batch` or, when that is None, by anybody else."""
+    """An entry as written under `epoch`, by the main lane's `batch` or, when that is None, by the driver. `task` is the
+    attempt of the batch's task, None in what an earlier version wrote.
+    """
 
     place: Place
     epoch: int
     entry: Entry
     batch: int | None
+    task: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +113,10 @@ def key_of(position: Position) -> bytes:
     return f"{position.topic}/{position.partition}/{position.offset:019d}".encode()
 
 
-def to_record(entry: Entry, *, topic: str, epoch: int, batch: int | None = None) -> Record:
-    """The record of an entry for the ledger's `topic`; `batch` is the micro-batch whose main lane writes it."""
+def to_record(entry: Entry, *, topic: str, epoch: int, batch: int | None = None, task: int | None = None) -> Record:
+    """The record of an entry for the ledger's `topic`; `batch` is the micro-batch whose main lane writes it, and `task`
+    the attempt of its task.
+    """
     # Whole characters, however the text is cut: half of one could not be read back.
     reason = entry.reason.encode(errors="replace")[:MAX_REASON_BYTES].decode(errors="ignore").encode()
     headers: list[tuple[str, bytes]] = [
@@ -129,21 +135,32 @@ def to_record(entry: Entry, *, topic: str, epoch: int, batch: int | None = None)
         headers.append(("dropped", b""))
     if entry.cause is not None:
         headers.append(("cause", entry.cause.encode()))
+    if entry.wiki_id is not None:
+        headers.append(("wiki", entry.wiki_id.encode()))
     if batch is not None:
         headers.append(("batch", _digits(batch)))
+    if task is not None:
+        headers.append(("task", _digits(task)))
     return Record(topic, key_of(entry.position), entry.value or b"", tuple(headers))
 
 
-def bounded_record(entry: Entry, *, topic: str, epoch: int, limit_bytes: int, batch: int | None = None) -> Record:
+def bounded_record(
+    entry: Entry, *, topic: str, epoch: int, limit_bytes: int, batch: int | None = None, task: int | None = None
+) -> Record:
     """As `to_record`; an entry whose record would be over the producer's limit gives up its value and is dropped.
 
-    So it keeps its turn in the page, and becomes an error event then. Tell it by `value is None and dropped`.
+    So it keeps its turn in the page, and becomes an error event then.
     """
-    record = to_record(entry, topic=topic, epoch=epoch, batch=batch)
+    record = to_record(entry, topic=topic, epoch=epoch, batch=batch, task=task)
     if serialized_size(record.key, record.value, record.headers) <= limit_bytes:
         return record
     slim = replace(entry, value=None, dropped=True, reason=TOO_LARGE, cause="too_large")
-    return to_record(slim, topic=topic, epoch=epoch, batch=batch)
+    return to_record(slim, topic=topic, epoch=epoch, batch=batch, task=task)
+
+
+def entry_in(record: Record) -> Entry:
+    """The entry of a record that `to_record` made, as it is read back."""
+    return _entry(position_of(record.key or b""), record.value, _Fields(record.headers), Place(0, 0)).entry
 
 
 def tombstone(position: Position, *, topic: str, epoch: int) -> NullRecord:
@@ -223,9 +240,11 @@ def _entry(position: Position, value: bytes, fields: "_Fields", place: Place) ->
         reason=fields.get("reason").decode(),
         dropped="dropped" in fields,
         cause=_CAUSES[fields.one_of("cause", *_CAUSES)] if "cause" in fields else None,
+        wiki_id=fields.get("wiki").decode() if "wiki" in fields else None,
     )
     batch = fields.number("batch") if "batch" in fields else None
-    return EntryItem(place, fields.number("epoch"), entry, batch)
+    task = fields.number("task") if "task" in fields else None
+    return EntryItem(place, fields.number("epoch"), entry, batch, task)
 
 
 _CAUSES: dict[str, Cause] = {cause: cause for cause in get_args(Cause)}

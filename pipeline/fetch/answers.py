@@ -1,10 +1,22 @@
 """What an answer says about the upstream, and not about what was asked for: that it is unhealthy or busy, and until
-when.
+when; or that it is not the upstream's at all.
 """
 
+import contextlib
+import functools
 from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+
+import aiohttp
+
+from pipeline.fetch.body import BodyBrokenError, BodyTooLargeError, pieces
+from pipeline.fetch.route import Head, Route
+from pipeline.fetch.wiki_hosts import WikiHosts
+
+FOREIGN = "without MediaWiki's words"
+# An error of MediaWiki's has a few hundred.
+_MOST_WORDS_BYTES = 64 * 1024
 
 # Transient statuses below 500; from 500 on all are.
 _TRANSIENT = frozenset({408, 425, 429})
@@ -27,3 +39,23 @@ def retry_after_s(value: str | None, now: Callable[[], datetime]) -> float | Non
         return max(0.0, ((when if when.tzinfo else when.replace(tzinfo=UTC)) - now()).total_seconds())
     except (ValueError, OverflowError):
         return None
+
+
+def head_of(response: aiohttp.ClientResponse, hosts: WikiHosts, wiki_id: str) -> Head:
+    """What a route needs to know of a response of this wiki beside its body."""
+    is_another = functools.partial(hosts.is_another, wiki_id)
+    headers = response.headers
+    is_bounded = any(name in headers for name in ("Content-Length", "Transfer-Encoding", "Content-Encoding"))
+    return Head(headers.get("Content-Type", ""), headers.get("Content-Revision-Id"), is_another, is_bounded)
+
+
+async def is_foreign(response: aiohttp.ClientResponse, route: Route) -> bool:
+    """Whether a response with another status than 200, which is not transient, lacks MediaWiki's words. Raises what
+    aiohttp raises when it is broken off.
+    """
+    body = bytearray()
+    encoding = response.headers.get("Content-Encoding", "identity").lower()
+    with contextlib.suppress(BodyBrokenError, BodyTooLargeError):
+        async for piece in pieces(response.content, _MOST_WORDS_BYTES, encoding=encoding):
+            body += piece
+    return route.refusal(body.decode(errors="replace")) is None

@@ -20,7 +20,8 @@ _GZIP = 16 + isal_zlib.MAX_WBITS
 class ByteStream(Protocol):
     """What is needed of aiohttp's StreamReader; the bytes are as they were sent."""
 
-    async def read(self, n: int = -1) -> bytes: ...
+    async def read(self, n: int = -1) -> bytes:
+        """At most `n` bytes, all to the end where it is -1; empty only at the end of the stream."""
 
 
 class BodyTooLargeError(Exception):
@@ -39,28 +40,40 @@ async def pieces(stream: ByteStream, limit_bytes: int, *, encoding: str = "ident
     """
     if encoding not in ("gzip", "x-gzip", "identity"):
         raise BodyBrokenError(f"Content-Encoding {encoding[:40]!r} was not asked for")
-    decoder = None if encoding == "identity" else isal_zlib.decompressobj(_GZIP)
+    decoder = None if encoding == "identity" else _Gunzip()
     length = 0
     while chunk := await stream.read(PIECE_BYTES):
-        for number, piece in enumerate([chunk] if decoder is None else _inflated(decoder, chunk)):
+        for number, piece in enumerate([chunk] if decoder is None else decoder.inflated(chunk)):
             length += len(piece)
             if length > limit_bytes:
                 raise BodyTooLargeError(f"body is larger than {limit_bytes} bytes when decoded, and was cut off")
             if number:
                 await asyncio.sleep(0)  # other requests have their turn while one chunk becomes many pieces
             yield piece
-    if decoder is not None and not decoder.eof:
+    if decoder is not None and not decoder.is_whole:
         raise BodyBrokenError("gzip stream was cut off")
 
 
-def _inflated(decoder: isal_zlib.Decompress, chunk: bytes) -> Iterator[bytes]:
-    while chunk:
-        try:
-            piece = decoder.decompress(chunk, PIECE_BYTES)
-        except isal_zlib.error as error:  # type: ignore[misc] # its stub takes the class for an instance
-            raise BodyBrokenError(f"not gzip: {error}") from error
-        if decoder.unused_data:
-            raise BodyBrokenError("gzip stream ends before the body does")
-        chunk = decoder.unconsumed_tail
-        if piece:
-            yield piece
+class _Gunzip:
+    """A gzip stream, which may have several members, one behind the other (RFC 1952)."""
+
+    def __init__(self) -> None:
+        self._member = isal_zlib.decompressobj(_GZIP)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the last member has ended."""
+        return bool(self._member.eof)
+
+    def inflated(self, chunk: bytes) -> Iterator[bytes]:
+        """The pieces of one chunk. Raises BodyBrokenError."""
+        while chunk:
+            if self._member.eof:
+                self._member = isal_zlib.decompressobj(_GZIP)
+            try:
+                piece = self._member.decompress(chunk, PIECE_BYTES)
+            except isal_zlib.error as error:  # type: ignore[misc] # its stub takes the class for an instance
+                raise BodyBrokenError(f"not gzip: {error}") from error
+            chunk = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
+            if piece:
+                yield piece

@@ -1,7 +1,8 @@
-"""The circuit breaker of one wiki, as one Python worker sees it: an unhealthy upstream gets no requests for a while.
+"""A circuit breaker, of one wiki or of the endpoint behind which all of them are, as one Python worker sees it: what is
+unhealthy gets no requests for a while.
 
     closed     of the requests of the last `window` and those under way, `failure_rate` failed ─▶ open, if at least
-               `minimum_requests` have ended
+               `minimum_requests` have ended (of the endpoint: and failed at `minimum_wikis`, see `WikisWindow`)
     open       its time is over, or a new task begins, as the driver's probe succeeded ─▶ half-open
     half-open  `trial_requests` go out alone, until the rest of them cannot matter ─▶ closed, or open for twice as long
 
@@ -12,15 +13,18 @@ a revision does not exist is an answer as good as any. Nothing here waits, and n
 finds out by itself.
 """
 
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import ceil
-from typing import Literal
+from typing import Final, Literal
 
-from pipeline.config import Breaker
-from pipeline.fetch.route import Route
+from pipeline.config.pipeline_config import Breaker
+from pipeline.fetch.ask import Ask
+from pipeline.fetch.breaker_window import RequestWindow, WikiWindow
 
+Scope = str | None
+"""What a breaker is for: the wiki of this id, or the endpoint."""
+ENDPOINT: Final = None
 State = Literal["closed", "open", "half-open"]
 
 # Different fetches that failed, of which one may fail for its page's sake alone.
@@ -28,33 +32,23 @@ KEPT_FAILURES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """A request that can be made again: path and query below the endpoint, and its `X-Request-Id`. `route` reads the
-    answer's body; None when nothing is to be read in it.
-    """
-
-    path: str
-    request_id: str
-    rev_id: int = field(default=0, compare=False)
-    route: Route | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
 class Opened:
-    """A worker's report to its driver about a wiki that it does not ask any more.
+    """A worker's report to its driver about a wiki, or the endpoint, that it does not ask any more.
 
-    `requests` and `failed` are those of the window when it opened; `why` is the last failure. `asks` are the requests
-    that failed last, the newest first, and `succeeded` is the last one that did not. `retry_after_s` is what remains of
-    the time the upstream asked for, 0 for none.
+    `requests` and `failed` are those of the window when it opened, of `wikis` wikis the failed ones; `why` is the last
+    failure. `asks` are the requests that failed last, the newest first, those of the endpoint each of another wiki;
+    `succeeded` is the last one that did not. `retry_after_s` is what remains of the time the upstream asked for, 0 for
+    none.
     """
 
-    wiki_id: str
+    scope: Scope
     requests: int
     failed: int
     why: str
     asks: tuple[Ask, ...]
     succeeded: Ask | None = None
     retry_after_s: float = 0.0
+    wikis: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,28 +68,31 @@ class Pass:
     trial: int | None = None
 
 
-class WikiBreaker:
-    """`clock` counts seconds and never goes back. For one event loop, but for `new_task` and `opened`."""
+class CircuitBreaker:
+    """For one event loop, but for `new_task` and `opened`."""
 
-    def __init__(self, wiki_id: str, settings: Breaker, clock: Callable[[], float]) -> None:
-        self._wiki_id, self._settings, self._clock = wiki_id, settings, clock
+    def __init__(
+        self, scope: Scope, settings: Breaker, clock: Callable[[], float], window: RequestWindow | None = None
+    ) -> None:
+        """`clock` counts seconds and never goes back. `window` is a wiki's unless another is given."""
+        self.scope, self._settings, self._clock = scope, settings, clock
+        self._window: RequestWindow = WikiWindow() if window is None else window
         self._window_s = settings.window.total_seconds()
         # The number of failed trials that decides: their share cannot fall below the rate any more.
         self._failures_decide = max(1, ceil(settings.failure_rate * settings.trial_requests))
         self._successes_decide = settings.trial_requests - self._failures_decide + 1
         self._state: State = "closed"
-        self._ended: deque[tuple[float, bool]] = deque()
-        self._failed = 0
         self._under_way = 0
         self._openings = 0
         self._open_until = 0.0
         self._not_before = 0.0
         self._trial = 0
-        self._trials_begun = self._trials_failed = self._trials_succeeded = 0
+        self._trials_begun = self._trials_succeeded = 0
+        self._trials_failed: set[object] = set()
         self._why = ""
-        self._failures: dict[str, Ask] = {}
+        self._failures: dict[object, Ask] = {}
         self._success: Ask | None = None
-        self._figures = (0, 0)
+        self._figures = (0, 0, 0)
         self._to_report = False
 
     @property
@@ -104,6 +101,14 @@ class WikiBreaker:
         if self._state == "open" and self._clock() >= self._open_until:
             self._half_open()
         return self._state
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it knows nothing that a new one would not: closed, with nothing under way or in the window."""
+        if self._state != "closed" or self._under_way:
+            return False
+        self._window.forget_before(self._clock() - self._window_s)
+        return not self._window.requests
 
     @property
     def may_begin(self) -> bool:
@@ -127,13 +132,13 @@ class WikiBreaker:
         """The request of a pass has ended with this answer."""
         now = self._clock()
         self._under_way -= 1
-        self._ended.append((now, answer.failed))
-        self._failed += answer.failed
-        self._forget_before(now - self._window_s)
+        self._window.add(now, passed.ask, failed=answer.failed)
+        self._window.forget_before(now - self._window_s)
         if answer.failed:
             self._why = answer.why
-            self._failures.pop(passed.ask.path, None)
-            self._failures[passed.ask.path] = passed.ask
+            subject = self._window.subject(passed.ask)
+            self._failures.pop(subject, None)
+            self._failures[subject] = passed.ask
             if len(self._failures) > KEPT_FAILURES:
                 del self._failures[next(iter(self._failures))]
             # A bound: an upstream that asks for a year must not get it.
@@ -143,7 +148,7 @@ class WikiBreaker:
         if passed.trial is None:
             self._judge_window()
         elif self._state == "half-open" and passed.trial == self._trial:
-            self._judge_trial(failed=answer.failed)
+            self._judge_trial(passed.ask, failed=answer.failed)
 
     def abandon(self, passed: Pass) -> None:
         """The request of a pass has ended, and says nothing about the upstream."""
@@ -151,10 +156,10 @@ class WikiBreaker:
         if self._state == "half-open" and passed.trial == self._trial:
             self._trials_begun -= 1
 
-    def new_task(self) -> None:
-        """A task begins: the driver has found that the wiki may be asked again, or knows of no outage."""
+    def new_task(self, *, may_try: bool = True) -> None:
+        """A task begins: the driver has found that it `may_try` again, or knows of no outage."""
         self._to_report = False
-        if self._state == "open":
+        if self._state == "open" and may_try:
             self._half_open()
 
     def opened(self) -> Opened | None:
@@ -163,38 +168,41 @@ class WikiBreaker:
             return None
         asks = tuple(reversed(self._failures.values()))
         remaining_s = max(0.0, self._not_before - self._clock())
-        return Opened(self._wiki_id, *self._figures, self._why, asks, self._success, remaining_s)
+        requests, failed, wikis = self._figures
+        return Opened(self.scope, requests, failed, self._why, asks, self._success, remaining_s, wikis)
 
     @property
     def _cap_s(self) -> float:
         return self._settings.open_for_cap.total_seconds()
 
-    def _forget_before(self, moment: float) -> None:
-        while self._ended and self._ended[0][0] < moment:
-            self._failed -= self._ended.popleft()[1]
-
     def _judge_window(self) -> None:
-        requests = len(self._ended)
+        window, settings = self._window, self._settings
         if (
             self._state == "closed"
-            and requests >= self._settings.minimum_requests
-            and self._failed >= self._settings.failure_rate * (requests + self._under_way)
+            and window.requests >= settings.minimum_requests
+            and window.failed >= settings.failure_rate * (window.requests + self._under_way)
+            and window.is_broad
         ):
             self._open()
 
-    def _judge_trial(self, *, failed: bool) -> None:
-        self._trials_failed += failed
-        self._trials_succeeded += not failed
-        self._to_report = self._to_report and failed
-        if self._trials_failed >= self._failures_decide:
+    def _judge_trial(self, ask: Ask, *, failed: bool) -> None:
+        if failed:
+            subject = self._window.trial_subject(ask)
+            # One wiki that fails does not speak for the endpoint twice.
+            self._trials_begun -= subject in self._trials_failed
+            self._trials_failed.add(subject)
+        else:
+            self._trials_succeeded += 1
+            self._to_report = False
+        if len(self._trials_failed) >= self._failures_decide:
             self._open()
         elif self._trials_succeeded >= self._successes_decide:
             self._state, self._openings = "closed", 0
-            self._ended.clear()
-            self._failed = 0
+            self._window.clear()
 
     def _open(self) -> None:
-        self._state, self._figures, self._to_report = "open", (len(self._ended), self._failed), True
+        window = self._window
+        self._state, self._figures, self._to_report = "open", (window.requests, window.failed, window.failing), True
         open_for_s = self._settings.open_for.total_seconds() * 2 ** min(self._openings, 30)
         self._openings += 1
         self._open_until = max(self._clock() + min(open_for_s, self._cap_s), self._not_before)
@@ -202,4 +210,5 @@ class WikiBreaker:
     def _half_open(self) -> None:
         self._state = "half-open"
         self._trial += 1
-        self._trials_begun = self._trials_failed = self._trials_succeeded = 0
+        self._trials_begun = self._trials_succeeded = 0
+        self._trials_failed = set()

@@ -1,29 +1,44 @@
-"""The main lane's breakers in one Python worker, by wiki; and how their state gets to the driver and back.
+"""The main lane's breakers in one Python worker, the endpoint's and one for each wiki; and how their state gets to the
+driver and back.
 
-    request ─▶ acquire_permission (waits while a half-open wiki's trials are out) ─▶ begin ─▶ end
-    task    ─▶ open ones become half-open ─▶ … ─▶ what opened in it is reported at its end
+    request ─▶ acquire_permission (waits while half-open trials are out) ─▶ begin ─▶ end
+    task    ─▶ those of wikis that the driver knows to be open refuse, other open ones become half-open ─▶ …
+            ─▶ what opened in it is reported at its end
 
-The driver plans no batch while a wiki is open that a task reported, so a task that begins may try again.
+A request needs permission from both grains, and tells both how it went; but to the endpoint's breaker what a wiki does
+whose own is not closed is no news. The driver plans no batch while the endpoint is open, so a task that begins may try
+it again. Of wikis only those are kept that were asked in the window or are unhealthy.
 """
 
 import asyncio
 import functools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipeline.config import Breaker
-from pipeline.fetch.breaker import Answer, Ask, Opened, Pass, WikiBreaker
+from pipeline.config.pipeline_config import Breaker
+from pipeline.fetch.ask import Ask
+from pipeline.fetch.breaker import ENDPOINT, Answer, CircuitBreaker, Opened, Pass, Scope
+from pipeline.fetch.breaker_window import WikisWindow
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.accumulators import Accumulator
 
-    from pipeline.arrow import ArrowFunction
+    from pipeline.worker.arrow import ArrowFunction
 
 
 class BreakerOpenError(Exception):
     """The wiki is not asked now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """Permission to make one request, from the breaker of its wiki and from that of the endpoint."""
+
+    by_wiki: Pass
+    by_endpoint: Pass
 
 
 class Breakers:
@@ -33,48 +48,87 @@ class Breakers:
         """`clock` counts seconds and never goes back."""
         self._settings = settings if settings is None or settings.policy == "wait" else None
         self._clock = clock
-        self._wikis: dict[str, WikiBreaker] = {}
-        self._ended: dict[str, asyncio.Event] = {}
+        self._window: WikisWindow | None = None
+        self._endpoint: CircuitBreaker | None = None
+        if self._settings is not None:
+            self._window = WikisWindow(self._settings.minimum_wikis)
+            self._endpoint = CircuitBreaker(ENDPOINT, self._settings, clock, self._window)
+        self._wikis: dict[str, CircuitBreaker] = {}
+        self._refused: Set[str] = frozenset()
+        self._ended: dict[Scope, asyncio.Event] = {}
 
     async def acquire_permission(self, wiki_id: str) -> None:
-        """Returns when `begin` would not refuse, which it still may. Raises BreakerOpenError while the wiki is open."""
-        breaker = self._wikis.get(wiki_id)
-        while breaker is not None and not breaker.may_begin:
-            if breaker.state == "open":
-                raise BreakerOpenError(f"the breaker of {wiki_id} is open")
-            await self._ended.setdefault(wiki_id, asyncio.Event()).wait()
+        """Returns when `begin` would not refuse, which it still may. Raises BreakerOpenError while the breaker of the
+        wiki, or that of the endpoint, is open.
+        """
+        if wiki_id in self._refused:
+            raise BreakerOpenError(f"the breaker of {wiki_id} is open")
+        while busy := [breaker for breaker in self._of(wiki_id) if not breaker.may_begin]:
+            for breaker in busy:
+                if breaker.state == "open":
+                    raise BreakerOpenError(f"the breaker of {breaker.scope or 'the endpoint'} is open")
+            await self._ended.setdefault(busy[0].scope, asyncio.Event()).wait()
 
-    def begin(self, wiki_id: str, ask: Ask) -> Pass | None:
+    def begin(self, wiki_id: str, ask: Ask) -> Permit | None:
         """Permission for one request, to be followed by `end`; None when there is none now."""
-        if self._settings is None:
-            return Pass(ask)
+        if self._settings is None or self._endpoint is None:
+            return Permit(Pass(ask), Pass(ask))
         breaker = self._wikis.get(wiki_id)
         if breaker is None:
-            breaker = self._wikis[wiki_id] = WikiBreaker(wiki_id, self._settings, self._clock)
-        return breaker.begin(ask)
+            breaker = self._wikis[wiki_id] = CircuitBreaker(wiki_id, self._settings, self._clock)
+        if wiki_id in self._refused or not self._endpoint.may_begin:
+            return None
+        by_wiki = breaker.begin(ask)
+        by_endpoint = by_wiki and self._endpoint.begin(ask)
+        return Permit(by_wiki, by_endpoint) if by_wiki and by_endpoint else None
 
-    def end(self, wiki_id: str, passed: Pass, answer: Answer | None) -> None:
+    def end(self, wiki_id: str, permit: Permit, answer: Answer | None) -> None:
         """The request has ended; without an answer, such as one that was cancelled, it says nothing
         about the upstream.
         """
-        if self._settings is None:
+        if self._endpoint is None or self._window is None:
             return
+        breaker = self._wikis[wiki_id]
         if answer is None:
-            self._wikis[wiki_id].abandon(passed)
+            breaker.abandon(permit.by_wiki)
+            self._endpoint.abandon(permit.by_endpoint)
         else:
-            self._wikis[wiki_id].end(passed, answer)
-        waiting = self._ended.pop(wiki_id, None)
-        if waiting is not None:
-            waiting.set()
+            breaker.end(permit.by_wiki, answer)
+            of_wiki_alone = permit.by_wiki.trial is not None or breaker.state != "closed"
+            if of_wiki_alone and permit.by_endpoint.trial is None:
+                self._endpoint.abandon(permit.by_endpoint)
+            else:
+                self._endpoint.end(permit.by_endpoint, answer)
+            if breaker.state != "closed":
+                self._window.leave_out(wiki_id)
+        for scope in (wiki_id, ENDPOINT):
+            waiting = self._ended.pop(scope, None)
+            if waiting is not None:
+                waiting.set()
 
-    def new_task(self) -> None:
-        """A task begins."""
-        for breaker in list(self._wikis.values()):
-            breaker.new_task()
+    def is_closed(self, wiki_id: str) -> bool:
+        """Whether the wiki is healthy as far as is known, and so is the endpoint: what fails now fails for its own
+        sake.
+        """
+        return wiki_id not in self._refused and all(one.state == "closed" for one in self._of(wiki_id))
+
+    def new_task(self, refused: Set[str] = frozenset()) -> None:
+        """A task begins, which asks nothing of the `refused` wikis: the driver knows that they are unhealthy."""
+        self._refused = refused
+        if self._endpoint is not None:
+            self._endpoint.new_task()
+        for wiki_id, breaker in list(self._wikis.items()):
+            breaker.new_task(may_try=wiki_id not in refused)
+            if breaker.is_idle:
+                del self._wikis[wiki_id]
 
     def opened(self) -> list[Opened]:
-        """The wikis that were found to be unhealthy in this task."""
-        return [opened for breaker in list(self._wikis.values()) if (opened := breaker.opened()) is not None]
+        """What was found to be unhealthy in this task."""
+        breakers = [*self._wikis.values()] if self._endpoint is None else [self._endpoint, *self._wikis.values()]
+        return [opened for breaker in breakers if (opened := breaker.opened()) is not None]
+
+    def _of(self, wiki_id: str) -> list[CircuitBreaker]:
+        return [one for one in (self._endpoint, self._wikis.get(wiki_id)) if one is not None]
 
 
 @functools.cache
@@ -84,22 +138,26 @@ def of_process(settings: Breaker) -> Breakers:
 
 
 def reporting_breakers(
-    function: "ArrowFunction", settings: Breaker, opened_in_tasks: "Accumulator[list[Opened]]"
+    function: "ArrowFunction",
+    settings: Breaker,
+    opened_in_tasks: "Accumulator[list[Opened]]",
+    refused: Set[str] = frozenset(),
 ) -> "ArrowFunction":
-    """The same function for `mapInArrow`; each of its tasks adds the breakers that opened in it to
-    `opened_in_tasks`.
+    """The same function for `mapInArrow`; its tasks ask nothing of the `refused` wikis, and each adds the breakers that
+    opened in it to `opened_in_tasks`.
     """
-    return functools.partial(_report, function, settings, opened_in_tasks)
+    return functools.partial(_report, function, settings, opened_in_tasks, refused)
 
 
 def _report(
     function: "ArrowFunction",
     settings: Breaker,
     opened_in_tasks: "Accumulator[list[Opened]]",
+    refused: Set[str],
     batches: "Iterator[pa.RecordBatch]",
 ) -> "Iterator[pa.RecordBatch]":
     breakers = of_process(settings)
-    breakers.new_task()
+    breakers.new_task(refused)
     yield from function(batches)
     opened = breakers.opened()
     if opened:

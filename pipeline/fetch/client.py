@@ -1,8 +1,8 @@
 """Fetches the content of a revision from MediaWiki, by the route of the job that asks.
 
 A status is tried again only where that can help, and only while the worker's retry budget lasts; a bad revision id is
-final. All requests for a record share its deadline. The wiki's host is looked up in configuration: an event chooses a
-name from it, never a host.
+final when MediaWiki itself says so, and an outage when a proxy does. All requests for a record share its deadline. The
+wiki's host is looked up in configuration: an event chooses a name from it, never a host.
 """
 
 import asyncio
@@ -13,17 +13,19 @@ from datetime import datetime
 
 import aiohttp
 
-from pipeline.config import PipelineConfig
-from pipeline.fetch.answers import is_transient, retry_after_s
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.fetch.answers import FOREIGN, head_of, is_foreign, is_transient, retry_after_s
+from pipeline.fetch.ask import Ask
 from pipeline.fetch.body import BodyBrokenError, BodyTooLargeError, pieces
-from pipeline.fetch.breaker import Answer, Ask, Pass
-from pipeline.fetch.breakers import BreakerOpenError, Breakers
+from pipeline.fetch.breaker import Answer
+from pipeline.fetch.breakers import BreakerOpenError, Breakers, Permit
 from pipeline.fetch.deadline import Deadline
 from pipeline.fetch.in_flight import Holding, InFlightBytes
 from pipeline.fetch.retry_budget import RetryBudget, Unlimited
-from pipeline.fetch.route import HTML, Route, TryAgainError
+from pipeline.fetch.route import HTML, Head, Route, TryAgainError
 from pipeline.fetch.slots import RequestSlots
 from pipeline.fetch.spool import Spool
+from pipeline.fetch.wiki_hosts import WikiHosts
 from pipeline.metrics.catalogue import RETRIES
 from pipeline.metrics.in_worker import RECORDER, measured_request, statuses_traced
 from pipeline.records.error_event import Failure
@@ -39,21 +41,34 @@ _KEEPALIVE_S = 3.5
 USER_AGENT = "enrichment-pipeline/0.1"
 
 
+class UnknownWikiError(Exception):
+    """An event's wiki is not in the table, and `mediawiki.unknown_wiki` says that the job ends then."""
+
+
 class FetchFailedError(Exception):
     """A fetch that did not succeed within the record's deadline; carries the failure for the error event.
 
     `transient`: the same fetch may succeed later, as there was no answer in time, or the upstream was unhealthy.
-    `retry_after_s` is how long it asked to get no requests. Not `tried`: no request was made for the record.
+    `retry_after_s` is how long it asked to get no requests. Not `tried`: no request was made for the record, or the
+    breaker of its wiki or of the endpoint was not closed when it failed, so that the try does not count. `wiki_id` is
+    the wiki that was asked, where the client knows it.
     """
 
     def __init__(
-        self, failure: Failure, *, transient: bool = False, retry_after_s: float | None = None, tried: bool = True
+        self,
+        failure: Failure,
+        *,
+        transient: bool = False,
+        retry_after_s: float | None = None,
+        tried: bool = True,
+        wiki_id: str | None = None,
     ) -> None:
         super().__init__(failure.message)
         self.failure = failure
         self.transient = transient
         self.retry_after_s = retry_after_s
         self.tried = tried
+        self.wiki_id = wiki_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +114,7 @@ class _Answer:
     """A whole body, not yet read by the route, and its headers."""
 
     body: Spool
+    head: Head
     content_length: int | None
     retry_after_s: float | None
 
@@ -125,6 +141,7 @@ class WikiClient:
         self._clock = clock
         self._now = now
         self._jitter = jitter
+        self._hosts = WikiHosts(config.mediawiki)
         self._slots = RequestSlots(config.fetch.concurrency, config.fetch.concurrency_per_wiki)
         self._in_flight = in_flight or InFlightBytes(config.fetch.max_in_flight_bytes)
         self._breakers = breakers or Breakers(None)
@@ -144,6 +161,7 @@ class WikiClient:
         self._session._retry_connection = False  # noqa: SLF001
 
     async def close(self) -> None:
+        """To be awaited in the event loop in which the client was made."""
         await self._session.close()
 
     def deadline(self, limit_s: float) -> Deadline:
@@ -154,12 +172,20 @@ class WikiClient:
         self, wiki_id: str, rev_id: int, *, request_id: str, deadline: Deadline, route: Route = HTML
     ) -> FetchedText:
         """What `route` reads of a revision: its HTML unless another is given. Raises FetchFailedError."""
-        host = self._config.mediawiki.wikis.get(wiki_id)
+        host = self._hosts.host_of(wiki_id)
         if host is None:
-            raise FetchFailedError(Failure("unknown_wiki", f"wiki {wiki_id[:100]!r} is not in mediawiki.wikis"))
+            text = f"wiki {wiki_id[:100]!r} is not in mediawiki.wikis"
+            if self._config.mediawiki.unknown_wiki == "stop":
+                raise UnknownWikiError(text)
+            raise FetchFailedError(Failure("unknown_wiki", text))
         with self._in_flight.joined() as holding:
             asked = _Asked(wiki_id, host, rev_id, request_id, deadline, route, route.path(rev_id), holding)
-            return await self._tries(asked)
+            try:
+                return await self._tries(asked)
+            except FetchFailedError as error:
+                error.wiki_id = wiki_id
+                error.tried = error.tried and not (error.transient and not self._breakers.is_closed(wiki_id))
+                raise
 
     async def _tries(self, asked: _Asked) -> FetchedText:
         total = self._config.fetch.total_requests
@@ -201,26 +227,26 @@ class WikiClient:
         deadline = asked.deadline
         if not deadline.has_begun:
             await asked.holding.may_begin()
-            passed = await self._turn(asked)
+            permit = await self._turn(asked)
             deadline.begin()
         else:
             async with asyncio.timeout(deadline.remaining_s()):
-                passed = await self._turn(asked)
+                permit = await self._turn(asked)
         outcome: FetchedText | _Answer | _Retry
-        said: Answer | None = None
+        judged: Answer | None = None
         try:
             outcome = await self._answer(asked)
-            said = _said(outcome)
+            judged = _of_upstream(outcome)
             if isinstance(outcome, _Answer) and outcome.body.at_hand:
                 # Here nothing waits. An outage that a body tells of takes few bytes, so it is among these.
                 outcome = await self._read(asked, outcome)
                 if isinstance(outcome, _Retry) and outcome.of_upstream:
-                    said = _said(outcome)
+                    judged = _of_upstream(outcome)
         except BaseException as error:
-            said = said or _said(error)
+            judged = judged or _of_upstream(error)
             raise
         finally:
-            self._breakers.end(asked.wiki_id, passed, said)
+            self._breakers.end(asked.wiki_id, permit, judged)
         # That memory has no room says nothing of the upstream: it has been judged by then.
         return await self._read(asked, outcome) if isinstance(outcome, _Answer) else outcome
 
@@ -240,15 +266,16 @@ class WikiClient:
             body.discard()
         return answer
 
-    async def _turn(self, asked: _Asked) -> Pass:
+    async def _turn(self, asked: _Asked) -> Permit:
         """Permission for a request, and a slot, which has to be released. Raises BreakerOpenError."""
         while True:
             # Without a slot, as it may have to wait for the trials of others.
             await self._breakers.acquire_permission(asked.wiki_id)
             await self._slots.acquire(asked.wiki_id)
-            passed = self._breakers.begin(asked.wiki_id, Ask(asked.path, asked.request_id, asked.rev_id, asked.route))
-            if passed is not None:
-                return passed
+            ask = Ask(asked.path, asked.request_id, asked.rev_id, asked.route, asked.wiki_id)
+            permit = self._breakers.begin(asked.wiki_id, ask)
+            if permit is not None:
+                return permit
             self._slots.release(asked.wiki_id)
 
     def _pause(self, request: int, retry_after_s: float | None) -> float:
@@ -271,11 +298,16 @@ class WikiClient:
                 allow_redirects=False,
             ) as response:
                 if response.status != 200:
-                    return self._refused(response, asked.rev_id)
+                    return await self._refused(response, asked)
                 encoding = response.headers.get("Content-Encoding", "identity").lower()
                 async for piece in pieces(response.content, self._config.claim_check.max_bytes, encoding=encoding):
                     body.write(piece)
-                return _Answer(body, response.content_length, self._retry_after_s(response))
+                return _Answer(
+                    body,
+                    head_of(response, self._hosts, asked.wiki_id),
+                    response.content_length,
+                    self._retry_after_s(response),
+                )
         except TimeoutError:
             return _Retry(f"no answer within {limit_s:g} s")
         except (aiohttp.ClientError, BodyBrokenError) as error:
@@ -289,24 +321,28 @@ class WikiClient:
         """
         try:
             whole = await answer.body.whole()
-            text = whole.decode()
-            read = asked.route.read(asked.rev_id, text)
+            try:
+                text = whole.decode()
+            except UnicodeDecodeError as error:
+                asked.route.read(asked.rev_id, answer.head, whole.decode(errors="replace"))  # it may be a proxy's
+                message = f"revision {asked.rev_id}: body is not UTF-8: {error}"
+                raise FetchFailedError(Failure("invalid_body", message)) from error
+            read = asked.route.read(asked.rev_id, answer.head, text)
             return FetchedText(read, answer.content_length, whole if read is text else None)
         except BaseException as error:
             answer.body.discard()
             if isinstance(error, TryAgainError):
                 return _Retry(str(error), answer.retry_after_s, error.of_upstream)
-            if isinstance(error, UnicodeDecodeError):
-                text = f"revision {asked.rev_id}: body is not UTF-8: {error}"
-                raise FetchFailedError(Failure("invalid_body", text)) from error
             raise
 
-    def _refused(self, response: aiohttp.ClientResponse, rev_id: int) -> _Retry:
+    async def _refused(self, response: aiohttp.ClientResponse, asked: _Asked) -> _Retry:
         status, after_s = response.status, self._retry_after_s(response)
         of_upstream = is_transient(status)
+        if not of_upstream and await is_foreign(response, asked.route):
+            return _Retry(f"status {status} {FOREIGN}", after_s)
         if status in self._config.fetch.retried_statuses:
             return _Retry(f"status {status}", after_s, of_upstream)
-        failure = Failure(_FINAL.get(status, "upstream_error"), f"revision {rev_id}: status {status}")
+        failure = Failure(_FINAL.get(status, "upstream_error"), f"revision {asked.rev_id}: status {status}")
         raise FetchFailedError(failure, transient=of_upstream, retry_after_s=after_s)
 
     def _retry_after_s(self, response: aiohttp.ClientResponse) -> float | None:
@@ -318,7 +354,7 @@ def common_headers(config: PipelineConfig) -> dict[str, str]:
     return {"User-Agent": f"{USER_AGENT} ({config.job})", "Accept-Encoding": "gzip"}
 
 
-def _said(outcome: _Answer | _Retry | BaseException) -> Answer | None:
+def _of_upstream(outcome: _Answer | _Retry | BaseException) -> Answer | None:
     """What a request says of the upstream; None when it says nothing."""
     match outcome:
         case _Answer(retry_after_s=None):

@@ -49,4 +49,5 @@ class Deadline:
 
     @property
     def has_begun(self) -> bool:
+        """False while the record's first request waits for a connection slot."""
         return self._ends is not None

@@ -12,12 +12,14 @@ from typing import Any
 
 import aiohttp
 
-from pipeline.config import PipelineConfig
-from pipeline.fetch.answers import is_transient, retry_after_s
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.fetch.answers import FOREIGN, head_of, is_foreign, is_transient, retry_after_s
+from pipeline.fetch.ask import Ask
 from pipeline.fetch.body import BodyBrokenError, BodyTooLargeError, pieces
-from pipeline.fetch.breaker import Answer, Ask
+from pipeline.fetch.breaker import Answer
 from pipeline.fetch.client import FetchFailedError, common_headers
-from pipeline.fetch.route import TryAgainError
+from pipeline.fetch.route import Head, TryAgainError
+from pipeline.fetch.wiki_hosts import WikiHosts
 
 _LOOK_S = 0.1
 
@@ -37,8 +39,8 @@ def probe(
     """How the wiki answered, its body to the end, within the time that a request of the main lane has at most; None as
     soon as it is `stopped`.
 
-    Any answer is a good one that is not the upstream's failure and does not ask to come later; a body that is larger
-    than one may be, too.
+    Any answer of MediaWiki's is a good one that is not its failure and does not ask to come later; a body that is
+    larger than one may be, too.
     """
     return asyncio.run(_unless(stopped, _request(config, wiki_id, ask, now)))
 
@@ -56,7 +58,8 @@ async def _unless(stopped: Callable[[], bool], request: Coroutine[Any, Any, Answ
 
 async def _request(config: PipelineConfig, wiki_id: str, ask: Ask, now: Callable[[], datetime]) -> Answer:
     limit_s = limit(config).total_seconds()
-    own = {"Host": config.mediawiki.wikis[wiki_id], "X-Request-Id": ask.request_id}
+    hosts = WikiHosts(config.mediawiki)
+    own = {"Host": hosts.host_of(wiki_id) or "", "X-Request-Id": ask.request_id}
     try:
         async with (
             aiohttp.ClientSession(
@@ -73,9 +76,10 @@ async def _request(config: PipelineConfig, wiki_id: str, ask: Ask, now: Callable
             why = f"status {response.status}"
             outage = None
             if response.status == 200:
-                outage = _reported_outage(ask, await _body(response, config))
-                failed = failed or outage is not None
-            return Answer(failed, why if outage is None else f"{why}, {outage}", after_s)
+                outage = _reported_outage(ask, head_of(response, hosts, wiki_id), await _body(response, config))
+            elif not failed and ask.route is not None and await is_foreign(response, ask.route):
+                outage = FOREIGN
+            return Answer(failed or outage is not None, why if outage is None else f"{why}, {outage}", after_s)
     except TimeoutError:
         return Answer(failed=True, why=f"no answer within {limit_s:g} s")
     except (aiohttp.ClientError, BodyBrokenError) as error:
@@ -95,14 +99,14 @@ async def _body(response: aiohttp.ClientResponse, config: PipelineConfig) -> byt
     return bytes(kept) if length <= config.fetch.inline_limit else None
 
 
-def _reported_outage(ask: Ask, body: bytes | None) -> TryAgainError | None:
-    """The reason that a body gives for an unhealthy upstream."""
+def _reported_outage(ask: Ask, head: Head, body: bytes | None) -> str | None:
+    """The reason that a body gives for an unhealthy upstream, or that it is not the upstream's."""
     if ask.route is None or body is None:
         return None
     try:
-        ask.route.read(ask.rev_id, body.decode())
+        ask.route.read(ask.rev_id, head, body.decode(errors="replace"))
     except TryAgainError as error:
-        return error if error.of_upstream else None
-    except (FetchFailedError, UnicodeDecodeError):
+        return str(error) if error.of_upstream else None
+    except FetchFailedError:
         return None
     return None

@@ -1,10 +1,38 @@
-"""What a job asks a wiki for, and what it makes of an answer with status 200.
+"""What a job asks a wiki for, what it makes of an answer with status 200, and by what words it knows an answer of
+MediaWiki's.
 
 The client knows hosts, deadlines, retries and bounds; a route knows one path and one shape of body. So what is asked
 for is the job's, and how often and how long is the same for all jobs.
+
+Between the job and MediaWiki stand proxies, and one that is misrouted or under maintenance answers too, with any
+status. That says nothing about a revision: only MediaWiki's own words are believed, all else is an outage.
 """
 
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Protocol
+
+import orjson
+
+# Where Parsoid says of which wiki and revision its HTML is: in the first tag of the document.
+_HEAD_CHARACTERS = 4096
+_ABOUT = re.compile(r'<html\b[^>]*\sabout="(?:(?:https?:)?//([^/"]+))?[^"]*/revision/([0-9]+)"')
+# MediaWiki's, but about the path: something before it changed that.
+_OF_THE_PATH = frozenset({"rest-no-match", "rest-prefix-mismatch"})
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Of a response: its `Content-Type`, and its `Content-Revision-Id` where it has one. `is_another` tells whether a
+    host is that of another wiki than was asked, by the table of wikis. `is_bounded`: its length, chunks or content
+    coding tell where the body ends; else only the end of the connection does, which a broken one has too.
+    """
+
+    content_type: str = ""
+    revision: str | None = None
+    is_another: Callable[[str], bool] = field(default=lambda _host: False, compare=False, repr=False)
+    is_bounded: bool = True
 
 
 class TryAgainError(Exception):
@@ -26,8 +54,16 @@ class Route(Protocol):
         """Path and query below the endpoint. Only the number is the event's."""
         ...
 
-    def read(self, rev_id: int, body: str) -> str:
-        """The content in the body of a successful answer. Raises TryAgainError, or FetchFailedError of the client."""
+    def read(self, rev_id: int, head: Head, body: str) -> str:
+        """The content in the body of an answer with status 200. Raises TryAgainError, also for what is not
+        MediaWiki's, or FetchFailedError of the client.
+        """
+        ...
+
+    def refusal(self, body: str) -> str | None:
+        """MediaWiki's own word for why it refused, in the body of an answer with another status; None when there is
+        none, and the answer may be a proxy's.
+        """
         ...
 
 
@@ -35,10 +71,47 @@ class HtmlRoute:
     """The HTML of a revision by MediaWiki's REST API: the body is the content."""
 
     def path(self, rev_id: int) -> str:
+        """By the revision alone, so a page that was renamed since is found."""
         return f"/w/rest.php/v1/revision/{rev_id}/html"
 
-    def read(self, rev_id: int, body: str) -> str:  # noqa: ARG002 - a form of `Route.read`
+    def read(self, rev_id: int, head: Head, body: str) -> str:
+        """Raises TryAgainError for another content type, an empty body, or HTML of another revision or wiki."""
+        if head.content_type.partition(";")[0].strip().lower() != "text/html":
+            raise _not_the_page(f"content type {head.content_type[:100]!r}")
+        if not body or body.isspace():
+            raise _not_the_page("no body")
+        about = _ABOUT.search(body, 0, _HEAD_CHARACTERS)
+        host, stated = about.groups() if about else (None, None)
+        if host is not None and head.is_another(host):
+            # Most numbers are a revision in many wikis. A name that no wiki of the table has may be the wiki's own.
+            raise _not_the_page(f"it is of {host[:100]}")
+        revision = head.revision or stated
+        if revision != str(rev_id):
+            raise _not_the_page(f"revision {revision[:20]}" if revision else "it names no revision")
+        if not head.is_bounded and not body.rstrip().endswith("</html>"):
+            raise _not_the_page("it breaks off")
         return body
+
+    def refusal(self, body: str) -> str | None:
+        """The `errorKey`; None also for `rest-no-match` and its like, where a proxy has changed the path."""
+        answer = json_object(body)
+        # A private wiki has no `errorKey`.
+        key = answer.get("errorKey") or answer.get("error")
+        is_own = isinstance(key, str) and ("errorKey" in answer or key.startswith("rest-")) and key not in _OF_THE_PATH
+        return str(key) if is_own else None
+
+
+def json_object(body: str) -> dict[str, object]:
+    """The object that a body is in JSON; an empty one for anything else."""
+    try:
+        answer = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
+def _not_the_page(why: str) -> TryAgainError:
+    return TryAgainError(f"status 200, and not MediaWiki's page: {why}", of_upstream=True)
 
 
 HTML = HtmlRoute()

@@ -1,6 +1,6 @@
 """What one Python worker of the main lane may have under way, of what the configuration allows an executor."""
 
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.events import WorkBounds
 
 

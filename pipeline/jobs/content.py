@@ -5,20 +5,22 @@ The API answers nearly everything with status 200, so what became of the request
     error maxlag, ratelimited, internal_api_error_*   again, not before `Retry-After`
     badrevids     the revision does not exist: final, unless it is so new that a lagging replica may not have it yet
     texthidden    hidden since the event was made: nothing is published, and an error event says why
+    none of them  something before MediaWiki answered: an outage
 """
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import urlencode
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.client import FetchFailedError, WikiClient
 from pipeline.fetch.deadline import Deadline
-from pipeline.fetch.route import TryAgainError
+from pipeline.fetch.route import Head, TryAgainError, json_object
 from pipeline.jobs.not_found_grace import within_not_found_grace
+from pipeline.jobs.page_change_job import PageChangeJob
 from pipeline.records.error_event import Failure
 from pipeline.records.error_types import ErrorType
 from pipeline.records.output import SourceContent, source_value
@@ -28,7 +30,7 @@ _TRANSIENT = ("maxlag", "ratelimited")
 _SERVER_ERROR = "internal_api_error"
 
 
-class ContentJob:
+class ContentJob(PageChangeJob):
     """See `Job`. `now` is the time of day, in UTC."""
 
     def __init__(self, config: PipelineConfig, client: WikiClient, now: Callable[[], datetime]) -> None:
@@ -47,6 +49,7 @@ class ContentJob:
         return self._config.models == "all" or event.content_model in self._config.models
 
     async def fetch(self, event: PageChange, *, deadline: Deadline) -> SourceContent:
+        """The text of the main slot. An unknown revision is tried again only within `not_found_grace` of the event."""
         fetched = await self._client.fetch(
             event.wiki_id,
             event.rev_id,
@@ -57,6 +60,7 @@ class ContentJob:
         return SourceContent(fetched.text, declared_bytes=fetched.content_length)
 
     def value(self, event: PageChange, fetched: SourceContent | None, *, stream: str) -> bytes:
+        """As JSON; without the text for an event that needed no fetch."""
         return source_value(event, fetched, stream=stream)
 
 
@@ -68,6 +72,7 @@ class ContentRoute:
         self._unknown_is_final = unknown_is_final
 
     def path(self, rev_id: int) -> str:
+        """By the revision alone; `maxlag` has MediaWiki refuse while its replicas lag by more."""
         query = {
             "action": "query",
             "format": "json",
@@ -80,19 +85,24 @@ class ContentRoute:
         }
         return f"/w/api.php?{urlencode(query)}"
 
-    def read(self, rev_id: int, body: str) -> str:
+    def read(self, rev_id: int, head: Head, body: str) -> str:  # noqa: ARG002 - the body says all
         """The text of the main slot."""
         try:
             answer = _Answer.model_validate_json(body)
         except ValidationError as error:
+            if "query" not in json_object(body):
+                raise _not_of_the_api() from error
             raise _failed("invalid_body", f"revision {rev_id}: {_what_is_wrong(error)}") from error
         if answer.error is not None:
             raise _refused(rev_id, answer.error)
-        if str(rev_id) in answer.query.badrevids:
+        if answer.query is None and answer.batchcomplete is None:
+            raise _not_of_the_api()
+        query = answer.query or _Query()
+        if str(rev_id) in query.badrevids:
             if self._unknown_is_final:
                 raise _failed("revision_not_found", f"revision {rev_id}: among badrevids")
             raise TryAgainError("among badrevids, perhaps for a lagging replica", of_upstream=False)
-        revisions = [one for page in answer.query.pages for one in page.revisions if one.revid == rev_id]
+        revisions = [one for page in query.pages for one in page.revisions if one.revid == rev_id]
         if not revisions:
             # MediaWiki leaves a revision out that would make the answer larger than its own limit.
             raise _failed("content_refused_by_upstream", f"revision {rev_id}: not in the answer")
@@ -102,6 +112,13 @@ class ContentRoute:
         if slot.content is None:
             raise _failed("upstream_error", f"revision {rev_id}: its main slot has no text")
         return slot.content
+
+    def refusal(self, body: str) -> str | None:
+        """The API's `error.code`, None where the body has none with an `info`."""
+        try:
+            return _Error.model_validate(json_object(body).get("error")).code
+        except ValidationError:
+            return None
 
 
 class _Part(BaseModel):
@@ -128,15 +145,18 @@ class _Query(_Part):
 
 
 class _Error(_Part):
+    """As the API writes it; many a gateway has an `error.code` too, and no `info`."""
+
     code: str
-    info: str = ""
+    info: str
 
 
 class _Answer(_Part):
     """What is read of an answer; it has more."""
 
     error: _Error | None = None
-    query: Annotated[_Query, Field(default_factory=_Query)]
+    query: _Query | None = None
+    batchcomplete: Any = None
 
 
 def _refused(rev_id: int, error: _Error) -> Exception:
@@ -144,6 +164,10 @@ def _refused(rev_id: int, error: _Error) -> Exception:
     if code in _TRANSIENT or code.startswith(_SERVER_ERROR):
         return TryAgainError(f"API error {code}", of_upstream=True)
     return _failed("upstream_error", f"revision {rev_id}: API error {code}: {error.info[:200]}")
+
+
+def _not_of_the_api() -> TryAgainError:
+    return TryAgainError("status 200, and neither a query's answer nor error.code of the API", of_upstream=True)
 
 
 def _failed(error_type: ErrorType, message: str) -> FetchFailedError:

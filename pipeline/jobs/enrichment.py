@@ -1,22 +1,22 @@
-"""What all jobs have in common: one page change event in, one record out, or none when the event is filtered.
+"""What all jobs have in common: one event in, one record out, or none when the event is filtered.
 
     parse ─▶ filter ─▶ the job's fetch ─▶ the job's value ─▶ content limit ─▶ record limit ─▶ record
       │                    │                                      └──────┬──────┘
       └──── error event ◀──┤                                        claim check
             unfinished  ◀──┘ (may succeed later: the caller decides between waiting and an error event)
 
-Deletes and hidden content pass without a fetch.
+An event that needs no fetch passes without one.
 """
 
 from typing import Generic
 
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.client import FetchFailedError, WikiClient
-from pipeline.jobs.job import F, Fetched, Job
+from pipeline.jobs.job import E, F, Fetched, Job
 from pipeline.jobs.message import Outcome, SourceMessage, Unfinished
 from pipeline.records.claim_check import ClaimStore
 from pipeline.records.error_event import Failure, error_record
-from pipeline.records.page_change import InvalidEventError, PageChange, parse
+from pipeline.records.page_change import InvalidEventError
 from pipeline.records.record import Record
 from pipeline.records.size import serialized_size
 
@@ -25,10 +25,10 @@ MOST_KEY_BYTES = 16 * 1024
 """A key travels with a deferred event, and must leave room in the ledger's record."""
 
 
-class Enrichment(Generic[F]):
+class Enrichment(Generic[E, F]):
     """A job within one Python worker; see `Processor`."""
 
-    def __init__(self, config: PipelineConfig, job: Job[F], client: WikiClient, claims: ClaimStore) -> None:
+    def __init__(self, config: PipelineConfig, job: Job[E, F], client: WikiClient, claims: ClaimStore) -> None:
         """`client` is the one that the job fetches with, and is closed with it."""
         self._config = config
         self._job = job
@@ -40,13 +40,13 @@ class Enrichment(Generic[F]):
         request.
         """
         try:
-            event = parse(message.value, str(message.position))
+            event = self._job.parse(message)
             if event.domain == CANARY_DOMAIN or not self._job.wants(event):
                 return None
             if message.key is not None and len(message.key) > MOST_KEY_BYTES:
                 text = f"key of {len(message.key)} bytes, more than {MOST_KEY_BYTES}"
                 return self.error(message, Failure("source_event_too_large", text))
-            if event.kind == "delete" or not event.content_visible:
+            if not self._job.needs_fetch(event):
                 return await self._fit(message, event, None)
             return await self._fit(
                 message, event, await self._job.fetch(event, deadline=self._client.deadline(limit_s))
@@ -56,7 +56,21 @@ class Enrichment(Generic[F]):
         except FetchFailedError as error:
             if not error.transient:
                 return self.error(message, error.failure)
-            return Unfinished(error.failure, retry_after_s=error.retry_after_s, tried=error.tried)
+            return Unfinished(
+                error.failure, retry_after_s=error.retry_after_s, tried=error.tried, wiki_id=error.wiki_id
+            )
+
+    def unreadable_version(self, message: SourceMessage) -> str | None:
+        """The schema of a message of whose major version the job can read nothing; None of one that it can read. Raises
+        InvalidEventError for what is no event: that says nothing of others that name the same schema.
+        """
+        try:
+            self._job.parse(message)
+        except InvalidEventError as error:
+            if error.failure.error_type != "unknown_schema_version":
+                raise
+            return self._job.schema(message)
+        return None
 
     def error(self, message: SourceMessage, failure: Failure) -> Record:
         """The error event of a message: ids and an excerpt, never the payload."""
@@ -67,18 +81,20 @@ class Enrichment(Generic[F]):
             key=message.key,
             appended=message.appended,
             emitter=self._config.job,
-            stream=self._config.source.topic,
+            stream=message.position.topic,
+            schema=self._job.schema(message),
         )
 
     async def close(self) -> None:
+        """Closes the client that was passed in, and not the claim store."""
         await self._client.close()
 
-    async def _fit(self, message: SourceMessage, event: PageChange, fetched: F | None) -> Record:
+    async def _fit(self, message: SourceMessage, event: E, fetched: F | None) -> Record:
         """The record as it is when it fits, else by claim check; an error event when not even that fits."""
-        record = self._record(message, self._job.value(event, fetched, stream=self._config.sink.topic))
+        record = self._record(message, event, fetched)
         if fetched is not None and (self._content_is_over(fetched) or self._record_is_over(record)):
             claim = await self._claims.keep(record.value)
-            slim = self._record(message, self._job.value(event, None, stream=self._config.sink.topic))
+            slim = self._record(message, event, None)
             record = Record(slim.topic, slim.key, slim.value, slim.headers + claim.headers())
         if self._record_is_over(record):
             size = serialized_size(record.key, record.value, record.headers)
@@ -97,5 +113,7 @@ class Enrichment(Generic[F]):
             return False
         return serialized_size(record.key, record.value, record.headers) > self._config.sink.max_request_size
 
-    def _record(self, message: SourceMessage, value: bytes) -> Record:
-        return Record(self._config.sink.topic, message.key, value, message.position.headers())
+    def _record(self, message: SourceMessage, event: E, fetched: F | None) -> Record:
+        topic = self._config.sink.topic
+        value = self._job.value(event, fetched, stream=topic)
+        return Record(topic, self._job.key(message, event), value, message.position.headers())

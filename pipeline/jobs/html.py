@@ -1,7 +1,8 @@
 """html-enrichment: the HTML of wikitext pages, and how it differs from the parent revision's.
 
 Edits and moves carry the diff to the parent's HTML; creates, undeletes and pages made visible the latest HTML alone.
-A revision that the wiki does not know is final, unless it is so new that a lagging replica may not have it yet.
+A revision that the wiki does not know is final, unless it is so new that a lagging replica may not have it yet. A
+parent that is hidden or deleted takes nothing from the latest HTML: the output is without the diff.
 """
 
 import asyncio
@@ -10,23 +11,27 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
-from pipeline.config import Fetch
+from pipeline.config.pipeline_config import Fetch
 from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
 from pipeline.fetch.deadline import Deadline
 from pipeline.jobs.not_found_grace import within_not_found_grace
+from pipeline.jobs.page_change_job import PageChangeJob
 from pipeline.records.diff import unified_diff_of_bytes
+from pipeline.records.error_types import ErrorType
 from pipeline.records.output import HtmlContent, html_value
 from pipeline.records.page_change import PageChange
 
 _WITH_PARENT = ("edit", "move")
-_UNKNOWN = "revision_not_found"
+_UNKNOWN: ErrorType = "revision_not_found"
+# What MediaWiki says of a revision that was hidden or deleted since the event was made.
+_GONE: tuple[ErrorType, ...] = (_UNKNOWN, "access_denied")
 # Both pages; up to here a diff takes a few milliseconds at most.
 _LARGE_BYTES = 1024 * 1024
 # The diff keeps the interpreter for itself: a second one at the same time would only take its memory.
 _DIFFS = ThreadPoolExecutor(1, thread_name_prefix="large-diff")
 
 
-class HtmlJob:
+class HtmlJob(PageChangeJob):
     """See `Job`. `now` is the time of day, in UTC."""
 
     def __init__(self, config: Fetch, client: WikiClient, now: Callable[[], datetime]) -> None:
@@ -41,6 +46,7 @@ class HtmlJob:
         return event.content_model == "wikitext"
 
     async def fetch(self, event: PageChange, *, deadline: Deadline) -> HtmlContent:
+        """The latest HTML, with its diff to the parent for edits and moves; a large diff is made in another thread."""
         latest_id, parent_id = event.rev_id, event.parent_id if event.kind in _WITH_PARENT else None
         if parent_id is None:
             latest = await self._html(event, latest_id, "latest", deadline)
@@ -51,7 +57,9 @@ class HtmlJob:
             self._html(event, parent_id, "parent", deadline),
             return_exceptions=True,
         )
-        latest, parent = _both_fetched(*outcomes)
+        latest, parent = _fetched(*outcomes)
+        if parent is None:
+            return _content(latest)
         names = {"before_name": f"revision/{parent_id}", "after_name": f"revision/{latest_id}"}
         old, new = parent.utf8, latest.utf8
         if len(old) + len(new) > _LARGE_BYTES:
@@ -63,6 +71,7 @@ class HtmlJob:
         return _content(latest, parent_id, diff.decode())
 
     def value(self, event: PageChange, fetched: HtmlContent | None, *, stream: str) -> bytes:
+        """As JSON; without the HTML for an event that needed no fetch."""
         return html_value(event, fetched, stream=stream)
 
     async def _html(self, event: PageChange, rev_id: int, role: str, deadline: Deadline) -> FetchedText:
@@ -72,7 +81,9 @@ class HtmlJob:
             may_appear = within_not_found_grace(event, self._not_found_grace, self._now())
             if error.failure.error_type != _UNKNOWN or not may_appear:
                 raise
-            raise FetchFailedError(error.failure, transient=True, retry_after_s=error.retry_after_s) from error
+            raise FetchFailedError(
+                error.failure, transient=True, retry_after_s=error.retry_after_s, wiki_id=error.wiki_id
+            ) from error
 
 
 def _content(latest: FetchedText, parent_id: int | None = None, diff: str | None = None) -> HtmlContent:
@@ -80,10 +91,16 @@ def _content(latest: FetchedText, parent_id: int | None = None, diff: str | None
     return HtmlContent(latest.text, parent_id, diff, declared_bytes=latest.content_length, html_bytes=html_bytes)
 
 
-def _both_fetched(
+def _fetched(
     latest: FetchedText | BaseException, parent: FetchedText | BaseException
-) -> tuple[FetchedText, FetchedText]:
-    """Raises the failure that counts: a final one before a transient one, the latest revision's before the parent's."""
+) -> tuple[FetchedText, FetchedText | None]:
+    """None for a parent that is gone. Raises the failure that counts: a final one before a transient one, the latest
+    revision's before the parent's.
+    """
+    if isinstance(parent, FetchFailedError) and not parent.transient and parent.failure.error_type in _GONE:
+        if isinstance(latest, BaseException):
+            raise latest
+        return latest, None
     failures = [outcome for outcome in (latest, parent) if isinstance(outcome, BaseException)]
     if failures:
         raise min(failures, key=lambda failure: isinstance(failure, FetchFailedError) and failure.transient)

@@ -1,14 +1,27 @@
-"""What a job is: its own filter, its own fetch, its own record shape. All else is `pipeline.jobs.enrichment`.
+"""What a job is: what it reads, what it fetches for that, and what it makes of both. All else is
+`pipeline.jobs.enrichment`.
 
-event ─▶ wants ─▶ fetch ─▶ value
-           │                 ▲
-           └ needs no fetch ─┘
+message ─▶ parse ─▶ wants ─▶ needs_fetch ─▶ fetch ─▶ value, under a key
+             │                    │                    ▲
+             └ schema             └─ needs no fetch ───┘
+
+Which topics it reads and writes stands in its `JobDefaults`. What jobs share that read page changes has
+`PageChangeJob`.
 """
 
 from typing import Protocol, TypeVar
 
 from pipeline.fetch.deadline import Deadline
-from pipeline.records.page_change import PageChange
+from pipeline.jobs.message import SourceMessage
+
+
+class ParsedEvent(Protocol):
+    """A message as the job has parsed it."""
+
+    @property
+    def domain(self) -> str | None:
+        """`meta.domain`: that of a canary event is `canary`, and no job gets to see one."""
+        ...
 
 
 class Fetched(Protocol):
@@ -24,23 +37,42 @@ class Fetched(Protocol):
         ...
 
 
+E = TypeVar("E", bound=ParsedEvent)
 F = TypeVar("F", bound=Fetched)
 
 
-class Job(Protocol[F]):
+class Job(Protocol[E, F]):
     """One for each Python worker; called for many events at once."""
 
-    def wants(self, event: PageChange, /) -> bool:
-        """Whether the event concerns the job, canaries aside; else it is filtered."""
-        ...
-
-    async def fetch(self, event: PageChange, /, *, deadline: Deadline) -> F:
-        """What the event is enriched with. Not asked for deletes and hidden content.
-
-        Every request names event and role (`event.request_id`) and shares the deadline. Raises FetchFailedError.
+    def schema(self, message: SourceMessage, /) -> str:
+        """The schema that the message is read by, for its error event, also where the message is no event at all:
+        a job that reads several topics knows it by `message.position.topic`. Cut after 200 characters.
         """
         ...
 
-    def value(self, event: PageChange, fetched: F | None, /, *, stream: str) -> bytes:
+    def parse(self, message: SourceMessage, /) -> E:
+        """The event in a message. Raises InvalidEventError, which becomes an error event."""
+        ...
+
+    def wants(self, event: E, /) -> bool:
+        """Whether the event concerns the job, canaries aside; else it is filtered."""
+        ...
+
+    def needs_fetch(self, event: E, /) -> bool:
+        """Whether something is fetched for the event; else it passes without."""
+        ...
+
+    def key(self, message: SourceMessage, event: E, /) -> bytes | None:
+        """The key of the output record. Order is kept for events that have the same key in the source."""
+        ...
+
+    async def fetch(self, event: E, /, *, deadline: Deadline) -> F:
+        """What the event is enriched with.
+
+        Every request names event and role in its request id, and shares the deadline. Raises FetchFailedError.
+        """
+        ...
+
+    def value(self, event: E, fetched: F | None, /, *, stream: str) -> bytes:
         """The value of the output record, a function of the arguments. None: the event passes without content."""
         ...

@@ -22,12 +22,14 @@ class SourceMessage:
 class Unfinished:
     """A message whose fetches did not succeed in time, but might later.
 
-    `retry_after_s` is how long the upstream asked to get no requests. Not `tried`: no request was made for it.
+    `retry_after_s` is how long the upstream asked to get no requests. Not `tried`: no request was made for it, or none
+    that counts, as the upstream is down. `wiki_id` is the wiki that was asked, where that is known.
     """
 
     failure: Failure
     retry_after_s: float | None = None
     tried: bool = True
+    wiki_id: str | None = None
 
 
 Outcome = Record | Unfinished | None

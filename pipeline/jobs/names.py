@@ -1,5 +1,5 @@
-"""The names of the jobs, and where each writes unless its configuration says otherwise: all that a configuration needs
-to know of a job.
+"""The names of the jobs, and what each reads and writes unless its configuration says otherwise: all that a
+configuration needs to know of a job.
 """
 
 from dataclasses import dataclass
@@ -12,35 +12,55 @@ from pydantic_core import CoreSchema, PydanticCustomError
 from located_config.near import near_miss
 from located_config.registry import Registry
 
+PAGE_CHANGE_TOPIC = "mediawiki.page_change.v1"
 
-@dataclass(frozen=True)
-class JobPlaces:
-    """Topics, and the prefix of claim checks. Each job has its own, so that none writes into those of another."""
 
+@dataclass(frozen=True, kw_only=True)
+class JobDefaults:
+    """Topics, and the prefix of claim checks. Each job writes to places of its own, so that none writes into those of
+    another. `requests` is the number of requests that an event makes, as far as capacity is planned.
+    """
+
+    source_topics: tuple[str, ...] = (PAGE_CHANGE_TOPIC,)
     output_topic: str
     error_topic: str
     deferred_topic: str
     claim_prefix: str
+    requests: int = 1
 
 
-HTML = JobPlaces(
-    output_topic="mediawiki.page_html_content_change.v1",
-    error_topic="mw_page_html_content_change_enrich.error",
-    deferred_topic="mw_page_html_content_change_enrich.deferred",
-    claim_prefix="html-enrichment",
+JOB_DEFAULTS: Registry[JobDefaults] = Registry(
+    "job",
+    {
+        "html-enrichment": JobDefaults(
+            output_topic="mediawiki.page_html_content_change.v1",
+            error_topic="mw_page_html_content_change_enrich.error",
+            deferred_topic="mw_page_html_content_change_enrich.deferred",
+            claim_prefix="html-enrichment",
+            requests=2,
+        ),
+        "content-enrichment": JobDefaults(
+            output_topic="mediawiki.page_content_change.v1",
+            error_topic="mw_page_content_change_enrich.error",
+            deferred_topic="mw_page_content_change_enrich.deferred",
+            claim_prefix="content-enrichment",
+        ),
+    },
 )
-CONTENT = JobPlaces(
-    output_topic="mediawiki.page_content_change.v1",
-    error_topic="mw_page_content_change_enrich.error",
-    deferred_topic="mw_page_content_change_enrich.deferred",
-    claim_prefix="content-enrichment",
-)
-PLACES: Registry[JobPlaces] = Registry("job", {"html-enrichment": HTML, "content-enrichment": CONTENT})
+FIRST_JOB, FIRST = next(iter(JOB_DEFAULTS.items()))
+"""The job of a configuration that names none; its defaults stand in the sections."""
+
+
+def other_defaults(key: str) -> str:
+    """A sentence for each job but the first that has another default: of the keys of `JobDefaults`, `key`."""
+    by_job = {name: getattr(defaults, key) for name, defaults in JOB_DEFAULTS.items()}
+    return "".join(f" Default for `{name}`: `{value}`." for name, value in by_job.items() if value != by_job[FIRST_JOB])
 
 
 def _known(name: str) -> str:
-    if name not in PLACES:
-        raise PydanticCustomError("job", "there is no job {job}", {"job": repr(name), "hint": near_miss(name, PLACES)})
+    if name not in JOB_DEFAULTS:
+        remedy = near_miss(name, JOB_DEFAULTS)
+        raise PydanticCustomError("job", "there is no job {job}", {"job": repr(name), "hint": remedy})
     return name
 
 
@@ -48,7 +68,7 @@ class _Schema:
     """The jobs there are when the schema is written."""
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return handler(core) | {"enum": list(PLACES)}
+        return handler(core) | {"enum": list(JOB_DEFAULTS)}
 
 
 JobName = Annotated[str, AfterValidator(_known), _Schema()]

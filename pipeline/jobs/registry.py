@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.client import WikiClient
 from pipeline.jobs.content import ContentJob
 from pipeline.jobs.html import HtmlJob
 from pipeline.jobs.job import Job
-from pipeline.jobs.names import PLACES, JobPlaces
+from pipeline.jobs.names import JOB_DEFAULTS, JobDefaults
 
-MakeJob = Callable[[PipelineConfig, WikiClient], Job[Any]]
+MakeJob = Callable[[PipelineConfig, WikiClient], Job[Any, Any]]
 
 _makes: dict[str, MakeJob] = {
     "html-enrichment": lambda config, client: HtmlJob(config.fetch, client, lambda: datetime.now(UTC)),
@@ -23,7 +23,7 @@ _makes: dict[str, MakeJob] = {
 JOBS: Mapping[str, MakeJob] = MappingProxyType(_makes)
 
 
-def register(name: str, make: MakeJob, places: JobPlaces) -> None:
+def register(name: str, make: MakeJob, defaults: JobDefaults) -> None:
     """Add a job: `make` is called once in each Python worker. Raises ValueError when the name is taken."""
-    PLACES.add(name, places)
+    JOB_DEFAULTS.add(name, defaults)
     _makes[name] = make

@@ -8,11 +8,18 @@ after each restart: so each limit further on should be no lower. That is a warni
 refused is only what leaves the job no way out: a failed event needs an error event, which has to fit.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from pipeline.config import PipelineConfig
-from pipeline.records.error_event import MAX_KEY_BYTES, MAX_MESSAGE_BYTES, Failure, error_record
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.records.error_event import (
+    MAX_KEY_BYTES,
+    MAX_MESSAGE_BYTES,
+    MAX_SCHEMA_CHARACTERS,
+    Failure,
+    error_record,
+)
 from pipeline.records.error_types import ERROR_TYPES
 from pipeline.records.record import Position
 from pipeline.records.size import serialized_size
@@ -26,12 +33,13 @@ _LONGEST_ERROR_TYPE = max(ERROR_TYPES, key=len)
 class Limits:
     """All effective, in bytes; None where the broker did not report it, or where a topic is not there yet.
 
-    `broker_message` (`message.max.bytes`) is what a topic takes that has no limit of its own.
+    `source_topics` has those that are there. `broker_message` (`message.max.bytes`) is what a topic takes that has no
+    limit of its own.
     """
 
     max_request_size: int
     buffer_memory: int
-    source_topic: int | None = None
+    source_topics: Mapping[str, int] = field(default_factory=dict)
     output_topic: int | None = None
     error_topic: int | None = None
     ledger_topic: int | None = None
@@ -50,14 +58,16 @@ class Disagreement:
 
 def largest_error_event(config: PipelineConfig) -> int:
     """Bytes, as the producer counts them, that no error event of the job exceeds."""
+    longest = max(config.source.all_topics, key=len)
     record = error_record(
         config.sink.error_topic,
         Failure(_LONGEST_ERROR_TYPE, "…" * (MAX_MESSAGE_BYTES // len("…".encode()))),
-        position=Position(config.source.topic, 2**31 - 1, 2**63 - 1),
+        position=Position(longest, 2**31 - 1, 2**63 - 1),
         key=bytes(MAX_KEY_BYTES),
         appended=datetime.max.replace(tzinfo=UTC),
         emitter=config.job,
-        stream=config.source.topic,
+        stream=longest,
+        schema="/" * MAX_SCHEMA_CHARACTERS,
     )
     # What the message lacks to its bound because its characters are of three bytes.
     return serialized_size(record.key, record.value, record.headers) + MAX_MESSAGE_BYTES % len("…".encode())
@@ -139,14 +149,17 @@ def _of_output(limits: Limits, config: PipelineConfig) -> list[Disagreement]:
 
 
 def _of_source(limits: Limits, config: PipelineConfig) -> list[Disagreement]:
-    source, size = limits.source_topic, limits.max_request_size
-    if source is None:
-        return []
+    topics = limits.source_topics.items()
+    return [one for topic, takes in topics for one in _of_source_topic(topic, takes, limits, config)]
+
+
+def _of_source_topic(topic: str, source: int, limits: Limits, config: PipelineConfig) -> list[Disagreement]:
+    size = limits.max_request_size
     found = []
     if source > size:
         found.append(
             Disagreement(
-                f"source topic {config.source.topic} takes {source} (max.message.bytes), sink.max.request.size is "
+                f"source topic {topic} takes {source} (max.message.bytes), sink.max.request.size is "
                 f"{size}: a source event between the two does not fit even without content, and becomes an error event",
                 f"raise sink.max.request.size to more than {source}, and the output topic's max.message.bytes with it",
             )
@@ -155,7 +168,7 @@ def _of_source(limits: Limits, config: PipelineConfig) -> list[Disagreement]:
     if ledger is not None and ledger < min(size, source):
         found.append(
             Disagreement(
-                f"source topic {config.source.topic} takes {source} (max.message.bytes), ledger topic "
+                f"source topic {topic} takes {source} (max.message.bytes), ledger topic "
                 f"{config.deferral.topic} {ledger}: a slow event between the two is given up instead of deferred",
                 f"raise the ledger topic's max.message.bytes to {size}",
             )

@@ -13,11 +13,12 @@ from kafka.admin import ConfigFilterType, ConfigResource, ConfigResourceType
 from kafka.errors import KafkaError, UnknownTopicOrPartitionError
 
 from pipeline import log
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.deferral.topic_settings import topic_id
+from pipeline.driver.sink import producer_sizes
 from pipeline.errors import RefusedError
 from pipeline.events import BrokerLimits, LimitsDisagree, LimitsUnknown
 from pipeline.limits.judge import Limits, disagreements
-from pipeline.sink import producer_sizes
 
 _ANSWER_MS = 10_000
 _NO_ANSWER = (KafkaError, OSError, ValueError, TypeError)
@@ -38,11 +39,14 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Brokers:
-    """What the brokers report, each cluster asked once; `source_cluster` is its id, None when it is not reported."""
+    """What the brokers report, each cluster asked once. `source_cluster` is its id, None when it is not reported, and
+    `source_ids` are those of the source's topics that are.
+    """
 
     limits: Limits
     source_cluster: str | None
     missing: tuple[Missing, ...] = ()
+    source_ids: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,7 @@ class _Cluster:
     topics: Mapping[str, int] = field(default_factory=dict)
     brokers: Mapping[str, int] = field(default_factory=dict)
     missing: frozenset[str] = frozenset()
+    ids: Mapping[str, str] = field(default_factory=dict)
 
 
 def require_topics(missing: Iterable[Missing]) -> None:
@@ -66,7 +71,8 @@ def require_topics(missing: Iterable[Missing]) -> None:
 
 def require_limits(limits: Limits, config: PipelineConfig) -> None:
     """Log what is effective and what disagrees. Raises RefusedError when the job cannot work with it."""
-    log.say(BrokerLimits(**asdict(limits)))
+    of_brokers = asdict(limits)
+    log.say(BrokerLimits(source_topic=max(of_brokers.pop("source_topics").values(), default=None), **of_brokers))
     found = disagreements(limits, config)
     fatal = [one for one in found if one.fatal]
     if fatal:
@@ -78,31 +84,34 @@ def require_limits(limits: Limits, config: PipelineConfig) -> None:
 def ask_brokers(config: PipelineConfig) -> Brokers:
     """The producer's own limits, and what the brokers say of theirs. What they do not say is reported."""
     sink, source = config.sink, config.source
+    sources = source.all_topics
     producer = producer_sizes(sink)
     topics = (sink.topic, sink.error_topic, config.deferral.topic)
     if source.bootstrap_servers == sink.bootstrap_servers:
-        at_source = at_sink = _ask(sink.bootstrap_servers, (*topics, source.topic))
+        at_source = at_sink = _ask(sink.bootstrap_servers, (*topics, *sources))
     else:
         at_sink = _ask(sink.bootstrap_servers, topics)
-        at_source = _ask(source.bootstrap_servers, (source.topic,))
+        at_source = _ask(source.bootstrap_servers, sources)
     limits = Limits(
         max_request_size=sink.max_request_size,
         buffer_memory=producer["buffer.memory"],
-        source_topic=at_source.topics.get(source.topic),
+        source_topics={topic: at_source.topics[topic] for topic in sources if topic in at_source.topics},
         output_topic=at_sink.topics.get(sink.topic),
         error_topic=at_sink.topics.get(sink.error_topic),
         ledger_topic=at_sink.topics.get(config.deferral.topic),
         broker_message=at_sink.brokers.get(_MESSAGE_LIMIT),
         broker_request=at_sink.brokers.get(_REQUEST_LIMIT),
     )
+    named = "source.topics" if source.topics else "source.topic"
     # Not the ledger's: the job makes it.
     needed = (
-        (Missing("source.topic", source.topic, source.bootstrap_servers), at_source),
+        *((Missing(named, topic, source.bootstrap_servers), at_source) for topic in sources),
         (Missing("sink.topic", sink.topic, sink.bootstrap_servers), at_sink),
         (Missing("sink.error_topic", sink.error_topic, sink.bootstrap_servers), at_sink),
     )
     missing = tuple(one for one, cluster in needed if one.topic in cluster.missing)
-    return Brokers(limits, at_source.cluster_id, missing)
+    source_ids = {topic: at_source.ids[topic] for topic in sources if topic in at_source.ids}
+    return Brokers(limits, at_source.cluster_id, missing, source_ids)
 
 
 def _ask(bootstrap: str, topics: Iterable[str]) -> _Cluster:
@@ -112,6 +121,7 @@ def _ask(bootstrap: str, topics: Iterable[str]) -> _Cluster:
             described = admin.describe_cluster()
             # Known also to a job that may not ask for the limits.
             found = _Cluster(described.get("cluster_id") or None)
+            found = replace(found, ids=_ids(admin, topics))
             return _with_limits(found, admin, [str(one["broker_id"]) for one in described["brokers"]], topics)
     except _NO_ANSWER as error:
         log.say(LimitsUnknown(bootstrap=bootstrap, reason=f"{type(error).__name__}: {error}"))
@@ -137,6 +147,11 @@ def _with_limits(cluster: _Cluster, admin: KafkaAdminClient, brokers: Iterable[s
             of_brokers[name] = min(of_brokers.get(name, value), value)
     missing = _missing(admin, topics) if makes_none and all(makes_none) else frozenset()
     return replace(cluster, topics=of_topics, brokers=of_brokers, missing=missing)
+
+
+def _ids(admin: KafkaAdminClient, topics: Iterable[str]) -> dict[str, str]:
+    found = {one["name"]: topic_id(one) for one in admin.describe_topics(list(topics))}
+    return {name: known for name, known in found.items() if known is not None}
 
 
 def _missing(admin: KafkaAdminClient, topics: Iterable[str]) -> frozenset[str]:

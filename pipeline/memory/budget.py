@@ -7,11 +7,11 @@ Spark.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pipeline.config import MIB, PipelineConfig
+from pipeline.config.pipeline_config import MIB, PipelineConfig
+from pipeline.driver.spark_given import Given
 from pipeline.errors import RefusedError
 from pipeline.memory.division import MemoryPlan, applied, derive
 from pipeline.memory.spark import place_of, require_agreement, slots_of, spark_settings
-from pipeline.spark_given import Given
 
 # The heap that the JVM reports lacks one of the collector's areas, or is rounded to its regions.
 _ROUNDING = 32 * MIB

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from pipeline.config import MediaWiki, PipelineConfig, Sink, Source
-from pipeline.config_file import load_config
+from pipeline.config.config_file import load_config
+from pipeline.config.pipeline_config import MediaWiki, PipelineConfig, Sink, Source
 from pipeline.memory.division import derive
 from pipeline.memory.options import SizeParam
 from pipeline.memory.show import lines
@@ -15,7 +15,7 @@ from pipeline.ops.exit_codes import exit_codes
 _NOWHERE = "127.0.0.1:1"
 
 
-@click.command()
+@click.command(short_help="Show how a memory limit is divided.")
 @click.option(
     "--memory-limit", "limit", type=SizeParam(), required=True, help="Memory limit of the container, for example 4GiB."
 )

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from pipeline.config import MIB, PipelineConfig
+from pipeline.config.pipeline_config import MIB, PipelineConfig
+from pipeline.driver.sink import producer_sizes
+from pipeline.driver.spark_slots import slow_rounds
 from pipeline.errors import RefusedError
-from pipeline.sink import producer_sizes
-from pipeline.spark_slots import slow_rounds
 
 Place = Literal["local", "executor"]
 
@@ -206,9 +206,9 @@ def _too_small(limit: int, slots: int, least: int, settings: list[Setting]) -> R
     of_their_own = [one for one in settings if one.asked is not None and one.asked > one.least and one.cost]
     without = least - sum(one.cost * (one.floor - one.least) for one in of_their_own)
     if limit >= without:
-        said = ", ".join(f"{one.name} {_mib(one.floor)}" for one in of_their_own)
+        floors = ", ".join(f"{one.name} {_mib(one.floor)}" for one in of_their_own)
         return RefusedError(
-            f"--memory-limit {_mib(limit)} with {slots} slots leaves no room for {said}: with that it takes "
+            f"--memory-limit {_mib(limit)} with {slots} slots leaves no room for {floors}: with that it takes "
             f"{_mib(least)}",
             hint=f"remove its own value, to have it derived, or give it {_mib(least)}",
         )

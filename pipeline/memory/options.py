@@ -11,6 +11,7 @@ class SizeParam(click.ParamType[int]):
     name = "size"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """In bytes. Raises BadParameter for what `parse_size` does not take."""
         try:
             return parse_size(value)
         except ValueError as error:

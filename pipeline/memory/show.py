@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from pipeline.config import MIB, PipelineConfig
+from pipeline.config.pipeline_config import MIB, PipelineConfig
 from pipeline.events import Memory
 from pipeline.memory.division import MemoryPlan
 from pipeline.memory.spark import spark_settings

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from pipeline.config import MIB, PipelineConfig
+from pipeline.config.pipeline_config import MIB, PipelineConfig
+from pipeline.driver.spark_given import Given
 from pipeline.errors import RefusedError
 from pipeline.memory.division import BESIDES_HEAP, COST_LEDGER, DRIVER, HEAP, MemoryPlan, Place
-from pipeline.spark_given import Given
 
 _LOCAL = re.compile(r"local(?:\[(\d+|\*)(?:,\d+)?\])?")
 _SIZE = re.compile(r"(\d+)\s*(b|kb?|mb?|gb?|tb?)?", re.IGNORECASE)

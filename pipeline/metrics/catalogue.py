@@ -9,6 +9,7 @@ from typing import Literal
 
 Kind = Literal["counter", "gauge", "histogram"]
 
+_ENDINGS = {"counter": ("_total", "_created"), "gauge": ("",), "histogram": ("_bucket", "_sum", "_count", "_created")}
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 
 
@@ -26,6 +27,10 @@ class Metric:
     def bounds(self) -> tuple[float, ...]:
         """Upper bounds of a histogram's buckets in seconds; none for other kinds."""
         return _SECONDS if self.kind == "histogram" else ()
+
+    def series(self, name: str) -> tuple[str, ...]:
+        """What is served of it when it is reported as `name`."""
+        return tuple(name + ending for ending in _ENDINGS[self.kind])
 
     @property
     def sample_name(self) -> str:
@@ -73,9 +78,20 @@ DEFERRED_BYTES = _driver("deferred_bytes", "gauge", "Bytes that they count there
 DEFERRED_PAGES = _driver("deferred_pages", "gauge", "Pages that they belong to.")
 MAX_DEFERRED = _driver("deferral_max_entries", "gauge", "Number of deferred events above which the main lane waits.")
 MAX_DEFERRED_BYTES = _driver("deferral_max_bytes", "gauge", "Bytes of deferred events above which the main lane waits.")
-BREAKER_OPEN = _driver("breaker_open", "gauge", "1 while the wiki's breaker is open and no batch is planned.", "wiki")
-LAG_EVENTS = _driver("lag_events", "gauge", "Events of a source partition that no committed batch read.", "partition")
-LAG_SECONDS = _driver("lag_seconds", "gauge", "Age of the oldest of them, by its record's time.", "partition")
+BREAKER_OPEN = _driver(
+    "breaker_open",
+    "gauge",
+    "Open breakers: of the endpoint, of each wiki by name (the first 20), and of all others together.",
+    "grain",
+    "wiki",
+)
+DEFERRED_UNHEALTHY = _driver(
+    "deferred_unhealthy_entries", "gauge", "Events in the ledger of wikis whose breaker is open."
+)
+LAG_EVENTS = _driver(
+    "lag_events", "gauge", "Events of a source partition that no committed batch read.", "topic", "partition"
+)
+LAG_SECONDS = _driver("lag_seconds", "gauge", "Age of the oldest of them, by its record's time.", "topic", "partition")
 LAG_SEEN = _driver("lag_timestamp_seconds", "gauge", "When the lag was last found out; it is as old as that.")
 MEMORY = _driver("resident_bytes", "gauge", "Resident memory: the driver's Python process, and its JVM.", "process")
 
@@ -104,6 +120,7 @@ METRICS = (
     MAX_DEFERRED,
     MAX_DEFERRED_BYTES,
     BREAKER_OPEN,
+    DEFERRED_UNHEALTHY,
     LAG_EVENTS,
     LAG_SECONDS,
     LAG_SEEN,

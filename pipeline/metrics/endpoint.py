@@ -18,6 +18,7 @@ class Endpoint:
     _server: WSGIServer
 
     def close(self) -> None:
+        """Frees the port; does not wait for a scrape that is under way."""
         self._server.shutdown()
         self._server.server_close()
 

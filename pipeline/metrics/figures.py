@@ -24,6 +24,7 @@ class Histogram:
     total: float
 
     def plus(self, other: "Histogram") -> "Histogram":
+        """Bucket by bucket. Raises ValueError when the two have a different number of buckets."""
         added = tuple(a + b for a, b in zip(self.counts, other.counts, strict=True))
         return Histogram(added, self.total + other.total)
 
@@ -59,12 +60,14 @@ class Figures:
 
 
 class FiguresParam:
-    """Adds figures; Spark's AccumulatorParam, but not derived from it, for the reason in `pipeline.task_results`."""
+    """Adds figures; Spark's AccumulatorParam, but not derived from it; `pipeline.worker.task_results` says why."""
 
     def zero(self, value: Figures) -> Figures:  # noqa: ARG002 — the interface is Spark's
+        """No figures, whatever `value` has: what a task begins with."""
         return Figures()
 
     def addInPlace(self, value1: Figures, value2: Figures) -> Figures:  # noqa: N802
+        """A new object, neither of the two; Spark takes what is returned."""
         return value1.plus(value2)
 
 
@@ -78,6 +81,7 @@ class Recorder:
         self._clear()
 
     def count(self, metric: Metric, *labels: str, by: float = 1) -> None:
+        """Add to a counter; `labels` are values, in the order in which the metric names them."""
         key = (metric.name, labels)
         with self._lock:
             self._counts[key] = self._counts.get(key, 0) + by
@@ -96,6 +100,12 @@ class Recorder:
         """Set a gauge; of several tasks the last one counts."""
         with self._lock:
             self._levels[metric.name, labels] = Level(self._now(), value)
+
+    def forget(self, metric: Metric) -> None:
+        """Report no level of the metric until one is set."""
+        with self._lock:
+            for key in [key for key in self._levels if key[0] == metric.name]:
+                del self._levels[key]
 
     def peak(self, metric: Metric, value: float, *labels: str) -> None:
         """The figure is the highest value since the last `drain`."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeVar
 
 import orjson
 
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.metrics import catalogue
 from pipeline.metrics.figures import Figures, Recorder
 from pipeline.metrics.resident_memory import resident_bytes
@@ -38,8 +38,11 @@ RECORDER = Recorder()
 class Task(Protocol[M_contra, O]):
     """What becomes of messages; see `pipeline.deferral.task`."""
 
-    async def process(self, message: M_contra) -> O: ...
-    def settle(self, message: M_contra, outcome: O) -> Record | None: ...
+    async def process(self, message: M_contra) -> O:
+        """May run for several messages at once, ahead of their order."""
+
+    def settle(self, message: M_contra, outcome: O) -> Record | None:
+        """Called in the order of the messages; None when no record is emitted."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +54,14 @@ class Measured(Generic[M, O]):
     recorder: Recorder = RECORDER
 
     async def process(self, message: M) -> O:
+        """Records the seconds, unless the task raises."""
         started = time.monotonic()
         outcome = await self.task.process(message)
         self.recorder.observe(catalogue.RECORD_SECONDS, time.monotonic() - started)
         return outcome
 
     def settle(self, message: M, outcome: O) -> Record | None:
+        """Counts the record here and not in `process`, whose outcome the task may still replace."""
         record = self.task.settle(message, outcome)
         if record is None:
             # An outcome without a record is an entry that stays deferred; it was counted when it was deferred.

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, cast
 from prometheus_client.core import Metric as Family
 from prometheus_client.registry import Collector
 
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.driver.progress import Progress
+from pipeline.events import Grain
 from pipeline.metrics import catalogue
 from pipeline.metrics.endpoint import Endpoint, serve
 from pipeline.metrics.exposition import families
@@ -19,7 +21,7 @@ from pipeline.metrics.figures import Figures, FiguresParam, Recorder
 from pipeline.metrics.lag_watch import KafkaSource, LagWatch
 from pipeline.metrics.registry import names_of
 from pipeline.metrics.resident_memory import resident_bytes
-from pipeline.progress import Progress
+from pipeline.records.record import SourcePartition
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
 
 LedgerStatus = tuple[int, int, int]
 """Entries, bytes and pages of the ledger."""
-Breakers = Mapping[str, bool]
-"""Every wiki whose breaker has ever opened, and whether it is open."""
+Breakers = Mapping[tuple[Grain, str], int]
+"""How many breakers are open, by grain and wiki."""
 
 
 class JobMetrics(Collector):
@@ -42,7 +44,7 @@ class JobMetrics(Collector):
         figures: "Mapping[str, Accumulator[Figures]]",
         *,
         jvm_pid: int | None,
-        initial: Callable[[], Mapping[int, int] | None],
+        initial: Callable[[], Mapping[SourcePartition, int] | None],
         now: Callable[[], float] = time.time,
     ) -> None:
         """Raises RefusedError for a name used twice."""
@@ -50,11 +52,12 @@ class JobMetrics(Collector):
         self._named = names_of(config.metrics)
         self._recorder = Recorder(now)
         self._lock = threading.Lock()
-        self._committed: Mapping[int, int] | None = None
+        self._committed: Mapping[SourcePartition, int] | None = None
         self._status: Callable[[], LedgerStatus] | None = None
         self._breakers: Callable[[], Breakers] | None = None
+        self._deferred_unhealthy: Callable[[], int] | None = None
         self._lag = LagWatch(
-            lambda: KafkaSource(config.source.bootstrap_servers, config.source.topic),
+            lambda: KafkaSource(config.source.bootstrap_servers, config.source.all_topics),
             self._position,
             interval_s=config.metrics.lag_interval.total_seconds(),
             now=now,
@@ -71,6 +74,7 @@ class JobMetrics(Collector):
         return self._endpoint.url
 
     def close(self) -> None:
+        """Ends the look at the lag and frees the port; safe where no port was served."""
         self._lag.stop()
         if self._endpoint is not None:
             self._endpoint.close()
@@ -79,9 +83,10 @@ class JobMetrics(Collector):
         """Ask this for the ledger's size; without it the job defers nothing."""
         self._status = status
 
-    def watch_breakers(self, breakers: Callable[[], Breakers]) -> None:
-        """Ask this for the breakers of wikis."""
+    def watch_breakers(self, breakers: Callable[[], Breakers], deferred_unhealthy: Callable[[], int]) -> None:
+        """Ask these for the breakers, and for the number of deferred events of wikis whose breaker is open."""
         self._breakers = breakers
+        self._deferred_unhealthy = deferred_unhealthy
 
     def batch_written(self, seconds: float) -> None:
         """All of a micro-batch is acknowledged."""
@@ -114,20 +119,24 @@ class JobMetrics(Collector):
             levels.set(catalogue.DEFERRED_PAGES, pages)
             levels.set(catalogue.MAX_DEFERRED, self._config.deferral.max_entries)
             levels.set(catalogue.MAX_DEFERRED_BYTES, self._config.deferral.max_bytes)
-        for wiki_id, is_open in (self._breakers() if self._breakers else {}).items():
-            levels.set(catalogue.BREAKER_OPEN, is_open, wiki_id)
+        if self._breakers is not None and self._deferred_unhealthy is not None:
+            levels.set(catalogue.DEFERRED_UNHEALTHY, self._deferred_unhealthy())
+            levels.forget(catalogue.BREAKER_OPEN)  # a wiki's name may have gone to another
+            for (grain, wiki_id), count in self._breakers().items():
+                levels.set(catalogue.BREAKER_OPEN, count, grain, wiki_id)
         lag = self._lag.lag
         if lag is not None:
             for partition, events in lag.events.items():
-                levels.set(catalogue.LAG_EVENTS, events, str(partition))
-                levels.set(catalogue.LAG_SECONDS, lag.seconds[partition], str(partition))
+                labels = partition.topic, str(partition.partition)
+                levels.set(catalogue.LAG_EVENTS, events, *labels)
+                levels.set(catalogue.LAG_SECONDS, lag.seconds[partition], *labels)
             levels.set(catalogue.LAG_SEEN, lag.at)
         for process, pid in (("driver", None), ("jvm", self._jvm_pid)):
             memory = resident_bytes(pid) if process == "driver" or pid is not None else None
             if memory is not None:
                 levels.set(catalogue.MEMORY, memory, process)
 
-    def _position(self) -> Mapping[int, int] | None:
+    def _position(self) -> Mapping[SourcePartition, int] | None:
         with self._lock:
             committed = self._committed
         if committed is None:

@@ -1,4 +1,4 @@
-"""How far the job is behind its source, over all partitions that the topic has, those of which no batch knows too.
+"""How far the job is behind its source, over all partitions that its topics have, also those that no batch knows.
 
 Events: the partition's end less the position that is committed. Seconds: the age of the record at that position. A
 partition that is new counts from its beginning, as the job will read it from there. Offsets that the broker has deleted
@@ -7,7 +7,7 @@ are not behind any more: what is gone cannot be read.
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
@@ -17,6 +17,7 @@ from kafka.structs import TopicPartition
 
 from pipeline import log
 from pipeline.events import LagUnknown
+from pipeline.records.record import SourcePartition
 
 _POLL_MS = 200
 _POLLS = 10
@@ -29,40 +30,41 @@ _CONNECTION_IDLE_MS = 60_000
 class SourceLag:
     """By partition: events that are not read, and the age in seconds of the first of them; `at` in epoch seconds."""
 
-    events: Mapping[int, int]
-    seconds: Mapping[int, float]
+    events: Mapping[SourcePartition, int]
+    seconds: Mapping[SourcePartition, float]
     at: float
 
 
 class OffsetSource(Protocol):
-    """What is asked of the topic."""
+    """What is asked of the topics."""
 
-    def bounds(self) -> Mapping[int, tuple[int, int]]:
+    def bounds(self) -> Mapping[SourcePartition, tuple[int, int]]:
         """Where each partition begins and ends."""
 
-    def time_ms(self, partition: int, offset: int) -> int | None:
+    def time_ms(self, partition: SourcePartition, offset: int) -> int | None:
         """The time of the first record from there on; None when none comes."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Ends the connections to the broker."""
 
 
-def lag_of(topic: OffsetSource, committed: Mapping[int, int], *, now_s: float) -> SourceLag:
+def lag_of(source: OffsetSource, committed: Mapping[SourcePartition, int], *, now_s: float) -> SourceLag:
     """`committed` has the next offset to be read of each partition that was read."""
-    events: dict[int, int] = {}
-    seconds: dict[int, float] = {}
-    for partition, (begin, end) in sorted(topic.bounds().items()):
+    events: dict[SourcePartition, int] = {}
+    seconds: dict[SourcePartition, float] = {}
+    for partition, (begin, end) in sorted(source.bounds().items()):
         position = max(begin, committed.get(partition, begin))
         events[partition] = max(0, end - position)
-        oldest_ms = topic.time_ms(partition, position) if events[partition] else None
+        oldest_ms = source.time_ms(partition, position) if events[partition] else None
         seconds[partition] = 0.0 if oldest_ms is None else max(0.0, now_s - oldest_ms / 1000)
     return SourceLag(events, seconds, now_s)
 
 
 class KafkaSource:
-    """The topic on a broker. Not safe to use from several threads at once; every call raises KafkaError."""
+    """The topics on a broker. Not safe to use from several threads at once; every call raises KafkaError."""
 
-    def __init__(self, bootstrap: str, topic: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self._topic = topic
+    def __init__(self, bootstrap: str, topics: Collection[str], clock: Callable[[], float] = time.monotonic) -> None:
+        self._topics = tuple(topics)
         self._clock = clock
         self._refreshed: float | None = None
         self._consumer = KafkaConsumer(
@@ -79,20 +81,23 @@ class KafkaSource:
             max_partition_fetch_bytes=1,
         )
 
-    def bounds(self) -> Mapping[int, tuple[int, int]]:
+    def bounds(self) -> Mapping[SourcePartition, tuple[int, int]]:
         """The first offset and the end of each partition. Raises KafkaError."""
         if self._refreshed is None or self._clock() - self._refreshed >= _REFRESH_S:
             # What it knows of a topic it keeps; only this asks the broker again, and so finds a partition that is new.
             self._consumer.topics()
             self._refreshed = self._clock()
-        found = self._consumer.partitions_for_topic(self._topic) or ()
-        places = [TopicPartition(self._topic, number) for number in found]
+        places = [
+            TopicPartition(topic, number)
+            for topic in self._topics
+            for number in self._consumer.partitions_for_topic(topic) or ()
+        ]
         begins, ends = self._consumer.beginning_offsets(places), self._consumer.end_offsets(places)
-        return {place.partition: (begins[place], ends[place]) for place in places}
+        return {SourcePartition(*place): (begins[place], ends[place]) for place in places}
 
-    def time_ms(self, partition: int, offset: int) -> int | None:
+    def time_ms(self, partition: SourcePartition, offset: int) -> int | None:
         """When the record was written, in milliseconds since the epoch; None when it does not come in time."""
-        place = TopicPartition(self._topic, partition)
+        place = TopicPartition(*partition)
         self._consumer.assign([place])
         self._consumer.seek(place, offset)
         for _ in range(_POLLS):
@@ -102,6 +107,7 @@ class KafkaSource:
         return None
 
     def close(self) -> None:
+        """Commits no offsets: the job's positions stand in its checkpoint."""
         self._consumer.close(autocommit=False)
 
 
@@ -111,32 +117,34 @@ class LagWatch:
     def __init__(
         self,
         connect: Callable[[], OffsetSource],
-        committed: Callable[[], Mapping[int, int] | None],
+        committed: Callable[[], Mapping[SourcePartition, int] | None],
         *,
         interval_s: float,
         now: Callable[[], float],
     ) -> None:
         self._connect, self._committed = connect, committed
         self._interval_s, self._now = interval_s, now
-        self._topic: OffsetSource | None = None
+        self._source: OffsetSource | None = None
         self._stopped = threading.Event()
         self._failing = False
         self.lag: SourceLag | None = None
 
     def start(self) -> None:
+        """Its thread is a daemon, so it keeps no process from ending. Call once."""
         threading.Thread(target=self._run, name="lag", daemon=True).start()
 
     def stop(self) -> None:
+        """Does not wait for the thread, which ends after the look at hand."""
         self._stopped.set()
 
     def look(self) -> None:
         """Look once. A failure is logged once, and the last lag is kept with its time."""
         try:
-            if self._topic is None:
-                self._topic = self._connect()
+            if self._source is None:
+                self._source = self._connect()
             committed = self._committed()
             if committed is not None:
-                self.lag = lag_of(self._topic, committed, now_s=self._now())
+                self.lag = lag_of(self._source, committed, now_s=self._now())
             self._failing = False
         except Exception as error:  # noqa: BLE001 — whatever it is, the job itself must not end by it
             if not self._failing and not self._stopped.is_set():
@@ -151,7 +159,7 @@ class LagWatch:
         self._drop()
 
     def _drop(self) -> None:
-        topic, self._topic = self._topic, None
-        if topic is not None:
+        source, self._source = self._source, None
+        if source is not None:
             with suppress(Exception):  # it is given up
-                topic.close()
+                source.close()

@@ -7,11 +7,9 @@ used twice ends the start of the job, unless an incident's policy drops the late
 from collections.abc import Iterable, Mapping
 
 from located_config.near import near_miss
-from pipeline.config import Metrics
+from pipeline.config.pipeline_config import Metrics
 from pipeline.errors import RefusedError
 from pipeline.metrics.catalogue import METRICS, Metric
-
-_ENDINGS = {"counter": ("_total", "_created"), "gauge": ("",), "histogram": ("_bucket", "_sum", "_count", "_created")}
 
 
 def names_of(settings: Metrics, metrics: Iterable[Metric] = METRICS) -> Mapping[str, Metric]:
@@ -22,7 +20,7 @@ def names_of(settings: Metrics, metrics: Iterable[Metric] = METRICS) -> Mapping[
     taken: dict[str, Metric] = {}
     for metric in metrics:
         name = settings.rename.get(metric.name, metric.name)
-        series = {name + ending for ending in ("", *_ENDINGS[metric.kind])}
+        series = {name, *metric.series(name)}
         first = next((taken[one] for one in sorted(series) if one in taken), None)
         if first is None:
             named[name] = metric

@@ -4,7 +4,7 @@ The lesson: a checkpoint of another topic, or of offsets that retention has take
 the night, or worse, not at all.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from pipeline.ops.source import Bounds
 from pipeline.ops.spark_checkpoint import SparkCheckpoint
@@ -12,9 +12,12 @@ from pipeline.ops.spark_checkpoint import SparkCheckpoint
 _AGAIN = "begin again at another checkpoint, with `run --new`"
 
 
-def problems(checkpoint: SparkCheckpoint, topic: str, bounds: Bounds) -> list[str]:
-    """Each reason why the job could not continue, with what there is to do."""
-    return [*_own(checkpoint), *_of_topic(checkpoint, topic), *_of_broker(checkpoint, topic, bounds)]
+def problems(checkpoint: SparkCheckpoint, topics: Mapping[str, Bounds]) -> list[str]:
+    """Each reason why the job could not continue, with what there is to do. `topics` are those that the job reads."""
+    found = [*_own(checkpoint), *_of_topics(checkpoint, topics)]
+    for topic, bounds in topics.items():
+        found += _of_broker(checkpoint, topic, bounds)
+    return found
 
 
 def _own(checkpoint: SparkCheckpoint) -> Iterator[str]:
@@ -50,12 +53,12 @@ def _backwards(checkpoint: SparkCheckpoint) -> Iterator[str]:
                 yield f"batch {last.number} ends at {topic}/{partition}/{end}, below its begin at {begin}"
 
 
-def _of_topic(checkpoint: SparkCheckpoint, topic: str) -> Iterator[str]:
+def _of_topics(checkpoint: SparkCheckpoint, topics: Collection[str]) -> Iterator[str]:
     planned = checkpoint.last.ends if checkpoint.last else {}
-    foreign = sorted({*checkpoint.committed(), *planned} - {topic})
+    foreign = sorted({*checkpoint.committed(), *planned} - set(topics))
     if foreign:
         yield (
-            f"it is of topic {', '.join(foreign)}, and the job reads {topic}: name this job's checkpoint, "
+            f"it is of topic {', '.join(foreign)}, and the job reads {', '.join(topics)}: name this job's checkpoint, "
             "or give the new topic one with `run --new`"
         )
 

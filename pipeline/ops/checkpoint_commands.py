@@ -5,17 +5,17 @@
 
 import sys
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from pipeline.config import PipelineConfig
-from pipeline.config_file import load_config
+from pipeline.config.config_file import load_config
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.driver.identity import FILE, Identity, require_checkpoint, require_own
 from pipeline.errors import RefusedError
-from pipeline.identity import FILE, Identity, require_checkpoint, require_own
 from pipeline.ops import checkpoint_write as write
 from pipeline.ops.broker import cluster_id
 from pipeline.ops.checkpoint_check import problems
@@ -25,7 +25,7 @@ from pipeline.ops.lag import lines as lag_lines
 from pipeline.ops.lag import measure
 from pipeline.ops.moment import FORMS, milliseconds, parse_moment, show
 from pipeline.ops.source import SourceTopic, opened_topic, shown, total
-from pipeline.ops.spark_checkpoint import SparkCheckpoint, lines, read_checkpoint
+from pipeline.ops.spark_checkpoint import Offsets, SparkCheckpoint, lines, read_checkpoint
 
 _CONFIG = click.option(
     "--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file."
@@ -33,43 +33,46 @@ _CONFIG = click.option(
 _ENDPOINT = click.option(
     "--s3-endpoint",
     "endpoint",
-    help="URL of the store of an s3a:// checkpoint. Default: the job's claim_check.endpoint.",
+    help="URL of the store of an s3a:// checkpoint. Default: AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL of the "
+    "environment, else the job's claim_check.endpoint.",
 )
 _STOPPED = click.option(
-    "--stopped", is_flag=True, help="Confirm that the job is stopped, although its checkpoint changed just now."
+    "--stopped",
+    is_flag=True,
+    help="Confirm that the job is stopped, although its checkpoint has changed within the last minute.",
 )
 
 
 @click.group()
 def checkpoint() -> None:
-    """Where a job stands in the source: show, verify, fork, set-offsets."""
+    """Work with a job's checkpoint: show, verify, fork, set-offsets."""
 
 
-@checkpoint.command("show")
+@checkpoint.command("show", short_help="Show batches and offsets of the checkpoint.")
 @_CONFIG
 @_ENDPOINT
 def show_(config_file: Path, endpoint: str | None) -> None:
-    """Batches, offsets, query id, and whether the last batch is committed."""
+    """Show batches, offsets, query id, and whether the last batch is committed."""
     with exit_codes():
         files = _files(load_config(config_file), endpoint)
         found, identity = read_checkpoint(files), _identity(files)
         for line in lines(found):
             click.echo(line)
-        click.echo(f"made by     {identity.in_words() if identity else 'a job that did not say so'}")
+        click.echo(f"made by     {identity.in_words() if identity else 'unknown: there is no job.json'}")
 
 
-@checkpoint.command()
+@checkpoint.command(short_help="Check that the job can continue.")
 @_CONFIG
 @_ENDPOINT
 def verify(config_file: Path, endpoint: str | None) -> None:
-    """Whether the job could continue: the files are whole, of its topic, and the broker still has the offsets."""
+    """Check that the job can continue: the files are complete, of its topics, and the broker still has the offsets."""
     with exit_codes():
         config = load_config(config_file)
         files = _files(config, endpoint)
         found, identity = read_checkpoint(files), _identity(files)
-        with _source(config) as source:
-            wrong = [*_strange(files), *problems(found, source.topic, source.bounds())]
-        # For the topic the offsets have shown it already.
+        with _sources(config) as sources:
+            wrong = [*_strange(files), *problems(found, {source.topic: source.bounds() for source in sources})]
+        # For the topics the offsets have shown it already.
         own = _own(config, identity)
         if identity is not None and not (wrong and identity.source != own.source):
             wrong += [f"another job has made it: {difference}" for difference in identity.differences(own)]
@@ -80,7 +83,7 @@ def verify(config_file: Path, endpoint: str | None) -> None:
     click.echo(f"the job can continue from checkpoint {found.place}")
 
 
-@checkpoint.command()
+@checkpoint.command(short_help="Copy the checkpoint to another place.")
 @click.argument("target")
 @_CONFIG
 @_ENDPOINT
@@ -95,17 +98,23 @@ def fork(target: str, config_file: Path, endpoint: str | None) -> None:
     click.echo("two jobs with one deferral.topic end each other: give the other one a topic of its own")
 
 
-@checkpoint.command("set-offsets")
-@click.option("--at", "moment", metavar="TIMESTAMP", required=True, help=f"Continue from its first event: {FORMS}.")
-@click.option("--into", "target", help="Write a new checkpoint to this place. Without it, --yes changes the job's own.")
-@click.option("--yes", is_flag=True, help="Set the job's own checkpoint; go on where retention has taken events.")
+@checkpoint.command("set-offsets", short_help="Have a stopped job continue from a point in time.")
+@click.option("--at", "moment", metavar="TIMESTAMP", required=True, help=f"Point in time to continue from: {FORMS}.")
+@click.option(
+    "--into", "target", help="Write a new checkpoint to this place. Default: change the job's own, which needs --yes."
+)
+@click.option(
+    "--yes",
+    is_flag=True,
+    help="Confirm that the job's own checkpoint is changed, and that events which retention has deleted are skipped.",
+)
 @_STOPPED
 @_CONFIG
 @_ENDPOINT
 def set_offsets(
     moment: str, target: str | None, config_file: Path, endpoint: str | None, *, yes: bool, stopped: bool
 ) -> None:
-    """Have a stopped job continue with the events from a moment on, by the time of their records in Kafka."""
+    """Have a stopped job continue from a point in time, by the timestamps of the records in Kafka."""
     with exit_codes():
         config = load_config(config_file)
         now = datetime.now(UTC)
@@ -122,34 +131,36 @@ def set_offsets(
         if target is not None:
             write.require_beside(_files(config, endpoint, target), files)
         _require_own(config, files, found)
-        with _source(config) as source:
-            offsets = _offsets_at(source, at, yes=yes)
+        with _sources(config) as sources:
+            ends = {source.topic: _offsets_at(source, at, yes=yes) for source in sources}
         if target is None:
-            number = write.set_in_place(files, found, source.topic, offsets)
+            number = write.set_in_place(files, found, ends)
             click.echo(f"{found.place}: batch {number} ends at {show(at)}")
         else:
-            write.set_beside(_files(config, endpoint, target), found, source.topic, offsets, uuid.uuid4())
+            write.set_beside(_files(config, endpoint, target), found, ends, uuid.uuid4())
             click.echo(f"{target}: a new checkpoint, at {show(at)}; name it as `checkpoint` in the job's file")
-        _say_difference(found, source.topic, offsets)
+        _say_difference(found, ends)
 
 
-@click.command()
+@click.command(short_help="Show how far the job is behind.")
 @_CONFIG
 @_ENDPOINT
 def lag(config_file: Path, endpoint: str | None) -> None:
-    """Show how far the job is behind, in events and seconds, over all partitions of its topic."""
+    """Show how far the job is behind, in events and seconds, over all partitions of its topics."""
     with exit_codes():
         config = load_config(config_file)
         files = _files(config, endpoint)
         found = read_checkpoint(files)
         _require_own(config, files, found)
-        with _source(config) as source:
-            lags = measure(found, source.topic, source.bounds(), source.first_record)
-        for line in lag_lines(source.topic, lags, milliseconds(datetime.now(UTC))):
-            click.echo(line)
+        with _sources(config) as sources:
+            lags = {one.topic: measure(found, one.topic, one.bounds(), one.first_record) for one in sources}
+        now_ms = milliseconds(datetime.now(UTC))
+        for topic, of_partitions in lags.items():
+            for line in lag_lines(topic, of_partitions, now_ms):
+                click.echo(line)
 
 
-def _offsets_at(source: SourceTopic, at: datetime, *, yes: bool) -> dict[int, int]:
+def _offsets_at(source: SourceTopic, at: datetime, *, yes: bool) -> Offsets:
     bounds = source.bounds()
     offsets = source.at(milliseconds(at), bounds)
     oldest = {
@@ -164,13 +175,17 @@ def _offsets_at(source: SourceTopic, at: datetime, *, yes: bool) -> dict[int, in
             f"retention has taken events of topic {source.topic}: {'; '.join(lost)}",
             hint="name a later moment, or go on with what remains: --yes",
         )
-    return dict(offsets)
+    return offsets
 
 
-def _say_difference(found: SparkCheckpoint, topic: str, offsets: dict[int, int]) -> None:
-    before = found.committed().get(topic, {})
-    click.echo(f"offsets {shown(before.items())} -> {shown(offsets.items())}")
-    again, skipped = total(offsets, before), total(before, {p: o for p, o in offsets.items() if p in before})
+def _say_difference(found: SparkCheckpoint, ends: Mapping[str, Offsets]) -> None:
+    again = skipped = 0
+    for topic, offsets in ends.items():
+        before = found.committed().get(topic, {})
+        of_topic = "offsets" if len(ends) == 1 else f"offsets of {topic}"
+        click.echo(f"{of_topic} {shown(before.items())} -> {shown(offsets.items())}")
+        again += total(offsets, before)
+        skipped += total(before, {p: o for p, o in offsets.items() if p in before})
     click.echo(f"{again} events come again, {skipped} are passed over")
     if found.last and not found.is_committed:
         click.echo(
@@ -214,6 +229,10 @@ def _files(config: PipelineConfig, endpoint: str | None, place: str | None = Non
 
 
 @contextmanager
-def _source(config: PipelineConfig) -> Iterator[SourceTopic]:
-    with opened_topic(config.source.bootstrap_servers, config.source.topic) as source:
-        yield source
+def _sources(config: PipelineConfig) -> Iterator[list[SourceTopic]]:
+    """Each topic that the job reads. Raises PipelineError when no broker answers."""
+    with ExitStack() as stack:
+        yield [
+            stack.enter_context(opened_topic(config.source.bootstrap_servers, topic))
+            for topic in config.source.all_topics
+        ]

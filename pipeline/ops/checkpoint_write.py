@@ -58,23 +58,23 @@ def fork(source: CheckpointFiles, target: CheckpointFiles, new_id: uuid.UUID) ->
     return Fork(str(new_id), len(logs) + 1)
 
 
-def set_in_place(files: CheckpointFiles, checkpoint: SparkCheckpoint, topic: str, offsets: Offsets) -> int:
-    """The number of the batch that now ends at `offsets`. Raises RefusedError when a driver was faster."""
+def set_in_place(files: CheckpointFiles, checkpoint: SparkCheckpoint, ends: Mapping[str, Offsets]) -> int:
+    """The number of the batch that now ends at `ends`, by topic. Raises RefusedError when a driver was faster."""
     facts = require_planned(checkpoint)
     number = max(*checkpoint.batches, *checkpoint.commits, 0) + 1
-    files.write(f"offsets/{number}", offsets_file(facts, {topic: offsets}))
+    files.write(f"offsets/{number}", offsets_file(facts, ends))
     files.write(f"commits/{number}", _COMMIT)
     return number
 
 
 def set_beside(
-    target: CheckpointFiles, checkpoint: SparkCheckpoint, topic: str, offsets: Offsets, new_id: uuid.UUID
+    target: CheckpointFiles, checkpoint: SparkCheckpoint, ends: Mapping[str, Offsets], new_id: uuid.UUID
 ) -> None:
-    """A new checkpoint, with an id of its own, from which a job continues at `offsets`. Raises RefusedError."""
+    """A new checkpoint, with an id of its own, from which a job continues at `ends`, by topic. Raises RefusedError."""
     facts = require_planned(checkpoint)
     require_empty(target)
     target.write(METADATA, _metadata(new_id))
-    target.write("offsets/0", offsets_file(facts, {topic: offsets}))
+    target.write("offsets/0", offsets_file(facts, ends))
     target.write("commits/0", _COMMIT)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from pipeline.config_file import load_config
+from pipeline.config.config_file import load_config
 from pipeline.deferral.topic import LedgerTopic
 from pipeline.deferral.wire import Action
 from pipeline.errors import RefusedError
@@ -28,26 +28,29 @@ _WAIT = click.option(
 )
 
 
-@click.group()
+@click.group(short_help="List, show, retry or drop the deferred events of a job.")
 def deferred() -> None:
-    """The deferred events of a job: list, show, retry, drop."""
+    """Work with the deferred events of a job: list, show, retry, drop."""
 
 
 @deferred.command("list")
 @_CONFIG
 def list_(config_file: Path) -> None:
-    """All deferred events, in the order of the source."""
-    with exit_codes(), _ledger(config_file) as topic:
-        found = entries_in(topic)
-        for line in lines(found, time.time_ns() // 1_000_000) if found else ["nothing is deferred"]:
+    """List all deferred events, in the order of the source."""
+    with exit_codes():
+        config = load_config(config_file)
+        with opened(config) as topic:
+            found = entries_in(topic)
+        longest_rest_ms = round(1000 * config.deferral.slow_lane.backoff_cap.total_seconds())
+        for line in lines(found, time.time_ns() // 1_000_000, longest_rest_ms) if found else ["nothing is deferred"]:
             click.echo(line)
 
 
-@deferred.command()
+@deferred.command(short_help="Show one deferred event.")
 @click.argument("position")
 @_CONFIG
 def show(position: str, config_file: Path) -> None:
-    """One deferred event: why, how often it was tried, and what it says."""
+    """Show one deferred event: the reason, the number of tries, and its content."""
     with exit_codes(), _ledger(config_file) as topic:
         wanted = parse_position(position)
         entry = next((entry for entry in entries_in(topic) if entry.position == wanted), None)
@@ -59,21 +62,21 @@ def show(position: str, config_file: Path) -> None:
 
 @deferred.command()
 @click.argument("positions", nargs=-1)
-@click.option("--all", "everything", is_flag=True, help="All that is deferred.")
+@click.option("--all", "everything", is_flag=True, help="Retry all deferred events.")
 @_CONFIG
 @_WAIT
 def retry(positions: tuple[str, ...], config_file: Path, wait_s: float, *, everything: bool) -> None:
-    """Try events again now, instead of when their rest is over."""
+    """Try deferred events again now, without waiting for their backoff."""
     with exit_codes(), _ledger(config_file) as topic:
         _wish(topic, "retry", positions, wait_s, everything=everything)
 
 
-@deferred.command()
+@deferred.command(short_help="Give up deferred events; each becomes an error event.")
 @click.argument("positions", nargs=-1, required=True)
 @_CONFIG
 @_WAIT
 def drop(positions: tuple[str, ...], config_file: Path, wait_s: float) -> None:
-    """Give events up: each becomes an error event when its page's turn has come."""
+    """Give up deferred events: each becomes an error event when its page is processed next."""
     with exit_codes(), _ledger(config_file) as topic:
         _wish(topic, "drop", positions, wait_s, everything=False)
 
@@ -90,8 +93,8 @@ def _wish(topic: LedgerTopic, action: Action, texts: tuple[str, ...], wait_s: fl
     gone = [outcome for outcome in outcomes if not outcome.known]
     for outcome in outcomes:
         if outcome.known:
-            said = "carried out" if outcome.done else "recorded; the job carries it out when it runs"
-            click.echo(f"{outcome.position}: {said}")
+            state = "carried out" if outcome.done else "recorded; the job carries it out when it runs"
+            click.echo(f"{outcome.position}: {state}")
         elif not everything:
             click.echo(f"{outcome.position}: is not deferred")
     if everything and gone:

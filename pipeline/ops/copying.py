@@ -106,6 +106,7 @@ class KafkaTarget:
         self._failure: Exception | None = None
 
     def send(self, copy: Copy) -> None:
+        """Does not wait for the acknowledgement. Raises PipelineError, also for a record sent before."""
         self._check()
         try:
             self._producer.send(
@@ -121,6 +122,7 @@ class KafkaTarget:
             self._check()
 
     def finish(self) -> None:
+        """Waits until all are acknowledged. Raises PipelineError when one was not, or not in time."""
         try:
             self._producer.flush(timeout=_ACK_S)
         except KafkaError as error:

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pipeline.config import PipelineConfig
-from pipeline.deferral.entry import Entry, order
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.deferral.entry import Entry, order, rests
 from pipeline.deferral.fold import fold
 from pipeline.deferral.topic import LedgerTopic, items_of
 from pipeline.deferral.wire import (
@@ -60,7 +60,7 @@ def parse_position(text: str) -> Position:
 def opened(config: PipelineConfig) -> Iterator[LedgerTopic]:
     """The ledger's topic of a job; it is not made when it is missing. Raises PipelineError."""
     topic = LedgerTopic(config.sink.bootstrap_servers, config.deferral.topic, config.sink.max_request_size)
-    topic.open(make=False)
+    topic.open()
     try:
         yield topic
     finally:
@@ -70,7 +70,7 @@ def opened(config: PipelineConfig) -> Iterator[LedgerTopic]:
 def entries_in(topic: LedgerTopic) -> list[Entry]:
     """All that is deferred, in the order of the source."""
     return sorted(
-        fold(items_of(topic.read(from_beginning=True))).entries.values(), key=lambda entry: order(entry.position)
+        fold(items_of(topic.read(from_beginning=True))).deferred.values(), key=lambda entry: order(entry.position)
     )
 
 
@@ -86,7 +86,7 @@ def wish(
     """Record a wish for each position that is deferred, and wait at most `wait_s` seconds for a running job."""
     asked = list(dict.fromkeys(positions))
     items = list(items_of(topic.read(from_beginning=True)))
-    known = fold(items).entries.keys()
+    known = fold(items).deferred.keys()
     ids = {position: str(uuid.uuid4()) for position in asked if position in known}
     topic.write([command_record(ids[p], action, p, topic=topic.topic) for p in ids])
     # What says whether a command is done; without the entries, which may be many megabytes.
@@ -100,13 +100,13 @@ def wish(
         sleep(_LOOK_S)
 
 
-def lines(entries: Iterable[Entry], now_ms: int) -> Iterator[str]:
-    """A table, with a heading."""
+def lines(entries: Iterable[Entry], now_ms: int, longest_rest_ms: int) -> Iterator[str]:
+    """A table, with a heading; no entry rests for more than `longest_rest_ms`."""
     row = "{:<48} {:<8} {:>5} {:>10} {:>9}  {}".format
     yield row("position", "kind", "tries", "due in", "bytes", "reason")
     for entry in entries:
-        remaining_s = (entry.not_before_ms - now_ms) / 1000
-        due = f"{remaining_s:.0f} s" if remaining_s > 0 else "now"
+        resting = rests(entry.not_before_ms, now_ms, longest_rest_ms)
+        due = f"{(entry.not_before_ms - now_ms) / 1000:.0f} s" if resting else "now"
         kind = "dropped" if entry.dropped else entry.kind
         size = len(entry.value) if entry.value is not None else 0
         yield row(str(entry.position), kind, entry.attempt, due, size, entry.reason[:200])

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urlsplit
 
-from pipeline.config import ClaimCheck
+from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.errors import PipelineError, RefusedError
 
 if TYPE_CHECKING:
@@ -79,15 +79,18 @@ class LocalFiles:
 
     @property
     def parts(self) -> tuple[str, ...]:
+        """Of the path without symbolic links."""
         return self._root.resolve().parts
 
     def entries(self) -> set[str]:
+        """Empty where the directory is not there. Raises PipelineError when it cannot be listed."""
         try:
             return {path.name for path in self._root.iterdir()} if self._root.exists() else set()
         except OSError as error:
             raise PipelineError(f"checkpoint {self.place} cannot be listed: {error}") from error
 
     def names(self, directory: str = "") -> dict[str, datetime]:
+        """Without hidden files, sorted. Raises PipelineError when a directory cannot be listed."""
         top = self._root / directory
         try:
             return {
@@ -99,12 +102,14 @@ class LocalFiles:
             raise PipelineError(f"checkpoint {self.place} cannot be listed: {error}") from error
 
     def read(self, name: str) -> bytes:
+        """Raises PipelineError, which names checkpoint, file and the system's reason."""
         try:
             return (self._root / name).read_bytes()
         except OSError as error:
             raise PipelineError(f"checkpoint {self.place}: {name} cannot be read: {error.strerror}") from error
 
     def write(self, name: str, content: bytes) -> None:
+        """Atomic: whole or not at all. Raises RefusedError when there is such a file, PipelineError for all else."""
         path = self._root / name
         # Under its own name only when it is whole: a driver that looks meanwhile must not read half of it.
         whole = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -146,9 +151,11 @@ class ObjectFiles:
 
     @property
     def parts(self) -> tuple[str, ...]:
+        """`s3`, the bucket, and the segments of the prefix."""
         return ("s3", self._bucket, *filter(None, self._root.split("/")))
 
     def entries(self) -> set[str]:
+        """Without the marker object of the directory itself. Raises PipelineError when the store refuses."""
         from botocore.exceptions import BotoCoreError, ClientError
 
         top = f"{self._root}/".lstrip("/")
@@ -164,6 +171,7 @@ class ObjectFiles:
         return {name for key in found if (name := key.removeprefix(top).rstrip("/"))}
 
     def names(self, directory: str = "") -> dict[str, datetime]:
+        """Times are the store's. Raises RefusedError when there is no such bucket, else PipelineError."""
         from botocore.exceptions import BotoCoreError, ClientError
 
         top = f"{self._key(directory)}/".lstrip("/")
@@ -183,6 +191,7 @@ class ObjectFiles:
             raise self._failed("cannot be listed", error) from error
 
     def read(self, name: str) -> bytes:
+        """Raises PipelineError, which names checkpoint, object and the store's reason."""
         from botocore.exceptions import BotoCoreError, ClientError
 
         try:
@@ -191,6 +200,7 @@ class ObjectFiles:
             raise self._failed(f"{name} cannot be read", error) from error
 
     def write(self, name: str, content: bytes) -> None:
+        """Raises RefusedError when there is such an object, PipelineError when the store refuses for another reason."""
         from botocore.exceptions import BotoCoreError, ClientError
 
         if name in self.names(str(PurePosixPath(name).parent)):

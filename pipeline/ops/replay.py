@@ -17,7 +17,7 @@ from pipeline.ops.source import Bounds, SourceRecord, SourceTopic
 from pipeline.ops.spark_checkpoint import Offsets
 from pipeline.records.record import Position
 
-FORMS = f"earliest, latest, a moment ({MOMENTS}), or offsets as partition:offset,partition:offset"
+FORMS = f"earliest, latest, a point in time ({MOMENTS}), or offsets as partition:offset,partition:offset"
 PLACE_HEADER = "replayed-from"
 TIME_HEADER = "replayed-timestamp-ms"
 _OFFSETS = re.compile(r"[0-9]{1,9}:[0-9]{1,18}(,[0-9]{1,9}:[0-9]{1,18})*", re.ASCII)

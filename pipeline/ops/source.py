@@ -95,6 +95,8 @@ class SourceTopic:
         }
         with self._answers():
             self._consumer.assign(list(places))
+            # A partition that is assigned again stays paused, as the reading before left it.
+            self._consumer.resume(*places)
             for place in places:
                 self._consumer.seek(place, first[place.partition])
         heard = self._clock()
@@ -136,8 +138,12 @@ class SourceTopic:
 
 
 @contextmanager
-def opened_topic(bootstrap: str, topic: str, *, named_by: str = OF_SOURCE) -> Iterator[SourceTopic]:
-    """`named_by` is who named the topic, for messages. Raises PipelineError when no broker answers."""
+def opened_topic(
+    bootstrap: str, topic: str, *, named_by: str = OF_SOURCE, fetch_bytes: int = _FETCH_BYTES
+) -> Iterator[SourceTopic]:
+    """`named_by` is who named the topic, for messages; at most `fetch_bytes` come at once, or one record. Raises
+    PipelineError when no broker answers.
+    """
     with connecting(bootstrap):
         consumer = KafkaConsumer(
             bootstrap_servers=bootstrap,
@@ -146,8 +152,8 @@ def opened_topic(bootstrap: str, topic: str, *, named_by: str = OF_SOURCE) -> It
             auto_offset_reset="none",
             allow_auto_create_topics=False,
             bootstrap_timeout_ms=CONNECT_MS,
-            max_partition_fetch_bytes=_FETCH_BYTES,
-            fetch_max_bytes=_FETCH_BYTES,
+            max_partition_fetch_bytes=fetch_bytes,
+            fetch_max_bytes=fetch_bytes,
         )
     try:
         yield SourceTopic(consumer, bootstrap, topic, named_by=named_by)

@@ -16,10 +16,10 @@ import orjson
 from pydantic import BaseModel, NonNegativeInt, TypeAdapter, ValidationError
 
 from located_config.problem import in_line
+from pipeline.driver.start import CHOICES
 from pipeline.errors import RefusedError
 from pipeline.ops.files import CheckpointFiles
 from pipeline.ops.moment import show
-from pipeline.start import CHOICES
 
 Offsets = Mapping[int, int]
 METADATA = "metadata"

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import click
 
-from pipeline.config_file import load_config
+from pipeline.config.config_file import load_config
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.ops.copying import CopyStoppedError, Pace, copy_all, opened_target
+from pipeline.ops.event_rate import EventRate
 from pipeline.ops.exit_codes import exit_codes
 from pipeline.ops.fan_out import copied, make_target, require_target
-from pipeline.ops.number import Number
 from pipeline.ops.replay import FORMS, parse_edge, part_between, replayed
 from pipeline.ops.source import Bounds, SourceRecord, opened_topic, total
 from pipeline.ops.spark_checkpoint import Offsets
@@ -24,10 +25,10 @@ _CONFIG = click.option(
 )
 
 
-@click.command()
+@click.command(short_help="Send a part of the job's source again.")
 @click.option("--from", "begin", required=True, metavar="WHERE", help=f"The first event to replay: {FORMS}.")
 @click.option(
-    "--to", "end", required=True, metavar="WHERE", help="The end, in the same forms; the event there is not replayed."
+    "--to", "end", required=True, metavar="WHERE", help="The first event that is not replayed, in the same forms."
 )
 @click.option(
     "--into",
@@ -37,19 +38,32 @@ _CONFIG = click.option(
     help="Topic to write to; it may be the job's source topic itself.",
 )
 @click.option(
-    "--rate", type=Number(min=0.001, max=1_000_000), default=100, show_default=True, help="Events to send per second."
+    "--rate",
+    type=EventRate(),
+    default="100/s",
+    show_default=True,
+    metavar="RATE",
+    help="Rate of sending: 20/s, 100/min, or a number of events a second.",
+)
+@click.option(
+    "--topic",
+    "chosen",
+    metavar="TOPIC",
+    help="Source topic to replay from. Default: the job's, if it reads only one.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the number of events, and send nothing.")
 @_CONFIG
-def replay(begin: str, end: str, target: str, rate: float, config_file: Path, *, dry_run: bool) -> None:
-    """Send a part of the job's source once more, marked with where each event was."""
+def replay(
+    begin: str, end: str, target: str, rate: float, chosen: str | None, config_file: Path, *, dry_run: bool
+) -> None:
+    """Send a part of the job's source again; headers of each record say where and when it was."""
     with exit_codes():
         config = load_config(config_file)
         now = datetime.now(UTC)
         edges = parse_edge(begin, now), parse_edge(end, now)
-        bootstrap = config.source.bootstrap_servers
+        bootstrap, topic = config.source.bootstrap_servers, _one_topic(config, chosen)
         with (
-            opened_topic(bootstrap, config.source.topic) as source,
+            opened_topic(bootstrap, topic) as source,
             opened_topic(bootstrap, target, named_by="--into") as there,
         ):
             bounds = source.bounds()
@@ -61,21 +75,22 @@ def replay(begin: str, end: str, target: str, rate: float, config_file: Path, *,
             if dry_run:
                 click.echo(f"{count} events, {count / rate:.0f} s at {rate:g} a second; none is sent")
                 return
-            left = dict(part.first)
+            remaining = dict(part.first)
             with opened_target(bootstrap, target, config.sink.max_request_size) as producer:
                 copies = (
                     replayed(record, source.topic, keep_partition=keep_partition)
-                    for record in _noted(source.records(part.first, part.end), left)
+                    for record in _noted(source.records(part.first, part.end), remaining)
                 )
                 try:
                     sent = copy_all(copies, producer, Pace(rate))
                 except CopyStoppedError as error:
-                    goes_on = f"--from {_written(left)} --to {_written(part.end)} --into {target} --rate {rate:g}"
+                    goes_on = f"--from {_written(remaining)} --to {_written(part.end)} --into {target} --rate {rate:g}"
+                    goes_on += f" --topic {topic}" if chosen else ""
                     raise CopyStoppedError(error.sent, hint=f"it goes on with {goes_on}") from None
         click.echo(f"{sent} events replayed into {target}")
 
 
-@click.command("fan-out")
+@click.command("fan-out", short_help="Copy a topic into a new or empty one, with the page as key.")
 @click.argument("src")
 @click.argument("dst")
 @click.option(
@@ -83,7 +98,7 @@ def replay(begin: str, end: str, target: str, rate: float, config_file: Path, *,
 )
 @_CONFIG
 def fan_out(src: str, dst: str, partitions: int, config_file: Path) -> None:
-    """Copy topic SRC as it is now into DST, a new or an empty topic, with the page as key."""
+    """Copy all records that topic SRC has now into DST, a new or empty topic, with the page as key."""
     with exit_codes():
         if src == dst:
             raise RefusedError(f"{src} cannot be copied into itself", hint="name a topic that is not there")
@@ -103,11 +118,21 @@ def fan_out(src: str, dst: str, partitions: int, config_file: Path) -> None:
         click.echo(f"{sent} events copied into {dst}, {partitions} partitions")
 
 
-def _noted(records: Iterable[SourceRecord], left: dict[int, int]) -> Iterator[SourceRecord]:
-    """The records; each is noted in `left`, the first offset of a partition that is left, when it is done with."""
+def _one_topic(config: PipelineConfig, chosen: str | None) -> str:
+    """Raises RefusedError for a topic that the job does not read, or where it is not clear which."""
+    topics = config.source.all_topics
+    if chosen is None and len(topics) > 1:
+        raise RefusedError(f"the job reads {len(topics)} topics", hint=f"--topic says which: {', '.join(topics)}")
+    if chosen is not None and chosen not in topics:
+        raise RefusedError(f"--topic {chosen}: the job does not read it", hint=f"it reads {', '.join(topics)}")
+    return chosen or topics[0]
+
+
+def _noted(records: Iterable[SourceRecord], remaining: dict[int, int]) -> Iterator[SourceRecord]:
+    """The records; after each one, `remaining` has the next offset of its partition."""
     for record in records:
         yield record
-        left[record.partition] = record.offset + 1
+        remaining[record.partition] = record.offset + 1
 
 
 def _written(offsets: Offsets) -> str:

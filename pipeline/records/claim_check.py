@@ -19,7 +19,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from pipeline import log
-from pipeline.config import ClaimCheck
+from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.errors import PipelineError
 from pipeline.events import ClaimStoreBack, ClaimStoreDown
 from pipeline.records.record import Headers

@@ -18,6 +18,7 @@ from pipeline.schemas import ERROR_URI, PAGE_CHANGE_URI
 MAX_MESSAGE_CHARACTERS = 500
 MAX_MESSAGE_BYTES = 1000
 MAX_KEY_BYTES = 1024
+MAX_SCHEMA_CHARACTERS = 200
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:enrichment:error-event")
 
 
@@ -38,21 +39,24 @@ def error_record(
     appended: datetime,
     emitter: str,
     stream: str,
+    schema: str = PAGE_CHANGE_URI,
 ) -> Record:
-    """The error event of a source event. Id and time are those of the source position, so a replay repeats it."""
+    """The error event of a source event of `schema`. Id and time are functions of the job, which is the `emitter`, and
+    of the source position: a replay repeats it, and two jobs that share an error topic make two of it.
+    """
     timestamp = rfc3339(appended)
     event = {
         "$schema": ERROR_URI,
         "meta": {
             "stream": topic,
-            "id": str(uuid.uuid5(_NAMESPACE, str(position))),
+            "id": str(uuid.uuid5(_NAMESPACE, f"{emitter} {position}")),
             "dt": timestamp,
         },
         "dt": timestamp,
         "emitter_id": emitter,
         "error_type": failure.error_type,
         "message": f"{_bounded(failure.message)} (source {position})",
-        "errored_schema_uri": PAGE_CHANGE_URI,
+        "errored_schema_uri": schema[:MAX_SCHEMA_CHARACTERS],
         "errored_stream_name": stream,
     }
     value = orjson.dumps(event)

@@ -11,6 +11,8 @@ from typing import Literal
 ErrorType = Literal[
     "malformed_json",
     "schema_violation",
+    "unknown_schema",
+    "unknown_schema_version",
     "source_event_too_large",
     "unknown_wiki",
     "revision_not_found",
@@ -30,6 +32,9 @@ ERROR_TYPES: Mapping[ErrorType, str] = MappingProxyType(
     {
         "malformed_json": "The source message is not JSON, or nested too deeply to be passed on.",
         "schema_violation": "The source message does not fit the schema of page change events; the message says where.",
+        "unknown_schema": "`$schema` names another schema than that of page change events.",
+        "unknown_schema_version": "`$schema` names a major version of the schema that the job cannot read. In more "
+        "than 1 % of a batch of 100 events or more they stop the job.",
         "source_event_too_large": "The event does not fit into a record even without content, its key is larger than "
         "16 KiB, or it is too large to be deferred.",
         "unknown_wiki": "The event names a wiki that `mediawiki.wikis` does not have.",
@@ -42,7 +47,7 @@ ERROR_TYPES: Mapping[ErrorType, str] = MappingProxyType(
         "upstream_error": "The wiki answered with a status or an API error that trying again does not change.",
         "fetch_failed": "All requests for the content failed; the message of the last one says how.",
         "deadline_exceeded": "The deadline of the record was over before the content was there.",
-        "breaker_open": "The breaker of the wiki was open, in every try.",
+        "breaker_open": "The breaker of the wiki, or of the endpoint, was open in every try.",
         "batch_budget": "The batch of the record was over `batch_budget`, and no later try succeeded.",
         "dropped_by_operator": "An operator gave the deferred event up (`deferred drop`).",
     }

@@ -1,6 +1,8 @@
 """A page change event as it was read: validated once, then known by the few fields that decide what happens to it.
 
-Nothing is lost on bad input: what does not fit raises InvalidEventError, whose failure becomes an error event.
+`$schema` says by which version: that which is stated in `pipeline.schemas` in all its fields, another minor version in
+those that are used here. Fields that are unknown are passed on. Nothing is lost on bad input: what does not fit raises
+InvalidEventError, whose failure becomes an error event.
 """
 
 import re
@@ -11,13 +13,20 @@ from typing import Any, Literal, cast
 import orjson
 
 from pipeline.records.error_event import Failure
-from pipeline.schemas import PAGE_CHANGE_URI, page_change_validator
+from pipeline.schemas import (
+    PAGE_CHANGE_MAJOR,
+    PAGE_CHANGE_NAME,
+    PAGE_CHANGE_URI,
+    known_fields_validator,
+    used_fields_validator,
+)
 
 Kind = Literal["create", "edit", "move", "delete", "undelete", "visibility_change"]
 
 _EXCERPT_BYTES = 120
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:enrichment:source-event")
+_VERSION = re.compile(rf"{PAGE_CHANGE_NAME}/([0-9]{{1,9}})\.[0-9]{{1,9}}\.[0-9]{{1,9}}")
 
 
 class InvalidEventError(Exception):
@@ -43,6 +52,11 @@ class PageChange:
     content_visible: bool
     content_model: str | None
 
+    @property
+    def page_key(self) -> bytes:
+        """The key of the page's events, as their stream has it."""
+        return orjson.dumps({"wiki_id": self.wiki_id, "page_id": self.page_id})
+
     def request_id(self, role: str) -> str:
         """`X-Request-Id` of a fetch, the same for all its attempts; `role` says what is fetched."""
         return f"{self.event_id}:{role}"
@@ -51,7 +65,7 @@ class PageChange:
 def parse(value: bytes | None, position: str) -> PageChange:
     """The event in a message; `position` names it where the event has no id of its own.
 
-    Raises InvalidEventError with `malformed_json` or `schema_violation`.
+    Raises InvalidEventError with `malformed_json`, `schema_violation`, `unknown_schema` or `unknown_schema_version`.
     """
     try:
         document = orjson.loads(value or b"")
@@ -69,10 +83,12 @@ def parse(value: bytes | None, position: str) -> PageChange:
         raise InvalidEventError(
             Failure("malformed_json", f"message of {len(value or b'')} bytes cannot be passed on: {error}")
         ) from error
-    for violation in page_change_validator().iter_errors(document):
+    uri = _read_by(document)
+    validator = known_fields_validator() if uri == PAGE_CHANGE_URI else used_fields_validator()
+    for violation in validator.iter_errors(document):
         place = "/".join(str(step) for step in violation.instance_path) or "(top)"
         raise InvalidEventError(
-            Failure("schema_violation", f"not a {PAGE_CHANGE_URI} event at {place[:200]}: {violation.message[:250]}")
+            Failure("schema_violation", f"not a {uri} event at {place[:200]}: {violation.message[:250]}")
         )
     revision = document["revision"]
     slot = revision.get("content_slots", {}).get("main", {})
@@ -91,3 +107,27 @@ def parse(value: bytes | None, position: str) -> PageChange:
         content_visible=revision.get("is_content_visible", True),
         content_model=slot.get("content_model"),
     )
+
+
+def schema_of(value: bytes | None) -> str:
+    """The version of the schema that the event in a message names; the one stated here where it names none."""
+    try:
+        document = orjson.loads(value or b"")
+    except orjson.JSONDecodeError:
+        return PAGE_CHANGE_URI
+    named = document.get("$schema") if isinstance(document, dict) else None
+    return named if isinstance(named, str) and _VERSION.fullmatch(named) else PAGE_CHANGE_URI
+
+
+def _read_by(document: object) -> str:
+    """The schema that an event is validated by. Raises InvalidEventError when it names one that cannot be read."""
+    named = document.get("$schema") if isinstance(document, dict) else None
+    if not isinstance(named, str):
+        return PAGE_CHANGE_URI  # whose validator says what is wrong
+    version = _VERSION.fullmatch(named)
+    if version is None:
+        raise InvalidEventError(Failure("unknown_schema", f"event of {named[:200]!r}, not of {PAGE_CHANGE_NAME}"))
+    if int(version[1]) != PAGE_CHANGE_MAJOR:
+        text = f"event of {named}, of which major version {PAGE_CHANGE_MAJOR} can be read"
+        raise InvalidEventError(Failure("unknown_schema_version", text))
+    return named

@@ -1,12 +1,23 @@
 """A Kafka record on its way to the sink, and the position of the source event it came from."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 Headers = tuple[tuple[str, bytes], ...]
 
 # Fixed widths, so that a record's size does not depend on how far the topic has come.
 _PARTITION_DIGITS = 10
 _OFFSET_DIGITS = 19
+
+
+class SourcePartition(NamedTuple):
+    """A partition of a source topic: a job may read several topics, and each has a partition 0."""
+
+    topic: str
+    partition: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}/{self.partition}"
 
 
 @dataclass(frozen=True, slots=True)

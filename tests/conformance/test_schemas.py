@@ -20,7 +20,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from devkit.traffic.generate import generate
-from devkit.traffic.model import Mix, TrafficSpec
+from devkit.traffic.model import TrafficSpec
+from devkit.traffic.stream import Mix
 from pipeline import schemas
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -114,6 +115,7 @@ def _pair(ours: str, facts: Table, published: str) -> Any:
 PAGE_CHANGE = _pair("page_change.json", PAGE_CHANGE_FACTS, "mediawiki/page/change/1.2.0.yaml")
 ERROR = _pair("error.json", ERROR_FACTS, "error/2.1.0.yaml")
 
+_PAGE_CHANGE_FILES = ("page_change.json", "page_change_used.json")
 _ANNOTATIONS = {"title", "description", "examples", "$id", "$schema", "definitions"}
 _CONSTRAINTS = {"type", "enum", "required", "minimum", "maximum", "minLength", "maxLength", "format"}
 
@@ -178,6 +180,17 @@ def test_constraints_are_the_published_ones(pair: Pair) -> None:
         assert ours == _constraints(pair.reference_schema())
     else:
         print(f"{PUBLISHED} is not there: {len(pair.facts)} committed facts compared, not every constraint")
+
+
+def test_what_is_used_of_an_event_is_constrained_as_it_is_stated() -> None:
+    """So that an event is read alike by either schema, in what counts."""
+    room = Path(schemas.__file__).parent
+    stated, used = (_constraints(orjson.loads((room / name).read_bytes())) for name in _PAGE_CHANGE_FILES)
+    assert used.keys() <= stated.keys()
+    for pointer, constraints in used.items():
+        there = dict(stated[pointer])
+        assert set(constraints.pop("required", ())) <= set(there.get("required", ())), pointer
+        assert constraints.items() <= there.items(), pointer
 
 
 @cache

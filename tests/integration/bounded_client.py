@@ -13,7 +13,7 @@ import sys
 import time
 from datetime import UTC, datetime
 
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.client import FetchFailedError, WikiClient
 from pipeline.fetch.in_flight import InFlightBytes
 

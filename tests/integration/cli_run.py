@@ -25,9 +25,14 @@ class CliRun:
     out: Path
     output_file: Path
 
+    @property
+    def evidence(self) -> Path:
+        """The directory of the run; what of a first play was short of time is in a directory of it."""
+        return self.out / "latest"
+
     def timeline(self) -> list[dict[str, Any]]:
-        files = list(self.out.glob("*/*/events.jsonl"))
-        lines = files[0].read_text().splitlines(keepends=True) if files else []
+        file = self.evidence / "events.jsonl"
+        lines = file.read_text().splitlines(keepends=True) if file.exists() else []
         return [json.loads(line) for line in lines if line.endswith("\n")]
 
     def event(self, kind: str, **fields: Any) -> dict[str, Any] | None:
@@ -62,7 +67,8 @@ class CliRun:
     def output(self) -> str:
         return self.output_file.read_text()
 
-    def wait(self, deadline_s: float = 300) -> int:
+    def wait(self, deadline_s: float = 900) -> int:
+        """The exit code. On a busy machine a run goes slower, and may be played once more."""
         return self.process.wait(deadline_s)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from devkit.guardian import Guardian
+from devkit.programs.spark.training import NO_TRAINING_VARIABLE
 from devkit.stack.embedded import start_embedded
 from devkit.stack.stack import Stack
 from tests.integration.cli_run import REPOSITORY, CliRun
@@ -23,7 +24,9 @@ collect_ignore_glob = ["scenarios/*.yaml"]
 
 @pytest.fixture
 def devkit_cli(tmp_path: Path) -> Iterator[Callable[..., CliRun]]:
-    """Start `devkit` with arguments; whatever of it still runs at the end of the test is ended."""
+    """Start `devkit` with arguments; whatever of it still runs at the end of the test is ended. No test waits for the
+    class cache to be made.
+    """
     started: list[CliRun] = []
 
     def start(*arguments: str, env: dict[str, str] | None = None, out: bool = True) -> CliRun:
@@ -37,7 +40,7 @@ def devkit_cli(tmp_path: Path) -> Iterator[Callable[..., CliRun]]:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 text=True,
-                env=os.environ | (env or {}),
+                env=os.environ | {NO_TRAINING_VARIABLE: "1"} | (env or {}),
                 start_new_session=True,
             )
         run = CliRun(process, runs, output_file)

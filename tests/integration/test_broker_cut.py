@@ -35,6 +35,6 @@ def test_the_program_waits_for_the_broker_and_the_kit_looks_on(devkit_cli: Calla
 
 
 def log_of(run: CliRun) -> str:
-    logs = list(run.out.glob("*/*/fixed/logs/*"))
+    logs = list(run.evidence.glob("fixed/logs/*"))
     assert logs, [str(path) for path in run.out.rglob("*")]
     return "".join(path.read_text(errors="replace") for path in logs)

@@ -14,13 +14,13 @@ import orjson
 import pytest
 from kafka import KafkaProducer
 
-from devkit.debug.claims import ClaimPlace, find_claim
+from devkit.debug.claim_lookup import ClaimPlace, find_claim
 from devkit.guardian import Guardian
 from devkit.observe.audit.arrivals import read_topic
 from devkit.stack.stack import CLAIM_CHECKS, Stack
 from devkit.stack.topics import recreate_topics
 from pipeline.claims.commands import sweep_job
-from pipeline.config import ClaimCheck, MediaWiki, PipelineConfig, Sink, Source
+from pipeline.config.pipeline_config import ClaimCheck, MediaWiki, PipelineConfig, Sink, Source
 from pipeline.records.claim_check import Claim, ClaimStore
 from pipeline.records.record import Position
 

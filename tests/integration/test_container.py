@@ -13,7 +13,7 @@ def test_over_its_memory_the_pipeline_is_killed_and_restarted(devkit_cli: Callab
     run = devkit_cli("scenario", "run", SCENARIO, "--arm", "incident")
     # No fault was injected, so there is no verdict; what happened to the arm is known all the same.
     assert run.wait() == 3, run.output()
-    (file,) = run.out.glob("*/*/result.json")
+    file = run.evidence / "result.json"
     arm = json.loads(file.read_text())["arms"]["incident"]
     assert [one["holds"] for one in arm["expectations"]] == [True, True]
     kills = arm["figures"]["container"]["kills"]

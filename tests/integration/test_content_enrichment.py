@@ -74,6 +74,7 @@ def test_every_event_ends_as_the_wiki_says(ended: Bench) -> None:
         page_change_validator().validate(output)
         assert body_of(output) == (source_text(ended, output) if expected[position].latest_revision else None)
     assert len([output for output in outputs.values() if body_of(output)]) > 20
+    ended.assert_clean(restarted=False)
 
     # Counted from here on by its path: the test has asked the REST API for the pages' sources.
     asked = ended._mock("GET", "/journal?path=/w/api.php")

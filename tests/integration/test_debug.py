@@ -41,8 +41,8 @@ def attached(port: int) -> DebugClient:
 @pytest.mark.parametrize(
     ("role", "file", "text", "expression", "value"),
     [
-        ("driver", "pipeline/stream.py", "log.say(Started(", "config.job", "'html-enrichment'"),
-        ("worker", "pipeline/worker.py", "policy = _policy(config)", "concurrency > 0", "True"),
+        ("driver", "pipeline/driver/query.py", "log.say(Started(", "config.job", "'html-enrichment'"),
+        ("worker", "pipeline/worker/spark_task.py", "policy = _policy(config)", "concurrency > 0", "True"),
     ],
 )
 def test_it_waits_stops_shows_and_goes_on(
@@ -56,7 +56,7 @@ def test_it_waits_stops_shows_and_goes_on(
         assert client.value_at_the_stop(expression) == value
         client.let_go()
     assert run.wait() == 3, run.output()
-    (result,) = run.out.glob("*/*/result.json")
+    result = run.evidence / "result.json"
     found = json.loads(result.read_text())
     assert found["outcome"] == "inconclusive"
     assert found["reasons"] == ["fixed: it was debugged, so its times are not the scenario's"]

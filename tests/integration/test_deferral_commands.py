@@ -61,7 +61,7 @@ def test_an_operator_retries_and_drops(make_bench: MakeBench) -> None:
     bench.end()
     # The two that were given up were made to have an output.
     audit = bench.audit()
-    assert audit.problems(restarted=False) == {"misrouted": 2}, audit.examples
+    assert audit.problems() == {"misrouted": 2}, audit.examples
     for page in ("Bad", "Worse"):
         assert_order(bench, page, of_page[page])
 

@@ -48,13 +48,14 @@ SETTINGS: dict[str, Any] = {
     },
 }
 READ, RESOLVE = "pipeline.deferral.ledger_log:LedgerLog.read", "pipeline.deferral.ledger_log:LedgerLog.resolve"
+PUT, ROUND_DONE = "pipeline.deferral.ledger_log:LedgerLog.put", "pipeline.deferral.ledger:Ledger.round_done"
 WRITE = "pipeline.deferral.topic:LedgerTopic.write"
 POINTS = {
     "batch written, ledger not read": CrashPoint(target=READ, moment="before", within="written", call=2),
     "batch written, claims not resolved": CrashPoint(target=RESOLVE, moment="before", within="written", nonempty=True),
     "claims resolved, batch not committed": CrashPoint(target=RESOLVE, moment="after", within="written", nonempty=True),
-    "round written, not resolved": CrashPoint(target=RESOLVE, moment="before", within="_work", nonempty=True),
-    "round resolved": CrashPoint(target=RESOLVE, moment="after", within="_work", nonempty=True),
+    "round resolved, driver not told": CrashPoint(target=ROUND_DONE, moment="before", within="_work"),
+    "round resolved, entries written again": CrashPoint(target=PUT, moment="after", within="_work", nonempty=True),
 }
 TAKING_OVER = "epoch begun, ledger not folded"
 AT_START = {TAKING_OVER: CrashPoint(target=WRITE, moment="after", within="_taken_over")}
@@ -82,10 +83,19 @@ def in_a_round(bench: Bench, run: Run) -> int:
     return -signal.SIGKILL
 
 
+def worker_in_a_round(bench: Bench, run: Run) -> int:
+    """SIGKILL for the Python workers, which write what a round emits: the process ends with them."""
+    run.await_condition(lambda: fetching(bench, 1.8, 3.5), "a slow round to be at work")
+    for worker in run.workers():
+        worker.kill()
+    return 1
+
+
 OUTSIDE: dict[str, Crash] = {
     "driver in a batch": in_a_batch,
     "worker in a batch": worker_in_a_batch,
     "driver in a round": in_a_round,
+    "worker in a round": worker_in_a_round,
 }
 
 
@@ -111,10 +121,10 @@ def crash(bench: Bench, where: str) -> None:
 @pytest.mark.parametrize(
     "crashes",
     [
-        ["worker in a batch", "claims resolved, batch not committed", "round written, not resolved"],
+        ["worker in a batch", "claims resolved, batch not committed", "round resolved, driver not told"],
         *(pytest.param([where], marks=pytest.mark.slow) for where in (*OUTSIDE, *POINTS)),
         # Of a first start nothing is there to go on from; so this is for one that takes a ledger over.
-        pytest.param(["round written, not resolved", TAKING_OVER], marks=pytest.mark.slow),
+        pytest.param(["round resolved, driver not told", TAKING_OVER], marks=pytest.mark.slow),
         pytest.param(["driver in a batch", "driver in a batch", "driver in a round"], marks=pytest.mark.slow),
     ],
     ids=", then ".join,

@@ -11,7 +11,9 @@ from devkit.guardian import Guardian
 from devkit.stack.parts.part import Part
 from devkit.stack.stack import Stack
 from devkit.stack.topics import recreate_topics
+from pipeline.config.pipeline_config import ledger_topic_settings
 from pipeline.deferral.ledger_log import LedgerLog
+from pipeline.deferral.ledger_start import LedgerStart, ledger_start
 from pipeline.deferral.topic import LedgerTopic
 from pipeline.deferral.wire import tombstone
 from pipeline.errors import PipelineError, RefusedError
@@ -53,7 +55,7 @@ def test_a_driver_makes_the_topic_and_the_next_takes_it_over(topic: Topic) -> No
 
 def test_the_topics_own_limit_is_known(stack: tuple[Guardian, Stack], topic: Topic) -> None:
     """An entry that producer and topic see differently would end the job again and again."""
-    settings = {"cleanup.policy": "compact", "max.message.bytes": "100000"}
+    settings = ledger_topic_settings(100_000)
     recreate_topics(stack[1].kafka.bootstrap, {"small-records": (2, settings)})
     ledger_log = LedgerLog(topic("small-records"))
     ledger_log.begin()
@@ -66,7 +68,7 @@ def test_the_topics_own_limit_is_known(stack: tuple[Guardian, Stack], topic: Top
 def test_a_topic_that_forgets_is_refused(stack: tuple[Guardian, Stack], topic: Topic) -> None:
     recreate_topics(stack[1].kafka.bootstrap, {"forgetful": (1, {"cleanup.policy": "delete"})})
     with pytest.raises(RefusedError, match=r"cleanup\.policy 'delete'"):
-        topic("forgetful").open()
+        topic("forgetful").open(LedgerStart())
 
 
 def test_a_topic_that_is_being_deleted_is_made_again(stack: tuple[Guardian, Stack], topic: Topic) -> None:
@@ -76,13 +78,16 @@ def test_a_topic_that_is_being_deleted_is_made_again(stack: tuple[Guardian, Stac
     with closing(KafkaAdminClient(bootstrap_servers=stack[1].kafka.bootstrap)) as admin:
         admin.delete_topics(["deleted"])
     second = LedgerLog(topic("deleted"))
+    with pytest.raises(RefusedError, match=r"is not there|is not the one of this checkpoint"):
+        second.begin(ledger_start(new=False, known=first.mark, wish=None))
     assert second.begin().entries == {}
     assert second.epoch == 1
+    assert second.mark.id != first.mark.id
 
 
 def test_a_topic_that_was_made_again_is_not_taken_for_the_same(stack: tuple[Guardian, Stack], topic: Topic) -> None:
     reader = topic("made-again")
-    reader.open()
+    reader.open(LedgerStart())
     reader.write([Record("made-again", b"a/0/0000000000000000001", b"v", ())] * 3)
     assert len(list(reader.read())) == 3
     recreate_topics(stack[1].kafka.bootstrap, {"made-again": (1, {"cleanup.policy": "compact"})})
@@ -92,7 +97,7 @@ def test_a_topic_that_was_made_again_is_not_taken_for_the_same(stack: tuple[Guar
 
 def test_looking_makes_no_topic(topic: Topic) -> None:
     with pytest.raises(PipelineError, match="is not there"):
-        topic("never-made").open(make=False)
+        topic("never-made").open()
 
 
 @contextmanager
@@ -109,12 +114,12 @@ def test_a_broker_that_does_not_answer_is_an_error_in_the_end(stack: tuple[Guard
     """Reads, writes and the opening: each gives up by itself."""
     broker = stack[1].part("kafka")
     reading, writing, opening = (topic("silent") for _ in range(3))
-    reading.open()
-    writing.open()
+    reading.open(LedgerStart())
+    writing.open(LedgerStart())
     attempts: list[Callable[[], object]] = [
         lambda: list(reading.read()),
         lambda: writing.write([tombstone(entry(1).position, topic="silent", epoch=1)]),
-        opening.open,
+        lambda: opening.open(LedgerStart()),
     ]
     with ThreadPoolExecutor() as threads, stopped(broker):
         running = [threads.submit(failure, attempt) for attempt in attempts]

@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,10 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def play(directory: Path, name: str) -> Any:
+def play(directory: Path, name: str, *options: str, exit_code: int = 0) -> Any:
     """The result of the scenario, which has to reproduce its incident and to show the fix."""
     ended = subprocess.run(
-        [sys.executable, "-m", "devkit.cli.main", "scenario", "run", f"{name}.yaml", "--plain", "--json"],
+        [sys.executable, "-m", "devkit.cli.main", "scenario", "run", f"{name}.yaml", "--plain", "--json", *options],
         cwd=directory,
         # The command of an example is the Python of the tests.
         env=os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"},
@@ -35,7 +36,7 @@ def play(directory: Path, name: str) -> Any:
         timeout=550,
         check=False,
     )
-    assert ended.returncode == 0, ended.stderr
+    assert ended.returncode == exit_code, ended.stderr
     return json.loads(ended.stdout)
 
 
@@ -57,7 +58,30 @@ def test_a_job(directory: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_job_of_two_topics_is_audited_by_its_truth(directory: Path) -> None:
+    fixed = play(directory, "link_count")["arms"]["fixed"]
+    assert found({"arms": {"fixed": fixed}}, "fixed", "audit")["measured"].startswith("clean: 91 in = ")
+    (run,) = (directory / "runs" / "link-count").glob("2*")
+    entries = [json.loads(line) for line in (run / "fixed" / "manifest.jsonl").read_text().splitlines()]
+    topics = Counter(entry["topic"] for entry in entries)
+    assert topics == {"mediawiki.page_change.v1": 60, "acme.recount.v1": 31}
+
+
+@pytest.mark.slow
+def test_a_job_that_drops_events_of_one_topic_is_not_clean(directory: Path) -> None:
+    file = directory / "link_count.py"
+    keeps, drops = "return event.wanted\n", "return event.wanted and event.revision % 7 != 1  # a bug\n"
+    assert keeps in file.read_text()
+    file.write_text(file.read_text().replace(keeps, drops))
+    result = play(directory, "link_count", "--arm", "fixed", exit_code=1)
+    audit, finding = result["arms"]["fixed"]["audit"], found(result, "fixed", "audit")
+    assert audit["lost"] > 0
+    assert (finding["holds"], finding["measured"]) == (False, f"lost {audit['lost']}")
+    assert all("committed, and never emitted; expected an output" in one for one in audit["examples"])
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["connections", "script"])
 def test_a_fault_on_a_part_and_a_kind_of_program(directory: Path, name: str) -> None:
-    result = play(directory, name)
+    result = play(directory, name, "--arm", "fixed")
     assert result["pipeline"].endswith("my_pipeline.py")

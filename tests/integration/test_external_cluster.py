@@ -18,7 +18,7 @@ from kafka import KafkaProducer
 from devkit.faults.journal import Journal
 from devkit.faults.kafka.cluster import Cluster, cluster, comes_true
 from devkit.guardian import Guardian
-from devkit.guardian.state import known_runs
+from devkit.guardian.run_state import known_runs
 from devkit.stack.embedded import start_embedded
 from devkit.stack.stack import Stack, StackRequest
 from devkit.stack.topics import recreate_topics
@@ -59,7 +59,7 @@ def addresses(owner: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         f"s3_endpoint: {owner.object_store.endpoint}\n"
         f"mock_api: {owner.mock_api.endpoint}\n"
     )
-    with pytest.MonkeyPatch.context() as patched:  # what is noted of visits is of these runs alone
+    with pytest.MonkeyPatch.context() as patched:  # what is noted of leases is of these runs alone
         patched.setenv("DEVKIT_CACHE", str(file.parent / "cache"))
         yield file
 
@@ -71,7 +71,12 @@ def run_id(addresses: Path, tmp_path: Path) -> Iterator[str]:
     assert up.returncode == 0, up.stderr
     (state,) = (run for run in known_runs() if run.run_id in up.stdout + up.stderr)
     yield state.run_id
-    devkit("down", state.run_id)
+    down(state.run_id)
+
+
+def down(run_id: str) -> None:
+    ended = devkit("down", "--run-id", run_id)
+    assert ended.returncode == 0, ended.stderr
 
 
 def added(run_id: str, do: str, name: str) -> None:
@@ -110,6 +115,24 @@ def test_a_move_is_cancelled_when_its_holder_and_the_guardian_were_killed(run_id
     assert not kafka.is_moving(HELD, 0)
     assert comes_true(lambda: kafka.partition(HELD, 0).replicas == (home,))
     assert comes_true(lambda: kafka.broker_settings(home) == {RATE: "777777"})
+
+
+def test_two_runs_do_not_change_the_same_quota(run_id: str, addresses: Path, tmp_path: Path) -> None:
+    """Each would put back what it found, so the second would leave the first one's behind."""
+    added(run_id, "{client_quota: {produce: 100MiB}}", "slow")
+    options = ["--stack", "external", "--addresses", str(addresses), "--brokers", "3"]
+    up = devkit("up", "--no-pipeline", *options, "--out", str(tmp_path / "second"))
+    assert up.returncode == 0, up.stderr
+    (second,) = (run.run_id for run in known_runs() if run.run_id in up.stdout + up.stderr)
+    try:
+        quota = "{client_quota: {produce: 50MiB}}"
+        refused = devkit("fault", "add", "--run-id", second, "--do", quota)
+        assert refused.returncode == 3
+        assert f"of run {run_id} acts on producer_byte_rate of each client" in " ".join(refused.stderr.split())
+        devkit("fault", "remove", "slow", "--run-id", run_id)
+        added(second, quota, "slow")
+    finally:
+        down(second)
 
 
 @pytest.mark.parametrize("do", ["{kill: {part: kafka}}", "{pause: {part: kafka}}", "{restart: {part: object-store}}"])

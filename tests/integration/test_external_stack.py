@@ -13,9 +13,9 @@ from kafka import KafkaAdminClient
 from devkit.errors import StackError, UsageError
 from devkit.guardian import Guardian
 from devkit.stack.external import start_external
+from devkit.stack.external_lease import release_lapsed
 from devkit.stack.stack import BUCKETS, Stack, StackRequest
 from devkit.stack.topics import TopicEnds, recreate_topics, remove_topics
-from devkit.stack.visits import tidy_all
 from tests.integration.cli_run import CliRun
 
 
@@ -81,15 +81,15 @@ def test_what_a_killed_run_left_is_told_and_tidied(
     recreate_topics(stack.kafka.bootstrap, {"killed.in": (1, {})})
     client = stack.object_store.client()
     client.put_object(Bucket=BUCKETS[0], Key=f"{stack.prefix}some/thing", Body=b"x")
-    assert tidy_all() == [], "it is alive"
+    assert release_lapsed() == [], "it is alive"
     guest.shutdown()
 
     with Guardian() as another, pytest.raises(UsageError) as refused:
         start_external(another, tmp_path, request)
-    (tidied,) = tidy_all()
+    (tidied,) = release_lapsed()
 
     assert "a run of this machine that was killed left them" in (refused.value.hint or "")
-    assert (tidied.visit.run_id, tidied.left, tidied.why) == (guest.run_id, ("killed.in",), "")
+    assert (tidied.lease.run_id, tidied.remaining, tidied.why) == (guest.run_id, ("killed.in",), "")
     assert "Contents" not in client.list_objects_v2(Bucket=BUCKETS[0], Prefix=stack.prefix)
     assert "killed.in" in topics(stack.kafka.bootstrap)
     remove_topics(stack.kafka.bootstrap, ["killed.in"])

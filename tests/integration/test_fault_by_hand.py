@@ -14,7 +14,7 @@ import pytest
 from devkit.faults.journal import Journal
 from devkit.guardian.lease import journal_directory
 from devkit.guardian.processes import RUN_VARIABLE, marked
-from devkit.guardian.state import RunState, known_runs
+from devkit.guardian.run_state import RunState, known_runs
 from devkit.stack.parts.answering import answers
 from devkit.waiting import wait_until
 from tests.integration.cli_run import devkit
@@ -58,7 +58,8 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
     assert started.returncode == 0, started.stderr
     (state,) = (run for run in known_runs() if run.run_id in started.stdout + started.stderr)
     yield Kept(state.run_id)
-    devkit("down", "--run-id", state.run_id)
+    ended = devkit("down", "--run-id", state.run_id)
+    assert ended.returncode == 0, ended.stderr
 
 
 def test_one_ends_after_its_time(up: Kept) -> None:
@@ -69,13 +70,13 @@ def test_one_ends_after_its_time(up: Kept) -> None:
     assert "do pause: {part: kafka}" in listed
     up.await_no_fault()
     assert up.answers
-    assert f"stack {up.run_id}: no faults" in up.fault("list")
+    assert f"stack {up.run_id}: 0 faults" in up.fault("list")
 
 
 def test_its_removal_ends_it(up: Kept) -> None:
     up.fault("add", "--do", PAUSE, "--name", "still")
     assert not up.answers
-    assert up.fault("remove", "still") == f"stack {up.run_id}: still is out of force\n"
+    assert up.fault("remove", "still") == f"stack {up.run_id}: still is removed\n"
     assert up.answers
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
 from pipeline.records.error_event import Failure
 from tests.integration.mockapi.conftest import Mock, start, stop

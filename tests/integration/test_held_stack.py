@@ -11,7 +11,7 @@ from datetime import timedelta
 
 import pytest
 
-from devkit.guardian.state import RunState, known_runs
+from devkit.guardian.run_state import RunState, known_runs
 from devkit.waiting import wait_until
 from tests.integration.cli_run import devkit
 
@@ -26,7 +26,8 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunState]:
     assert started.returncode == 0, started.stderr
     (state,) = (run for run in known_runs() if run.run_id in started.stdout + started.stderr)
     yield state
-    devkit("down", "--run-id", state.run_id)
+    ended = devkit("down", "--run-id", state.run_id)
+    assert ended.returncode == 0, ended.stderr
 
 
 def part_of(run: RunState, text: str) -> list[str]:

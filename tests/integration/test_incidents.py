@@ -44,8 +44,16 @@ def assert_outcome(run: CliRun, code: int, expected: str) -> None:
     assert outcome(run) == (code, expected), run.output()
 
 
-# The first has a test of its own, which looks into its figures as well.
-@pytest.mark.parametrize("name", SCENARIOS[1:])
+# The first has a test of its own, which looks into its figures as well. Two depend on time: where the machine is busy,
+# each of them is played slower, and perhaps twice, for up to five minutes.
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("retry-storm", marks=pytest.mark.slow),
+        pytest.param("stalled-progress", marks=pytest.mark.slow),
+        "vanished-metric",
+    ],
+)
 def test_as_shipped(devkit_cli: Cli, name: str) -> None:
     assert_outcome(devkit_cli("scenario", "run", name), 0, "reproduced and fixed")
 
@@ -64,7 +72,7 @@ def test_swapped_arms_turn_the_verdict_over(devkit_cli: Cli, changed: Changed, n
         arms = document["arms"]
         arms["incident"], arms["fixed"] = arms["fixed"], arms["incident"]
 
-    run = devkit_cli("scenario", "run", changed(name, swap))
+    run = devkit_cli("scenario", "run", changed(name, swap), "--unchecked")
     assert_outcome(run, 1, "not reproduced")
     assert not any(arm["holds"] for arm in result_of(run)["arms"].values())
 
@@ -75,7 +83,8 @@ def test_the_incident_in_both_arms_is_no_fix(devkit_cli: Cli, changed: Changed, 
     def no_fix(document: Any) -> None:
         document["arms"]["fixed"] = document["arms"]["incident"]
 
-    assert_outcome(devkit_cli("scenario", "run", changed(name, no_fix)), 1, "fix does not hold")
+    run = devkit_cli("scenario", "run", changed(name, no_fix), "--unchecked")
+    assert_outcome(run, 1, "fix does not hold")
 
 
 @pytest.mark.slow

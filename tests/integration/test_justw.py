@@ -139,14 +139,14 @@ def uv_steps(steps: list[str]) -> list[str]:
 
 
 def test_the_first_run_sets_up_and_hands_all_arguments_to_just(checkout: Checkout, tmp_path: Path) -> None:
-    run = checkout.run("scenario", "a b", "--runs=2", "", cwd=tmp_path)
+    run = checkout.run("bench", "a b", "--runs=2", "", cwd=tmp_path)
 
     assert run.returncode == 0, run.stderr
     assert run.stdout.split("\n")[:-1] == [
         f"just in {tmp_path}",
         "--justfile",
         f"{checkout.root}/justfile",
-        "scenario",
+        "bench",
         "a b",
         "--runs=2",
         "",
@@ -164,6 +164,17 @@ def test_the_second_run_installs_nothing_and_needs_no_python_on_the_path(checkou
     assert (run.returncode, run.stderr) == (0, "")
     assert run.stdout.splitlines()[-1] == "test"
     assert checkout.journal == []
+
+
+def test_a_scenario_is_not_run_by_just_which_would_change_the_exit_code_of_an_interrupted_one(
+    checkout: Checkout, tmp_path: Path
+) -> None:
+    checkout.run("--setup")
+    write(checkout.root / ".venv/bin/devkit", '#!/bin/sh\nprintf "%s\\n" "$PWD" "$@"\nexit 1\n')
+
+    run = checkout.run("scenario", "a b", "--keep", cwd=tmp_path)
+
+    assert (run.returncode, run.stdout.splitlines()) == (1, [str(tmp_path), "scenario", "run", "a b", "--keep"])
 
 
 def test_setup_alone_runs_no_recipe(checkout: Checkout) -> None:

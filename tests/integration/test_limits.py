@@ -9,7 +9,7 @@ from pathlib import Path
 from devkit.guardian import Guardian
 from devkit.stack.stack import Stack
 from devkit.stack.topics import recreate_topics
-from pipeline.config import Deferral, MediaWiki, PipelineConfig, Sink, Source
+from pipeline.config.pipeline_config import Deferral, MediaWiki, PipelineConfig, Sink, Source
 from pipeline.limits.judge import Limits, disagreements
 from pipeline.limits.read import ask_brokers
 
@@ -43,7 +43,7 @@ def test_limits_in_force(stack: tuple[Guardian, Stack], tmp_path: Path) -> None:
     assert limits == Limits(
         max_request_size=3 * MIB,
         buffer_memory=32 * MIB,
-        source_topic=8 * MIB,
+        source_topics={"limits.source": 8 * MIB},
         output_topic=2 * MIB,
         error_topic=64 * MIB,
         ledger_topic=None,

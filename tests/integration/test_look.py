@@ -10,13 +10,13 @@ from kafka import KafkaProducer
 
 from devkit.debug.program_lag import lag_of
 from devkit.debug.tail import TopicTail
-from devkit.debug.topics import topics_at
+from devkit.debug.topic_info import topics_at
 from devkit.errors import StackError, UsageError
 from devkit.guardian import Guardian
 from devkit.observe.checkpoint import Checkpoint
 from devkit.stack.stack import CHECKPOINTS, Stack
 from devkit.stack.topics import recreate_topics
-from pipeline.config import Deferral, MediaWiki, PipelineConfig, Sink, Source
+from pipeline.config.pipeline_config import Deferral, MediaWiki, PipelineConfig, Sink, Source
 
 SOURCE, DEFERRED = "look.source", "look.deferred"
 NOW_MS = 1_790_000_100_000
@@ -103,7 +103,7 @@ class TestLag:
         offsets = f'v1\n{{}}\n{{"{SOURCE}": {{"0": 4, "1": 10}}}}'
         client.put_object(Bucket=CHECKPOINTS, Key="look/offsets/0", Body=offsets.encode())
         client.put_object(Bucket=CHECKPOINTS, Key="look/commits/0", Body=b"v1\n{}")
-        return Checkpoint(client, CHECKPOINTS, "look", SOURCE)
+        return Checkpoint(client, CHECKPOINTS, "look", (SOURCE,))
 
     def test_of_each_partition_with_the_age_of_the_oldest(self, bootstrap: str, checkpoint: Checkpoint) -> None:
         lag = lag_of(config(bootstrap), checkpoint, bootstrap=bootstrap, now_ms=NOW_MS)
@@ -113,13 +113,27 @@ class TestLag:
         assert (lag.total, lag.deferred) == (7, 1)
 
     def test_before_the_first_commit(self, bootstrap: str, stack: tuple[Guardian, Stack]) -> None:
-        nothing = Checkpoint(stack[1].object_store.client(), CHECKPOINTS, "look-nowhere", SOURCE)
+        nothing = Checkpoint(stack[1].object_store.client(), CHECKPOINTS, "look-nowhere", (SOURCE,))
         lag = lag_of(config(bootstrap, policy="none"), nothing, bootstrap=bootstrap, now_ms=NOW_MS)
         assert [(part.committed, part.lag, part.behind_s) for part in lag.partitions] == [
             (None, 11, 20.0),
             (None, 10, 19.0),
         ]
         assert (lag.total, lag.deferred) == (21, None)
+
+    def test_of_two_topics(self, bootstrap: str, stack: tuple[Guardian, Stack], checkpoint: Checkpoint) -> None:
+        two = Source(bootstrap_servers=bootstrap, topics=(SOURCE, DEFERRED))
+        lag = lag_of(
+            config(bootstrap, policy="none").model_copy(update={"source": two}),
+            checkpoint,
+            bootstrap=bootstrap,
+            now_ms=NOW_MS,
+        )
+        assert [(part.topic, part.partition, part.lag) for part in lag.partitions] == [
+            (SOURCE, 0, 7),
+            (SOURCE, 1, 0),
+            (DEFERRED, 0, 1),
+        ]
 
     def test_a_source_that_is_not_there(self, bootstrap: str, checkpoint: Checkpoint) -> None:
         gone = config(bootstrap).model_copy(

@@ -31,5 +31,5 @@ def test_the_program_asks_again_and_loses_nothing(devkit_cli: Callable[..., CliR
     assert run.event("not_observable") is None
     assert {(one["requests"], one["outputs"]) for one in during} == {(during[0]["requests"], during[0]["outputs"])}
     assert samples[-1]["outputs"] > during[-1]["outputs"]
-    (file,) = run.out.glob("*/*/result.json")
+    file = run.evidence / "result.json"
     assert Result.model_validate_json(file.read_text()).arms["fixed"].figures.max_attempt >= 2, "it was asked again"

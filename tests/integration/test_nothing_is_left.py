@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from devkit.guardian.processes import RUN_VARIABLE, marked
-from devkit.guardian.state import state_path
+from devkit.guardian.run_state import state_path
 from devkit.waiting import wait_until
 from tests.integration.cli_run import CliRun, alive
 

@@ -23,9 +23,10 @@ Cli = Callable[..., CliRun]
 
 
 def played(devkit_cli: Cli, command: list[str], arm: str, code: int) -> dict[str, Any]:
-    run = devkit_cli("scenario", "run", SCENARIO, "--arm", arm, "--pipeline", shlex.join(command))
+    only = [] if arm == "both" else ["--arm", arm]
+    run = devkit_cli("scenario", "run", SCENARIO, *only, "--pipeline", shlex.join(command))
     assert run.wait(500) == code, run.output()
-    (file,) = run.out.glob("*/*/result.json")
+    file = run.evidence / "result.json"
     result: dict[str, Any] = json.loads(file.read_text())
     return result
 

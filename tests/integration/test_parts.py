@@ -16,7 +16,7 @@ from kafka import KafkaConsumer, KafkaProducer
 
 from devkit.errors import StackError
 from devkit.guardian import Guardian
-from devkit.guardian.state import known_runs
+from devkit.guardian.run_state import known_runs
 from devkit.stack.embedded import start_embedded
 from devkit.stack.parts.part import Part
 from devkit.stack.stack import CHECKPOINTS, Stack

@@ -173,15 +173,18 @@ def test_messages_that_are_no_events_become_bounded_error_events_and_the_stream_
     producer.close()
     process = job.start("--new", "earliest")
     await_line(process, "batch_written")
+    await_line(process, "batch_committed")
     process.signal(signal.SIGTERM)
     wait_until(lambda: process.exit_code is not None, what="the pipeline to stop", deadline=DEADLINE)
     assert process.exit_code == 0, process.last_words(20)
+    rows = [line["rows"] for line in lines_of(process) if line["event"] == "batch_committed"]
+    assert sum(rows) == len(bad), "the look before a batch counted as well"
     bootstrap, sink = job.config["sink"]["bootstrap_servers"], job.config["sink"]
     errors = list(read_topic(bootstrap, sink["error_topic"]))
     assert sorted(error.source[2] for error in errors if error.source) == list(range(len(bad)))
     assert all(len(error.value) < 2048 for error in errors)
     kinds = [json.loads(error.value)["error_type"] for error in errors]
-    assert set(kinds) == {"malformed_json", "schema_violation"}
+    assert set(kinds) == {"malformed_json", "schema_violation", "unknown_schema"}
     assert list(read_topic(bootstrap, sink["topic"])) == []
 
 

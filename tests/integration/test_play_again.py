@@ -47,10 +47,12 @@ traffic: { seed: 3, rate: 10/s, for: 8s, pages: { Slow: { at: [0.5] } } }
 mock: { rules: [{ name: slow page, when: { page: Slow }, do: { latency: 200ms } }] }
 programs: { mine: { run: timeless own_pipeline.py } }
 until: { any: [{ drained: true }], deadline: 120s }
-arms: { incident: {}, fixed: {} }
+arms:
+  incident: { mock: { rules: [{ name: slow page, when: { page: Slow }, do: { status: 404 } }] } }
+  fixed: {}
 expect:
-  incident: [{ drained: true }]
-  fixed: [{ drained: true }, { restarts: 0 }]
+  incident: [{ drained: true }, { success_rate: { at_most: 99% } }]
+  fixed: [{ drained: true }, { restarts: 0 }, { success_rate: { at_least: 100% } }]
 """
 UNKNOWN = "the probe of its speed showed nothing"
 

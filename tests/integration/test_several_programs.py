@@ -12,7 +12,8 @@ import pytest
 
 from tests.integration.cli_run import CliRun
 
-SCENARIO = str(Path(__file__).parent / "scenarios" / "several.yaml")
+SCENARIOS = Path(__file__).parent / "scenarios"
+SCENARIO = str(SCENARIOS / "several.yaml")
 Cli = Callable[..., CliRun]
 
 
@@ -20,7 +21,7 @@ Cli = Callable[..., CliRun]
 def test_each_program_is_told_apart(devkit_cli: Cli) -> None:
     run = devkit_cli("scenario", "run", SCENARIO, "--arm", "incident")
     assert run.wait(500) == 0, run.output()
-    (file,) = run.out.glob("*/*/result.json")
+    file = run.evidence / "result.json"
     incident: dict[str, Any] = json.loads(file.read_text())["arms"]["incident"]
     assert (incident["ended_by"], incident["restarts"]) == ("drained", 0)
     html, reader, once = incident["programs"]
@@ -56,3 +57,20 @@ def test_each_program_is_told_apart(devkit_cli: Cli) -> None:
     assert {path.stem for path in logs.glob("*.out")} == {"html-1", "reader-1", "once-1"}
     first = (logs / "reader-1.out").read_text().splitlines()[0]
     assert json.loads(first)["source"]["topic"] == "mediawiki.page_change.v1", "the consumer read what html wrote"
+
+
+@pytest.mark.slow
+def test_each_job_is_audited_by_its_own_truth(devkit_cli: Cli) -> None:
+    """What the program beside has not taken at the arm's end is pending, and no problem."""
+    run = devkit_cli("scenario", "run", str(SCENARIOS / "two-jobs.yaml"), "--arm", "incident")
+    assert run.wait(500) == 0, run.output()
+    file = run.evidence / "result.json"
+    incident: dict[str, Any] = json.loads(file.read_text())["arms"]["incident"]
+    (html, content), main = incident["programs"], incident["audit"]
+    assert (main["inputs"], main["outputs"] + main["errors"] + main["filtered"]) == (61, 61)
+    assert html["audit"] is None
+    beside = content["audit"]
+    assert (beside["inputs"], beside["lost"], beside["mismatched"], beside["misrouted"]) == (61, 0, 0, 0)
+    assert beside["outputs"] > 0
+    (finding,) = (one for one in incident["expectations"] if one["name"] == "audit")
+    assert "; content: clean: 61 in = " in finding["measured"]

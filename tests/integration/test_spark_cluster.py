@@ -10,81 +10,30 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
-import pyspark
 import pytest
-import requests
 
 from devkit.guardian import Guardian
 from devkit.jvm import jars
-from devkit.jvm.runtime import java_home
 from devkit.programs.spark.place import SparkPlace, spark_environment, write_spark_conf
-from devkit.stack.ports import LOOPBACK, free_port
 from devkit.stack.stack import Stack
-from devkit.waiting import wait_until
 from tests.integration.cli_run import REPOSITORY
 from tests.integration.crash.bench import Bench, Run
+from tests.integration.spark_cluster import SPARK_HOME, Cluster, spark_cluster
 from tests.integration.test_content_enrichment import RULES, SETTINGS, TRAFFIC, fates, source_of
 
 pytestmark = pytest.mark.slow
 
-SPARK_HOME = Path(pyspark.__file__).parent
 NODE_PYTHON = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
-STARTING = timedelta(minutes=3)
 WORKING = timedelta(minutes=5)
-
-
-@dataclass(frozen=True)
-class Cluster:
-    master: str
-    ui: str
-
-    def workers(self) -> list[dict[str, Any]]:
-        try:
-            found: list[dict[str, Any]] = requests.get(f"{self.ui}/json/", timeout=30).json()["workers"]
-        except requests.RequestException:  # its UI is up before it can answer
-            return []
-        return found
 
 
 @pytest.fixture
 def cluster(stack: tuple[Guardian, Stack], tmp_path: Path) -> Iterator[Cluster]:
-    guardian, _ = stack
-    port, ui_port = free_port(), free_port()
-    nodes = tmp_path / "nodes"
-    nodes.mkdir()
-    made = Cluster(f"spark://{LOOPBACK}:{port}", f"http://{LOOPBACK}:{ui_port}")
-    environment = {"JAVA_HOME": str(java_home()), "SPARK_HOME": str(SPARK_HOME), "SPARK_LOCAL_IP": LOOPBACK}
-    # Of the tests' own environment nothing that would find the job.
-    environment |= {"PYTHONPATH": "", "SPARK_DAEMON_MEMORY": "256m", "SPARK_CONF_DIR": str(nodes)}
-
-    def start(name: str, role: str, *arguments: str) -> Any:
-        command = [str(SPARK_HOME / "bin" / "spark-class"), f"org.apache.spark.deploy.{role}", *arguments]
-        argv = ["sh", "-c", 'cd "$0" && exec "$@"', str(nodes), *command]
-        return guardian.spawn(name, argv, logs=tmp_path / "logs", env=environment)
-
-    started = [
-        start("master", "master.Master", "--host", LOOPBACK, "--port", str(port), "--webui-port", str(ui_port)),
-        *(
-            start(
-                f"worker-{number}",
-                "worker.Worker",
-                *("--host", LOOPBACK, "--cores", "2", "--memory", "1g", "--webui-port", str(free_port())),
-                *("--work-dir", str(nodes / f"work-{number}"), made.master),
-            )
-            for number in (1, 2)
-        ),
-    ]
-    try:
-        wait_until(lambda: len(made.workers()) == 2, what="two workers at the master", deadline=STARTING)
+    with spark_cluster(stack[0], tmp_path) as made:
         yield made
-    finally:
-        for process in started:
-            process.kill_tree()
 
 
 @pytest.fixture

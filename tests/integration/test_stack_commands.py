@@ -15,7 +15,7 @@ import pytest
 import requests
 
 from devkit.guardian.processes import RUN_VARIABLE, marked
-from devkit.guardian.state import known_runs
+from devkit.guardian.run_state import known_runs
 from devkit.waiting import wait_until
 from tests.integration.cli_run import CliRun, alive, devkit
 

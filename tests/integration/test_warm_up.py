@@ -17,7 +17,7 @@ EVENTS, PARTITIONS = 20, 2
 def test_the_warm_up_is_fetched_and_committed_and_nowhere_judged(devkit_cli: Callable[..., CliRun]) -> None:
     run = devkit_cli("scenario", "run", SCENARIO, "--arm", "fixed", "--stretch", "1", "--plain")
     assert run.wait() == 0, run.output()
-    (file,) = run.out.glob("*/*/result.json")
+    file = run.evidence / "result.json"
     fixed = json.loads(file.read_text())["arms"]["fixed"]
     timeline = run.timeline()
     kinds = [line["kind"] for line in timeline]
@@ -36,7 +36,7 @@ def test_the_warm_up_is_fetched_and_committed_and_nowhere_judged(devkit_cli: Cal
     audit = fixed["audit"]
     assert (audit["inputs"], audit["unattributed"]) == (EVENTS, 0)
     assert last["outputs"] == audit["outputs"]
-    assert fixed["caveats"] == []
+    assert (fixed["caveats"], fixed["cold"]) == ([], "")
     manifest = (file.parent / "fixed" / "manifest.jsonl").read_text().splitlines()
     assert len(manifest) == EVENTS
     assert min(json.loads(line)["offset"] for line in manifest) == 1, "the warm-up has the first offsets"

@@ -22,6 +22,7 @@ RULES: Mapping[int, str] = {
 _DAY = "tests/integration/rules/test_rules.py"
 _PROCESS = "tests/integration/test_pipeline_process.py"
 _OUTAGE = "tests/integration/test_breaker.py::test_an_outage_is_a_wait_and_not_a_copy_of_the_source"
+_GRAIN = "tests/integration/test_breaker_grain.py"
 _STORE_DOWN = "tests/integration/test_claim_store_down.py"
 _WORKER: frozenset[Process] = frozenset({"worker"})
 _DRIVER: frozenset[Process] = frozenset({"driver"})
@@ -138,7 +139,7 @@ MUTANTS: tuple[Mutant, ...] = (
         what="the inline allowance is not applied",
         replacements=(
             Replacement(
-                "pipeline/worker.py",
+                "pipeline/worker/spark_task.py",
                 "limit_s = min(policy.inline_allowance_s, config.fetch.deadline.total_seconds())",
                 "limit_s = config.fetch.deadline.total_seconds()",
             ),
@@ -153,7 +154,7 @@ MUTANTS: tuple[Mutant, ...] = (
         replacements=(
             Replacement(
                 "pipeline/fetch/breaker.py",
-                "            and self._failed >= self._settings.failure_rate * (requests + self._under_way)",
+                "            and window.failed >= settings.failure_rate * (window.requests + self._under_way)",
                 "            and False",
             ),
         ),
@@ -164,10 +165,34 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         rule=5,
         what="the main lane does not wait for a breaker that is open",
-        replacements=(Replacement("pipeline/deferral/outages.py", "return tuple(self._open)", "return ()"),),
+        replacements=(
+            Replacement("pipeline/deferral/lanes.py", "if not self._ledger.exceeds(share, wikis):", "if True:"),
+        ),
         test=_OUTAGE,
         says="a batch was begun while the breaker was open",
         where=_DRIVER,
+    ),
+    Mutant(
+        rule=5,
+        what="one wiki that is down stops all others",
+        replacements=(
+            Replacement("pipeline/deferral/lanes.py", "if not self._ledger.exceeds(share, wikis):", "if not wikis:"),
+        ),
+        test=f"{_GRAIN}::test_one_wiki_that_is_down_stops_no_other",
+        says="all wikis waited for one that is down",
+        where=_DRIVER,
+    ),
+    Mutant(
+        rule=5,
+        what="small wikis that are down together open no breaker",
+        replacements=(
+            Replacement(
+                "pipeline/fetch/breaker.py", "            and window.is_broad\n", "            and self.scope\n"
+            ),
+        ),
+        test=f"{_GRAIN}::test_many_small_wikis_that_are_down_are_an_outage_of_the_endpoint",
+        says="small wikis that are down together were asked on and on",
+        where=_WORKER,
     ),
     Mutant(
         rule=5,
@@ -185,7 +210,9 @@ MUTANTS: tuple[Mutant, ...] = (
         rule=5,
         what="a batch has no budget",
         replacements=(
-            Replacement("pipeline/deferral/batch_budget.py", "asyncio.timeout(self.left_s())", "asyncio.timeout(None)"),
+            Replacement(
+                "pipeline/deferral/batch_budget.py", "asyncio.timeout(self.remaining_s())", "asyncio.timeout(None)"
+            ),
         ),
         test=f"{_STORE_DOWN}::test_a_batch_over_its_budget_goes_on_without_what_it_still_holds",
         says="beyond its budget",
@@ -196,7 +223,7 @@ MUTANTS: tuple[Mutant, ...] = (
         what="what is done first leaves first",
         replacements=(
             Replacement(
-                "pipeline/engine.py",
+                "pipeline/worker/engine.py",
                 "outcome = await process(message)\n                if before is not None:",
                 "outcome = await process(message)\n                if False:",
             ),
@@ -253,7 +280,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         rule=9,
         what="a missing checkpoint is no error",
-        replacements=(Replacement("pipeline/start.py", "if new is None and not exists:", "if False:"),),
+        replacements=(Replacement("pipeline/driver/start.py", "if new is None and not exists:", "if False:"),),
         test=f"{_PROCESS}::test_a_missing_checkpoint_is_refused_with_the_choices",
         says="it began all the same",
         where=_DRIVER,
@@ -261,7 +288,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         rule=9,
         what="a new start goes on from the checkpoint that is there",
-        replacements=(Replacement("pipeline/start.py", "if new is not None and exists:", "if False:"),),
+        replacements=(Replacement("pipeline/driver/start.py", "if new is not None and exists:", "if False:"),),
         test=f"{_PROCESS}::test_an_existing_checkpoint_refuses_a_new_start_and_graceful_stop_is_exit_0",
         says="it began all the same",
         where=_DRIVER,
@@ -311,8 +338,8 @@ MUTANTS: tuple[Mutant, ...] = (
         replacements=(
             Replacement(
                 "pipeline/fetch/client.py",
-                "self._config.mediawiki.wikis.get(wiki_id)",
-                "self._config.mediawiki.wikis.get(wiki_id, wiki_id)",
+                "self._hosts.host_of(wiki_id)",
+                "(self._hosts.host_of(wiki_id) or wiki_id)",
             ),
             Replacement(
                 "pipeline/jobs/html.py", "self._client.fetch(event.wiki_id,", "self._client.fetch(event.domain,"

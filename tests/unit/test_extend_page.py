@@ -46,8 +46,8 @@ from pathlib import Path
 
 from pyspark import cloudpickle
 
-from pipeline import worker
-from pipeline.config import MediaWiki, PipelineConfig, Sink, Source
+from pipeline.worker import spark_task as task
+from pipeline.config.pipeline_config import MediaWiki, PipelineConfig, Sink, Source
 from pipeline.extensions import load_extensions
 
 load_extensions(["./page_size.py"])
@@ -59,7 +59,7 @@ config = PipelineConfig.model_validate({
     "checkpoint": "nowhere",
     "deferral": {"policy": "none"},
 })
-Path(sys.argv[1]).write_bytes(cloudpickle.dumps(worker.enrich(config, workers=1)))
+Path(sys.argv[1]).write_bytes(cloudpickle.dumps(task.enrich(config, workers=1)))
 """
 IN_WORKER = """
 import pickle, sys
@@ -111,14 +111,19 @@ def test_there_is_one_of_each_kind(checked: dict[str, object]) -> None:
         ["expectation", "error_share", "error_share.py"],
         ["fault of the mock", "maintenance", "maintenance.py"],
         ["fault on a part", "connections", "connections.py"],
+        ["generator of events", "recount", "link_count_truth.py"],
+        ["job", "link-count", "link_count.py"],
         ["job", "page-size", "page_size.py"],
         ["kind of program", "script", "script.py"],
+        ["truth of a job", "link-count", "link_count_truth.py"],
     ]
 
 
 def test_each_has_a_scenario(checked: dict[str, object]) -> None:
+    scenarios = {name: text for name, text in examples().items() if name.endswith(".yaml")}
+    assert checked["scenarios"] == sorted(scenarios)
     files = [name for name in examples() if name.endswith(".py")]
-    assert checked["scenarios"] == sorted(name.replace(".py", ".yaml") for name in files)
+    assert [name for name in files if not any(f"./{name}" in text for text in scenarios.values())] == []
 
 
 def test_schemas_know_what_they_add(checked: dict[str, dict[str, str]]) -> None:

@@ -1,4 +1,4 @@
-"""One thing has one name: no two classes of a room share one, and in the pipeline no two modules."""
+"""One thing has one name: no two classes of a room share one, and no two modules but by the rules below."""
 
 import ast
 from collections import defaultdict
@@ -8,10 +8,27 @@ import pytest
 
 TOP = Path(__file__).parents[2]
 ROOMS = ("devkit", "located_config", "mockapi", "pipeline")
-# What the place of a module says about it: the command line of a part, or what lists its kin.
-GENERIC = {"__init__", "__main__", "command", "commands", "registry"}
-# A module there is called as the section of the configuration file that it describes.
-SECTIONS = "settings"
+# What the place of a module says about it: the command line or the process of a part, its data, its errors, what lists
+# its kin.
+GENERIC = {"__init__", "__main__", "client", "command", "commands", "errors", "model", "registry"}
+# A module there is called as what a person writes: a command, a check, an expectation, a fault. The same word may be
+# the name of a thing elsewhere.
+KEYED = (
+    "devkit/cli",
+    "devkit/doctor",
+    "devkit/expectations",
+    "devkit/faults/kafka",
+    "devkit/faults/machine",
+    "devkit/faults/network",
+    "devkit/faults/parts",
+    "devkit/faults/programs",
+    "devkit/faults/store",
+    "devkit/proxy/toxics",
+    "mockapi/faults",
+)
+# The packages of such a room each do the same for another kind of program, layer or API: in all of them a module of one
+# name does the same part, and what they share is the family's own module of that name.
+FAMILIES = ("devkit/programs", "devkit/proxy", "mockapi/routes")
 
 
 def public_classes(path: Path) -> list[str]:
@@ -37,10 +54,23 @@ def test_a_class_has_a_name_of_its_own_in_its_room(room: str) -> None:
     assert used_twice(names) == {}
 
 
-def test_a_module_of_the_pipeline_has_a_name_of_its_own() -> None:
-    modules = [
-        (path.stem, path)
-        for path in sorted((TOP / "pipeline").rglob("*.py"))
-        if path.stem not in GENERIC and path.parent.name != SECTIONS
-    ]
-    assert used_twice(modules) == {}
+def of_its_family(path: Path) -> Path:
+    """The one place that stands for a module and for those that do its part elsewhere in the family."""
+    name = path.relative_to(TOP)
+    return next((TOP / family / name.name for family in FAMILIES if name.is_relative_to(family)), path)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_module_has_a_name_of_its_own_in_its_room(room: str) -> None:
+    named = {
+        (path.stem, of_its_family(path))
+        for path in (TOP / room).rglob("*.py")
+        if path.stem not in GENERIC and str(path.parent.relative_to(TOP)) not in KEYED
+    }
+    assert named, f"{room} has no modules: nothing was checked"
+    assert used_twice(sorted(named)) == {}
+
+
+@pytest.mark.parametrize("place", [*KEYED, *FAMILIES])
+def test_what_the_rules_make_an_exception_of_exists(place: str) -> None:
+    assert list((TOP / place).glob("*.py"))

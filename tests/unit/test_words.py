@@ -36,6 +36,13 @@ INSTEAD = {
     "truthful": "well-formed",
     "speaks of the moment": "is transient",
     "aftermath": "collection",
+    "unseen": "not observable",
+    "visits": "leases",
+    "pages met, requests met, met requests": "matched",
+    "out of force": "no longer effective, removed",
+    "times left, ttl left": "remaining",
+    "left queue": "dequeued",
+    "left as error event, left as output, never left": "emitted",
 }
 WORDS = {word: better for words, better in INSTEAD.items() for word in words.split(", ")}
 # Between two words: in a name an underscore, and in a text perhaps a line's end and the mark of a comment.
@@ -67,6 +74,7 @@ def files() -> list[str]:
         ("settings_in_force", "effective"),
         ("Nobody knows.", "the client"),
         ("it is done so\nlong", "number of"),
+        ("ttl_left_s = 3", "remaining"),
     ],
 )
 def test_what_is_to_be_found_is_found(text: str, word: str) -> None:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from pydantic import Field
+from typing_extensions import override
 
 from devkit.errors import StackError
-from devkit.faults.claims import of_topic
+from devkit.faults.exclusive import of_topic
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.kafka.cluster import cluster, comes_true, topic_of
 from located_config.count import counted
@@ -21,15 +22,20 @@ class AddPartitions(Fault):
     example: ClassVar[str] = "{topic: source, partitions: 6}"
     lasts: ClassVar[bool] = False
 
-    topic: str
-    partitions: Annotated[int, Field(ge=2, le=1000)]
+    topic: str = Field(description="Topic that grows.")
+    partitions: Annotated[int, Field(ge=2, le=1000)] = Field(
+        description="Number of partitions that the topic has afterwards; more than before."
+    )
 
+    @override
     def needs(self) -> tuple[Need, ...]:
         return ()
 
+    @override
     def claims(self, topics: Mapping[str, str]) -> frozenset[str]:
         return of_topic(topics.get(self.topic, self.topic), "number of partitions")
 
+    @override
     def begin(self, context: Context) -> Acting:
         topic = topic_of(context, self.topic)
         with cluster(context.kafka) as kafka:

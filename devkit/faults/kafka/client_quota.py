@@ -12,6 +12,7 @@ from kafka import KafkaAdminClient
 from kafka.errors import for_code
 from kafka.protocol.admin import AlterClientQuotasRequest, DescribeClientQuotasRequest
 from pydantic import Field, model_validator
+from typing_extensions import override
 
 from devkit.errors import StackError
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
@@ -34,10 +35,19 @@ class ClientQuota(Fault):
     summary: ClassVar[str] = "the broker holds back clients that produce, fetch or ask too much"
     example: ClassVar[str] = "{produce: 100KiB}"
 
-    client: Annotated[str, Field(min_length=1)] | None = None
-    produce: Annotated[Size, Field(gt=0), PER_SECOND] | None = None
-    fetch: Annotated[Size, Field(gt=0), PER_SECOND] | None = None
-    request_percentage: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    client: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None,
+        description="Client id that the quota is for. Default: each client id that has no quota of its own.",
+    )
+    produce: Annotated[Size, Field(gt=0), PER_SECOND] | None = Field(
+        default=None, description="Bytes a second that a client may send to each broker."
+    )
+    fetch: Annotated[Size, Field(gt=0), PER_SECOND] | None = Field(
+        default=None, description="Bytes a second that a client may read from each broker."
+    )
+    request_percentage: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
+        default=None, description="Share of the time of the broker's request threads, in percent; 100 is one thread."
+    )
 
     @model_validator(mode="after")
     def _some(self) -> Self:
@@ -55,13 +65,16 @@ class ClientQuota(Fault):
         }
         return {key: float(value) for key, value in given.items() if value is not None}
 
+    @override
     def needs(self) -> tuple[Need, ...]:
         return ()
 
-    def claims(self, topics: Mapping[str, str]) -> frozenset[str]:  # noqa: ARG002 - quotas are of clients
+    @override
+    def claims(self, topics: Mapping[str, str]) -> frozenset[str]:
         who = f"client {self.client}" if self.client else "each client"
         return frozenset(f"{key} of {who}" for key in self.quotas)
 
+    @override
     def begin(self, context: Context) -> Acting:
         with cluster(context.kafka) as kafka:
             own = _quotas(kafka, self.client)
@@ -73,6 +86,7 @@ class ClientQuota(Fault):
         return _Held(context.kafka, self.client, before, self.quotas, undo)
 
     @classmethod
+    @override
     def undo(cls, undo: Undo) -> None:
         with cluster(undo.data["kafka"]) as kafka:
             _alter(kafka, undo.data.get("client"), orjson.loads(undo.data["before"]))
@@ -92,11 +106,11 @@ class _Held:
             now = _quotas(kafka, self.client)
         ClientQuota.undo(self.how_undone)
         had = {key: now.get(key) for key in self.asked}
-        said = ", ".join(f"{key} {value:g}" if value is not None else f"no {key}" for key, value in had.items())
+        before = ", ".join(f"{key} {value:g}" if value is not None else f"no {key}" for key, value in had.items())
         who = f"client {self.client}" if self.client else "each client"
         if self.before == dict(self.asked):
             return Proof(acted=False, did=f"what was asked for {who} was so before: nothing changed")
-        did = f"the broker had {said} for {who}, and has what it had before; whom that slowed is not measured"
+        did = f"the broker had {before} for {who}, and has what it had before; whom that slowed is not measured"
         return Proof(had == dict(self.asked), did)
 
 

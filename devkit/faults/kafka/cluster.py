@@ -30,6 +30,8 @@ _SETTLING = timedelta(seconds=30)
 _LEARNING = timedelta(seconds=10)
 _BACK = timedelta(seconds=60)
 _OK = "OK"
+_ID_OF_IMAGE = "5L6g3nShT-eMCtK--X86sw"
+"""What Kafka's own container image takes where it is given none."""
 T = TypeVar("T")
 
 
@@ -50,6 +52,7 @@ class Cluster:
         self._silence: KafkaError | None = None
 
     def close(self) -> None:
+        """Safe to call twice; `ask` closes the client of a broker that does not answer, and makes another."""
         self.admin.close()
 
     def ask(self, call: Callable[[KafkaAdminClient], T]) -> T:
@@ -94,6 +97,7 @@ class Cluster:
         return str(found["topic_id"])
 
     def topics(self) -> Sequence[str]:
+        """Names of all topics, Kafka's internal ones included."""
         return list(self.ask(lambda admin: admin.list_topics()))
 
     def records(self, topic: str) -> int:
@@ -101,7 +105,16 @@ class Cluster:
         with contextlib.closing(TopicEnds(self._bootstrap)) as ends:
             return sum(ends.of(topic).values())
 
+    def cluster_id(self) -> str:
+        """The same by whatever address it is asked, but for one that has only the id that its image gives to all."""
+        found = self.ask(lambda admin: admin.describe_cluster())
+        if found["cluster_id"] != _ID_OF_IMAGE:
+            return str(found["cluster_id"])
+        places = sorted(f"{broker['host']}:{broker['port']}" for broker in found["brokers"])
+        return f"{_ID_OF_IMAGE} at {', '.join(places)}"
+
     def brokers(self) -> tuple[int, ...]:
+        """Ids of those that are up, ascending."""
         found = self.ask(lambda admin: admin.describe_cluster())
         return tuple(sorted(broker["broker_id"] for broker in found["brokers"]))
 
@@ -162,6 +175,7 @@ class Cluster:
             )
 
     def is_moving(self, topic: str, partition: int) -> bool:
+        """Whether a reassignment goes on, begun by the kit or by anyone else."""
         place = TopicPartition(topic, partition)
         return place in self.ask(lambda admin: admin.list_partition_reassignments([place], timeout_ms=_ANSWER_MS))
 
@@ -174,6 +188,7 @@ class Cluster:
             )
 
     def await_moved(self, topic: str, partition: int) -> None:
+        """Raises WaitTimeoutError after 30 s."""
         wait_until(
             lambda: not self.is_moving(topic, partition), what=f"partition {partition} to move", deadline=_SETTLING
         )
@@ -242,3 +257,9 @@ def comes_true(condition: Callable[[], bool]) -> bool:
 def topic_of(context: Context, topic: str) -> str:
     """The topic that plays a role in the arm (source, output, error), or the one of that name."""
     return context.topics.get(topic, topic)
+
+
+def cluster_id(bootstrap: str) -> str:
+    """Of the cluster that answers there. Raises StackError."""
+    with cluster(bootstrap) as kafka:
+        return kafka.cluster_id()

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from pydantic import Field
+from typing_extensions import override
 
 from devkit.errors import StackError
-from devkit.faults.claims import of_topic
+from devkit.faults.exclusive import of_topic
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.kafka.cluster import Cluster, cluster, topic_of
 
@@ -20,16 +21,21 @@ class MoveLeader(Fault):
     example: ClassVar[str] = "{topic: output, partition: 0}"
     brokers: ClassVar[int] = 2
 
-    topic: str
-    partition: Annotated[int, Field(ge=0)] = 0
-    to: int | None = None
+    topic: str = Field(description="Topic of the partition; it needs replicas.")
+    partition: Annotated[int, Field(ge=0)] = Field(default=0, description="Number of the partition, from 0.")
+    to: int | None = Field(
+        default=None, description="Id of the broker that leads, from 1. Default: the next of the partition's replicas."
+    )
 
+    @override
     def needs(self) -> tuple[Need, ...]:
         return ()
 
+    @override
     def claims(self, topics: Mapping[str, str]) -> frozenset[str]:
         return of_topic(topics.get(self.topic, self.topic), f"partition {self.partition}")
 
+    @override
     def begin(self, context: Context) -> Acting:
         topic = topic_of(context, self.topic)
         with cluster(context.kafka) as kafka:
@@ -51,6 +57,7 @@ class MoveLeader(Fault):
         return _Led(context.kafka, topic, self.partition, found.leader, leader, undo)
 
     @classmethod
+    @override
     def undo(cls, undo: Undo) -> None:
         replicas = tuple(int(broker) for broker in undo.data["replicas"].split(","))
         with cluster(undo.data["kafka"]) as kafka:

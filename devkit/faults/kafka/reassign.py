@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import override
 
 from devkit.errors import StackError
-from devkit.faults.claims import of_topic
+from devkit.faults.exclusive import of_topic
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.kafka.cluster import Cluster, cluster, topic_of
 from located_config.rate import PER_SECOND
@@ -39,11 +40,16 @@ class Reassign(Fault):
     example: ClassVar[str] = "{topic: source, to: [2, 3], throttle: 1MiB}"
     brokers: ClassVar[int] = 2
 
-    topic: str
-    partition: Annotated[int, Field(ge=0)] = 0
-    to: Annotated[tuple[int, ...], Field(min_length=1)]
-    throttle: Annotated[Size, Field(gt=0), PER_SECOND] = 1 << 20
+    topic: str = Field(description="Topic of the partition.")
+    partition: Annotated[int, Field(ge=0)] = Field(default=0, description="Number of the partition, from 0.")
+    to: Annotated[tuple[int, ...], Field(min_length=1)] = Field(
+        description="Ids of the brokers that the partition moves to, from 1; the first is its preferred leader."
+    )
+    throttle: Annotated[Size, Field(gt=0), PER_SECOND] = Field(
+        default=1 << 20, description="Bytes a second that replication may copy."
+    )
 
+    @override
     def needs(self) -> tuple[Need, ...]:
         return ()
 
@@ -52,6 +58,7 @@ class Reassign(Fault):
         topic = topics.get(self.topic, self.topic)
         return of_topic(topic, f"partition {self.partition}", *_REPLICAS) | {"the brokers' replication throttle"}
 
+    @override
     def begin(self, context: Context) -> Acting:
         topic = topic_of(context, self.topic)
         with cluster(context.kafka) as kafka:
@@ -76,6 +83,7 @@ class Reassign(Fault):
         kafka.alter_topic(topic, dict(zip(_REPLICAS, (leaders, followers or None), strict=True)))
 
     @classmethod
+    @override
     def undo(cls, undo: Undo) -> None:
         topic, partition = undo.data["topic"], int(undo.data["partition"])
         before = Throttle.model_validate_json(undo.data["throttle"])

@@ -6,8 +6,10 @@ from datetime import timedelta
 from typing import ClassVar, Literal
 
 from kafka.errors import TopicAlreadyExistsError
+from pydantic import Field
+from typing_extensions import override
 
-from devkit.faults.claims import of_topic
+from devkit.faults.exclusive import of_topic
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.kafka.cluster import cluster, comes_true, topic_of
 from devkit.waiting import wait_until
@@ -27,14 +29,17 @@ class RecreateTopic(Fault):
     example: ClassVar[str] = "{topic: output}"
     lasts: ClassVar[bool] = False
 
-    topic: Literal["output", "error"]
+    topic: Literal["output", "error"] = Field(description="Topic that is deleted and made again.")
 
+    @override
     def needs(self) -> tuple[Need, ...]:
         return ()
 
+    @override
     def claims(self, topics: Mapping[str, str]) -> frozenset[str]:
         return of_topic(topics.get(self.topic, self.topic))
 
+    @override
     def begin(self, context: Context) -> Acting:
         topic = topic_of(context, self.topic)
         with cluster(context.kafka) as kafka:

@@ -6,8 +6,9 @@ from typing import Annotated, ClassVar, Self
 
 import orjson
 from pydantic import BeforeValidator, Field
+from typing_extensions import override
 
-from devkit.faults.claims import of_topic
+from devkit.faults.exclusive import of_topic
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.kafka.cluster import cluster, topic_of
 
@@ -29,8 +30,10 @@ class ChangedTopicSettings(Fault):
     summary: ClassVar[str] = "settings of a topic change, such as the largest record that it takes"
     example: ClassVar[str] = "{topic: output, settings: {max.message.bytes: 100000}}"
 
-    topic: str
-    settings: Annotated[dict[str, Annotated[str, BeforeValidator(_as_text)]], Field(min_length=1)]
+    topic: str = Field(description="Topic whose settings change.")
+    settings: Annotated[dict[str, Annotated[str, BeforeValidator(_as_text)]], Field(min_length=1)] = Field(
+        description="Values by the names that Kafka has for them, such as `max.message.bytes`."
+    )
 
     def slower(self, by: int) -> Self:
         """Kafka's names of settings say which are times; -1 is for ever."""
@@ -40,12 +43,15 @@ class ChangedTopicSettings(Fault):
         }
         return self if settings == self.settings else type(self)(topic=self.topic, settings=settings)
 
+    @override
     def needs(self) -> tuple[Need, ...]:
         return ()
 
+    @override
     def claims(self, topics: Mapping[str, str]) -> frozenset[str]:
         return of_topic(topics.get(self.topic, self.topic), *self.settings)
 
+    @override
     def begin(self, context: Context) -> Acting:
         topic = topic_of(context, self.topic)
         with cluster(context.kafka) as kafka:
@@ -62,6 +68,7 @@ class ChangedTopicSettings(Fault):
         return _Changed(context.kafka, topic, changes, self.settings, undo)
 
     @classmethod
+    @override
     def undo(cls, undo: Undo) -> None:
         topic, before = undo.data["topic"], orjson.loads(undo.data["before"])
         with cluster(undo.data["kafka"]) as kafka:
@@ -82,7 +89,7 @@ class _Changed:
             now = kafka.settings(self.topic)
         ChangedTopicSettings.undo(self.how_undone)
         had = {key: now.get(key, "its default") for key in self.asked}
-        said = ", ".join(f"{key} {value}" for key, value in had.items())
+        before = ", ".join(f"{key} {value}" for key, value in had.items())
         if not self.changes:
             return Proof(acted=False, did=f"what was asked of topic {self.topic} was so before: nothing changed")
-        return Proof(had == dict(self.asked), f"topic {self.topic} had {said}, and has what it had before")
+        return Proof(had == dict(self.asked), f"topic {self.topic} had {before}, and has what it had before")

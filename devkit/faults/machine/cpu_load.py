@@ -9,9 +9,11 @@ from typing import Annotated, ClassVar
 
 import psutil
 from pydantic import Field
+from typing_extensions import override
 
 from devkit.errors import StackError
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof
+from devkit.headroom.own_load import environment_of_load
 from located_config.count import counted
 
 _LEAST_SHARE = 0.05
@@ -24,14 +26,17 @@ class CpuLoad(Fault):
     name: ClassVar[str] = "cpu_load"
     summary: ClassVar[str] = "other processes want the cores: the program gets its share and no more"
     example: ClassVar[str] = "{processes: 4}"
-    loads_machine: ClassVar[bool] = True
 
-    processes: Annotated[int, Field(ge=1, le=64)] = 4
+    processes: Annotated[int, Field(ge=1, le=64)] = Field(
+        default=4, description="Number of processes, each of which wants a whole core."
+    )
 
+    @override
     def needs(self) -> tuple[Need, ...]:
         return ()
 
-    def begin(self, context: Context) -> Acting:  # noqa: ARG002 — the interface; the machine is no part
+    @override
+    def begin(self, context: Context) -> Acting:
         burners: list[subprocess.Popen[bytes]] = []
         try:
             for _ in range(self.processes):
@@ -59,7 +64,8 @@ class _Burning:
 
 def _start() -> "subprocess.Popen[bytes]":
     argv = [sys.executable, "-P", "-m", "devkit.faults.machine.burn"]
-    return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    silent = subprocess.DEVNULL
+    return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=silent, stderr=silent, env=environment_of_load())
 
 
 def _used_s(burner: "subprocess.Popen[bytes]") -> float:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from typing_extensions import override
+
 from devkit.faults.fault import Acting, Context, Need, Proof
 from devkit.faults.parts.started_again import StartedAgain
 from devkit.stack.parts.part import Part
@@ -16,9 +18,11 @@ class Kill(StartedAgain):
     summary: ClassVar[str] = "a part dies by SIGKILL; at the end it is started again with its data"
     example: ClassVar[str] = "{part: kafka}"
 
+    @override
     def needs(self) -> tuple[Need, ...]:
         return Need(self.part, "kill"), Need(self.part, "restart")
 
+    @override
     def begin(self, context: Context) -> Acting:
         part, life = context.parts[self.part], context.parts[self.part].life
         self.plan_start(context)

@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import psutil
+from pydantic import Field
+from typing_extensions import override
 
 from devkit.docker.access import DockerAccess, find_docker
 from devkit.errors import SetupError, StackError
-from devkit.faults.claims import of_part
+from devkit.faults.exclusive import of_part
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.parts.paused_container import state_of, unpause
 from devkit.faults.stopped import as_data, go_on
-from devkit.guardian.state import known_runs
+from devkit.guardian.run_state import known_runs
 from devkit.stack.parts.answering import Question
 from devkit.stack.parts.part import Part
 
@@ -26,14 +28,17 @@ class Pause(Fault):
     example: ClassVar[str] = "{part: kafka}"
     blinds: ClassVar[bool] = True
 
-    part: str
+    part: str = Field(description="Part that stands still.")
 
+    @override
     def needs(self) -> tuple[Need, ...]:
         return Need(self.part, "pause"), Need(self.part, "resume")
 
-    def claims(self, topics: Mapping[str, str]) -> frozenset[str]:  # noqa: ARG002 - parts are no topics
+    @override
+    def claims(self, topics: Mapping[str, str]) -> frozenset[str]:
         return of_part(self.part)
 
+    @override
     def begin(self, context: Context) -> Acting:
         part = context.parts[self.part]
         context.plan(_undo(part, context.run_id, outlives_run=context.is_guest))
@@ -41,6 +46,7 @@ class Pause(Fault):
         return _Paused(part, context.run_id, time.monotonic(), Question(part.address))
 
     @classmethod
+    @override
     def undo(cls, undo: Undo) -> None:
         if "container" in undo.data:
             unpause(_engine_of(undo.data.get("run", "")), undo.data["container"])

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from typing_extensions import override
+
 from devkit.faults.fault import Acting, Context, Need, Proof
 from devkit.faults.parts.started_again import StartedAgain
 from devkit.stack.parts.running import Life
@@ -16,9 +18,11 @@ class Restart(StartedAgain):
     example: ClassVar[str] = "{part: kafka}"
     lasts: ClassVar[bool] = False
 
+    @override
     def needs(self) -> tuple[Need, ...]:
         return (Need(self.part, "restart"),)
 
+    @override
     def begin(self, context: Context) -> Acting:
         part, before = context.parts[self.part], context.parts[self.part].life
         self.plan_start(context)

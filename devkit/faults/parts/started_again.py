@@ -3,7 +3,10 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from devkit.faults.claims import of_part
+from pydantic import Field
+from typing_extensions import override
+
+from devkit.faults.exclusive import of_part
 from devkit.faults.fault import Context, Fault, Undo
 
 
@@ -12,9 +15,10 @@ class StartedAgain(Fault):
 
     blinds: ClassVar[bool] = True
 
-    part: str
+    part: str = Field(description="Part that ends and is started again.")
 
-    def claims(self, topics: Mapping[str, str]) -> frozenset[str]:  # noqa: ARG002 - parts are no topics
+    @override
+    def claims(self, topics: Mapping[str, str]) -> frozenset[str]:
         return of_part(self.part)
 
     def plan_start(self, context: Context) -> None:
@@ -22,6 +26,7 @@ class StartedAgain(Fault):
         context.plan(Undo(data={"part": self.part, "run_id": context.run_id}))
 
     @classmethod
+    @override
     def undo(cls, undo: Undo) -> None:
         from devkit.faults.attached import start_again
 

@@ -8,6 +8,8 @@ from datetime import timedelta
 from typing import ClassVar, Literal
 
 import psutil
+from pydantic import Field
+from typing_extensions import override
 
 from devkit.errors import WaitTimeoutError
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof
@@ -27,13 +29,15 @@ class KillProcess(Fault):
     example: ClassVar[str] = "{process: worker}"
     lasts: ClassVar[bool] = False
 
-    process: Role
-    signal: Literal["KILL", "TERM"] = "KILL"
-    every: bool = False
+    process: Role = Field(description="Role of the process: Spark's driver, an executor or a Python worker.")
+    signal: Literal["KILL", "TERM"] = Field(default="KILL", description="Signal that it gets, SIGKILL or SIGTERM.")
+    every: bool = Field(default=False, description="Whether every process of that role gets it, or one of them.")
 
+    @override
     def needs(self) -> tuple[Need, ...]:
         return ()
 
+    @override
     def begin(self, context: Context) -> Acting:
         number = signals.Signals[f"SIG{self.signal}"]
         reached, ended = list[psutil.Process](), list[psutil.Process]()

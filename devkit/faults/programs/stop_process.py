@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import psutil
+from pydantic import Field
+from typing_extensions import override
 
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.programs.target import of_role
@@ -20,15 +22,18 @@ class StopProcess(Fault):
     summary: ClassVar[str] = "a driver, executor or Python worker of the program stands still"
     example: ClassVar[str] = "{process: driver}"
 
-    process: Role
-    every: bool = False
+    process: Role = Field(description="Role of the process: Spark's driver, an executor or a Python worker.")
+    every: bool = Field(default=False, description="Whether every process of that role is stopped, or one of them.")
 
+    @override
     def needs(self) -> tuple[Need, ...]:
         return ()
 
-    def claims(self, topics: Mapping[str, str]) -> frozenset[str]:  # noqa: ARG002 - processes are no topics
+    @override
+    def claims(self, topics: Mapping[str, str]) -> frozenset[str]:
         return frozenset({f"{self.process} processes"})
 
+    @override
     def begin(self, context: Context) -> Acting:
         stopped = []
         for process in of_role(context, self.process, every=self.every):
@@ -39,6 +44,7 @@ class StopProcess(Fault):
         return _Stopped(stopped)
 
     @classmethod
+    @override
     def undo(cls, undo: Undo) -> None:
         go_on(undo.data)
 

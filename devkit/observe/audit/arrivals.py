@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from devkit.errors import StackError
-from devkit.stack.consumer import LARGE, answering, connect, places_of
+from devkit.stack.topic_reader import LARGE, answering, connect, places_of
 
 Position = tuple[str, int, int]
 """Topic, partition and offset in the source."""
@@ -15,7 +15,7 @@ _IDLE_MS = 10_000
 
 @dataclass(frozen=True)
 class Arrival:
-    """A record that left the pipeline. `source` is None when its headers do not say where it came from.
+    """A record that the pipeline emitted. `source` is None when its headers do not say where it came from.
 
     `timestamp_ms` since the epoch: the append, where the topic has the broker set it, else what the producer said.
     """
@@ -27,6 +27,7 @@ class Arrival:
     headers: dict[str, bytes]
     source: Position | None
     timestamp_ms: int
+    key: bytes | None = None
 
 
 def read_topic(bootstrap: str, topic: str) -> Iterator[Arrival]:
@@ -53,6 +54,7 @@ def read_topic(bootstrap: str, topic: str) -> Iterator[Arrival]:
                     headers=headers,
                     source=_source(headers),
                     timestamp_ms=record.timestamp,
+                    key=record.key,
                 )
                 reached = record.offset + 1
                 if reached >= ends[place]:

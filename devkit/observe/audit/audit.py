@@ -3,18 +3,21 @@
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-
-import orjson
 
 from devkit.observe.audit.arrivals import Arrival, Position
-from devkit.observe.audit.claims import KEY_HEADER, ClaimError
+from devkit.observe.audit.claim_check import KEY_HEADER, ClaimError
+from devkit.observe.audit.departure import Departure, Ending
 from devkit.observe.audit.examples import Examples, error_text
-from devkit.observe.audit.expected import ExpectedOutput, Truth
 from devkit.observe.audit.model import Audit
-from devkit.observe.audit.order import Landing, Late, earlier, late_events
+from devkit.observe.audit.order import Landing, Late, late_events
+from devkit.observe.audit.record_identity import OutputIds, wrong_error_key, wrong_key
+from devkit.observe.audit.replays import NO_REPLAYS, Excused, Replays
 from devkit.observe.audit.source_event import SourceEvent, place
-from devkit.observe.deferrals import Standing
+from devkit.observe.checkpoint import Offsets, SourcePartition
+from devkit.observe.deferrals import DeferredEntries
+from devkit.observe.error_events import ErrorTally, error_type
+from devkit.observe.timeouts import reports_timeout
+from devkit.observe.truths.truth import JobTruth
 from devkit.traffic.records import Fate
 from located_config.count import counted
 
@@ -24,98 +27,95 @@ _FATES: Mapping[Fate, str] = {
     "filtered": "no record, as it is filtered",
 }
 
-
-@dataclass
-class _Departure:
-    """How an event left: where the first record of each kind landed, and the hashes of all."""
-
-    output: Landing | None = None
-    error: Landing | None = None
-    outputs: list[str] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-
-    @property
-    def first(self) -> Landing | None:
-        return earlier(self.output, self.error)
+_CONTRADICTIONS: Mapping[Ending, str] = {
+    "output": "emitted as error event after its output",
+    "error": "emitted as output after its error event",
+}
 
 
 class DeliveryAudit:
-    """`resolve` turns the headers of a claim check into its payload, and raises ClaimError."""
+    """Without a `truth` nothing is known of what outputs must be: records are counted, and none of them is judged.
+
+    `resolve` turns the headers of a claim check into its payload, and raises ClaimError.
+    """
 
     def __init__(
         self,
         events: Iterable[SourceEvent],
         *,
-        stream: str,
-        truth: Truth,
+        truth: JobTruth | None,
         resolve: Callable[[dict[str, bytes]], bytes],
     ) -> None:
         self._events = {event.position: event for event in events}
-        self._stream = stream
         self._truth = truth
         self._resolve = resolve
-        self._departures: dict[Position, _Departure] = {}
+        self._emitted: dict[Position, Departure] = {}
         self._counts: Counter[str] = Counter()
         self._examples = Examples()
+        self.error_events = ErrorTally()
+        self._ids = OutputIds()
 
     def add_output(self, arrival: Arrival) -> None:
+        """Takes a partition's records in order: an event's first one is verified, others are compared with it."""
         event, departure = self._attribute(arrival)
         if event is None or departure is None:
             return
-        digest = _digest(arrival)
-        if departure.outputs:
-            self._repeat(arrival, departure.outputs[0] == digest)
-        else:
-            departure.output = Landing.of(arrival)
+        if self._takes_first(arrival, departure, "output"):
             self._verify_output(arrival, event)
-            if departure.errors:
-                self._count("conflicting", arrival, "left as output and as error event")
-        departure.outputs.append(digest)
 
     def add_error(self, arrival: Arrival) -> None:
+        """As `add_output`, for records of the error topic. Either topic may come first."""
+        self.error_events.add(arrival)
         event, departure = self._attribute(arrival)
         if event is None or departure is None:
             return
-        digest = _digest(arrival)
-        if departure.errors:
-            self._repeat(arrival, departure.errors[0] == digest)
-        else:
-            departure.error = Landing.of(arrival)
+        departure.timed_out |= event.entry.expected.fate != "error" and reports_timeout(error_text(arrival))
+        if self._takes_first(arrival, departure, "error"):
+            departure.error_text = error_text(arrival)
             self._verify_error(arrival, event)
-            if departure.outputs:
-                self._count("conflicting", arrival, "left as output and as error event")
-        departure.errors.append(digest)
 
-    def past(self, ends: Mapping[int, int]) -> int:
-        """Events that left although they lie at or past these offsets of their partitions."""
-        return sum(1 for _, partition, offset in self._departures if offset >= ends.get(partition, 0))
+    def past(self, ends: Offsets) -> int:
+        """Events that were emitted although they lie at or past these offsets of their partitions."""
+        return sum(1 for topic, partition, offset in self._emitted if offset >= ends.get((topic, partition), 0))
 
-    def left_ms(self) -> dict[Position, int]:
-        """When each event that left did so first, in milliseconds since the epoch."""
+    def emitted_ms(self) -> dict[Position, int]:
+        """When each event that was emitted was so first, in milliseconds since the epoch."""
         return {
             position: departure.first.timestamp_ms
-            for position, departure in self._departures.items()
+            for position, departure in self._emitted.items()
             if departure.first is not None
         }
 
-    def finish(self, committed: Mapping[int, int], deferrals: Standing | None = None) -> Audit:
-        """The figures, given the offsets up to which the pipeline has committed and its deferred events."""
-        deferrals = deferrals or Standing()
+    def finish(
+        self,
+        committed: Offsets,
+        deferrals: DeferredEntries | None = None,
+        replays: Replays = NO_REPLAYS,
+        tell: Callable[[str, SourceEvent], None] = lambda _problem, _event: None,
+    ) -> Audit:
+        """The figures, given the offsets up to which the pipeline has committed, its deferred events, and what it read
+        again. `tell` is told each problem of each event, where a truth says what its fate is.
+        """
+        deferrals = DeferredEntries() if deferrals is None else deferrals  # one with nothing deferred now is empty
         counts, examples = self._counts.copy(), self._examples.copy()
         for late in self._late():
             counts["out_of_order"] += 1
-            behind = f"left behind {self._events[late.overtaken_by].name}, which comes after it"
-            examples.add("out_of_order", _which(self._events[late.position], late.landing), behind)
+            behind = f"emitted behind {self._events[late.overtaken_by].name}, which comes after it"
+            examples.add("out_of_order", _which(self._events[late.position], late.landing), behind, late.position)
         strangers = [f"source {place(position)}" for position in sorted(deferrals.ever - self._events.keys())]
         strangers += [f"a key of {counted(len(key), 'byte')}" for key in deferrals.unreadable]
         counts["unattributed"] += len(strangers)
         for stranger in strangers:
             examples.add("unattributed", f"{stranger} in the deferral topic", "names no event that was published")
         for position, event in self._events.items():
-            departure = self._departures.get(position)
-            is_committed = event.entry.offset < committed.get(event.entry.partition, 0)
+            departure = self._emitted.get(position)
+            is_committed = event.entry.offset < committed.get(event.partition, 0)
             if departure is not None:
-                counts["outputs" if departure.outputs else "errors"] += 1
+                was_deferred = position in deferrals.ever
+                excused = replays.excused(event.partition, event.entry.offset, was_deferred=was_deferred)
+                _count_departure(counts, examples, event, departure, excused)
+                if self._truth is not None:
+                    _count_misrouted(counts, examples, event, departure)
             elif not is_committed:
                 counts["pending"] += 1
             elif position in deferrals.now:
@@ -124,44 +124,50 @@ class DeliveryAudit:
                 counts["filtered"] += 1
             else:
                 counts["lost"] += 1
-                examples.add(
-                    "lost", event.name, f"committed, and never left; expected {_FATES[event.entry.expected.fate]}"
-                )
+                wrong = f"committed, and never emitted; expected {_FATES[event.entry.expected.fate]}"
+                examples.add("lost", event.name, wrong, position)
+        for problem, position in examples.events() if self._truth is not None else ():
+            tell(problem, self._events[position])
         return Audit(
             inputs=len(self._events),
             examples=examples.all(),
-            **{name: counts[name] for name in Audit.model_fields if name not in ("inputs", "examples")},
+            unaudited=self._truth is None,
+            **{name: counts[name] for name in Audit.model_fields if name not in ("inputs", "examples", "unaudited")},
         )
 
-    def _attribute(self, arrival: Arrival) -> tuple[SourceEvent | None, _Departure | None]:
+    def _attribute(self, arrival: Arrival) -> tuple[SourceEvent | None, Departure | None]:
         event = self._events.get(arrival.source) if arrival.source else None
         if event is None:
             source = f"source {place(arrival.source)}, which was never published" if arrival.source else "no source"
             self._count("unattributed", arrival, f"its headers name {source}")
             return None, None
-        return event, self._departures.setdefault(event.position, _Departure())
+        return event, self._emitted.setdefault(event.position, Departure())
 
     def _late(self) -> Iterator[Late]:
         """Order counts first occurrences only, for each source partition and page."""
-        pages: dict[tuple[int, bytes], dict[Position, Landing]] = {}
-        for position, departure in self._departures.items():
+        pages: dict[tuple[SourcePartition, bytes], dict[Position, Landing]] = {}
+        for position, departure in self._emitted.items():
             if departure.first is not None:
                 event = self._events[position]
-                pages.setdefault((event.entry.partition, event.key), {})[position] = departure.first
+                pages.setdefault((event.partition, event.key), {})[position] = departure.first
         for first in pages.values():
             yield from late_events(first)
 
-    def _repeat(self, arrival: Arrival, identical: bool) -> None:
-        if identical:
+    def _takes_first(self, arrival: Arrival, departure: Departure, ending: Ending) -> bool:
+        """Take the record: true where it is the first of its event in that topic; what else it may be is counted."""
+        found = departure.take(ending, Landing.of(arrival), _digest(arrival))
+        if found == "repeat":
             self._counts["duplicated"] += 1
-        else:
-            self._count("conflicting", arrival, "left again with other content")
+        elif found == "differing":
+            self._count("conflicting", arrival, "emitted again with other content")
+        return found == "first"
 
     def _verify_output(self, arrival: Arrival, event: SourceEvent) -> None:
-        if event.entry.expected.fate != "output":
-            self._count("misrouted", arrival, f"left as output; expected {_FATES[event.entry.expected.fate]}")
+        if self._truth is None:
             return
-        expected = ExpectedOutput(event.value, event.entry.expected, stream=self._stream, truth=self._truth)
+        if event.entry.expected.fate != "output":
+            return
+        expected = self._truth.output(event)
         if KEY_HEADER not in arrival.headers:
             wrong = expected.difference(arrival.value, body_removed=False)
         else:
@@ -171,26 +177,62 @@ class DeliveryAudit:
             except ClaimError as error:
                 wrong = f"claim check: {error}"
             self._counts["claim_checks"] += not wrong
+        wrong = wrong or wrong_key(arrival, self._truth.key(event)) or self._ids.wrong(arrival.value, event)
         if wrong:
+            self._counts["mismatched_outputs"] += 1
             self._count("mismatched", arrival, wrong)
 
     def _verify_error(self, arrival: Arrival, event: SourceEvent) -> None:
+        if self._truth is None:
+            return
         expected = event.entry.expected
         if expected.fate != "error":
-            left = f"left as error event ({error_text(arrival)})"
-            self._count("misrouted", arrival, f"{left}; expected {_FATES[expected.fate]}")
             return
-        try:
-            error_type = orjson.loads(arrival.value).get("error_type")
-        except (orjson.JSONDecodeError, AttributeError):
-            error_type = None
-        if error_type != expected.reason:
-            self._count("mismatched", arrival, f"error_type is {error_type!r}; expected {expected.reason!r}")
+        found = error_type(arrival.value)
+        if found != expected.reason:
+            self._count("mismatched", arrival, f"error_type is {found!r}; expected {expected.reason!r}")
+        elif wrong := wrong_error_key(arrival, event.key):
+            self._count("mismatched", arrival, wrong)
 
     def _count(self, what: str, arrival: Arrival, wrong: str) -> None:
         self._counts[what] += 1
         event = self._events.get(arrival.source) if arrival.source else None
-        self._examples.add(what, _which(event, Landing.of(arrival)), wrong)
+        self._examples.add(what, _which(event, Landing.of(arrival)), wrong, event.position if event else None)
+
+
+def _count_departure(
+    counts: Counter[str], examples: Examples, event: SourceEvent, departure: Departure, excused: Excused
+) -> None:
+    """How the event ended, and what of its records after the first is no problem. A retried task is the cause of what
+    restarts do not account for.
+    """
+    most = excused.most
+    counts["outputs" if departure.ended == "output" else "errors"] += 1
+    counts["timed_out"] += departure.timed_out
+    counts["timed_out_conflicts"] += departure.timed_out_conflicts(most)
+    counts["excused"] += departure.excused_repeats(most)
+    if departure.repeats > departure.excused_repeats(most):
+        examples.mark("duplicated", event.position)
+    counts["excused_by_retry"] += departure.excused_repeats(most) - departure.excused_repeats(excused.by_restart)
+    if departure.contradiction is None or departure.ended is None:
+        return
+    counts["conflicting"] += 1
+    if departure.excuses_contradiction(most):
+        counts["excused_conflicts"] += 1
+        counts["excused_conflicts_by_retry"] += not departure.excuses_contradiction(excused.by_restart)
+    else:
+        contradiction = _CONTRADICTIONS[departure.ended]
+        examples.add("conflicting", _which(event, departure.contradiction), contradiction, event.position)
+
+
+def _count_misrouted(counts: Counter[str], examples: Examples, event: SourceEvent, departure: Departure) -> None:
+    """Whether the event ended as it had to, by its first record."""
+    first, fate = departure.first, event.entry.expected.fate
+    if first is None or departure.ended == fate:
+        return
+    how = "ended as output" if departure.ended == "output" else f"ended as error event ({departure.error_text})"
+    counts["misrouted"] += 1
+    examples.add("misrouted", _which(event, first), f"{how}; expected {_FATES[fate]}", event.position)
 
 
 def _which(event: SourceEvent | None, landing: Landing) -> str:
@@ -200,6 +242,7 @@ def _which(event: SourceEvent | None, landing: Landing) -> str:
 
 def _digest(arrival: Arrival) -> str:
     digest = hashlib.sha256(arrival.value)
+    digest.update(b"\0" if arrival.key is None else b"\1" + arrival.key + b"\0")
     for name, value in sorted(arrival.headers.items()):
         digest.update(name.encode() + b"\0" + value + b"\0")
     return digest.hexdigest()

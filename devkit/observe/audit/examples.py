@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import orjson
 
-from devkit.observe.audit.arrivals import Arrival
+from devkit.observe.audit.arrivals import Arrival, Position
 from located_config.count import counted
 
 MOST = 5
@@ -15,19 +15,33 @@ _SERIOUS = ("lost", "out_of_order", "conflicting", "misrouted", "mismatched", "d
 
 class Examples:
     """The first few of each problem. `all` has at most `MOST` of them: one of each problem, the most serious first,
-    then the second of each.
+    then the second of each. `events` has every event with a problem, each problem of it once.
     """
 
     def __init__(self) -> None:
         self._found: dict[str, list[str]] = {}
+        self._events: dict[tuple[str, Position], None] = {}
 
-    def add(self, problem: str, which: str, wrong: str) -> None:
-        """`which` names the event or the record, `wrong` says what is the matter."""
+    def add(self, problem: str, which: str, wrong: str, event: Position | None = None) -> None:
+        """`which` names the event or the record, `wrong` says what is the matter; `event` is None of a record that is
+        no event's.
+        """
+        if event is not None:
+            self.mark(problem, event)
         found = self._found.setdefault(problem, [])
         if len(found) < MOST:
             found.append(f"{problem.replace('_', ' ')}: {which}: {wrong}")
 
+    def mark(self, problem: str, event: Position) -> None:
+        """An event with a problem that needs no words."""
+        self._events[problem, event] = None
+
+    def events(self) -> tuple[tuple[str, Position], ...]:
+        """The problem and the event's source position, the most serious problem first."""
+        return tuple(sorted(self._events, key=lambda found: (_SERIOUS.index(found[0]), found[1])))
+
     def all(self) -> tuple[str, ...]:
+        """Each as one line: the problem, which event or record, what is wrong with it."""
         return tuple(itertools.islice(self._in_turn(), MOST))
 
     def _in_turn(self) -> Iterator[str]:
@@ -39,6 +53,7 @@ class Examples:
         """For more that is known only at the end."""
         copied = Examples()
         copied._found = {problem: list(found) for problem, found in self._found.items()}
+        copied._events = dict(self._events)
         return copied
 
 
@@ -50,6 +65,6 @@ def error_text(arrival: Arrival) -> str:
         event = None
     if not isinstance(event, dict):
         return f"{counted(len(arrival.value), 'byte')} that are no JSON object"
-    said = ": ".join(str(event[key]) for key in ("error_type", "message") if key in event)
-    said = "".join(character if character.isprintable() else "?" for character in said)
-    return (said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…") or "no error_type"
+    text = ": ".join(str(event[key]) for key in ("error_type", "message") if key in event)
+    text = "".join(character if character.isprintable() else "?" for character in text)
+    return (text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…") or "no error_type"

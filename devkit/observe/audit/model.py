@@ -7,11 +7,21 @@ class Audit(BaseModel):
     """Counts of source events, except where it says records.
 
     Each input ends in exactly one of `outputs`, `errors`, `filtered`, `deferred` (committed, and deferred in the
-    deferral topic), `pending` (not yet committed, still in the source) or `lost`. Events that left more than once
-    count once there, and in `duplicated` (records that repeat an earlier one byte for byte) or `conflicting` (records
-    that differ from an earlier one of the same event, or an error for an event that also has an output).
-    `misrouted`: left another way than expected. `mismatched`: left the right way with the wrong content.
-    `unattributed`: records, of the deferral topic too, that name no source event.
+    deferral topic), `pending` (not yet committed, still in the source) or `lost`. Events that were emitted more than
+    once count there once, by their first record, and their other records in `duplicated` (they repeat an earlier one
+    byte for byte) or `conflicting` (output and error event of one event, or other content in the same topic), see
+    `devkit.observe.audit.departure`. Of events that a restart or a retried task had read again, see
+    `devkit.observe.audit.replays`: `excused` of the repeats, and `excused_conflicts` of those between output and error
+    event; of either those `…_by_retry` that restarts do not account for. `duplicated` and `conflicting` have the
+    excused ones in them here; the expectation `audit: {duplicated: 0}` is of those that are not excused.
+    `misrouted`: emitted another way than expected, by the first record. `mismatched`: emitted the right way with the
+    wrong content, under another key, or as output with the id of another event's; `mismatched_outputs` of them are
+    outputs, which no timeout makes. `unattributed`: records, of the deferral topic too, that name no source event.
+    `timed_out`: events with an error event that reports a timeout, which was not their fate; `timed_out_conflicts` of
+    the conflicts that are not excused are with such a one.
+
+    `unaudited`: without a truth nothing says which events the job has to filter and what its outputs must be, and the
+    figures are of records alone.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -30,10 +40,20 @@ class Audit(BaseModel):
     mismatched: int
     unattributed: int
     claim_checks: int
+    mismatched_outputs: int = 0
+    excused: int = 0
+    excused_by_retry: int = 0
+    excused_conflicts: int = 0
+    excused_conflicts_by_retry: int = 0
+    timed_out: int = 0
+    timed_out_conflicts: int = 0
     examples: tuple[str, ...] = ()
+    unaudited: bool = False
 
-    def problems(self, *, restarted: bool) -> dict[str, int]:
-        """What is not clean. Byte-identical repeats are no problem where a restart replayed their batch."""
-        always = ("lost", "conflicting", "out_of_order", "misrouted", "mismatched", "unattributed")
-        names = always if restarted else (*always, "duplicated")
-        return {name: count for name in names if (count := getattr(self, name))}
+    def problems(self) -> dict[str, int]:
+        """What is not clean. Repeats and conflicts are no problem as far as something excuses them."""
+        names = ("lost", "conflicting", "out_of_order", "misrouted", "mismatched", "unattributed", "duplicated")
+        counts = {name: getattr(self, name) for name in names}
+        counts["conflicting"] -= self.excused_conflicts
+        counts["duplicated"] -= self.excused
+        return {name: count for name, count in counts.items() if count}

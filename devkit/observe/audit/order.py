@@ -1,4 +1,4 @@
-"""Whether the events of a page left in the order of the source, by first occurrence in output and error together.
+"""Whether the events of a page were emitted in source order, by first occurrence in output and error together.
 
     place A ≺ place B    same topic and partition: by offset
                          else: A was appended more than a second before B, by the broker's clock
@@ -28,12 +28,13 @@ class Landing:
 
     @classmethod
     def of(cls, arrival: Arrival) -> "Landing":
+        """The record's own place, not the source position that its headers name."""
         return cls(arrival.topic, arrival.partition, arrival.offset, arrival.timestamp_ms)
 
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """An event that left at `landing` although `overtaken_by`, which comes after it, had left already."""
+    """An event that was emitted at `landing` although `overtaken_by`, which comes after it, already was."""
 
     position: Position
     landing: Landing
@@ -41,7 +42,7 @@ class Late:
 
 
 def precedes(one: Landing, other: Landing) -> bool:
-    """Whether `one` certainly left before `other`."""
+    """Whether `one` was certainly emitted before `other`."""
     if (one.topic, one.partition) == (other.topic, other.partition):
         return one.offset < other.offset
     return one.timestamp_ms + _RACE_MS < other.timestamp_ms
@@ -55,7 +56,7 @@ def earlier(one: Landing | None, other: Landing | None) -> Landing | None:
 
 
 def late_events(first: Mapping[Position, Landing]) -> Iterator[Late]:
-    """The late ones among the events of one page, given where each left first; in source order."""
+    """The late ones among the events of one page, given where each was emitted first; in source order."""
     found: list[Late] = []
     # Of all events behind the present one, in each topic and partition: the lowest offset, and the earliest time,
     # which need not be the same record's where producers set the time.

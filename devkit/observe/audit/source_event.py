@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import orjson
 
 from devkit.observe.audit.arrivals import Position
+from devkit.observe.checkpoint import SourcePartition
 from devkit.traffic.manifest import ManifestEntry
 
 
@@ -18,7 +19,25 @@ class SourceEvent:
 
     @property
     def position(self) -> Position:
+        """In the source topic: what the headers of its records and the keys of the deferral topic name."""
         return self.entry.topic, self.entry.partition, self.entry.offset
+
+    @property
+    def partition(self) -> SourcePartition:
+        """Where in the source it lies, offset aside: the place within which order is kept."""
+        return self.entry.topic, self.entry.partition
+
+    @property
+    def event_id(self) -> str | None:
+        """None where the bytes do not say it."""
+        return self.entry.expected.event_id or self._at("meta", "id")
+
+    @property
+    def page(self) -> str | None:
+        """Its title as people write it; None where the bytes do not say it."""
+        expected = self.entry.expected
+        title = expected.page.title if expected.page else self._at("page", "page_title")
+        return title.replace("_", " ") if title else None
 
     @property
     def name(self) -> str:
@@ -26,11 +45,8 @@ class SourceEvent:
 
         Topic, partition and offset are there always: an event that cannot be parsed has nothing else.
         """
-        expected = self.entry.expected
-        title = expected.page.title if expected.page else self._at("page", "page_title")
-        event_id = expected.event_id or self._at("meta", "id")
-        parts = [f"page {title.replace('_', ' ')!r}"] if title else []
-        parts += [f"event {event_id}"] if event_id else []
+        parts = [f"page {self.page!r}"] if self.page else []
+        parts += [f"event {self.event_id}"] if self.event_id else []
         return ", ".join([*parts, f"source {place(self.position)}"])
 
     def _at(self, section: str, key: str) -> str | None:

@@ -1,11 +1,18 @@
 """A person's command line, taken apart, and the directory it is at home in."""
 
+import re
 import shlex
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from devkit.errors import UsageError
+
+_INTERPRETER: Final = re.compile(r"python[\d.]*|sh|bash|dash|zsh")
+_WITH_VALUE: Final = ("-W", "-X", "-o", "+o", "-O")
+_NO_FILE: Final = ("c", "m")
+"""Options behind which no file follows: `-c` has code, `-m` a module."""
 
 
 @dataclass(frozen=True)
@@ -34,4 +41,24 @@ class CommandLine:
                 f"{given_by}: {argv[0]!r} is no program that can be run",
                 hint=f"its path from here, or a name on PATH; for a shell's own words, {given_by} \"sh -c '…'\"",
             )
+        if (script := _script(argv)) is not None and not Path(script).exists():
+            raise UsageError(
+                f"{given_by}: there is no file {script!r} in {Path.cwd()}",
+                hint="its path is relative to the directory in which you type the command",
+            )
         return cls(argv, Path.cwd())
+
+
+def _script(argv: tuple[str, ...]) -> str | None:
+    """The file that a Python or a shell is to run; None for another program, and for code that stands in the line."""
+    if not _INTERPRETER.fullmatch(Path(argv[0]).name):
+        return None
+    words = iter(argv[1:])
+    for word in words:
+        if word in _WITH_VALUE:
+            next(words, None)
+        elif word == "-" or (word.startswith("-") and word[-1] in _NO_FILE):
+            return None
+        elif not word.startswith(("-", "+")):
+            return word
+    return None

@@ -9,16 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from devkit.programs.command.command_environment import START, command_environment
 from devkit.programs.command.command_line import CommandLine
-from devkit.programs.command.environment import START, command_environment
 from devkit.programs.command.view import CommandView
-from devkit.programs.context import ProgramContext
 from devkit.programs.launch import Addition, Launch
 from devkit.programs.like_pipeline import ConfiguredLikePipeline, ProgramLikePipeline
 from devkit.programs.places import Places
 from devkit.programs.program import Program
+from devkit.programs.program_context import ProgramContext
+from devkit.programs.program_state import ProgramState
 from devkit.programs.spark.configuration import configuration, write_config
-from devkit.programs.state import ProgramState
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class ConfiguredCommand(ConfiguredLikePipeline):
         )
 
     def view(self, state: ProgramState, context: ProgramContext) -> CommandView:
+        """Reads the topics past every proxy; `requests` are those of all clients of the mock."""
         mock = context.stack.mock_api
         return CommandView(state, context.stack.kafka.direct, self.topics, requests=lambda: mock.counts().requests)
 
@@ -52,9 +53,11 @@ class CommandProgram(ProgramLikePipeline):
 
     @property
     def command(self) -> str:
+        """Quoted anew for a shell, so not always letter for letter as it was given."""
         return shlex.join(self.line.argv)
 
     def configure(self, places: Places, settings: Mapping[str, Any]) -> ConfiguredCommand:
+        """By the pipeline's model, as that is what the command gets. Raises pydantic's ValidationError."""
         return ConfiguredCommand(line=self.line, config=configuration(places, settings))
 
 
@@ -67,4 +70,5 @@ class CommandKind:
     given_by: str = "run: command"
 
     def program(self, words: str) -> Program:
+        """Raises UsageError when the command or the script that it names does not exist."""
         return CommandProgram(CommandLine.parse(words, self.given_by))

@@ -8,8 +8,8 @@ import orjson
 from pydantic import TypeAdapter
 
 from devkit.programs.places import Places, merge
-from devkit.programs.topics import ProgramTopics
-from pipeline.config import PipelineConfig
+from devkit.programs.program_topics import ProgramTopics
+from pipeline.config.pipeline_config import PipelineConfig
 
 CONFIG_FILE = "pipeline.yaml"
 CONFIG: TypeAdapter[PipelineConfig] = TypeAdapter(PipelineConfig)
@@ -47,7 +47,7 @@ def configuration(places: Places, settings: Mapping[str, Any], job: str | None =
 def topics_of(config: PipelineConfig) -> ProgramTopics:
     """The topics that a configuration names; the deferral topic is used only where `defers`."""
     return ProgramTopics(
-        source=config.source.topic,
+        sources=config.source.all_topics,
         output=config.sink.topic,
         error=config.sink.error_topic,
         deferral=config.deferral.topic,

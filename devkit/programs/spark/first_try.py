@@ -10,7 +10,7 @@ from pathlib import Path
 
 from devkit.errors import StackError
 from devkit.guardian import Guardian
-from devkit.observe.arm import FirstTry
+from devkit.observe.arm_observation import FirstTry
 from devkit.observe.log_end import in_short
 from devkit.observe.logs import LineTail
 from devkit.programs.launch import Launch

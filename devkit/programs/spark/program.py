@@ -2,27 +2,25 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import psutil
 
 from devkit.debug.debugger import PATIENCE
-from devkit.errors import StackError, UsageError
+from devkit.errors import UsageError
 from devkit.extensions import require_here
-from devkit.guardian import Guardian
-from devkit.observe.arm import FirstTry
-from devkit.programs.context import ProgramContext, Say
-from devkit.programs.launch import Launch
+from devkit.jvm import jars
+from devkit.observe.arm_observation import FirstTry
+from devkit.programs.launch import Addition, Launch
 from devkit.programs.like_pipeline import ConfiguredLikePipeline, ProgramLikePipeline
 from devkit.programs.places import Places
 from devkit.programs.program import Program, Role
+from devkit.programs.program_context import ProgramContext, Say
+from devkit.programs.program_state import ProgramState
 from devkit.programs.spark.configuration import configuration
 from devkit.programs.spark.job import job_named
 from devkit.programs.spark.roles import role_of
 from devkit.programs.spark.view import SparkView
-from devkit.programs.state import ProgramState
-from devkit.stack.stack import Stack
 
 # A scenario's incident arm is what the unsafe policies are there for.
 _OPTIONS = ("--allow-unsafe",)
@@ -33,6 +31,7 @@ class ConfiguredSpark(ConfiguredLikePipeline):
     """The pipeline with the configuration of an arm."""
 
     def launch(self, context: ProgramContext) -> Launch:
+        """Writes the configuration. Raises UsageError for a debugger where it runs in a container."""
         # Spark and its Java are slow to import, and a file that is only checked needs neither.
         from devkit.programs.spark.launch import prepare_launch
         from devkit.programs.spark.place import IN_IMAGE, SparkPlace, slots_for
@@ -55,19 +54,22 @@ class ConfiguredSpark(ConfiguredLikePipeline):
             installation=IN_IMAGE if container else None,
         )
         launch = prepare_launch(config, place, context.directory, credentials=store.credentials(), options=_OPTIONS)
-        launch = replace(launch, scratch=context.scratch, container=container)
+        launch = replace(launch, scratch=context.scratch, container=container, first=Addition(("--new", context.start)))
         return debugger.around(launch) if debugger else launch
 
     def try_start(self, context: ProgramContext) -> FirstTry:
+        """Never None. Raises StackError too when it ends without having refused, or does neither in time."""
         from devkit.programs.spark.first_try import try_start
 
         launch = context.with_environment(self.launch(context))
         return try_start(context.guardian, launch, context.logs, require_stack=context.stack.require_running)
 
     def view(self, state: ProgramState, context: ProgramContext) -> SparkView:  # noqa: ARG002 - part of the interface
+        """Of the state alone: its checkpoint and its events show everything."""
         return SparkView(state)
 
     def role_of(self, process: psutil.Process, first: int) -> Role | None:
+        """None also for a process that has ended, and for launchers and Spark's daemon."""
         return role_of(process, first)
 
 
@@ -79,20 +81,19 @@ class SparkProgram(ProgramLikePipeline):
     takes_debugger: bool = True
 
     def configure(self, places: Places, settings: Mapping[str, Any]) -> ConfiguredSpark:
+        """The job that `run:` names wins over one in `settings`. Raises pydantic's ValidationError."""
         return ConfiguredSpark(config=configuration(places, settings, self.job))
 
-    def make_ready(self, guardian: Guardian, stack: Stack, logs: Path, say: Say) -> None:
-        """Makes the class cache where there is none; a run goes on without when that fails."""
-        from devkit.programs.spark.training import is_trained, train
+    def fetch(self) -> None:
+        """The jars that Spark needs beyond its own."""
+        jars.ensure(jars.SPARK)
 
-        if is_trained() or stack.image is not None:  # an image has a Spark of its own
-            return
-        say("first run on this machine: making Spark start faster, a minute")
-        try:
-            train(guardian, stack, logs)
-        except StackError as error:
-            stack.require_running()
-            say(f"that failed, and Spark starts slower: {error}")
+    def after_verdict(self, say: Say) -> None:
+        """Makes the class cache where there is none."""
+        # Spark and its Java are slow to import.
+        from devkit.programs.spark.training import train_after_verdict
+
+        train_after_verdict(say)
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,7 @@ class SparkKind:
     example: str = "pipeline html-enrichment"
 
     def program(self, words: str) -> Program:
+        """`words` is a job's name or empty. Raises UsageError for a job that does not exist."""
         return SparkProgram(job_named(words))
 
 

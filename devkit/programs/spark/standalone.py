@@ -13,7 +13,15 @@ from devkit.stack.parts.running import require_running
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack
 from devkit.stack.topics import recreate_topics
 from devkit.waiting import wait_until
-from pipeline.config import ClaimCheck, Deferral, MediaWiki, PipelineConfig, Sink, Source, ledger_topic_settings
+from pipeline.config.pipeline_config import (
+    ClaimCheck,
+    Deferral,
+    MediaWiki,
+    PipelineConfig,
+    Sink,
+    Source,
+    ledger_topic_settings,
+)
 from pipeline.events import Started
 
 _READY = timedelta(seconds=90)

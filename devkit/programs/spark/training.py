@@ -1,63 +1,97 @@
 """The training run for Spark's class cache: the real pipeline on one message, ended in order.
 
-It happens once on a machine, on the stack of the run that came first, and takes about a minute. A run goes on
-without the cache when the training fails. Its topics are the kit's by name, and gone again afterwards.
+    train_after_verdict   after the first verdict on a machine
+    train_now             because a person asks for it, also where it failed before
+
+It takes about a minute, on a stack of its own, so that a run's is not kept up and nothing of it is left on an external
+one. It never comes before a verdict: a run without the cache takes less time than the training. When it is interrupted,
+it is tried again after the next run; when it failed, that is kept, and it is not.
 """
 
-import contextlib
+import os
 import signal
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
-import psutil
 from kafka import KafkaProducer
 
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
-from devkit.guardian.processes import TREE_VARIABLE, marked
 from devkit.jvm.aot import Training
+from devkit.observe.log_end import in_short
 from devkit.observe.logs import LineTail
+from devkit.programs.program_context import Say
 from devkit.programs.spark.launch import prepare_launch
 from devkit.programs.spark.place import SparkPlace, class_cache
+from devkit.stack.embedded import start_embedded
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack
-from devkit.stack.topics import recreate_topics, remove_topics
+from devkit.stack.topics import recreate_topics
 from devkit.waiting import wait_until
-from pipeline.config import ClaimCheck, Deferral, MediaWiki, PipelineConfig, Sink, Source, ledger_topic_settings
+from pipeline.config.pipeline_config import (
+    ClaimCheck,
+    Deferral,
+    MediaWiki,
+    PipelineConfig,
+    Sink,
+    Source,
+    ledger_topic_settings,
+)
 from pipeline.events import BatchWritten
 
-_DEADLINE = timedelta(minutes=3)
+NO_TRAINING_VARIABLE = "DEVKIT_NO_TRAINING"
+_DEADLINE = timedelta(minutes=5)
+"""Of the batch, and of the cache. Quiet machines of two cores take half a minute for each."""
 _TOPIC = "devkit.training.{}".format
 
 
-def is_trained() -> bool:
-    """Whether this machine has the class cache."""
-    return class_cache().exists
+def train_after_verdict(say: Say) -> None:
+    """Make the class cache where there is none, no training failed, and `$DEVKIT_NO_TRAINING` is not set. Only an
+    interrupt is raised: what fails here must not cost the verdict.
+    """
+    if os.environ.get(NO_TRAINING_VARIABLE) or not class_cache().is_wanted:
+        return
+    say("making Spark start faster takes about a minute; the next run starts faster (Ctrl-C skips this)")
+    try:
+        train_now()
+    except Exception as error:  # noqa: BLE001 - it is told, and kept
+        say(f"that failed and is not tried again, but by `devkit doctor --train`: {in_short(str(error))}")
 
 
-def train(guardian: Guardian, stack: Stack, logs: Path) -> None:
-    """Make the class cache, unless another run is making it now. Raises StackError, after which all is as before."""
-    with class_cache().train() as training:
+def train_now() -> bool:
+    """Make the class cache on a stack of its own, also where that failed before. False when another run is at it now.
+
+    Raises what made it fail, whose words are kept.
+    """
+    cache = class_cache()
+    cache.forget_failure()
+    with cache.train() as training:
         if training is None:
-            return
-        config = training_config(stack)
-        with _topics_of(config):
-            process = _start(guardian, stack, config, logs, training)
-            try:
-                tail = LineTail(process.stdout)
-                wait_until(
-                    lambda: _has_written(process, tail),
-                    what="the training run's batch to be written",
-                    deadline=_DEADLINE,
-                )
-                process.signal(signal.SIGTERM)
-                # The JVM writes the cache when it ends, after the driver has.
-                wait_until(lambda: not _tree(guardian, process), what="the training run to end", deadline=_DEADLINE)
-            finally:
-                process.kill_tree()
-        if not training.is_written:
-            raise StackError("the JVM wrote no class cache", hint=f"its log is {process.stderr}")
-        training.keep()
+            return False
+        try:
+            # Within the training, so that no process writes any more when what is not kept is removed.
+            with Guardian() as guardian:
+                _train(guardian, start_embedded(guardian, cache.logs), cache.logs, training)
+            training.keep()
+        except Exception as error:
+            cache.keep_failure(str(error) or type(error).__name__)
+            raise
+    return True
+
+
+def _train(guardian: Guardian, stack: Stack, logs: Path, training: Training) -> None:
+    process = _start(guardian, stack, training_config(stack), logs, training)
+    tail = LineTail(process.stdout)
+    wait_until(
+        lambda: _has_written(process, tail),
+        what="the training run's batch to be written",
+        deadline=_DEADLINE,
+        hint=f"its log is {process.stderr}",
+    )
+    process.signal(signal.SIGTERM)
+    # The JVM writes the cache when it ends, after the driver has.
+    wait_until(lambda: not process.tree(), what="the training run to end", deadline=_DEADLINE)
+    if not training.is_written:
+        raise StackError("the JVM wrote no class cache", hint=f"its log is {process.stderr}")
 
 
 def training_config(stack: Stack) -> PipelineConfig:
@@ -73,25 +107,17 @@ def training_config(stack: Stack) -> PipelineConfig:
     )
 
 
-@contextlib.contextmanager
-def _topics_of(config: PipelineConfig) -> Iterator[None]:
-    bootstrap, sink = config.source.bootstrap_servers, config.sink
-    topics: dict[str, tuple[int, dict[str, str]]] = {
+def _topics(config: PipelineConfig) -> dict[str, tuple[int, dict[str, str]]]:
+    return {
         config.source.topic: (1, {}),
-        sink.topic: (1, {}),
-        sink.error_topic: (1, {}),
-        config.deferral.topic: (1, ledger_topic_settings(sink.max_request_size)),
+        config.sink.topic: (1, {}),
+        config.sink.error_topic: (1, {}),
+        config.deferral.topic: (1, ledger_topic_settings(config.sink.max_request_size)),
     }
-    recreate_topics(bootstrap, topics)
-    try:
-        yield
-    finally:
-        # Without a broker there is nothing to remove, and the error that is under way says so.
-        with contextlib.suppress(StackError):
-            remove_topics(bootstrap, topics)
 
 
 def _start(guardian: Guardian, stack: Stack, config: PipelineConfig, logs: Path, training: Training) -> ManagedProcess:
+    recreate_topics(config.source.bootstrap_servers, _topics(config))
     producer = KafkaProducer(bootstrap_servers=config.source.bootstrap_servers)
     producer.send(config.source.topic, value=b"one message to train with").get(timeout=30)
     producer.close()
@@ -107,7 +133,3 @@ def _has_written(process: ManagedProcess, tail: LineTail) -> bool:
     if process.exit_code is not None:
         raise StackError(f"the training run ended early: {process.last_words()}")
     return any(isinstance(event, BatchWritten) for event in tail.new_events())
-
-
-def _tree(guardian: Guardian, process: ManagedProcess) -> list[psutil.Process]:
-    return marked(TREE_VARIABLE, f"{guardian.run_id}/{process.request}")

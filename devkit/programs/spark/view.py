@@ -2,9 +2,9 @@
 
 from devkit.observe.checkpoint import Offsets
 from devkit.observe.deferrals import Deferrals
+from devkit.observe.observable import Observable
 from devkit.observe.sample import Sample
-from devkit.observe.sight import Sight
-from devkit.programs.state import ProgramState
+from devkit.programs.program_state import ProgramState
 from devkit.traffic.publish import Publisher
 
 _REFUSED = 2
@@ -23,15 +23,19 @@ class SparkView:
         self._state = state
 
     def shows_life(self) -> bool:
+        """False: only its event `started` shows that its query began."""
         return False
 
     def refused(self, exit_code: int) -> bool:
+        """True for exit code 2, after which a restart cannot help."""
         return exit_code == _REFUSED
 
     def committed(self) -> Offsets:
+        """As of the last sample; the checkpoint is not read again."""
         return self._state.committed
 
-    def unseen(self, deferrals: Deferrals) -> frozenset[Sight]:  # noqa: ARG002 - part of the interface
+    def not_observable(self, deferrals: Deferrals) -> frozenset[Observable]:  # noqa: ARG002 - part of the interface
+        """Always empty: the pipeline shows offsets, batches, failures, deferrals and sources."""
         return frozenset()
 
     def look(self, publisher: Publisher, sample: Sample, *, published_all: bool, last: bool) -> None:

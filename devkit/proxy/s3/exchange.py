@@ -50,7 +50,7 @@ class Exchange:
         self._store: Streams | None = None
 
     async def run(self) -> None:
-        """Until the client leaves, or its connection is over, as when the store ends it or is not there."""
+        """Until the client disconnects, or its connection is over, as when the store ends it or is not there."""
         try:
             while await self._one():
                 pass

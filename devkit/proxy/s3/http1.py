@@ -33,6 +33,7 @@ class Head:
 
     @property
     def content_length(self) -> int | None:
+        """In bytes, None without the header. Raises HttpError when it is not a number."""
         text = self.headers.get("content-length")
         if text is None:
             return None
@@ -42,6 +43,7 @@ class Head:
 
     @property
     def chunked(self) -> bool:
+        """Where it is, `content_length` does not count (RFC 9112, section 6.3)."""
         return "chunked" in self.headers.get("transfer-encoding", "").lower()
 
 
@@ -54,6 +56,7 @@ class RequestHead(Head):
 
     @property
     def expects_continue(self) -> bool:
+        """Whether the client sends the body only after status 100."""
         return self.headers.get("expect", "").lower() == "100-continue"
 
 
@@ -64,6 +67,7 @@ class ResponseHead(Head):
     status: int
 
     def bodiless(self, method: str) -> bool:
+        """Whether no body follows, whatever the headers say; `method` is the request's (RFC 9112, section 6.3)."""
         return method == "HEAD" or self.status < 200 or self.status in _BODILESS
 
     def lasts_to_end(self, method: str) -> bool:

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Callable
 
+from typing_extensions import override
+
 from devkit.proxy.listener import Listener
 from devkit.proxy.model import NewListener, NewToxic
 from devkit.proxy.port import Port
@@ -25,6 +27,7 @@ class S3Listener(Listener):
         self._count = 0
         self._open: set[asyncio.Task[None]] = set()
 
+    @override
     def begin(self, new: NewToxic, context: ToxicContext) -> Callable[[], None]:
         if isinstance(new.do, StoreWatch):
             return self._watch(Watching(new.do, context.proof))
@@ -47,12 +50,15 @@ class S3Listener(Listener):
 
         return end
 
+    @override
     def may_listen(self) -> bool:
         return True
 
+    @override
     def connection_counts(self) -> tuple[int, int]:
         return self._count, len(self._open)
 
+    @override
     async def end_connections(self) -> None:
         for task in self._open:
             task.cancel()

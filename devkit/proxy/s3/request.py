@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Literal
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 Method = Literal["GET", "HEAD", "PUT", "POST", "DELETE"]
 
@@ -24,10 +24,12 @@ class StoreRequest:
 
     @property
     def bucket(self) -> str:
+        """Empty for a request about the store itself, as a listing of its buckets."""
         return self._path[0]
 
     @property
     def key(self) -> str:
+        """Of a listing the prefix that it asks for; empty where it asks for the whole bucket."""
         if key := self._path[1]:
             return key
         return parse_qs(urlsplit(self.target).query).get("prefix", [""])[0]
@@ -46,15 +48,21 @@ class StoreRequest:
 class RequestPattern(BaseModel):
     """Which requests are meant: those that all of it fits."""
 
-    methods: tuple[Method, ...] = ()
-    """Only these; empty: all."""
-    bucket: str | None = None
-    prefix: str = ""
-    """Only keys that begin so."""
-    path: str = "*"
-    """Only paths (`/bucket/key`) like this one, in which `*` stands for anything, slashes too, `?` for a character."""
+    methods: tuple[Method, ...] = Field(
+        default=(), description="HTTP methods of the requests that are meant; an empty list means all."
+    )
+    bucket: str | None = Field(
+        default=None, description="Bucket of the requests that are meant. Default: every bucket."
+    )
+    prefix: str = Field(default="", description="What the keys of the requests that are meant begin with.")
+    path: str = Field(
+        default="*",
+        description="Paths (`/bucket/key`) of the requests that are meant: `*` stands for any characters, "
+        "slashes too, `?` for one.",
+    )
 
     def matches(self, request: StoreRequest) -> bool:
+        """Case counts in all of it; keys and paths are compared unescaped."""
         return (
             (not self.methods or request.method in self.methods)
             and self.bucket in (None, request.bucket)

@@ -12,17 +12,19 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Final, cast
 
+from typing_extensions import override
+
 from devkit.proxy.direction import Direction, Sense
 from devkit.proxy.proof import ProxyProof
 from devkit.proxy.tcp.pipe import Pipe
-from devkit.proxy.toxics.toxic import StreamEffect
+from devkit.proxy.toxics.toxic import Connection, StreamEffect
 
 # On with 0 s: closing sends RST and forgets what is not sent.
 _LINGER_NOT: Final = struct.pack("ii", 1, 0)
 _WRITE_BUFFER_BYTES: Final = 256 << 10
 
 
-class ProxiedConnection:
+class ProxiedConnection(Connection):
     """Begins when a client has connected; `over` is called once, when neither side is there any more."""
 
     def __init__(
@@ -58,12 +60,15 @@ class ProxiedConnection:
         self.server.gone = True
         self._check_over()
 
+    @override
     def close(self) -> int:
         return self._end(End.abort)
 
+    @override
     def reset(self) -> int:
         return self._end(End.reset)
 
+    @override
     def sever(self, sense: Sense, proof: ProxyProof) -> None:
         self._severed = True
         for pipe in (self.to_server, self.to_client):
@@ -130,6 +135,7 @@ class End(asyncio.Protocol):
         self.gone = False
         """It was connected and is no more, or never will be."""
 
+    @override
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport = cast("asyncio.Transport", transport)  # uvloop's is not a subclass
         transport.set_write_buffer_limits(high=_WRITE_BUFFER_BYTES)
@@ -140,20 +146,25 @@ class End(asyncio.Protocol):
         self._made()
         self._back.pump()
 
+    @override
     def data_received(self, data: bytes) -> None:
         self.out.feed(data)
 
+    @override
     def eof_received(self) -> bool:
         self.out.feed(end="fin")
         return not self.out.swallows  # the other direction may go on, unless there is none
 
+    @override
     def pause_writing(self) -> None:
         self._back.sink_full(True)
 
+    @override
     def resume_writing(self) -> None:
         self._back.sink_full(False)
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - how it ended does not matter
+    @override
+    def connection_lost(self, exc: Exception | None) -> None:
         self.gone = True
         self._lost(self, not self.ended_by_us)
 

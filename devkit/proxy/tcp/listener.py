@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
+from typing_extensions import override
+
 from devkit.proxy.direction import Direction, directions_of
 from devkit.proxy.listener import Listener
 from devkit.proxy.model import NewListener, NewToxic
@@ -24,6 +26,7 @@ class TcpListener(Listener):
         self._senses: dict[StreamEffect, tuple[Direction, ...]] = {}
         self._connecting: set[asyncio.Task[None]] = set()
 
+    @override
     def begin(self, new: NewToxic, context: ToxicContext) -> Callable[[], None]:
         assert isinstance(new.do, StreamToxic)
         effect = new.do.effect(context)
@@ -43,12 +46,15 @@ class TcpListener(Listener):
 
         return end
 
+    @override
     def may_listen(self) -> bool:
         return all(effect.listening for effect in self._effects)
 
+    @override
     def connection_counts(self) -> tuple[int, int]:
         return self._count, len(self._connections)
 
+    @override
     async def end_connections(self) -> None:
         for connection in tuple(self._connections.values()):
             connection.close()

@@ -88,6 +88,7 @@ class Pipe:
         self._pace_source()
 
     def sink_full(self, full: bool) -> None:
+        """While `full`, nothing goes on and the source is not read."""
         self._sink_full = full
         self._pace_source()
         if not full:
@@ -102,6 +103,7 @@ class Pipe:
 
     @property
     def swallows(self) -> bool:
+        """For good once `swallow` was called."""
         return self._swallowed_by is not None
 
     def swallow(self, proof: ProxyProof) -> None:

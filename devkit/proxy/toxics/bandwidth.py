@@ -7,6 +7,7 @@ turns, a piece of 50 ms each. What a client sends meanwhile waits in the proxy, 
 from typing import Annotated, ClassVar
 
 from pydantic import Field
+from typing_extensions import override
 
 from devkit.proxy.direction import DIRECTIONS, Direction
 from devkit.proxy.toxics.toxic import Chunk, StreamEffect, StreamToxic, ToxicContext
@@ -21,8 +22,11 @@ class Bandwidth(StreamToxic):
 
     key: ClassVar[str] = "bandwidth"
 
-    rate: Annotated[Size, Field(ge=1), PER_SECOND]
+    rate: Annotated[Size, Field(ge=1), PER_SECOND] = Field(
+        description="Bytes a second that all connections carry together, in each direction."
+    )
 
+    @override
     def effect(self, context: ToxicContext) -> StreamEffect:
         return _Link(self.rate, context)
 

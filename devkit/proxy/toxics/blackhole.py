@@ -8,6 +8,8 @@ firewall's, the handshake of a new connection succeeds.
 import math
 from typing import ClassVar
 
+from typing_extensions import override
+
 from devkit.proxy.toxics.toxic import Chunk, StreamEffect, StreamToxic, ToxicContext
 
 
@@ -16,6 +18,7 @@ class Blackhole(StreamToxic):
 
     key: ClassVar[str] = "blackhole"
 
+    @override
     def effect(self, context: ToxicContext) -> StreamEffect:
         return _Hold(context)
 

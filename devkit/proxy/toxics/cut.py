@@ -7,6 +7,8 @@ its clients leave. When the toxic ends the same port listens again.
 from collections.abc import Collection
 from typing import ClassVar
 
+from typing_extensions import override
+
 from devkit.proxy.toxics.toxic import Connection, StreamEffect, StreamToxic, ToxicContext
 
 
@@ -15,6 +17,7 @@ class Cut(StreamToxic):
 
     key: ClassVar[str] = "cut"
 
+    @override
     def effect(self, context: ToxicContext) -> StreamEffect:
         return _Cut(context)
 

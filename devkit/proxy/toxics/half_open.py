@@ -8,6 +8,8 @@ Connections made later work. When the toxic ends the forgotten ones get RST, as 
 from collections.abc import Collection
 from typing import ClassVar
 
+from typing_extensions import override
+
 from devkit.proxy.toxics.toxic import Connection, StreamEffect, StreamToxic, ToxicContext
 
 
@@ -16,6 +18,7 @@ class HalfOpen(StreamToxic):
 
     key: ClassVar[str] = "half_open"
 
+    @override
     def effect(self, context: ToxicContext) -> StreamEffect:
         return _Forget(context)
 

@@ -7,7 +7,8 @@ direction holds no more than `devkit.proxy.tcp.pipe.MOST_HELD_BYTES`, as a real 
 from datetime import timedelta
 from typing import ClassVar, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
+from typing_extensions import override
 
 from devkit.proxy.direction import Direction
 from devkit.proxy.draws import uniform
@@ -20,8 +21,12 @@ class LatencyToxic(StreamToxic):
 
     key: ClassVar[str] = "latency"
 
-    time: Duration
-    jitter: Duration = timedelta(0)
+    time: Duration = Field(
+        description="Time by which each piece of data arrives later, in each direction that is meant."
+    )
+    jitter: Duration = Field(
+        default=timedelta(0), description="Longest further delay; each piece of data draws one from 0 to this."
+    )
 
     @model_validator(mode="after")
     def _is_late(self) -> Self:
@@ -29,6 +34,7 @@ class LatencyToxic(StreamToxic):
             raise ValueError("delays nothing; give a time or a jitter above 0: {time: 200ms}")
         return self
 
+    @override
     def effect(self, context: ToxicContext) -> StreamEffect:
         return _Delay(self, context)
 

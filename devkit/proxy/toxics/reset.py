@@ -6,6 +6,8 @@ What either side had sent and the other had not read is lost, as when a middlebo
 from collections.abc import Collection
 from typing import ClassVar
 
+from typing_extensions import override
+
 from devkit.proxy.toxics.toxic import Connection, StreamEffect, StreamToxic, ToxicContext
 
 
@@ -14,6 +16,7 @@ class Reset(StreamToxic):
 
     key: ClassVar[str] = "reset"
 
+    @override
     def effect(self, context: ToxicContext) -> StreamEffect:
         return _Reset(context)
 

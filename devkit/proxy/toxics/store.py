@@ -10,6 +10,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from pydantic import Field
+
 from devkit.proxy.draws import uniform
 from devkit.proxy.proof import ProxyProof
 from devkit.proxy.s3.request import RequestPattern, StoreRequest
@@ -54,6 +56,7 @@ class Plan:
     truncation: Truncation | None = None
 
     def having(self, action: "Answer | Slowness | Truncation") -> "Plan":
+        """In place of an action of the same kind, beside those of other kinds."""
         match action:
             case Answer():
                 return replace(self, answer=action)
@@ -68,7 +71,7 @@ class StoreToxic(RequestPattern, Toxic):
 
     layer: ClassVar[Layer] = "s3"
 
-    share: Share = 1.0
+    share: Share = Field(default=1.0, description="Share of the matching requests that it acts on.")
 
     @abstractmethod
     def action(self, proof: ProxyProof, ended: asyncio.Event) -> Answer | Slowness | Truncation:
@@ -85,6 +88,7 @@ class StoreEffect:
         self._action = toxic.action(context.proof, self._ended)
 
     def apply(self, plan: Plan, request: StoreRequest) -> Plan:
+        """A matching request counts as an attempt also when it is not drawn; its plan is unchanged then."""
         return plan.having(self._action) if self._concerns(request) else plan
 
     def end(self) -> None:

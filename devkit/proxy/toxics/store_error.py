@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import ClassVar, Final, Literal
 
+from pydantic import Field
+from typing_extensions import override
+
 from devkit.proxy.proof import ProxyProof
 from devkit.proxy.toxics.store import Answer, StoreToxic
 
@@ -26,8 +29,9 @@ class StoreError(StoreToxic):
 
     key: ClassVar[str] = "store_error"
 
-    status: Literal[403, 500, 503] = 503
+    status: Literal[403, 500, 503] = Field(default=503, description="HTTP status of the answer.")
 
-    def action(self, proof: ProxyProof, ended: asyncio.Event) -> Answer:  # noqa: ARG002 - it holds nothing
+    @override
+    def action(self, proof: ProxyProof, ended: asyncio.Event) -> Answer:
         code, message = _ERRORS[self.status]
         return Answer(self.status, code, message, proof)

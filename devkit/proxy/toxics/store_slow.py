@@ -8,7 +8,8 @@ import asyncio
 from datetime import timedelta
 from typing import ClassVar, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
+from typing_extensions import override
 
 from devkit.proxy.proof import ProxyProof
 from devkit.proxy.s3.request import Method
@@ -21,9 +22,11 @@ class StoreSlow(StoreToxic):
 
     key: ClassVar[str] = "store_slow"
 
-    methods: tuple[Method, ...] = ("PUT",)
-    before: Duration = timedelta(0)
-    through: Duration = timedelta(0)
+    methods: tuple[Method, ...] = Field(
+        default=("PUT",), description="HTTP methods of the requests that are meant; an empty list means all."
+    )
+    before: Duration = Field(default=timedelta(0), description="Time that a request waits before it reaches the store.")
+    through: Duration = Field(default=timedelta(0), description="Time over which the body of a request is spread.")
 
     @model_validator(mode="after")
     def _is_slow(self) -> Self:
@@ -31,5 +34,6 @@ class StoreSlow(StoreToxic):
             raise ValueError("give before or through: {before: 5s}")
         return self
 
+    @override
     def action(self, proof: ProxyProof, ended: asyncio.Event) -> Slowness:
         return Slowness(self.before.total_seconds(), self.through.total_seconds(), ended, proof)

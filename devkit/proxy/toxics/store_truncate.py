@@ -8,6 +8,7 @@ import asyncio
 from typing import Annotated, ClassVar
 
 from pydantic import Field
+from typing_extensions import override
 
 from devkit.proxy.proof import ProxyProof
 from devkit.proxy.s3.request import Method
@@ -20,8 +21,13 @@ class StoreTruncate(StoreToxic):
 
     key: ClassVar[str] = "store_truncate"
 
-    methods: tuple[Method, ...] = ("GET",)
-    after: Annotated[Share, Field(lt=1)] = 0.5
+    methods: tuple[Method, ...] = Field(
+        default=("GET",), description="HTTP methods of the requests that are meant; an empty list means all."
+    )
+    after: Annotated[Share, Field(lt=1)] = Field(
+        default=0.5, description="Share of the body that is sent before the connection ends."
+    )
 
-    def action(self, proof: ProxyProof, ended: asyncio.Event) -> Truncation:  # noqa: ARG002 - it holds nothing
+    @override
+    def action(self, proof: ProxyProof, ended: asyncio.Event) -> Truncation:
         return Truncation(self.after, proof)

@@ -1,10 +1,10 @@
 """Store watch: spoils nothing. It counts the requests that it is for, and holds each until it is taken away.
 
-So the holder of a watch can act at exactly that point: the request goes on when the watch ends, or after `hold`.
+So the holder of a watch can act at exactly that point: the request goes on when the watch ends, or after `hold`, and
+then it counts as missed.
 """
 
 import asyncio
-import contextlib
 from datetime import timedelta
 from typing import ClassVar
 
@@ -20,7 +20,7 @@ class StoreWatch(RequestPattern, Toxic):
     key: ClassVar[str] = "store_watch"
     layer: ClassVar[Layer] = "s3"
 
-    hold: Duration = timedelta(seconds=10)
+    hold: Duration = timedelta(seconds=60)
 
 
 class Watching:
@@ -34,8 +34,10 @@ class Watching:
         """Returns when the request may go on."""
         if self._watch.matches(request) and not self._ended.is_set():
             self._proof.answered(request.connection)
-            with contextlib.suppress(TimeoutError):
+            try:
                 await asyncio.wait_for(self._ended.wait(), self._watch.hold.total_seconds())
+            except TimeoutError:
+                self._proof.missed()
 
     def end(self) -> None:
         """What waits goes on."""

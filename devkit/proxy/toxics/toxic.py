@@ -45,6 +45,7 @@ class Chunk:
     end: Literal["fin", "rst"] | None = None
 
     def split(self, at: int) -> tuple["Chunk", "Chunk"]:
+        """The first `at` bytes, and the rest; `arrived` is that of the whole for both."""
         return replace(self, data=self.data[:at]), replace(self, data=self.data[at:])
 
 
@@ -112,4 +113,5 @@ class StreamToxic(Toxic):
     layer: ClassVar[Layer] = "tcp"
 
     @abstractmethod
-    def effect(self, context: ToxicContext) -> StreamEffect: ...
+    def effect(self, context: ToxicContext) -> StreamEffect:
+        """A new one for each use of the toxic: it has state, and its own proof."""

@@ -7,12 +7,14 @@ from typing import Protocol
 
 
 class Scale(Protocol):
-    """`at` is 0 at the low end of the axis and 1 at its high end; values beyond are cut off there."""
+    """An axis of a plot."""
 
     @property
-    def ticks(self) -> tuple[float, ...]: ...
+    def ticks(self) -> tuple[float, ...]:
+        """Values, rising, and not yet places on the axis: `at` gives those."""
 
-    def at(self, value: float) -> float: ...
+    def at(self, value: float) -> float:
+        """0 at the low end of the axis and 1 at its high end; values beyond are cut off there."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class Linear:
     ticks: tuple[float, ...]
 
     def at(self, value: float) -> float:
+        """In proportion to `high`: 0 below zero, 1 above `high`."""
         return min(1.0, max(0.0, value / self.high))
 
 
@@ -35,6 +38,7 @@ class Logarithmic:
     ticks: tuple[float, ...]
 
     def at(self, value: float) -> float:
+        """In proportion to the logarithm: 0 up to `low`, zero and below included, 1 above `high`."""
         if value <= self.low:
             return 0.0
         return min(1.0, math.log(value / self.low) / math.log(self.high / self.low))

@@ -16,7 +16,7 @@ class Excerpt:
     """`file` is relative to the run's directory; `lines` are its last, without the frames of stack traces."""
 
     title: str
-    said: str
+    reason: str
     file: str
     lines: tuple[str, ...]
 

@@ -6,19 +6,20 @@ policy also forbids any script or style but the two whose hashes it names, and a
 
 import base64
 import hashlib
-import json
 import re
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from devkit.observe.about import setting_text
+from devkit.observe.arm_role import TWO_ARMS
 from devkit.report.explanation import examples
 from devkit.report.page.excerpts import excerpts
-from devkit.report.page.figures import duration, number
+from devkit.report.page.numbers import duration, number
 from devkit.report.page.panels import PANELS
 from devkit.report.page.plot import HEIGHT, WIDE, panel_plots
-from devkit.report.page.proof import proof
+from devkit.report.page.shown_proof import proof
 from devkit.report.page.story import paragraph, verdict
 from devkit.report.page.strip import strips
 from devkit.report.page.tables import delivery, measured, programs
@@ -58,6 +59,7 @@ def render_page(run: RunRecord) -> str:
             measured=measured(run),
             delivery=delivery(run),
             programs=programs(run),
+            every="both" if len(run.about.roles) == len(TWO_ARMS) else "all",
             proof=proof(run.result) if run.result else None,
             excerpts={name: excerpts(run.directory, arm) for name, arm in run.arms.items()},
             reference_link=source_link(run.about.reference),
@@ -98,8 +100,7 @@ def _breakable(text: str) -> Markup:
 
 
 def _setting(value: object) -> str:
-    """A configuration's value as its file would have it."""
-    return _cut(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    return _cut(setting_text(value))
 
 
 def _hash(text: str) -> str:

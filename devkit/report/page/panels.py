@@ -9,7 +9,7 @@ from typing import Literal
 
 from devkit.observe.sample import ProgramUse, Sample
 from devkit.report.arm_record import ArmRecord
-from devkit.report.page.figures import Unit
+from devkit.report.page.numbers import Unit
 from devkit.report.page.series import WINDOW_S, Points, rate, share
 
 MIB = 1024 * 1024
@@ -147,7 +147,7 @@ PANELS: tuple[Panel, ...] = (
         "End-to-end latency",
         "seconds",
         _end_to_end,
-        "From source to output or error, by the second of publishing; no line where too few had left. Logarithmic.",
+        "From source to output or error, by the second of publishing; no line where too few were emitted. Logarithmic.",
         logarithmic=True,
     ),
     Panel(

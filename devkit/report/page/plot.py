@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from devkit.report.arm_record import ArmRecord, Span
 from devkit.report.page.axis import Scale, linear, logarithmic, time_ticks
-from devkit.report.page.figures import Unit, figure, moment, number, tick
+from devkit.report.page.numbers import Unit, figure, moment, number, tick
 from devkit.report.page.panels import Line, Panel
 from devkit.report.page.series import Points, known, thinned
 from devkit.report.page.spans import joined
@@ -207,7 +207,7 @@ def _bars(arm: ArmRecord, lines: Sequence[Line], scale: Scale, duration_s: float
 
 
 def _shades(arm: ArmRecord, duration_s: float) -> tuple[tuple[Shade, ...], tuple[float, ...]]:
-    """Restarts, and faults unless nearly all requests met them: what is everywhere marks nothing."""
+    """Restarts, and faults unless they matched nearly all requests: what is everywhere marks nothing."""
     shades = []
     busy_s = sum(span.end_s - span.begin_s for span in arm.requesting)
     for name, spans in arm.faults.items():
@@ -254,7 +254,7 @@ def _caption(panel: Panel, arm: ArmRecord, lines: Sequence[Line]) -> str:
         last = arm.samples[-1]
         lag = max(sample.source_end - sample.committed for sample in arm.samples)
         return f"{number(last.committed)} of {number(last.source_end)} committed at the end; lag up to {number(lag)}"
-    said = []
+    parts = []
     for line in lines:
         if line.style == "context":
             continue
@@ -264,12 +264,12 @@ def _caption(panel: Panel, arm: ArmRecord, lines: Sequence[Line]) -> str:
         ending = figure(points[-1][1], panel.unit)
         highest = figure(high, panel.unit)
         if all(figure(value, panel.unit) == ending for _, value in points):
-            said.append(f"{name}{ending} throughout")
+            parts.append(f"{name}{ending} throughout")
         elif highest == ending:
-            said.append(f"{name}up to {highest} at the end")
+            parts.append(f"{name}up to {highest} at the end")
         else:
-            said.append(f"{name}up to {highest} at {moment(-at_s)} s, {ending} at the end")
-    return "; ".join(said)
+            parts.append(f"{name}up to {highest} at {moment(-at_s)} s, {ending} at the end")
+    return "; ".join(parts)
 
 
 def _summary(panel: Panel, arm: ArmRecord, lines: Sequence[Line]) -> str:
@@ -278,38 +278,38 @@ def _summary(panel: Panel, arm: ArmRecord, lines: Sequence[Line]) -> str:
         return "nothing was measured"
     if panel.bars:
         return _batches_summary(arm)
-    said = []
+    parts = []
     for line in lines:
         points = known(line.points)
         low, high = min(value for _, value in points), max(value for _, value in points)
         last = figure(points[-1][1], panel.unit)
         if low == high:
-            said.append(f"{line.label} {last} throughout")
+            parts.append(f"{line.label} {last} throughout")
         else:
             highest_at = next(time_s for time_s, value in points if value == high)
-            said.append(
+            parts.append(
                 f"{line.label} {figure(low, panel.unit)} to {figure(high, panel.unit)}"
                 f" (at {moment(highest_at)} s), last {last}"
             )
     if panel.filled and arm.shows_offsets:
         lags = [sample.source_end - sample.committed for sample in arm.samples]
-        said.append(f"lag up to {number(max(lags))}, last {number(lags[-1])}")
-    return "; ".join(said)
+        parts.append(f"lag up to {number(max(lags))}, last {number(lags[-1])}")
+    return "; ".join(parts)
 
 
 def _batches_summary(arm: ArmRecord) -> str:
     written = [batch.end_s - batch.begin_s for batch in arm.batches if batch.written]
     open_ones = len(arm.batches) - len(written)
-    said = ["none was written"]
+    parts = ["none was written"]
     if written:
         shortest, longest = figure(min(written), "seconds"), figure(max(written), "seconds")
-        said = [f"{len(written)} written in {shortest if shortest == longest else f'{shortest} to {longest}'}"]
+        parts = [f"{len(written)} written in {shortest if shortest == longest else f'{shortest} to {longest}'}"]
     if open_ones:
-        said.append(f"{open_ones} never written")
+        parts.append(f"{open_ones} never written")
     replays = sum(batch.replay for batch in arm.batches)
     if replays:
-        said.append(f"{replays} of them replays")
-    return ", ".join(said)
+        parts.append(f"{replays} of them replays")
+    return ", ".join(parts)
 
 
 def _short(value: float | None) -> float | None:

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from devkit.observe.arm import Evidence, TimelineEvidence
+from devkit.observe.arm_observation import Evidence, TimelineEvidence
+from devkit.observe.arm_role import ArmName, Roles, in_role
 from devkit.observe.audit.model import Audit
 from devkit.observe.figures import Figures
 from devkit.report.arm_record import ArmRecord
-from devkit.report.explanation import AUDIT, DIFFERENCE, ExplanationPart, explanation, headline
-from devkit.report.page.figures import figure, number
+from devkit.report.explanation import AUDIT, DIFFERENCE, ExplanationPart, explanation, headline, what_next
+from devkit.report.page.numbers import figure, number
 from devkit.report.page.tables import result_of
 from devkit.report.result import ArmResult, Outcome, Result
 from devkit.report.run_record import RunRecord
@@ -53,8 +54,8 @@ _MARKS: dict[Mood, str] = {"good": "✓", "bad": "✗", "unknown": "?"}
 @dataclass(frozen=True)
 class VerdictStory:
     """`mark` and `headline` say by themselves what `mood` says by colour. `parts` explain a run that did not pass, in
-    the order of every report; `next_step` says what was missing for a verdict and what to do, `reasons` why there is
-    no result.
+    the order of every report; `missing` says what there was too little of for a verdict and `next_step` what to do
+    about it; `reasons` say why there is no result.
     """
 
     mood: Mood
@@ -64,6 +65,7 @@ class VerdictStory:
     exit_code: int | None
     reasons: tuple[str, ...]
     parts: tuple[ExplanationPart, ...] = ()
+    missing: str = ""
     next_step: str = ""
 
 
@@ -82,6 +84,7 @@ def verdict(run: RunRecord) -> VerdictStory:
             (),
             _parts(run.result),
             headline(run.result).removeprefix(run.result.outcome).removeprefix(": "),
+            what_next(run.result),
         )
     if run.broke_off is not None:
         reasons = (run.broke_off,)
@@ -101,43 +104,52 @@ def paragraph(run: RunRecord) -> str:
     """What happened in each arm that was played, and how the faults showed."""
     results = {name: result_of(run, name) for name in run.arms}
     upstream = any(_is_noteworthy(result.figures) for result in results.values() if result)
-    said = []
+    parts = []
     for name, arm in run.arms.items():
         result = results[name]
-        said.append(_arm_sentence(name, arm, result))
+        parts.append(f"{_with_what(name, run.about.roles)} {_arm_sentence(arm, result)}")
         if result and upstream:
-            said.append(_upstream_sentence(result.figures))
+            parts.append(_upstream_sentence(result.figures))
     if run.result and any(run.result.fault_evidence.values()):
-        said.append(_fault_sentence(run.result))
-    return " ".join(said)
+        parts.append(_fault_sentence(run.result))
+    return " ".join(parts)
 
 
-def _arm_sentence(name: str, arm: ArmRecord, result: ArmResult | None) -> str:
+def _with_what(arm: ArmName, roles: Roles) -> str:
+    """Where several arms have its role, the arm's name says more."""
+    if len(in_role(roles, roles[arm])) > 1:
+        return f"In the arm {arm}"
+    return "With the incident's configuration" if roles[arm] == "incident" else "With the fix"
+
+
+def _arm_sentence(arm: ArmRecord, result: ArmResult | None) -> str:
     restarts = max(0, len(arm.processes) - 1)
-    said = ["With the incident's configuration" if name == "incident" else "With the fix"]
-    said.append(f" the pipeline was restarted {times(restarts)}" if restarts else " the pipeline was never restarted")
+    parts = [f"the pipeline was restarted {times(restarts)}" if restarts else "the pipeline was never restarted"]
+    if result and result.gave_up:
+        parts.append(" and then given up by its supervisor")
     if result and result.replayed_offsets:
-        said.append(f" and read {counted(result.replayed_offsets, 'offset')} again")
+        parts.append(f" and read {counted(result.replayed_offsets, 'offset')} again")
     if arm.samples and arm.shows_offsets:
         last = arm.samples[-1]
-        said.append(f"; it had committed {number(last.committed)} of {number(last.source_end)} events")
-    said.append(f" when the arm ended after {number(arm.duration_s)} s")
-    said.append(f" ({arm.ended_by})" if arm.ended_by else ", cut short")
+        parts.append(f"; it had committed {number(last.committed)} of {number(last.source_end)} events")
+    parts.append(f" when the arm ended after {number(arm.duration_s)} s")
+    parts.append(f" ({arm.ended_by})" if arm.ended_by else ", cut short")
     if result:
-        said.append(f", and {_fates(result.audit)}")
-    return "".join([*said, "."])
+        parts.append(f", and {_fates(result.audit)}")
+    return "".join([*parts, "."])
 
 
 def _fates(audit: Audit) -> str:
     fates = {
-        "left as output": audit.outputs,
+        "ended as output": audit.outputs,
         "as error events": audit.errors,
         "were filtered": audit.filtered,
         "were still deferred": audit.deferred,
         "were lost": audit.lost,
     }
-    always = ("left as output", "as error events")
-    return ", ".join(f"{number(count)} {fate}" for fate, count in fates.items() if count or fate in always)
+    always = ("ended as output", "as error events")
+    text = ", ".join(f"{number(count)} {fate}" for fate, count in fates.items() if count or fate in always)
+    return f"{text} (not audited: its job has no truth)" if audit.unaudited else text
 
 
 def _is_noteworthy(figures: Figures) -> bool:
@@ -145,13 +157,13 @@ def _is_noteworthy(figures: Figures) -> bool:
 
 
 def _upstream_sentence(figures: Figures) -> str:
-    said = f"It made {counted(figures.requests, 'request')} for {counted(figures.fetches, 'fetch', 'fetches')}"
+    text = f"It made {counted(figures.requests, 'request')} for {counted(figures.fetches, 'fetch', 'fetches')}"
     if figures.abandoned_share is not None:
-        said += (
+        text += (
             f", and {figure(figures.abandoned_share, 'percent')} of the upstream's parses ended after their client had "
             "disconnected"
         )
-    return f"{said}."
+    return f"{text}."
 
 
 def _fault_sentence(result: Result) -> str:
@@ -175,6 +187,6 @@ def _rule_sentence(result: Result) -> Iterator[str]:
                 counts.setdefault(item.fault, {})[arm] = item.requests
     if not counts:
         return
-    said = [f"{fault!r} {' and '.join(number(of.get(arm, 0)) for arm in arms)}" for fault, of in counts.items()]
+    parts = [f"{fault!r} {' and '.join(number(of.get(arm, 0)) for arm in arms)}" for fault, of in counts.items()]
     where = f" in the {' and the '.join(arms)} arm" if len(arms) > 1 else ""
-    yield f"Requests that the faults matched{where}: {', '.join(said)}."
+    yield f"Requests that the faults matched{where}: {', '.join(parts)}."

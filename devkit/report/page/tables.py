@@ -7,7 +7,7 @@ from devkit.container.kill import ContainerFigures
 from devkit.observe.audit.model import Audit
 from devkit.observe.figures import Answers, Figures, FlatCommit, LatencyFigures
 from devkit.report.arm_record import ArmRecord
-from devkit.report.page.figures import duration, figure, number
+from devkit.report.page.numbers import duration, figure, number
 from devkit.report.page.panels import MIB
 from devkit.report.result import ArmResult
 from devkit.report.run_record import RunRecord
@@ -22,9 +22,11 @@ class Row:
 
 
 _ABSENT = "—"
-_UNSEEN = "not observable"
+_NOT_OBSERVABLE = "not observable"
 _NOTHING = {_ABSENT, "0"}
 _ALWAYS = ("inputs", "outputs", "errors", "lost")
+_BY_COMMITS = ("lost", "pending", "filtered", "deferred")
+_WITHOUT_SOURCES = ("inputs", "unattributed")
 _AUDIT = {
     "inputs": "events published",
     "outputs": "ended as output",
@@ -34,10 +36,14 @@ _AUDIT = {
     "pending": "still in the source, not committed",
     "lost": "lost",
     "duplicated": "records that repeat an earlier one byte for byte",
+    "excused": "of these, of events that a restart or a retried task had read again",
+    "excused_by_retry": "of those, by retried tasks alone",
     "conflicting": "records that contradict an earlier one",
+    "excused_conflicts": "of these, output and error of an event that a restart or a retried task had read again",
+    "excused_conflicts_by_retry": "of those, by retried tasks alone",
     "out_of_order": "out of order for their page",
-    "misrouted": "left another way than expected",
-    "mismatched": "left with the wrong content",
+    "misrouted": "emitted another way than expected",
+    "mismatched": "emitted with the wrong content",
     "unattributed": "records of no known event",
     "claim_checks": "claim checks whose payload is there",
 }
@@ -55,6 +61,7 @@ def measured(run: RunRecord) -> tuple[Row, ...]:
         Row("highest lag, events", tuple(_peak_lag(arm) for arm in records)),
     ]
     found = [
+        _of(results, "given up by its supervisor", lambda arm: "yes" if arm.gave_up else _ABSENT),
         _of(results, "batch repeated most, times", lambda arm: number(arm.replays)),
         _of(results, "source offsets read again", lambda arm: number(arm.replayed_offsets)),
         *(_of_figures(results, name, value) for name, value in _FIGURES.items()),
@@ -74,18 +81,27 @@ def delivery(run: RunRecord) -> tuple[Row, ...]:
     """The audit of each arm; figures that are zero in all of them are left out, unless they matter most."""
     if not run.result:
         return ()
-    results = [result_of(run, arm) for arm in run.arms]
-    audits: list[Audit | None] = [result.audit if result else None for result in results]
+    results = {arm: result_of(run, arm) for arm in run.arms}
+    audits = {arm: result.audit if result else None for arm, result in results.items()}
     return tuple(
-        Row(text, tuple(_ABSENT if audit is None else number(getattr(audit, name)) for audit in audits))
+        Row(text, tuple(_fate(name, audit, run.arms[arm]) for arm, audit in audits.items()))
         for name, text in _AUDIT.items()
-        if name in _ALWAYS or any(audit and getattr(audit, name) for audit in audits)
+        if name in _ALWAYS or any(audit and getattr(audit, name) for audit in audits.values())
     )
+
+
+def _fate(name: str, audit: Audit | None, arm: ArmRecord) -> str:
+    """An event that was not emitted has its fate by what is committed; one that was, by the record that names it."""
+    if audit is None:
+        return _ABSENT
+    by_commits = name in _BY_COMMITS and audit.pending and not arm.shows_offsets
+    by_sources = name not in _WITHOUT_SOURCES and "sources" in arm.not_observable
+    return _NOT_OBSERVABLE if by_commits or by_sources else number(getattr(audit, name))
 
 
 def result_of(run: RunRecord, arm: str) -> ArmResult | None:
     """None where the arm has not come to a result."""
-    return run.result.arms.get("incident" if arm == "incident" else "fixed") if run.result else None
+    return run.result.arms.get(arm) if run.result else None
 
 
 def _of(results: Sequence[ArmResult | None], name: str, value: Callable[[ArmResult], str]) -> Row:
@@ -100,13 +116,13 @@ def _committed(arm: ArmRecord) -> str:
     if not arm.samples:
         return _ABSENT
     if not arm.shows_offsets:
-        return _UNSEEN
+        return _NOT_OBSERVABLE
     return f"{number(arm.samples[-1].committed)} of {number(arm.samples[-1].source_end)}"
 
 
 def _peak_lag(arm: ArmRecord) -> str:
     if not arm.shows_offsets:
-        return _UNSEEN
+        return _NOT_OBSERVABLE
     return number(max(sample.source_end - sample.committed for sample in arm.samples)) if arm.samples else _ABSENT
 
 
@@ -134,10 +150,10 @@ def _latency(latency: LatencyFigures | None) -> str:
     if latency is None:
         return _ABSENT
     percentiles = {"p50": latency.p50_s, "p95": latency.p95_s, "p99": latency.p99_s}
-    said = [f"{name} {duration(at_s)}" for name, at_s in percentiles.items() if at_s is not None]
+    parts = [f"{name} {duration(at_s)}" for name, at_s in percentiles.items() if at_s is not None]
     if latency.waiting:
-        said.append(f"{number(latency.waiting)} had not left")
-    return ", ".join(said) or _ABSENT
+        parts.append(f"{number(latency.waiting)} were not emitted")
+    return ", ".join(parts) or _ABSENT
 
 
 def _contained(container: ContainerFigures | None) -> str:

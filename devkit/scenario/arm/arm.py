@@ -7,30 +7,32 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from devkit.debug.pause import Phase
+from devkit.debug.pause_point import Phase
+from devkit.observe.arm_role import ArmName
 from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.deferrals import Deferrals, DeferralTopic, NoDeferrals
 from devkit.observe.metrics import Scraper
-from devkit.observe.program import ONLY
+from devkit.observe.program_observation import ONLY
 from devkit.observe.sampler import SampledTopics, Sampler
+from devkit.observe.truths.truth import JobTruth
 from devkit.observe.usage import TreeUsage
-from devkit.programs.context import ProgramContext
 from devkit.programs.places import Places
-from devkit.programs.run import Policy, ProgramRun
+from devkit.programs.program_context import ProgramContext
+from devkit.programs.program_run import Policy, ProgramRun
+from devkit.programs.program_truth import truth_of
+from devkit.scenario.arm.arm_faults import ArmFaults
+from devkit.scenario.arm.arm_state import ArmState
 from devkit.scenario.arm.clock import ArmClock
-from devkit.scenario.arm.context import RunContext
-from devkit.scenario.arm.faults import ArmFaults
 from devkit.scenario.arm.hooks import ArmHook, ArmInPlay
 from devkit.scenario.arm.log import ArmLog
 from devkit.scenario.arm.program_events import ProgramEvents
-from devkit.scenario.arm.state import ArmState
-from devkit.scenario.arm_name import ArmName
+from devkit.scenario.arm.run_context import RunContext
 from devkit.scenario.configure import configured, environment_of, tried_first
 from devkit.scenario.model import Scenario
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS
 from devkit.stack.topics import TopicEnds
-from devkit.traffic.publish import Publisher
+from devkit.traffic.publish import Publisher, stated
 
 
 class Arm:
@@ -41,7 +43,7 @@ class Arm:
     """
 
     def __init__(self, context: RunContext, scenario: Scenario, name: ArmName, traffic: ScenarioTraffic) -> None:
-        self.context, self.scenario, self.name, self.traffic = context, scenario, name, traffic
+        self.context, self.scenario, self.name, self.traffic = context, scenario.for_arm(name), name, traffic
         self.directory = context.directory / name
         self.directory.mkdir(parents=True)
         self.clock, self.state, self.scraper = ArmClock(), ArmState(), Scraper()
@@ -61,7 +63,8 @@ class Arm:
         self.main = self.programs[0]
         self.topics = self.main.configured.topics
         self.tried_first = tried_first(scenario, name, places, context.programs[self.main.name])
-        self.checkpoint = Checkpoint(self.client, CHECKPOINTS, prefix, self.topics.source)
+        self._checkpoint_prefix = prefix
+        self.checkpoint = self.checkpoint_of(self.main)
         self.events = {
             run.name: ProgramEvents(
                 run, self.log.of(run.name), self.checkpoint if run is self.main else None, self.clock.now_s
@@ -70,7 +73,7 @@ class Arm:
         }
         in_play = ArmInPlay(name, self.clock, self.programs, self.state, self.log)
         self.faults = ArmFaults(
-            [item for item in scenario.timeline if name in item.arms],
+            scenario.timeline_of(name),
             in_play,
             stack,
             context.guardian.run_id,
@@ -95,6 +98,11 @@ class Arm:
         """To the topics that are looked at from now on. Raises StackError."""
         _ = self.publisher, self.sampler
 
+    def checkpoint_of(self, run: ProgramRun) -> Checkpoint:
+        """Where that program keeps one, if it keeps any."""
+        prefix = self._checkpoint_prefix if run is self.main else f"{self._checkpoint_prefix}-{run.name}"
+        return Checkpoint(self.client, CHECKPOINTS, prefix, run.configured.topics.sources)
+
     def _run_of(self, program: str, places: Places) -> ProgramRun:
         """The main program has the arm's checkpoint and directory, each other one its own below it."""
         context, is_main = self.context, program == next(iter(self.context.programs))
@@ -102,6 +110,7 @@ class Arm:
         directory.mkdir(exist_ok=True)
         own = places if is_main else replace(places, checkpoint=f"{places.checkpoint}-{program}")
         spec, container = self.scenario.programs.get(program), self.scenario.container
+        supervisor = self.scenario.supervisor_of(self.name)
         return ProgramRun(
             program,
             configured(self.scenario, self.name, own, program, context.programs[program]),
@@ -117,20 +126,33 @@ class Arm:
                 scratch=context.guardian.directory / self.name / (program or ONLY) if container else None,
                 limits=container,
                 environment=environment_of(self.scenario, self.name, program),
+                start=self.scenario.arms[self.name].start,
             ),
-            Policy(self.scenario.restart_delay, spec.restart, spec.needs, container)
-            if spec
-            else Policy(self.scenario.restart_delay, container=container),
+            Policy(
+                supervisor,
+                spec.restart if spec else "always",
+                spec.needs if spec else (),
+                container,
+                may_refuse=is_main and self.scenario.may_refuse(self.name),
+            ),
         )
 
     # What is connected to when it is first asked for.
 
     @functools.cached_property
     def publisher(self) -> Publisher:
-        return self.traffic.publisher(self.bootstrap, self.topics.source, self.publishing_ends)
+        """Not started, and not connected before it is; `publishing_ends` stops it."""
+        fate = self.truth.expected if self.truth else stated
+        return self.traffic.publisher(self.bootstrap, self.topics.source, self.publishing_ends, fate)
+
+    @functools.cached_property
+    def truth(self) -> JobTruth | None:
+        """Of the main program's job, from the mock as it is told."""
+        return truth_of(self.main.configured, self.context.stack.mock_api)
 
     @functools.cached_property
     def deferrals(self) -> Deferrals:
+        """Reads nothing where the main program's configuration defers nothing. Raises StackError."""
         topics = self.topics
         found = DeferralTopic(self.bootstrap, topics.deferral) if topics.defers else NoDeferrals()
         self.closing.callback(found.close)
@@ -138,21 +160,22 @@ class Arm:
 
     @functools.cached_property
     def sampler(self) -> Sampler:
+        """Of the main program's topics and checkpoint; of the others it samples processes alone. Raises StackError."""
         ends, topics = TopicEnds(self.bootstrap), self.topics
         self.closing.callback(ends.close)
         return Sampler(
             counts=self.context.stack.mock_api.counts,
-            topics=SampledTopics(source=topics.source, output=topics.output, error=topics.error),
+            topics=SampledTopics(sources=topics.sources, output=topics.output, error=topics.error),
             ends=ends,
             checkpoint=self.checkpoint,
             deferrals=self.deferrals,
-            usage=TreeUsage(self.main.tree),
+            usage=TreeUsage(self.main.tree, first=self.main.first_pid),
             clock=self.clock.now_s,
             name=self.main.name,
-            beside={run.name: TreeUsage(run.tree) for run in self.programs[1:]},
+            beside={run.name: TreeUsage(run.tree, first=run.first_pid) for run in self.programs[1:]},
         )
 
     def pause(self, phase: Phase) -> float | None:
         """How long it was paused at this point; None where it is none. The arm's clock stood still meanwhile."""
-        with self.clock.standing_still():
+        with self.clock.paused():
             return self.context.pauses.at(phase, self.name)

@@ -12,7 +12,7 @@ class ArmClock:
         self, monotonic: Callable[[], float] = time.monotonic, wall: Callable[[], int] = lambda: int(time.time() * 1000)
     ) -> None:
         self._monotonic, self._wall = monotonic, wall
-        self._stands_at: float | None = None
+        self._paused_at: float | None = None
         self.begin()
 
     def begin(self) -> None:
@@ -20,7 +20,8 @@ class ArmClock:
         self._began, self._began_ms = self._monotonic(), self._wall()
 
     def now_s(self) -> float:
-        stands_at = self._stands_at
+        """Seconds since `begin`, without those of pauses; a pause under way counts as one."""
+        stands_at = self._paused_at
         return (self._monotonic() if stands_at is None else stands_at) - self._began
 
     def wall_ms(self) -> int:
@@ -33,11 +34,11 @@ class ArmClock:
         return self._began_ms
 
     @contextlib.contextmanager
-    def standing_still(self) -> Iterator[None]:
+    def paused(self) -> Iterator[None]:
         """Count nothing meanwhile; others may ask for the time."""
-        began = self._stands_at = self._monotonic()
+        began = self._paused_at = self._monotonic()
         try:
             yield
         finally:
             self._began += self._monotonic() - began
-            self._stands_at = None
+            self._paused_at = None

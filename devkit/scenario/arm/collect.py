@@ -1,8 +1,11 @@
 """After an arm's end: what became of its events."""
 
+from devkit.observe.audit.replays import Replays
+from devkit.observe.audit.unmet import FILE, write_unmet
 from devkit.observe.kit_events import LatencyOfSecond
 from devkit.scenario.arm.arm import Arm
-from devkit.scenario.arm.collection import Collection, Ended, collection, pages_met
+from devkit.scenario.arm.audit_beside import audit_beside
+from devkit.scenario.arm.collection import Collection, Ended, collection, pages_matched
 
 
 def collect(arm: Arm) -> None:
@@ -19,15 +22,27 @@ def collect(arm: Arm) -> None:
     mock = arm.context.stack.mock_api
     state.collection = collection(
         arm.traffic.source_events(arm.publisher),
-        Ended(main.view.committed(), arm.deferrals.standing, failed, state.ended_ms),
+        Ended(main.view.committed(), arm.deferrals.entries, failed, state.ended_ms, replays_of(arm)),
         bootstrap=arm.bootstrap,
         topics=arm.topics,
-        mock=mock,
+        truth=arm.truth,
         client=arm.client,
-        pages_met=pages_met(arm.scenario.mock.rules, mock, state.counts),
+        pages_matched=pages_matched(arm.scenario.mock.rules, mock, state.counts),
         left_out=state.warmed_up,
     )
+    write_unmet(state.collection.unmet, arm.directory / FILE)
+    for run in arm.programs[1:]:
+        if (audit := audit_beside(arm, run)) is not None:
+            state.audits_beside[run.name] = audit
     log_latencies(arm, state.collection)
+
+
+def replays_of(arm: Arm) -> Replays:
+    """What the main program read again. Raises StackError."""
+    main, not_observable = arm.main, arm.main.view.not_observable(arm.deferrals)
+    has_batches = not not_observable & {"batches", "offsets"}
+    again = main.state.batches.again(arm.checkpoint.range_of) if has_batches else None
+    return Replays(main.supervisor.restarts, again, tuple(main.state.retried))
 
 
 def log_latencies(arm: Arm, found: Collection) -> None:

@@ -2,19 +2,23 @@
 
 import functools
 from collections.abc import Collection as Several
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devkit.observe.audit.arrivals import Position, read_topic
 from devkit.observe.audit.audit import DeliveryAudit
-from devkit.observe.audit.claims import resolve_claim
+from devkit.observe.audit.claim_check import resolve_claim
 from devkit.observe.audit.model import Audit
+from devkit.observe.audit.replays import NO_REPLAYS, Replays
 from devkit.observe.audit.source_event import SourceEvent
-from devkit.observe.checkpoint import OffsetRange
-from devkit.observe.deferrals import Standing
+from devkit.observe.audit.unmet import Unmet
+from devkit.observe.checkpoint import OffsetRange, Offsets
+from devkit.observe.deferrals import DeferredEntries
+from devkit.observe.error_events import ErrorEvents
 from devkit.observe.latency import Latencies, Page, latencies
-from devkit.programs.topics import ProgramTopics
+from devkit.observe.truths.truth import JobTruth
+from devkit.programs.program_topics import ProgramTopics
 from devkit.stack.parts.mock_api import JournalCounts, MockApi
 from devkit.traffic.life import REVISIONS_PER_PAGE
 from mockapi.rules.model import Rule
@@ -22,26 +26,31 @@ from mockapi.rules.model import Rule
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-_TRUTHS_KEPT = 8
-
 
 @dataclass(frozen=True)
 class Ended:
-    """How an arm ended: the offsets committed, what the deferral topic says, the batch that failed, and the time."""
+    """How an arm ended: the offsets committed, what the deferral topic says, the batch that failed, the time, and what
+    was read again.
+    """
 
-    committed: Mapping[int, int]
-    deferrals: Standing
+    committed: Offsets
+    deferrals: DeferredEntries
     failed: OffsetRange | None
     ended_ms: int
+    replays: Replays = NO_REPLAYS
 
 
 @dataclass(frozen=True)
 class Collection:
-    """What became of the arm's events. `past_failed_batch` is None where no batch failed."""
+    """What became of the arm's events. `past_failed_batch` is None where no batch failed. `unmet` has the events that
+    the audit counts as a problem.
+    """
 
     audit: Audit
     past_failed_batch: int | None
     latencies: Latencies
+    error_events: tuple[ErrorEvents, ...] = ()
+    unmet: tuple[Unmet, ...] = ()
 
 
 def collection(
@@ -50,45 +59,58 @@ def collection(
     *,
     bootstrap: str,
     topics: ProgramTopics,
-    mock: MockApi,
+    truth: JobTruth | None,
     client: "S3Client",
-    pages_met: set[Page] | None,
+    pages_matched: set[Page] | None,
     left_out: Several[Position] = (),
 ) -> Collection:
-    """Read the topics and hold what left against what had to; what came of `left_out` is not looked at.
+    """Read the topics and compare what was emitted with what had to be; what came of `left_out` is not looked at.
 
     Raises StackError.
     """
-    audit = DeliveryAudit(
-        events,
-        stream=topics.output,
-        truth=functools.lru_cache(maxsize=_TRUTHS_KEPT)(mock.truth),
-        resolve=functools.partial(resolve_claim, client),
+    audit = delivery_audit(events, bootstrap=bootstrap, topics=topics, truth=truth, client=client, left_out=left_out)
+    published_ms: dict[Position, int] = {
+        (record.topic, record.partition, record.offset): record.timestamp_ms
+        for topic in topics.sources
+        for record in read_topic(bootstrap, topic)
+    }
+    unmet: list[Unmet] = []
+    return Collection(
+        audit=audit.finish(ended.committed, ended.deferrals, ended.replays, lambda *found: unmet.append(found)),
+        past_failed_batch=audit.past(ended.failed.end) if ended.failed else None,
+        latencies=latencies(
+            events,
+            published_ms=published_ms,
+            emitted_ms=audit.emitted_ms(),
+            ended_ms=ended.ended_ms,
+            pages_matched=pages_matched,
+        ),
+        error_events=audit.error_events.kinds(),
+        unmet=tuple(unmet),
     )
+
+
+def delivery_audit(
+    events: Sequence[SourceEvent],
+    *,
+    bootstrap: str,
+    topics: ProgramTopics,
+    truth: JobTruth | None,
+    client: "S3Client",
+    left_out: Several[Position] = (),
+) -> DeliveryAudit:
+    """Of all that is in the topics by now. Raises StackError."""
+    audit = DeliveryAudit(events, truth=truth, resolve=functools.partial(resolve_claim, client))
     for arrival in read_topic(bootstrap, topics.output):
         if arrival.source not in left_out:
             audit.add_output(arrival)
     for arrival in read_topic(bootstrap, topics.error):
         if arrival.source not in left_out:
             audit.add_error(arrival)
-    published_ms: dict[Position, int] = {
-        (record.topic, record.partition, record.offset): record.timestamp_ms
-        for record in read_topic(bootstrap, topics.source)
-    }
-    return Collection(
-        audit=audit.finish(ended.committed, ended.deferrals),
-        past_failed_batch=audit.past(ended.failed.end) if ended.failed else None,
-        latencies=latencies(
-            events,
-            published_ms=published_ms,
-            left_ms=audit.left_ms(),
-            ended_ms=ended.ended_ms,
-            pages_met=pages_met,
-        ),
-    )
+    return audit
 
 
-def pages_met(rules: Sequence[Rule], mock: MockApi, counts: JournalCounts) -> set[Page] | None:
+def pages_matched(rules: Sequence[Rule], mock: MockApi, counts: JournalCounts) -> set[Page] | None:
     """The pages that met a rule which picks pages; None when the journal has forgotten some of those requests."""
     pages: set[Page] = set()
     for rule in rules:

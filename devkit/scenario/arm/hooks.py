@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from devkit.programs.run import ProgramRun
+from devkit.observe.arm_role import ArmName
+from devkit.programs.program_run import ProgramRun
+from devkit.scenario.arm.arm_state import ArmState
 from devkit.scenario.arm.clock import ArmClock
 from devkit.scenario.arm.log import ArmLog
-from devkit.scenario.arm.state import ArmState
-from devkit.scenario.arm_name import ArmName
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """What is recorded of an arm while it is played: lines of the run's timeline, and what a person is shown."""
 
 from devkit.observe.arm_end import ArmEnd
+from devkit.observe.arm_role import ArmName
 from devkit.observe.kit_events import ArmEnded, PhaseBegun
 from devkit.observe.timeline import Timeline, TimelineEvent
 from devkit.report.progress import Moment, Progress
-from devkit.scenario.arm_name import ArmName
 
 
 class ArmLog:
@@ -28,5 +28,6 @@ class ArmLog:
         self._progress.phase(self._arm, phase, text, moment=moment)
 
     def ended(self, end: ArmEnd) -> None:
+        """An event of its own on the timeline; a person reads it as the phase `arm ends`."""
         self.add(ArmEnded(end=end))
         self._progress.phase(self._arm, "arm ends", end.text)

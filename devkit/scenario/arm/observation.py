@@ -2,18 +2,20 @@
 
 import math
 
-from devkit.observe.arm import ArmObservation
+from devkit.observe.arm_observation import ArmObservation, Phase
 from devkit.observe.complaint import Complaint
 from devkit.observe.deferrals import NoDeferrals
 from devkit.observe.evidence import rule_evidence
 from devkit.observe.kit_events import NotObservable
 from devkit.observe.measure import measure, use_of
-from devkit.observe.program import ProgramObservation
-from devkit.observe.sight import Sight
-from devkit.programs.run import ProgramRun
+from devkit.observe.observable import Observable
+from devkit.observe.program_observation import ProgramObservation
+from devkit.programs.program_run import ProgramRun
 from devkit.scenario.arm.arm import Arm
+from devkit.stack.parts.mock_api import MockChange
+from devkit.traffic.model import TRAFFIC
 
-_OF_MAIN: frozenset[Sight] = frozenset({"offsets", "deferrals", "sources"})
+_OF_MAIN: frozenset[Observable] = frozenset({"offsets", "deferrals", "sources"})
 
 
 def observation(arm: Arm) -> ArmObservation:
@@ -22,9 +24,9 @@ def observation(arm: Arm) -> ArmObservation:
     assert state.counts is not None
     assert state.end is not None
     assert found is not None
-    rules, deferred = arm.scenario.mock.rules, arm.deferrals.standing
-    unseen = unseen_of(arm)
-    has_batches = not unseen & {"batches", "offsets"}
+    rules, deferred = arm.scenario.mock.rules, arm.deferrals.entries
+    not_observable = not_observable_of(arm)
+    has_batches = not not_observable & {"batches", "offsets"}
     batches = main.state.batches
     return ArmObservation(
         duration_s=state.duration_s,
@@ -37,9 +39,12 @@ def observation(arm: Arm) -> ArmObservation:
         exceptions=main.supervisor.exceptions(),
         failures=tuple(main.state.failures),
         stalls=tuple(main.state.stalls),
-        programs=programs(arm, unseen),
+        programs=programs(arm, not_observable),
         log=dict(main.state.log),
         ended_with=main.supervisor.ended_with,
+        gave_up=main.supervisor.gave_up,
+        refusal=main.supervisor.refusal,
+        confirmed=main.state.confirmed,
         complaints=complaints(arm),
         last_sample=state.sample,
         figures=measure(
@@ -54,21 +59,42 @@ def observation(arm: Arm) -> ArmObservation:
         ),
         latencies=found.latencies,
         audit=found.audit,
+        error_events=found.error_events,
+        samples=tuple(state.samples),
+        phases=phases(arm),
+        pages=arm.traffic.named_pages(),
+        began_ms=arm.clock.began_ms,
+        commits=tuple(main.state.commits),
+        checkpoint=None if "offsets" in not_observable else arm.checkpoint.size(),
         evidence=(*rule_evidence(rules, state.counts), *arm.faults.evidence()),
-        unseen=unseen,
-        left=main.state.left if "offsets" in unseen else None,
+        not_observable=not_observable,
+        emitted=main.state.emitted if "offsets" in not_observable else None,
         caveats=(*state.caveats, *by_hand(arm)),
+        cold=state.cold,
         metrics=arm.scraper.scraped(),
         tried_first=state.tried_first,
     )
 
 
-def unseen_of(arm: Arm) -> frozenset[Sight]:
-    """What the main program did not show, and what a fault took from sight. The timeline is told."""
-    unseen = arm.main.view.unseen(arm.deferrals) | arm.faults.unseen
-    if unseen:
-        arm.log.add(NotObservable(sights=tuple(sorted(unseen))))
-    return unseen
+def phases(arm: Arm) -> dict[str, Phase]:
+    """The traffic and its phases, and the faults of the timeline that began."""
+    state = arm.state
+    found = {item.fault: Phase(item.from_s, item.to_s) for item in arm.faults.evidence() if item.from_s is not None}
+    if state.traffic_begun_s is not None:
+        found[TRAFFIC] = Phase(state.traffic_begun_s, state.traffic_over_s)
+        for name, times in arm.scenario.traffic.named_phases.items():
+            from_s, to_s = (state.traffic_begun_s + moment.total_seconds() for moment in times)
+            if from_s < state.duration_s:
+                found[name] = Phase(from_s, to_s if to_s < state.duration_s else None)
+    return found
+
+
+def not_observable_of(arm: Arm) -> frozenset[Observable]:
+    """What the main program did not show, and what a fault made not observable. The timeline is told."""
+    not_observable = arm.main.view.not_observable(arm.deferrals) | arm.faults.not_observable
+    if not_observable:
+        arm.log.add(NotObservable(observables=tuple(sorted(not_observable))))
+    return not_observable
 
 
 def complaints(arm: Arm) -> tuple[Complaint, ...]:
@@ -77,16 +103,19 @@ def complaints(arm: Arm) -> tuple[Complaint, ...]:
     return tuple(sorted(found, key=lambda one: math.inf if one.at_s is None else one.at_s))
 
 
-def programs(arm: Arm, unseen_of_main: frozenset[Sight]) -> tuple[ProgramObservation, ...]:
+def programs(arm: Arm, not_observable_of_main: frozenset[Observable]) -> tuple[ProgramObservation, ...]:
     """Each program, where there are several. The timeline is told what the others did not show."""
     if len(arm.programs) == 1:
         return ()
     main, *others = arm.programs
-    return _program(arm, main, unseen_of_main), *(_program(arm, run, _unseen_of(arm, run)) for run in others)
+    return _program(arm, main, not_observable_of_main), *(
+        _program(arm, run, _not_observable_of(arm, run)) for run in others
+    )
 
 
-def _program(arm: Arm, run: ProgramRun, unseen: frozenset[Sight]) -> ProgramObservation:
+def _program(arm: Arm, run: ProgramRun, not_observable: frozenset[Observable]) -> ProgramObservation:
     peak_memory_bytes, mean_cpu_cores = use_of(arm.state.samples, run.name)
+    output, audit = run.configured.topics.output, arm.state.audits_beside.get(run.name)
     return ProgramObservation(
         name=run.name,
         run=arm.context.programs[run.name].command or arm.scenario.programs[run.name].run,
@@ -95,33 +124,50 @@ def _program(arm: Arm, run: ProgramRun, unseen: frozenset[Sight]) -> ProgramObse
         replays=run.state.batches.replays,
         exit_codes=tuple(run.supervisor.exit_codes),
         is_over=run.supervisor.is_over,
+        gave_up=run.supervisor.gave_up,
+        confirmed=run.state.confirmed,
         failures=tuple(run.state.failures),
         stalls=tuple(run.state.stalls),
         exceptions=run.supervisor.exceptions(),
         log=dict(run.state.log),
-        unseen=unseen,
+        not_observable=not_observable,
         peak_memory_bytes=peak_memory_bytes,
         mean_cpu_cores=mean_cpu_cores,
         container=run.container.figures() if run.container else None,
+        unaudited="" if audit or output == arm.topics.output else output,
+        audit=audit,
     )
 
 
-def _unseen_of(arm: Arm, run: ProgramRun) -> frozenset[Sight]:
+def _not_observable_of(arm: Arm, run: ProgramRun) -> frozenset[Observable]:
     """Of one beside the main program neither checkpoint nor topics are looked at."""
-    unseen = run.view.unseen(NoDeferrals()) | _OF_MAIN
-    arm.log.of(run.name).add(NotObservable(sights=tuple(sorted(unseen))))
-    return unseen
+    not_observable = run.view.not_observable(NoDeferrals()) | _OF_MAIN
+    arm.log.of(run.name).add(NotObservable(observables=tuple(sorted(not_observable))))
+    return not_observable
 
 
 def by_hand(arm: Arm) -> tuple[str, ...]:
-    """The faults that are not the scenario's, and those of it that are gone, as caveats. The mock keeps a rule that is
-    over, so one that it does not have was removed, maybe after it had met requests.
-    """
-    assert arm.state.counts is not None
-    ours = [rule.name for rule in arm.scenario.mock.rules]
-    standing = {rule.name for rule in arm.context.stack.mock_api.rules()}
-    strangers = [name for name in arm.state.counts.rules if name not in ours]
+    """What was done to the arm's faults, or to all of the mock, by others than the run, as caveats."""
     return (
-        *(f"fault {name!r} was put in by hand" for name in (*strangers, *arm.faults.by_hand)),
-        *(f"fault {name!r} was removed by hand" for name in ours if name not in standing),
+        *(text for change in arm.state.mock_changes for text in _changed(change)),
+        *(f"fault {name!r} was put in by hand" for name in arm.faults.by_hand),
     )
+
+
+def _changed(change: MockChange) -> tuple[str, ...]:
+    who = " ".join(part for part in (change.author, f"at {change.client}" if change.client else "") if part)
+    aside = f"({change.at:%H:%M:%S}{', ' if who else ''}{who})"
+    match change.action:
+        case "populated":
+            return (f"the mock got other pages and rules by hand {aside}",)
+        case "reset":
+            return (f"the mock was reset by hand {aside}",)
+        case "emptied the journal":
+            return (f"the mock's journal was emptied by hand {aside}",)
+        case "added":
+            done = "put in"
+        case action:
+            done = action
+    if not change.rules:
+        return (f"the mock's rules were {done} by hand {aside}",)
+    return tuple(f"fault {name!r} was {done} by hand {aside}" for name in change.rules)

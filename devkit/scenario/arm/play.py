@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from devkit.observe.arm import ArmObservation
+from devkit.observe.arm_observation import ArmObservation
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.collect import collect
 from devkit.scenario.arm.observation import observation

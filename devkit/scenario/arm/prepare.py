@@ -5,7 +5,7 @@ from dataclasses import replace
 from devkit.observe.kit_events import ProgramsNamed
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.warm_up import populate
-from devkit.scenario.topics import topics_to_make
+from devkit.scenario.topics_to_make import topics_to_make
 from devkit.stack.topics import recreate_topics
 
 

@@ -4,10 +4,32 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from devkit.observe.checkpoint import Checkpoint, OffsetRange
-from devkit.observe.kit_events import ProcessEnded, ProcessOverLimit, ProcessRestarted, ProgramEvent
-from devkit.programs.run import ProgramRun
+from devkit.observe.kit_events import (
+    ProcessEnded,
+    ProcessOverLimit,
+    ProcessRestarted,
+    ProgramEvent,
+    StartRefused,
+    SupervisorGaveUp,
+)
+from devkit.programs.program_run import ProgramRun
+from devkit.programs.retried_tasks import read_again
 from devkit.scenario.arm.log import ArmLog
-from pipeline.events import BatchStarted, Configuration, Failed, MetricsServed, Resumed, Started, Waiting
+from located_config.count import counted
+from pipeline.events import (
+    BatchCommitted,
+    BatchStarted,
+    Configuration,
+    Failed,
+    MetricsServed,
+    Resumed,
+    Started,
+    TaskRetried,
+    Waiting,
+)
+
+_OF_COMMIT = ("walCommit", "commitOffsets")
+"""Spark's names for the steps of a batch that write to its checkpoint."""
 
 
 class ProgramEvents:
@@ -21,8 +43,9 @@ class ProgramEvents:
         self._log, self._checkpoint, self._clock = log, checkpoint, clock
 
     def take(self, event: ProgramEvent) -> None:
+        """Raises StackError when the offsets of a batch begun again cannot be read from the checkpoint."""
         state, say = self._state, self._log.say
-        if not isinstance(event, ProcessOverLimit | ProcessEnded | ProcessRestarted):
+        if not isinstance(event, ProcessOverLimit | ProcessEnded | ProcessRestarted | SupervisorGaveUp | StartRefused):
             state.log[event.event] += 1
         state.has_words |= isinstance(event, Started | Failed)
         state.complaints.take(event, at_s=self._clock(), program=self._name, process=state.processes)
@@ -32,10 +55,19 @@ class ProgramEvents:
             case Started():
                 state.process = state.processes
                 ui = f", Spark UI {event.spark_ui}" if event.spark_ui != "off" else ""
-                say(self._label, f"running, from {event.start}{ui}")
+                start = "" if event.start is None else f", from {event.start}"
+                say(self._label, f"running{start}{ui}")
+            case Configuration():
+                state.confirmed = event.effective or state.confirmed
             case BatchStarted():
                 if state.batches.begin(event.batch):
                     say("replay", f"batch {event.batch} again{self._offsets_of(event.batch)}")
+            case BatchCommitted():
+                took_ms = sum(event.durations_ms.get(step, 0) for step in _OF_COMMIT)
+                state.commits.append((self._clock(), took_ms / 1000))
+            case TaskRetried():
+                state.retried += read_again(event)
+                say(self._label, f"Spark lost an executor and ran a task again{_of_batch(event.batch)}")
             case MetricsServed():
                 state.metrics_url = event.url
             case Waiting():
@@ -52,10 +84,15 @@ class ProgramEvents:
             case ProcessEnded():
                 state.process, state.metrics_url = None, None
                 say(self._label, f"process {event.process} ended with exit code {event.exit_code}")
+            case StartRefused():
+                say(self._label, f"refused its start: {event.reason}")
+            case SupervisorGaveUp():
+                say(self._label, f"given up by its supervisor after {counted(event.restarts, 'restart')} in a row")
             case ProcessRestarted():
                 state.processes = event.process
                 state.process = None if self._view.says_when_it_runs else state.processes
-                say("restart", f"process {event.process}, from the checkpoint", moment="restart")
+                whence = ", from the checkpoint" if self._view.shows_offsets else ""
+                say("restart", f"process {event.process}{whence}", moment="restart")
 
     def _offsets_of(self, batch: int) -> str:
         if self._checkpoint is None or not self._view.shows_offsets:
@@ -63,11 +100,16 @@ class ProgramEvents:
         return f": {describe(self._checkpoint.range_of(batch))}"
 
 
+def _of_batch(batch: int | None) -> str:
+    return ", of a round of the slow lane" if batch is None else f", of batch {batch}"
+
+
 def describe(batch: OffsetRange) -> str:
-    """The offsets of a batch, for a person."""
+    """The offsets of a batch, for a person: with partition and topic where there are several."""
+    several = len({topic for topic, _ in batch.end}) > 1
     return ", ".join(
-        f"offsets {batch.start.get(partition, 0)} to {end - 1}"
-        + (f" of partition {partition}" if len(batch.end) > 1 else "")
-        for partition, end in sorted(batch.end.items())
-        if end > batch.start.get(partition, 0)
+        f"offsets {batch.start.get((topic, partition), 0)} to {end - 1}"
+        + (f" of {topic}/{partition}" if several else f" of partition {partition}" if len(batch.end) > 1 else "")
+        for (topic, partition), end in sorted(batch.end.items())
+        if end > batch.start.get((topic, partition), 0)
     )

@@ -11,20 +11,30 @@ def take_sample(arm: Arm, *, last: bool = False) -> None:
     look = arm.sampler.look(main.process)
     sample = look.sample
     state.counts, state.sample = look.counts, sample
+    if last or look.counts.revision != state.mock_revision:
+        note_mock_changes(arm, look.counts.revision)
     main.committed, main.source_ends = look.committed, look.source_ends
     if not last:
         state.samples.append(sample)
         if main.metrics_url is not None:
-            arm.scraper.look(main.processes, main.metrics_url)
+            arm.scraper.look(main.processes, main.metrics_url, sample.at_s)
     if published_all and state.traffic_over_s is None:
         state.traffic_over_s = sample.at_s
     # A topic that shows no partitions yet has not drained.
     main.drained = (
         published_all
-        and bool(look.source_ends)
+        and {topic for topic, _ in look.source_ends}.issuperset(arm.topics.sources)
         and all(look.committed.get(partition, 0) >= end for partition, end in look.source_ends.items())
         and not sample.deferred
     )
     arm.main.view.look(publisher, sample, published_all=published_all, last=last)
     arm.log.add(sample)
-    arm.context.progress.sample(arm.name, sample, last=last)
+    arm.context.progress.sample(arm.name, sample, shows_offsets=arm.main.view.shows_offsets, last=last)
+
+
+def note_mock_changes(arm: Arm, revision: int) -> None:
+    """As soon as they are there: a mock that a fault starts again has forgotten them. Raises StackError."""
+    state = arm.state
+    state.mock_revision = revision
+    found = arm.context.stack.mock_api.changes_by_others()
+    state.mock_changes += [change for change in found if change not in state.mock_changes]

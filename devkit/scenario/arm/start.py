@@ -1,7 +1,7 @@
 """The arm's programs are started, and in the end stopped."""
 
 from devkit.observe.kit_events import ProcessStarted
-from devkit.programs.run import ProgramRun
+from devkit.programs.program_run import ProgramRun
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.sampling import take_sample
 

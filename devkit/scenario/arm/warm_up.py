@@ -11,23 +11,21 @@ ever. The arm's clock does not stand still, so its times are those of the timeli
 
 A program's own counters (its metrics) have the warm-up in them.
 
-Both arms of a scenario are warmed up or neither is, and the log says why not (`reason_against`). A warm-up that does
+All arms of a scenario are warmed up or none is, and the log says why not (`reason_against`). A warm-up that does
 not come to its end is no failure of the run, as a program that never commits may be the incident: the arm goes on cold,
 and its result says so.
 """
 
 import time
 from collections.abc import Callable
-from datetime import timedelta
 
 from devkit.faults.condition import RequestSeen
+from devkit.observe.checkpoint import Offsets, of_topic
 from devkit.observe.kit_events import WarmedUp
 from devkit.scenario.arm.arm import Arm
-from devkit.scenario.arm.faults import BATCH_EVENTS
-from devkit.scenario.arm_name import ARMS
+from devkit.scenario.arm.arm_faults import BATCH_EVENTS
 from located_config.count import counted
 
-_PATIENCE = timedelta(seconds=60)
 _LOOK_S = 0.2
 
 
@@ -38,9 +36,9 @@ def warm_up(arm: Arm, sleep: Callable[[float], None] = time.sleep) -> None:
     mock.populate(seed=arm.scenario.traffic.seed, catalog=traffic.catalog(), rules=())
     offsets = traffic.publish(arm.bootstrap, topic)
     arm.state.warmed_up = frozenset((topic, partition, offset) for partition, offset in offsets.items())
-    arm.deferrals.standing.leave_out(arm.state.warmed_up)
-    ends = {partition: offset + 1 for partition, offset in offsets.items()}
-    problem = _await_commit(arm, ends, began_s, sleep)
+    arm.deferrals.entries.leave_out(arm.state.warmed_up)
+    ends = of_topic(topic, {partition: offset + 1 for partition, offset in offsets.items()})
+    problem = _await_commit(arm, ends, sleep)
     fetches = mock.counts().fetches
     populate(arm)
     arm.sampler.count_from_now(ends)
@@ -54,7 +52,7 @@ def warm_up(arm: Arm, sleep: Callable[[float], None] = time.sleep) -> None:
         )
     else:
         arm.log.say("warm-up", f"broken off: {problem}")
-        arm.state.caveats.append(f"it began cold, as its warm-up was broken off: {problem}")
+        arm.state.cold = f"it began cold, as its warm-up was broken off: {problem}"
 
 
 def can_be_warmed_up(arm: Arm) -> bool:
@@ -68,13 +66,15 @@ def can_be_warmed_up(arm: Arm) -> bool:
 def reason_against(arm: Arm) -> str | None:
     """Why the arms of this scenario are not warmed up; None where they are."""
     scenario, view = arm.scenario, arm.main.view
-    if len(arm.programs) > 1:
-        return "the arm has several programs, and what the others make of it is not observed"
+    if others := [run.name for run in arm.programs[1:] if run.configured.reads_source]:
+        return f"program {others[0]} reads the source as well, and what it makes of a warm-up is not observed"
     if not (view.says_when_it_runs and view.shows_offsets):
         return "nothing shows what the program has committed"
+    if scenario.traffic.generator != "page_change":
+        return "a warm-up is made of page changes, and the source topic has other events"
     if scenario.traffic_begins == "at once":
         return "the traffic begins at once, and its backlog is what the first query has to meet"
-    if any(scenario.tried_first.of(name) is not None for name in ARMS):
+    if any(one is not None for one in scenario.tried_first.values()):
         return "the incident is one of the start"
     if any(item.at is not None for item in scenario.timeline):
         return "a fault comes at a moment of the arm, which a warm-up would move"
@@ -93,8 +93,12 @@ def populate(arm: Arm) -> None:
     )
 
 
-def _await_commit(arm: Arm, ends: dict[int, int], began_s: float, sleep: Callable[[float], None]) -> str | None:
-    """Until all of it has left and is committed; else why it did not come to that. Raises StackError."""
+def _await_commit(arm: Arm, ends: Offsets, sleep: Callable[[float], None]) -> str | None:
+    """Until all of it is emitted and committed, for as long as the arm itself may take, which a stretch makes longer;
+    else why it did not come to that. Raises StackError.
+    """
+    patience_s = arm.scenario.until.deadline.total_seconds()
+    until_s = arm.clock.now_s() + patience_s
     while True:
         for line in arm.main.poll():
             arm.events[arm.main.name].take(line)
@@ -106,8 +110,8 @@ def _await_commit(arm: Arm, ends: dict[int, int], began_s: float, sleep: Callabl
         committed = arm.checkpoint.committed()
         if all(committed.get(partition, 0) >= end for partition, end in ends.items()) and _left(arm) >= len(ends):
             return None
-        if arm.clock.now_s() - began_s > _PATIENCE.total_seconds():
-            return f"it was not committed within {_PATIENCE.seconds} s"
+        if arm.clock.now_s() > until_s:
+            return f"it was not committed within {patience_s:g} s"
         sleep(_LOOK_S)
 
 

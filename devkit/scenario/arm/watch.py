@@ -7,12 +7,12 @@ from datetime import timedelta
 
 from devkit.debug.debugger import CAVEAT
 from devkit.errors import StackError
-from devkit.observe.arm_end import ArmEnd, ConditionName
+from devkit.observe.arm_end import ArmEnd, EndByRefusal
 from devkit.observe.kit_events import TrafficBegun
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.sampling import take_sample
 from devkit.scenario.arm.start import start_due
-from devkit.scenario.arm.until import arm_end
+from devkit.scenario.arm.until import SoFar, arm_end
 from devkit.scenario.arm.warm_up import can_be_warmed_up, warm_up
 
 _LOOK = timedelta(milliseconds=200)
@@ -77,17 +77,24 @@ def begin_traffic(arm: Arm) -> None:
         state.paused_before_traffic_s = arm.pause("traffic") or 0
         arm.log.add(TrafficBegun())
         arm.publisher.start()
+        state.traffic_begun_s = arm.clock.now_s()
 
 
 def has_ended(arm: Arm, deadline_s: float) -> ArmEnd | None:
     """Why, or None while it goes on."""
     main = arm.main
-    seen: dict[ConditionName, int] = {
-        "drained": main.state.drained,
-        "restarts": main.supervisor.restarts,
-        "replays": main.state.batches.replays,
-    }
-    return arm_end(arm.scenario.until, seen, arm.clock.now_s() - arm.state.warm_up_s, deadline_s=deadline_s)
+    if main.supervisor.refusal is not None:
+        return EndByRefusal()
+    so_far = SoFar(
+        drained=main.state.drained,
+        restarts=main.supervisor.restarts,
+        replays=main.state.batches.replays,
+        gave_up=main.supervisor.gave_up,
+        elapsed_s=arm.clock.now_s() - arm.state.warm_up_s,
+        log={run.name: run.state.log for run in arm.programs},
+        metrics=arm.scraper.newest(main.state.processes),
+    )
+    return arm_end(arm.scenario.until, so_far, main.name, deadline_s=deadline_s)
 
 
 def _deadline_s(arm: Arm) -> float:

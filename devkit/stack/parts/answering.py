@@ -36,6 +36,7 @@ class Question:
             self._connection.sendall(words)
 
     def is_answered(self) -> bool:
+        """False also when the connection was refused, reset, or closed without an answer. Ask once."""
         with self._connection:
             try:
                 return bool(self._connection.recv(1))

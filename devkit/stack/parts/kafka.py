@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from importlib import resources
 from pathlib import PurePath
 from string import Template
@@ -10,10 +9,8 @@ from string import Template
 from kafka import KafkaAdminClient
 from kafka.errors import KafkaError
 
-from devkit.stack.parts.running import Life, require_running
+from devkit.stack.parts.running import READY, Life, require_running
 from devkit.waiting import wait_until
-
-READY = timedelta(seconds=60)
 
 
 @dataclass(frozen=True)
@@ -66,8 +63,7 @@ def render_properties(
     themselves. `voters` are the addresses of all controllers by node, where it is not the only one.
     """
     quorum = voters or {node: controller}
-    template = resources.files(__package__).joinpath("server.properties").read_text()
-    return Template(template).substitute(
+    return Template(properties_template()).substitute(
         listeners=listeners,
         advertised=advertised,
         controller=controller,
@@ -78,3 +74,8 @@ def render_properties(
         replicas=len(quorum),
         in_sync=min(2, len(quorum)),
     )
+
+
+def properties_template() -> str:
+    """The configuration before the addresses are filled in."""
+    return resources.files(__package__).joinpath("server.properties").read_text()

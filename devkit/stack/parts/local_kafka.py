@@ -3,31 +3,27 @@
 All of three are controllers too, so that each can die without the others losing their leader's election.
 """
 
-import shutil
 import tempfile
-import uuid
-from base64 import urlsafe_b64encode
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 
 from devkit.errors import StackError
 from devkit.guardian import Guardian
 from devkit.jvm import jars
+from devkit.jvm.pins import read_pins
 from devkit.jvm.runtime import java_command
 from devkit.stack.parts.answering import answers
-from devkit.stack.parts.kafka import READY, KafkaBroker, await_kafka, render_properties
+from devkit.stack.parts.kafka import KafkaBroker, await_kafka, properties_template, render_properties
+from devkit.stack.parts.kafka_format import FormattedDirectory, KeptFormat, new_id
 from devkit.stack.parts.lead import Lead, straight
 from devkit.stack.parts.process import ProcessPart
-from devkit.stack.parts.running import Life, require_running
+from devkit.stack.parts.running import READY, Life, require_running
 from devkit.stack.ports import LOOPBACK, claim_port
 from devkit.waiting import wait_until
 
 _HEAP_BYTES = 512 * 1024 * 1024
-# Any id of the right form does: no other broker knows it.
+# What is formatted has this one, and each run's cluster then one of its own: faults of runs tell clusters apart by it.
 _CLUSTER_ID = "ZGV2a2l0LWxvY2FsLWthZg"
-_FORMATTED = timedelta(seconds=60)
-_META = "meta.properties"
 _LOG4J = """\
 Configuration:
   Appenders:
@@ -39,13 +35,13 @@ Configuration:
 
 @dataclass(frozen=True)
 class _Node:
-    """`client`, `kit` and `controller` are the addresses of its listeners; `told` that under which clients find it."""
+    """`client`, `kit` and `controller` are addresses of its listeners; at `advertised` clients find it."""
 
     number: int
     name: str
     directory: Path
     client: str
-    told: str
+    advertised: str
     kit: str
     controller: str
 
@@ -71,7 +67,7 @@ def start_kafka(
         node.properties.write_text(
             render_properties(
                 listeners=f"PLAINTEXT://{node.client},KIT://{node.kit}",
-                advertised=f"PLAINTEXT://{node.told},KIT://{node.kit}",
+                advertised=f"PLAINTEXT://{node.advertised},KIT://{node.kit}",
                 controller=node.controller,
                 data=node.data,
                 inter_broker="KIT",
@@ -80,7 +76,7 @@ def start_kafka(
             )
         )
     _format(guardian, nodes, logs)
-    broker = KafkaBroker(",".join(node.told for node in nodes), ",".join(node.kit for node in nodes))
+    broker = KafkaBroker(",".join(node.advertised for node in nodes), ",".join(node.kit for node in nodes))
     return broker, tuple(_start(guardian, node, logs) for node in nodes)
 
 
@@ -91,7 +87,7 @@ def _node(guardian: Guardian, number: int, name: str, port: int | None, lead: Le
         name,
         directory=Path(tempfile.mkdtemp(prefix="kafka-", dir=guardian.directory)),
         client=client,
-        told=lead(name, client),
+        advertised=lead(name, client),
         kit=f"{LOOPBACK}:{claim_port(None, 'Kafka')}",
         controller=f"{LOOPBACK}:{claim_port(None, 'Kafka')}",
     )
@@ -102,7 +98,7 @@ def _start(guardian: Guardian, node: _Node, logs: Path) -> ProcessPart:
         guardian,
         node.name,
         _command(guardian, node, "kafka.Kafka", str(node.properties)),
-        address=node.told,
+        address=node.advertised,
         ready=lambda life: _await(node, life),
         logs=logs,
     )
@@ -125,27 +121,27 @@ def _await(node: _Node, life: Life) -> None:
 
 
 def _format(guardian: Guardian, nodes: list[_Node], logs: Path) -> None:
-    """Format the first node's directory, which takes a Java process; the others' are the same but for their ids."""
-    first, *others = nodes
+    """Every node's data directory, by a Java process where none is kept of an earlier run."""
+    jar_names = (f"{pin.coordinate} {pin.sha256}" for pin in read_pins(jars.KAFKA))
+    kept = KeptFormat([_CLUSTER_ID, properties_template(), *jar_names])
+    formatted = kept.read()
+    if formatted is None:
+        formatted = _formatted(guardian, nodes[0], logs)
+        kept.keep(formatted)
+    cluster = new_id()
+    for node in nodes:
+        formatted.write(node.data, node.number, cluster)
+
+
+def _formatted(guardian: Guardian, node: _Node, logs: Path) -> FormattedDirectory:
     command = _command(
-        guardian, first, "kafka.tools.StorageTool", "format", "-t", _CLUSTER_ID, "-c", str(first.properties)
+        guardian, node, "kafka.tools.StorageTool", "format", "-t", _CLUSTER_ID, "-c", str(node.properties)
     )
     formatting = guardian.spawn("kafka-format", command, logs=logs)
-    wait_until(
-        lambda: formatting.exit_code is not None, what="Kafka's data directory to be formatted", deadline=_FORMATTED
-    )
+    wait_until(lambda: formatting.exit_code is not None, what="Kafka's data directory to be formatted", deadline=READY)
     if formatting.exit_code != 0:
         raise StackError(f"Kafka's data directory could not be formatted: {formatting.last_words()}")
-    for node in others:
-        shutil.copytree(first.data, node.data)
-        own = {"node.id": str(node.number), "directory.id": _new_id()}
-        pairs = [line.partition("=") for line in (first.data / _META).read_text().splitlines()]
-        (node.data / _META).write_text("".join(f"{key}{is_}{own.get(key, value)}\n" for key, is_, value in pairs))
-
-
-def _new_id() -> str:
-    """As Kafka writes them."""
-    return urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
+    return FormattedDirectory.of(node.data)
 
 
 def _command(guardian: Guardian, node: _Node, main: str, *arguments: str) -> list[str]:

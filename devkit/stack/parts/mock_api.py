@@ -1,27 +1,27 @@
 """The mock of MediaWiki's API as a process of its own, and the part of its control interface that the kit needs."""
 
+import secrets
 import sys
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import requests
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from devkit.errors import StackError
 from devkit.guardian import Guardian
 from devkit.loopback import loopback_session
 from devkit.stack.parts.lead import Lead, straight
 from devkit.stack.parts.process import ProcessPart
-from devkit.stack.parts.running import Life, require_running
+from devkit.stack.parts.running import READY, Life, require_running
 from devkit.stack.ports import LOOPBACK, claim_port
 from devkit.waiting import wait_until
 from located_config.extension import environment_for
 from mockapi.catalog import CatalogPage
 from mockapi.rules.model import Rule
 
-_READY = timedelta(seconds=30)
 _TIMEOUT_S = 60.0
 
 
@@ -69,7 +69,8 @@ class UpstreamCounts(BaseModel):
 class JournalCounts(BaseModel):
     """What the journal counted since the state was set, of requests that have ended.
 
-    `fetches` are first attempts. `clock_s` counts from the first request to the wiki and is None before.
+    `fetches` are first attempts. `clock_s` counts from the first request to the wiki and is None before. `revision`
+    counts the changes by the mock's control since its start.
     """
 
     clock_s: float | None = None
@@ -81,6 +82,7 @@ class JournalCounts(BaseModel):
     latency: LatencyCounts = LatencyCounts()
     upstream: UpstreamCounts = UpstreamCounts()
     rules: dict[str, RuleCounts]
+    revision: int = 0
 
     def of(self, rule: str) -> RuleCounts:
         """Of one rule; one that the journal does not know, as it was removed, met nothing."""
@@ -100,6 +102,19 @@ class JournalEntry(BaseModel):
     revision: int | None
 
 
+class MockChange(BaseModel):
+    """A change by the mock's control, see `mockapi.changes`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    n: int
+    at: datetime
+    action: str
+    rules: tuple[str, ...] = ()
+    client: str = ""
+    author: str = ""
+
+
 class MockSilentError(StackError):
     """The mock did not answer at all."""
 
@@ -110,6 +125,8 @@ class MockApi:
     def __init__(self, endpoint: str, direct: str | None = None) -> None:
         self.endpoint, self.direct = endpoint, direct or endpoint
         self._session = loopback_session()
+        self._author = f"devkit {secrets.token_hex(8)}"
+        self._session.headers["X-Changed-By"] = self._author
         self._state: Mapping[str, Any] | None = None
 
     def populate(self, *, seed: int, catalog: Sequence[CatalogPage], rules: Sequence[Rule]) -> None:
@@ -131,11 +148,18 @@ class MockApi:
         if self._state is not None:
             self._call("PUT", "/__mock/state", json=self._state)
 
+    def changes_by_others(self) -> tuple[MockChange, ...]:
+        """What another client changed since this one populated the mock, oldest first."""
+        changes = TypeAdapter(list[MockChange]).validate_json(self._call("GET", "/__mock/journal/changes"))
+        ours = max((change.n for change in changes if change.author == self._author), default=0)
+        return tuple(change for change in changes if change.n > ours)
+
     def rules(self) -> tuple[Rule, ...]:
         """All that it has, also those that are over."""
         return MockState.model_validate_json(self._call("GET", "/__mock/state")).rules
 
     def counts(self) -> JournalCounts:
+        """Of all requests that ended since the journal was emptied. Raises StackError when the mock does not answer."""
         return JournalCounts.model_validate_json(self._call("GET", "/__mock/journal/counts"))
 
     def entries(self, rule: str) -> list[JournalEntry]:
@@ -146,6 +170,10 @@ class MockApi:
     def truth(self, wiki: str, revision: int) -> str:
         """The HTML that a fetch of this revision brings when it succeeds."""
         return self._call("GET", f"/__mock/truth/revision/{revision}", params={"wiki": wiki}).decode()
+
+    def truth_at(self, wiki: str, path: str) -> bytes:
+        """The body that a GET of this path, a query with it, brings when it succeeds."""
+        return self._call("GET", "/__mock/truth", params={"wiki": wiki, "path": path})
 
     def _call(
         self, method: str, path: str, *, json: Mapping[str, Any] | None = None, params: dict[str, str] | None = None
@@ -192,7 +220,7 @@ def await_mock_api(mock: MockApi, life: Life) -> None:
         require_running(life)
         return f"ready on {mock.direct}\n" in life.stdout.read_text()
 
-    wait_until(said, what="the mock API to say that it is ready", deadline=_READY, hint=f"its log is {life.stderr}")
+    wait_until(said, what="the mock API to say that it is ready", deadline=READY, hint=f"its log is {life.stderr}")
 
 
 def await_answer(mock: MockApi, life: Life) -> None:
@@ -209,6 +237,6 @@ def await_answer(mock: MockApi, life: Life) -> None:
     wait_until(
         answers,
         what=f"the mock API to answer at {mock.direct}",
-        deadline=_READY,
+        deadline=READY,
         hint=f"its log is {life.stderr}",
     )

@@ -4,7 +4,6 @@ import contextlib
 import shutil
 import sys
 from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from devkit.guardian import Guardian
 from devkit.stack.parts.lead import Lead, straight
 from devkit.stack.parts.process import ProcessPart
-from devkit.stack.parts.running import Life, require_running
+from devkit.stack.parts.running import READY, Life, require_running
 from devkit.stack.ports import LOOPBACK, claim_port
 from devkit.waiting import wait_until
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 REGION = "us-east-1"
 # The store listens on loopback and dies with the run; this is a name, not a secret.
 ACCESS_KEY = SECRET_KEY = "devkit-local"
-_READY = timedelta(seconds=30)
 
 
 @dataclass(frozen=True)
@@ -40,6 +38,7 @@ class ObjectStore:
     region: str = REGION
 
     def client(self) -> "S3Client":
+        """For the kit itself, past every proxy. Connects with its first call."""
         return s3_client(self.direct, access_key=self.access_key, secret_key=self.secret_key, region=self.region)
 
     def credentials(self) -> dict[str, str]:
@@ -88,8 +87,8 @@ def start_object_store(
     chosen = claim_port(port, "the object store")
     address = f"{LOOPBACK}:{chosen}"
     minio = shutil.which("minio")
-    told = lead("object-store", address)
-    store = ObjectStore(f"http://{told}", f"http://{address}", "minio" if minio else "moto")
+    advertised = lead("object-store", address)
+    store = ObjectStore(f"http://{advertised}", f"http://{address}", "minio" if minio else "moto")
     env: dict[str, str] = {}
     if minio:
         data = guardian.directory / "minio"
@@ -127,7 +126,7 @@ def await_object_store(store: ObjectStore, life: Life, buckets: tuple[str, ...])
     wait_until(
         answers,
         what=f"the object store to answer at {store.direct}",
-        deadline=_READY,
+        deadline=READY,
         hint=f"its log is {life.stderr}",
     )
     for bucket in buckets:

@@ -22,10 +22,13 @@ class Part(Protocol):
 
     @property
     @abstractmethod
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """As a scenario's `timeline` and the command line call it: `kafka`, `object-store`, `mock-api`."""
+
     @property
     @abstractmethod
-    def address(self) -> str: ...
+    def address(self) -> str:
+        """`host:port` of a broker, and of all others a URL; through the proxy, where one stands before it."""
 
     @property
     @abstractmethod

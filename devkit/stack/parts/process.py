@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import psutil
+from typing_extensions import override
 
 from devkit.errors import StackError
 from devkit.guardian import Guardian, ManagedProcess
@@ -52,14 +53,17 @@ class ProcessPart(Part):
         self._life = self._spawn(succeeds=None)
 
     @property
+    @override
     def name(self) -> str:
         return self._name
 
     @property
+    @override
     def address(self) -> str:
         return self._address
 
     @property
+    @override
     def life(self) -> ManagedProcess:
         return self._life
 
@@ -67,9 +71,11 @@ class ProcessPart(Part):
         """Wait until it answers. Raises StackError, with its last words when it has ended."""
         self._ready(self._life)
 
+    @override
     def refusal(self, lever: Lever) -> str | None:
         return self._refused.get(lever)
 
+    @override
     def pull(self, lever: Lever) -> None:
         self.require(lever)
         match lever:

@@ -1,31 +1,44 @@
 """Noticing that a part ended while a client waits for it."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
 from devkit.errors import StackError
 from devkit.observe.log_end import in_short
 
+READY = timedelta(minutes=3)
+"""How long a part that lives may take until it answers. Far more than it needs, also where forty processes wait for two
+cores: one that fails to start ends, and that is noticed at once.
+"""
+
 
 class Life(Protocol):
-    """What runs a part: a process of this run, a container, or an operator.
-
-    `exit_code` is None while it lives, negative when a signal ended it. `stdout` and `stderr` are its logs, the same
-    file where it has only one.
-    """
+    """What runs a part: a process of this run, a container, or an operator."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """That of the part."""
+
     @property
-    def pid(self) -> int | None: ...
+    def pid(self) -> int | None:
+        """None for a container and for what is not the kit's."""
+
     @property
-    def container(self) -> str | None: ...
+    def container(self) -> str | None:
+        """The id or name by which the engine knows it; None where it is no container."""
+
     @property
-    def stdout(self) -> Path: ...
+    def stdout(self) -> Path:
+        """`/dev/null` where the kit has no log of it."""
+
     @property
-    def stderr(self) -> Path: ...
+    def stderr(self) -> Path:
+        """The same file as `stdout` where a part has one log."""
+
     @property
-    def exit_code(self) -> int | None: ...
+    def exit_code(self) -> int | None:
+        """None while it lives, and always where its end cannot be observed; negative when a signal ended it."""
 
     def require_guardian(self) -> None:
         """Raises StackError when what keeps it alive has ended: the run's guardian, the Docker engine."""

@@ -142,12 +142,12 @@ const showLoad = () => {
 // --- rules
 
 const stands = (one) => {
-  const left = [];
+  const remaining = [];
   if (one.phase === "effective" || one.phase === "switched off") {
-    if (one.ttl_left_s !== null && one.ttl_left_s !== undefined) left.push(`${seconds(one.ttl_left_s)} left`);
-    if (one.times_left !== null && one.times_left !== undefined) left.push(`${one.times_left} times left`);
+    if (one.ttl_remaining_s !== null && one.ttl_remaining_s !== undefined) remaining.push(`${seconds(one.ttl_remaining_s)} remaining`);
+    if (one.times_remaining !== null && one.times_remaining !== undefined) remaining.push(`${one.times_remaining} times remaining`);
   }
-  return [one.phase, ...left].join(", ");
+  return [one.phase, ...remaining].join(", ");
 };
 
 const ruleRow = (one, counts) => {

@@ -25,10 +25,10 @@ def check(arguments: Arguments) -> None:
 
 
 def passed(name: str) -> dict[str, Tree]:
-    """It went well."""
+    """The node of a login that succeeded: status PASS."""
     return {"status": "PASS", "username": name}
 
 
 def failed(code: str, message: str) -> dict[str, Tree]:
-    """It did not."""
+    """The node of a login that did not: status FAIL. It is no error of the API."""
     return {"status": "FAIL", "message": message, "messagecode": code, "canpreservestate": False}

@@ -46,7 +46,7 @@ class Call:
 
     @property
     def accounts(self) -> Accounts:
-        """Who there is."""
+        """Those of this wiki in this world; another world has its own."""
         return self.world.accounts(self.wiki)
 
     @property
@@ -62,7 +62,7 @@ class Call:
 
     @property
     def now(self) -> datetime:
-        """By the world's clock."""
+        """The time of day by the world's clock, with its zone."""
         return self.world.now()
 
     @property
@@ -71,7 +71,7 @@ class Call:
         return self.may("apihighlimits")
 
     def may(self, right: str) -> bool:
-        """Whether who asks has a right."""
+        """Whether the user who asks has the right; one without an account has those of everybody."""
         return self.accounts.may(self.user, right)
 
     def cookie(self, name: str) -> str:

@@ -15,7 +15,7 @@ PARAMETERS: Final = (
 
 
 async def run(call: Call, arguments: Arguments) -> None:
-    """Adds `checktoken`."""
+    """Adds `checktoken`: `valid` or `invalid`, and no error either way."""
     token = arguments.text("token") or ""
     kind = next(kind for kind in TOKEN_KINDS if kind == arguments.text("type"))
     good = call.accounts.accepts(kind, call.session, token)

@@ -20,7 +20,7 @@ PARAMETERS: Final = (
 
 
 async def run(call: Call, arguments: Arguments) -> None:
-    """Adds `clientlogin`."""
+    """Adds `clientlogin`; credentials that are wrong make it a FAIL, and no error."""
     authentication.check(arguments)
     name, password = arguments.text("username"), arguments.text("password")
     if not name or not password:

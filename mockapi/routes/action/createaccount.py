@@ -23,7 +23,7 @@ _CODES: Final = {"noname": "invaliduser"}
 
 
 async def run(call: Call, arguments: Arguments) -> None:
-    """Adds `createaccount`."""
+    """Adds `createaccount`; a name or password that is refused makes it a FAIL, and no error."""
     authentication.check(arguments)
     name, password = arguments.text("username"), arguments.text("password")
     if not name:

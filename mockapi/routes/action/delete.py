@@ -23,7 +23,7 @@ PARAMETERS: Final = (
 
 
 async def run(call: Call, arguments: Arguments) -> None:
-    """Adds `delete`."""
+    """Adds `delete`. Raises ApiError without the right, or when there is no such page."""
     title = page_title(call, arguments)
     require(call, "delete")
     try:

@@ -6,11 +6,11 @@ from typing import Final
 from mockapi.body import Held
 from mockapi.reply import Headers, Reply
 from mockapi.request import Request
+from mockapi.routes.action.answer_headers import LONG_AGO, NO_SNIFF, PRIVATE, end_of_head, id_header, origin_headers
+from mockapi.routes.action.browser_page import page
 from mockapi.routes.action.call import Call
 from mockapi.routes.action.form import Form
-from mockapi.routes.action.head import LONG_AGO, NO_SNIFF, PRIVATE, end_of_head, id_header, origin_headers
 from mockapi.routes.action.output import packed
-from mockapi.routes.action.people import page
 from mockapi.wiki.wiki import Wiki
 
 _PHP_HTML: Final = (b"content-type", b"text/html; charset=UTF-8")
@@ -40,7 +40,7 @@ def not_modified(request: Request, request_id: str) -> Reply | None:
 
 
 def help_page(call: Call, actions: tuple[str, ...], request_id: str) -> Reply:
-    """The page that a request without an action gets."""
+    """HTML that lists `actions`: what MediaWiki answers where no action is named."""
     data = page(call.wiki, "MediaWiki API help", items=tuple(f"action={name}" for name in sorted(actions)))
     wire, encoding = packed(call, data)
     headers = (
@@ -60,7 +60,7 @@ def help_page(call: Call, actions: tuple[str, ...], request_id: str) -> Reply:
 
 
 def web_server(code: int) -> Reply:
-    """A status that MediaWiki has no words for."""
+    """HTML in the words of the web server before MediaWiki, without any header of MediaWiki's."""
     phrase = HTTPStatus(code).phrase if code in HTTPStatus.__members__.values() else "Error"
     body = f"<!DOCTYPE html>\n<title>{code} {phrase}</title>\n<h1>{phrase}</h1>\n".encode()
     headers: Headers = (

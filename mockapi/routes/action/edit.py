@@ -9,7 +9,7 @@ from mockapi.routes.action.module import Action
 from mockapi.routes.action.pages import page_title
 from mockapi.routes.action.parameters import WATCHLIST, Arguments, Kind, Parameter
 from mockapi.routes.action.permissions import check_edit
-from mockapi.routes.action.query.sections import with_section
+from mockapi.routes.action.query.picked_section import with_section
 from mockapi.routes.action.tree import Tree
 from mockapi.wiki.facts import facts
 from mockapi.wiki.moment import iso
@@ -55,7 +55,7 @@ PARAMETERS: Final = (
 
 
 async def run(call: Call, arguments: Arguments) -> None:
-    """Adds `edit`."""
+    """Adds `edit`. Raises ApiError for an undo, which the mock cannot do, and for what the wiki refuses."""
     if all(arguments.values[name] is None for name in _TEXTS):
         raise at_least_one_required([arguments.full(name) for name in _TEXTS])
     title = page_title(call, arguments)
@@ -77,7 +77,7 @@ async def run(call: Call, arguments: Arguments) -> None:
     if call.user is None:
         call.keep_session()
     call.wrote = True
-    call.result.add("edit", answer | _told(result))
+    call.result.add("edit", answer | _shown(result))
 
 
 def _save(call: Call, arguments: Arguments, title: Title) -> EditResult:
@@ -130,23 +130,23 @@ def _check_md5(arguments: Arguments) -> None:
         raise ApiError("badmd5", "The supplied MD5 hash was incorrect.")
 
 
-def _told(result: EditResult) -> dict[str, Tree]:
-    told: dict[str, Tree] = {"new": True} if result.new else {}
-    told |= {
+def _shown(result: EditResult) -> dict[str, Tree]:
+    answer: dict[str, Tree] = {"new": True} if result.new else {}
+    answer |= {
         "result": "Success",
         "pageid": result.page_id,
         "title": result.title,
         "contentmodel": result.content_model,
     }
     if result.new_rev_id is None or result.timestamp is None:
-        told["nochange"] = True
+        answer["nochange"] = True
     else:
-        told |= {
+        answer |= {
             "oldrevid": result.old_rev_id,
             "newrevid": result.new_rev_id,
             "newtimestamp": iso(result.timestamp),
         }
-    return {**told, "watched": True}
+    return {**answer, "watched": True}
 
 
 ACTION: Final = Action("edit", PARAMETERS, run, posted=True, writes=True, token="csrf")

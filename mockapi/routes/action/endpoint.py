@@ -8,13 +8,13 @@ from mockapi.plan import StatusAnswer
 from mockapi.reply import Reply
 from mockapi.request import Request
 from mockapi.routes import status as statuses
+from mockapi.routes.action.answer_headers import Caching
 from mockapi.routes.action.call import Call
 from mockapi.routes.action.cookies import cookies_of
 from mockapi.routes.action.early import early, help_page, not_modified, web_server
 from mockapi.routes.action.error_format import members_of_error
 from mockapi.routes.action.errors import ApiError
 from mockapi.routes.action.form import Form, read_form
-from mockapi.routes.action.head import Caching
 from mockapi.routes.action.help import NAME as HELP
 from mockapi.routes.action.main import play, requested
 from mockapi.routes.action.output import check_version, refusal, to_reply
@@ -64,7 +64,7 @@ class ActionApi:
         return statuses.with_retry_after(answer, status)
 
     async def reply(self, context: Context) -> Reply:
-        """The answer in the format that is asked for."""
+        """Nearly always status 200: an error is a member of the body."""
         request, request_id = context.request, context.request_id
         answer = early(request, self.form, self.wiki, request_id, PATH) or not_modified(request, request_id)
         if answer is not None or self.wiki is None:

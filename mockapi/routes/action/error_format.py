@@ -42,7 +42,7 @@ def members_of_error(wiki: Wiki, form: Form, error: ApiError) -> dict[str, Tree]
 
 
 def warnings(form: Form, warned: list[Warned]) -> Tree:
-    """The `warnings` of an answer."""
+    """In the style of `errorformat`: by module for `bc`, else a list."""
     style = error_format(form)
     return old_style(warned) if style == "bc" else [_modern(style, one) for one in warned]
 
@@ -51,8 +51,8 @@ def _modern(style: str, one: Warned, message: ErrorMessage | None = None) -> Tre
     item: dict[str, Tree] = {"code": one.code}
     match style:
         case "raw":
-            said = message or ErrorMessage(f"apiwarn-{one.code}")
-            item |= {"key": said.key, "params": [{"plaintext": param} for param in said.params]}
+            shown = message or ErrorMessage(f"apiwarn-{one.code}")
+            item |= {"key": shown.key, "params": [{"plaintext": param} for param in shown.params]}
         case "html":
             item["html"] = Content(html.escape(one.english, quote=False))
         case "plaintext" | "wikitext":

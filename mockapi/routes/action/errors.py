@@ -43,7 +43,7 @@ class ApiError(Exception):
 
 
 def bad_value(parameter: str, value: str) -> ApiError:
-    """A value that is none of those allowed."""
+    """`badvalue`: none of those that the parameter allows."""
     return ApiError("badvalue", f'Unrecognized value for parameter "{parameter}": {value}.')
 
 
@@ -113,17 +113,17 @@ def bad_continue() -> ApiError:
 
 
 def missing_title() -> ApiError:
-    """A page that has to exist, and does not."""
+    """`missingtitle`: the action needs a page that exists."""
     return ApiError("missingtitle", "The page you specified doesn't exist.")
 
 
 def invalid_title(title: str) -> ApiError:
-    """A title that no page can have."""
+    """`invalidtitle`: no page can have this title."""
     return ApiError("invalidtitle", f'Bad title "{title}".')
 
 
 def no_such_page_id(page_id: int) -> ApiError:
-    """A page id that no page has."""
+    """`nosuchpageid`: also for a page that was deleted."""
     return ApiError("nosuchpageid", f"There is no page with ID {page_id}.")
 
 

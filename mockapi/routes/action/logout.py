@@ -11,7 +11,7 @@ PARAMETERS: Final = (Parameter("token", required=True),)
 
 
 async def run(call: Call, arguments: Arguments) -> None:  # noqa: ARG001 - its token was checked
-    """Adds nothing."""
+    """Ends the session and deletes its cookies; the answer has no member for it."""
     log_out(call)
 
 

@@ -47,10 +47,10 @@ Continue = dict[str, str | int]
 
 
 def public(call: Call, arguments: Arguments) -> CacheMode:  # noqa: ARG001 - one of the forms of `QueryModule.cache`
-    """The same for everybody."""
+    """For a module whose part of the answer is the same for every user."""
     return "public"
 
 
 def private(call: Call, arguments: Arguments) -> CacheMode:  # noqa: ARG001 - one of the forms of `QueryModule.cache`
-    """About who asks."""
+    """For a module whose part of the answer depends on the user."""
     return "private"

@@ -27,7 +27,7 @@ PARAMETERS: Final = (
 
 
 async def run(call: Call, arguments: Arguments) -> None:
-    """Adds `move`."""
+    """Adds `move`, the talk page's included where it moves along. Raises ApiError."""
     source = page_title(call, arguments, "from", "fromid", special=True)
     if call.wiki.page(source) is None:
         raise missing_title()
@@ -36,8 +36,8 @@ async def run(call: Call, arguments: Arguments) -> None:
         text = "You must be a registered user and [[Special:UserLogin|logged in]] to move a page."
         raise ApiError("cantmove-anon", text)
     reason = arguments.text("reason") or ""
-    told = _moved(call, arguments, source, target)
-    answer: dict[str, Tree] = {"from": source.text, "to": target.text, "reason": reason, **told}
+    moved = _moved(call, arguments, source, target)
+    answer: dict[str, Tree] = {"from": source.text, "to": target.text, "reason": reason, **moved}
     talks = (_talk(call, source), _talk(call, target))
     if arguments.flag("movetalk") and talks[0] is not None and talks[1] is not None and call.wiki.page(talks[0]):
         over = _moved(call, arguments, talks[0], talks[1])["moveoverredirect"]

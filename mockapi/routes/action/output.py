@@ -10,11 +10,7 @@ from typing import Final
 from mockapi.body import Held
 from mockapi.pages.coding import encoded
 from mockapi.reply import Headers, Reply
-from mockapi.routes.action.call import Call
-from mockapi.routes.action.error_format import members_of_error, warnings
-from mockapi.routes.action.errors import ApiError, bad_value
-from mockapi.routes.action.form import Form
-from mockapi.routes.action.head import (
+from mockapi.routes.action.answer_headers import (
     LONG_AGO,
     NO_SNIFF,
     PRIVATE,
@@ -25,7 +21,11 @@ from mockapi.routes.action.head import (
     origin_headers,
     write_cookie,
 )
-from mockapi.routes.action.people import page
+from mockapi.routes.action.browser_page import page
+from mockapi.routes.action.call import Call
+from mockapi.routes.action.error_format import members_of_error, warnings
+from mockapi.routes.action.errors import ApiError, bad_value
+from mockapi.routes.action.form import Form
 from mockapi.routes.action.tree import to_json
 from mockapi.wiki.wiki import Wiki
 

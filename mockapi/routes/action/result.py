@@ -40,7 +40,7 @@ class ApiResult:
     _before_warnings: int = 0
 
     def add(self, name: str, value: Tree) -> None:
-        """A member behind all others."""
+        """Puts the member last; one of that name keeps its place and gets the new value."""
         self.members[name] = value
 
     def add_on_top(self, name: str, value: Tree) -> None:

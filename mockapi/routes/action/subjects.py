@@ -50,12 +50,12 @@ def _of_title(wiki: Wiki, text: str) -> Target:
 
 
 def page_target(page: CatalogPage) -> Target:
-    """A page, by its current revision."""
+    """What rules and journal see of a page: its current revision, too."""
     return Target(wiki=page.wiki, page=page.title, page_id=page.page_id, revision=page.revisions[-1].rev_id)
 
 
 def revision_target(wiki: Wiki, rev_id: int) -> Target:
-    """A revision, known or not."""
+    """A revision that is not known has no page, and rules can match it by its id alone."""
     located = wiki.revision(rev_id)
     if located is None:
         return Target(wiki=wiki.name, revision=rev_id)

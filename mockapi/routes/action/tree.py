@@ -28,7 +28,7 @@ _LINE_SEPARATORS: Final = re.compile("[\u2028\u2029]")
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The text that a node is about."""
+    """A node's text: in format version 1 its last member, named `*`."""
 
     text: str
 

@@ -22,21 +22,21 @@ PARAMETERS: Final = (
 
 
 async def run(call: Call, arguments: Arguments) -> None:
-    """Adds `undelete`."""
+    """Adds `undelete`, with the number of revisions. Raises ApiError without the right, or with nothing to restore."""
     require(call, "undelete")
     title = writable(call.title(arguments.text("title") or ""))
     try:
         result = call.world.overlay(call.wiki).undelete(title, reason=arguments.text("reason") or "")
     except WriteError as error:
         raise refused(error) from None
-    told: dict[str, Tree] = {
+    answer: dict[str, Tree] = {
         "title": result.title,
         "revisions": result.revisions,
         "fileversions": 0,
         "reason": result.reason,
     }
     call.wrote = True
-    call.result.add("undelete", told)
+    call.result.add("undelete", answer)
 
 
 ACTION: Final = Action(

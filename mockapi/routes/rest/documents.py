@@ -14,14 +14,14 @@ from mockapi.pages.pieces import even
 from mockapi.reply import Headers, Reply
 from mockapi.routes.endpoint import Context
 from mockapi.routes.rest.envelope import JSON_TYPE, coding_of, enclosed, json_text, sealed_long
+from mockapi.routes.rest.html_render import Render, html_body
 from mockapi.routes.rest.metadata import Members
-from mockapi.routes.rest.render import Render, html_body
 
 _HOLE: Final = b'"html":""'
 
 
 def html_of_revision(render: Render, language: str, cache_control: Headers) -> Headers:
-    """The headers of a revision's HTML."""
+    """In the order in which MediaWiki sends them, which differs from that of a page."""
     return (
         (b"content-type", render.content_type),
         (b"content-language", language.encode()),
@@ -33,7 +33,7 @@ def html_of_revision(render: Render, language: str, cache_control: Headers) -> H
 
 
 def html_of_page(render: Render, language: str, cache_control: Headers) -> Headers:
-    """The headers of a page's HTML."""
+    """In the order in which MediaWiki sends them, which differs from that of a revision."""
     return (
         *cache_control,
         (b"content-language", language.encode()),
@@ -45,17 +45,17 @@ def html_of_page(render: Render, language: str, cache_control: Headers) -> Heade
 
 
 def with_html_of_revision(render: Render, cache_control: Headers) -> Headers:
-    """The headers of a revision with its HTML."""
+    """As for the HTML alone, but with JSON's type and no Content-Language."""
     return (JSON_TYPE, *render.varies, render.revision_header, *cache_control, *render.validators)
 
 
 def with_html_of_page(render: Render, cache_control: Headers) -> Headers:
-    """The headers of a page with its HTML."""
+    """As for the HTML alone, but with JSON's type and no Content-Language."""
     return (JSON_TYPE, *cache_control, *render.varies, render.revision_header, *render.validators)
 
 
 async def html_reply(context: Context, render: Render, own: Headers) -> Reply:
-    """The document."""
+    """Status 200 with `own` headers; encoded as the client accepts it."""
     coding = coding_of(context)
     body = await html_body(context.world, render, context.plan, coding)
     return enclosed(200, own, body, context.request_id, coding=coding)

@@ -43,7 +43,7 @@ def nonexistent_revision(revision: object) -> RestError:
 
 
 def denied_revision(revision: object) -> RestError:
-    """The text of the revision is hidden."""
+    """403: the text of the revision is hidden from this user."""
     text = f"User doesn't have access to the requested revision ({revision})."
     return RestError(403, "rest-permission-denied-revision", text)
 
@@ -57,7 +57,7 @@ def unavailable_revision() -> RestError:
 
 
 def nonexistent_title(title: str) -> RestError:
-    """There is no such page."""
+    """404: a title that a page could have, and none has."""
     return RestError(404, "rest-nonexistent-title", f"The specified page ({title}) does not exist")
 
 
@@ -89,7 +89,7 @@ def no_match(relative_path: str) -> RestError:
 
 
 def error_reply(error: RestError, request: Request, request_id: str, *, coding: Coding | None = None) -> Reply:
-    """The answer that says `error`."""
+    """As JSON; with RESTBase's fields too for a request that has `X-RESTBase-Compat: true`."""
     fields = {
         **error.first,
         **(_compatible(error, request) if compatible(request) else {}),

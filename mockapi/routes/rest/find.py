@@ -17,7 +17,7 @@ _ROUTES: Final[Sequence[Match]] = (RevisionRoute.match, PageRoute.match, CreateR
 
 
 def find(request: Request, world: "World") -> Endpoint:
-    """The endpoint of a request; there always is one."""
+    """Never None: a path without a route is a NoMatch, which answers 404."""
     for match in _ROUTES:
         endpoint = match(request, world)
         if endpoint is not None:

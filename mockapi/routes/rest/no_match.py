@@ -36,7 +36,7 @@ class NoMatch:
         return cls((Target(wiki=wiki.name if wiki else None),), request.path)
 
     def status_reply(self, status: StatusAnswer, request_id: str) -> Reply:
-        """As the REST API says it."""
+        """Without words of a resource: there is none."""
         return statuses.reply(status, request_id)
 
     async def reply(self, context: Context) -> Reply:

@@ -92,7 +92,7 @@ class PageRoute:
         )
 
     def status_reply(self, status: StatusAnswer, request_id: str) -> Reply:
-        """As the REST API says it of a page."""
+        """403 and 404 name the title, as MediaWiki's do."""
         return status_reply(
             status,
             self.asked.request,

@@ -22,5 +22,5 @@ class PageAsked:
 
     @property
     def places(self) -> Places:
-        """Where other pages are."""
+        """For redirects: where another title is found in the same form and with the same query."""
         return Places(self.module, self.form, self.request.query)

@@ -6,12 +6,12 @@ from mockapi.routes.endpoint import Context
 from mockapi.routes.rest import documents
 from mockapi.routes.rest.envelope import JSON_TYPE, coding_of, json_text, sealed
 from mockapi.routes.rest.errors import denied_revision, denied_title, nonexistent_title, unavailable_revision
-from mockapi.routes.rest.message import SystemMessage
+from mockapi.routes.rest.html_render import CACHE_CONTROL, Render
 from mockapi.routes.rest.metadata import page_members
 from mockapi.routes.rest.page_asked import PageAsked
 from mockapi.routes.rest.preconditions import Validators, bare_reply, conditional, decide
 from mockapi.routes.rest.redirects import LOCATION_CACHE, redirect_reply, target_of
-from mockapi.routes.rest.render import CACHE_CONTROL, Render
+from mockapi.routes.rest.system_message import SystemMessage
 from mockapi.routes.rest.visible import Visible
 
 

@@ -4,13 +4,13 @@ from mockapi.reply import Reply
 from mockapi.routes.endpoint import Context
 from mockapi.routes.rest.envelope import JSON_TYPE, coding_of, compatible, json_text, sealed_long
 from mockapi.routes.rest.errors import denied_revision, invalid_title, nonexistent_title
-from mockapi.routes.rest.message import SystemMessage
+from mockapi.routes.rest.html_render import CACHE_CONTROL, source_etag, source_validators
 from mockapi.routes.rest.metadata import compatible_members, page_members
 from mockapi.routes.rest.page_asked import PageAsked
 from mockapi.routes.rest.path import page_path
 from mockapi.routes.rest.preconditions import Validators, bare_reply, conditional, decide
 from mockapi.routes.rest.redirects import redirect_reply, target_of, written_target
-from mockapi.routes.rest.render import CACHE_CONTROL, source_etag, source_validators
+from mockapi.routes.rest.system_message import SystemMessage
 from mockapi.routes.rest.visible import Visible
 from mockapi.wiki.facts import facts
 

@@ -39,7 +39,7 @@ class Validators:
 
 
 def conditional(request: Request) -> bool:
-    """Whether a request has any condition."""
+    """Whether `decide` has anything to look at: any of `HEADERS`."""
     return not HEADERS.isdisjoint(request.headers)
 
 

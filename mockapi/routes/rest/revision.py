@@ -18,13 +18,13 @@ from mockapi.routes.rest.errors import (
     nonexistent_revision,
     unavailable_revision,
 )
+from mockapi.routes.rest.html_render import CACHE_CONTROL, Render, source_etag, source_validators
 from mockapi.routes.rest.metadata import compatible_members, revision_members
 from mockapi.routes.rest.parameters import bad_integer, flavor_parameter, integer, parse_query
 from mockapi.routes.rest.path import READING, RENDERED, Form, Module, revision_path, segment
 from mockapi.routes.rest.preconditions import Validators, bare_reply, conditional, decide
 from mockapi.routes.rest.privacy import guarded
 from mockapi.routes.rest.redirects import written_target
-from mockapi.routes.rest.render import CACHE_CONTROL, Render, source_etag, source_validators
 from mockapi.routes.rest.status import status_reply
 from mockapi.routes.rest.visible import Visible, visible
 from mockapi.rules.target import Target
@@ -85,7 +85,7 @@ class RevisionRoute:
         )
 
     def status_reply(self, status: StatusAnswer, request_id: str) -> Reply:
-        """As the REST API says it of a revision."""
+        """403 and 404 name the revision, as MediaWiki's do."""
         asked = self.text if self.rev_id is None else self.rev_id
         return status_reply(
             status, self.request, request_id, missing=nonexistent_revision(asked), denied=denied_revision(asked)

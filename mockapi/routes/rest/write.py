@@ -55,7 +55,7 @@ class CreateRoute:
         return cls(wiki, (Target(wiki=wiki.name if wiki else None),))
 
     def status_reply(self, status: StatusAnswer, request_id: str) -> Reply:
-        """As the REST API says it."""
+        """Without words of a resource: it is yet to be made."""
         return statuses.reply(status, request_id)
 
     async def reply(self, context: Context) -> Reply:

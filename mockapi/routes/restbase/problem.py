@@ -32,7 +32,7 @@ def not_found(detail: str = "Page or revision not found.") -> RestbaseProblem:
 
 
 def denied(revision: object) -> RestbaseProblem:
-    """The text of the revision is hidden."""
+    """403: the text of the revision is hidden."""
     text = f"Access is restricted for revision {revision}"
     return RestbaseProblem(403, "access_denied#revision", "Access to resource denied", text)
 

@@ -18,15 +18,15 @@ from mockapi.routes import status as statuses
 from mockapi.routes.endpoint import Context
 from mockapi.routes.gateway import RESTBASE_PATH
 from mockapi.routes.rest.envelope import coding_of, json_text
+from mockapi.routes.rest.html_render import Render, render_id
 from mockapi.routes.rest.metadata import compatible_members
 from mockapi.routes.rest.parameters import parse_query
 from mockapi.routes.rest.path import segment
 from mockapi.routes.rest.redirects import target_of, written_target
-from mockapi.routes.rest.render import Render, render_id
 from mockapi.routes.rest.visible import Visible, visible
-from mockapi.routes.restbase.document import stored_body
 from mockapi.routes.restbase.problem import RestbaseProblem, denied, not_found, problem_reply
 from mockapi.routes.restbase.sent import sent
+from mockapi.routes.restbase.stored_document import stored_body
 from mockapi.rules.target import Target
 from mockapi.wiki.located import Located
 from mockapi.wiki.namespaces import USER, USER_TALK
@@ -79,7 +79,7 @@ class Restbase:
         return cls(request, kind, text, revision, wiki, title, located, (target,), key, renders)
 
     def status_reply(self, status: StatusAnswer, request_id: str) -> Reply:
-        """As the service says it, or a proxy."""
+        """403 and 404 as a problem of the service's own; any other status as a proxy before it answers."""
         if status.body is None and status.code in {403, 404}:
             problem = not_found() if status.code == 404 else denied(self.revision or self.text)
             return statuses.with_retry_after(self._problem(problem, request_id), status)

@@ -12,7 +12,7 @@ from typing import Final
 from mockapi.wiki.parsoid.inline import inline
 from mockapi.wiki.parsoid.lists import LIST_LINE, lists
 from mockapi.wiki.parsoid.nodes import Comment, Element, Node
-from mockapi.wiki.parsoid.page import Page
+from mockapi.wiki.parsoid.rendered_page import Page
 from mockapi.wiki.parsoid.sections import Anchors, heading_line
 from mockapi.wiki.parsoid.stash import MARK, StashedBlock
 from mockapi.wiki.parsoid.stashed import BLOCK_TAGS
@@ -45,7 +45,7 @@ class Blocks:
         self._space(text_follows=False)
 
     def add(self, node: Node) -> None:
-        """Adds a block."""
+        """Ends what is open first: paragraph, list, indented text."""
         self._end_all()
         self.nodes.append(node)
 

@@ -19,7 +19,7 @@ class Note:
 
     @property
     def id(self) -> str:
-        """The id of the entry."""
+        """The HTML id to which the marks link: `cite_note-NAME-3`, without a name `cite_note-3`."""
         return f"cite_note-{self.name}-{self.number}" if self.name else f"cite_note-{self.number}"
 
 
@@ -31,7 +31,7 @@ class Citations:
         self._notes: dict[str, list[Note]] = {}
 
     def groups(self) -> list[str]:
-        """The groups that wait for a list."""
+        """Groups with references that no list has shown yet."""
         return list(self._notes)
 
     def mark(

@@ -15,7 +15,7 @@ from mockapi.wiki.parsoid import quotes
 from mockapi.wiki.parsoid.attributes import attributes_of
 from mockapi.wiki.parsoid.links import external_link, wiki_link
 from mockapi.wiki.parsoid.nodes import Comment, Element, Node
-from mockapi.wiki.parsoid.page import Page
+from mockapi.wiki.parsoid.rendered_page import Page
 from mockapi.wiki.parsoid.stashed import Abouts, node_of
 
 _TAGS: Final = frozenset(

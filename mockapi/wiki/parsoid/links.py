@@ -7,7 +7,7 @@ from typing import Final
 from mockapi.wiki.namespaces import CATEGORY, FILE
 from mockapi.wiki.parsoid.cite import compact
 from mockapi.wiki.parsoid.nodes import Element, Node
-from mockapi.wiki.parsoid.page import Page, href_of
+from mockapi.wiki.parsoid.rendered_page import Page, href_of
 from mockapi.wiki.title import Title
 
 Inline = Callable[[str], list[Node]]

@@ -24,7 +24,7 @@ class Element:
     children: list["Node"] = field(default_factory=list)
 
     def get(self, name: str) -> str | None:
-        """The value of an attribute."""
+        """None without the attribute; of several of that name the first."""
         return next((value for given, value in self.attributes if given == name), None)
 
 

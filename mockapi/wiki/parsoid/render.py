@@ -13,7 +13,7 @@ from mockapi.wiki.namespaces import STANDARD, Namespaces
 from mockapi.wiki.parsoid.blocks import Blocks, paragraphs
 from mockapi.wiki.parsoid.inline import inline
 from mockapi.wiki.parsoid.nodes import Element, Node, serialise
-from mockapi.wiki.parsoid.page import Page, href_of
+from mockapi.wiki.parsoid.rendered_page import Page, href_of
 from mockapi.wiki.parsoid.sections import sectioned
 from mockapi.wiki.redirect import REDIRECT, redirect_target
 from mockapi.wiki.title import InvalidTitle, Title, parse_title

@@ -20,7 +20,7 @@ _BLOCKS: Final = frozenset({"div", "blockquote", "center"})
 
 @dataclass(frozen=True, slots=True)
 class Commented:
-    """A comment."""
+    """A `<!-- … -->`, without the marks."""
 
     text: str
 

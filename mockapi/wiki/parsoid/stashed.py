@@ -8,7 +8,7 @@ from mockapi.wiki.parsoid.attributes import attributes_of, raw_attributes
 from mockapi.wiki.parsoid.cite import compact
 from mockapi.wiki.parsoid.links import link_to
 from mockapi.wiki.parsoid.nodes import Comment, Element, Node
-from mockapi.wiki.parsoid.page import Page, href_of
+from mockapi.wiki.parsoid.rendered_page import Page, href_of
 from mockapi.wiki.parsoid.stash import Commented, Extension, Stashed, StashedBlock, Template
 from mockapi.wiki.title import Title
 

@@ -1,5 +1,6 @@
 """A pipeline with deferral on a real stack, with traffic of its own, that tests may kill, restart and audit."""
 
+import itertools
 import os
 import signal
 import subprocess
@@ -20,23 +21,29 @@ from devkit.guardian import Guardian, ManagedProcess
 from devkit.guardian.processes import TREE_VARIABLE, marked
 from devkit.observe.audit.arrivals import Arrival, Position, read_topic
 from devkit.observe.audit.model import Audit
+from devkit.observe.audit.replays import Replays
 from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.deferrals import DeferralTopic
+from devkit.programs.batches import PlannedBatches
 from devkit.programs.places import merge
+from devkit.programs.program_truth import truth_of
+from devkit.programs.retried_tasks import read_again
 from devkit.programs.spark.configuration import CONFIG_FILE, topics_of
 from devkit.programs.spark.launch import CONF_DIR, prepare_launch
 from devkit.programs.spark.place import SparkPlace
+from devkit.programs.spark.program import ConfiguredSpark
 from devkit.scenario.arm.collection import Ended, collection
-from devkit.scenario.model import Topics
-from devkit.scenario.topics import topics_to_make
+from devkit.scenario.surroundings import Topics
+from devkit.scenario.topics_to_make import topics_to_make
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS, Stack
 from devkit.stack.topics import TopicEnds, recreate_topics
 from devkit.traffic.model import TrafficSpec
-from devkit.traffic.publish import Publisher
+from devkit.traffic.publish import Publisher, stated
 from devkit.waiting import wait_until
 from mockapi.rules.model import Rule, Rules
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.events import TaskRetried
 from tests.integration.crash.point import CONSTANTS_VARIABLE, CRASH_VARIABLE, CrashPoint
 from tests.integration.json_lines import json_lines
 
@@ -44,6 +51,7 @@ DEADLINE = timedelta(seconds=180)
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 _REPOSITORY = Path(__file__).parents[3]
 _TIMEOUT_S = 30
+_RETRIED = TypeAdapter(TaskRetried)
 _COMMAND_S = 120
 
 
@@ -100,7 +108,9 @@ class Run:
 
 
 class Bench:
-    """Topics, traffic and mock of one test. `settings` are the pipeline's, on top of the places of the stack."""
+    """Topics, traffic and mock of one test. `settings` are the pipeline's, on top of the places of the stack, `spark`
+    is for Spark.
+    """
 
     def __init__(
         self,
@@ -113,13 +123,15 @@ class Bench:
         rules: Sequence[Mapping[str, Any]],
         settings: Mapping[str, Any],
         topics: Topics | None = None,
+        spark: Mapping[str, str] | None = None,
     ) -> None:
         self.guardian, self.stack, self._directory = guardian, stack, directory
         directory.mkdir()
         bootstrap = stack.kafka.bootstrap
         self.bootstrap = bootstrap
         places = {
-            "source": {"bootstrap_servers": bootstrap, "topic": f"{name}.source"},
+            "source": {"bootstrap_servers": bootstrap}
+            | ({} if "topics" in settings.get("source", {}) else {"topic": f"{name}.source"}),
             "sink": {"bootstrap_servers": bootstrap, "topic": f"{name}.out", "error_topic": f"{name}.error"},
             "mediawiki": {"endpoint": stack.mock_api.endpoint},
             "checkpoint": f"s3a://{CHECKPOINTS}/{name}",
@@ -129,20 +141,22 @@ class Bench:
         self.config = PipelineConfig.model_validate(merge(places, settings))
         self._traffic = ScenarioTraffic(TrafficSpec.model_validate(traffic))
         self._client = stack.object_store.client()
-        self._checkpoint = Checkpoint(self._client, CHECKPOINTS, name, self.config.source.topic)
+        self._checkpoint = Checkpoint(self._client, CHECKPOINTS, name, self.config.source.all_topics)
         parsed: tuple[Rule, ...] = TypeAdapter(Rules).validate_python(tuple(rules))
         seed = int(traffic["seed"])
         stack.mock_api.populate(seed=seed, catalog=self._traffic.catalog(), rules=parsed)
         recreate_topics(bootstrap, topics_to_make(topics or Topics(), topics_of(self.config)))
         self._stop = threading.Event()
-        self._publisher: Publisher = self._traffic.publisher(bootstrap, self.config.source.topic, self._stop)
+        self._truth = truth_of(ConfiguredSpark(config=self.config), stack.mock_api)
+        fate = self._truth.expected if self._truth else stated
+        self._publisher: Publisher = self._traffic.publisher(bootstrap, self.config.source.topic, self._stop, fate)
         self._ends = TopicEnds(bootstrap)
         self._deferrals = DeferralTopic(bootstrap, self.config.deferral.topic)
         self._runs: list[Run] = []
         self.config_file, self.conf_dir = directory / CONFIG_FILE, directory / CONF_DIR
         self._launch = prepare_launch(
             self.config,
-            SparkPlace(stack.object_store.endpoint, guardian.directory),
+            SparkPlace(stack.object_store.endpoint, guardian.directory, settings=spark or {}),
             directory,
             credentials=stack.object_store.credentials(),
             entry=(str(_LAUNCHER),),
@@ -199,9 +213,12 @@ class Bench:
     # what is there
 
     def committed(self) -> dict[int, int]:
-        return self._checkpoint.committed()
+        """Of the topic that the traffic goes to, the first one."""
+        offsets = self._checkpoint.committed()
+        return {number: offset for (topic, number), offset in offsets.items() if topic == self.config.source.topic}
 
     def source_end(self) -> int:
+        """Of the same topic."""
         return sum(self._ends.of(self.config.source.topic).values())
 
     def deferred(self) -> int:
@@ -209,12 +226,17 @@ class Bench:
 
     def deferred_ever(self) -> int:
         self._deferrals.catch_up()
-        return len(self._deferrals.standing.ever)
+        return len(self._deferrals.entries.ever)
+
+    def ever_deferred(self) -> frozenset[Position]:
+        """Source events that have been in the ledger's topic."""
+        self._deferrals.catch_up()
+        return frozenset(self._deferrals.entries.ever)
 
     def over_budget(self) -> frozenset[Position]:
         """Source events that were deferred as their batch was over its budget."""
         self._deferrals.catch_up()
-        return self._deferrals.standing.over_budget
+        return self._deferrals.entries.over_budget
 
     def is_drained(self) -> bool:
         if self._publisher.error is not None:
@@ -234,24 +256,39 @@ class Bench:
     def errors(self) -> list[Arrival]:
         return list(read_topic(self.bootstrap, self.config.sink.error_topic))
 
-    def audit(self) -> Audit:
-        """What became of all events; to be asked when the pipeline has ended."""
+    def audit(self, replays: Replays | None = None) -> Audit:
+        """What became of all events; to be asked when the pipeline has ended. `replays` are what the processes read
+        again, unless the test says what they are.
+        """
         self._deferrals.catch_up()
-        ended = Ended(self.committed(), self._deferrals.standing, None, 0)
+        replays = self._replays() if replays is None else replays
+        ended = Ended(self._checkpoint.committed(), self._deferrals.entries, None, 0, replays)
         return collection(
             self._traffic.source_events(self._publisher),
             ended,
             bootstrap=self.bootstrap,
             topics=topics_of(self.config),
-            mock=self.stack.mock_api,
+            truth=self._truth,
             client=self._client,
-            pages_met=None,
+            pages_matched=None,
         ).audit
 
+    def _replays(self) -> Replays:
+        batches = PlannedBatches()
+        for line in itertools.chain.from_iterable(run.said("batch_started") for run in self._runs):
+            batches.begin(line["batch"])
+        lines = itertools.chain.from_iterable(run.said("task_retried") for run in self._runs)
+        retried = itertools.chain.from_iterable(map(read_again, map(_RETRIED.validate_python, lines)))
+        return Replays(max(0, len(self._runs) - 1), batches.again(self._checkpoint.range_of), tuple(retried))
+
     def assert_clean(self, *, restarted: bool) -> Audit:
-        """Everything left once, rightly, in order; after a restart repeats that are byte for byte the same are fine."""
+        """Everything left once, rightly, in order; after a restart repeats of what was read again are fine, byte for
+        byte the same. No event has both an output and an error event: the mock answered the same each time.
+        """
         audit = self.audit()
-        assert audit.problems(restarted=restarted) == {}, audit.examples
+        assert audit.problems() == {}, audit.examples
+        assert audit.conflicting == 0
+        assert restarted or audit.excused == audit.excused_by_retry
         assert (audit.inputs, audit.pending, audit.deferred) == (self._traffic.count, 0, 0)
         return audit
 

@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 
 from devkit.docker.access import RUN_LABEL
-from devkit.guardian.state import known_runs, state_path
+from devkit.guardian.run_state import known_runs, state_path
 from devkit.waiting import wait_until
 from tests.integration.cli_run import CliRun
 from tests.integration.docker.conftest import Docker
@@ -32,6 +32,8 @@ def assert_nothing_is_left(docker: Docker, run: CliRun, run_id: str) -> None:
     assert of_run(docker, run_id) == []
 
 
+# Minutes. The test after it brings the same containers up.
+@pytest.mark.slow
 def test_a_scenario_has_the_same_verdict_as_on_the_embedded_stack(devkit_cli: Cli, docker: Docker) -> None:
     run = devkit_cli("scenario", "run", "oversized-message", "--stack", "compose")
     run_id = run.run_id()
@@ -45,7 +47,8 @@ def test_a_scenario_has_the_same_verdict_as_on_the_embedded_stack(devkit_cli: Cl
 def test_sigkill_while_containers_are_made(devkit_cli: Cli, docker: Docker) -> None:
     run = devkit_cli("scenario", "run", "oversized-message", "--stack", "compose")
     run_id = run.run_id()
-    run.await_condition(lambda: of_run(docker, run_id), "the first of the run to be there")
+    # Where it is the first to need the mock's image, that is built before.
+    run.await_condition(lambda: of_run(docker, run_id), "the first of the run to be there", deadline_s=600)
     run.process.kill()
     assert_nothing_is_left(docker, run, run_id)
 

@@ -23,7 +23,7 @@ Cli = Callable[..., CliRun]
 
 
 def arm(run: CliRun, name: str) -> dict[str, Any]:
-    (file,) = run.out.glob("*/*/result.json")
+    file = run.evidence / "result.json"
     found: dict[str, Any] = json.loads(file.read_text())["arms"][name]
     return found
 

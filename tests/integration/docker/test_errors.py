@@ -11,7 +11,7 @@ import pytest
 
 from devkit.docker.causes import ImageError
 from devkit.guardian import Guardian
-from devkit.guardian.state import known_runs
+from devkit.guardian.run_state import known_runs
 from devkit.stack import compose, container_stack
 from devkit.stack.compose_file import compose_path
 from devkit.stack.ports import claim_port

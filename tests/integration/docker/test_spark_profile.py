@@ -9,7 +9,7 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
-from functools import lru_cache, partial
+from functools import partial
 
 import pytest
 import requests
@@ -17,7 +17,11 @@ import requests
 from devkit.docker.access import RUN_LABEL
 from devkit.observe.audit.arrivals import read_topic
 from devkit.observe.audit.audit import DeliveryAudit
-from devkit.observe.audit.claims import resolve_claim
+from devkit.observe.audit.claim_check import resolve_claim
+from devkit.observe.checkpoint import of_topic
+from devkit.programs.places import NOWHERE
+from devkit.programs.program_truth import truth_of
+from devkit.programs.spark.program import SPARK
 from devkit.scenario.load import load_scenario
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.external import RemotePart
@@ -79,12 +83,11 @@ def test_the_pipeline_runs_on_a_cluster_of_two_workers(ports: dict[str, int]) ->
         return sum(ends.of(OUTPUT).values()) + sum(ends.of(ERRORS).values()) >= awaited
 
     wait_until(delivered, what=f"{awaited} events to be delivered", deadline=STARTING + DELIVERY)
-    committed = ends.of(SOURCE)
+    committed = of_topic(SOURCE, ends.of(SOURCE))
     ends.close()
     audit = DeliveryAudit(
         traffic.source_events(publisher),
-        stream=OUTPUT,
-        truth=lru_cache(8)(mock.truth),
+        truth=truth_of(SPARK.configure(NOWHERE, {"sink": {"topic": OUTPUT}}), mock),
         resolve=partial(resolve_claim, s3_client(f"http://127.0.0.1:{ports['S3_PORT']}")),
     )
     for arrival in read_topic(bootstrap, OUTPUT):
@@ -93,7 +96,7 @@ def test_the_pipeline_runs_on_a_cluster_of_two_workers(ports: dict[str, int]) ->
         audit.add_error(arrival)
     found = audit.finish(committed)
     assert found.inputs == traffic.count
-    assert found.problems(restarted=False) == {}, found
+    assert found.problems() == {}, found
     master = requests.get(f"http://127.0.0.1:{ports['SPARK_MASTER_PORT']}/json/", timeout=10).json()
     assert len(master["workers"]) == 2
     assert [worker["coresused"] for worker in master["workers"]] == [2, 2]

@@ -3,7 +3,9 @@ from typing import Any
 
 import pytest
 
-from devkit.stack.parts.mock_api import JournalCounts
+from devkit.debug.mock_faults import FaultControl
+from devkit.stack.parts.mock_api import JournalCounts, MockApi
+from mockapi.rules.model import Rule
 
 REVISION = 28674
 GONE = {"name": "gone", "do": {"status": 404}}
@@ -96,6 +98,25 @@ def test_the_journal_is_filtered_counted_and_cleared(mock: Any) -> None:
     assert mock.ask("/__mock/state").json["requests"] == 0
 
 
+def test_the_kit_knows_its_own_changes_from_those_of_others(mock: Any) -> None:
+    endpoint = f"http://127.0.0.1:{mock.port}"
+    api, by_hand = MockApi(endpoint), FaultControl(endpoint)
+    mock.rules(GONE)
+    api.populate(seed=1, catalog=[], rules=[Rule.model_validate(GONE)])
+    before = api.counts().revision  # of other tests, too
+    assert api.changes_by_others() == ()
+    by_hand.remove("gone")
+    by_hand.add([GONE])
+    mock.ask("/__mock/rules/gone", method="PATCH", body={"enabled": False})
+    assert api.counts().revision == before + 3
+    found = [(change.action, change.rules, change.author) for change in api.changes_by_others()]
+    assert found == [
+        ("removed", ("gone",), "devkit fault"),
+        ("added", ("gone",), "devkit fault"),
+        ("switched off", ("gone",), ""),
+    ]
+
+
 def test_the_kit_reads_every_figure_that_is_counted(mock: Any) -> None:
     """Most fields of the kit's model have a default, so a figure that is renamed here would be zero there."""
     mock.rules(GONE)
@@ -161,6 +182,9 @@ def test_a_wrong_parameter_or_path_is_told_and_not_journalled(mock: Any) -> None
         ("PUT", "/state", 422, ""),
         ("GET", "/truth/revision/x", 422, "rev_id"),
         ("GET", "/truth/revision/28674?wki=enwiki", 422, "wki"),
+        ("GET", "/truth?wiki=enwiki", 422, "path"),
+        ("GET", "/truth?wiki=enwik&path=/w/api.php", 404, "wiki"),
+        ("GET", "/truth?wiki=enwiki&path=/w/rest.php/v1/revision/5", 404, "path"),
         ("POST", "/journal", 405, "/__mock/journal"),
         ("GET", "/nothing", 404, "/__mock/nothing"),
     ],
@@ -227,8 +251,8 @@ def test_what_is_left_of_a_rule_is_shown(mock: Any) -> None:
     for _ in range(3):
         mock.page(REVISION)
     gone, slow = mock.ask("/__mock/status").json
-    assert (gone["phase"], gone["fired"], gone["times_left"]) == ("spent", 2, 0)
-    assert 3500 < gone["ttl_left_s"] < 3600
+    assert (gone["phase"], gone["fired"], gone["times_remaining"]) == ("spent", 2, 0)
+    assert 3500 < gone["ttl_remaining_s"] < 3600
     assert (slow["phase"], slow["fired"], slow["rule"]["enabled"]) == ("switched off", 0, False)
     assert [entry["status"] for entry in mock.journal()] == [404, 404, 200]
 

@@ -2,6 +2,7 @@ import asyncio
 import gzip
 import http.client
 from typing import Any
+from urllib.parse import quote
 
 import aiohttp
 import pytest
@@ -123,6 +124,22 @@ def test_truth_is_what_a_fetch_gets(mock: Any, rule: dict[str, Any] | None) -> N
     mock.rules(*([{**rule, "do": {"body": rule["do"]["body"]}}] if rule else []))
     assert mock.page(REVISION).body == truth
     assert mock.journal()[-1]["attempt"] == 1
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"/w/rest.php/v1/revision/{REVISION}",
+        f"/w/rest.php/v1/revision/{REVISION}/html",
+        f"/w/api.php?action=query&format=json&prop=revisions&revids={REVISION}&rvprop=content&rvslots=main",
+    ],
+)
+def test_truth_of_any_route_is_what_it_answers_without_faults(mock: Any, path: str) -> None:
+    mock.rules({"name": "away", "do": {"status": 503, "latency": "1h", "missing": True}})
+    truth = mock.ask(f"/__mock/truth?wiki=enwiki&path={quote(path, safe='')}").body
+    assert mock.journal() == []
+    mock.rules()
+    assert mock.ask(path, headers={"Host": "en.wikipedia.org"}).body == truth
 
 
 def test_truth_of_an_unknown_revision(mock: Any) -> None:

@@ -33,11 +33,11 @@ def upstream(mock: Any) -> dict[str, Any]:
 
 
 def block(mock: Any) -> None:
-    """A parse without end takes the one slot; its client leaves, and no proxy may be faster than that."""
+    """A parse without end takes the one slot; its client disconnects, and no proxy may be faster than that."""
     connection = begin_fetch(mock, BLOCKER)
     mock.until("the parse is under way", lambda: upstream(mock)["busy"] == 1)
     connection.close()
-    mock.until("its client has left", lambda: counts(mock)["by_status"] == {"none": 1})
+    mock.until("its client has disconnected", lambda: counts(mock)["by_status"] == {"none": 1})
     assert upstream(mock)["busy"] == 1
 
 

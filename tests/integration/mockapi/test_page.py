@@ -63,7 +63,7 @@ def test_rules_are_shown_with_what_is_left_of_them(opened: Opened) -> None:
         rows = await page.run("[...document.querySelectorAll('#rules tbody tr')].map((row) => row.innerText)")
         assert len(rows) == 2
         assert all(
-            part in rows[0] for part in ("gone <b>", "status: {code: 404}", "effective", "8 times left", "404: 1")
+            part in rows[0] for part in ("gone <b>", "status: {code: 404}", "effective", "8 times remaining", "404: 1")
         )
         assert await page.run(text("#rules-count")) == "2 of 2 effective"
         assert "GET /w/rest.php/v1/revision/28674/html" in await page.run(text("#requests tbody tr"))

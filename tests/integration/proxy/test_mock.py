@@ -17,7 +17,7 @@ import pytest
 from devkit.proxy.direction import Sense
 from devkit.proxy.toxics.latency import LatencyToxic
 from devkit.stack.front import Front
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
 from tests.integration.mockapi.conftest import Mock, start, stop
 from tests.integration.proxy.fault import PlayedFault

@@ -19,7 +19,7 @@ from kafka import KafkaProducer
 from devkit.errors import WaitTimeoutError
 from devkit.guardian import Guardian
 from devkit.observe.audit.arrivals import Arrival, read_topic
-from devkit.scenario.model import Topics
+from devkit.scenario.surroundings import Topics
 from devkit.stack.stack import Stack
 from devkit.traffic.generate import generate
 from devkit.traffic.model import TrafficSpec
@@ -207,7 +207,7 @@ def play(guardian: Guardian, stack: Stack, directory: Path, name: str = "rules")
             names=names | odd.names,
             outputs=bench.outputs(),
             errors=bench.errors(),
-            deferred_ever=frozenset(position[1:] for position in bench._deferrals.standing.ever),
+            deferred_ever=frozenset(position[1:] for position in bench._deferrals.entries.ever),
             requests=bench._mock("GET", "/journal"),
             bench=bench,
         )

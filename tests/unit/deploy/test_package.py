@@ -67,9 +67,12 @@ def test_the_job_can_be_imported_from_its_archive(packing: dict[str, object], tm
     with zipfile.ZipFile(archive) as written:
         assert not [name for name in written.namelist() if "__pycache__" in name]
     code = (
-        f"import sys; sys.path.insert(0, {str(archive)!r}); import pipeline.worker, located_config;"
-        "print(pipeline.worker.__file__); print(located_config.__file__);"
+        f"import sys; sys.path.insert(0, {str(archive)!r}); import pipeline.worker.spark_task, located_config;"
+        "print(pipeline.worker.spark_task.__file__); print(located_config.__file__);"
         "from pipeline import schemas; schemas.page_change_validator(); schemas.error_validator()"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == [f"{archive}/pipeline/worker.py", f"{archive}/located_config/__init__.py"]
+    assert done.stdout.splitlines() == [
+        f"{archive}/pipeline/worker/spark_task.py",
+        f"{archive}/located_config/__init__.py",
+    ]

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from devkit.observe.arm import ArmObservation, Evidence
 from devkit.observe.arm_end import EndByCondition
+from devkit.observe.arm_observation import ArmObservation, Evidence
 from devkit.observe.audit.model import Audit
 from devkit.observe.figures import Answers, Figures
 from devkit.observe.latency import EventLatency, Latencies
@@ -14,14 +14,14 @@ A_SAMPLE = Sample(at_s=9.5, committed=160, source_end=161, outputs=120, errors=3
 
 def an_audit(**changes: Any) -> Audit:
     """161 events that all met their fates."""
-    figures = {name: 0 for name in Audit.model_fields if name != "examples"}
+    figures = {name: 0 for name in Audit.model_fields if name not in ("examples", "unaudited")}
     return Audit.model_validate(figures | {"inputs": 161, "outputs": 150, "errors": 4, "filtered": 7} | changes)
 
 
 def some_latencies(*seconds: float, waiting: tuple[float, ...] = ()) -> Latencies:
     """Events of one page that left after so long, and some that have not after so long; no rule picks pages."""
-    left = tuple(EventLatency(("enwiki", 1), 0, after, has_left=True) for after in seconds)
-    not_left = tuple(EventLatency(("enwiki", 1), 0, age, has_left=False) for age in waiting)
+    left = tuple(EventLatency(("enwiki", 1), 0, after, is_emitted=True) for after in seconds)
+    not_left = tuple(EventLatency(("enwiki", 1), 0, age, is_emitted=False) for age in waiting)
     return Latencies(left + not_left, frozenset())
 
 

@@ -53,24 +53,25 @@ def found(value: object, root: Any = Cart) -> list[Problem]:
         ({"name": "a", "wheels": [{"spokes": 1}, {"spoke": 2, "spokes": 2}]}, "wheels[1].spoke: unknown key; did"),
         ({"name": "a", "horse": {"spoke": 2, "spokes": 2}}, "horse.spoke: unknown key; did you mean 'spokes'?"),
         ({"name": "a", "parts": {"b (c)": {"spokes": 1, "d": 2}}}, "parts.b (c).d: unknown key; there are: spokes"),
+        ({"name": "a", "rest:5s": None}, "rest:5s: unknown key; write a space behind the colon: `rest: 5s`"),
         ({}, "name: is missing"),
-        ({"name": 5}, "name: input should be a valid string (got 5); write it in quotes"),
-        ({"name": None}, "name: input should be a valid string (it is empty)"),
+        ({"name": 5}, "name: must be text (got 5); write it in quotes"),
+        ({"name": None}, "name: must be text (it is empty)"),
         ({"name": "a", "wheels": []}, "wheels: must not be empty"),
         ({"name": "a", "wheels": {"a": 1}}, "wheels: must be a list (got a mapping)"),
         ({"name": "a", "wheels": [[1]]}, "wheels[0]: must be a mapping of keys to values (got a list)"),
-        ({"name": "a", "colour": "rde"}, "colour: input should be 'red' or 'green' (got 'rde'); did you mean 'red'?"),
-        ({"name": "a", "colour": "x" * 99}, f"colour: input should be 'red' or 'green' (got '{'x' * 59}…)"),
+        ({"name": "a", "colour": "rde"}, "colour: must be 'red' or 'green' (got 'rde'); did you mean 'red'?"),
+        ({"name": "a", "colour": "x" * 99}, f"colour: must be 'red' or 'green' (got '{'x' * 59}…)"),
         ({"name": "a", "kept": "perhaps"}, "kept: must be true or false (got 'perhaps')"),
         (
             {"name": "a", "colour": True},
-            "colour: input should be 'red' or 'green' (got true)",
+            "colour: must be 'red' or 'green' (got true)",
         ),
-        ({"name": "a", "rest": 5}, "rest: not a duration (got 5); write 5s (us, ms, s, m, h, d)"),
+        ({"name": "a", "rest": 5}, "rest: not a duration (got 5); write 5ms or 5s (us, ms, s, m, h, d)"),
         ({"name": "an old hay cart"}, "name: 'an old hay cart' is long, write less"),
         (
             {"name": "a", "horse": {"spokes": 41}},
-            "horse.spokes: input should be less than or equal to 40 (got 41)",
+            "horse.spokes: must be less than or equal to 40 (got 41)",
         ),
         ("cart", "(top): must be a mapping of keys to values (got 'cart')"),
     ],
@@ -91,7 +92,7 @@ def test_a_list_of_models() -> None:
 
 def test_a_list_is_not_too_short_for_what_is_wrong_in_it() -> None:
     assert [str(problem) for problem in found({"name": "a", "wheels": [{"spokes": 99}]})] == [
-        "wheels[0].spokes: input should be less than or equal to 40 (got 99)"
+        "wheels[0].spokes: must be less than or equal to 40 (got 99)"
     ]
 
 
@@ -116,4 +117,18 @@ def test_a_part_that_is_validated_by_itself_is_described_once() -> None:
 
 def test_as_text() -> None:
     assert str(Problem(("a", 0), "wrong", "mend it")) == "a[0]: wrong; mend it"
-    assert Problem((), "wrong").said == "wrong"
+    assert Problem((), "wrong").message == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("key", "remedy"),
+    [("reins", "it belongs under `horse`"), ("wheel", "did you mean 'wheels'?"), ("tent", "there are: name, wheels")],
+)
+def test_a_key_of_another_section_unless_it_is_misspelt(key: str, remedy: str) -> None:
+    value = {"name": "a", key: 1}
+    with pytest.raises(ValidationError) as raised:
+        Cart.model_validate(value)
+    elsewhere = {("reins",): "it belongs under `horse`", ("wheel",): "it belongs under `car`"}.get
+    (problem,) = problems(raised.value, Cart, value, elsewhere)
+    assert problem.remedy is not None
+    assert problem.remedy.startswith(remedy)

@@ -8,7 +8,12 @@ from located_config.yaml_file import UnfitError, parse_yaml, read_mapping, read_
 @pytest.mark.parametrize(
     ("text", "line", "column", "said"),
     [
-        ("a:\n\tb: 1\n", 2, 1, r"not YAML: found character '\t' that cannot start any token"),
+        (
+            "a:\n\tb: 1\n",
+            2,
+            1,
+            r"not YAML: found character '\t' that cannot start any token; indent with spaces; YAML takes no tab there",
+        ),
         ("a: 1\na: 2\n", 2, 1, 'not YAML: found duplicate key "a" with value "2" (original value: "1")'),
         ("a: [1, 2\nb: 3\n", 2, 2, "not YAML: expected ',' or ']', but got ':'"),
         ("a: 1\nb: 2026-02-30\n", 2, 4, "not YAML: '2026-02-30' cannot be read: day is out of range for month"),
@@ -21,6 +26,25 @@ def test_what_is_no_yaml_has_its_place(text: str, line: int, column: int, said: 
     with pytest.raises(UnfitError) as caught:
         parse_yaml(text)
     assert (caught.value.line, caught.value.column, str(caught.value)) == (line, column, said)
+
+
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [
+        ("rate: %20", "; write the value in quotes, as YAML has another use for its first character"),
+        ("name: @home", "; write the value in quotes, as YAML has another use for its first character"),
+        ("page: *Huge", "; `*` begins an alias in YAML; write the value in quotes"),
+        ("page: *", "; `*` and `&` begin names; write the value in quotes"),
+        ("title: a page: too large", "; a value with a colon and a space in it stands in quotes"),
+        ("any:\n  - a: 1\n  b: 2", "; perhaps a `- ` is missing before it, or it is indented otherwise"),
+        ("a:\n  rate:20/s\n  for: 8s", "; write a space behind the colon in line 2: `rate: 20/s`"),
+        ("a:\n  seed: 7\n  rate:20/s\nb: 1", "; write a space behind the colon in line 3: `rate: 20/s`"),
+    ],
+)
+def test_the_usual_slips_have_a_remedy(text: str, remedy: str) -> None:
+    with pytest.raises(UnfitError) as caught:
+        parse_yaml(text)
+    assert str(caught.value).endswith(remedy)
 
 
 def test_half_a_character_is_no_text() -> None:

@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 
 import pytest
 
-from pipeline.config import PipelineConfig
-from pipeline.engine import LoopThread
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.schemas import PAGE_CHANGE_URI
+from pipeline.worker.engine import LoopThread
 
 T = TypeVar("T")
 MakeEvent = Callable[..., dict[str, Any]]

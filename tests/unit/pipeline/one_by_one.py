@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
-from pipeline import engine
+from pipeline.worker import engine
 
 
 def run(*given: Any, **named: Any) -> Iterator[Any]:

@@ -1,6 +1,7 @@
 import pytest
 
-from pipeline.errors import root_cause
+from pipeline.errors import failure, root_cause
+from pipeline.fetch.client import UnknownWikiError
 
 TRACE = """\
 org.apache.spark.SparkException: Job aborted due to stage failure
@@ -16,7 +17,7 @@ PYTHON = """\
     self._jwrite.save()
 pyspark.errors.exceptions.captured.PythonException: An exception was thrown from the Python worker:
 Traceback (most recent call last):
-  File "pipeline/worker.py", line 220, in _run
+  File "pipeline/worker/spark_task.py", line 220, in _run
     for record in results:
 botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint URL
 
@@ -58,3 +59,22 @@ NAMELESS = (
 )
 def test_the_line_that_says_what_happened(text: str, cause: str) -> None:
     assert root_cause(text) == cause
+
+
+def test_a_wiki_that_is_not_known_cannot_be_helped_by_a_restart() -> None:
+    trace = PYTHON.replace(
+        "botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint URL",
+        f"{UnknownWikiError.__module__}.UnknownWikiError: wiki 'xxwiki' is not in mediawiki.wikis",
+    )
+    stopped = failure("query", trace)
+    assert stopped.exit_code == 2
+    assert "wiki 'xxwiki' is not in mediawiki.wikis" in str(stopped)
+    assert "unknown_wiki: error" in str(stopped.hint)
+
+
+def test_after_any_other_failure_a_restart_may_help() -> None:
+    stopped = failure("slow lane", PYTHON)
+    assert (stopped.exit_code, str(stopped)) == (
+        1,
+        "slow lane failed: botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint URL",
+    )

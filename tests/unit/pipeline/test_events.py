@@ -12,6 +12,7 @@ from pipeline.events import (
     BreakerProbe,
     Failed,
     MetricsServed,
+    OffsetsRead,
     PipelineEvent,
     Started,
     Waiting,
@@ -20,7 +21,16 @@ from pipeline.events import (
 
 READ: TypeAdapter[Any] = TypeAdapter(PipelineEvent)
 CLASSES = get_args(get_args(PipelineEvent)[0])
-VALUES: dict[str, Any] = {"Mapping": {"key": 3}, "tuple": ("x",), "str": "x", "int": 3, "float": 1.5, "bool": True}
+VALUES: dict[str, Any] = {
+    "OffsetsRead": (OffsetsRead("source", 0, 7, 9),),
+    "Literal": "wiki",
+    "Mapping": {"key": 3},
+    "tuple": ("x",),
+    "str": "x",
+    "int": 3,
+    "float": 1.5,
+    "bool": True,
+}
 
 
 def an_event(kind: type[Any]) -> Any:
@@ -42,8 +52,9 @@ def test_each_has_a_name_of_its_own() -> None:
 
 
 def test_what_may_be_left_out_is_where_there_is_nothing_to_say() -> None:
-    probe = BreakerProbe(wiki="enwiki", path="/x", answer="status 200", healthy=True)
-    assert fields_of(probe) == {"wiki": "enwiki", "path": "/x", "answer": "status 200", "healthy": True}
+    probe = BreakerProbe(grain="wiki", wiki="enwiki", path="/x", answer="status 200", healthy=True)
+    fields = {"grain": "wiki", "wiki": "enwiki", "path": "/x", "answer": "status 200", "healthy": True}
+    assert fields_of(probe) == fields
     assert fields_of(Waiting(batch=7, reason="full", entries=4, bytes=9)) == {
         "batch": 7,
         "reason": "full",

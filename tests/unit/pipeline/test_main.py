@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from pipeline import stream
 from pipeline.__main__ import main
-from pipeline.config import PipelineConfig
-from pipeline.errors import PipelineError
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.driver import query as module
+from pipeline.driver.start import NewStart
+from pipeline.driver.stop import StoppedHardError
+from pipeline.errors import PipelineError, RefusedError
 from pipeline.memory.budget import Budget
-from pipeline.start import NewStart
-from pipeline.stop import StoppedHardError
 
 Start = Callable[..., Result]
 
@@ -30,8 +30,10 @@ class Stream:
     failure: Exception | None = None
     signal: int | None = None
     allow_unsafe: bool | None = None
+    ledger: str | None = None
 
-    def run(self, told: Budget, new: NewStart | None, *, allow_unsafe: bool) -> None:
+    def run(self, told: Budget, new: NewStart | None, *, allow_unsafe: bool, ledger: str | None) -> None:
+        self.ledger = ledger
         self.allow_unsafe = allow_unsafe
         self.started.append((told.config, new))
         if self.signal:
@@ -42,10 +44,11 @@ class Stream:
 
 @pytest.fixture
 def query(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stream]:
-    """The handlers of this process's signals come back at the end."""
+    """The handlers of this process's signals come back at the end. What would end it at once is an exit like others."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     fake = Stream()
-    monkeypatch.setattr(stream, "run", fake.run)
+    monkeypatch.setattr("os._exit", sys.exit)
+    monkeypatch.setattr(module, "run", fake.run)
     yield fake
     for number, handler in handlers.items():
         signal.signal(number, handler)
@@ -90,6 +93,16 @@ def test_a_first_start_says_where(start: Start, query: Stream) -> None:
 
 
 @pytest.mark.parametrize(
+    ("option", "wish"), [([], None), (["--adopt-ledger"], "adopt"), (["--discard-ledger"], "discard")]
+)
+def test_an_operator_says_what_becomes_of_another_ledger(
+    start: Start, query: Stream, option: list[str], wish: str | None
+) -> None:
+    assert start(*option).exit_code == 0
+    assert query.ledger == wish
+
+
+@pytest.mark.parametrize(
     ("arguments", "sections", "message"),
     [
         (
@@ -129,6 +142,21 @@ def test_a_failed_query_is_exit_1(start: Start, query: Stream) -> None:
     assert result.exit_code == 1
     assert result.stderr == "error: query failed: it broke\n"
     assert (said(result)[-1]["error"], said(result)[-1]["refused"]) == ("query failed: it broke", False)
+
+
+@pytest.mark.parametrize(
+    ("failure", "at_once"),
+    [(PipelineError("query failed"), [1]), (StoppedHardError("stopped"), [3]), (RefusedError("no such topic"), [])],
+)
+def test_no_work_that_is_under_way_holds_a_process_that_failed(
+    start: Start, query: Stream, monkeypatch: pytest.MonkeyPatch, failure: PipelineError, at_once: list[int]
+) -> None:
+    """A slow round may have records on their way to a broker that is gone, which the producer never gives up."""
+    ended: list[int] = []
+    monkeypatch.setattr("os._exit", ended.append)
+    query.failure = failure
+    assert start().exit_code == failure.exit_code
+    assert ended == at_once
 
 
 @pytest.mark.parametrize(
@@ -182,14 +210,10 @@ def test_spark_must_not_be_told_what_the_job_cannot_work_with(
     assert not query.started
 
 
-def test_a_stop_that_took_too_long_is_exit_3_whatever_still_runs(
-    start: Start, query: Stream, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ended: list[int] = []
-    monkeypatch.setattr("os._exit", ended.append)
+def test_a_stop_that_took_too_long_is_exit_3(start: Start, query: Stream) -> None:
     query.failure = StoppedHardError("stopped with batch 7 at work, as stop_timeout 25 s is over")
     result = start()
-    assert ended == [3]
+    assert result.exit_code == 3
     assert said(result)[-1]["error"] == "stopped with batch 7 at work, as stop_timeout 25 s is over"
 
 
@@ -212,3 +236,9 @@ def test_settings_of_the_job_are_not_sparks(
     assert result.exit_code == 2
     assert f"fetch.concurrency ({tmp_path}/spark-defaults.conf:1): it is the job's" in result.stderr
     assert not query.started
+
+
+@pytest.mark.parametrize("path", [[], ["run"], ["lag"], ["checkpoint", "show"], ["replay"]], ids=" ".join)
+def test_help_has_a_short_form_too(path: list[str]) -> None:
+    shown = CliRunner().invoke(main, [*path, "-h"])
+    assert (shown.exit_code, shown.stdout.startswith("Usage:")) == (0, True)

@@ -1,8 +1,10 @@
 """The page of faults has each of them, with an example that is valid."""
 
 import re
+from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 from ruamel.yaml import YAML
 
 from devkit.faults.do import parse_do
@@ -28,6 +30,27 @@ def test_the_example_of_a_fault_of_the_mock_is_one(name: str) -> None:
 @pytest.mark.parametrize("name", PART_FAULTS)
 def test_the_example_of_a_fault_on_a_part_is_one(name: str) -> None:
     assert isinstance(parse_do(example(PARTS, name)), PART_FAULTS[name])
+
+
+def undescribed(schema: dict[str, Any]) -> list[str]:
+    """The keys without a description, of the models that a schema defines as well."""
+    models = {"": schema, **schema.get("$defs", {})}
+    return [
+        f"{name}.{key}"
+        for name, model in models.items()
+        for key, value in model.get("properties", {}).items()
+        if not value.get("description")
+    ]
+
+
+@pytest.mark.parametrize("name", MOCK_FAULTS)
+def test_each_parameter_of_a_fault_of_the_mock_says_what_it_means(name: str) -> None:
+    assert undescribed(TypeAdapter(MOCK_FAULTS[name].takes).json_schema()) == []
+
+
+@pytest.mark.parametrize("name", PART_FAULTS)
+def test_each_parameter_of_a_fault_on_a_part_says_what_it_means(name: str) -> None:
+    assert undescribed(PART_FAULTS[name].model_json_schema()) == []
 
 
 def test_what_depends_on_time_order_or_load_is_marked() -> None:

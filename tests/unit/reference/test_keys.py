@@ -1,6 +1,6 @@
 """Every key of a file that people write has a description, and an example that fits."""
 
-import jsonschema
+import jsonschema_rs
 import pytest
 from pydantic import BaseModel, Field
 from ruamel.yaml import YAML
@@ -9,8 +9,8 @@ from devkit.scenario.model import Scenario
 from located_config.duration import Duration
 from located_config.share import Share
 from located_config.size import Size
-from pipeline.config import PipelineConfig
-from pipeline.unsafe import UNSAFE
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.config.unsafe import UNSAFE
 from reference.keys import Key, sections
 from reference.scenario import ELSEWHERE
 
@@ -39,7 +39,7 @@ def test_examples_and_defaults_fit_the_schema(model: type[BaseModel]) -> None:
     for definition in [schema, *schema["$defs"].values()]:
         for value in definition.get("properties", {}).values():
             for example in value.get("examples", ()):
-                jsonschema.validate(example, {**value, "$defs": schema["$defs"]})
+                jsonschema_rs.validate({**value, "$defs": schema["$defs"]}, example)
                 checked += 1
     assert checked
 

@@ -9,10 +9,10 @@ _KEPT: Final = ";@$!*(),/~:"
 
 
 def article_path(title: Title) -> str:
-    """The path of a page that exists."""
+    """`/wiki/TITLE`, with underscores, escaped."""
     return f"/wiki/{quote(title.dbkey, safe=_KEPT)}"
 
 
 def edit_path(title: Title) -> str:
-    """The path of a page's editor."""
+    """`/w/index.php?title=TITLE&action=edit`, where links to missing pages lead."""
     return f"/w/index.php?title={quote(title.dbkey, safe=_KEPT)}&action=edit"

@@ -14,7 +14,7 @@ _LINK: Final = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]]*))?\]\]")
 
 
 def comment_html(wiki: Wiki, page: CatalogPage, comment: str) -> str:
-    """The comment of an edit of `page`."""
+    """Escaped, with `[[…]]` as links, and `/* section */` as a link into `page`."""
     found = _SECTION.match(comment)
     if found is None:
         return _links(wiki, comment)

@@ -55,13 +55,13 @@ async def run(call: Call, arguments: Arguments, pages: PageSet, query: dict[str,
             'Multiple pages or revisions were supplied, but "inprop=preloadcontent" and "inprop=editintro" may only be '
             "used with a single page and revision.",
         )
-    told: list[tuple[Title, int, Located | None]] = [
+    listed: list[tuple[Title, int, Located | None]] = [
         *((title, number, None) for number, title in pages.missing.items()),
         *((call.wiki.title_of(located.page), page_id, located) for page_id, located in pages.good.items()),
     ]
-    told.sort(key=lambda one: (one[0].namespace_id, one[0].key.encode()))
+    listed.sort(key=lambda one: (one[0].namespace_id, one[0].key.encode()))
     start = _start(arguments)
-    for title, number, located in told:
+    for title, number, located in listed:
         if start is not None and (title.namespace_id, title.key.encode()) < start:
             continue
         info = _info(call, arguments, title, located)

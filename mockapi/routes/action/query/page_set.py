@@ -80,7 +80,7 @@ class PageSet:
         return nodes
 
     def number(self) -> int:
-        """The next negative number."""
+        """-1, -2, …: for nodes that have no page id of their own."""
         self._last_number -= 1
         return self._last_number
 

@@ -36,7 +36,7 @@ def sees_hidden(call: Call, *, suppressed: bool = False) -> bool:
 
 
 def hidden(call: Call, located: Located) -> HiddenParts:
-    """What is hidden of a revision."""
+    """By the catalog and the request's faults together, and whether this user sees it all the same."""
     state, revision = _state(call, located.revision.rev_id), located.revision
     suppressed = revision.suppressed or state.suppressed
     parts = frozenset(revision.hidden) | state.hidden

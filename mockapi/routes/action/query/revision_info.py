@@ -10,8 +10,8 @@ from typing import Final
 from mockapi.routes.action.call import Call
 from mockapi.routes.action.errors import ApiError
 from mockapi.routes.action.query.comment_html import comment_html
+from mockapi.routes.action.query.picked_section import section_of
 from mockapi.routes.action.query.reading import HiddenParts, hidden
-from mockapi.routes.action.query.sections import section_of
 from mockapi.routes.action.tree import Content, Record, Tree
 from mockapi.wiki.facts import Facts, facts
 from mockapi.wiki.located import Located
@@ -72,7 +72,7 @@ def revision_info(call: Call, located: Located, wanted: Wanted) -> dict[str, Tre
 
 
 def second_of(located: Located) -> datetime:
-    """When the revision was made."""
+    """The revision's time without fractions, as the API shows it."""
     return seconds(located.revision.timestamp)
 
 

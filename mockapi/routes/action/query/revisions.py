@@ -67,7 +67,7 @@ Row = tuple[Located, str | int]
 
 
 async def run(call: Call, arguments: Arguments, pages: PageSet, query: dict[str, Tree]) -> Continue:  # noqa: ARG001
-    """Adds `revisions` to the nodes of the pages."""
+    """Adds `revisions` to the pages' nodes; returns `rvcontinue` when the limit or the answer's size stops it."""
     listing = arguments.text("dir") == "newer" or any(arguments.values[name] is not None for name in _OF_A_LIST)
     if not pages.good:
         return {}
@@ -86,10 +86,10 @@ async def run(call: Call, arguments: Arguments, pages: PageSet, query: dict[str,
         if count == limit:
             return {"rvcontinue": here}
         info = revision_info(call, located, wanted)
-        told = _told(pages.nodes[located.page.page_id])
+        listed = _revisions_of(pages.nodes[located.page.page_id])
         if not call.result.fits(info):
             return {"rvcontinue": here}
-        told.append(info)
+        listed.append(info)
         if "content" in wanted.props:
             await asyncio.sleep(0)  # making a source takes a while, and others wait
     return {}
@@ -100,12 +100,12 @@ def cache(call: Call, arguments: Arguments) -> CacheMode:  # noqa: ARG001 - one 
     return "private" if sees_hidden(call) else "public"
 
 
-def _told(node: dict[str, Tree]) -> list[Tree]:
+def _revisions_of(node: dict[str, Tree]) -> list[Tree]:
     """The list of a page's revisions; one that is left empty says that there was no room."""
-    told = node.setdefault("revisions", [])
-    if not isinstance(told, list):
-        raise TypeError(told)
-    return told
+    listed = node.setdefault("revisions", [])
+    if not isinstance(listed, list):
+        raise TypeError(listed)
+    return listed
 
 
 def _refuse_listing(arguments: Arguments, pages: PageSet) -> None:

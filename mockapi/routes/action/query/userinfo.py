@@ -23,7 +23,7 @@ PARAMETERS: Final = (
 
 
 async def run(call: Call, arguments: Arguments, pages: PageSet, query: dict[str, Tree]) -> Continue:  # noqa: ARG001
-    """Adds `userinfo`."""
+    """Adds `userinfo`; its id is 0, with `anon`, for a client without an account."""
     user, wanted = call.user, arguments.many("prop") or ()
     info: dict[str, Tree] = {"id": 0 if user is None else user.id, "name": call.author.name}
     if user is None:

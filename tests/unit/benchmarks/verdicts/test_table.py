@@ -3,7 +3,7 @@ import pytest
 from benchmarks.verdicts.machine import Machine
 from benchmarks.verdicts.table import Run, is_as_it_should_be, table
 from devkit.headroom.calibration import Calibration
-from devkit.headroom.figures import ArmHeadroom, RunHeadroom
+from devkit.headroom.headroom_figures import ArmHeadroom, RunHeadroom
 from devkit.observe.figures import FlatCommit
 from devkit.report.result import Result
 from tests.unit.devkit.observed import some_figures

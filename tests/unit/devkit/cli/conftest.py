@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from devkit.cli.main import main
-from devkit.guardian.state import CHECKOUT, RunState
+from devkit.guardian.run_state import CHECKOUT, RunState
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pytest
 from devkit.observe.audit.arrivals import Arrival
 from devkit.programs.places import NOWHERE
 from devkit.programs.spark.configuration import CONFIG
-from pipeline.config import ClaimCheck, MediaWiki, PipelineConfig, Sink, Source
+from pipeline.config.pipeline_config import ClaimCheck, MediaWiki, PipelineConfig, Sink, Source
 from tests.unit.devkit.cli.conftest import Devkit, Kept
 from tests.unit.devkit.observe.fake_s3 import FakeS3
 

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from devkit.faults.parts.pause import Pause
+from devkit.faults.refused_fault import RefusedFaults
 from tests.unit.devkit.cli.conftest import Devkit, Kept
 from tests.unit.devkit.debug.mock_server import ServedMock, served_mock
 
@@ -25,7 +27,7 @@ def test_options_make_a_fault_and_its_end_is_printed(devkit: Devkit, served: Ser
     assert (finished.code, finished.out) == (0, "stack cafe0001: status-504 is effective\n")
     assert "`devkit fault remove status-504` ends it" in finished.err
     assert effective(served) == [{"name": "status-504", "when": {"share": 0.05}, "do": {"status": {"code": 504}}}]
-    assert devkit("fault", "remove", "status-504").out == "stack cafe0001: status-504 is out of force\n"
+    assert devkit("fault", "remove", "status-504").out == "stack cafe0001: status-504 is removed\n"
     assert effective(served) == []
 
 
@@ -91,7 +93,7 @@ def test_a_file_of_faults(devkit: Devkit, served: ServedMock, here: Path) -> Non
     (here / "f.yaml").write_text("- {name: a, do: {status: 504}}\n- {name: b, do: {latency: 1s}}\n")
     assert devkit("fault", "add", "f.yaml").code == 0
     assert [rule["name"] for rule in effective(served)] == ["a", "b"]
-    assert devkit("fault", "remove", "--all").out.count("out of force") == 2
+    assert devkit("fault", "remove", "--all").out.count("is removed") == 2
     assert devkit("fault", "remove", "--all").out == "stack cafe0001: there was no fault\n"
 
 
@@ -120,6 +122,20 @@ class TestList:
         (fault,) = json.loads(devkit("fault", "list", "--json").out)
         assert (fault["name"], fault["counts"]["requests"]) == ("status-504", 1)
 
+    def test_one_that_was_refused_is_there_until_it_is_removed(
+        self, devkit: Devkit, served: ServedMock, kept: Kept, tmp_path: Path
+    ) -> None:
+        run = kept(mock_API=served.endpoint).model_copy(update={"directory": tmp_path})
+        run.save()
+        RefusedFaults(run.directory).note("later", Pause(part="kafka"), "it could not begin: it is gone")
+        listed = devkit("fault", "list").out
+        assert "later: refused at " in listed
+        assert ": it could not begin: it is gone\n      do pause: {part: kafka}\n" in listed
+        (as_json,) = json.loads(devkit("fault", "list", "--json").out)
+        assert (as_json["name"], as_json["why"]) == ("later", "it could not begin: it is gone")
+        assert devkit("fault", "remove", "later").code == 0
+        assert "0 faults" in devkit("fault", "list").out
+
     def test_none(self, devkit: Devkit, served: ServedMock) -> None:
         assert devkit("fault", "list").out == "stack cafe0001: 0 faults\n"
 
@@ -130,7 +146,7 @@ class TestRefused:
         [
             (("add",), "no fault is given"),
             (("add", "--share", "5%"), "--share says for which requests"),
-            (("add", "--status", "999"), "do.status.code: input should be less than or equal to 599"),
+            (("add", "--status", "999"), "do.status.code: must be less than or equal to 599"),
             (("add", "--status", "504", "--share", "5"), "when.share: more than the whole"),
             (("add", "[{do: {status: 504}}, {do: {status: 503}}]", "--name", "x"), "--name x for 2 faults"),
             (("remove",), "neither a name nor --all"),

@@ -1,13 +1,14 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from devkit.debug.program_lag import PartitionLag, ProgramLag
-from devkit.debug.topics import TopicInfo
+from devkit.debug.topic_info import TopicInfo
 from devkit.errors import StackError
 from devkit.faults.journal import Journal
 from devkit.faults.network.cut import NetworkCut
@@ -15,10 +16,14 @@ from devkit.faults.parts.pause import Pause
 from devkit.observe.checkpoint import Checkpoint
 from devkit.programs.places import NOWHERE
 from devkit.programs.spark.configuration import CONFIG
-from pipeline.config import MediaWiki, PipelineConfig, Sink, Source
+from pipeline.config.pipeline_config import MediaWiki, PipelineConfig, Sink, Source
 from tests.unit.devkit.cli.conftest import Devkit, Kept
 
-LAG = ProgramLag("source", (PartitionLag(0, 120, 161, 2.44), PartitionLag(1, None, 0, None)), deferred=3)
+LAG = ProgramLag(
+    (PartitionLag("source", 0, 120, 161, 2.44), PartitionLag("source", 1, None, 0, None)),
+    deferred=3,
+)
+LINKS = PartitionLag("links", 0, 5, 7, 1.0)
 TOPICS = [
     TopicInfo("deferred", 1, 3, None, "compact", 1_114_124),
     TopicInfo("mediawiki.page_change.v1", 2, 1610, 4_200_000, "delete", 8 << 20),
@@ -44,7 +49,7 @@ class TestTopics:
     @pytest.fixture(autouse=True)
     def topics(self, kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
         kept(kafka="127.0.0.1:1")
-        monkeypatch.setattr("devkit.debug.topics.topics_at", {"127.0.0.1:1": TOPICS}.__getitem__)
+        monkeypatch.setattr("devkit.debug.topic_info.topics_at", {"127.0.0.1:1": TOPICS}.__getitem__)
 
     def test_a_table(self, devkit: Devkit) -> None:
         assert devkit("topics").out.splitlines() == [
@@ -78,6 +83,17 @@ class TestLag:
             "        1       none          0        0",
             "lag 41, deferred 3",
         ]
+
+    def test_each_topic_has_a_table(self, devkit: Devkit, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        both = replace(LAG, partitions=(*LAG.partitions, LINKS))
+        monkeypatch.setattr("devkit.debug.program_lag.lag_of", lambda *_, **__: both)
+        assert devkit("lag").out.splitlines()[4:] == [
+            f"links ({place})",
+            "partition  committed        end      lag  oldest waits",
+            "        0          5          7        2  1.0 s",
+            "lag 43, deferred 3",
+        ]
+        assert json.loads(devkit("lag", "--json").out)["topics"] == ["source", "links"]
 
     def test_json(self, devkit: Devkit, place: Path) -> None:
         found = json.loads(devkit("lag", "--json").out)

@@ -11,6 +11,7 @@ import pytest
 
 from devkit.cli.main import cli
 from devkit.errors import DevkitError, InvalidFileError, Problem, SetupError, StackError, UsageError, WaitTimeoutError
+from pipeline.__main__ import main as pipeline
 from tests.unit.devkit.cli.conftest import Devkit
 
 TOP = Path(__file__).parents[4]
@@ -35,6 +36,19 @@ def test_every_command_has_help(devkit: Devkit, path: tuple[str, ...], flag: str
     assert len(shown.out.split("Options:")[0].split("\n\n")[1].strip()) > 10
 
 
+@pytest.mark.parametrize("group", [cli, pipeline], ids=["devkit", "pipeline"])
+def test_no_line_of_a_list_of_commands_is_cut_off(group: click.Group) -> None:
+    groups = {group.name or "": group}
+    while groups:
+        name, listed = groups.popitem()
+        context = click.Context(listed, info_name=name, terminal_width=80)
+        shown = listed.get_help(context).partition("Commands:\n")[2]
+        assert shown
+        assert "..." not in shown, shown
+        found = {one: listed.get_command(context, one) for one in listed.list_commands(context)}
+        groups |= {one: command for one, command in found.items() if isinstance(command, click.Group)}
+
+
 def test_which_stack_is_said_in_the_same_way_everywhere() -> None:
     said: dict[str, click.Parameter] = {}
     for path in commands():
@@ -54,9 +68,13 @@ def test_which_stack_is_said_in_the_same_way_everywhere() -> None:
     ("arguments", "said"),
     [
         (["dance"], "No such command 'dance'"),
+        (["check", "x.yaml"], "No such command 'check'. Did you mean `devkit scenario check`?"),
+        (["run", "x.yaml"], "No such command 'run'. Did you mean `devkit scenario run`?"),
+        (["scenarios"], "No such command 'scenarios'. Did you mean `devkit scenario list`?"),
+        (["docter"], "No such command 'docter'. Did you mean `devkit doctor`?"),
         (["--dance"], "No such option"),
         (["scenario", "run"], "Missing argument 'NAME_OR_FILE'"),
-        (["scenario", "run", "x", "--arm", "third"], "'third' is not one of"),
+        (["scenario", "run", "retry-storm", "--arm", "fixt"], "--arm fixt: the scenario has no such arm"),
         (["scenario", "run", "x", "--seed", "-1"], "-1 is not in the range"),
         (["scenario", "run", "x", "--seed", "seven"], "'seven' is not a valid int"),
         (["scenario", "check", "a", "b"], "Got unexpected extra argument"),

@@ -10,7 +10,8 @@ from devkit.faults.journal import Journal
 from devkit.faults.network.cut import NetworkCut
 from devkit.faults.parts.pause import Pause
 from devkit.faults.programs.stop_process import StopProcess
-from devkit.guardian.state import PartPlace, ProgramPlace
+from devkit.faults.refused_fault import RefusedFaults
+from devkit.guardian.run_state import PartPlace, ProgramPlace
 from tests.unit.devkit.cli.conftest import Devkit, Kept
 from tests.unit.devkit.docker.fake_docker import FakeDocker
 
@@ -73,6 +74,15 @@ def test_a_part_that_a_fault_of_the_timeline_holds(devkit: Devkit, kept: Kept) -
     (line,) = devkit("ps").out.splitlines()[1:]
     assert line.startswith("  fault          cut off holds kafka (network_cut: {part: kafka}) since ")
     assert line.endswith(", until the arm ends; it is of the scenario's timeline, which ends it")
+
+
+def test_a_fault_that_was_refused_when_its_time_had_come(devkit: Devkit, kept: Kept, tmp_path: Path) -> None:
+    run = kept().model_copy(update={"directory": tmp_path})
+    run.save()
+    RefusedFaults(run.directory).note("later", Pause(part="kafka"), "it could not begin: it is gone")
+    (line,) = devkit("ps").out.splitlines()[1:]
+    assert line.startswith("  fault          later (pause: {part: kafka}) was refused at ")
+    assert line.endswith(": it could not begin: it is gone; `devkit fault remove later --run-id cafe0001` forgets it")
 
 
 @pytest.mark.parametrize(("state", "code"), [("running, healthy", 0), ("exited, unhealthy", 3), ("paused", 3)])

@@ -23,6 +23,12 @@ def test_where_there_is_no_run(devkit: Devkit) -> None:
     finished = devkit("report")
     assert finished.code == 2
     assert finished.err == (
-        "error: runs/latest/events.jsonl cannot be read: No such file or directory\n"
-        "hint: a run's directory is runs/NAME/TIME, the newest is runs/latest\n"
+        "error: there is no run at runs/latest\n"
+        "hint: a run's directory is runs/NAME/TIME, the newest is runs/latest, both below where the run was started\n"
     )
+
+
+def test_of_a_directory_that_is_no_run(devkit: Devkit, here: Path) -> None:
+    finished = devkit("report", str(here))
+    assert finished.code == 2
+    assert finished.err.startswith(f"error: {here}/events.jsonl cannot be read: No such file or directory\nhint: ")

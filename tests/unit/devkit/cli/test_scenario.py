@@ -1,9 +1,11 @@
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from devkit.programs.spark.program import SparkProgram
 from devkit.report.result import Result
 from devkit.scenario import run as run_module
 from devkit.scenario.model import Scenario
@@ -46,6 +48,14 @@ class TestCheck:
             "  record_limit.policy: none (incident) → serialized (fixed)\n"
         )
 
+    def test_warns_of_what_may_be_meant(self, devkit: Devkit, scenarios: Path) -> None:
+        path = scenarios / "an-incident.yaml"
+        path.write_text(path.read_text().replace("sink: {", "sink: { topic: mine,"))
+        finished = devkit("scenario", "check", "an-incident")
+        assert finished.code == 0
+        assert finished.err.startswith("scenarios/an-incident.yaml:24:11: warning: pipeline.sink.topic: ")
+        assert finished.out.startswith("scenarios/an-incident.yaml: valid\n")
+
     def test_takes_a_file(self, devkit: Devkit, scenarios: Path) -> None:
         assert devkit("scenario", "check", str(scenarios / "an-incident.yaml")).code == 0
 
@@ -69,12 +79,24 @@ class TestCheck:
             "error: there is no scenario 'an-incidnet' in scenarios\nhint: did you mean 'an-incident'?\n",
         ),
         ("zzz", "error: there is no scenario 'zzz' in scenarios\nhint: there are: an-incident\n"),
-        ("zzz.yaml", "error: there is no scenario file zzz.yaml\n"),
+        (
+            "an-incidnet.yaml",
+            "error: there is no scenario file an-incidnet.yaml\nhint: did you mean scenarios/an-incident.yaml?\n",
+        ),
     ],
 )
 def test_an_unknown_scenario(devkit: Devkit, scenarios: Path, command: str, name: str, said: str) -> None:
     finished = devkit("scenario", command, name)
     assert (finished.code, finished.err, finished.out) == (2, said, "")
+
+
+def test_a_file_that_is_not_there_and_like_none(devkit: Devkit, scenarios: Path) -> None:
+    finished = devkit("scenario", "check", "zzz/zzz.yaml")
+    assert finished.code == 2
+    assert finished.err == (
+        "error: there is no scenario file zzz/zzz.yaml\n"
+        f"hint: the path is from {scenarios.parent}; scenarios that have a name: an-incident\n"
+    )
 
 
 class TestRun:
@@ -92,6 +114,7 @@ class TestRun:
             return FinishedRun(result, Path("runs/an-incident/now"))
 
         monkeypatch.setattr(run_module, "run_scenario", run_scenario)
+        monkeypatch.setattr(SparkProgram, "after_verdict", lambda _program, _say: None)
         return asked
 
     def test_both_arms_by_default(self, devkit: Devkit, asked: list[tuple[Scenario, RunOptions]]) -> None:
@@ -135,12 +158,86 @@ class TestRun:
         assert (options.out, options.keep) == (Path("my runs"), True)
         assert options.repeat.startswith("devkit scenario run scenarios/an-incident.yaml ")
 
+    def test_unchecked(self, devkit: Devkit, asked: list[tuple[Scenario, RunOptions]], scenarios: Path) -> None:
+        path = scenarios / "an-incident.yaml"
+        path.write_text(path.read_text().replace("deadline: 90s", "deadline: 5s"))
+        refused = devkit("scenario", "run", "an-incident")
+        assert (refused.code, asked) == (2, [])
+        assert "hint: `devkit scenario run --unchecked` plays it all the same" in refused.err
+        assert devkit("scenario", "run", "an-incident", "--unchecked").code == 0
+        assert asked[0][1].repeat == "devkit scenario run an-incident --seed 7 --unchecked"
+
     def test_what_repeats_it_can_be_pasted(
         self, devkit: Devkit, asked: list[tuple[Scenario, RunOptions]], scenarios: Path
     ) -> None:
         scenarios.joinpath("an-incident.yaml").rename(scenarios / "my own.yaml")
         devkit("scenario", "run", "scenarios/my own.yaml")
         assert "'scenarios/my own.yaml'" in asked[0][1].repeat
+
+
+class TestAfterTheVerdict:
+    """What makes the next run faster: the verdict has been told when it begins, and stands however it ends."""
+
+    @pytest.fixture
+    def outcome(self, scenarios: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+        """What the result of the run is changed to."""
+        outcome: dict[str, Any] = {}
+
+        def run_scenario(_scenario: Scenario, _options: RunOptions, _progress: Any, *, on_keep: object) -> FinishedRun:
+            return FinishedRun(a_good_result().model_copy(update=outcome), Path("runs/an-incident/now"))
+
+        monkeypatch.setattr(run_module, "run_scenario", run_scenario)
+        return outcome
+
+    @pytest.fixture
+    def printed_before(
+        self, outcome: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> list[str]:
+        """What was printed when it began; it is then interrupted."""
+        printed: list[str] = []
+
+        def after_verdict(_program: SparkProgram, say: Callable[[str], None]) -> None:
+            printed.append(capsys.readouterr().out)
+            say("the next run starts faster")
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(SparkProgram, "after_verdict", after_verdict)
+        return printed
+
+    @pytest.mark.parametrize(("told", "code"), [("reproduced and fixed", 0), ("not reproduced", 1)])
+    def test_an_interrupt_leaves_the_verdicts_exit_code(
+        self, devkit: Devkit, outcome: dict[str, Any], printed_before: list[str], told: str, code: int
+    ) -> None:
+        outcome.update(outcome=told, exit_code=code)
+        finished = devkit("scenario", "run", "an-incident")
+        assert finished.code == code
+        assert told.upper() in printed_before[0]
+        assert (finished.out, finished.err) == ("", "the next run starts faster\n")
+
+    def test_json_is_complete_before_it(self, devkit: Devkit, printed_before: list[str]) -> None:
+        devkit("scenario", "run", "an-incident", "--json")
+        assert Result.model_validate(json.loads(printed_before[0])) == a_good_result()
+
+    @pytest.mark.parametrize(
+        ("changed", "options"),
+        [
+            ({"outcome": "inconclusive", "exit_code": 3}, ()),
+            ({}, ("--keep",)),
+            ({}, ("--pipeline", "true")),
+        ],
+        ids=["too busy perhaps", "the kept stack has the memory", "no Spark was run"],
+    )
+    def test_where_it_is_left_out(
+        self,
+        devkit: Devkit,
+        outcome: dict[str, Any],
+        printed_before: list[str],
+        changed: dict[str, Any],
+        options: tuple[str, ...],
+    ) -> None:
+        outcome.update(changed)
+        devkit("scenario", "run", "an-incident", *options)
+        assert printed_before == []
 
 
 class TestRefusedBeforeAnythingStarts:

@@ -16,7 +16,7 @@ from devkit.faults.journal import Journal
 from devkit.faults.parts.pause import Pause
 from devkit.guardian import Guardian
 from devkit.guardian.processes import RUN_VARIABLE, marked
-from devkit.guardian.state import known_runs
+from devkit.guardian.run_state import known_runs
 from devkit.stack.ports import free_port
 from tests.unit.devkit.cli.conftest import Devkit, Kept
 
@@ -232,9 +232,23 @@ class TestResume:
         self, devkit: Devkit, kept: Kept, tmp_path: Path
     ) -> None:
         kept().model_copy(update={"released": False, "directory": tmp_path}).save()
+        (tmp_path / "paused").touch()
         finished = devkit("resume")
         assert (finished.code, finished.out) == (0, "run cafe0001 goes on\n")
         assert (tmp_path / "resume").exists()
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [((), "no run waits"), (("--run-id", "cafe0001"), "run cafe0001 does not wait")],
+    )
+    def test_a_run_that_is_not_paused_does_not_go_on(
+        self, devkit: Devkit, kept: Kept, tmp_path: Path, arguments: tuple[str, ...], said: str
+    ) -> None:
+        kept().model_copy(update={"released": False, "directory": tmp_path}).save()
+        finished = devkit("resume", *arguments)
+        assert finished.code == 2
+        assert finished.err.startswith(f"error: {said} at a `--pause-at` point\nhint: ")
+        assert not (tmp_path / "resume").exists()
 
     @pytest.mark.parametrize("arguments", [(), ("--run-id", "cafe0001")])
     def test_a_kept_stack_is_not_paused(self, devkit: Devkit, kept: Kept, arguments: tuple[str, ...]) -> None:

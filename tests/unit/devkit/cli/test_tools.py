@@ -8,12 +8,13 @@ import pytest
 
 import devkit.doctor
 from devkit.doctor.finding import MachineFinding
+from devkit.errors import StackError
 from devkit.faults.undo import Undone
 from devkit.guardian.lease import journal_directory
 from devkit.guardian.processes import RUN_VARIABLE, is_alive, marked
-from devkit.guardian.state import RunState, known_runs
-from devkit.stack import visits
-from devkit.stack.visits import Tidied, Visit
+from devkit.guardian.run_state import RunState, known_runs
+from devkit.stack import external_lease
+from devkit.stack.external_lease import ExternalLease, ReleasedLease
 from tests.unit.devkit.cli.conftest import Devkit, Kept
 from tests.unit.devkit.guardian.conftest import SLEEP, await_value
 
@@ -81,40 +82,40 @@ class TestClean:
 
 
 class TestStacksOfOthers:
-    """What heal and clean say of them; what is done there is in the tests of the visits."""
+    """What heal and clean say of them; what is done there is in the tests of the leases."""
 
     @pytest.fixture
-    def tidied(self, monkeypatch: pytest.MonkeyPatch) -> list[Tidied]:
-        """What becomes of the visits."""
-        found: list[Tidied] = []
-        monkeypatch.setattr(visits, "tidy_all", lambda: found)
-        self.visit().note()
+    def tidied(self, monkeypatch: pytest.MonkeyPatch) -> list[ReleasedLease]:
+        """What becomes of the leases."""
+        found: list[ReleasedLease] = []
+        monkeypatch.setattr(external_lease, "release_lapsed", lambda: found)
+        self.lease().write()
         return found
 
-    def visit(self) -> Visit:
+    def lease(self) -> ExternalLease:
         place = {"kafka": "k:9092", "s3_endpoint": "http://s3", "mock_api": "http://m"}
-        return Visit.model_validate({"run_id": "cafe0001", "addresses": place, "topics": ["in"]})
+        return ExternalLease.model_validate({"run_id": "cafe0001", "addresses": place, "topics": ["in"]})
 
-    def test_topics_that_may_be_in_use_are_named(self, devkit: Devkit, tidied: list[Tidied]) -> None:
-        tidied.append(Tidied(self.visit(), left=("in",)))
+    def test_topics_that_may_be_in_use_are_named(self, devkit: Devkit, tidied: list[ReleasedLease]) -> None:
+        tidied.append(ReleasedLease(self.lease(), remaining=("in",)))
         finished = devkit("heal")
         assert (finished.code, finished.out.splitlines()) == (
             0,
             [
-                "removed what run cafe0001 left below cafe0001/ at http://s3",
-                "left at k:9092, as they may be in use again: topics in",
+                "removed the objects of run cafe0001 below cafe0001/ at http://s3",
+                "kept at k:9092, as they may be in use again: topics in",
                 "  to remove one: kafka-topics.sh --bootstrap-server k:9092 --delete --topic NAME",
             ],
         )
 
-    def test_what_cannot_be_reached_is_still_there(self, devkit: Devkit, tidied: list[Tidied]) -> None:
-        tidied.append(Tidied(self.visit(), why="Kafka at k:9092 does not answer"))
+    def test_what_cannot_be_reached_is_still_there(self, devkit: Devkit, tidied: list[ReleasedLease]) -> None:
+        tidied.append(ReleasedLease(self.lease(), why="Kafka at k:9092 does not answer"))
         finished = devkit("heal")
         assert finished.code == 3
-        assert "run cafe0001 left things at k:9092 and http://s3: Kafka at k:9092 does not answer" in finished.err
+        assert "run cafe0001 has things at k:9092 and http://s3: Kafka at k:9092 does not answer" in finished.err
         assert devkit("clean").code == 0
 
-    def test_a_run_that_is_alive_has_left_nothing(self, devkit: Devkit, tidied: list[Tidied]) -> None:
+    def test_a_run_that_is_alive_has_left_nothing(self, devkit: Devkit, tidied: list[ReleasedLease]) -> None:
         assert devkit("heal").out == "nothing is left of any run\n"
 
 
@@ -139,6 +140,24 @@ class TestDoctor:
     def test_a_failed_check_is_no_success(self, devkit: Devkit, monkeypatch: pytest.MonkeyPatch) -> None:
         self.found(monkeypatch, MachineFinding("disk", "fail", "1 MiB free", hint="free some"))
         assert devkit("doctor").code == 3
+
+    @pytest.mark.parametrize(("made", "said"), [(True, ""), (False, "another run makes it now\n")])
+    def test_it_makes_the_class_cache_when_asked(
+        self, devkit: Devkit, monkeypatch: pytest.MonkeyPatch, made: bool, said: str
+    ) -> None:
+        self.found(monkeypatch)
+        monkeypatch.setattr("devkit.programs.spark.training.train_now", lambda: made)
+        assert devkit("doctor").err == ""
+        assert devkit("doctor", "--train").err == f"making the class cache, about a minute\n{said}"
+
+    def test_a_training_that_fails_is_an_error(self, devkit: Devkit, monkeypatch: pytest.MonkeyPatch) -> None:
+        def fail() -> bool:
+            raise StackError("the JVM wrote no class cache", hint="its log is x.log")
+
+        monkeypatch.setattr("devkit.programs.spark.training.train_now", fail)
+        finished = devkit("doctor", "--train")
+        assert finished.code == 3
+        assert "the JVM wrote no class cache" in finished.err
 
 
 class TestFaultsThatOutlivedTheirRun:

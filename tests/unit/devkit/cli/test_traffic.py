@@ -37,7 +37,7 @@ def published(monkeypatch: pytest.MonkeyPatch, kept: Kept) -> type[Published]:
         logs="/nowhere/logs",
     )
     monkeypatch.setattr(Published, "does", staticmethod(lambda: None))
-    monkeypatch.setattr("devkit.debug.traffic.StackTraffic", Published)
+    monkeypatch.setattr("devkit.debug.stack_traffic.StackTraffic", Published)
     return Published
 
 
@@ -45,7 +45,9 @@ def test_it_goes_past_the_proxy_to_the_source_topic_of_the_pipeline(
     devkit: Devkit, published: type[Published], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = SimpleNamespace(config=SimpleNamespace(source=SimpleNamespace(topic="the.source")))
-    monkeypatch.setattr("devkit.debug.place.find_place", lambda logs: place if logs == Path("/nowhere/logs") else None)
+    monkeypatch.setattr(
+        "devkit.debug.pipeline_place.find_place", lambda logs: place if logs == Path("/nowhere/logs") else None
+    )
     finished = devkit("traffic", "--rate", "10/s", "--for", "1m", "--seed", "3")
     assert finished.code == 0, finished.err
     assert published.asked == (3, 600, "http://127.0.0.1:4", "127.0.0.1:2", "the.source")

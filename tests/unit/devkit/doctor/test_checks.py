@@ -5,6 +5,7 @@ import pytest
 
 from devkit.doctor import CHECKS, MachineFinding, run_checks
 from devkit.doctor.certificates import check_certificates
+from devkit.doctor.class_cache import check_class_cache
 from devkit.doctor.disk import check_disk, existing
 from devkit.doctor.docker import check_docker
 from devkit.doctor.finding import GIB
@@ -14,8 +15,11 @@ from devkit.doctor.memory import available, check_memory
 from devkit.doctor.ports import check_ports
 from devkit.doctor.python import check_python
 from devkit.errors import SetupError
+from devkit.jvm import jars
+from devkit.jvm.aot import ClassCache
 from devkit.jvm.jars import JAR_SETS, jar_path
 from devkit.jvm.pins import read_pins
+from devkit.programs.spark import place
 
 
 def program(path: Path, text: str) -> Path:
@@ -28,7 +32,7 @@ def program(path: Path, text: str) -> Path:
 def test_every_file_with_a_check_is_in_the_registry() -> None:
     directory = Path(__file__).parents[4] / "devkit" / "doctor"
     files = {path.stem for path in directory.glob("*.py")} - {"__init__", "finding", "registry"}
-    assert files == set(CHECKS)
+    assert {file.replace("_", " ") for file in files} == set(CHECKS)
 
 
 def test_each_finding_bears_the_name_of_its_check(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -133,6 +137,26 @@ def test_java_that_does_not_start_is_quoted(tmp_path: Path) -> None:
     finding = check_java(lambda: tmp_path)
     assert finding.status == "fail"
     assert "ended with 1: Error occurred during initialization" in finding.detail
+
+
+def test_a_class_cache_whose_training_failed_is_told_with_its_reason(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DEVKIT_CACHE", str(tmp_path))
+    cache = ClassCache(["java 25", "a.jar"])
+    monkeypatch.setattr(place, "class_cache", lambda: cache)
+    assert check_class_cache().status == "ok"
+    assert "the next run makes it" in check_class_cache().detail
+    cache.keep_failure("waited 180 s\nin vain")
+    finding = check_class_cache()
+    assert (finding.status, finding.detail) == ("warn", "there is none, as its training failed: waited 180 s")
+    assert "devkit doctor --train" in (finding.hint or "")
+
+
+def test_whether_there_is_a_class_cache_is_known_without_a_jar(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DEVKIT_CACHE", str(tmp_path))
+    monkeypatch.setattr(jars, "ensure", lambda _: pytest.fail("doctor downloads nothing"))
+    assert check_class_cache().status == "ok"
 
 
 def test_jars_not_there_are_counted_and_damaged_ones_told_apart(

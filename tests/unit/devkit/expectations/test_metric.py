@@ -86,9 +86,15 @@ def test_without_a_page_nobody_can_tell(name: str, page: Scraped, why: str) -> N
     assert why in finding.measured
 
 
-def test_a_start_that_was_not_tried_cannot_be_judged() -> None:
-    finding = Expectation.model_validate({"refused": {"message": "x"}}).judge(an_observation())
-    assert (finding.holds, finding.measured) == (None, "n/a: no start was tried first")
+@pytest.mark.parametrize(
+    ("refusal", "holds", "measured"),
+    [(None, False, "it started"), ("no x", True, "no x"), ("another reason", False, "another reason")],
+)
+def test_without_a_start_that_was_tried_first_it_is_the_arms_own(
+    refusal: str | None, holds: bool, measured: str
+) -> None:
+    finding = Expectation.model_validate({"refused": {"message": "x"}}).judge(an_observation(refusal=refusal))
+    assert (finding.holds, finding.measured) == (holds, measured)
 
 
 NAMES = st.sampled_from(["a", "b", "c"])

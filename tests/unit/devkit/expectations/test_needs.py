@@ -1,23 +1,36 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from devkit.expectations import EXPECTATIONS, Expectation
-from devkit.observe.departed import Left
-from devkit.observe.sight import Sight
-from tests.unit.devkit.observed import an_audit, an_observation
+from devkit.observe.arm_observation import TimelineEvidence
+from devkit.observe.checkpoint_size import CheckpointSize
+from devkit.observe.emitted import Emitted
+from devkit.observe.observable import Observable
+from devkit.observe.program_observation import ProgramObservation
+from devkit.report.result import ProgramResult
+from tests.unit.devkit.observed import A_SAMPLE, an_audit, an_observation
 
-ALL: tuple[Sight, ...] = ("offsets", "batches", "words", "deferrals", "sources")
+ALL: tuple[Observable, ...] = ("offsets", "batches", "words", "deferrals", "sources")
 """What a program may not show."""
-NOT_JUDGED: dict[Sight, tuple[dict[str, Any], ...]] = {
-    "offsets": ({"replayed_offsets": 0}, {"past_failed_batch": 0}, {"flat_commit": "1s"}, {"idle_cpu": 1}),
-    "batches": ({"replays": 0}, {"replayed_offsets": 0}),
+NOT_JUDGED: dict[Observable, tuple[dict[str, Any], ...]] = {
+    "offsets": (
+        {"replayed_offsets": 0},
+        {"past_failed_batch": 0},
+        {"flat_commit": "1s"},
+        {"idle_cpu": 1},
+        {"partitions_read": "100%"},
+        {"checkpoint_size": 9},
+    ),
+    "batches": ({"replays": 0}, {"replayed_offsets": 0}, {"commit_time": {"at_most": "1s"}}),
     "words": ({"failure": {"message": "x"}},),
     "deferrals": ({"deferred": 0}, {"batch_budget": 0}),
     "sources": (
         {"latency": {"percentile": 50, "at_most": "1s"}},
         {"latency": {"percentile": 50, "at_most": "1s", "of": "healthy"}},
         {"claim_checks": 0},
+        {"rate": {"at_most": "9/s"}},
         {"audit": "clean"},
     ),
     "upstream": (
@@ -49,25 +62,38 @@ EVERY: tuple[dict[str, Any], ...] = (
     {"latency": {"percentile": 50, "at_most": "1s"}},
     {"latency": {"percentile": 50, "at_most": "1s", "of": "healthy"}},
     {"claim_checks": 0},
+    {"rate": {"at_most": "9/s"}},
+    {"partitions_read": "100%"},
+    {"commit_time": {"at_most": "1s"}},
+    {"checkpoint_size": 9},
+    {"gave_up": False},
     {"container_kills": 0},
     {"peak_memory": "2GiB"},
 )
-BESIDE = {"refused", "metric_exists", "metric_missing", "log"}
-"""What is judged by something else than what a pipeline shows: a start of its own, a page of metrics, a log."""
+BESIDE = {"refused", "compare", "lag", "memory", "metric", "metric_exists", "metric_missing", "log", "error_events"}
+"""What is judged by something else than what a pipeline shows: a start of its own, metrics, a log, samples."""
+
+SEEN = an_observation(
+    last_sample=A_SAMPLE.model_copy(update={"partitions": 1, "partitions_read": 1}),
+    commits=((1.0, 0.1),),
+    checkpoint=CheckpointSize(900, 9),
+)
 
 
 def test_every_expectation_is_tried() -> None:
     assert {name for one in EVERY for name in one} == set(EXPECTATIONS) - BESIDE
 
 
-@pytest.mark.parametrize("sight", NOT_JUDGED)
+@pytest.mark.parametrize("observable", NOT_JUDGED)
 @pytest.mark.parametrize("stated", EVERY, ids=lambda stated: next(iter(stated)))
-def test_what_was_not_seen_is_neither_met_nor_broken_and_all_else_is(sight: Sight, stated: dict[str, Any]) -> None:
-    finding = Expectation.model_validate(stated).judge(an_observation(unseen=frozenset({sight})))
-    assert (finding.holds is None) == (stated in NOT_JUDGED[sight])
+def test_what_was_not_seen_is_neither_met_nor_broken_and_all_else_is(
+    observable: Observable, stated: dict[str, Any]
+) -> None:
+    finding = Expectation.model_validate(stated).judge(replace(SEEN, not_observable=frozenset({observable})))
+    assert (finding.holds is None) == (stated in NOT_JUDGED[observable])
     said = finding.measured.startswith(
         "n/a: not observable (the mock API was restarted"
-        if sight == "upstream"
+        if observable == "upstream"
         else "n/a: not observable in the program under test ("
     )
     assert said == (finding.holds is None)
@@ -75,16 +101,16 @@ def test_what_was_not_seen_is_neither_met_nor_broken_and_all_else_is(sight: Sigh
 
 @pytest.mark.parametrize(("name", "argument"), [("restarts", 0), ("peak_queue", 0), ("drained", True)])
 def test_what_shows_from_outside_is_judged_all_the_same(name: str, argument: object) -> None:
-    finding = Expectation.model_validate({name: argument}).judge(an_observation(unseen=frozenset(ALL)))
+    finding = Expectation.model_validate({name: argument}).judge(an_observation(not_observable=frozenset(ALL)))
     assert finding.holds is True
 
 
 def test_drained_is_told_by_what_has_left_where_no_offsets_are_seen() -> None:
-    left = Left(3, 5, names_sources=True)
+    left = Emitted(3, 5, names_sources=True)
     finding = Expectation.model_validate({"drained": False}).judge(
-        an_observation(unseen=frozenset(ALL), left=left, drained=False)
+        an_observation(not_observable=frozenset(ALL), emitted=left, drained=False)
     )
-    assert (finding.holds, finding.measured) == (True, "3 of 5 events that had to leave have left")
+    assert (finding.holds, finding.measured) == (True, "3 of 5 events that had to be emitted were")
 
 
 class TestAudit:
@@ -92,15 +118,81 @@ class TestAudit:
 
     def test_nothing_can_be_told_without_sources(self) -> None:
         audit = an_audit(unattributed=161, outputs=0, errors=0, lost=154)
-        assert self.AUDIT.judge(an_observation(unseen=frozenset({"sources"}), audit=audit)).holds is None
+        assert self.AUDIT.judge(an_observation(not_observable=frozenset({"sources"}), audit=audit)).holds is None
 
     def test_all_has_left_so_no_offsets_are_needed(self) -> None:
-        assert self.AUDIT.judge(an_observation(unseen=frozenset({"offsets"}))).holds is True
+        assert self.AUDIT.judge(an_observation(not_observable=frozenset({"offsets"}))).holds is True
 
     def test_what_has_not_left_may_be_lost_or_not(self) -> None:
-        observation = an_observation(unseen=frozenset({"offsets"}), drained=False, audit=an_audit(pending=9))
+        observation = an_observation(not_observable=frozenset({"offsets"}), drained=False, audit=an_audit(pending=9))
         assert self.AUDIT.judge(observation).holds is None
 
+    def test_what_of_other_programs_is_not_audited_is_told(self) -> None:
+        other = ProgramObservation(
+            name="content",
+            run="pipeline content-enrichment",
+            started=True,
+            restarts=0,
+            replays=0,
+            exit_codes=(),
+            is_over=False,
+            failures=(),
+            stalls=(),
+            exceptions=(),
+            log={},
+            not_observable=frozenset(),
+            unaudited="content",
+        )
+        finding = self.AUDIT.judge(an_observation(programs=(other,)))
+        assert finding.measured.endswith("; of the main program alone, the output of content is not audited")
+        text = "pipeline content-enrichment, ran until the arm's end, never restarted; its output, topic content, is"
+        assert ProgramResult.of(other).text == f"{text} not audited"
+
+    @pytest.mark.parametrize("not_observable", ["batches", "offsets"])
+    @pytest.mark.parametrize(("what", "excused"), [("duplicated", "excused"), ("conflicting", "excused_conflicts")])
+    def test_what_left_again_may_have_been_read_again_or_not(
+        self, not_observable: Observable, what: str, excused: str
+    ) -> None:
+        observation = an_observation(
+            not_observable=frozenset({not_observable}), restarts=1, audit=an_audit(**{what: 2, excused: 2})
+        )
+        assert self.AUDIT.judge(observation).holds is None
+        # Beyond once for each restart it was not.
+        beyond = an_observation(
+            not_observable=frozenset({not_observable}), restarts=1, audit=an_audit(**{what: 3, excused: 2})
+        )
+        assert self.AUDIT.judge(beyond).holds is False
+
     def test_a_problem_that_shows_is_one(self) -> None:
-        observation = an_observation(unseen=frozenset({"offsets"}), drained=False, audit=an_audit(mismatched=1))
+        observation = an_observation(not_observable=frozenset({"offsets"}), drained=False, audit=an_audit(mismatched=1))
         assert self.AUDIT.judge(observation).holds is False
+
+
+HIDING = TimelineEvidence(
+    fault="new topic",
+    fired=True,
+    asked="recreate_topic",
+    acted=True,
+    did="",
+    hides="9 records went with topic enriched",
+)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"latency": {"percentile": 50, "at_least": "0s"}},
+        {"latency": {"percentile": 50, "at_most": "1h"}},
+        {"rate": {"at_least": "1/d"}},
+        {"claim_checks": 0},
+        {"lag": {"page": "enwiki:1", "at_most": 9}},
+    ],
+)
+def test_what_is_read_off_records_is_not_known_where_a_fault_took_some_away(written: dict[str, Any]) -> None:
+    """An event whose record is gone would count as one that never left."""
+    finding = Expectation.model_validate(written).judge(an_observation(evidence=(HIDING,)))
+    assert (finding.holds, finding.measured) == (None, "n/a: 9 records went with topic enriched")
+
+
+def test_what_is_not_read_off_records_is() -> None:
+    assert Expectation.model_validate({"restarts": 0}).judge(an_observation(evidence=(HIDING,))).holds is True

@@ -6,8 +6,8 @@ import pytest
 
 from devkit.expectations import Expectation, Finding
 from devkit.observe.logs import LoggedException
-from devkit.observe.program import ProgramObservation
-from devkit.observe.sight import SIGHTS
+from devkit.observe.observable import OBSERVABLES
+from devkit.observe.program_observation import ProgramObservation
 from tests.unit.devkit.observed import an_observation
 
 
@@ -25,7 +25,7 @@ def a_program(name: str, **changes: Any) -> ProgramObservation:
         "stalls": (),
         "exceptions": (),
         "log": {"started": 1},
-        "unseen": frozenset(),
+        "not_observable": frozenset(),
     }
     return ProgramObservation(**values | changes)
 
@@ -37,7 +37,7 @@ SEVERAL = an_observation(
     programs=(
         a_program("html", restarts=2, failures=("too large", "too large")),
         a_program("content", restarts=1, failures=("disk full",), exceptions=(FULL,), log={"waiting": 3}),
-        a_program("reader", log={}, unseen=SIGHTS),
+        a_program("reader", log={}, not_observable=OBSERVABLES),
         a_program("late", started=False),
     ),
 )

@@ -41,7 +41,7 @@ import somebodys.fetches
 
 file = Path(sys.argv[1])
 scenario = load_scenario(file)
-(stated,) = (one for one in scenario.expect.fixed if one.kind == "fetches_an_output")
+(stated,) = (one for one in scenario.expect["fixed"] if one.kind == "fetches_an_output")
 found = stated.judge(an_observation())
 file.write_text(file.read_text().replace("fetches_an_output", "fetches_an_outptu"))
 try:
@@ -51,7 +51,7 @@ except DevkitError as error:
 schema = next(text for path, text in schemas().items() if path.name == "scenario.schema.json")
 print(json.dumps({
     "finding": [found.expected, found.measured, found.holds],
-    "unseen": stated.judge(an_observation(unseen=frozenset({"sources"}))).holds,
+    "not_observable": stated.judge(an_observation(not_observable=frozenset({"sources"}))).holds,
     "near": near,
     "schema": "fetches_an_output" in schema,
 }))
@@ -77,7 +77,7 @@ def test_one_file_adds_an_expectation(tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stderr
     said = json.loads(ended.stdout)
     assert said["finding"] == ["at most 2", f"{260 / 150}", True]
-    assert said["unseen"] is None
+    assert said["not_observable"] is None
     assert "did you mean 'fetches_an_output'?" in said["near"]
     assert said["schema"]
 

@@ -6,7 +6,9 @@ from datetime import timedelta
 import pytest
 
 from devkit.expectations import EXPECTATIONS, Expectation
+from devkit.expectations.timing import of_end
 from devkit.headroom.shortage import Window
+from devkit.observe.arm_end import EndByCondition
 from devkit.observe.figures import FlatCommit
 from devkit.observe.logs import LoggedException
 from tests.unit.devkit.observed import an_audit, an_observation, some_figures
@@ -30,12 +32,23 @@ EACH: tuple[tuple[str, object, Window | None], ...] = (
     ("success_rate", {"at_least": "50%"}, "arm"),
     ("peak_queue", {"at_least": 100}, "arm"),
     ("audit", "clean", None),
+    ("error_events", {"type": "revision_not_found"}, None),
     ("drained", True, "arm"),
     ("deferred", {"at_least": 3}, "commit"),
     ("batch_budget", 0, "commit"),
     ("latency", {"percentile": 95, "at_most": "20s"}, timedelta(seconds=20)),
     ("claim_checks", 1, None),
     ("metric_exists", {"name": "lag", "above": 0.5}, "arm"),
+    ("compare", {"rate": {"arms": ["fixed", "incident"], "at_least": 8}}, None),
+    ("rate", {"at_most": "20/s"}, "arm"),
+    ("partitions_read", "100%", None),
+    ("commit_time", {"at_least": "6s"}, timedelta(seconds=6)),
+    ("checkpoint_size", {"at_most": "1MiB"}, None),
+    ("gave_up", True, "commit"),
+    ("metric", {"name": "lag", "at_most": 3}, "arm"),
+    ("memory", {"at_most": "2GiB"}, None),
+    ("memory", {"of": "slope", "at_most": "2MiB"}, "arm"),
+    ("lag", {"at_most": 3}, "arm"),
     ("metric_missing", {"name": "lag"}, None),
     ("container_kills", 1, None),
     ("peak_memory", {"at_most": "2GiB"}, None),
@@ -120,9 +133,57 @@ def test_that_events_left_another_way_does(problem: dict[str, int]) -> None:
     assert (finding.holds, finding.decisive) == (False, False)
 
 
+def test_an_error_event_by_a_timeout_and_the_output_of_its_replay_do() -> None:
+    audit = expecting("audit", "clean")
+    replayed = replace(OBSERVED, audit=an_audit(misrouted=1, conflicting=1, timed_out=1, timed_out_conflicts=1))
+    assert audit.depends_on_time(replayed) == "commit"
+    finding = audit.judge(replayed)
+    assert (finding.holds, finding.decisive) == (False, False)
+    # What a replay excuses beside it is no problem.
+    others = {"conflicting": 3, "excused_conflicts": 2, "timed_out": 1, "timed_out_conflicts": 1}
+    assert audit.depends_on_time(replace(OBSERVED, audit=an_audit(misrouted=1, **others))) == "commit"
+
+
+FETCH_TIMED_OUT = replace(OBSERVED, audit=an_audit(misrouted=1, timed_out=1))
+
+
+@pytest.mark.parametrize(
+    ("name", "argument"),
+    [
+        ("claim_checks", 1),
+        ("past_failed_batch", 0),
+        ("failure", {"message": "too large"}),
+        ("exception", {"class": "RecordTooLargeException"}),
+    ],
+)
+def test_what_did_not_come_as_a_fetch_timed_out_does(name: str, argument: object) -> None:
+    expectation = expecting(name, argument)
+    assert expectation.depends_on_time(FETCH_TIMED_OUT) == "commit"
+    # An event that left otherwise for another reason shows what any machine would have.
+    assert expectation.depends_on_time(replace(OBSERVED, audit=an_audit(misrouted=1))) is None
+
+
+@pytest.mark.parametrize(("failures", "window"), [((STALLED, "too large"), None), (("too large", STALLED), "commit")])
+def test_which_batch_failed_last_does_where_it_was_by_a_stall(failures: tuple[str, ...], window: Window | None) -> None:
+    stalled = replace(OBSERVED, failures=failures, stalls=(STALLED,))
+    assert expecting("past_failed_batch", 0).depends_on_time(stalled) == window
+    # What the stall kept from coming came when its batch was done again.
+    assert expecting("failure", {"message": "another"}).depends_on_time(stalled) is None
+    assert expecting("claim_checks", 1).depends_on_time(stalled) is None
+
+
 @pytest.mark.parametrize(
     "problem",
-    [{"lost": 1}, {"out_of_order": 1}, {"duplicated": 1}, {"conflicting": 1}, {"misrouted": 3, "out_of_order": 1}],
+    [
+        {"lost": 1},
+        {"out_of_order": 1},
+        {"duplicated": 1},
+        {"conflicting": 1},
+        {"misrouted": 3, "out_of_order": 1},
+        {"conflicting": 2, "timed_out": 1, "timed_out_conflicts": 1},
+        {"lost": 1, "timed_out": 1, "misrouted": 1},
+        {"duplicated": 3, "excused": 2, "timed_out": 1},
+    ],
 )
 def test_what_was_lost_or_reordered_is_never_excused(problem: dict[str, int]) -> None:
     audit = expecting("audit", "clean")
@@ -135,3 +196,19 @@ def test_what_was_lost_or_reordered_is_never_excused(problem: dict[str, int]) ->
 
 def test_without_a_flat_time_idling_is_of_the_whole_arm() -> None:
     assert expecting("idle_cpu", {"at_most": 1}).depends_on_time(an_observation()) == "arm"
+
+
+@pytest.mark.parametrize(
+    ("reached", "window"),
+    [
+        ({"drained": 1}, None),
+        ({"gave_up": 1}, "commit"),
+        ({"elapsed": 20.1}, "arm"),
+        ({"metric lag": 5, "drained": 1}, "arm"),
+        ({"log waiting": 2}, "arm"),
+    ],
+)
+def test_an_end_at_some_moment_cuts_short_what_a_slow_machine_had_to_do(
+    reached: dict[str, float], window: Window | None
+) -> None:
+    assert of_end(replace(OBSERVED, end=EndByCondition(reached=reached), restarts=1)) == window

@@ -6,15 +6,17 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import timedelta
+from types import SimpleNamespace
 
 import psutil
 import pytest
 
 from devkit.errors import StackError, UsageError
+from devkit.faults import by_hand
 from devkit.faults.attached import attached_parts
 from devkit.faults.by_hand import HandFaults, is_on_a_part, parse
 from devkit.faults.journal import Journal
-from devkit.guardian.state import LOGS, PartPlace, RunState, state_path
+from devkit.guardian.run_state import LOGS, PartPlace, RunState, state_path
 from devkit.waiting import wait_until
 from tests.unit.devkit.faults.parts.test_levers import HTTP
 
@@ -136,11 +138,54 @@ def test_one_that_waited_is_refused_by_the_process_that_holds_it(
     hand = HandFaults(run)
     hand.add(parse(PAUSE, name="first", at=None, for_="1h"), taken=frozenset())
     assert hand.add(parse(PAUSE, name="later", at="1s", for_="1h"), taken=frozenset()).waits
-    wait_until(
-        lambda: [page.entry.name for page in hand.listed()] == ["first"], what="it to be refused", deadline=DEADLINE
-    )
+    wait_until(hand.refused, what="it to be refused", deadline=DEADLINE)
+    assert [page.entry.name for page in hand.listed()] == ["first"]
     assert is_stopped(server[0])
     hand.remove("first")
+    (refused,) = hand.refused()
+    assert (refused.name, refused.asked) == ("later", "pause: {part: store}")
+    assert refused.why.startswith("it could not begin: fault 'first' (pause: {part: store}) acts on part store")
+    # It stays until it is removed, or another of its name is added.
+    assert hand.remove("later")
+    assert hand.refused() == ()
+    assert not hand.remove("later")
+
+
+def test_one_that_waited_and_acted_was_not_refused(run: RunState, server: tuple[psutil.Process, str]) -> None:
+    hand = HandFaults(run)
+    hand.add(parse(PAUSE, name="later", at="100ms", for_=None), taken=frozenset())
+    wait_until(lambda: is_stopped(server[0]), what="it to begin", deadline=DEADLINE)
+    hand.remove("later")
+    assert hand.refused() == ()
+
+
+NETWORK = {"network_cut": {"part": "store"}}
+
+
+def test_a_fault_of_the_network_is_refused_where_no_proxy_is(run: RunState) -> None:
+    with pytest.raises(UsageError, match=r"network_cut: .*no proxy stands in front of store of stack hand") as refused:
+        HandFaults(run).add(parse(NETWORK, name=None, at=None, for_=None), taken=frozenset())
+    assert "`devkit up --proxied`" in str(refused.value.hint)
+
+
+def test_a_fault_of_the_network_is_refused_where_the_proxy_stands_before_another_part(
+    run: RunState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Control:
+        def __init__(self, endpoint: str) -> None:
+            assert endpoint == "http://127.0.0.1:2"
+
+        def listeners(self) -> list[SimpleNamespace]:
+            return [SimpleNamespace(name="kafka")]
+
+        def disconnect(self) -> None:
+            """There is no connection."""
+
+    monkeypatch.setattr(by_hand, "ProxyControl", Control)
+    proxy = PartPlace(name="proxy", address="http://127.0.0.1:2", pid=os.getpid())
+    hand = HandFaults(run.model_copy(update={"parts": (*run.parts, proxy)}))
+    with pytest.raises(UsageError, match="no proxy stands in front of store"):
+        hand.add(parse(NETWORK, name=None, at=None, for_=None), taken=frozenset())
 
 
 def test_a_part_of_the_timeline_is_not_removed_by_hand(run: RunState) -> None:

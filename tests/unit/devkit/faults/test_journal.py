@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from devkit.errors import UsageError
+from devkit.faults.exclusive import of_part
 from devkit.faults.fault import Undo
 from devkit.faults.journal import Journal, journals
 from devkit.guardian import lease
@@ -35,6 +36,27 @@ def test_what_a_fault_claims_is_refused_to_others_until_it_is_undone() -> None:
     journal.claim(two, frozenset({"c"}))
     one.close()
     journal.claim(two, frozenset({"b", "c"}))
+
+
+def test_what_is_claimed_of_a_cluster_is_refused_to_other_runs_that_use_it() -> None:
+    quota = frozenset({"producer_byte_rate of each client"})
+    one, two = Journal("run1"), Journal("run2")
+    first = one.open("slow", Noted(), lasts_s=100)
+    one.claim(first, quota, "cluster-a")
+    second = two.open("slow", Noted())
+    said = r"fault 'slow' \(noted: {}\) of run run1 acts on producer_byte_rate of each client of the same Kafka cluster"
+    with pytest.raises(UsageError, match=said):
+        two.claim(second, quota, "cluster-a")
+    two.claim(second, quota, "cluster-b")
+    two.claim(second, frozenset({"consumer_byte_rate of each client"}), "cluster-a")
+    first.close()
+    two.claim(second, quota, "cluster-a")
+
+
+def test_a_part_is_of_its_own_run_alone() -> None:
+    one, two = Journal("run1"), Journal("run2")
+    one.claim(one.open("x", Noted()), of_part("kafka"), "cluster-a")
+    two.claim(two.open("x", Noted()), of_part("kafka"), "cluster-a")
 
 
 def test_who_is_refused_hears_how_long_the_other_goes_on() -> None:

@@ -15,10 +15,10 @@ def test_in_short_a_fault_says_what_it_takes() -> None:
 
 def test_in_full_each_parameter_says_what_it_may_be() -> None:
     lines = in_full(NetworkLatency).splitlines()
-    assert '  direction  "to_server" or "to_client" or "both"' in lines
+    assert '  direction  "to_server" or "to_client" or "both" (default: both)' in lines
     assert "  time       duration (required)" in lines
-    assert "  jitter     duration" in lines
-    assert "  status   403 or 500 or 503" in in_full(StoreAnswersError).splitlines()
+    assert "  jitter     duration (default: 0s)" in lines
+    assert "  status   403 or 500 or 503 (default: 503)" in in_full(StoreAnswersError).splitlines()
 
 
 def test_the_parts_are_named() -> None:

@@ -7,6 +7,7 @@ import pytest
 from devkit.errors import StackError
 from devkit.faults.condition import RequestSeen
 from devkit.faults.item import TimelineItem
+from devkit.faults.programs.kill_process import KillProcess
 from devkit.faults.request_watch import NoWatch, RequestWatch, watch_for
 from devkit.proxy.client import ProxyControl, ProxyGoneError
 from devkit.proxy.toxics.store_watch import StoreWatch
@@ -18,6 +19,7 @@ class FakeControl:
 
     toxics: dict[tuple[str, str], StoreWatch] = field(default_factory=dict)
     requests: dict[str, int] = field(default_factory=dict)
+    missed: int = 0
     is_gone: bool = False
     is_disconnected: bool = False
 
@@ -28,7 +30,7 @@ class FakeControl:
         if self.is_gone:
             raise ProxyGoneError("the proxy did not answer")
         assert (listener, name) in self.toxics
-        return SimpleNamespace(counts=SimpleNamespace(requests=self.requests.get(name, 0)))
+        return SimpleNamespace(counts=SimpleNamespace(requests=self.requests.get(name, 0), missed=self.missed))
 
     def remove(self, listener: str, name: str) -> None:
         del self.toxics[listener, name]
@@ -48,6 +50,7 @@ def watching(control: FakeControl, *items: TimelineItem) -> RequestWatch:
     return watch
 
 
+HOLD = KillProcess.begins_within
 A, B = "a (waits for a request)", "b (waits for a request)"
 
 
@@ -55,8 +58,8 @@ def test_each_request_that_is_waited_for_has_a_watch_until_it_is_let_go() -> Non
     control = FakeControl()
     watch = watching(control, item("a", prefix="x/", methods=["PUT"]), item("other"), item("b", prefix="y/"))
     assert control.toxics == {
-        ("object-store.s3", A): StoreWatch(prefix="x/", methods=("PUT",)),
-        ("object-store.s3", B): StoreWatch(prefix="y/"),
+        ("object-store.s3", A): StoreWatch(prefix="x/", methods=("PUT",), hold=HOLD),
+        ("object-store.s3", B): StoreWatch(prefix="y/", hold=HOLD),
     }
     assert watch.seen() == frozenset()
     control.requests[B] = 2
@@ -67,6 +70,17 @@ def test_each_request_that_is_waited_for_has_a_watch_until_it_is_let_go() -> Non
     assert watch.seen() == frozenset()
     watch.end()
     assert (control.toxics, control.is_disconnected) == ({}, True)
+
+
+def test_a_request_that_went_on_before_its_fault_began_was_missed() -> None:
+    control = FakeControl()
+    watch = watching(control, item("a", prefix="x/"), item("other"))
+    assert watch.missed("a") == ""
+    control.missed = 1
+    assert watch.missed("a") == "it missed the request that it waited for, which went on after 60 s"
+    assert watch.missed("other") == ""
+    control.is_gone = True
+    assert watch.missed("a").startswith("whether it acted before the request went on is not known")
 
 
 def test_a_proxy_that_is_gone_sees_nothing() -> None:

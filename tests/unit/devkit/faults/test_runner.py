@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -28,12 +29,16 @@ class Proxy:
     def __init__(self) -> None:
         self.came: frozenset[RequestSeen] = frozenset()
         self.done: list[str] = []
+        self.past = ""
 
     def begin(self) -> None:
         self.done.append("began")
 
     def seen(self) -> frozenset[RequestSeen]:
         return self.came
+
+    def missed(self, item: str) -> str:
+        return self.past
 
     def let_go(self, item: str) -> None:
         self.done.append(f"let {item} go after {DONE}")
@@ -45,13 +50,15 @@ class Proxy:
 class Arm:
     """A runner whose work is done at once, on the caller's thread."""
 
-    def __init__(self, *items: dict[str, Any], start: Callable[[Callable[[], None]], None] | None = None) -> None:
+    def __init__(
+        self, *items: dict[str, Any], start: Callable[[Callable[[], None]], None] | None = None, cluster: str = ""
+    ) -> None:
         self.clock, self.excuses, self.told = Clock(), Excuses(), list[Happened]()
         self.journal, self.proxy = Journal("run1"), Proxy()
         self.runner = Runner(
             [TimelineItem.model_validate({"name": "x"} | item) for item in items],
             journal=self.journal,
-            context=lambda plan: context(FakePart(), plan=plan),
+            context=lambda plan: replace(context(FakePart(), plan=plan), cluster_id=lambda: cluster),
             excuse=self.excuses,
             clock=self.clock,
             tell=self.told.append,
@@ -122,6 +129,16 @@ def test_a_request_that_a_fault_waits_for_goes_on_when_the_fault_acts(do: str, d
     assert arm.proxy.done[1:] == ["ended"]
 
 
+@pytest.mark.parametrize("do", ["noted", "brief"])
+def test_a_fault_that_missed_its_request_has_not_acted_for_the_verdict(do: str) -> None:
+    arm = Arm({"do": {do: {}}, "when": {"request": {"prefix": "a/"}}})
+    arm.proxy.came, arm.proxy.past = frozenset({RequestSeen(prefix="a/")}), "it missed the request"
+    arm.at(1)
+    arm.runner.end()
+    (found,) = arm.runner.happened
+    assert (found.from_s, found.acted, found.did) == (1, False, "it missed the request; it did")
+
+
 def test_a_request_goes_on_also_when_the_fault_cannot_begin() -> None:
     arm = Arm({"do": {"noted": {"fails": "begin"}}, "when": {"request": {"prefix": "a/"}}})
     arm.proxy.came = frozenset({RequestSeen(prefix="a/")})
@@ -187,6 +204,15 @@ def test_what_another_fault_has_changed_is_not_changed_again_and_the_other_acts_
     refused = "it could not begin: fault 'one' (noted: {claimed: x}), of the scenario's timeline, acts on x"
     assert arm.runner.happened[1].did == f"{refused} until the arm ends"
     assert [page.entry.name for page in arm.journal.pages()] == ["one"]
+
+
+def test_what_another_run_has_changed_of_the_same_cluster_is_not_changed_again() -> None:
+    other = Journal("run0")
+    other.claim(other.open("theirs", Noted()), frozenset({"x"}), "cluster-a")
+    arm = Arm({"do": {"noted": {"claimed": "x"}}, "at": "1s"}, cluster="cluster-a")
+    arm.at(1)
+    assert DONE == []
+    assert "fault 'theirs' (noted: {}) of run run0 acts on x of the same Kafka cluster" in arm.runner.happened[0].did
 
 
 def test_what_cannot_be_ended_stops_the_run_and_is_undone_another_way() -> None:

@@ -11,7 +11,7 @@ from devkit.faults.fault import Undo
 from devkit.faults.journal import Journal, Page, journals
 from devkit.faults.undo import Undone, heal_faults, undo_ended, undo_lapsed
 from devkit.guardian import lease
-from devkit.guardian.state import RunState
+from devkit.guardian.run_state import RunState
 from located_config import extension
 from located_config.extension import VARIABLE, load_extension
 from tests.unit.devkit.faults.fakes import DONE, Noted
@@ -195,17 +195,16 @@ def test_a_fault_that_its_extension_only_registers_is_undone_where_it_is_not_loa
     assert not scribbled.exists()
 
 
-@pytest.mark.parametrize(("beside", "known"), [("", True), ("gone.py", False)])
-def test_the_process_that_undoes_has_the_extensions_that_load(
-    registering: Path, monkeypatch: pytest.MonkeyPatch, beside: str, known: bool
+def test_the_process_that_undoes_loads_no_extension_that_its_faults_do_not_need(
+    registering: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page("a")
-    monkeypatch.setenv(VARIABLE, os.pathsep.join(filter(None, [beside and f"./{beside}", str(registering)])))
+    monkeypatch.setenv(VARIABLE, os.pathsep.join([str(registering), "./gone.py"]))
     monkeypatch.setattr(sys, "argv", ["undo", "run1", "ended"])
     with pytest.raises(SystemExit) as left_with:
         undo.main()
     assert left_with.value.code == 0
-    assert ("scribbled" in registry.FAULTS) == known
+    assert "scribbled" not in registry.FAULTS
     assert left() == []
 
 
@@ -214,5 +213,5 @@ def test_an_extension_that_is_gone_is_named(tmp_path: Path) -> None:
     found.entry = found.entry.model_copy(update={"fault": "gone", "extension": str(tmp_path / "gone.py")})
     found.write()
     (undone,) = heal_faults()
-    assert undone.why == f"fault 'gone' cannot be undone: {tmp_path}/gone.py: there is no such file"
+    assert undone.why.startswith(f"fault 'gone' cannot be undone: {tmp_path}/gone.py: there is no such file")
     assert left() == ["a"]

@@ -15,7 +15,7 @@ from devkit.faults.parts.pause import Pause
 from devkit.faults.parts.restart import Restart
 from devkit.faults.programs.stop_process import StopProcess
 from devkit.faults.undo import carry_out
-from devkit.guardian.state import PartPlace, RunState
+from devkit.guardian.run_state import PartPlace, RunState
 from tests.unit.devkit.docker.fake_docker import FakeDocker
 from tests.unit.devkit.faults.fakes import FakeLife, FakePart, context
 

@@ -7,7 +7,7 @@ import pytest
 
 from devkit.guardian import Guardian
 from devkit.guardian.birth import birth
-from devkit.guardian.state import known_runs
+from devkit.guardian.run_state import known_runs
 from tests.unit.devkit.guardian.conftest import SLEEP
 
 

@@ -10,7 +10,7 @@ import pytest
 from devkit.errors import StackError, UsageError
 from devkit.guardian import Guardian
 from devkit.guardian.end import Healed, end_run, heal
-from devkit.guardian.state import PartPlace, RunState, known_runs
+from devkit.guardian.run_state import PartPlace, RunState, known_runs
 from tests.unit.devkit.docker.fake_docker import FakeDocker
 from tests.unit.devkit.guardian.conftest import await_value
 
@@ -108,7 +108,7 @@ def test_a_killed_guardian_leaves_them_to_the_command_line(fake: FakeDocker) -> 
 def test_a_damaged_state_file_is_healed_with_the_engine_of_today(
     fake: FakeDocker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from devkit.guardian.state import state_path
+    from devkit.guardian.run_state import state_path
 
     fake.answer(("info", 0, '{"ServerVersion": "28.2.2", "MemTotal": 1}', ""))
     monkeypatch.setenv("PATH", fake.path)

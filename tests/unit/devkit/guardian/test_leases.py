@@ -23,7 +23,7 @@ from devkit.faults.stopped import as_data
 from devkit.guardian import Guardian
 from devkit.guardian.end import end_run, heal
 from devkit.guardian.lease import LEASE, journal_directory
-from devkit.guardian.state import PartPlace, known_runs
+from devkit.guardian.run_state import PartPlace, known_runs
 from devkit.stack.parts.answering import answers
 from devkit.stack.ports import claim_port
 from tests.unit.devkit.faults.parts.test_levers import HTTP

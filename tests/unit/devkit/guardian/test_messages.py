@@ -8,7 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from devkit.docker.access import DockerAccess
 from devkit.guardian import messages as m
-from devkit.guardian.state import PartPlace
+from devkit.guardian.run_state import PartPlace
 
 COMMANDS = [
     m.Spawn(request=1, name="kafka", argv=("a", "b c", "\n"), env={"X": "ü"}, stdout="/a", stderr="/b"),

@@ -8,9 +8,10 @@ import pytest
 
 from devkit.errors import StackError
 from devkit.headroom.calibration import Calibration
-from devkit.headroom.figures import RunHeadroom
+from devkit.headroom.headroom_figures import RunHeadroom
 from devkit.headroom.kept_best import KeptBest, this_machine
 from devkit.headroom.monitor import Monitor, ReadingTail, sample_of, shifted
+from devkit.headroom.others import MachineUse
 from devkit.headroom.probe import CALIBRATION
 from devkit.headroom.reading import ProbeReading
 from devkit.headroom.window import HeadroomSample
@@ -34,8 +35,9 @@ def test_a_quantum_faster_than_the_baseline_makes_no_machine_faster_than_free() 
 
 def test_a_slow_core_is_told_from_waiting() -> None:
     readings = [a_reading(10.5, took_s=6 * QUANTUM_S, core_s=2 * QUANTUM_S)]
-    sample = sample_of(a_reading(10.0, waited_s=7.0), readings, QUANTUM_S, offset_s=0.0, others_cores=1.234)
+    sample = sample_of(a_reading(10.0, waited_s=7.0), readings, QUANTUM_S, offset_s=0.0, use=MachineUse(1.234, 0.4567))
     assert (sample.slowdown, sample.core, sample.pressure, sample.others_cores) == (6.0, 2.0, None, 1.23)
+    assert sample.fault_share == 0.457
 
 
 def test_pressure_is_of_the_time_between() -> None:

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from devkit.headroom.others import OthersUsage, busy_seconds
+from devkit.headroom.others import MachineUse, OthersUsage, busy_seconds
 from devkit.observe.usage import Usage
 
 
@@ -18,9 +18,20 @@ def counting(*values: float) -> Iterator[float]:
 
 def test_what_others_use_is_all_less_the_runs_own() -> None:
     clock, busy = counting(0, 2, 4), counting(100, 103, 104)
-    others = OthersUsage(Own(0, 0.4, 0.5), busy_s=lambda: next(busy), clock=lambda: next(clock))
-    assert others.look() == 1.5 - 0.4
-    assert others.look() == 0  # never below nothing, though the two are not read at one moment
+    others = OthersUsage(Own(0, 0.4, 0.5), Own(0, 0, 0), busy_s=lambda: next(busy), clock=lambda: next(clock))
+    assert others.look() == MachineUse(1.5 - 0.4, 0)
+    assert others.look() == MachineUse(0, 0)  # never below nothing, though the two are not read at one moment
+
+
+def test_what_a_fault_takes_is_no_others_and_a_share_of_what_is_used_where_the_run_may() -> None:
+    clock, busy = counting(0, 1, 2, 3), counting(0, 2, 10, 12)
+    others = OthersUsage(
+        Own(0, 0.5, 0.5, 1), Own(0, 1, 1, 1.2), busy_s=lambda: next(busy), clock=lambda: next(clock), cores=lambda: 2
+    )
+    assert others.look() == MachineUse(0.5, 0.5)
+    # A machine of more cores than the run may use: what is busy beyond them takes nothing from it.
+    assert others.look() == MachineUse(6.5, 0.5)
+    assert others.look().others_cores == 0
 
 
 def test_the_machine_has_worked() -> None:

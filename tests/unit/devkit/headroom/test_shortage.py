@@ -4,6 +4,7 @@ from typing import cast
 import pytest
 
 from devkit.headroom.shortage import Headroom, Window
+from devkit.headroom.window import HeadroomSample, Slow
 from tests.unit.devkit.headroom.readings import samples
 
 SHORT_FOR_A_WHILE = samples(*[1.2] * 20, *[9] * 12, *[1.2] * 28)
@@ -19,6 +20,13 @@ def test_what_was_short_when_and_by_how_much() -> None:
         "the machine was short of time: 9.0 times slower than when it is free, from 20 s to 32 s of the arm; "
         "the scenario leaves 5"
     )
+
+
+@pytest.mark.parametrize(
+    ("slowdown", "told"), [(5.04, "5.04 times"), (5.000004, "5.000004 times"), (5.06, "5.1 times"), (9, "9.0 times")]
+)
+def test_a_machine_that_was_hardly_short_is_told_with_as_many_decimals_as_show_it(slowdown: float, told: str) -> None:
+    assert told in str(Headroom(samples(*[slowdown] * 20)).shortage("arm"))
 
 
 def test_a_finding_of_the_whole_arm_bears_what_one_of_a_part_does_not() -> None:
@@ -41,13 +49,24 @@ def test_a_scenario_may_leave_more_and_a_stretch_leaves_that_much_more() -> None
     assert "the scenario leaves 5 x 2 (the stretch)" in short
 
 
+def loaded(fault_share: float, *slowdowns: float) -> tuple[HeadroomSample, ...]:
+    return tuple(one.model_copy(update={"fault_share": fault_share}) for one in samples(*slowdowns))
+
+
 def test_what_a_scenario_loads_the_machine_with_is_its_own() -> None:
-    twelve = timedelta(seconds=12)
-    assert Headroom(SHORT_FOR_A_WHILE, own_load=((20.5, 31.5),)).shortage(twelve) is None
-    assert Headroom(samples(*[9] * 20), own_load=((0.0, 20.0),)).shortage("arm") is None
-    partly = Headroom(samples(*[9] * 30), own_load=((0.0, 10.0),)).shortage("arm")
-    assert partly is not None
-    assert "from 10 s to 30 s of the arm" in partly
+    # All that was at work beside the probe was the fault's.
+    assert Headroom(loaded(0.95, *[9] * 20)).shortage("arm") is None
+
+
+def test_beside_a_scenarios_own_load_a_neighbours_makes_the_machine_short_all_the_same() -> None:
+    short = Headroom(loaded(0.3, *[9] * 20)).shortage("arm")
+    assert short is not None
+    assert "6.6 times slower than when it is free" in short
+    assert "the scenario leaves 5, without what its own faults took" in short
+    # Cores that are slow themselves are no fault's doing.
+    slow = tuple(one.model_copy(update={"core": 8.0}) for one in loaded(0.95, *[9] * 20))
+    assert Headroom(slow).shortage("arm") is not None
+    assert Headroom(slow).slowest("arm") == Slow(0.0, 20.0, pytest.approx(8.05))
 
 
 def test_without_samples_nothing_is_known_to_be_short() -> None:

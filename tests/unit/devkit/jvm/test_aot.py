@@ -78,3 +78,28 @@ def test_another_runtime_or_classpath_has_another_cache() -> None:
         training.keep()
     assert not ClassCache(["java 26", "a.jar"]).exists
     assert not ClassCache(["java 25", "b.jar"]).exists
+
+
+def test_a_damaged_cache_is_wanted_again_once_it_was_to_be_used(cache_home: Path) -> None:
+    cache = ClassCache(["java 25", "a.jar"])
+    assert cache.is_wanted
+    with cache.train() as training:
+        assert training is not None
+        output_of(training.options()).write_bytes(b"classes")
+        training.keep()
+    assert not cache.is_wanted
+    (file,) = (cache_home / "aot").glob("*.aot")
+    file.write_bytes(b"clAsses")
+    assert cache.use() == ()
+    assert cache.is_wanted
+
+
+def test_a_failure_is_kept_until_something_is_another_version() -> None:
+    cache = ClassCache(["java 25", "a.jar"])
+    assert cache.failure is None
+    cache.keep_failure("waited 180 s in vain")
+    assert ClassCache(["java 25", "a.jar"]).failure == "waited 180 s in vain"
+    assert not cache.is_wanted
+    assert ClassCache(["java 26", "a.jar"]).is_wanted
+    cache.forget_failure()
+    assert cache.is_wanted

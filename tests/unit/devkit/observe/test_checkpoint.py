@@ -7,7 +7,7 @@ import pytest
 from mypy_boto3_s3 import S3Client
 
 from devkit.errors import StackError
-from devkit.observe.checkpoint import Checkpoint, OffsetRange
+from devkit.observe.checkpoint import Checkpoint, OffsetRange, of_topic
 from tests.unit.devkit.observe.fake_s3 import FakeS3
 
 TOPIC = "mediawiki.page_change.v1"
@@ -20,7 +20,7 @@ def store() -> FakeS3:
 
 @pytest.fixture
 def checkpoint(store: FakeS3) -> Checkpoint:
-    return Checkpoint(cast(S3Client, store), "checkpoints", "/incident/x/", TOPIC)
+    return Checkpoint(cast(S3Client, store), "checkpoints", "/incident/x/", (TOPIC,))
 
 
 def plan(store: FakeS3, batch: int, **ends: int) -> None:
@@ -44,7 +44,7 @@ def test_committed_is_the_end_of_the_last_committed_batch(store: FakeS3, checkpo
         plan(store, batch, p0=10 * (batch + 1), p1=batch)
         commit(store, batch)
     plan(store, 12, p0=500, p1=500)
-    assert checkpoint.committed() == {0: 120, 1: 11}
+    assert checkpoint.committed() == of_topic(TOPIC, {0: 120, 1: 11})
 
 
 def test_the_failed_batch_is_planned_and_not_committed(store: FakeS3, checkpoint: Checkpoint) -> None:
@@ -52,13 +52,13 @@ def test_the_failed_batch_is_planned_and_not_committed(store: FakeS3, checkpoint
     commit(store, 0)
     plan(store, 1, p0=80, p1=20)
     failed = checkpoint.failed_range()
-    assert failed == OffsetRange({0: 50}, {0: 80, 1: 20})
+    assert failed == OffsetRange(of_topic(TOPIC, {0: 50}), of_topic(TOPIC, {0: 80, 1: 20}))
     assert failed.size == 50
 
 
 def test_the_first_batch_begins_at_nothing(store: FakeS3, checkpoint: Checkpoint) -> None:
     plan(store, 0, p0=50)
-    assert checkpoint.failed_range() == OffsetRange({}, {0: 50})
+    assert checkpoint.failed_range() == OffsetRange({}, of_topic(TOPIC, {0: 50}))
 
 
 def test_when_all_is_committed_none_failed(store: FakeS3, checkpoint: Checkpoint) -> None:
@@ -74,7 +74,7 @@ def test_files_that_are_no_batches_do_not_count(store: FakeS3, checkpoint: Check
         store.put("checkpoints", f"incident/x/offsets/{name}", "")
         store.put("checkpoints", f"incident/x/commits/{name}", "")
     store.put("checkpoints", "incident/xx/commits/9", "")
-    assert checkpoint.committed() == {0: 50}
+    assert checkpoint.committed() == of_topic(TOPIC, {0: 50})
     assert checkpoint.failed_range() is None
 
 
@@ -82,6 +82,16 @@ def test_another_topic_in_the_file_does_not_count(store: FakeS3, checkpoint: Che
     store.put("checkpoints", "incident/x/offsets/0", 'v1\n{}\n{"another":{"0":9}}')
     commit(store, 0)
     assert checkpoint.committed() == {}
+
+
+def test_partitions_of_two_topics_are_told_apart(store: FakeS3) -> None:
+    both = Checkpoint(cast(S3Client, store), "checkpoints", "incident/x", (TOPIC, "links"))
+    offsets = {TOPIC: {"0": 7}, "links": {"0": 3, "1": 4}, "another": {"0": 9}}
+    store.put("checkpoints", "incident/x/offsets/0", f"v1\n{{}}\n{json.dumps(offsets)}")
+    commit(store, 0)
+    assert both.committed() == {(TOPIC, 0): 7, ("links", 0): 3, ("links", 1): 4}
+    assert both.range_of(0).size == 14
+    assert not both.range_of(0).holds(("links", 0), 5)
 
 
 def test_an_offset_file_is_read_once(store: FakeS3, checkpoint: Checkpoint) -> None:

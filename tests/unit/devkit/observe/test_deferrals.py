@@ -13,14 +13,14 @@ from kafka.structs import TopicPartition
 
 from devkit.errors import StackError
 from devkit.observe import deferrals
-from devkit.observe.deferrals import DeferralTopic, NoDeferrals, Standing
-from devkit.stack import consumer as consumer_module
+from devkit.observe.deferrals import DeferralTopic, DeferredEntries, NoDeferrals
+from devkit.stack import topic_reader as consumer_module
 
 Item = tuple[bytes | None, bytes | None]
 
 
-def standing(*items: Item) -> Standing:
-    folded = Standing()
+def standing(*items: Item) -> DeferredEntries:
+    folded = DeferredEntries()
     for key, value in items:
         folded.take(key, value)
     return folded
@@ -60,7 +60,7 @@ positions = st.tuples(st.sampled_from(["page_change", "a.b_c-d"]), st.integers(0
 @given(st.lists(st.tuples(positions, st.booleans()), max_size=40))
 def test_is_the_fold_by_key(steps: list[tuple[tuple[str, int, int], bool]]) -> None:
     last: dict[Any, bool] = {}
-    folded = Standing()
+    folded = DeferredEntries()
     for (topic, partition, offset), put in steps:
         last[topic, partition, offset] = put
         folded.take(f"{topic}/{partition}/{offset:010d}".encode(), b"x" if put else None)
@@ -70,7 +70,7 @@ def test_is_the_fold_by_key(steps: list[tuple[tuple[str, int, int], bool]]) -> N
 
 def test_a_pipeline_that_defers_nothing() -> None:
     nothing = NoDeferrals()
-    assert (nothing.catch_up(), nothing.standing.now) == (0, set())
+    assert (nothing.catch_up(), nothing.entries.now) == (0, set())
     nothing.close()
 
 
@@ -134,7 +134,7 @@ def test_reads_on_from_look_to_look(monkeypatch: pytest.MonkeyPatch) -> None:
     assert consumer.polls == polls, "there was nothing new"
     consumer.log[0] += [(b"s/0/1", None), (b"s/0/8", b"{}"), (b"s/0/2", None)]
     assert read.catch_up() == 4
-    assert read.standing.now == {("s", 0, 0), ("s", 0, 3), ("s", 0, 4), ("s", 0, 8)}
+    assert read.entries.now == {("s", 0, 0), ("s", 0, 3), ("s", 0, 4), ("s", 0, 8)}
 
 
 def test_a_topic_that_is_not_there_yet_holds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

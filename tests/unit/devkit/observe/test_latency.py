@@ -16,16 +16,16 @@ def found(
     *,
     published: dict[int, int],
     left: dict[int, int] | None = None,
-    pages_met: set[tuple[str, int]] | None = None,
+    pages_matched: set[tuple[str, int]] | None = None,
 ) -> Latencies:
     """`published` and `left` by offset, the arm's end is at 20 s."""
     by_offset = {event.entry.offset: event.position for event in events}
     return latencies(
         events,
         published_ms={by_offset[offset]: at for offset, at in published.items()},
-        left_ms={by_offset[offset]: at for offset, at in (left or {}).items()},
+        emitted_ms={by_offset[offset]: at for offset, at in (left or {}).items()},
         ended_ms=20_000,
-        pages_met=pages_met,
+        pages_matched=pages_matched,
     )
 
 
@@ -33,16 +33,16 @@ def test_from_append_to_append() -> None:
     events = [source_event(0), source_event(1)]
     result = found(events, published={0: 1000, 1: 2000}, left={0: 1500})
     assert result.events == (
-        EventLatency(("enwiki", 1), 1000, 0.5, has_left=True),
-        EventLatency(("enwiki", 1), 2000, 18.0, has_left=False),
+        EventLatency(("enwiki", 1), 1000, 0.5, is_emitted=True),
+        EventLatency(("enwiki", 1), 2000, 18.0, is_emitted=False),
     )
-    assert (result.left, result.waiting) == (1, 1)
+    assert (result.emitted, result.waiting) == (1, 1)
 
 
 def test_an_error_event_is_a_way_to_leave_and_a_filtered_event_need_not() -> None:
     error, filtered = source_event(0, fate="error", reason="x"), source_event(1, fate="filtered", reason="canary")
     result = found([error, filtered], published={0: 1000, 1: 1000}, left={0: 1250})
-    assert result.events == (EventLatency(None, 1000, 0.25, has_left=True),)
+    assert result.events == (EventLatency(None, 1000, 0.25, is_emitted=True),)
 
 
 def test_what_is_not_known_to_be_published_has_no_latency() -> None:
@@ -56,7 +56,7 @@ def test_two_clocks_give_no_negative_latency() -> None:
 def test_healthy_are_the_events_of_pages_that_met_no_rule() -> None:
     slow, healthy = source_event(0, page=7), source_event(1, page=8)
     malformed = source_event(2, fate="error", reason="malformed_json")
-    result = found([slow, healthy, malformed], published={0: 0, 1: 0, 2: 0}, pages_met={("enwiki", 7)})
+    result = found([slow, healthy, malformed], published={0: 0, 1: 0, 2: 0}, pages_matched={("enwiki", 7)})
     left = result.healthy()
     assert left is not None
     assert [event.page for event in left.events] == [("enwiki", 8), None]
@@ -67,7 +67,7 @@ def test_which_are_healthy_may_not_be_known() -> None:
 
 
 def test_percentiles_by_nearest_rank() -> None:
-    events = tuple(EventLatency(None, 0, float(second), has_left=True) for second in range(1, 101))
+    events = tuple(EventLatency(None, 0, float(second), is_emitted=True) for second in range(1, 101))
     for percent in (1, 50, 99, 100):
         assert Latencies(events).percentile(percent) == Percentile(percent, percent)
     assert Latencies(events).percentile(0.1) == Percentile(1, 1)
@@ -75,13 +75,13 @@ def test_percentiles_by_nearest_rank() -> None:
 
 
 def test_figures_know_what_they_do_not_know() -> None:
-    events = (EventLatency(None, 0, 0.4004, has_left=True), EventLatency(None, 0, 9.0, has_left=False))
+    events = (EventLatency(None, 0, 0.4004, is_emitted=True), EventLatency(None, 0, 9.0, is_emitted=False))
     figures = Latencies(events).figures()
-    assert (figures.left, figures.waiting, figures.p50_s, figures.p95_s, figures.max_s) == (1, 1, 0.4, None, None)
+    assert (figures.emitted, figures.waiting, figures.p50_s, figures.p95_s, figures.max_s) == (1, 1, 0.4, None, None)
 
 
 def test_by_the_second_of_publishing() -> None:
-    events = [EventLatency(None, at, 1.0, has_left=True) for at in (10_000, 10_999, 9_999, 12_000)]
+    events = [EventLatency(None, at, 1.0, is_emitted=True) for at in (10_000, 10_999, 9_999, 12_000)]
     seconds = {second: len(group.events) for second, group in Latencies(tuple(events)).by_second(10_000)}
     assert seconds == {-1: 1, 0: 2, 2: 1}
 
@@ -94,8 +94,8 @@ def test_percentiles_bound_what_they_would_be_had_all_left(
     left: list[float], waiting: list[tuple[float, float]], percent: float
 ) -> None:
     """Of each event that waits: its age, and how much longer it would have taken."""
-    events = [EventLatency(None, 0, seconds, has_left=True) for seconds in left]
-    events += [EventLatency(None, 0, age, has_left=False) for age, _ in waiting]
+    events = [EventLatency(None, 0, seconds, is_emitted=True) for seconds in left]
+    events += [EventLatency(None, 0, age, is_emitted=False) for age, _ in waiting]
     found = Latencies(tuple(events)).percentile(percent)
     if not events:
         assert found is None

@@ -23,7 +23,7 @@ org.apache.spark.SparkException: [TASK_WRITE_FAILED] Task failed while writing r
 \tat java.base/java.lang.Thread.run(Thread.java:1474)
 Caused by: org.apache.kafka.common.errors.RecordTooLargeException: {TOO_LARGE}
 Traceback (most recent call last):
-  File "pipeline/stream.py", line 62, in run
+  File "pipeline/driver/query.py", line 62, in run
     query.awaitTermination()
 pyspark.errors.exceptions.captured.StreamingQueryException: [STREAM_FAILED] Query [id = 3d8f] terminated
 py4j.protocol.Py4JJavaError: An error occurred while calling o87.awaitTermination.

@@ -51,7 +51,7 @@ def test_what_there_was_nothing_to_measure_of_is_none() -> None:
 def test_latencies_of_healthy_events_only_where_they_are_known() -> None:
     known = some_latencies(0.5)
     assert measured([sample(1)], latencies=known).healthy_latency == known.figures()
-    assert measured([sample(1)], latencies=replace(known, pages_met=None)).healthy_latency is None
+    assert measured([sample(1)], latencies=replace(known, pages_matched=None)).healthy_latency is None
 
 
 def test_use_of_the_machine() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import requests
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, Counter, Gauge, start_http_server
 
@@ -64,6 +64,7 @@ def test_a_page_that_is_not_there_raises(endpoint: tuple[str, CollectorRegistry]
 
 
 @given(st.text(alphabet='ab{}=",\\ \n#1.eTYPHLN+-Inf', max_size=30))
+@example("{, =11")
 def test_whatever_a_server_answers_is_a_page_or_none(text: str) -> None:
     assert scraper(text).scraped().pages in (0, 1)
 
@@ -76,12 +77,12 @@ def test_the_highest_of_all_pages_and_what_stands_on_the_last() -> None:
     scraped = scraper('lag{partition="0"} 2\nup 1\n', 'lag{partition="0"} 7\nup 1\n', "up 1\n").scraped()
     assert scraped.pages == 3
     assert scraped.highest == {LAG_0: 7, UP: 1}
-    assert scraped.standing == {UP}
+    assert scraped.present == {UP}
 
 
 def test_each_process_has_a_last_page() -> None:
     scraped = scraper('lag{partition="0"} 2\n', "up 1\n", processes=(1, 2)).scraped()
-    assert scraped.standing == {LAG_0, UP}
+    assert scraped.present == {LAG_0, UP}
 
 
 def test_what_never_was_a_number_is_known_all_the_same() -> None:
@@ -98,7 +99,7 @@ def test_what_never_was_a_number_is_known_all_the_same() -> None:
 )
 def test_a_scrape_that_fails_counts_as_none(failure: str | Exception, said: str) -> None:
     scraped = scraper("up 1\n", failure).scraped()
-    assert (scraped.pages, scraped.standing) == (1, {UP})
+    assert (scraped.pages, scraped.present) == (1, {UP})
     assert scraped.failed.startswith(said)
 
 

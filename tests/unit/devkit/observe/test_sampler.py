@@ -17,6 +17,7 @@ from devkit.report.arm_record import arm_record
 from devkit.stack.parts.mock_api import JournalCounts, RuleCounts, UpstreamCounts
 from devkit.stack.topics import TopicEnds
 
+COMMITTED = {("in", 0): 30, ("in2", 0): 10}
 COUNTS: dict[str, Any] = {
     "clock_s": 3.25,
     "requests": 40,
@@ -38,14 +39,14 @@ class Stack:
     looked: list[str] = field(default_factory=list)
 
     def sampler(self) -> Sampler:
-        ends = {"in": {0: 100, 1: 50}, "out": {0: 30}, "err": {0: 2}}
+        ends = {"in": {0: 100, 1: 40}, "in2": {0: 10}, "out": {0: 30}, "err": {0: 2}}
         return Sampler(
             counts=lambda: JournalCounts.model_validate(self.counts),
-            topics=SampledTopics("in", "out", "err"),
+            topics=SampledTopics(("in", "in2"), "out", "err"),
             ends=cast(TopicEnds, SimpleNamespace(of=ends.__getitem__)),
-            checkpoint=cast(Checkpoint, SimpleNamespace(committed=lambda: self.look("committed", {0: 30, 1: 10}))),
+            checkpoint=cast(Checkpoint, SimpleNamespace(committed=lambda: self.look("committed", COMMITTED))),
             deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: self.look("deferred", 3))),
-            usage=cast(TreeUsage, SimpleNamespace(look=lambda: Usage(1.23456, 700))),
+            usage=cast(TreeUsage, SimpleNamespace(look=lambda: Usage(1.23456, 700, 1, {"JVM": 600}))),
             clock=lambda: 12.3456,
         )
 
@@ -81,8 +82,12 @@ def test_a_sample_has_everything_that_was_seen() -> None:
         deferred=3,
         cpu_cores=1.235,
         memory_bytes=700,
+        memory_kinds={"JVM": 600},
+        partitions=3,
+        partitions_read=2,
+        lags={"in/0": 70, "in/1": 40, "in2/0": 0},
     )
-    assert (look.committed, look.source_ends) == ({0: 30, 1: 10}, {0: 100, 1: 50})
+    assert (look.committed, look.source_ends) == (COMMITTED, {("in", 0): 100, ("in", 1): 40, ("in2", 0): 10})
 
 
 def test_answer_times_are_of_the_requests_since_the_look_before() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from devkit.container.memory import KindMemory, TreeMemory
 from devkit.headroom.window import HeadroomSample
-from devkit.observe.about import About, Difference
+from devkit.observe.about import About
 from devkit.observe.arm_end import EndByCondition, EndByDeadline
 from devkit.observe.kit_events import (
     ArmEnded,
@@ -30,7 +30,9 @@ from devkit.observe.kit_events import (
     ProcessRestarted,
     ProcessStarted,
     ProgramsNamed,
+    StartRefused,
     StretchChosen,
+    SupervisorGaveUp,
     TrafficBegun,
     VerdictReached,
     WarmedUp,
@@ -58,7 +60,7 @@ ALL: tuple[TimelineEvent, ...] = (
         seed=7,
         arms=("incident", "fixed"),
         began=datetime(2026, 11, 22, tzinfo=UTC),
-        config_difference={"batch": Difference(incident=1, fixed=[2])},
+        config_difference={"batch": {"incident": 1, "fixed": [2]}},
     ),
     GuardianStarted(run_id="r", directory="/run"),
     PartAddress(part="kafka", address="127.0.0.1:9092"),
@@ -78,6 +80,8 @@ ALL: tuple[TimelineEvent, ...] = (
     ),
     ProcessEnded(process=1, exit_code=-9),
     ProcessRestarted(process=2, pid=7),
+    SupervisorGaveUp(restarts=3, exit_code=1),
+    StartRefused(reason="two metrics of one name"),
     ArmEnded(end=EndByCondition(reached={"restarts": 2, "replays": 1})),
     ArmEnded(end=EndByDeadline(deadline_s=60)),
     SAMPLE,
@@ -89,7 +93,7 @@ ALL: tuple[TimelineEvent, ...] = (
     FaultBegun(name="broker", asked="pause: {part: kafka}", from_s=3),
     FaultEnded(name="broker", asked="pause", from_s=3, to_s=4, acted=True, did="stopped", irreversible=("x",)),
     PartsNotObservable(parts=("kafka",), error="no answer"),
-    NotObservable(sights=("offsets", "words")),
+    NotObservable(observables=("offsets", "words")),
     BatchCommitted(batch=3, rows=50, durations_ms={"addBatch": 7}),
     Waiting(batch=4, reason="breaker open: enwiki", wikis=("enwiki",)),
     UnknownLine("mine", {"figure": [1, None], "text": "x"}),

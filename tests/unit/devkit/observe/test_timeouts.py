@@ -1,6 +1,6 @@
 import pytest
 
-from devkit.observe.timeouts import names_timeout
+from devkit.observe.timeouts import names_timeout, reports_timeout
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,30 @@ def test_a_timeout(failure: str) -> None:
 )
 def test_something_else(failure: str) -> None:
     assert not names_timeout(failure)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "deadline_exceeded: revision 9 of enwiki: no answer before the deadline",
+        "fetch_failed: revision 9 of enwiki: no answer within 2 s",
+        "fetch_failed: revision 9 of enwiki: ServerTimeoutError: x",
+        "batch_budget: not fetched in any of its tries",
+        "timeout: the upstream did not answer within 3s",
+        "TimedOut",
+    ],
+)
+def test_an_error_event_of_a_timeout(error: str) -> None:
+    assert reports_timeout(error)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "revision_not_found: no revision 9",
+        "fetch_failed: revision 9: status 504",
+        "upstream_error: no title timeout",
+    ],
+)
+def test_an_error_event_of_something_else(error: str) -> None:
+    assert not reports_timeout(error)

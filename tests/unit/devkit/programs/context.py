@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from devkit.docker.image import EngineImage
 from devkit.guardian import Guardian
-from devkit.programs.context import ProgramContext
+from devkit.programs.program_context import ProgramContext
 from devkit.stack.stack import Stack
 
 

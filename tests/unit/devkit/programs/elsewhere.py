@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
-from devkit.observe.sight import SIGHTS
+from devkit.observe.observable import OBSERVABLES
 from devkit.programs.launch import Addition, Launch
 from devkit.programs.registry import register
-from devkit.programs.topics import ProgramTopics
+from devkit.programs.program_topics import ProgramTopics
 
 
 class TallySettings(BaseModel):
@@ -43,8 +43,8 @@ class TallyView:
     def committed(self):
         return self._state.source_ends if self._state.drained else {}
 
-    def unseen(self, deferrals):
-        return SIGHTS
+    def not_observable(self, deferrals):
+        return OBSERVABLES
 
     def look(self, publisher, sample, *, published_all, last):
         self._state.drained = published_all and sample.outputs + sample.errors >= sample.source_end
@@ -56,11 +56,13 @@ class ConfiguredTally:
     bootstrap: str
     settings: TallySettings
     serves_metrics: bool = False
+    reads_source: bool = True
     commit_within: None = None
+    truth: None = None
 
     @property
     def topics(self):
-        return ProgramTopics(self.settings.source, "tally.out", "tally.error", "tally.deferred", defers=False)
+        return ProgramTopics((self.settings.source,), "tally.out", "tally.error", "tally.deferred", defers=False)
 
     def effective(self):
         return self.settings.model_dump(mode="json")
@@ -94,7 +96,10 @@ class Tally:
     def configure(self, places, settings):
         return ConfiguredTally(self.argv, places.bootstrap, TallySettings.model_validate(settings))
 
-    def make_ready(self, guardian, stack, logs, say):
+    def fetch(self):
+        pass
+
+    def after_verdict(self, say):
         pass
 
 

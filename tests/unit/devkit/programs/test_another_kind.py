@@ -118,7 +118,7 @@ def played(load: Callable[..., Scenario], tmp_path: Path, monkeypatch: pytest.Mo
         stage.ends = {"tally.source": {0: 10}}
         arm.sampler = Sampler(
             counts=lambda: stage.counts,
-            topics=SampledTopics(arm.topics.source, arm.topics.output, arm.topics.error),
+            topics=SampledTopics(arm.topics.sources, arm.topics.output, arm.topics.error),
             ends=cast(TopicEnds, SimpleNamespace(of=lambda topic: stage.ends.get(topic, {}))),
             checkpoint=arm.checkpoint,
             deferrals=arm.deferrals,
@@ -146,7 +146,7 @@ def test_a_scenario_is_played_with_it(played: Played) -> None:
     assert process.argv == ["python", "tally.py"]
     assert process.env == {"BROKER": "127.0.0.1:1", "SOURCE": "tally.source", "OUT": "tally.out"}
     assert arm.state.end == EndByCondition(reached={"drained": 1})
-    assert arm.main.view.committed() == {0: 10}
+    assert arm.main.view.committed() == {("tally.source", 0): 10}
 
 
 def test_its_refusal_is_its_own_exit_code(played: Played) -> None:

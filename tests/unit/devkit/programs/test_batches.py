@@ -9,7 +9,7 @@ from devkit.programs.batches import PlannedBatches
 
 def range_of(batch: int) -> OffsetRange:
     """Batch N takes N + 1 offsets of each of two partitions."""
-    return OffsetRange({0: 10, 1: 5}, {0: 11 + batch, 1: 6 + batch})
+    return OffsetRange({("t", 0): 10, ("t", 1): 5}, {("t", 0): 11 + batch, ("t", 1): 6 + batch})
 
 
 def fed(*numbers: int) -> PlannedBatches:
@@ -35,6 +35,10 @@ def test_replays_are_those_of_the_batch_repeated_most() -> None:
 def test_replayed_offsets_count_each_repetition() -> None:
     # Batch 1 (4 offsets) once again, batch 2 (6 offsets) twice.
     assert fed(0, 1, 1, 2, 2, 2).replayed_offsets(range_of) == 4 + 2 * 6
+
+
+def test_what_was_begun_again_is_there_once_for_each_time() -> None:
+    assert fed(0, 1, 1, 2, 2, 2).again(range_of) == (range_of(1), range_of(2), range_of(2))
 
 
 def test_only_repeated_batches_are_looked_up() -> None:

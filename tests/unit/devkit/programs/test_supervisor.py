@@ -8,17 +8,18 @@ from typing import Any, cast
 
 import pytest
 
+from devkit.container.container_watch import ContainerWatch
 from devkit.container.kill import ContainerKill
 from devkit.container.memory import TreeMemory
-from devkit.container.watch import ContainerWatch
 from devkit.errors import StackError
 from devkit.guardian import Guardian
 from devkit.observe.kit_events import ProcessEnded, ProcessOverLimit, ProcessRestarted, ProgramEvent
 from devkit.observe.logs import LoggedException
 from devkit.programs.launch import Addition, Launch
+from devkit.programs.program_state import ProgramState
 from devkit.programs.spark.view import SparkView
-from devkit.programs.state import ProgramState
 from devkit.programs.supervisor import Restart, Supervisor
+from devkit.programs.supervisor_policy import SupervisorPolicy
 from devkit.programs.view import View
 from pipeline.events import BatchStarted, Failed, Started
 from tests.unit.devkit.programs.file_guardian import FileGuardian
@@ -32,6 +33,7 @@ class Clock:
         return self.now
 
 
+POLICY = SupervisorPolicy(delay=timedelta(seconds=5))
 PIPELINE = Launch(("python", "-m", "pipeline"), {"SPARK": "x"}, first=Addition(("--new", "earliest")))
 
 
@@ -49,7 +51,11 @@ def clock() -> Clock:
 def supervisor(guardian: FileGuardian, clock: Clock, tmp_path: Path) -> Supervisor:
     view = SparkView(ProgramState())
     return Supervisor(
-        cast(Guardian, guardian), view, logs=tmp_path / "logs", restart_delay=timedelta(seconds=5), clock=clock
+        cast(Guardian, guardian),
+        view,
+        logs=tmp_path / "logs",
+        policy=POLICY,
+        clock=clock,
     )
 
 
@@ -269,7 +275,7 @@ class TestCommand:
             cast(Guardian, guardian),
             cast(View, view),
             logs=tmp_path / "logs",
-            restart_delay=timedelta(seconds=5),
+            policy=POLICY,
             clock=clock,
         )
         first, again = Addition(environment={"START": "new"}), Addition(environment={"START": "checkpoint"})
@@ -325,7 +331,7 @@ class TestPolicy:
             cast(Guardian, guardian),
             SparkView(ProgramState()),
             logs=tmp_path,
-            restart_delay=timedelta(seconds=5),
+            policy=POLICY,
             restart=restart,
             name="reader",
             clock=clock,
@@ -348,7 +354,7 @@ class TestPolicy:
             cast(Guardian, guardian),
             SparkView(ProgramState()),
             logs=tmp_path,
-            restart_delay=timedelta(seconds=5),
+            policy=POLICY,
             restart="never",
             clock=clock,
         )
@@ -359,7 +365,7 @@ class TestPolicy:
 
     def test_what_writes_no_events_is_not_read(self, guardian: FileGuardian, tmp_path: Path) -> None:
         view = cast(View, SimpleNamespace(writes_events=False))
-        supervisor = Supervisor(cast(Guardian, guardian), view, logs=tmp_path, restart_delay=timedelta(seconds=5))
+        supervisor = Supervisor(cast(Guardian, guardian), view, logs=tmp_path, policy=POLICY)
         supervisor.start(PIPELINE)
         guardian.started[0].says({"event": "started"})
         assert list(supervisor.poll()) == []
@@ -403,7 +409,7 @@ class TestContainer:
             cast(Guardian, guardian),
             SparkView(ProgramState()),
             logs=tmp_path / "logs",
-            restart_delay=timedelta(seconds=5),
+            policy=POLICY,
             clock=clock,
             container=cast(ContainerWatch, watch),
         )

@@ -337,7 +337,7 @@ def test_a_request_that_is_watched_for_waits_and_meets_what_began_meanwhile() ->
         assert not asking.done()
         counts = (await bench.listener.remove("t")).counts
         assert (await asking).startswith(b"HTTP/1.1 503")
-        assert (counts.requests, counts.connections) == (1, 1)
+        assert (counts.requests, counts.missed, counts.connections) == (1, 0, 1)
 
     run(test)
 
@@ -347,5 +347,7 @@ def test_a_request_that_is_watched_for_goes_on_when_nobody_lets_it_go() -> None:
         await bench.add(StoreWatch(hold=timedelta(milliseconds=20)))
         bench.will(get(), OK)
         assert await bench.ask(get(), len(OK)) == OK
+        counts = (await bench.listener.remove("t")).counts
+        assert (counts.requests, counts.missed) == (1, 1)
 
     run(test)

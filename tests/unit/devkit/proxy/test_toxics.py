@@ -91,7 +91,7 @@ def test_a_toxic_is_read_by_its_key_and_written_back() -> None:
         ({"latencies": {}}, "did you mean 'latency'"),
         ({"cut": {}, "reset": {}}, "one toxic by its key"),
         ("cut", "one toxic by its key"),
-        ({"latency": {"time": 200}}, "not a duration; write 200s"),
+        ({"latency": {"time": 200}}, "not a duration; write 200ms or 200s"),
         ({"latency": {}}, "Field required"),
         ({"latency": {"time": "0s"}}, "delays nothing"),
         ({"cut": {"hard": True}}, "Extra inputs"),

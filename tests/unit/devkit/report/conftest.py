@@ -3,9 +3,8 @@ from typing import Any
 
 import pytest
 
-from devkit.observe.about import Difference
-from devkit.observe.arm import Evidence
 from devkit.observe.arm_end import EndByCondition
+from devkit.observe.arm_observation import Evidence
 from devkit.observe.complaint import Complaint
 from devkit.report.result import ArmResult, ExpectationResult, Result
 from tests.unit.devkit.observed import an_audit, some_figures
@@ -72,8 +71,8 @@ def a_good_result() -> Result:
             ),
         },
         config_difference={
-            "content_limit.measure": Difference(incident="content_length", fixed="decoded"),
-            "record_limit.policy": Difference(incident="none", fixed="serialized"),
+            "content_limit.measure": {"incident": "content_length", "fixed": "decoded"},
+            "record_limit.policy": {"incident": "none", "fixed": "serialized"},
         },
         fault_evidence={"incident": (fired(),), "fixed": (fired(requests=2, max_content_length_bytes=None),)},
         began=datetime(2026, 11, 21, 10, 0, tzinfo=UTC),
@@ -95,7 +94,7 @@ def failed(good: Result) -> Result:
     lost = an_audit(
         outputs=148,
         lost=2,
-        examples=("lost: page 'X', event 0b9e, source t/0/17: committed, and never left", "lost: source t/0/99"),
+        examples=("lost: page 'X', event 0b9e, source t/0/17: committed, and never emitted", "lost: source t/0/99"),
     )
     fixed = an_arm(
         ("drained", "true", "committed 161 of 161", True),

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from devkit.observe.about import About, Difference
-from devkit.observe.arm import Evidence
 from devkit.observe.arm_end import EndByCondition
+from devkit.observe.arm_observation import Evidence
 from devkit.observe.figures import Answers, Figures, LatencyFigures
 from devkit.observe.timeline import TimelineEntry, read_timeline
 from devkit.report.result import ArmResult, ExpectationResult, Result
@@ -277,7 +277,7 @@ def _figures(**changes: float) -> Figures:
         "peak_queue": 290,
         "flat_commit": None,
         "deferred_ever": 0,
-        "latency": LatencyFigures(left=62, waiting=134, p50_s=None, p95_s=None, p99_s=None, max_s=None),
+        "latency": LatencyFigures(emitted=62, waiting=134, p50_s=None, p95_s=None, p99_s=None, max_s=None),
         "healthy_latency": None,
         "peak_memory_bytes": 1_070_000_000,
         "mean_cpu_cores": 0.6,
@@ -300,7 +300,7 @@ def _fired(fault: str, requests: int) -> Evidence:
 
 def _difference() -> dict[str, Difference]:
     return {
-        "fetch.retried_statuses": Difference(incident=[408, 429, 500, 502, 503, 504], fixed=[408, 429, 500, 502, 503]),
-        "fetch.retry_budget": Difference(incident="none", fixed={"share": 0.1, "burst": 5}),
-        "deferral.policy": Difference(incident="none", fixed="defer"),
+        "fetch.retried_statuses": {"incident": [408, 429, 500, 502, 503, 504], "fixed": [408, 429, 500, 502, 503]},
+        "fetch.retry_budget": {"incident": "none", "fixed": {"share": 0.1, "burst": 5}},
+        "deferral.policy": {"incident": "none", "fixed": "defer"},
     }

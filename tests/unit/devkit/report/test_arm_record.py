@@ -183,11 +183,11 @@ def test_the_others_stand_beside_it() -> None:
         {"t_s": 2.0, "kind": "process_started", "program": "reader"},
         {"t_s": 4.0, "kind": "process_ended", "program": "reader", "process": 1, "exit_code": 3},
         {"t_s": 5.0, "kind": "process_restarted", "program": "reader", "process": 2},
-        {"t_s": 6.0, "kind": "unseen", "program": "reader", "sights": ["words"]},
+        {"t_s": 6.0, "kind": "not_observable", "program": "reader", "observables": ["words"]},
     ]
     arm = arm_record("incident", storm.entries(*lines))
     first, second = arm.beside["reader"]
     assert (first.begin_s, first.ready_s, first.end_s, first.exit_code) == (2.0, 2.0, 4.0, 3)
     assert (second.begin_s, second.exit_code) == (5.0, None)
     assert arm.beside["once"] == ()
-    assert arm.unseen == frozenset(), "what one beside it does not show is not the main one's"
+    assert arm.not_observable == frozenset(), "what one beside it does not show is not the main one's"

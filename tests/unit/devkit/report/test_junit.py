@@ -93,6 +93,7 @@ def test_refuted_is_a_failure_and_inconclusive_an_error(outcome: str, exit_code:
     (found,) = case(parsed(junit_xml(storm.about(), dict(result.arms), result=result)), "verdict")
     assert (found.tag, found.attrib["message"].split(": ")[0]) == (kind, outcome)
     assert (found.text or "").splitlines() == [
+        *(["next: `devkit scenario run a-storm --seed 7`"] if outcome == "inconclusive" else []),
         "the program said first:",
         "  fixed: process 2, exception: ValueError: no",
         "broken expectations:",

@@ -28,6 +28,11 @@ def test_what_it_shows(view: ArmView) -> None:
     ]
 
 
+def test_commits_that_are_not_observable_are_not_drawn(view: ArmView) -> None:
+    view.shows_offsets = False
+    assert block_lines(view, 78)[1:3] == ["committed".ljust(44) + "  n/a, published 160", "lag".ljust(44) + "  n/a"]
+
+
 def test_a_fault_is_active_while_its_count_grows(view: ArmView) -> None:
     assert view.active == {"huge page"}
     view.add(view.samples[-1])

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from devkit.observe.arm import TimelineEvidence
+from devkit.observe.arm_observation import TimelineEvidence
 from devkit.report.next_step import next_step
 from devkit.report.result import Result
 from tests.unit.devkit.report.conftest import fired

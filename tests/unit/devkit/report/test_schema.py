@@ -1,6 +1,8 @@
 """The schema files in the repository are the models', and what the models take or write is valid by them."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +10,10 @@ import jsonschema
 import pytest
 import yaml
 
+from devkit.observe.arm_role import ROLES
 from devkit.programs.places import NOWHERE
 from devkit.report.result import Result
 from devkit.report.schema import schemas
-from devkit.scenario.arm_name import ARMS
 from devkit.scenario.configure import configured
 from devkit.scenario.load import load_scenario
 
@@ -50,7 +52,7 @@ def test_a_result_is_valid(which: str, request: pytest.FixtureRequest) -> None:
 def test_a_shipped_scenario_is_valid_and_so_are_its_configurations(path: Path) -> None:
     assert errors(FILES[1], yaml.safe_load(path.read_text())) == []
     scenario = load_scenario(path)
-    for arm in ARMS:
+    for arm in ROLES:
         effective = configured(scenario, arm, NOWHERE).effective()
         assert errors(FILES[2], effective) == []
 
@@ -58,12 +60,12 @@ def test_a_shipped_scenario_is_valid_and_so_are_its_configurations(path: Path) -
 FORMS = [
     ("traffic", "for", "1.5 m"),
     ("until", "deadline", "90s"),
-    ("restart_delay", None, "250ms"),
+    ("supervisor", "delay", "250ms"),
     ("traffic", "rate", "0.5/h"),
     ("traffic", "rate", "1200/min"),
     ("traffic", "mix", {"create": "5%", "move": 0.05, "delete": 0}),
     ("until", "deadline", "1d"),
-    ("restart_delay", None, "500us"),
+    ("supervisor", "delay", "500us"),
     ("expect", "fixed", [{"abandoned": 0.05}, {"abandoned": {"at_least": "5%", "at_most": 0.5}}]),
     ("mock", None, {"rules": [{"name": "x", "when": {"share": "5%"}, "do": {"latency": "500us", "truncate": "50%"}}]}),
     ("pipeline", None, {"fetch": {"retry_budget": {"share": "5%"}, "not_found_grace": "1d"}}),
@@ -86,7 +88,7 @@ def test_every_form_that_may_be_written_is_valid(section: str, key: str | None, 
         document[section][key] = value
     path = tmp_path / "x.yaml"
     path.write_text(yaml.safe_dump(document))
-    load_scenario(path)
+    load_scenario(path, unchecked=True)
     assert errors(FILES[1], document) == []
 
 
@@ -109,3 +111,10 @@ def test_what_is_wrong_by_itself_is_wrong_by_the_schema(section: str, key: str, 
     document = yaml.safe_load((TOP / "tests/unit/devkit/scenario/incident.yaml").read_text())
     document[section][key] = value
     assert errors(FILES[1], document)
+
+
+def test_an_extension_that_is_not_there_is_an_error_of_one_line(tmp_path: Path) -> None:
+    argv = [sys.executable, "-m", "devkit.report.schema", "--extend", str(tmp_path / "none.py"), "--to", str(tmp_path)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: {tmp_path}/none.py: there is no such file\nhint: ")

@@ -3,8 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from devkit.observe.about import Difference
-from devkit.observe.arm import TimelineEvidence
+from devkit.observe.arm_observation import TimelineEvidence
 from devkit.report.result import ExpectationResult, ProgramResult, Result
 from devkit.report.summary import broke_off_markdown, summary_markdown
 from tests.unit.devkit.report import storm
@@ -81,7 +80,7 @@ def test_what_was_measured_stays_text(text: str) -> None:
 
 
 def test_a_value_with_the_marks_of_code_in_it() -> None:
-    difference = {"key": Difference(incident="a`b", fixed="c|d")}
+    difference = {"key": {"incident": "a`b", "fixed": "c|d"}}
     text = of(storm.result().model_copy(update={"config_difference": difference}))
     assert "| `key` | `` a`b `` | `c\\|d` |" in text
 

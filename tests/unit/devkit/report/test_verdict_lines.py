@@ -1,12 +1,10 @@
 from pathlib import Path
-from typing import Literal
 
 import pytest
 
 from devkit.headroom.calibration import Calibration
-from devkit.headroom.figures import ArmHeadroom, FirstPlay, RunHeadroom
-from devkit.observe.about import Difference
-from devkit.observe.arm import TimelineEvidence
+from devkit.headroom.headroom_figures import ArmHeadroom, FirstPlay, RunHeadroom
+from devkit.observe.arm_observation import TimelineEvidence
 from devkit.report.result import ProgramResult, Result
 from devkit.report.verdict_lines import verdict_lines
 from tests.unit.devkit.report.conftest import fired
@@ -59,7 +57,7 @@ configuration difference:
   record_limit.policy: none (incident) → serialized (fixed)
 
 what the audit found:
-  fixed: lost: page 'X', event 0b9e, source t/0/17: committed, and never left
+  fixed: lost: page 'X', event 0b9e, source t/0/17: committed, and never emitted
   fixed: lost: source t/0/99
 
 incident arm holds (31.0s, ended by: replays 2)
@@ -98,7 +96,7 @@ def test_where_there_is_no_terminal_each_statement_is_one_line(good: Result, fai
     assert any(line.endswith("raise it") and line.startswith("  fixed: at 3.1s") for line in lines)
 
 
-def test_an_inconclusive_run_says_in_its_first_line_what_was_missing_and_what_to_do_next(good: Result) -> None:
+def test_an_inconclusive_run_says_first_what_was_missing_and_then_what_to_do_next(good: Result) -> None:
     silent = fired(fired=False, requests=0)
     changed = good.model_copy(
         update={
@@ -109,12 +107,12 @@ def test_an_inconclusive_run_says_in_its_first_line_what_was_missing_and_what_to
         }
     )
     lines = rendered(changed, None).splitlines()
-    assert lines[1] == (
-        "an-incident: INCONCLUSIVE: fixed: fault 'huge page' matched no request; next: "
-        "`devkit scenario run an-incident --seed 7 --keep`, then compare the rule's `when` with the requests in the "
-        "mock's /__mock/journal"
+    assert lines[1] == "an-incident: INCONCLUSIVE: fixed: fault 'huge page' matched no request"
+    assert lines[2] == (
+        "  next: `devkit scenario run an-incident --seed 7 --keep`, then compare the rule's `when` with the requests "
+        "in the mock's /__mock/journal"
     )
-    assert lines[4:6] == ["missing for a verdict:", "  fixed: another reason"]
+    assert lines[5:7] == ["missing for a verdict:", "  fixed: another reason"]
     assert lines[-1] == "repeat:   devkit scenario run an-incident --seed 7"
 
 
@@ -147,7 +145,7 @@ def test_equal_arms_are_said_to_be_equal(good: Result) -> None:
 @pytest.mark.parametrize("which", ["good", "failed"])
 def test_fits_a_terminal(which: str, request: pytest.FixtureRequest) -> None:
     result: Result = request.getfixturevalue(which)
-    many = {f"section.key_{number}": Difference(incident="a " * 60, fixed=number) for number in range(3)}
+    many = {f"section.key_{number}": {"incident": "a " * 60, "fixed": number} for number in range(3)}
     wide = result.model_copy(update={"config_difference": many, "reasons": ("x " * 100,), "title": "word " * 40})
     assert max(len(line) for line in verdict_lines(wide, DIRECTORY, 80)) <= 80
 
@@ -177,7 +175,7 @@ def test_a_fault_of_the_timeline_says_what_its_part_did(good: Result) -> None:
     )
     never = TimelineEvidence(fault="still", fired=False, asked="pause", acted=False, did="")
     idle = TimelineEvidence(fault="idle", fired=True, asked="kill", acted=False, did="it lives", from_s=1, to_s=2)
-    evidence: dict[Literal["incident", "fixed"], tuple[TimelineEvidence, ...]] = {"incident": (began, never, idle)}
+    evidence: dict[str, tuple[TimelineEvidence, ...]] = {"incident": (began, never, idle)}
     text = rendered(good.model_copy(update={"fault_evidence": evidence}))
     assert "  incident: 'more' (add_partitions), 8.0s to 9.0s: 4; cannot be undone: 2 more" in text
     assert "  incident: 'still' never began (pause)" in text

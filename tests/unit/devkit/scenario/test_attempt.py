@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from devkit.observe.arm import ArmObservation
 from devkit.observe.arm_end import EndByCondition
+from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.arm_role import ArmName
 from devkit.observe.logs import LoggedException
 from devkit.report.result import Result
-from devkit.scenario.arm_name import ArmName
 from devkit.scenario.attempt import judged
 from devkit.scenario.model import Scenario
 from devkit.scenario.options import RunOptions
 from devkit.scenario.played_arm import PlayedArm
-from devkit.scenario.story import about
+from devkit.scenario.subject import about
 from tests.unit.devkit.observed import an_observation, some_evidence
 
 LOOP = LoggedException(1, "RecordTooLargeException", "The message is 23048294 bytes")
@@ -67,7 +67,7 @@ def test_an_arm_by_itself(scenario: Scenario) -> None:
 
 def test_the_difference_between_the_arms_is_in_the_result(scenario: Scenario) -> None:
     difference = result_of(scenario, both()).config_difference
-    assert {key: (one.incident, one.fixed) for key, one in difference.items()} == {
+    assert {key: (one["incident"], one["fixed"]) for key, one in difference.items()} == {
         "content_limit.measure": ("content_length", "decoded"),
         "record_limit.policy": ("none", "serialized"),
     }
@@ -79,7 +79,7 @@ def test_the_versions_that_decide_are_in_the_result(scenario: Scenario, package:
 
 
 def test_what_was_not_seen_makes_an_arm_that_cannot_be_judged(scenario: Scenario) -> None:
-    result = result_of(scenario, both(unseen=frozenset({"sources"})))
+    result = result_of(scenario, both(not_observable=frozenset({"sources"})))
     assert [(item.name, item.holds) for item in result.arms["fixed"].expectations] == [
         ("drained", True),
         ("audit", None),
@@ -90,7 +90,7 @@ def test_what_was_not_seen_makes_an_arm_that_cannot_be_judged(scenario: Scenario
 
 
 def test_one_broken_expectation_decides_whatever_is_not_known(scenario: Scenario) -> None:
-    result = result_of(scenario, both(unseen=frozenset({"sources"}), drained=False))
+    result = result_of(scenario, both(not_observable=frozenset({"sources"}), drained=False))
     assert (result.arms["fixed"].holds, result.outcome) == (False, "fix does not hold")
 
 

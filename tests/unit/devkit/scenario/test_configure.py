@@ -5,13 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devkit.faults.item import TimelineItem
+from devkit.observe.arm_role import ROLES, ArmName
 from devkit.programs.places import NOWHERE, Places
 from devkit.programs.spark.program import ConfiguredSpark
-from devkit.scenario.arm_name import ARMS, ArmName
 from devkit.scenario.configure import config_difference, configured, environment_of, tried_first
-from devkit.scenario.model import Arms, Scenario, TriedFirst
+from devkit.scenario.model import Scenario
 from devkit.scenario.programs import ProgramSpec
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
+from tests.unit.devkit.scenario.arms_of import arms_of
 
 PLACES = Places("127.0.0.1:9092", "http://127.0.0.1:8080", "http://127.0.0.1:9000", "s3a://checkpoints/x", "claims")
 
@@ -45,7 +46,7 @@ class TestConfiguration:
 
 class TestTriedFirst:
     def test_is_on_top_of_the_arm_and_has_a_checkpoint_of_its_own(self, scenario: Scenario) -> None:
-        tried = TriedFirst(incident={"batch": {"max_offsets": 7}})
+        tried = {"incident": {"batch": {"max_offsets": 7}}}
         program = tried_first(scenario.model_copy(update={"tried_first": tried}), "incident", PLACES)
         arm = configuration(scenario, "incident", PLACES)
         assert isinstance(program, ConfiguredSpark)
@@ -55,12 +56,12 @@ class TestTriedFirst:
         assert config.model_copy(update={"batch": arm.batch, "checkpoint": arm.checkpoint}) == arm
 
     def test_is_of_one_arm_only(self, scenario: Scenario) -> None:
-        tried = scenario.model_copy(update={"tried_first": TriedFirst(fixed={})})
+        tried = scenario.model_copy(update={"tried_first": {"fixed": {}}})
         assert tried_first(tried, "incident", PLACES) is None
         assert tried_first(tried, "fixed", PLACES) is not None
 
     def test_says_nothing_of_the_difference(self, scenario: Scenario) -> None:
-        tried = TriedFirst(fixed={"batch": {"max_offsets": 7}})
+        tried = {"fixed": {"batch": {"max_offsets": 7}}}
         with_try = scenario.model_copy(update={"tried_first": tried})
         assert config_difference(with_try) == config_difference(scenario)
 
@@ -77,25 +78,23 @@ class TestSeveral:
                 "environment": {"MODE": "plain", "LEVEL": "info"},
             }
         )
-        arms = Arms.model_validate(
-            {
-                "incident": {
-                    "record_limit": {"policy": "none"},
-                    "programs": {
-                        "content": {
-                            "configuration": {"record_limit": {"policy": "serialized"}},
-                            "environment": {"MODE": "fancy"},
-                        }
-                    },
+        arms = arms_of(
+            incident={
+                "record_limit": {"policy": "none"},
+                "programs": {
+                    "content": {
+                        "configuration": {"record_limit": {"policy": "serialized"}},
+                        "environment": {"MODE": "fancy"},
+                    }
                 },
-                "fixed": {"batch": {"max_offsets": 9}},
-            }
+            },
+            fixed={"batch": {"max_offsets": 9}},
         )
         main = ProgramSpec(run="pipeline html-enrichment")
         return scenario.model_copy(update={"programs": {"html": main, "content": content}, "arms": arms})
 
     def test_what_is_its_own_lies_on_top(self, several: Scenario) -> None:
-        content = [several_configuration(several, arm, "content") for arm in ARMS]
+        content = [several_configuration(several, arm, "content") for arm in ROLES]
         assert [one.sink.topic for one in content] == ["content", "content"]
         assert [one.record_limit.policy for one in content] == ["serialized", "serialized"]
         assert [one.batch.max_offsets for one in content] == [7, 9], "an arm's own lies on top of what both share"
@@ -125,13 +124,13 @@ class TestDifference:
 
     @pytest.mark.parametrize("overlay", [{}, {"batch": {"max_offsets": 7}}, {"sink": {"max.request.size": "2MiB"}}])
     def test_of_equal_arms_is_nothing(self, scenario: Scenario, overlay: dict[str, Any]) -> None:
-        same = scenario.model_copy(update={"arms": Arms.model_validate({"incident": overlay, "fixed": overlay})})
+        same = scenario.model_copy(update={"arms": arms_of(incident=overlay, fixed=overlay)})
         assert config_difference(same) == {}
 
     def test_of_an_arm_that_writes_the_default_is_nothing(self, scenario: Scenario) -> None:
         default = configuration(scenario, "fixed", NOWHERE).fetch.total_requests
         overlay = {"fetch": {"total_requests": default}}
-        same = scenario.model_copy(update={"arms": Arms.model_validate({"incident": overlay, "fixed": {}})})
+        same = scenario.model_copy(update={"arms": arms_of(incident=overlay, fixed={})})
         assert config_difference(same) == {}
 
     @given(st.integers(1, 10**6), st.integers(1, 10**6))

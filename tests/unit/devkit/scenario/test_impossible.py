@@ -33,8 +33,9 @@ def refused(tmp_path: Path) -> Callable[[str], str]:
     ("item", "said"),
     [
         ("{name: x, do: {pauze: {part: kafka}}, at: 1s}", ":20:20: timeline[0].do.pauze: unknown fault 'pauze'; did"),
+        ("{name: x, do: {status: 503}, at: 1s}", ":20:20: timeline[0].do.status: 'status' is a fault of the mock, and"),
         ("{name: x, do: {pause: {prt: kafka}}, at: 1s}", ":20:28: timeline[0].do.pause.prt: unknown key; did"),
-        ("{name: x, do: {pause: {part: kafka}}, at: 8}", ":20:43: timeline[0].at: not a duration (got 8); write 8s"),
+        ("{name: x, do: {pause: {part: kafka}}, at: 8}", "timeline[0].at: not a duration (got 8); write 8ms or 8s"),
         ("{name: x, do: {pause: {part: kafka}}, when: lagg > 5}", ":20:43: timeline[0].when: 'lagg > 5' is no"),
         ("{name: x, do: {pause: {part: kafka}}, when: lag > 500}", "timeline[0].when: lag is never more than the 161"),
         ("{name: x, do: {pause: {part: kafka}}, at: 90s}", "timeline[0].at: each arm ends at its deadline of 90s"),
@@ -50,6 +51,14 @@ def refused(tmp_path: Path) -> Callable[[str], str]:
         ("{name: x, do: {network_cut: {part: s3}}, at: 1s}", "do.network_cut.part: the stack has no part 's3'"),
         ("{name: x, do: {store_error: {part: kafka}}, at: 1s}", "do.store_error.part: "),
         ("{name: x, do: {add_partitions: {topic: sorce, partitions: 6}}, at: 1s}", "did you mean 'source'?"),
+        (
+            "{name: x, do: {pause: {part: kafka}}, at: 8s, when: lag > 1}",
+            "timeline[0]: `at` and `when` both say when it begins, and both are given; keep one",
+        ),
+        (
+            "{name: x, do: {network_cut: kafka}, at: 8s}",
+            "timeline[0].do.network_cut: must be a mapping of keys to values; write {part: kafka}",
+        ),
         ("{name: x, do: {pause: {part: kafka}}}", "timeline[0]: says when it begins by one of"),
     ],
 )  # fmt: skip
@@ -124,6 +133,14 @@ def test_a_topic_goes_by_its_role_or_by_the_name_that_a_program_gave_it(tmp_path
         write(tmp_path, f"{{name: x, do: {{add_partitions: {{topic: {topic}, partitions: 6}}}}, at: 1s}}")
     ).timeline
     assert topic in str(found)
+
+
+def test_what_a_program_of_the_users_own_logs_is_not_known_before_it_runs(tmp_path: Path) -> None:
+    file = write(tmp_path, "{name: x, do: {pause: {part: kafka}}, when: {event: tallied}}")
+    with pytest.raises(InvalidFileError, match="no program logs an event 'tallied'"):
+        load_scenario(file)
+    file.write_text(file.read_text() + "programs: { mine: { run: 'command sh -c true' } }\n")
+    assert str(load_scenario(file).timeline[0].when) == "event: tallied"
 
 
 def test_each_of_three_brokers_is_a_part(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from devkit.expectations import Expectation
 from devkit.headroom.shortage import UNMEASURED, Headroom
-from devkit.observe.arm_end import ConditionName, EndByCondition, EndByDeadline
+from devkit.observe.arm_end import EndByCondition, EndByDeadline
 from devkit.observe.figures import FlatCommit
 from devkit.observe.logs import LoggedException
 from devkit.scenario.judgement import judge_arm
@@ -89,7 +89,7 @@ def test_the_end_by_a_deadline_excuses_what_had_not_happened_by_then() -> None:
 
 @pytest.mark.parametrize("condition", ["restarts", "replays"])
 def test_the_end_by_restarts_that_a_slow_machine_made_excuses_what_had_not_happened_by_then(
-    condition: ConditionName,
+    condition: str,
 ) -> None:
     stalled = an_observation(
         restarts=2, failures=("no commit",) * 2, stalls=("no commit",) * 2, end=EndByCondition(reached={condition: 2})
@@ -129,7 +129,7 @@ def test_a_machine_that_the_probe_did_not_see_is_taken_for_short() -> None:
 
 
 def test_what_is_not_observable_stays_so() -> None:
-    unseen = an_observation(unseen=frozenset({"offsets"}), drained=False)
-    (item,) = judge_arm(expecting(flat_commit={"at_least": "15s"}), unseen, SHORT).expectations
+    not_observable = an_observation(not_observable=frozenset({"offsets"}), drained=False)
+    (item,) = judge_arm(expecting(flat_commit={"at_least": "15s"}), not_observable, SHORT).expectations
     assert (item.holds, item.short) == (None, "")
     assert item.measured.startswith("n/a: not observable")

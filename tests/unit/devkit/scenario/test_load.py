@@ -22,17 +22,17 @@ BAD = {
         ("time_scale: 60", "zzz: 60"),
         [
             "5:1: zzz: unknown key; there are: name, title, incident, extend, time_scale, preserves, traffic, mock, "
-            "timeline, kafka, programs, pipeline, container, traffic_begins, restart_delay, margin, until, arms, "
-            "tried_first, expect"
+            "timeline, kafka, programs, pipeline, container, traffic_begins, supervisor, margin, until, cause, "
+            "arms, tried_first, expect"
         ],
     ),
     "a time scale without end": (
         ("time_scale: 60", "time_scale: .inf"),
-        ["5:1: time_scale: input should be a finite number (got inf)"],
+        ["5:1: time_scale: must be a finite number (got inf)"],
     ),
     "a margin without end": (
         ("time_scale: 60", "margin: .inf"),
-        ["5:1: margin: input should be a finite number (got inf)"],
+        ["5:1: margin: must be a finite number (got inf)"],
     ),
     "a value that is not what it looks like": (
         ("time_scale: 60", "time_scale: 2026-02-30"),
@@ -100,11 +100,11 @@ BAD = {
     ),
     "unknown arm": (
         ("  fixed:\n    record", "  fixd:\n    record"),
-        ["30:1: arms.fixed: is missing", "34:3: arms.fixd: unknown key; did you mean 'fixed'?"],
+        ["34:3: arms.fixd: arm 'fixd' says no role; did you mean 'fixed'?"],
     ),
     "missing arm": (
         ("  fixed:\n    record_limit: { policy: serialized }\n", ""),
-        ["30:1: arms.fixed: is missing"],
+        ["30:1: arms: no arm has the role fixed; write one under `fixed:`, or one of another name with `role: fixed`"],
     ),
     "missing at the top": (
         ("title: A page that is too large\n", ""),
@@ -116,7 +116,7 @@ BAD = {
     ),
     "duration without a unit": (
         ("deadline: 90s", "deadline: 90"),
-        ["29:3: until.deadline: not a duration (got 90); write 90s (us, ms, s, m, h, d)"],
+        ["29:3: until.deadline: not a duration (got 90); write 90ms or 90s (us, ms, s, m, h, d)"],
     ),
     "no time at all": (
         ("deadline: 90s", "deadline: 0s"),
@@ -164,14 +164,11 @@ BAD = {
     ),
     "a list is wanted": (
         ("any: [{ drained: true }, { replays: 2 }]", "any: drained"),
-        ["28:3: until.any: must be a list (got 'drained')"],
+        ["28:3: until.any: must be a list (got 'drained'); write [drained]"],
     ),
     "a text is wanted": (
         ('message: "23048294"', "message: 23048294"),
-        [
-            "39:52: expect.incident[1].exception.message: input should be a valid string (got 23048294); "
-            "write it in quotes"
-        ],
+        ["39:52: expect.incident[1].exception.message: must be text (got 23048294); write it in quotes"],
     ),
     "a truth value is wanted": (
         ("- drained: true", "- drained: perhaps"),
@@ -180,30 +177,58 @@ BAD = {
     "a number is wanted": (
         ("seed: 7", "seed: seven"),
         [
-            "9:3: traffic.seed: input should be a valid integer, unable to parse string as an integer (got 'seven')",
+            "9:3: traffic.seed: must be a whole number (got 'seven')",
         ],
     ),
     "a long value is cut": (
         ("seed: 7", f"seed: {'x' * 80}"),
         [
-            "9:3: traffic.seed: input should be a valid integer, unable to parse string as an integer "
-            f"(got '{'x' * 59}…)",
+            f"9:3: traffic.seed: must be a whole number (got '{'x' * 59}…)",
         ],
     ),
     "a name that is no name": (
         ("name: an-incident", "name: An Incident"),
-        ["2:1: name: string should match pattern '^[a-z0-9][a-z0-9-]{0,60}$' (got 'An Incident')"],
+        [
+            "2:1: name: must be 1 to 61 lower case letters, digits and hyphens (got 'An Incident'); "
+            "write for example an-incident"
+        ],
+    ),
+    "a condition with a word of other YAMLs": (
+        ("{ drained: true }", "{ drained: yes }"),
+        ["28:11: until.any[0].drained: must be true (got 'yes'); write true"],
+    ),
+    "an expectation with a truth value in place of its word": (
+        ("- audit: clean", "- audit: true"),
+        ["42:7: expect.fixed[1].audit: must be 'clean' (got true); write clean"],
+    ),
+    "an expectation without its value": (
+        ("- drained: true", "- drained"),
+        [
+            "41:7: expect.fixed[0]: must be a mapping of keys to values (got 'drained'); "
+            "write `drained: …`, with its value behind the colon"
+        ],
+    ),
+    "a condition without its value": (
+        ("{ replays: 2 }", "replays"),
+        [
+            "28:28: until.any[1]: must be a mapping of keys to values (got 'replays'); "
+            "write `replays: …`, with its value behind the colon"
+        ],
+    ),
+    "the length of the traffic by another word": (
+        ("  for: 8s", "  duration: 8s"),
+        ["7:1: traffic.for: is missing", "11:3: traffic.duration: unknown key; did you mean 'for'?"],
     ),
     "an invalid value in an arm": (
         ("policy: serialized", "policy: serialised"),
         [
-            "35:21: arms.fixed.record_limit.policy: input should be 'serialized' or 'none' (got 'serialised'); "
+            "35:21: arms.fixed.record_limit.policy: must be 'serialized' or 'none' (got 'serialised'); "
             "did you mean 'serialized'?"
         ],
     ),
     "an invalid value in pipeline": (
         ("max_offsets: 50", "max_offsets: 0"),
-        ["25:12: pipeline.batch.max_offsets: input should be greater than 0 (got 0)"],
+        ["25:12: pipeline.batch.max_offsets: must be greater than 0 (got 0)"],
     ),
     "an invalid value in pipeline below a section that an arm has too": (
         (
@@ -238,7 +263,7 @@ BAD = {
     ),
     "an arm that is not there, tried first": (
         ("expect:\n", "tried_first: { fixd: {} }\nexpect:\n"),
-        ["36:16: tried_first.fixd: unknown key; did you mean 'fixed'?"],
+        ["36:16: tried_first.fixd: there is no arm 'fixd'; did you mean 'fixed'?"],
     ),
     "an arm's own mistake is not told again by what is tried first on top of it": (
         (
@@ -261,7 +286,7 @@ BAD = {
     ),
     "an item without a condition": (
         ("{ drained: true }, { replays: 2 }", "{}, { replays: 2 }"),
-        ["28:9: until.any[0]: no condition; write one of drained, restarts, replays"],
+        ["28:9: until.any[0]: no condition; write one of drained, restarts, replays, gave_up, elapsed, log, metric"],
     ),
     "a bound that no number meets": (
         ("{ at_least: 2 }", "{ at_least: 2, at_most: 1 }"),
@@ -296,7 +321,7 @@ BAD = {
     "nothing to measure success of": (
         ("restarts: { at_least: 2 }", "success_rate: { of: after faults, at_most: 40% }"),
         [
-            "38:23: expect.incident[0].success_rate.of: input should be 'all' or 'after fault' (got 'after faults'); "
+            "38:23: expect.incident[0].success_rate.of: must be 'all' or 'after fault' (got 'after faults'); "
             "did you mean 'after fault'?",
         ],
     ),
@@ -400,13 +425,13 @@ def test_a_valid_file_is_what_it_says(scenario: Scenario) -> None:
     assert scenario.name == "an-incident"
     assert scenario.traffic.event_count == 161
     assert scenario.until.deadline.total_seconds() == 90
-    assert scenario.restart_delay.total_seconds() == 2
+    assert scenario.supervisor.delay.total_seconds() == 2
     assert scenario.traffic_begins == "at once"
     assert [rule.name for rule in scenario.mock.rules] == ["huge page"]
     assert scenario.kafka.topics.output.kafka_settings() == {"max.message.bytes": str(32 * 1024 * 1024)}
     assert scenario.kafka.topics.error.kafka_settings() == {}
     assert scenario.overlay("fixed") == {"record_limit": {"policy": "serialized"}}
-    assert len(scenario.expect.of("incident")) == len(scenario.expect.of("fixed")) == 2
+    assert len(scenario.expected_of("incident")) == len(scenario.expected_of("fixed")) == 2
 
 
 def test_an_arm_may_have_nothing_of_its_own(tmp_path: Path, edited: Edited) -> None:

@@ -4,8 +4,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from devkit.scenario.arm_name import ARMS
-from devkit.scenario.model import Condition, Mock, Scenario, TopicSettings
+from devkit.observe.arm_role import ROLES
+from devkit.scenario.model import Condition, Scenario
+from devkit.scenario.surroundings import Mock, TopicSettings
 
 
 @pytest.mark.parametrize("condition", [{"drained": True}, {"restarts": 1}, {"replays": 3}])
@@ -47,9 +48,12 @@ def test_the_faults_are_over_when_the_last_that_ends_has_ended() -> None:
 
 
 def test_an_overlay_and_its_expectations_belong_to_the_same_arm(scenario: Scenario) -> None:
-    assert [scenario.overlay(arm) for arm in ARMS] == [scenario.arms.incident.overlay, scenario.arms.fixed.overlay]
-    assert [scenario.expect.of(arm) for arm in ARMS] == [scenario.expect.incident, scenario.expect.fixed]
-    assert scenario.arms.incident != scenario.arms.fixed
+    assert [scenario.overlay(arm) for arm in ROLES] == [
+        scenario.arms["incident"].overlay,
+        scenario.arms["fixed"].overlay,
+    ]
+    assert [scenario.expected_of(arm) for arm in ROLES] == [scenario.expect["incident"], scenario.expect["fixed"]]
+    assert scenario.arms["incident"] != scenario.arms["fixed"]
 
 
 def test_a_scenario_cannot_be_changed(scenario: Scenario) -> None:

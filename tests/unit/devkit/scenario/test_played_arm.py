@@ -1,22 +1,30 @@
 """From what was observed of an arm to its result."""
 
-import pytest
+from typing import Any
 
+import pytest
+from pydantic import TypeAdapter
+
+from devkit.errors import INCONCLUSIVE
+from devkit.observe.arm_end import EndByCondition, EndByDeadline
 from devkit.observe.logs import LoggedException
-from devkit.observe.sight import Sight
+from devkit.observe.observable import Observable
+from devkit.report.result import ArmResult
+from devkit.scenario.arms import Expectations
 from devkit.scenario.model import Scenario
 from devkit.scenario.played_arm import PlayedArm
-from tests.unit.devkit.observed import an_observation, some_evidence
+from devkit.scenario.verdict import judge
+from tests.unit.devkit.observed import an_audit, an_observation, some_evidence
 
 
 @pytest.mark.parametrize(
-    ("drained", "unseen", "holds"),
+    ("drained", "not_observable", "holds"),
     [(True, set(), True), (False, set(), False), (True, {"sources"}, None), (False, {"sources"}, False)],
 )
 def test_what_is_broken_decides_before_what_nobody_can_judge(
-    scenario: Scenario, drained: bool, unseen: set[Sight], holds: bool | None
+    scenario: Scenario, drained: bool, not_observable: set[Observable], holds: bool | None
 ) -> None:
-    observation = an_observation(drained=drained, unseen=frozenset(unseen))
+    observation = an_observation(drained=drained, not_observable=frozenset(not_observable))
     assert PlayedArm.of(scenario, "fixed", observation).result.holds is holds
 
 
@@ -36,3 +44,61 @@ def test_what_was_seen_is_told_as_it_was(scenario: Scenario) -> None:
     assert played.evidence == (silent,)
     assert played.result.exceptions == ("process 2: RecordTooLargeException: The message is 23048294 bytes",)
     assert played.result.duration_s == 1.235
+
+
+LATE = EndByDeadline(deadline_s=90)
+LEFT = {"outputs": 140, "pending": 10, "errors": 4, "filtered": 7}
+
+
+def expecting(scenario: Scenario, *fixed: dict[str, Any]) -> Scenario:
+    expect = TypeAdapter(Expectations).validate_python({"incident": [{"restarts": 0}], "fixed": list(fixed)})
+    return scenario.model_copy(update={"expect": expect})
+
+
+class TestAFixedArmThatItsDeadlineEnded:
+    """With events in the source: that it breaks nothing meanwhile does not show that it gets past them."""
+
+    UNFINISHED = (
+        "ended by its deadline of 90s with 10 of 161 events still in the source, and nothing that it expects says "
+        "whether it may: write `drained` (or `drained: false`) there, or raise `until.deadline`"
+    )
+
+    def result(
+        self, scenario: Scenario, arm: str = "fixed", *, expects: dict[str, Any] | None = None, **seen: Any
+    ) -> ArmResult:
+        played = expecting(scenario, {"restarts": 0}, *([expects] if expects else []))
+        changes = {"end": LATE, "drained": False, "audit": an_audit(**LEFT)} | seen
+        return PlayedArm.of(played, arm, an_observation(**changes)).result
+
+    @pytest.mark.parametrize("expects", [None, {"audit": "clean"}])
+    def test_is_not_known_to_hold(self, scenario: Scenario, expects: dict[str, Any] | None) -> None:
+        result = self.result(scenario, expects=expects)
+        assert (result.holds, result.unfinished) == (None, self.UNFINISHED)
+        verdict = judge({"fixed": result}, {"fixed": (some_evidence(),)})
+        assert (verdict.exit_code, verdict.short_of_time) == (INCONCLUSIVE, False)
+        assert verdict.reasons[0] == f"fixed: {self.UNFINISHED}"
+
+    @pytest.mark.parametrize(
+        "seen",
+        [
+            {"end": EndByCondition(reached={"restarts": 1})},
+            {"audit": an_audit(), "drained": True},
+            # Committed, and one is deferred for long.
+            {"audit": an_audit(outputs=149, deferred=1)},
+            # Without offsets what is filtered looks as if it were pending; all that had to be emitted was.
+            {"drained": True, "not_observable": frozenset({"offsets"})},
+        ],
+    )
+    def test_holds_where_nothing_waits_or_it_ended_otherwise(self, scenario: Scenario, seen: dict[str, Any]) -> None:
+        result = self.result(scenario, **seen)
+        assert (result.holds, result.unfinished) == (True, "")
+
+    def test_holds_where_that_is_expected(self, scenario: Scenario) -> None:
+        assert self.result(scenario, expects={"drained": False}).holds is True
+
+    def test_is_refuted_all_the_same(self, scenario: Scenario) -> None:
+        result = self.result(scenario, expects={"drained": True})
+        assert (result.holds, result.unfinished) == (False, "")
+
+    def test_an_incident_arm_may_stand_still(self, scenario: Scenario) -> None:
+        assert self.result(scenario, "incident").holds is True

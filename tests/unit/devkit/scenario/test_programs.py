@@ -77,14 +77,14 @@ def test_what_cannot_be(with_programs: Callable[..., Scenario], programs: str, s
         (
             "environment: {LEVEL: 7}",
             "",
-            "programs.reader.environment.LEVEL: input should be a valid string (got 7); write",
+            "programs.reader.environment.LEVEL: must be text (got 7); write",
         ),
         ("", "readr: {}", "arms.fixed.programs.readr: there is no program 'readr'; did you mean 'reader'?"),
-        ("", "reader: {run: x}", "arms.fixed.programs.reader.run: unknown key; there are: configuration, environment"),
+        ("", "reader: {run: x}", "arms.fixed.programs.reader.run: unknown key; it belongs under `programs.NAME`"),
         (
             "",
             "reader: {configuration: {batch: {max_offsets: -1}}}",
-            "arms.fixed.programs.reader.configuration.batch.max_offsets: input should be greater than 0 (got -1)",
+            "arms.fixed.programs.reader.configuration.batch.max_offsets: must be greater than 0 (got -1)",
         ),
     ],
 )

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from devkit.headroom.shortage import UNMEASURED
+from devkit.observe.arm_role import ROLES, ArmName
 from devkit.report.result import ArmResult
-from devkit.scenario.arm_name import ARMS, ArmName
 from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
 from devkit.scenario.played_arm import PlayedArm
@@ -26,7 +26,7 @@ NO_ROOM = 1.2
 
 def recorded(name: str, margin: float | None = None) -> dict[ArmName, Recording]:
     found: dict[ArmName, Recording] = {}
-    for arm in ARMS:
+    for arm in ROLES:
         with gzip.open(RECORDED / f"{name}-{arm}.json.gz") as file:
             recording = Recording.read(file.read())
         headroom = recording.headroom if margin is None else replace(recording.headroom, margin=margin)
@@ -39,7 +39,7 @@ def judged(recordings: Mapping[ArmName, Recording], scenario: Scenario = SCENARI
     verdict = judge(
         {arm: one.result for arm, one in played.items()}, {arm: one.evidence for arm, one in played.items()}
     )
-    return verdict, [played[arm].result for arm in ARMS]
+    return verdict, [played[arm].result for arm in ROLES]
 
 
 def test_beside_four_busy_processes_what_the_file_leaves_is_enough() -> None:

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from devkit.headroom.calibration import Calibration, StretchBy
-from devkit.headroom.figures import RunHeadroom
+from devkit.headroom.headroom_figures import RunHeadroom
 from devkit.headroom.shortage import Headroom
 from devkit.observe.about import About
 from devkit.observe.arm_end import EndByCondition
+from devkit.observe.arm_role import ROLES, ArmName
 from devkit.observe.logs import LoggedException
 from devkit.programs.command.command_line import CommandLine
 from devkit.programs.command.program import CommandProgram
 from devkit.report.progress import Progress
-from devkit.scenario.arm_name import ARMS, ArmName
 from devkit.scenario.attempt import Attempt, Played, judged
 from devkit.scenario.model import Scenario
 from devkit.scenario.options import RunOptions
@@ -53,7 +53,7 @@ class Machine:
         )
         observed = {"incident": incident, "fixed": an_observation()}
         arms: dict[ArmName, PlayedArm] = {
-            arm: PlayedArm.of(attempt.scenario, arm, observed[arm], headroom) for arm in ARMS
+            arm: PlayedArm.of(attempt.scenario, arm, observed[arm], headroom) for arm in ROLES
         }
         return judged(tells, arms, run, duration_s=1.0, command="")
 
@@ -61,7 +61,7 @@ class Machine:
 @pytest.fixture
 def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunOptions:
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
-    return RunOptions(ARMS, tmp_path / "runs", keep=False, repeat="devkit scenario run an-incident --seed 7")
+    return RunOptions(ROLES, tmp_path / "runs", keep=False, repeat="devkit scenario run an-incident --seed 7")
 
 
 def run(
@@ -97,6 +97,23 @@ def test_short_of_time_both_arms_are_played_again_and_slower(
         assert (directory / name).exists()
     assert json.loads((aside / "result.json").read_text())["exit_code"] == 3
     assert "played again, 2 times slower" in " ".join(said.split())
+
+
+def test_interrupted_in_the_second_play_it_says_where_the_first_is(
+    scenario: Scenario, options: RunOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine, out = Machine(7), io.StringIO()
+
+    def play(attempt: Attempt, tells: About, *rest: Any) -> Played:
+        if machine.attempts:
+            raise KeyboardInterrupt
+        return machine.play(attempt, tells, *rest)
+
+    monkeypatch.setattr(Attempt, "_on_a_stack", play)
+    with pytest.raises(KeyboardInterrupt):
+        run_scenario(scenario, options, Progress(out), on_keep=lambda *_: None)
+    (aside,) = options.out.glob("*/*/first-play")
+    assert f"interrupted; the first play was finished: its result and its report are in {aside}" in out.getvalue()
 
 
 def test_short_again_it_is_inconclusive_and_is_not_played_a_third_time(

@@ -11,9 +11,9 @@ import pytest
 from devkit.errors import StackError
 from devkit.observe.about import About
 from devkit.observe.arm_end import EndByCondition
+from devkit.observe.arm_role import ROLES, ArmName
 from devkit.report.progress import Progress
 from devkit.report.run_record import read_run
-from devkit.scenario.arm_name import ARMS, ArmName
 from devkit.scenario.attempt import Attempt, Played, judged
 from devkit.scenario.model import Scenario
 from devkit.scenario.options import RunOptions
@@ -27,7 +27,7 @@ RESTARTED = EndByCondition(reached={"restarts": 2})
 @pytest.fixture
 def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunOptions:
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
-    return RunOptions(ARMS, tmp_path / "runs", keep=False, repeat="devkit scenario run an-incident --seed 7")
+    return RunOptions(ROLES, tmp_path / "runs", keep=False, repeat="devkit scenario run an-incident --seed 7")
 
 
 def played(monkeypatch: pytest.MonkeyPatch, *, error: Exception | None = None) -> None:

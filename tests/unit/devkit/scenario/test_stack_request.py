@@ -4,14 +4,14 @@ from pathlib import Path
 import pytest
 
 from devkit.errors import UsageError
-from devkit.scenario.arm_name import ARMS
+from devkit.observe.arm_role import ROLES
 from devkit.scenario.model import Scenario
 from devkit.scenario.options import RunOptions
 from devkit.scenario.stack_request import stack_request
 from located_config import registry
 from located_config.registry import Addition
 
-OPTIONS = RunOptions(ARMS, Path("runs"), keep=False, repeat="devkit scenario run an-incident")
+OPTIONS = RunOptions(ROLES, Path("runs"), keep=False, repeat="devkit scenario run an-incident")
 
 
 def test_the_stack_is_asked_for_what_the_file_needs(scenario: Scenario) -> None:

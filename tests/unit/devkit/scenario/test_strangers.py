@@ -27,12 +27,19 @@ def refused(tmp_path: Path) -> Refused:
 
 
 def test_a_rule_for_a_page_that_is_not_in_the_traffic(refused: Refused) -> None:
-    assert "mock.rules[0].when.page: no such page in traffic.pages (Huge)" in refused("page: Huge", "page: Hugh")
+    assert "mock.rules[0].when.page: there is no page 'huge' in traffic.pages; did you mean 'Huge'?" in refused(
+        "page: Huge", "page: huge"
+    )
+
+
+def test_a_rule_for_a_page_where_the_traffic_names_none(refused: Refused) -> None:
+    pages = "  pages:\n    Huge: { edits: 1, event_bytes: 40KiB, at: [0.4] }\n"
+    assert "there is no page 'Huge' in traffic.pages; write `pages: { Huge: {} }` there" in refused(pages, "")
 
 
 def test_a_rule_for_a_wiki_that_is_not_in_the_traffic(refused: Refused) -> None:
     text = refused("page: Huge", "wiki: dewiki")
-    assert "mock.rules[0].when.wiki: no such wiki in traffic.wikis (enwiki)" in text
+    assert "mock.rules[0].when.wiki: there is no wiki 'dewiki' in traffic.wikis; did you mean 'enwiki'?" in text
 
 
 @pytest.mark.parametrize("name", ["latest", "stack"])

@@ -11,19 +11,22 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from devkit.errors import UsageError
+from devkit.observe.arm_role import ROLES
 from devkit.programs.command.command_line import CommandLine
 from devkit.programs.command.program import CommandProgram
 from devkit.programs.places import NOWHERE
 from devkit.programs.spark.configuration import CONFIG
 from devkit.programs.spark.program import ConfiguredSpark
-from devkit.scenario.arm_name import ARMS
+from devkit.programs.supervisor_policy import SupervisorPolicy
 from devkit.scenario.configure import config_difference, configured, programs_of, tried_first
 from devkit.scenario.load import load_scenario
-from devkit.scenario.model import Arms, Scenario
+from devkit.scenario.model import Scenario
 from devkit.scenario.programs import ProgramSettings, ProgramSpec
 from devkit.scenario.stretch import not_stretched, stretch_scenario
 from devkit.traffic.generate import generate
 from tests.unit.devkit.headroom.durations import durations
+from tests.unit.devkit.scenario.arms_of import arms_of
+from tests.unit.devkit.scenario.conftest import Edited
 
 SHIPPED = sorted((Path(__file__).parents[4] / "scenarios").glob("*.yaml"))
 
@@ -33,11 +36,11 @@ def test_the_shipped_ones_can_be_stretched(path: Path) -> None:
     scenario = load_scenario(path)
     slower = stretch_scenario(scenario, 3)
     assert slower.until.deadline == 3 * scenario.until.deadline
-    assert slower.restart_delay == 3 * scenario.restart_delay
+    assert slower.supervisor.delay == 3 * scenario.supervisor.delay
     assert list(durations(slower.mock)) == [3 * one for one in durations(scenario.mock)]
     assert list(durations(slower.expect)) == [3 * one for one in durations(scenario.expect)]
     assert config_difference(slower).keys() == config_difference(scenario).keys()
-    for arm in ARMS:
+    for arm in ROLES:
         for configure in (configured, tried_first):
             before, after = (configure(one, arm, NOWHERE) for one in (scenario, slower))
             if before is None:
@@ -57,6 +60,16 @@ def test_its_events_are_the_same_in_number_order_and_size(path: Path) -> None:
     assert [record.key for record in before.records] == [record.key for record in after.records]
 
 
+def test_the_policy_of_an_arms_supervisor_is_stretched_and_its_counts_are_not(edited: Edited, tmp_path: Path) -> None:
+    path = tmp_path / "an-incident.yaml"
+    path.write_text(edited(("  fixed:\n", "  fixed:\n    supervisor: { attempts: 3, reset_after: 4s }\n")))
+    slower = stretch_scenario(load_scenario(path), 2)
+    assert slower.supervisor_of("fixed") == SupervisorPolicy(
+        delay=timedelta(seconds=4), attempts=3, reset_after=timedelta(seconds=8)
+    )
+    assert slower.supervisor_of("incident") == SupervisorPolicy(delay=timedelta(seconds=4))
+
+
 def test_by_1_it_is_the_same(scenario: Scenario) -> None:
     assert stretch_scenario(scenario, 1) is scenario
 
@@ -72,7 +85,7 @@ def test_it_can_be_stretched_as_often_as_it_says(scenario: Scenario) -> None:
 def test_a_value_beyond_what_its_key_allows_is_said(scenario: Scenario) -> None:
     for delay in (timedelta.max / 3, timedelta.max):
         with pytest.raises(UsageError, match="cannot be stretched by 8"):
-            stretch_scenario(scenario.model_copy(update={"restart_delay": delay}), 8)
+            stretch_scenario(scenario.model_copy(update={"supervisor": SupervisorPolicy(delay=delay)}), 8)
 
 
 def values(value: Any, path: str = "") -> Iterator[tuple[str, object]]:
@@ -107,7 +120,7 @@ def test_the_ratio_of_any_two_durations_stays_and_nothing_else_changes(
     scenario = load_scenario(path)
     scenario = scenario.model_copy(update={"pipeline": {**scenario.pipeline, **of_both}})
     slower = stretch_scenario(scenario, by)
-    for arm in ARMS:
+    for arm in ROLES:
         before, after = (
             dict(values(CONFIG.validate_python(configured(one, arm, NOWHERE).effective())))
             for one in (scenario, slower)
@@ -126,32 +139,28 @@ def several(scenario: Scenario) -> Scenario:
         "content": ProgramSpec(run="pipeline content-enrichment", configuration=own, environment={"LEVEL": "info"}),
     }
     arms = {"incident": {"batch": {"trigger": "5s"}, "programs": {"content": {"configuration": own}}}, "fixed": {}}
-    return scenario.model_copy(update={"programs": programs, "arms": Arms.model_validate(arms)})
+    return scenario.model_copy(update={"programs": programs, "arms": arms_of(**arms)})
 
 
 def test_each_of_several_programs_is_stretched_by_what_it_has(several: Scenario) -> None:
     slower = stretch_scenario(several, 3)
-    for arm in ARMS:
+    for arm in ROLES:
         for name in ("html", "content"):
             before, after = (
                 durations(CONFIG.validate_python(configured(one, arm, NOWHERE, name).effective()))
                 for one in (several, slower)
             )
             assert list(after) == [3 * one for one in before], (arm, name)
-    assert slower.arms.incident.programs["content"].configuration["stall_timeout"] != "70s"
+    assert slower.arms["incident"].programs["content"].configuration["stall_timeout"] != "70s"
     assert not_stretched(several, programs_of(several)) == ()
 
 
 def test_what_no_stretch_reaches_is_named_with_its_program(several: Scenario) -> None:
     command = CommandProgram(CommandLine(("mine",), Path("/nowhere")))
     assert not_stretched(several, programs_of(several, command)) == ("a command's own settings (program html)",)
-    arms = several.arms.model_copy(
-        update={
-            "fixed": several.arms.fixed.model_copy(
-                update={"programs": {"content": ProgramSettings(environment={"POLL": "every 5s"})}}
-            )
-        }
-    )
+    settings = {"content": ProgramSettings(environment={"POLL": "every 5s"})}
+    fixed = several.arms["fixed"].model_copy(update={"programs": settings})
+    arms = several.arms | {"fixed": fixed}
     with_variable = several.model_copy(update={"arms": arms})
     assert not_stretched(with_variable, programs_of(with_variable)) == ("the variable POLL (program content)",)
 

@@ -8,6 +8,7 @@ from devkit.scenario.model import Scenario
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.traffic.manifest import Manifest, ManifestEntry
 from devkit.traffic.publish import Publisher
+from devkit.traffic.received import received_now
 
 
 @pytest.fixture
@@ -44,10 +45,20 @@ def test_source_events_are_those_that_were_published(traffic: ScenarioTraffic, p
         ManifestEntry(topic="t", partition=0, offset=offset, expected=record.expected)
         for offset, record in enumerate(records[:published])
     )
-    publisher = cast(Publisher, SimpleNamespace(manifest=lambda: Manifest(entries)))
+    sent = records[:published]
+    publisher = cast(Publisher, SimpleNamespace(manifest=lambda: Manifest(entries), sent=lambda: sent))
     events = traffic.source_events(publisher)
     assert [event.entry for event in events] == list(entries)
     assert [event.value for event in events] == [record.value for record in records[:published]]
+
+
+@pytest.mark.parametrize(("times", "stamped"), [("fixed", False), ("when published", True)])
+def test_an_event_is_received_when_it_is_published_where_the_file_says_so(
+    scenario: Scenario, times: str, stamped: bool
+) -> None:
+    spec = scenario.traffic.model_copy(update={"event_times": times})
+    publisher = ScenarioTraffic(spec).publisher("127.0.0.1:1", "t", threading.Event())
+    assert (publisher._stamp is received_now) == stamped
 
 
 def test_each_arm_has_a_publisher_of_its_own(traffic: ScenarioTraffic) -> None:

@@ -6,16 +6,28 @@ import pytest
 
 from devkit.errors import InvalidFileError
 from devkit.scenario.load import load_scenario
+from pipeline.jobs.names import JOB_DEFAULTS, JobDefaults
 
 BASE = (Path(__file__).parent / "incident.yaml").read_text()
 METRICS = ("  batch: { max_offsets: 50 }", "  batch: { max_offsets: 50 }\n  metrics: { port: 0 }")
 INCIDENT = "- restarts: { at_least: 2 }"
 FIXED = "- drained: true"
-SHOWN = (FIXED, "- metric_exists: { name: lag }")
-MISSING = (INCIDENT, "- metric_missing: { name: lag }")
+SHOWN = (FIXED, "- metric_exists: { name: enrichment_lag_events }")
+MISSING = (INCIDENT, "- metric_missing: { name: enrichment_lag_events }")
+MISSING_OF_ONE = (INCIDENT, '- metric_missing: { name: enrichment_lag_events, labels: { partition: "0" } }')
+SHOWN_OF_ONE = (FIXED, '- metric_exists: { name: enrichment_lag_events, labels: { partition: "0" } }')
 REFUSED = (FIXED, "- refused: { message: one name }")
 SEVERAL = ("until:", "programs: { html: { run: pipeline }, reader: { run: consumer } }\nuntil:")
 NAMED = (FIXED, "- restarts: { program: readr, at_most: 0 }")
+
+
+OF_NO_TRUTH = ("  batch: { max_offsets: 50 }", "  batch: { max_offsets: 50 }\n  job: no-truth")
+
+
+@pytest.fixture(autouse=True)
+def _a_job_without_a_truth(monkeypatch: pytest.MonkeyPatch) -> None:
+    defaults = JobDefaults(output_topic="o", error_topic="e", deferred_topic="d", claim_prefix="p")
+    monkeypatch.setitem(JOB_DEFAULTS._by_name, "no-truth", defaults)
 
 
 @pytest.fixture
@@ -35,16 +47,47 @@ def scenario_file(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
         ([SEVERAL, NAMED], "expect.fixed[0].restarts.program: there is no program 'readr'; did you mean 'reader'?"),
         ([NAMED], "expect.fixed[0].restarts.program: there is no program 'readr'; `programs` names"),
         (
-            [(FIXED, "- log: { event: waitin }")],
-            "expect.fixed[0].log.event: the pipeline writes no event 'waitin'",
+            [(FIXED, "- error_events: { at_least: 999 }")],
+            "expect.fixed[0].error_events.at_least: its traffic has 161 events",
         ),
-        ([REFUSED], "expect.fixed[0].refused: no start is tried first in this arm: say in tried_first.fixed what is"),
+        ([(FIXED, "- lag: { page: Huje, at_most: 1 }")], "lag.page: there is no page 'Huje' in traffic.pages; did you"),
+        ([(FIXED, "- lag: { partition: 0, at_most: 1 }")], "lag.partition: there is one source partition only: leave"),
+        (
+            [(FIXED, "- memory: { at_most: 1GiB, during: traffik }")],
+            "memory.during: nothing of this arm is called 'traffik'; did you mean 'traffic'?",
+        ),
+        ([(FIXED, "- gave_up: true")], "expect.fixed[0].gave_up: this arm's supervisor never gives up: write"),
+        (
+            [(INCIDENT, "- compare: { restarts: { arms: [incident, fixed], at_least: 2 } }")],
+            "expect.incident[0].compare: arm fixed is played after this one: let it stand in expect.fixed",
+        ),
+        (
+            [(FIXED, "- compare: { restarts: { arms: [fixd, incident], at_least: 2 } }")],
+            "expect.fixed[0].compare: there is no arm 'fixd'; did you mean 'fixed'?",
+        ),
+        (
+            [REFUSED, ("until:", "programs: { mine: { run: command sleep 9 } }\nuntil:")],
+            "expect.fixed[0].refused: the exit codes of a command are its own, so nothing shows that it refused",
+        ),
         ([SHOWN], "expect.fixed[0].metric_exists: this arm serves no metrics: set metrics.port"),
+        (
+            [(FIXED, "- audit: { lost: { at_least: 999 } }")],
+            "expect.fixed[0].audit.lost: no run has 999: its traffic has 161 events",
+        ),
         ([METRICS, MISSING], "expect.incident[0].metric_missing.name: no metric_exists of the other arm asks for it"),
+        (
+            [OF_NO_TRUTH],
+            "audit: the main program is not audited, as no truth is registered for its job",
+        ),
         # The same arm's own does not count: there it is expected to be missing.
         (
-            [METRICS, MISSING, (MISSING[1], f"{MISSING[1]}\n    - metric_exists: {{ name: lag }}")],
+            [METRICS, MISSING, (MISSING[1], f"{MISSING[1]}\n    {SHOWN[1]}")],
             "expect.incident[0].metric_missing.name: no metric_exists of the other arm asks for it",
+        ),
+        # What is shown without a label may lack just the series that is to be missing.
+        (
+            [METRICS, MISSING_OF_ONE, SHOWN],
+            "expect.incident[0].metric_missing.name: no metric_exists of the other arm asks for it with these labels",
         ),
     ],
     indirect=["scenario_file"],
@@ -60,6 +103,8 @@ def test_refused(scenario_file: Path, said: str) -> None:
     "scenario_file",
     [
         [METRICS, MISSING, SHOWN],
+        [METRICS, MISSING, SHOWN_OF_ONE],
+        [METRICS, MISSING_OF_ONE, SHOWN_OF_ONE],
         [METRICS, SHOWN],
         [
             REFUSED,

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from devkit.errors import INCONCLUSIVE, REFUTED, REPRODUCED_AND_FIXED
-from devkit.observe.arm import AnyEvidence, Evidence, TimelineEvidence
 from devkit.observe.arm_end import ArmEnd, EndByCondition, EndByDeadline
+from devkit.observe.arm_observation import AnyEvidence, Evidence, TimelineEvidence
+from devkit.observe.arm_role import ArmName
 from devkit.report.result import ArmResult, ExpectationResult
-from devkit.scenario.arm_name import ArmName
 from devkit.scenario.verdict import Verdict, judge
 from tests.unit.devkit.observed import an_audit, some_figures
 
@@ -19,7 +19,9 @@ FIRED, SILENT, NONE = (True,), (True, False), ()
 DRAINED = EndByCondition(reached={"drained": 1})
 
 
-def an_arm(*, holds: bool | None, caveats: tuple[str, ...] = (), end: ArmEnd = DRAINED) -> ArmResult:
+def an_arm(
+    *, holds: bool | None, caveats: tuple[str, ...] = (), cold: str = "", short: str = "", end: ArmEnd = DRAINED
+) -> ArmResult:
     expectation = ExpectationResult(name="restarts", expected="at least 2", measured="0", holds=holds)
     return ArmResult(
         holds=holds,
@@ -33,6 +35,8 @@ def an_arm(*, holds: bool | None, caveats: tuple[str, ...] = (), end: ArmEnd = D
         figures=some_figures(),
         exceptions=(),
         caveats=caveats,
+        cold=cold,
+        short=short,
         duration_s=1.0,
     )
 
@@ -191,6 +195,35 @@ def test_an_arm_that_somebody_did_something_to_shows_nothing(holds: bool | None)
     assert (verdict.outcome, verdict.reasons) == ("inconclusive", ("fixed: debugged",))
 
 
+class TestAnArmThatBeganCold:
+    """Its warm-up was broken off, so it shows nothing of the scenario but what is excused by nothing."""
+
+    COLD = "it began cold, as its warm-up was broken off: the process ended in it"
+
+    def verdict(self, **fixed: Any) -> Verdict:
+        arms: dict[ArmName, ArmResult] = {"incident": an_arm(holds=True), "fixed": an_arm(cold=self.COLD, **fixed)}
+        return judge(arms, {"incident": evidence(FIRED), "fixed": evidence(FIRED)})
+
+    @pytest.mark.parametrize("holds", [True, False, None])
+    def test_is_inconclusive(self, holds: bool | None) -> None:
+        found = self.verdict(holds=holds)
+        assert (found.outcome, found.reasons) == ("inconclusive", (f"fixed: {self.COLD}",))
+        assert not found.short_of_time, "with more time it would do the same"
+
+    def test_on_a_machine_that_was_short_of_time_is_played_again(self) -> None:
+        assert self.verdict(holds=None, short="the machine was short of time").short_of_time
+
+    def test_is_refuted_by_a_lost_event(self) -> None:
+        arm = an_arm(holds=False, cold=self.COLD)
+        lost = arm.expectations[0].model_copy(update={"decisive": True})
+        arms: dict[ArmName, ArmResult] = {
+            "incident": an_arm(holds=True),
+            "fixed": arm.model_copy(update={"expectations": (lost,)}),
+        }
+        found = judge(arms, {"incident": evidence(FIRED), "fixed": evidence(FIRED)})
+        assert found.outcome == "fix does not hold"
+
+
 class TestAnArmThatMetItsDeadline:
     """It says so beside whatever else is wrong; an arm that holds all the same says nothing."""
 
@@ -321,3 +354,17 @@ class TestShortOfTime:
         verdict = self.judge(an_arm(holds=True), ended)
         assert verdict.reasons[0] == "fixed: ended by its deadline, and short"
         assert verdict.short_of_time
+
+
+def test_arms_that_hold_and_are_alike_show_nothing() -> None:
+    both = {"incident": an_arm(holds=True), "fixed": an_arm(holds=True)}
+    fired = {"incident": evidence(FIRED), "fixed": evidence(FIRED)}
+    verdict = judge(both, fired, alike=("nothing tells them apart",))
+    assert (verdict.outcome, verdict.reasons) == ("inconclusive", ("nothing tells them apart",))
+    assert not verdict.short_of_time, "another play would show nothing either"
+
+
+def test_that_arms_are_alike_excuses_no_broken_expectation() -> None:
+    arms = {"incident": an_arm(holds=True), "fixed": an_arm(holds=False)}
+    fired = {"incident": evidence(FIRED), "fixed": evidence(FIRED)}
+    assert judge(arms, fired, alike=("nothing tells them apart",)).outcome == "fix does not hold"

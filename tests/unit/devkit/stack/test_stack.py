@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from devkit.errors import StackError, UsageError
-from devkit.guardian.state import PartPlace
+from devkit.guardian.run_state import PartPlace
 from devkit.proxy.client import ProxyControl
 from devkit.stack import stack as stack_module
 from devkit.stack.parts.kafka import KafkaBroker

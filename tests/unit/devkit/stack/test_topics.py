@@ -8,7 +8,7 @@ from kafka.errors import KafkaConnectionError, KafkaTimeoutError, TopicAlreadyEx
 from kafka.structs import TopicPartition
 
 from devkit.errors import StackError
-from devkit.stack import consumer as consumer_module
+from devkit.stack import topic_reader as consumer_module
 from devkit.stack import topics
 from devkit.stack.topics import TopicEnds, recreate_topics, remove_topics
 

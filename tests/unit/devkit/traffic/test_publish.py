@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 import pytest
@@ -121,6 +121,20 @@ def test_records_go_out_when_they_are_due() -> None:
     assert producer.is_closed
 
 
+def test_what_is_sent_is_stamped_when_it_is_due_and_known_afterwards() -> None:
+    time = Time()
+    producer = FakeProducer(time)
+
+    def stamp(record: SourceRecord) -> SourceRecord:
+        return replace(record, value=record.value + b" at %d" % (time.now - 100))
+
+    publisher = Publisher(_traffic(3), "source", lambda: producer, time.clock, time, stamp)
+    publisher.start()
+    publisher.result(DEADLINE_S)
+    assert [value for *_, value, _ in producer.sent] == [b"value 0 at 0", b"value 1 at 2", b"value 2 at 4"]
+    assert [record.value for record in publisher.sent()] == [value for *_, _key, value, _ in producer.sent]
+
+
 def test_a_late_publisher_does_not_wait() -> None:
     time = Time()
     producer = FakeProducer(time)
@@ -147,6 +161,31 @@ def test_the_manifest_knows_where_each_record_landed(answers_at_once: bool) -> N
         assert partition == partition_index(key, 3)
         seen[partition] += 1
     assert (publisher.done, publisher.error, publisher.published) == (True, None, 8)
+
+
+def test_the_manifest_has_the_fate_that_the_job_gives_an_event() -> None:
+    def fate(topic: str, value: bytes, expected: Expected) -> Expected:
+        return expected.model_copy(update={"reason": f"{topic}, {value.decode()}, {expected.event_id}"})
+
+    time = Time()
+    producer = FakeProducer(time)
+    publisher = Publisher(_traffic(2), "source", lambda: producer, time.clock, time, fate=fate)
+    publisher.start()
+    reasons = [entry.expected.reason for entry in publisher.result(DEADLINE_S).entries]
+    assert reasons == ["source, value 0, 0", "source, value 1, 1"]
+
+
+def test_a_record_goes_to_the_topic_that_it_names() -> None:
+    time = Time()
+    producer = FakeProducer(time)
+    made = _traffic(3)
+    first, second, third = made.records
+    two = replace(made, records=(first, replace(second, topic="links"), third))
+    publisher = _publisher(two, time, lambda: producer)
+    publisher.start()
+    manifest = publisher.result(DEADLINE_S)
+    assert [topic for _, topic, *_ in producer.sent] == ["source", "links", "source"]
+    assert [entry.topic for entry in manifest.entries] == ["source", "links", "source"]
 
 
 def test_a_stop_ends_it_early_and_keeps_what_is_out() -> None:

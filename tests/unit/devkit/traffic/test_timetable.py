@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devkit.traffic.model import Mix, TrafficSpec
+from devkit.traffic.model import TrafficSpec
+from devkit.traffic.stream import Mix
 from devkit.traffic.timetable import apportion, plan
 
 
@@ -65,3 +66,20 @@ def test_a_share_of_one_leaves_room_for_nothing_else(share: str) -> None:
     assert {slot.kind for slot in plan(_spec(mix={**dict.fromkeys(Mix.model_fields, 0.0), share: 1.0}), Random(1))} == {
         share
     }
+
+
+@pytest.mark.parametrize(
+    "pages", [{}, {"Huge": {}}, {"Huge": {"at": [1.0]}}, {"Huge": {"edits": 3, "at": [0.1, 0.5, 0.9999]}}]
+)
+@pytest.mark.parametrize("rate", ["20/s", "1/s", "3/s", "1/h"])
+def test_the_last_event_is_known_without_a_timetable(rate: str, pages: dict[str, object]) -> None:
+    if rate == "1/h" and not pages:
+        return  # no event
+    spec = TrafficSpec.model_validate({"seed": 1, "rate": rate, "for": "7s", "pages": pages})
+    assert plan(spec, Random(1))[-1].at == spec.last_event
+
+
+def test_the_last_event_of_all_streams() -> None:
+    links = {"topic": "links", "rate": "1/s", "for": "30s"}
+    spec = TrafficSpec.model_validate({"seed": 1, "rate": "1/s", "for": "10s", "streams": {"links": links}})
+    assert spec.last_event == timedelta(seconds=29)

@@ -5,9 +5,9 @@ from fastapi import FastAPI
 
 from mockapi.clock.clock import Clock
 from mockapi.control.docs import docs_page
-from mockapi.control.journal import journal_routes
+from mockapi.control.journal_routes import journal_routes
 from mockapi.control.openapi import document
-from mockapi.control.pages import watch_routes
+from mockapi.control.page_routes import watch_routes
 from mockapi.control.rules import RULE, RULES, SWITCH, rule_routes
 from mockapi.control.state import NEW_STATE, state_routes
 from mockapi.faults.registry import FAULTS

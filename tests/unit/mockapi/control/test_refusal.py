@@ -43,10 +43,10 @@ def answered(app: FastAPI, path: str, query: bytes) -> tuple[int, Any]:
 @pytest.mark.parametrize(
     ("path", "query", "place", "problem"),
     [
-        ("/list/1", b"since=-1", "since", "input should be greater than or equal to 0 (got '-1')"),
+        ("/list/1", b"since=-1", "since", "must be greater than or equal to 0 (got '-1')"),
         ("/list/1", b"", "since", "is missing"),
         ("/list/1", b"since=0&switch=perhaps", "switch", "must be true or false (got 'perhaps')"),
-        ("/list/x", b"since=0", "number", "unable to parse string as an integer"),
+        ("/list/x", b"since=0", "number", "must be a whole number"),
     ],
 )
 def test_a_parameter_that_does_not_fit_is_told_as_what_is_wrong_in_a_body(

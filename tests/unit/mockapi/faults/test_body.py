@@ -94,7 +94,8 @@ def test_some_faults_need_the_plain_document_whatever_another_rule_says(fault: d
     [
         ({}, "do.body: body without effect"),
         ({"size": 1, "bomb": 1}, "both size and bomb"),
-        ({"size": "2GiB"}, "do.body.size.fixed: input should be less than or equal to 1073741824"),
+        ({"incompressible": 1, "bomb": 1}, "both bomb and incompressible"),
+        ({"size": "2GiB"}, "do.body.size.fixed: must be less than or equal to 1073741824"),
         ({"bomb": -1}, "do.body.bomb: not a size (got -1)"),
         ({"size": {"p50": 1}}, "one of: a size, p50 with p99 and an optional cap, uniform"),
         ({"size": {"p50": 9, "p99": 3}}, "swap them?"),

@@ -29,7 +29,7 @@ def test_the_last_rule_decides() -> None:
         ({"content_length": {}}, "not a wrong length"),
         ({"content_length": {"off_by": 0}}, "not a wrong length"),
         ({"content_length": {"says": "absent", "off_by": 1}}, "not a wrong length"),
-        ({"content_length": "long"}, "do.content_length.says: input should be 'compressed', "),
+        ({"content_length": "long"}, "do.content_length.says: must be 'compressed', "),
         ({"content_length": "compressed", "body": {"encoding": "br"}}, "`compressed` means that the body is plain"),
         ({"content_length": "absent", "malformed_chunk": {}}, "a chunked body has no Content-Length"),
     ],

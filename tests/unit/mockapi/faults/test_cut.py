@@ -26,7 +26,7 @@ def test_the_answer_ends_there(name: str, fault: Any, place: BytePlace, offset: 
 @pytest.mark.parametrize("name", ["reset", "close"])
 def test_a_place_within_needs_a_run_of_bytes(name: str) -> None:
     assert "it needs at: in headers, or at: in body" in problem({name: {"after": 5}})
-    assert f"do.{name}.at: input should be 'before headers', 'in" in problem({name: "in the middle"})
+    assert f"do.{name}.at: must be 'before headers', 'in" in problem({name: "in the middle"})
 
 
 def test_the_last_ending_decides() -> None:

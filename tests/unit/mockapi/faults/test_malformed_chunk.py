@@ -19,4 +19,4 @@ def test_where_it_comes() -> None:
     ending = delivery({"malformed_chunk": {"after": 0}}).ending
     assert ending is not None
     assert ending.offset == Offset(count=0)
-    assert "do.malformed_chunk.how: input should be 'not hex', 'negative'" in problem({"malformed_chunk": "bad"})
+    assert "do.malformed_chunk.how: must be 'not hex', 'negative'" in problem({"malformed_chunk": "bad"})

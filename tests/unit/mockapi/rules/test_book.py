@@ -80,7 +80,7 @@ def test_a_rule_ends_after_its_ttl_and_is_still_listed(book: RuleBook, time: Tim
     book.replace([rule("short", ttl="3s"), rule("long")])
     time.pass_(2.9)
     assert names(book.match(asked())) == ["short", "long"]
-    assert book.statuses()[0].ttl_left_s == pytest.approx(0.1)
+    assert book.statuses()[0].ttl_remaining_s == pytest.approx(0.1)
     time.pass_(0.1)
     assert names(book.match(asked())) == ["long"]
     assert names(book.rules) == ["short", "long"]
@@ -102,7 +102,7 @@ def test_a_rule_fires_so_many_times(book: RuleBook, told: list[list[str]]) -> No
     book.replace([rule(times=2, when={"revision": 1})])
     assert [len(book.match(asked(revision))) for revision in (1, 2, 1, 1)] == [1, 0, 1, 0]
     (status,) = book.statuses()
-    assert (status.phase, status.fired, status.matched, status.times_left) == ("spent", 2, 2, 0)
+    assert (status.phase, status.fired, status.matched, status.times_remaining) == ("spent", 2, 2, 0)
     assert told[-1] == []
 
 

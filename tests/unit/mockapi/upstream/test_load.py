@@ -6,7 +6,7 @@ def test_it_adds_up() -> None:
     assert load.counts() == UpstreamCounts()
     for _ in range(3):
         load.queued()
-    load.left_queue()
+    load.dequeued()
     load.began()
     load.began()
     load.ended(0.5, awaited=False)
@@ -19,7 +19,7 @@ def test_forgetting_keeps_what_is_so_now() -> None:
     load = Load()
     load.queued()
     load.queued()
-    load.left_queue()
+    load.dequeued()
     load.began()
     load.began()
     load.ended(0.5, awaited=False)

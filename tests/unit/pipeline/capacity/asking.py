@@ -3,7 +3,7 @@
 from typing import Any
 
 from pipeline.capacity.costs import Costs
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 
 # Nothing costs anything, so that only waiting and numbers in flight count.
 FREE = Costs(

@@ -6,7 +6,7 @@ from ruamel.yaml import YAML
 
 from pipeline.__main__ import main
 from pipeline.capacity.costs import Costs
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from tests.unit.pipeline.capacity.asking import configured
 
 FILE = """

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from pipeline.__main__ import main
 from pipeline.claims import commands
-from pipeline.config import ClaimCheck
+from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.records.claim_check import store_client
 from tests.unit.pipeline.claims.conftest import Bucket, Topic, naming
 

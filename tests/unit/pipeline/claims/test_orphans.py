@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mypy_boto3_s3 import S3Client
 
 from pipeline.claims.orphans import ClaimShelf, Stored, is_claim, unnamed
-from pipeline.config import ClaimCheck
+from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops.source import SourceTopic
 from pipeline.records.claim_check import key_of

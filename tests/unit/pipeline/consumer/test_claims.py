@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
-from pipeline.config import ClaimCheck
+from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.consumer.claims import Claims
 from pipeline.consumer.delivery import UnreadableOutputError
 from pipeline.errors import PipelineError

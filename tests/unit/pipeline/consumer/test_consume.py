@@ -1,23 +1,16 @@
-"""Each event leaves once and whole, whatever was repeated."""
+"""Each event leaves once and whole, whatever was repeated or contradicted."""
 
 import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.consumer.consume import Counts, line, once
-from pipeline.consumer.delivery import Delivery, read
-from pipeline.consumer.remembered import Remembered
+from pipeline.consumer.seen_events import SeenEvents
 from pipeline.records.claim_check import Claim
-from pipeline.records.record import Position
+from tests.unit.pipeline.consumer.records import an_error, an_output
 
 CLAIM = Claim("claims", "ab/abc", 9, "abc")
 WHOLE = b'{"meta":{"id":"0"},"body":"all of it"}'
-
-
-def delivery(number: int, *, claimed: bool = False, note: str = "") -> Delivery:
-    value = orjson.dumps({"meta": {"id": str(number)}, "note": note})
-    headers = Position("source", 0, number).headers()
-    return read(f"out/0/{number}", value, headers + CLAIM.headers() if claimed else headers)
 
 
 def never(_claim: Claim, _place: str) -> bytes:
@@ -27,7 +20,7 @@ def never(_claim: Claim, _place: str) -> bytes:
 @given(st.lists(st.integers(0, 5)))
 def test_repeats_are_removed_and_the_first_keep_their_order(numbers: list[int]) -> None:
     counts = Counts()
-    left = list(once(map(delivery, numbers), Remembered(9), never, counts))
+    left = list(once(map(an_output, numbers), SeenEvents(9), never, counts))
     assert [int(one.id) for one, _value in left] == list(dict.fromkeys(numbers))
     assert (counts.records, counts.repeats) == (len(numbers), len(numbers) - len(left))
     assert counts.differing == 0
@@ -35,9 +28,34 @@ def test_repeats_are_removed_and_the_first_keep_their_order(numbers: list[int]) 
 
 def test_a_repeat_with_other_bytes_is_counted_apart() -> None:
     counts = Counts()
-    left = list(once([delivery(1), delivery(1, note="other")], Remembered(9), never, counts))
-    assert [value for _one, value in left] == [delivery(1).value]
+    left = list(once([an_output(1), an_output(1, note="other")], SeenEvents(9), never, counts))
+    assert [value for _one, value in left] == [an_output(1).value]
     assert (counts.repeats, counts.differing) == (1, 1)
+
+
+def test_the_first_of_output_and_error_event_stands() -> None:
+    counts = Counts()
+    records = [an_output(1), an_error(1), an_error(2), an_output(2), an_error(2), an_error(3)]
+    left = list(once(records, SeenEvents(9), never, counts))
+    assert [one.id for one, _value in left] == ["1"]
+    assert counts == Counts(records=6, repeats=1, errors=2, errors_after_output=1, outputs_after_error=1)
+    assert str(counts) == (
+        "6 records, 0 claim checks resolved, 1 repeats removed (0 with other bytes), 2 error events, "
+        "conflicts removed: 1 error after output, 1 output after error"
+    )
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.sampled_from([an_output, an_error]), st.sampled_from(["", "other"]))),
+    st.integers(1, 5),
+)
+def test_each_record_is_counted_once(steps: list[tuple[int, type, str]], limit: int) -> None:
+    counts = Counts()
+    records = [make(number, note=note) for number, make, note in steps]
+    left = list(once(records, SeenEvents(limit), never, counts))
+    removed = counts.repeats + counts.errors_after_output + counts.outputs_after_error
+    assert len(left) + counts.errors + removed == counts.records == len(steps)
+    assert counts.differing <= counts.repeats
 
 
 def test_a_claim_check_is_resolved_once() -> None:
@@ -48,14 +66,14 @@ def test_a_claim_check_is_resolved_once() -> None:
         return WHOLE
 
     counts = Counts()
-    left = list(once([delivery(0, claimed=True)] * 2, Remembered(9), resolve, counts))
+    left = list(once([an_output(0, headers=CLAIM.headers())] * 2, SeenEvents(9), resolve, counts))
     assert [value for _one, value in left] == [WHOLE]
     assert asked == [(CLAIM, "out/0/0")]
     assert (counts.claims, counts.repeats) == (1, 1)
 
 
 def test_a_line_is_the_event_with_where_it_comes_from() -> None:
-    text = line(delivery(0, claimed=True), WHOLE)
+    text = line(an_output(0, headers=CLAIM.headers()), WHOLE)
     assert b"\n" not in text
     assert orjson.loads(text) == {
         "id": "0",
@@ -63,4 +81,4 @@ def test_a_line_is_the_event_with_where_it_comes_from() -> None:
         "claim_check": "ab/abc",
         "event": {"meta": {"id": "0"}, "body": "all of it"},
     }
-    assert orjson.loads(line(delivery(1), delivery(1).value))["claim_check"] is None
+    assert orjson.loads(line(an_output(1), an_output(1).value))["claim_check"] is None

@@ -1,23 +1,68 @@
-"""A record of the output topic is read as the job wrote it, and anything else is named with its place."""
+"""A record of either topic is read as the job wrote it, and anything else is named with its place."""
 
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.consumer.delivery import UnreadableOutputError, read
+from pipeline.consumer.delivery import UnreadableOutputError, read, read_error
 from pipeline.records.claim_check import Claim
 from pipeline.records.record import Headers, Position
 
 SOURCE = Position("eqiad.page_change", 3, 12)
 CLAIM = Claim("claims", f"job/ab/{'ab' * 32}", 9, "ab" * 32)
+ERROR = orjson.dumps({"emitter_id": "a-job", "message": "no such revision"})
 VALUE = orjson.dumps({"meta": {"id": "an-id"}, "page": {"page_id": 1}})
 
 
 def test_it_knows_its_id_and_its_source() -> None:
     delivery = read("out/0/4", VALUE, SOURCE.headers())
     assert (delivery.place, delivery.id, delivery.source, delivery.value) == ("out/0/4", "an-id", SOURCE, VALUE)
-    assert delivery.claim is None
+    assert (delivery.kind, delivery.claim) == ("output", None)
+
+
+def test_an_error_event_is_known_by_its_source() -> None:
+    delivery = read_error("error/0/4", ERROR, SOURCE.headers(), job="a-job")
+    assert delivery
+    assert (delivery.kind, delivery.id, delivery.source) == ("error", str(SOURCE), SOURCE)
+    other = read_error("error/0/5", ERROR + b" ", SOURCE.headers(), job="a-job")
+    assert other
+    assert delivery.fingerprint != other.fingerprint
+
+
+@pytest.mark.parametrize("headers", [SOURCE.headers(), ()])
+def test_an_error_event_of_another_job_is_not_looked_at(headers: Headers) -> None:
+    """Which need not even name its source as this job does."""
+    assert read_error("error/0/4", ERROR, headers, job="another-job") is None
+
+
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [
+        (None, "it has no value"),
+        (b"not JSON", "invalid literal"),
+        (b"[1]", "list indices"),
+        (b"{}", "emitter_id is missing"),
+        (b'{"emitter_id": null}', "emitter_id is None"),
+    ],
+)
+def test_an_error_event_that_is_of_no_job_is_named(value: bytes | None, what: str) -> None:
+    with pytest.raises(UnreadableOutputError, match=f"record e/0/4 is no error event of this job: {what}"):
+        read_error("e/0/4", value, SOURCE.headers(), job="a-job")
+
+
+@pytest.mark.parametrize(
+    ("headers", "what"),
+    [
+        ((), "source-topic is missing"),
+        ((*SOURCE.headers()[:2], ("source-offset", b"x")), "invalid literal"),
+        ((("source-topic", b"\xff"), *SOURCE.headers()[1:]), "can't decode"),
+    ],
+)
+def test_an_error_event_of_another_program_is_named(headers: Headers, what: str) -> None:
+    with pytest.raises(UnreadableOutputError, match=f"record e/0/4 is no error event of this job: .*{what}") as caught:
+        read_error("e/0/4", ERROR, headers, job="a-job")
+    assert "sink.error_topic" in str(caught.value.hint)
 
 
 def test_a_claim_check_is_read_from_the_headers_it_was_written_to() -> None:

@@ -5,11 +5,13 @@ from typing import Any
 import pytest
 
 from pipeline import log
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.lanes import Lanes
 from pipeline.events import fields_of
-from pipeline.fetch.breaker import Answer, Ask
+from pipeline.fetch.ask import Ask
+from pipeline.fetch.breaker import Answer
+from pipeline.records.record import SourcePartition
 from tests.unit.pipeline.deferral.lanes_bench import HANG_S, NOW_MS, Driver, MakeDriver, Rounds
 from tests.unit.pipeline.deferral.memory_topic import Log, MemoryTopic
 
@@ -18,10 +20,10 @@ from tests.unit.pipeline.deferral.memory_topic import Log, MemoryTopic
 def driver(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeDriver]:
     drivers: list[Driver] = []
 
-    def make(*entries: Entry, log_of: Log | None = None, replays: bool = False, **deferral: Any) -> Driver:
+    def make(*entries: Entry, log_of: Log | None = None, replay_from: int | None = None, **deferral: Any) -> Driver:
         topic = MemoryTopic(log_of or Log())
         topic.log.put(*entries, epoch=0)
-        rounds, now = Rounds(), [100.0]
+        rounds, now = Rounds(topic.log), [100.0]
         config = make_config(batch={"max_offsets": 100}, deferral=deferral)
         answers: list[Answer | None] = []
         asked: list[tuple[str, str]] = []
@@ -34,7 +36,7 @@ def driver(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.Monke
             config,
             topic.as_topic(),
             rounds,
-            replays=lambda: replays,
+            replay=lambda: None if replay_from is None else {SourcePartition("source", 0): replay_from},
             clock=lambda: now[0],
             now_ms=lambda: NOW_MS,
             probe=probe,

@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pipeline.deferral.entry import Page
-from tests.unit.pipeline.deferral.driver import POLICY, Driver, Working
+from tests.unit.pipeline.deferral.driver import Driver
 from tests.unit.pipeline.deferral.play import Play
+from tests.unit.pipeline.deferral.settings import POLICY
+from tests.unit.pipeline.deferral.under_way import Working
 from tests.unit.pipeline.deferral.world import PAGES, Violation
 
 # Beyond any rest between two tries.
@@ -27,13 +29,14 @@ class Drain:
     def run(self) -> None:
         """Raises Violation where it does not drain."""
         self.play.healthy = True
+        self.world.down.clear()
         for driver in self.play.drivers[:-1]:
             driver.die()
         for write in self.world.landable():
             if not self.play.is_awaited(write):
                 self.play.chooser.pick((self.world.land, self.world.lose))(write)
         # A wider net, or reservations could not keep up with traffic on every page.
-        self.play.settings = replace(self.play.settings, reservations=1000, max_offsets=1000)
+        self.play.settings = replace(self.play.settings, reservations=1000, max_offsets=1000, round_entries=1000)
         self._traffic()
         self._silence()
         self.world.check_drained()
@@ -72,6 +75,7 @@ class Drain:
                 driver.go_on()
             elif driver.free:
                 driver.settings = self.play.settings
+                driver.probe()
                 return driver
         raise Violation("P6: no driver comes to run")
 

@@ -11,7 +11,7 @@ from typing import Any
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.facts import Fact, Resolved
 from pipeline.deferral.lanes import Lanes
-from pipeline.deferral.wire import command_record
+from pipeline.deferral.wire import command_record, tombstone
 from pipeline.errors import PipelineError
 from pipeline.fetch.breaker import Answer
 from tests.unit.pipeline.deferral.making import entry, offsets
@@ -19,23 +19,29 @@ from tests.unit.pipeline.deferral.memory_topic import TOPIC, Log, MemoryTopic
 
 HANG_S = 20
 NOW_MS = 50_000
+TASK = 7
+"""The attempt by which a batch ends."""
 
 
 @dataclass
 class Rounds:
-    """Resolves all of its entries, or does what `facts` and `failures` say, when `go` is set."""
+    """Resolves all of its entries, or does what `facts` and `failures` say, when `go` is set; writes the tombstones."""
 
+    log: Log
     go: threading.Event = field(default_factory=threading.Event)
     began: list[tuple[Entry, ...]] = field(default_factory=list)
     facts: list[list[Fact]] = field(default_factory=list)
     failures: list[BaseException] = field(default_factory=list)
 
-    def run(self, entries: Sequence[Entry], *, epoch: int, limit_bytes: int) -> list[Fact]:
+    def run(self, entries: Sequence[Entry], *, epoch: int) -> list[Fact]:
         self.began.append(tuple(entries))
         assert self.go.wait(HANG_S)
         if self.failures:
             raise self.failures.pop(0)
-        return self.facts.pop(0) if self.facts else [Resolved(one.position) for one in entries]
+        facts = self.facts.pop(0) if self.facts else [Resolved(one.position) for one in entries]
+        gone = [fact.position for fact in facts if isinstance(fact, Resolved)]
+        self.log.append([tombstone(position, topic=TOPIC, epoch=epoch) for position in gone])
+        return facts
 
 
 @dataclass

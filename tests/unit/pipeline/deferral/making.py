@@ -21,6 +21,7 @@ ENTRIES = st.builds(
     reason=st.text(max_size=100),
     dropped=st.booleans(),
     cause=st.sampled_from([None, "batch_budget", "too_large"]),
+    wiki_id=st.none() | st.text(max_size=10),
 )
 
 

@@ -6,6 +6,7 @@ from typing import cast
 
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.fold import Folded, fold
+from pipeline.deferral.ledger_start import LedgerStart
 from pipeline.deferral.topic import LedgerTopic, LogRecord
 from pipeline.deferral.wire import NullRecord, parse, to_record
 from pipeline.errors import PipelineError
@@ -26,9 +27,9 @@ class Log:
             offset = sum(1 for one in self.records if one.partition == partition)
             self.records.append(LogRecord(partition, offset, record.key, record.value, record.headers))
 
-    def put(self, *entries: Entry, epoch: int, batch: int | None = None) -> None:
+    def put(self, *entries: Entry, epoch: int, batch: int | None = None, task: int | None = None) -> None:
         """What a task writes, or another driver."""
-        self.append([to_record(entry, topic=TOPIC, epoch=epoch, batch=batch) for entry in entries])
+        self.append([to_record(entry, topic=TOPIC, epoch=epoch, batch=batch, task=task) for entry in entries])
 
     def folded(self) -> Folded:
         return fold(parse(r.key, r.value, r.headers, partition=r.partition, offset=r.offset) for r in self.records)
@@ -41,6 +42,7 @@ class MemoryTopic:
     log: Log = field(default_factory=Log)
     limit_bytes: int = 10_000
     topic: str = TOPIC
+    id: str | None = "id-1"
     broken: str = ""
     writes: list[list[Record | NullRecord]] = field(default_factory=list)
     _read: int = 0
@@ -48,7 +50,7 @@ class MemoryTopic:
     def as_topic(self) -> LedgerTopic:
         return cast(LedgerTopic, self)
 
-    def open(self, *, make: bool = True) -> None:
+    def open(self, _start: LedgerStart | None = None) -> None:
         self._read = 0
 
     def close(self) -> None:

@@ -1,30 +1,45 @@
 """The protocol with one piece of it broken at a time, to show that the model would notice."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
+from typing import Any
 
 from pipeline.deferral.entry import Entry, Page
-from pipeline.deferral.fold import Folded, fold
+from pipeline.deferral.fold import Folded, Winners, fold
 from pipeline.deferral.lane import Destination, MainLane, SlowLane
 from pipeline.deferral.ledger import Ledger, Round, Snapshot
 from pipeline.deferral.wire import EntryItem, EpochMarker
-from pipeline.records.record import Position
-from tests.unit.pipeline.deferral.driver import Driver, Working
+from pipeline.records.record import Position, SourcePartition
+from tests.unit.pipeline.deferral.driver import Driver
+from tests.unit.pipeline.deferral.under_way import Batch, Working
 from tests.unit.pipeline.deferral.world import Write
 
 
 class NoGate(Driver):
     """The slow lane works while a batch is being replayed."""
 
-    def _replaying(self) -> bool:
-        return False
+    def _replay(self) -> None:
+        return None
 
 
 class SlowTombstoneBeforeAck(Driver):
     """A slow round resolves its entries while their output is still on its way."""
 
-    def can_finish(self, working: Working) -> bool:
-        return self.free and working.tombstones is None
+    def _resolved_by(self, emission: Write, gone: Write) -> list[Write]:
+        return [emission, gone]
+
+
+class RoundKeepsNothing(Driver):
+    """A slow round resolves its entries at its end, so a crash repeats all of it."""
+
+    def _resolved_by(self, emission: Write, gone: Write) -> list[Write]:
+        gone.landed = True
+        return [emission]
+
+    def finish(self, working: Working) -> None:
+        super().finish(working)
+        assert working.last is not None
+        working.last += self._tombstones(working.resolved)
 
 
 class MainTombstoneBeforeAck(Driver):
@@ -42,8 +57,8 @@ class UnblockOnTake(Driver):
     """A page is free for the main lane as soon as the slow lane has taken it."""
 
     class ledger_type(Ledger):  # noqa: N801
-        def plan(self, *, limit_entries: int, limit_bytes: int, now_ms: int) -> Snapshot:
-            snapshot = super().plan(limit_entries=limit_entries, limit_bytes=limit_bytes, now_ms=now_ms)
+        def plan(self, **limits: Any) -> Snapshot:
+            snapshot = super().plan(**limits)
             blocked = {page: first for page, first in snapshot.blocked.items() if page not in self._held}
             self._batch = replace(snapshot, fence=replace(snapshot.fence, blocked=blocked))
             return self._batch
@@ -71,8 +86,8 @@ class OnlyPagesThatBeginStuck(Driver):
     """Neither lane takes a page whose stuck entry stands behind a waiting one."""
 
     class ledger_type(Ledger):  # noqa: N801
-        def take(self, *, now_ms: int, max_pages: int, idle: bool) -> Round | None:
-            taken = super().take(now_ms=now_ms, max_pages=max_pages, idle=idle)
+        def take(self, *, idle: bool, **limits: Any) -> Round | None:
+            taken = super().take(idle=idle, **limits)
             if taken is None or idle:
                 return taken
             pages = tuple((page, entries) for page, entries in taken.pages if entries[0].kind == "stuck")
@@ -86,6 +101,29 @@ class ReplayWaitsForTheBound(Driver):
 
     def _must_wait(self) -> bool:
         return self.ledger.over_bound
+
+
+class ReplayIgnoresTheBound(Driver):
+    """A replayed batch never waits: each restart adds a batch to a ledger that is over its bound."""
+
+    def _must_wait(self) -> bool:
+        return self.ledger.must_wait and self.ledger._replay is None
+
+
+class WholePagesBeforeTheReplay(Driver):
+    """A page with an entry before the gate is taken with those behind it, too."""
+
+    class ledger_type(Ledger):  # noqa: N801
+        def _before_gate(self, page: Page) -> tuple[Entry, ...]:
+            return self._pages.entries(page) if super()._before_gate(page) else ()
+
+
+class VoidsAreNotRevived(Driver):
+    """What compaction left of an event in a void record is given up with it."""
+
+    def _read(self, winners: Winners | None = None) -> Folded | None:
+        folded = super()._read(winners)
+        return folded and replace(folded, orphans={})
 
 
 class GapIsIdle(Driver):
@@ -132,8 +170,8 @@ class AllThatIsReadIsTheBatchs(Driver):
 class ZombiesCount(Driver):
     """No record is void."""
 
-    def _read(self) -> Folded | None:
-        folded = super()._read()
+    def _read(self, winners: Winners | None = None) -> Folded | None:
+        folded = super()._read(winners)
         if folded is None:
             return None
         everything = [item for item in self.world.read({}) if not isinstance(item, EpochMarker)]
@@ -145,6 +183,8 @@ class ZombiesCount(Driver):
             entries if self.phase != "running" else folded.entries,
             folded.epoch,
             [],
+            frozenset(),
+            {},
             folded.commands,
             folded.markers,
             {item.entry.position: item.batch for item in everything if isinstance(item, EntryItem)},
@@ -155,9 +195,11 @@ class ZombiesCount(Driver):
 
 
 class NothingIsRepaired(Driver):
-    """A void record stays the last of its key, and compaction removes the valid one before it."""
+    """A void record stays the last of its key. That of an older epoch does no harm, as a start revives it; that of an
+    attempt that has lost is an entry to the next driver.
+    """
 
-    def _repair(self, voids: Iterable[Position] = ()) -> list[Write]:
+    def _repair(self, voids: Iterable[Position] = (), lost: Set[Position] = frozenset()) -> list[Write]:
         return []
 
 
@@ -165,8 +207,20 @@ class BusyPagesAreRepaired(Driver):
     """The record that mends a key races with the tombstone of the lane that has its page."""
 
     class ledger_type(Ledger):  # noqa: N801
-        def repairs(self, voids: Iterable[Position] = ()) -> list[tuple[Position, Entry | None]]:
+        def repairs(
+            self,
+            voids: Iterable[Position] = (),
+            lost: Set[Position] = frozenset(),
+        ) -> list[tuple[Position, Entry | None]]:
             return [(position, self.get(position)) for position in voids]
+
+
+class VoidsAreBuried(Driver):
+    """A tombstone is written over a void record of an event that may still be deferred."""
+
+    class ledger_type(Ledger):  # noqa: N801
+        def _is_known(self, position: Position) -> bool:
+            return True
 
 
 class GivenUpDriverCommits(Driver):
@@ -180,10 +234,10 @@ class GateBeforeTheMarker(Driver):
     """Whether a batch will be replayed is read before the epoch's markers are written, while another driver lives."""
 
     def _start(self) -> list[Write]:
-        self.early = super()._replaying()
+        self.early = super()._replay()
         return super()._start()
 
-    def _replaying(self) -> bool:
+    def _replay(self) -> Mapping[SourcePartition, int] | None:
         return self.early
 
 
@@ -214,8 +268,9 @@ class CommandsReachBusyPages(Driver):
 class ForgetBeforeAck(Driver):
     """A page is released while the tombstones of its entries are still on their way."""
 
-    def can_release(self, working: Working) -> bool:
-        return self.free and working.tombstones is not None
+    def can_finish(self, working: Working) -> bool:
+        emitted = [write for write in working.writes if write.kind == "emission"]
+        return self.free and working.last is None and all(write.landed for write in emitted)
 
 
 class SettleBeforeAck(Driver):
@@ -224,3 +279,46 @@ class SettleBeforeAck(Driver):
     def can_settle(self) -> bool:
         batch = self.batch
         return self.free and batch is not None and batch.snapshot is not None and not batch.settled
+
+
+class OutagesCostTries(Driver):
+    """What failed before an outage was known of stays counted."""
+
+    def _give_back(self, positions: Iterable[Position]) -> list[Write]:
+        return []
+
+
+class OpenWikisAreTried(Driver):
+    """Either lane gets what it would get if no wiki were known to be down."""
+
+    def _unhealthy(self) -> frozenset[str]:
+        return frozenset()
+
+
+class ProducerGivesUp(Driver):
+    """The producer gives up on a record before its process ends, and sends the later ones of the page."""
+
+    gives_up = True
+
+
+class LosersCount(Driver):
+    """What an attempt wrote that Spark has given up counts as the batch's."""
+
+    def _winners(self, batch: Batch | None = None) -> Winners | None:
+        return None
+
+
+class RoundsDefer(Driver):
+    """A slow round's task writes an entry again by itself, and not the driver at its end."""
+
+    def _process(self, working: Working) -> None:
+        super()._process(working)
+        working.writes += self.world.send(self._entry(entry) for entry in working.rewritten)
+
+
+class RestsForADay(Driver):
+    """An entry rests until the time that was written, whatever the clock says since."""
+
+    class ledger_type(Ledger):  # noqa: N801
+        def __init__(self, entries: Iterable[Entry], **given: Any) -> None:
+            super().__init__(entries, **given | {"longest_rest_ms": 2**63})

@@ -6,10 +6,12 @@ of magnitude and so goes deeper in the same time.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
-from tests.unit.pipeline.deferral.driver import Driver, Settings
-from tests.unit.pipeline.deferral.world import PAGES, Chooser, Outcome, Violation, World, Write
+from tests.unit.pipeline.deferral.driver import Driver
+from tests.unit.pipeline.deferral.settings import Settings
+from tests.unit.pipeline.deferral.world import PAGES, Chooser, Outcome, Violation, World, Write, wiki_of
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,18 @@ class Odds:
     produce: float = 4
     take: float = 4
     land: float = 24
+    # The time of day is set back by a day.
+    set_back: float = 0
+    # Spark takes an executor for lost, and runs its task again beside it.
+    lose_worker: float = 0
     pages: int = len(PAGES)
     filtered: bool = False
     # Which of a batch's writes are slow to arrive.
     laggard: Literal["none", "emissions", "ledger"] = "none"
     split_brain: bool = False
     outcomes: tuple[Outcome, ...] = ("ok", "ok", "slow", "final")
+    # Wikis go down, and come back.
+    outage: float = 0
 
     @classmethod
     def drawn(cls, chooser: Chooser, *, split_brain: bool = False) -> "Odds":
@@ -58,6 +66,7 @@ class Odds:
         )
 
 
+_DAY_MS = 86_400_000
 DEFAULT_ODDS = Odds()
 DEFAULT_SETTINGS = Settings()
 
@@ -87,17 +96,21 @@ class Play:
         found = [Move("produce", self.odds.produce / (8 if self.world.unread() else 1), self.produce)]
         if any(entry.not_before_ms > self.world.now_ms for driver in self.drivers for entry in driver.entries()):
             found.append(Move("time", 2, self._pass_time))
+        if self.odds.set_back:
+            found.append(Move("set the clock back", self.odds.set_back, self._set_back))
         landable = self.world.landable()
         if awaited := [write for write in landable if self.is_awaited(write)]:
             found.append(Move("land", self.odds.land, lambda: self.world.land(self._next(awaited))))
         if late := [write for write in landable if not self.is_awaited(write)]:
             found.append(Move("land late", self.odds.late, lambda: self.world.land(self._next(late))))
-            found.append(Move("lose", self.odds.lose, lambda: self.world.lose(self.chooser.pick(late))))
+            lose = self.world.give_up if self.driver_type.gives_up else self.world.lose
+            found.append(Move("lose", self.odds.lose, lambda: lose(self.chooser.pick(late))))
         alive = [driver for driver in self.drivers if driver.phase != "dead"]
         if not alive or (self.odds.split_brain and len(alive) == 1 and alive[0].phase == "running"):
             found.append(Move("start", 0.3 if alive else 8, self.start))
         for driver in alive:
             found += self._of(driver)
+            found += self._losses(driver)
             if self.odds.crash:
                 # Where nothing is on its way, a crash is only a restart.
                 found.append(Move("crash", self.odds.crash * (1 if driver.pending() else 0.1), driver.die))
@@ -105,18 +118,25 @@ class Play:
             found.append(Move("command", self.odds.command, self._command))
         if (newest := self._newest()) and self._may_compact(newest):
             found.append(Move("compact", 1, lambda: self.world.compact(newest.cursor)))
+        if self.odds.outage:
+            found += self._outages(alive)
+        if not alive:
+            found.append(Move("compact in a long stop", 2, lambda: self.world.compact(dict(self.world.ends))))
         return found
 
     def check(self) -> None:
-        """The ledger is the fold of its topic, whenever nobody is in the middle of something."""
+        """The ledger is the fold of its topic, whenever nobody is in the middle of something, and is bounded."""
         driver, seen = self._newest(), self.world.state_of_topic()
-        if not self.compare or driver is None or not driver.at_rest() or seen == self._checked:
+        if driver is None or not driver.at_rest() or seen == self._checked:
             return
         self._checked = seen
-        kept, known = self.world.folded().entries, {entry.position: entry for entry in driver.entries()}
-        if kept != known:
+        kept, known = driver.lost.folded().entries, {entry.position: entry for entry in driver.entries()}
+        known = {p: entry for p, entry in known.items() if p in kept or p not in self.world.resolved_by_lost}
+        if self.compare and kept != known:
             differ = sorted(str(p) for p in {*kept, *known} if kept.get(p) != known.get(p))
             raise Violation(f"P0: the ledger is not the fold of its topic at {differ}")
+        if len(kept) > (most := self.settings.max_entries + self.settings.max_offsets * len(self.world.source)):
+            raise Violation(f"P8: {len(kept)} events are deferred, and {most} may be")
 
     def _of(self, driver: Driver) -> list[Move]:
         found = []
@@ -145,10 +165,30 @@ class Play:
                 found.append(Move("release", 8, lambda w=working: driver.release(w)))
         return found
 
+    def _outages(self, alive: list[Driver]) -> list[Move]:
+        down = self.world.down
+        up = sorted({wiki_of(page) for page in PAGES[: self.odds.pages]} - down)
+        found = [Move("probe", 4, driver.probe) for driver in alive if driver.can_probe()]
+        if up:
+            found.append(Move("outage", self.odds.outage, lambda: down.add(self.chooser.pick(up))))
+        if down:
+            found.append(Move("recover", self.odds.outage, lambda: down.remove(self.chooser.pick(sorted(down)))))
+        return found
+
+    def _losses(self, driver: Driver) -> list[Move]:
+        if not self.odds.lose_worker:
+            return []
+        found = [driver.lose_worker] if driver.can_lose_worker() else []
+        found += [partial(driver.lose_round, one) for one in driver.rounds if driver.can_lose_round(one)]
+        return [Move("lose a worker", self.odds.lose_worker, go) for go in found]
+
     def produce(self) -> None:
         for _ in range(self.chooser.pick((1, 2, 3))):
             page = self.chooser.pick(PAGES[: self.odds.pages])
             self.world.produce(page, filtered=self.odds.filtered and self.chooser.pick((False,) * 5 + (True,)))
+
+    def _set_back(self) -> None:
+        self.world.now_ms -= _DAY_MS
 
     def _pass_time(self) -> None:
         self.world.now_ms += self.chooser.pick((1000, 4000))
@@ -178,5 +218,7 @@ class Play:
         return newest if newest and newest.phase == "running" else None
 
     def _may_compact(self, newest: Driver) -> bool:
-        """Whether an hour may have passed: whoever runs has met all void records by then, and mended them."""
-        return newest.free and newest.cursor == self.world.ends and not newest.ledger._voids
+        """Whether an hour may have passed: the driver that runs has met all void records by then, and mended them."""
+        # One without an entry hides nothing.
+        mended = not any(newest.ledger.get(position) for position in newest.ledger._voids)
+        return newest.free and newest.cursor == self.world.ends and mended

@@ -22,7 +22,7 @@ def deadline() -> Deadline:
 
 def soon(budget: BatchBudget, monkeypatch: pytest.MonkeyPatch) -> BatchBudget:
     """Every end of the budget comes at once."""
-    monkeypatch.setattr(budget, "left_s", lambda: 0.001)
+    monkeypatch.setattr(budget, "remaining_s", lambda: 0.001)
     return budget
 
 
@@ -39,7 +39,7 @@ def test_a_record_has_its_allowance_and_no_more_than_a_budget_besides(
     budget = BatchBudget(seconds, allowance_s, lambda: now[0])
     now[0] = elapsed
     rounding = 1e-6 * (1 + elapsed)
-    assert allowance_s - rounding <= budget.left_s() <= allowance_s + seconds + rounding
+    assert allowance_s - rounding <= budget.remaining_s() <= allowance_s + seconds + rounding
 
 
 def test_what_has_begun_is_cut_off_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:

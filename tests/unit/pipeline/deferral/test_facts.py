@@ -1,11 +1,9 @@
 """Facts from a slow round's task, and what the driver makes of them."""
 
-import pytest
 from pyspark import cloudpickle
 
 from pipeline.deferral.facts import Fact, Resolved, Rewritten, entries_after
 from pipeline.deferral.lane import Policy, SlowLane
-from pipeline.deferral.wire import TOO_LARGE, EntryItem, bounded_record, parse
 from pipeline.records.record import Position
 from tests.unit.pipeline.deferral.making import entry
 
@@ -24,21 +22,13 @@ def test_without_facts_everything_stands() -> None:
     assert entries_after([entry(1)], []) == ([], [])
 
 
-@pytest.mark.parametrize("limit_bytes", [10_000, 500])
-def test_the_driver_knows_an_entry_as_the_topic_has_it(limit_bytes: int) -> None:
-    """The task writes a record and reports a fact; driver and topic must not drift apart."""
-    before = entry(2, value=bytes(1000), attempt=1)
+def test_the_driver_writes_what_the_task_decided() -> None:
+    before = entry(2, attempt=1)
     policy = Policy(inline_allowance_s=1, slow_deadline_s=1, total_attempts=9, backoff_base_s=1, backoff_cap_s=9)
     again = SlowLane(policy).failed(before, now_ms=10, reason="status 504")
     assert again is not None
-    record = bounded_record(again, topic="t", epoch=1, limit_bytes=limit_bytes)
-    item = parse(record.key, record.value, record.headers, partition=0, offset=0)
-    assert isinstance(item, EntryItem)
-    slim = limit_bytes < 1000
-    fact = Rewritten(again.position, again.attempt, again.not_before_ms, again.reason, given_up=slim)
-    assert entries_after([before], [fact]) == ([], [item.entry])
-    assert item.entry.dropped == slim
-    assert (item.entry.reason == TOO_LARGE) == slim
+    fact = Rewritten(again.position, again.attempt, again.not_before_ms, again.reason)
+    assert entries_after([before], [fact]) == ([], [again])
 
 
 def test_facts_travel_to_the_driver_and_back() -> None:

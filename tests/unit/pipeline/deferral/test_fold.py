@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.deferral.fold import FencedError, ScatteredError, check_epoch, fold
+from pipeline.deferral.fold import FencedError, ScatteredError, Winners, check_epoch, fold
 from pipeline.deferral.wire import (
     EntryItem,
     EpochMarker,
@@ -24,8 +24,8 @@ from tests.unit.pipeline.deferral.making import entry, offsets
 TOPIC = "d"
 
 
-def put(offset: int, *, epoch: int = 1, batch: int | None = None, **changes: object) -> Record:
-    return to_record(entry(offset, **changes), topic=TOPIC, epoch=epoch, batch=batch)
+def put(offset: int, *, epoch: int = 1, batch: int | None = None, task: int | None = None, **changes: object) -> Record:
+    return to_record(entry(offset, **changes), topic=TOPIC, epoch=epoch, batch=batch, task=task)
 
 
 def gone(offset: int, *, epoch: int = 1) -> NullRecord:
@@ -71,6 +71,28 @@ def test_a_void_record_that_was_mended_is_no_longer_one() -> None:
     assert folded.voids == []
 
 
+@pytest.mark.parametrize(
+    ("records", "revived"),
+    [
+        ([marker(2), put(1), put(1, attempt=4)], [4]),
+        ([put(1), marker(2), put(1, attempt=4)], []),
+        ([put(1), gone(1), marker(2), put(1, attempt=4)], []),
+        ([marker(2), put(1), gone(1)], []),
+        ([marker(2), gone(1), put(1, attempt=4)], [4]),
+        ([marker(2), put(1), put(1, epoch=2)], []),
+        ([marker(2), put(1), gone(1, epoch=2)], []),
+    ],
+    ids=["alone", "entry", "resolved", "void tombstone", "void tombstone first", "mended", "mended and resolved"],
+)
+def test_a_void_entry_without_a_valid_record_is_an_orphan(
+    records: list[Record | NullRecord], revived: list[int]
+) -> None:
+    """It may be all that compaction left of the event. A tombstone is written only for an event that has left."""
+    folded = fold(log(*records))
+    assert [orphan.attempt for orphan in folded.orphans.values()] == revived
+    assert folded.deferred == folded.entries | folded.orphans
+
+
 def test_a_marker_counts_for_its_own_partition() -> None:
     items = [*log(marker(1), marker(2), partition=0), *log(marker(1), put(1), partition=1)]
     assert offsets(fold(items).entries) == [1]
@@ -92,6 +114,39 @@ def test_only_the_batchs_own_records_are_written_by_it() -> None:
     assert offsets(folded.written_by(4)) == [2]
     assert offsets(folded.written_by(3)) == [1]
     assert folded.written_by(5) == []
+
+
+@pytest.mark.parametrize(
+    ("records", "written", "voids"),
+    [
+        ([put(1, batch=4, task=7)], [1], []),
+        ([put(1, batch=4, task=8)], [], [1]),
+        ([put(1, batch=4, task=8, attempt=9), put(1, batch=4, task=7)], [1], []),
+        ([put(1, batch=4, task=7), put(1, batch=4, task=8, attempt=9)], [1], [1]),
+        ([put(1, batch=3, task=7)], [], [1]),
+        ([gone(1), put(1, batch=3, task=7)], [], [1]),
+        ([put(1, batch=4)], [], [1]),
+    ],
+    ids=["winner", "loser", "loser first", "winner first", "late", "late and resolved", "of nobody"],
+)
+def test_what_a_lost_attempt_wrote_is_void(
+    records: list[Record | NullRecord], written: list[int], voids: list[int]
+) -> None:
+    """Spark took its executor for lost and ran the task again; batch 4 ended by attempt 7."""
+    folded = fold(log(*records), winners=Winners(1, 4, {7}))
+    assert [one.attempt for one in folded.written_by(4)] == [0] * len(written)
+    assert (offsets(folded.written_by(4)), offsets(folded.voids)) == (written, voids)
+
+
+def test_while_no_batch_ends_none_may_write_entries() -> None:
+    folded = fold(log(put(1, batch=4, task=7), put(2), gone(3)), winners=Winners(1))
+    assert (offsets(folded.entries), offsets(folded.voids)) == ([2], [1])
+
+
+def test_a_driver_that_starts_cannot_tell_who_lost() -> None:
+    """Each of them says that the event was deferred; the worst of it is a repeat."""
+    folded = fold(log(put(1, batch=4, task=7), put(1, batch=4, task=8, attempt=2), marker(2)))
+    assert [one.attempt for one in folded.deferred.values()] == [2]
 
 
 def test_commands_wait_until_they_are_carried_out() -> None:
@@ -119,8 +174,9 @@ def test_an_erased_marker_is_passed_over() -> None:
 
 def test_a_driver_that_was_replaced_is_told() -> None:
     check_epoch(fold(log(marker(2))), own=2)
-    with pytest.raises(FencedError, match="a driver of epoch 3 has started, and this one is of epoch 2"):
+    with pytest.raises(FencedError, match="a driver of epoch 3 has started, and this one is of epoch 2") as caught:
         check_epoch(fold(log(marker(2), marker(3))), own=2)
+    assert caught.value.exit_code == 2, "a restart would end the other, and so on for ever"
 
 
 RECORDS = st.lists(

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.facts import Resolved, Rewritten
 from pipeline.deferral.fold import FencedError
 from pipeline.deferral.lanes import Lanes
-from pipeline.deferral.wire import NullRecord, command_record, key_of
+from pipeline.deferral.wire import NullRecord, command_record, epoch_marker, key_of, tombstone
 from pipeline.errors import PipelineError
-from pipeline.records.record import Position
-from tests.unit.pipeline.deferral.lanes_bench import HANG_S, NOW_MS, MakeDriver, Rounds, until, waiting_batch
+from pipeline.records.record import Position, SourcePartition
+from tests.unit.pipeline.deferral.lanes_bench import HANG_S, NOW_MS, TASK, MakeDriver, Rounds, until, waiting_batch
 from tests.unit.pipeline.deferral.making import entry, offsets
-from tests.unit.pipeline.deferral.memory_topic import TOPIC, MemoryTopic
+from tests.unit.pipeline.deferral.memory_topic import TOPIC, Log, MemoryTopic
 
 # --- taking over
 
@@ -28,16 +28,19 @@ def test_a_driver_takes_over_what_the_topic_says(driver: MakeDriver) -> None:
 
 
 def test_void_records_are_written_over_at_the_start(driver: MakeDriver) -> None:
-    """Compaction may have dropped the valid record behind the void one."""
+    """Compaction may have dropped the valid record behind the void one, or else does so in a while."""
     log = driver(entry(1)).log
     driver(log_of=log)
     log.put(entry(1, reason="of a driver that was given up"), entry(9), epoch=1)
+    log.append([tombstone(entry(8).position, topic=TOPIC, epoch=1)])
     third = driver(log_of=log)
     assert third.lanes.epoch == 3
     (repairs,) = third.topic.writes[1:]
-    by_key = {record.key: record for record in repairs}
-    assert sorted(isinstance(record, NullRecord) for record in by_key.values()) == [False, True]
-    assert third.remaining() == [1]
+    assert not any(isinstance(record, NullRecord) for record in repairs)
+    assert third.remaining() == [1, 9]
+    assert offsets(third.log.folded().voids) == [8], "it may not have left yet"
+    third.lanes.committed({SourcePartition("source", 0): 9})
+    third.lanes.written(third.lanes.plan(1), 1, set())
     assert third.log.folded().voids == []
 
 
@@ -60,11 +63,10 @@ def test_whether_a_batch_is_replayed_is_asked_behind_the_marker(
     topic = MemoryTopic()
     asked: list[int] = []
 
-    def replays() -> bool:
+    def replay() -> None:
         asked.append(topic.log.folded().epoch)
-        return False
 
-    Lanes(make_config(), topic.as_topic(), Rounds(), replays=replays).take_over()
+    Lanes(make_config(), topic.as_topic(), Rounds(topic.log), replay=replay).take_over()
     assert asked == [1]
 
 
@@ -76,11 +78,47 @@ def test_a_batch_takes_waiting_entries_along_and_resolves_what_it_does_not_write
     snapshot = ours.lanes.plan(4)
     assert offsets(snapshot.reserved) == [1, 2, 3]
     # It resolved 1, deferred 2 again and 3 behind it, and put 9 aside.
-    ours.log.put(entry(2, stuck=True), entry(3), entry(9, "r", stuck=True), epoch=1, batch=4)
-    ours.lanes.written(snapshot, 4)
+    ours.log.put(entry(2, stuck=True), entry(3), entry(9, "r", stuck=True), epoch=1, batch=4, task=TASK)
+    ours.lanes.written(snapshot, 4, {TASK})
     assert ours.remaining() == [2, 3, 5, 9]
     assert (ours.events("deferral")[-1]["entries"], ours.events("deferral")[-1]["pages"]) == (4, 3)
     assert offsets(ours.lanes.plan(5).reserved) == []
+
+
+def test_what_a_lost_attempt_wrote_is_not_the_batchs_and_is_written_over(driver: MakeDriver) -> None:
+    """Spark took its executor for lost: the one that took its place emitted 1 and 9, and put 8 aside."""
+    ours = driver(entry(1))
+    snapshot = ours.lanes.plan(4)
+    ours.log.put(entry(1, stuck=True), entry(8, "q", attempt=5), entry(9, "r", stuck=True), epoch=1, batch=4, task=6)
+    ours.log.put(entry(8, "q", stuck=True), epoch=1, batch=4, task=TASK)
+    ours.log.put(entry(8, "q", attempt=6), epoch=1, batch=4, task=6)
+    ours.lanes.written(snapshot, 4, {TASK})
+    assert ours.log.folded().entries == {entry(8).position: entry(8, "q", stuck=True)}
+    assert ours.lanes.plan(5).unreserved == {entry(8).position}
+
+
+def test_what_it_writes_when_the_batch_is_over_is_written_over_too(driver: MakeDriver) -> None:
+    ours = driver()
+    ours.lanes.written(ours.lanes.plan(4), 4, {TASK})
+    ours.log.put(entry(3, stuck=True), epoch=1, batch=4, task=6)
+    assert ours.remaining() == [3]
+    ours.look(after_s=2)
+    assert ours.remaining() == []
+    ours.log.put(entry(3, stuck=True), epoch=1, batch=4, task=6)
+    ours.lanes.written(ours.lanes.plan(5), 5, {TASK + 1})
+    assert ours.remaining() == []
+
+
+def test_an_entry_that_becomes_too_large_is_known_as_the_topic_has_it(driver: MakeDriver) -> None:
+    ours = driver(entry(1, stuck=True, value=bytes(3000)))
+    ours.topic.limit_bytes = 1000
+    ours.rounds.facts.append([Rewritten(entry(1).position, 2, NOW_MS + 9, "again")])
+    ours.rounds.go.set()
+    ours.look()
+    until(lambda: ours.events("slow_round"))
+    (kept,) = ours.log.folded().entries.values()
+    assert (kept.dropped, kept.value, kept.attempt) == (True, None, 2)
+    assert ours.lanes._ledger.get(kept.position) == kept
 
 
 def test_the_topic_is_read_before_anything_is_resolved(driver: MakeDriver) -> None:
@@ -89,7 +127,7 @@ def test_the_topic_is_read_before_anything_is_resolved(driver: MakeDriver) -> No
     snapshot = ours.lanes.plan(0)
     driver(log_of=ours.log)
     with pytest.raises(FencedError):
-        ours.lanes.written(snapshot, 0)
+        ours.lanes.written(snapshot, 0, {TASK})
     assert ours.remaining() == [1]
 
 
@@ -98,7 +136,7 @@ def test_tombstones_that_fail_fail_the_batch(driver: MakeDriver) -> None:
     snapshot = ours.lanes.plan(0)
     ours.topic.broken = "the broker is gone"
     with pytest.raises(PipelineError, match="the broker is gone"):
-        ours.lanes.written(snapshot, 0)
+        ours.lanes.written(snapshot, 0, {TASK})
 
 
 def test_reservations_are_bounded_by_the_batch(driver: MakeDriver, make_config: Callable[..., PipelineConfig]) -> None:
@@ -108,10 +146,18 @@ def test_reservations_are_bounded_by_the_batch(driver: MakeDriver, make_config: 
     assert snapshot.blocked == {entry(100).page: entry(100).position}
 
 
+@pytest.mark.parametrize(("rest_ms", "reserved"), [(60_000, []), (60_001, [1])])
+def test_no_entry_rests_for_longer_than_the_configuration_may_ask(
+    driver: MakeDriver, rest_ms: int, reserved: list[int]
+) -> None:
+    ours = driver(entry(1, not_before_ms=NOW_MS + rest_ms), slow_lane={"backoff_cap": "60s"})
+    assert offsets(ours.lanes.plan(0).reserved) == reserved
+
+
 def test_figures_are_said_when_they_change(driver: MakeDriver) -> None:
     ours = driver(entry(5, stuck=True))
     for number in range(3):
-        ours.lanes.written(ours.lanes.plan(number), number)
+        ours.lanes.written(ours.lanes.plan(number), number, {TASK})
     assert len(ours.events("deferral")) == 1
 
 
@@ -162,16 +208,39 @@ def test_a_round_that_fails_ends_the_wait_with_its_cause(driver: MakeDriver) -> 
 
 def test_a_replayed_batch_does_not_wait_and_nothing_is_taken_before_it_is_written(driver: MakeDriver) -> None:
     """The slow lane may not make room, as earlier events of its pages may be among those of the batch."""
-    ours = driver(entry(1, stuck=True), entry(2, stuck=True), max_entries=1, replays=True)
+    ours = driver(entry(1, stuck=True), entry(2, stuck=True), max_entries=1, replay_from=0)
     ours.rounds.go.set()
     ours.look()
     snapshot = ours.lanes.plan(7)
     ours.look()
     assert ours.rounds.began == []
-    ours.lanes.written(snapshot, 7)
+    ours.lanes.written(snapshot, 7, {TASK})
     ours.look()
     until(lambda: ours.rounds.began)
     assert ours.events("waiting") == []
+
+
+def test_a_replayed_batch_waits_while_the_slow_lane_makes_room_before_it(driver: MakeDriver) -> None:
+    ours = driver(entry(1, stuck=True), entry(5, stuck=True), max_entries=1, replay_from=5)
+    plans: list[Any] = []
+    waiting = waiting_batch(ours, 7, plans)
+    ours.rounds.go.set()
+    ours.look()
+    waiting.join(HANG_S)
+    assert [offsets(began) for began in ours.rounds.began] == [[1]]
+    assert offsets(plans[0].unreserved) == [5]
+
+
+def test_a_void_record_of_which_nothing_else_is_left_is_revived(driver: MakeDriver) -> None:
+    """Compaction took the valid one behind which it was written."""
+    log = Log()
+    log.append([epoch_marker(3, topic=TOPIC)])
+    log.put(entry(1, stuck=True, attempt=2), entry(2), epoch=2)
+    log.append([tombstone(entry(2).position, topic=TOPIC, epoch=2)])
+    ours = driver(log_of=log)
+    assert ours.lanes.plan(1).blocked == {entry(1).page: entry(1).position}
+    assert ours.log.folded().entries == {entry(1).position: entry(1, stuck=True, attempt=2)}
+    assert offsets(ours.log.folded().voids) == [2], "a tombstone, which hides nothing"
 
 
 # --- the slow lane
@@ -335,11 +404,11 @@ def test_while_a_batch_is_at_work_the_topic_is_left_to_it(driver: MakeDriver) ->
     """Who reads in between takes records of the batch away from its end."""
     ours = driver(entry(5, "q", stuck=True, not_before_ms=NOW_MS + 1))
     snapshot = ours.lanes.plan(0)
-    ours.log.put(entry(1, stuck=True, not_before_ms=NOW_MS + 1), epoch=1, batch=0)
+    ours.log.put(entry(1, stuck=True, not_before_ms=NOW_MS + 1), epoch=1, batch=0, task=TASK)
     ours.wish("drop", 1)
     ours.look(after_s=10)
     assert ours.events("command") == []
-    ours.lanes.written(snapshot, 0)
+    ours.lanes.written(snapshot, 0, {TASK})
     assert [(line["position"], line["found"]) for line in ours.events("command")] == [("source/0/1", True)]
     assert ours.log.folded().entries[Position("source", 0, 1)].dropped
 

@@ -7,7 +7,7 @@ import pytest
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.ledger import Ledger, ProtocolError, Round, Snapshot
 from pipeline.deferral.snapshot import Reservation
-from pipeline.records.record import Position
+from pipeline.records.record import Position, SourcePartition
 from tests.unit.pipeline.deferral.making import entry, offsets
 
 FAR = 10**15
@@ -27,8 +27,8 @@ def settle(of: Ledger, snapshot: Snapshot, written: Iterable[Entry] = ()) -> lis
     return resolved
 
 
-def take(of: Ledger, *, now_ms: int = 0, pages: int = 100, idle: bool = False) -> Round | None:
-    return of.take(now_ms=now_ms, max_pages=pages, idle=idle)
+def take(of: Ledger, *, now_ms: int = 0, pages: int = 100, entries: int = 100, idle: bool = False) -> Round | None:
+    return of.take(now_ms=now_ms, max_pages=pages, max_entries=entries, idle=idle)
 
 
 def taken(of: Ledger, *, now_ms: int = 0, idle: bool = False) -> Round:
@@ -195,8 +195,12 @@ def test_only_what_was_resolved_can_be_forgotten() -> None:
 # --- the gate and the bound
 
 
-def test_while_a_batch_is_replayed_the_slow_lane_gets_nothing() -> None:
-    of = ledger(entry(1), entry(2, "q", stuck=True), replaying=True)
+FROM_5, FROM_0 = {SourcePartition("source", 0): 5}, {SourcePartition("source", 0): 0}
+
+
+def test_until_a_batch_is_replayed_the_slow_lane_gets_nothing_behind_its_beginning() -> None:
+    """An earlier event of the page may not have left."""
+    of = ledger(entry(1), entry(2, "q", stuck=True), replay=FROM_0)
     assert take(of, idle=True) is None
     snapshot = plan(of)
     assert take(of, idle=True) is None
@@ -206,8 +210,31 @@ def test_while_a_batch_is_replayed_the_slow_lane_gets_nothing() -> None:
     assert offsets(taken(of).entries) == [2]
 
 
+def test_before_a_batch_is_replayed_the_slow_lane_gets_what_comes_before_it() -> None:
+    """All of that is committed, so nothing earlier is missing."""
+    of = ledger(entry(3), entry(4, stuck=True), entry(5, stuck=True), entry(6, "q", stuck=True), replay=FROM_5)
+    round_ = taken(of)
+    assert offsets(round_.entries) == [3, 4]
+    snapshot = plan(of)
+    assert snapshot.blocked == {entry(3).page: entry(3).position, entry(6, "q").page: entry(6).position}
+    of.forget(of.round_done(round_, resolved=[entry(3).position, entry(4).position], rewritten=[]))
+    of.release(round_)
+    assert take(of, idle=True) is None
+    settle(of, snapshot)
+    assert offsets(taken(of).entries) == [5, 6]
+
+
+@pytest.mark.parametrize("replay", [{}, {SourcePartition("source", 1): 9, SourcePartition("other", 0): 9}])
+def test_a_partition_that_the_job_had_not_read_begins_with_the_replayed_batch(
+    replay: dict[SourcePartition, int],
+) -> None:
+    of = ledger(entry(1, stuck=True), max_entries=0, replay=replay)
+    assert take(of, idle=True) is None
+    assert not of.must_wait
+
+
 def test_a_replayed_batch_without_reservations_opens_the_gate_at_once() -> None:
-    of = ledger(entry(1, stuck=True), replaying=True)
+    of = ledger(entry(1, stuck=True), replay=FROM_0)
     assert take(of, idle=True) is None
     assert of.batch_done(plan(of), []) == []
     assert offsets(taken(of).entries) == [1]
@@ -225,8 +252,21 @@ def test_the_bound_in_bytes_is_what_may_be_there(spare: int, over: bool) -> None
     assert ledger(*entries, max_bytes=3 * entries[0].size + spare).over_bound is over
 
 
-def test_a_replayed_batch_does_not_wait_for_the_bound() -> None:
-    of = ledger(entry(1, stuck=True), entry(2), max_entries=1, replaying=True)
+def test_a_replayed_batch_waits_for_what_can_leave_before_it() -> None:
+    """Or each restart would add a batch to a ledger that is over its bound."""
+    of = ledger(entry(4, stuck=True), entry(5, stuck=True), entry(6, "q"), max_entries=1, replay=FROM_5)
+    assert of.must_wait
+    round_ = taken(of)
+    assert offsets(round_.entries) == [4]
+    assert of.must_wait, "until it has left"
+    of.forget(of.round_done(round_, resolved=[entry(4).position], rewritten=[]))
+    of.release(round_)
+    assert of.over_bound
+    assert not of.must_wait, "the rest is behind the gate, which only the batch can open"
+
+
+def test_a_replayed_batch_does_not_wait_for_the_bound_alone() -> None:
+    of = ledger(entry(1, stuck=True), entry(2), max_entries=1, replay=FROM_0)
     assert of.over_bound
     assert not of.must_wait
     settle(of, plan(of))
@@ -234,6 +274,20 @@ def test_a_replayed_batch_does_not_wait_for_the_bound() -> None:
 
 
 # --- the slow lane
+
+
+def test_a_round_takes_no_more_entries_than_it_may_and_of_a_page_the_first() -> None:
+    """What it has resolved is written down only at its end, and a crash repeats it."""
+    of = ledger(*(entry(number) for number in range(3)), entry(4, stuck=True), entry(5, "q", stuck=True))
+    first = take(of, entries=2)
+    assert first is not None
+    assert offsets(first.entries) == [0, 1]
+    second = take(of, entries=2)
+    assert second is not None
+    assert offsets(second.entries) == [5], "a page has one holder"
+    of.forget(of.round_done(first, resolved=[entry(0).position, entry(1).position], rewritten=[]))
+    of.release(first)
+    assert offsets(taken(of).entries) == [2, 4]
 
 
 def test_a_page_is_taken_whole_and_in_order_when_any_of_it_is_stuck() -> None:
@@ -373,6 +427,7 @@ def test_no_command_while_a_lane_has_the_page() -> None:
 
 def test_void_records_are_mended_with_what_the_ledger_knows() -> None:
     of = ledger(entry(1, stuck=True))
+    of.committed({SourcePartition(entry(1).position.topic, entry(1).position.partition): 3})
     assert of.repairs([entry(1).position, entry(2).position]) == [
         (entry(1).position, entry(1, stuck=True)),
         (entry(2).position, None),
@@ -380,8 +435,22 @@ def test_void_records_are_mended_with_what_the_ledger_knows() -> None:
     assert of.repairs() == []
 
 
+def test_a_void_record_of_an_event_that_is_not_committed_waits_for_that() -> None:
+    """Its event may still be deferred: then the entry is written, and never a tombstone that may come behind it."""
+    of = ledger()
+    partition = SourcePartition(entry(1).position.topic, entry(1).position.partition)
+    assert of.repairs([entry(1).position, entry(2).position]) == []
+    of.committed({partition: 2, SourcePartition("another", 0): 9})
+    assert of.repairs() == [(entry(1).position, None)]
+    snapshot = plan(of)
+    of.forget(of.batch_done(snapshot, [entry(2)]))
+    of.committed({partition: 3})
+    assert of.repairs() == [(entry(2).position, entry(2))]
+
+
 def test_void_records_of_a_busy_page_are_mended_when_the_lane_is_done() -> None:
     of = ledger(entry(1, stuck=True))
+    of.committed({SourcePartition(entry(1).position.topic, entry(1).position.partition): 2})
     round_ = taken(of)
     assert of.repairs([entry(1).position]) == []
     of.forget(of.round_done(round_, resolved=[entry(1).position], rewritten=[]))
@@ -392,3 +461,13 @@ def test_void_records_of_a_busy_page_are_mended_when_the_lane_is_done() -> None:
 def test_its_figures() -> None:
     of = ledger(entry(1), entry(2), entry(3, "q"))
     assert (of.entries, of.pages, of.bytes) == (3, 2, 3 * entry(1).size)
+
+
+def test_no_lane_waits_for_a_clock_that_was_set_back() -> None:
+    """No rest is that long."""
+    day_ms = 86_400_000
+    of = ledger(entry(1, not_before_ms=day_ms), entry(2, "q", stuck=True, not_before_ms=day_ms), longest_rest_ms=1000)
+    assert offsets(plan(of).reserved) == [1]
+    taken = of.take(now_ms=0, max_pages=9, max_entries=9, idle=False)
+    assert taken
+    assert offsets(taken.entries) == [2]

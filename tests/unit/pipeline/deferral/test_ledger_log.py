@@ -6,6 +6,7 @@ import pytest
 
 from pipeline.deferral.fold import FencedError
 from pipeline.deferral.ledger_log import LedgerLog
+from pipeline.deferral.ledger_start import LedgerMark, ledger_start
 from pipeline.deferral.topic import LogRecord
 from pipeline.deferral.wire import (
     TOO_LARGE,
@@ -17,7 +18,7 @@ from pipeline.deferral.wire import (
     epoch_marker,
     parse,
 )
-from pipeline.errors import PipelineError
+from pipeline.errors import PipelineError, RefusedError
 from pipeline.records.record import Record
 from tests.unit.pipeline.deferral.making import entry
 from tests.unit.pipeline.deferral.memory_topic import TOPIC, Log, MemoryTopic
@@ -63,8 +64,9 @@ def test_two_drivers_that_take_the_same_epoch_do_not_both_go_on() -> None:
             log.append([epoch_marker(1, topic=TOPIC)])
             super().write(records, partitions=partitions)
 
-    with pytest.raises(FencedError, match="another driver began epoch 1 at the same time"):
+    with pytest.raises(PipelineError, match="another driver began epoch 1 at the same time") as caught:
         LedgerLog(AtOnce(log).as_topic()).begin()
+    assert caught.value.exit_code == 1, "both may try again"
     assert begun(log).epoch == 2, "the next one to start takes over"
 
 
@@ -92,7 +94,7 @@ def test_what_it_writes_is_what_is_folded_later() -> None:
     log = Log()
     log.append([command_record("wish", "drop", entry(1).position, topic=TOPIC)])
     ledger_log = begun(log)
-    ledger_log.put([entry(1, attempt=4)])
+    assert ledger_log.put([entry(1, attempt=4)]) == [entry(1, attempt=4)]
     ledger_log.repair([(entry(2).position, entry(2, stuck=True)), (entry(3).position, None)])
     assert list(log.folded().entries.values()) == [entry(1, attempt=4), entry(2, stuck=True)]
     assert [command.id for command in log.folded().commands] == ["wish"]
@@ -108,8 +110,9 @@ def test_no_record_is_larger_than_the_topic_takes() -> None:
     log = Log()
     ledger_log = LedgerLog(MemoryTopic(log, limit_bytes=1000).as_topic())
     ledger_log.begin()
-    ledger_log.put([entry(1, value=bytes(2000))])
+    told = ledger_log.put([entry(1, value=bytes(2000))])
     (put,) = log.folded().entries.values()
+    assert told == [put], "the driver knows it as the topic has it"
     assert (put.value, put.dropped, put.reason) == (None, True, TOO_LARGE)
     assert ledger_log.limit_bytes == 1000
 
@@ -147,3 +150,44 @@ def test_a_record_that_cannot_be_read_leaves_the_topic_with_its_driver() -> None
     with pytest.raises(UnreadableRecordError):
         begun(log)
     assert log.records == before
+
+
+def test_a_first_start_takes_no_ledger_that_holds_events_and_leaves_no_marker_there() -> None:
+    """The marker would end the job whose ledger it is."""
+    log = Log()
+    begun(log).put([entry(1)])
+    before = list(log.records)
+    with pytest.raises(RefusedError, match="ledger topic ledger holds 1 deferred events"):
+        LedgerLog(MemoryTopic(log).as_topic()).begin(ledger_start(new=True, known=None, wish=None))
+    assert log.records == before
+
+
+def test_a_first_start_takes_an_empty_one() -> None:
+    log = Log()
+    of_before = begun(log)
+    of_before.put([entry(1)])
+    of_before.resolve([entry(1).position])
+    ledger_log = LedgerLog(MemoryTopic(log).as_topic())
+    assert ledger_log.begin(ledger_start(new=True, known=None, wish=None)).entries == {}
+    assert ledger_log.mark == LedgerMark(TOPIC, "id-1", 2)
+
+
+def test_what_is_discarded_is_gone_from_the_topic() -> None:
+    log = Log()
+    begun(log).put([entry(1), entry(2, stuck=True)])
+    begun(log)
+    log.put(entry(3), entry(2, stuck=True, attempt=7), epoch=1)
+    ledger_log = LedgerLog(MemoryTopic(log).as_topic())
+    folded = ledger_log.begin(ledger_start(new=False, known=None, wish="discard"))
+    assert (folded.deferred, folded.voids) == ({}, [])
+    assert (log.folded().deferred, log.folded().voids) == ({}, [])
+    assert ledger_log.read().entries == {}
+
+
+def test_a_ledger_that_lost_its_records_is_not_taken() -> None:
+    log = Log()
+    begun(log)
+    start = ledger_start(new=False, known=LedgerMark(TOPIC, "id-1", 2), wish=None)
+    with pytest.raises(RefusedError, match="knows no epoch after 1, and the job began its epoch 2 there"):
+        LedgerLog(MemoryTopic(log).as_topic()).begin(start)
+    assert log.folded().epoch == 1

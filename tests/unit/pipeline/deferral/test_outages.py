@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from pipeline import log
-from pipeline.config import Breaker
-from pipeline.deferral.outages import Outages
+from pipeline.config.pipeline_config import Breaker
+from pipeline.deferral.outages import NAMED_WIKIS, OTHERS, Outages
 from pipeline.events import fields_of
-from pipeline.fetch.breaker import Answer, Ask, Opened
+from pipeline.fetch.ask import Ask
+from pipeline.fetch.breaker import ENDPOINT, Answer, Opened
 
 SETTINGS = Breaker.model_validate({"open_for": "10s", "open_for_cap": "40s"})
 WELL, SICK = Answer(failed=False, why="status 200"), Answer(failed=True, why="status 503")
@@ -43,7 +44,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
 
 def test_probes_go_out_at_growing_intervals_until_one_goes_well(driver: Driver) -> None:
     driver.outages.reported([opened()])
-    assert driver.outages.waits == ("enwiki",)
+    assert driver.outages.open_wikis == {"enwiki"}
     for remaining_s in (10, 20, 40, 40):
         driver.now += remaining_s - 0.1
         assert driver.outages.due() == []
@@ -52,10 +53,11 @@ def test_probes_go_out_at_growing_intervals_until_one_goes_well(driver: Driver) 
         assert driver.outages.due() == []
     driver.now += 40
     driver.probe(WELL)
-    assert (driver.outages.waits, driver.outages.due()) == ((), [])
+    assert (driver.outages.open_wikis, driver.outages.due()) == (set(), [])
     assert [line["event"] for line in driver.said] == ["breaker_open"] + ["breaker_probe"] * 5 + ["breaker_closed"]
     assert driver.said[0] == {
         "event": "breaker_open",
+        "grain": "wiki",
         "wiki": "enwiki",
         "requests": 20,
         "failed": 15,
@@ -64,13 +66,15 @@ def test_probes_go_out_at_growing_intervals_until_one_goes_well(driver: Driver) 
     }
     assert driver.said[1] == {
         "event": "breaker_probe",
+        "grain": "wiki",
         "wiki": "enwiki",
         "path": "/1",
         "answer": "status 503",
         "healthy": False,
         "next_s": 20.0,
     }
-    assert driver.said[-1] == {"event": "breaker_closed", "wiki": "enwiki", "seconds": 150.0, "probes": 5}
+    closed = {"event": "breaker_closed", "grain": "wiki", "wiki": "enwiki"}
+    assert driver.said[-1] == closed | {"seconds": 150.0, "probes": 5}
 
 
 @pytest.mark.parametrize(
@@ -131,7 +135,7 @@ def test_a_wiki_that_opens_again_at_once_rests_longer_and_one_that_was_well_does
 def test_what_several_workers_say_of_a_wiki_is_one_thing(driver: Driver) -> None:
     told = [opened("enwiki", ask(1), ask(2)), opened("dewiki"), opened("enwiki", ask(3), ask(1), succeeded=ask(4))]
     driver.outages.reported(told)
-    assert driver.outages.waits == ("enwiki", "dewiki")
+    assert driver.outages.open_wikis == {"enwiki", "dewiki"}
     assert [(line["wiki"], line["requests"], line["failed"]) for line in driver.said] == [
         ("enwiki", 40, 30),
         ("dewiki", 20, 15),
@@ -141,28 +145,89 @@ def test_what_several_workers_say_of_a_wiki_is_one_thing(driver: Driver) -> None
     asked = []
     for _ in range(4):
         driver.now += 40
-        (_, one), _other = driver.outages.due()
+        one = dict(driver.outages.due())["enwiki"]
         asked.append(one.path)
         driver.outages.probed("enwiki", one, SICK)
     assert asked == ["/1", "/4", "/3", "/2"]
 
 
-def test_the_slow_lane_rests_until_no_wiki_is_open(driver: Driver) -> None:
-    assert not driver.outages.resting
-    driver.outages.reported([opened(), opened("dewiki")])
-    assert driver.outages.resting
-    driver.now += 1000
-    assert driver.outages.resting, "until a probe has gone well"
-    driver.outages.probed("enwiki", ask(1), WELL)
-    assert driver.outages.resting, "the other is open"
-    driver.outages.probed("dewiki", ask(1), WELL)
-    assert not driver.outages.resting
-
-
 def test_what_has_opened_is_known_when_it_is_closed_again(driver: Driver) -> None:
     driver.outages.reported([opened(), opened("dewiki")])
-    assert driver.outages.status == {"enwiki": True, "dewiki": True}
+    assert driver.outages.status == {("wiki", "enwiki"): 1, ("wiki", "dewiki"): 1}
     driver.now += 10
     driver.outages.probed("enwiki", ask(1), WELL)
     driver.outages.reported([])
-    assert driver.outages.status == {"enwiki": False, "dewiki": True}
+    assert driver.outages.status == {("wiki", "enwiki"): 0, ("wiki", "dewiki"): 1}
+
+
+def of_endpoint(*asks: Ask) -> Opened:
+    return Opened(ENDPOINT, 20, 20, "status 503", asks, succeeded=Ask("/9", "event 9", wiki_id="enwiki"), wikis=18)
+
+
+def test_the_endpoint_is_probed_at_several_wikis_and_no_wiki_meanwhile(driver: Driver) -> None:
+    asks = [Ask(f"/{number}", f"event {number}", wiki_id=f"wiki{number}") for number in range(3)]
+    driver.outages.reported([of_endpoint(*asks), opened("dewiki")])
+    assert driver.outages.endpoint_is_open
+    assert driver.outages.open_wikis == {"dewiki"}
+    asked = []
+    for _ in range(4):
+        driver.now += 40
+        ((scope, one),) = driver.outages.due()
+        assert scope is ENDPOINT
+        asked.append(one.wiki_id)
+        driver.outages.probed(scope, one, SICK)
+    assert asked == ["wiki0", "enwiki", "wiki1", "wiki2"]
+    driver.now += 40
+    driver.outages.probed(ENDPOINT, asks[0], WELL)
+    assert not driver.outages.endpoint_is_open
+    assert [scope for scope, _ in driver.outages.due()] == ["dewiki"]
+    told = [line for line in driver.said if line.get("grain") == "endpoint"]
+    assert (told[0]["event"], told[0]["wikis"], told[0].get("wiki")) == ("breaker_open", 18, None)
+    assert [line["wiki"] for line in told[1:-1]] == ["wiki0", "enwiki", "wiki1", "wiki2", "wiki0"]
+    assert (told[-1]["event"], told[-1].get("wiki"), told[-1]["probes"]) == ("breaker_closed", None, 5)
+    assert driver.outages.status == {("endpoint", ""): 0, ("wiki", "dewiki"): 1}
+
+
+def test_a_few_wikis_are_named_and_the_others_summed(driver: Driver) -> None:
+    many = [f"wiki{number}" for number in range(NAMED_WIKIS + 3)]
+    driver.outages.reported([opened(wiki) for wiki in many])
+    status = driver.outages.status
+    assert len(status) == NAMED_WIKIS + 1
+    assert status["wiki", OTHERS] == 3
+    driver.outages.probed("wiki0", ask(1), WELL)
+    driver.outages.probed(many[-1], ask(1), WELL)
+    assert (driver.outages.status["wiki", "wiki0"], driver.outages.status["wiki", OTHERS]) == (0, 2)
+    driver.outages.reported([opened("enwiki")])
+    status = driver.outages.status
+    assert (status["wiki", "enwiki"], status["wiki", OTHERS]) == (1, 2)
+    assert ("wiki", "wiki0") not in status, "its name went to one that is open"
+
+
+def test_those_that_are_due_for_longest_are_probed_first(driver: Driver) -> None:
+    driver.outages.reported([opened("enwiki", retry_after_s=20), opened("dewiki"), opened("frwiki")])
+    driver.now += 30
+    assert [scope for scope, _ in driver.outages.due(2)] == ["dewiki", "frwiki"]
+
+
+def test_a_wiki_that_was_not_asked_is_not_taken_for_healthy(driver: Driver) -> None:
+    """The batch was planned while it was open, and its probe succeeded before the batch ended."""
+    driver.outages.reported([opened()])
+    driver.now += 10
+    driver.probe(WELL)
+    driver.outages.reported([], refused={"enwiki"})
+    driver.outages.reported([opened()])
+    assert driver.said[-1]["remaining_s"] == 20
+
+
+def test_it_is_known_what_was_open_when(driver: Driver) -> None:
+    driver.outages.reported([opened()])
+    assert driver.outages.was_open("enwiki", driver.now + 1000), "it still is"
+    driver.now += 10
+    driver.probe(WELL)
+    assert driver.outages.was_open("enwiki", driver.now - 1)
+    assert not driver.outages.was_open("enwiki", driver.now + 1)
+    assert not driver.outages.was_open("dewiki", 0)
+    assert not driver.outages.was_open(None, 0)
+    driver.outages.reported([of_endpoint(ask(1))])
+    assert driver.outages.was_open("dewiki", driver.now)
+    assert driver.outages.was_open(None, driver.now)

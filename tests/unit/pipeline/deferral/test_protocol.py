@@ -1,4 +1,4 @@
-"""P0 to P7 hold whatever happens in whatever order: by a hypothesis machine, and by seeded random walks.
+"""P0 to P9 hold whatever happens in whatever order: by a hypothesis machine, and by seeded random walks.
 
 Both play `play.Play`; what the properties say stands in `world`, how it must drain in `drain`.
 """
@@ -14,13 +14,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from tests.unit.pipeline.deferral import mutants
 from tests.unit.pipeline.deferral.drain import Drain
-from tests.unit.pipeline.deferral.driver import Driver, Settings
+from tests.unit.pipeline.deferral.driver import Driver
 from tests.unit.pipeline.deferral.play import Odds, Play
+from tests.unit.pipeline.deferral.settings import Settings
 from tests.unit.pipeline.deferral.walk import walk
 from tests.unit.pipeline.deferral.world import Violation
 
 T = TypeVar("T")
-MISHAPS = {"crash", "land late", "lose", "command", "compact", "start"}
+MISHAPS = {"crash", "land late", "lose", "lose a worker", "command", "compact", "compact in a long stop", "start"}
 
 
 class Drawing:
@@ -42,11 +43,12 @@ class First:
 class Protocol(RuleBasedStateMachine):
     driver: type[Driver] = Driver
 
-    @initialize(data=st.data(), split_brain=st.booleans(), filtered=st.booleans())
-    def begin(self, data: st.DataObject, split_brain: bool, filtered: bool) -> None:
+    @initialize(data=st.data(), split_brain=st.booleans(), filtered=st.booleans(), lose_worker=st.booleans())
+    def begin(self, data: st.DataObject, split_brain: bool, filtered: bool, lose_worker: bool) -> None:
         self.drawing = Drawing()
         self.drawing.data = data
-        self.play = Play(self.drawing, driver=self.driver, odds=Odds(split_brain=split_brain, filtered=filtered))
+        odds = Odds(split_brain=split_brain, filtered=filtered, lose_worker=lose_worker)
+        self.play = Play(self.drawing, driver=self.driver, odds=odds)
         self.play.start()
 
     @rule(data=st.data())
@@ -80,6 +82,7 @@ class Protocol(RuleBasedStateMachine):
             Drain(self.play).run()
 
 
+SET_BACK = Odds(set_back=0.3, outcomes=("ok", "slow", "slow"))
 QUICK = settings(max_examples=60, stateful_step_count=30, deadline=None)
 
 
@@ -99,17 +102,32 @@ def test_the_machine_notices_a_broken_protocol() -> None:
         run_state_machine_as_test(Broken, settings=once)
 
 
+@pytest.mark.parametrize("lose_worker", [0, 0.5])
 @pytest.mark.parametrize("split_brain", [False, True])
-def test_random_walks(split_brain: bool) -> None:
+def test_random_walks(split_brain: bool, lose_worker: float) -> None:
     happened: Counter[str] = Counter()
     repeated = 0
     for seed in range(300):
-        play = walk(seed, split_brain=split_brain)
+        play = walk(seed, split_brain=split_brain, lose_worker=lose_worker)
         happened.update(play.trace)
         repeated += sum(times > 1 for times in play.world.times.values())
     # Walks in which nothing happens would prove nothing.
-    assert min(happened[name] for name in ("settle", "release", "crash", "land late", "look", "compact")) > 100
+    assert (
+        min(
+            happened[name]
+            for name in ("settle", "release", "crash", "land late", "look", "compact", "compact in a long stop")
+        )
+        > 100
+    )
     assert repeated > 50
+    assert (happened["lose a worker"] > 100) == (lose_worker > 0)
+
+
+def test_random_walks_through_outages() -> None:
+    happened: Counter[str] = Counter()
+    for seed in range(300):
+        happened.update(walk(seed, outage=2).trace)
+    assert min(happened[name] for name in ("outage", "recover", "probe", "settle", "release", "crash")) > 100
 
 
 @pytest.mark.parametrize("bound", [0, 1, 2])
@@ -119,11 +137,19 @@ def test_a_small_bound_and_small_reservations(bound: int) -> None:
         walk(seed, settings=tight)
 
 
+def test_a_clock_that_is_set_back_by_a_day_costs_nobody_a_day() -> None:
+    """The drain waits for minutes."""
+    happened: Counter[str] = Counter()
+    for seed in range(100):
+        happened.update(walk(seed, odds=SET_BACK).trace)
+    assert happened["set the clock back"] > 100
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("split_brain", [False, True])
 def test_many_long_walks(split_brain: bool) -> None:
     for seed in range(1_000_000, 1_020_000):
-        walk(seed, steps=200, split_brain=split_brain)
+        walk(seed, steps=200, split_brain=split_brain, lose_worker=0.3 * (seed % 2))
 
 
 @pytest.mark.slow

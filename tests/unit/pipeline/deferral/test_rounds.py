@@ -1,18 +1,23 @@
 """A round's job around Spark's accumulators, which are the real ones; the job itself is the test's."""
 
 import itertools
+import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from pyspark import accumulators
 
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral import rounds as module
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.facts import Fact, Resolved
 from pipeline.deferral.rounds import SparkRounds
+from pipeline.events import OffsetsRead
 from pipeline.metrics import in_worker
+from pipeline.worker.task_attempt import EndedTask
 from tests.unit.pipeline.deferral.making import entry
 
 ENTRIES = [entry(1, stuck=True, attempt=2, reason="status 504"), entry(2)]
@@ -29,6 +34,9 @@ class Context:
         return accumulators.Accumulator(next(self._numbers), value, param)
 
 
+Job = Callable[[Any], None]
+
+
 class Frame:
     """Of entries; `run` gets the function when it is written."""
 
@@ -36,6 +44,7 @@ class Frame:
 
     def __init__(self) -> None:
         self.steps: list[Any] = []
+        self.job: Job = lambda _function: None
 
     def select(self, *columns: str) -> "Frame":
         return self
@@ -44,11 +53,23 @@ class Frame:
         self.steps.append(partitions)
         return self
 
-    def mapInArrow(self, function: Any, _schema: str) -> Any:  # noqa: N802
-        return function
+    def mapInArrow(self, function: Any, _schema: str) -> "Frame":  # noqa: N802
+        self.function = function
+        return self
 
+    @property
+    def write(self) -> "Frame":
+        return self
 
-Job = Callable[[Any], None]
+    def format(self, name: str) -> "Frame":
+        assert name == "noop", "the task writes by itself"
+        return self
+
+    def mode(self, _name: str) -> "Frame":
+        return self
+
+    def save(self) -> None:
+        self.job(self.function)
 
 
 @pytest.fixture
@@ -64,8 +85,8 @@ def run(
 
     def go(job: Job) -> list[Fact]:
         monkeypatch.setattr(module, "entry_rows", rows)
-        monkeypatch.setattr(module, "write", lambda function, _sink: job(function))
-        return SparkRounds(frame, make_config()).run(ENTRIES, epoch=3, limit_bytes=777)
+        frame.job = job
+        return SparkRounds(frame, make_config()).run(ENTRIES, epoch=3)
 
     yield go
     assert frame.steps == [1], "one task, in the order of the entries"
@@ -76,18 +97,35 @@ def test_what_the_task_reports_comes_back(run: Callable[[Job], list[Fact]]) -> N
     facts: list[Fact] = [Resolved(one.position) for one in ENTRIES]
 
     def job(function: Any) -> None:
-        _, reservations, accumulator, target = function.args
+        inner, _ended = function.args
+        _, reservations, accumulator, epoch = inner.args
+        assert epoch == 3
         assert {
             position.offset: (reservation.attempt, reservation.reason) for position, reservation in reservations.items()
         } == {
             1: (2, "status 504"),
             2: (0, ""),
         }
-        assert (target.epoch, target.batch, target.limit_bytes) == (3, None, 777)
         # As Spark's server does when a task has ended.
         accumulators._accumulatorRegistry[accumulator.aid] += facts
 
     assert run(job) == facts
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_retried_task_is_said(
+    run: Callable[[Job], list[Fact]], capsys: pytest.CaptureFixture[str], fails: bool
+) -> None:
+    def job(function: Any) -> None:
+        _inner, ended = function.args
+        accumulators._accumulatorRegistry[ended.aid] += [EndedTask(5, 1, (OffsetsRead("source", 0, 1, 3),))]
+        if fails:
+            raise RuntimeError("job aborted")
+
+    with suppress(RuntimeError):
+        run(job)
+    said = json.loads(capsys.readouterr().out)
+    assert said == {"at": ANY, "event": "task_retried", "attempts": 1, "read": [["source", 0, 1, 3]]}
 
 
 def test_a_round_without_news_reports_nothing(run: Callable[[Job], list[Fact]]) -> None:
@@ -109,7 +147,7 @@ def test_with_metrics_the_round_reports_to_its_figures(
     figures: Any = object()
     seen: list[Any] = []
     monkeypatch.setattr(module, "entry_rows", lambda *_: frame)
-    monkeypatch.setattr(module, "write", lambda function, _sink: seen.append(function))
-    SparkRounds(frame, make_config(), figures).run(ENTRIES, epoch=3, limit_bytes=777)
+    frame.job = seen.append
+    SparkRounds(frame, make_config(), figures).run(ENTRIES, epoch=3)
     assert seen[0].func is in_worker._report
     assert seen[0].args[1] is figures

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.rows import entry_table
 from pipeline.deferral.task import appended_us
-from pipeline.worker import SOURCE_COLUMNS, _messages
+from pipeline.worker.spark_task import SOURCE_COLUMNS, _messages
 from tests.unit.pipeline.deferral.making import ENTRIES, entry
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,7 +27,7 @@ from pipeline.records.size import serialized_size
 OUT, ERROR, LEDGER = "out", "error", "ledger"
 WHEN = datetime(2026, 3, 2, 9, tzinfo=UTC)
 NOW_MS = 1_000_000
-TARGET = LedgerTarget(LEDGER, epoch=3, limit_bytes=10_000, batch=8)
+TARGET = LedgerTarget(LEDGER, epoch=3, limit_bytes=10_000, batch=8, task=21)
 POLICY = Policy(inline_allowance_s=5, slow_deadline_s=120, total_attempts=3, backoff_base_s=10, backoff_cap_s=60)
 SLOW = Unfinished(Failure("deadline_exceeded", "it takes long"))
 REFUSED = Unfinished(Failure("breaker_open", "the breaker of enwiki is open"), tried=False)
@@ -88,13 +88,10 @@ def main_task(
     )
 
 
-def slow_task(
-    job: Job, reservations: dict[Position, Reservation], facts: list[Fact], target: LedgerTarget = TARGET
-) -> SlowTask:
+def slow_task(job: Job, reservations: dict[Position, Reservation], facts: list[Fact]) -> SlowTask:
     return SlowTask(
         job=job,
         lane=SlowLane(POLICY),
-        target=target,
         error_topic=ERROR,
         limit_s=120,
         now_ms=lambda: NOW_MS,
@@ -115,12 +112,12 @@ def run_ahead(task: Any, messages: Sequence[SourceMessage]) -> list[Record | Non
 
 
 def entry_in(record: Record | None) -> Entry:
-    """The entry in a record of the ledger, which must have been written by batch 8 in epoch 3."""
+    """The entry in a record of the ledger, which must have been written by attempt 21 of batch 8 in epoch 3."""
     assert record is not None
     assert record.topic == LEDGER
     item = parse(record.key, record.value, record.headers, partition=0, offset=0)
     assert isinstance(item, EntryItem)
-    assert (item.epoch, item.batch) == (3, 8)
+    assert (item.epoch, item.batch, item.task) == (3, 8, 21)
     return item.entry
 
 
@@ -190,6 +187,25 @@ def test_an_event_that_was_not_tried_waits_for_the_next_batch_and_its_page_behin
     ]
 
 
+@both_ways
+def test_an_entry_names_the_wiki_that_was_asked(run_all: RunAll) -> None:
+    """A reserved one keeps it while nothing else is asked."""
+    known = Reservation(attempt=2, dropped=False, reason="status 503", wiki_id="dewiki")
+    answers: dict[int, Outcome] = {
+        0: replace(SLOW, wiki_id="enwiki"),
+        1: replace(REFUSED, wiki_id="enwiki"),
+    }
+    task = main_task(Job(answers), fence=Fence({}, frozenset(), {Position("source", 0, 2): known}))
+    records = run_all(task, [message(0, "a"), message(1, "b"), message(2, "a"), message(3, "a")])
+    found = {one.position.offset: (one.kind, one.wiki_id) for one in map(entry_in, records)}
+    assert found == {
+        0: ("stuck", "enwiki"),
+        1: ("waiting", "enwiki"),
+        2: ("waiting", "dewiki"),
+        3: ("waiting", None),
+    }
+
+
 def test_what_outlasts_the_batchs_budget_is_stuck_and_its_page_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     class Endless(Job):
         async def process(self, message: SourceMessage, *, limit_s: float) -> Any:
@@ -199,7 +215,7 @@ def test_what_outlasts_the_batchs_budget_is_stuck_and_its_page_waits(monkeypatch
             return await super().process(message, limit_s=limit_s)
 
     budget = BatchBudget(300, 5, lambda: 0.0)
-    monkeypatch.setattr(budget, "left_s", lambda: 0.001)
+    monkeypatch.setattr(budget, "remaining_s", lambda: 0.001)
     records = run_ahead(main_task(Endless(), budget=budget), [message(0), message(1), message(2, "q")])
     assert topics(records) == [LEDGER, LEDGER, OUT]
     stuck, waits = (entry_in(record) for record in records[:2])
@@ -316,7 +332,7 @@ def test_an_entry_that_was_given_up_and_is_held_stays_given_up(run_all: RunAll) 
 
 @both_ways
 def test_what_is_too_large_for_the_ledger_gives_up_its_value_and_keeps_its_turn(run_all: RunAll) -> None:
-    target = LedgerTarget(LEDGER, epoch=3, limit_bytes=1000, batch=8)
+    target = replace(TARGET, limit_bytes=1000)
     records = run_all(
         main_task(Job({0: SLOW}), target=target), [message(0, value=bytes(2000)), message(1, value=bytes(2000))]
     )
@@ -366,13 +382,6 @@ def reservations_of(*offsets: int, **changes: Any) -> dict[Position, Reservation
     }
 
 
-def slow_entry(record: Record | None) -> Entry:
-    assert record is not None
-    item = parse(record.key, record.value, record.headers, partition=0, offset=0)
-    assert isinstance(item, EntryItem)
-    return item.entry
-
-
 def test_what_leaves_in_the_slow_lane_is_reported() -> None:
     facts: list[Fact] = []
     job = Job({1: None, 2: failed(2)})
@@ -382,19 +391,26 @@ def test_what_leaves_in_the_slow_lane_is_reported() -> None:
     assert job.asked == [(0, 120), (1, 120), (2, 120)]
 
 
-def test_what_fails_again_is_written_again_and_the_rest_of_its_page_stands() -> None:
+def test_what_fails_again_is_the_drivers_to_write_and_the_rest_of_its_page_stands() -> None:
+    """A task that Spark gave up on, and that lives on, must not write it behind the tombstone."""
     facts: list[Fact] = []
     job = Job({0: SLOW})
     records = run(slow_task(job, reservations_of(0, 1), facts), [message(0), message(1), message(2, "q")])
-    assert topics(records) == [LEDGER, None, OUT]
-    again = slow_entry(records[0])
+    assert topics(records) == [None, None, OUT]
     # The second try is over: it rests twice as long as after the first.
-    assert (again.kind, again.attempt, again.not_before_ms) == ("stuck", 2, NOW_MS + 20_000)
     assert facts == [
         Rewritten(Position("source", 0, 0), 2, NOW_MS + 20_000, "deadline_exceeded: it takes long"),
         Resolved(Position("source", 0, 2)),
     ]
     assert [offset for offset, _ in job.asked] == [0, 2], "nothing is fetched behind it"
+
+
+def test_a_round_names_the_wiki_that_was_asked() -> None:
+    facts: list[Fact] = []
+    run(slow_task(Job({0: replace(SLOW, wiki_id="enwiki")}), reservations_of(0), facts), [message(0)])
+    (fact,) = facts
+    assert isinstance(fact, Rewritten)
+    assert fact.wiki_id == "enwiki"
 
 
 def test_after_the_last_try_it_is_an_error_event_and_the_page_goes_on() -> None:
@@ -441,12 +457,12 @@ def test_what_was_given_up_is_an_error_event_without_a_fetch(cause: Cause | None
     assert job.asked == []
 
 
-def test_what_became_too_large_for_the_ledger_is_reported_as_given_up() -> None:
+def test_a_round_whose_time_is_over_begins_with_no_further_entry() -> None:
+    """What it has not begun with stands, and with it the rest of the page."""
+    messages = [message(1), message(2), message(3, "q")]
     facts: list[Fact] = []
-    target = LedgerTarget(LEDGER, epoch=3, limit_bytes=1000)
-    records = run(slow_task(Job({0: SLOW}), reservations_of(0), facts, target), [message(0, value=bytes(2000))])
-    again = slow_entry(records[0])
-    assert (again.dropped, again.value, again.kind, again.attempt) == (True, None, "stuck", 2)
-    (fact,) = facts
-    assert isinstance(fact, Rewritten)
-    assert fact.given_up
+    over = iter([False, True, True])
+    task = replace(slow_task(Job(), {}, facts), is_over=lambda: next(over))
+    records = run(task, messages)
+    assert [record is not None for record in records] == [True, False, False]
+    assert facts == [Resolved(messages[0].position)]

@@ -10,7 +10,9 @@ from kafka.errors import KafkaError, KafkaTimeoutError, OffsetOutOfRangeError
 from kafka.structs import TopicPartition
 
 from pipeline.deferral import topic as module
+from pipeline.deferral.ledger_start import LedgerStart
 from pipeline.deferral.topic import LedgerTopic, LogRecord
+from pipeline.deferral.topic_settings import TopicFacts
 from pipeline.deferral.wire import NullRecord
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.records.record import Record
@@ -237,16 +239,18 @@ def made(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
 
     monkeypatch.setattr(module, "KafkaConsumer", lambda **given: settings.setdefault("consumer", given) and Opened({}))
     monkeypatch.setattr(module, "KafkaProducer", lambda **given: settings.setdefault("producer", given) and Producer())
-    monkeypatch.setattr(module, "require_topic", lambda *_, max_record_bytes: max_record_bytes - 100)
+    monkeypatch.setattr(
+        module, "require_topic", lambda *_, max_record_bytes, start: TopicFacts(max_record_bytes - 100, "id-1")
+    )
     return settings
 
 
 def test_it_stands_at_the_beginning_when_open_and_makes_no_topic_by_looking(made: dict[str, dict[str, Any]]) -> None:
     topic = LedgerTopic("broker:1", TOPIC, 1000)
-    topic.open()
+    topic.open(LedgerStart())
     assert topic.partitions() == [0, 1]
     assert list(topic.read()) == []
-    assert topic.limit_bytes == 900
+    assert (topic.limit_bytes, topic.id) == (900, "id-1")
     assert (made["consumer"]["allow_auto_create_topics"], made["producer"]["allow_auto_create_topics"]) == (False,) * 2
     assert made["consumer"]["auto_offset_reset"] == "none"
     assert (made["producer"]["acks"], made["producer"]["enable_idempotence"]) == ("all", True)
@@ -254,10 +258,10 @@ def test_it_stands_at_the_beginning_when_open_and_makes_no_topic_by_looking(made
 
 def test_a_look_does_not_make_it(made: dict[str, dict[str, Any]]) -> None:
     topic = LedgerTopic("broker:1", TOPIC, 1000)
-    topic.open(make=False)
+    topic.open()
     assert topic.limit_bytes == 1000
     with pytest.raises(PipelineError, match="ledger topic other at broker:1 is not there"):
-        LedgerTopic("broker:1", "other", 1000).open(make=False)
+        LedgerTopic("broker:1", "other", 1000).open()
 
 
 @pytest.mark.parametrize("failure", [KafkaError("no brokers"), OSError("no such host")])
@@ -267,5 +271,5 @@ def test_no_broker_names_the_address(monkeypatch: pytest.MonkeyPatch, failure: E
 
     monkeypatch.setattr(module, "require_topic", fail)
     with pytest.raises(PipelineError, match=r"ledger topic ledger at broker:1 cannot be used: .*no ") as caught:
-        LedgerTopic("broker:1", TOPIC, 1000).open()
+        LedgerTopic("broker:1", TOPIC, 1000).open(LedgerStart())
     assert not isinstance(caught.value, RefusedError), "a restart may help"

@@ -1,5 +1,6 @@
 """The ledger's topic is made as it has to be, and one that would lose entries is refused."""
 
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,8 +9,10 @@ import pytest
 from kafka.admin import NewTopic
 from kafka.errors import KafkaTimeoutError, TopicAlreadyExistsError
 
+from pipeline import log
 from pipeline.deferral import topic_settings
-from pipeline.deferral.topic_settings import require_topic
+from pipeline.deferral.ledger_start import LedgerMark, LedgerStart, ledger_start
+from pipeline.deferral.topic_settings import TopicFacts, require_topic, topic_id
 from pipeline.errors import PipelineError, RefusedError
 
 RIGHT = {"cleanup.policy": "compact", "max.message.bytes": "500"}
@@ -21,6 +24,7 @@ class Admin:
 
     settings: dict[str, str] = field(default_factory=lambda: dict(RIGHT))
     listed: bool = False
+    replicas: int = 3
     refusals: list[Exception] = field(default_factory=list)
     another: bool = False
     made: list[NewTopic] = field(default_factory=list)
@@ -29,7 +33,11 @@ class Admin:
     def describe_topics(self) -> list[dict[str, Any]]:
         return [
             {"name": "other", "partitions": [{}]},
-            {"name": "ledger", "partitions": [{}] if self.listed else []},
+            {
+                "name": "ledger",
+                "topic_id": OWN,
+                "partitions": [{"replica_nodes": list(range(self.replicas))}] if self.listed else [],
+            },
         ]
 
     def create_topics(self, topics: list[NewTopic], timeout_ms: int) -> None:
@@ -46,14 +54,16 @@ class Admin:
         self.closed = True
 
 
-Require = Callable[[Admin], int]
+Require = Callable[..., TopicFacts]
+OWN = uuid.UUID(int=5)
+FIRST = ledger_start(new=True, known=None, wish=None)
 
 
 @pytest.fixture
 def require(monkeypatch: pytest.MonkeyPatch) -> Require:
     """Asks for the topic; every look costs a second of a clock that nobody waits for."""
 
-    def go(admin: Admin) -> int:
+    def go(admin: Admin, start: LedgerStart = FIRST) -> TopicFacts:
         now = 0.0
 
         def clock() -> float:
@@ -62,7 +72,9 @@ def require(monkeypatch: pytest.MonkeyPatch) -> Require:
             return now
 
         monkeypatch.setattr(topic_settings, "KafkaAdminClient", lambda bootstrap_servers: admin)
-        return require_topic("broker:1", "ledger", max_record_bytes=1000, clock=clock, sleep=lambda _: None)
+        return require_topic(
+            "broker:1", "ledger", max_record_bytes=1000, start=start, clock=clock, sleep=lambda _: None
+        )
 
     return go
 
@@ -81,18 +93,18 @@ def test_it_is_made_compacted_and_takes_what_the_producer_takes(require: Require
 
 def test_one_that_is_there_is_left_as_it_is(require: Require) -> None:
     admin = Admin(listed=True)
-    assert require(admin) == 500
+    assert require(admin) == TopicFacts(500, str(OWN))
     assert admin.made == []
 
 
 @pytest.mark.parametrize(("takes", "limit"), [("500", 500), ("1000", 1000), ("99999", 1000)])
 def test_the_smaller_of_the_two_limits_counts(require: Require, takes: str, limit: int) -> None:
-    assert require(Admin(settings=RIGHT | {"max.message.bytes": takes}, listed=True)) == limit
+    assert require(Admin(settings=RIGHT | {"max.message.bytes": takes}, listed=True)).limit_bytes == limit
 
 
 def test_another_driver_may_make_it_first(require: Require) -> None:
     admin = Admin(refusals=[TopicAlreadyExistsError()], another=True)
-    assert require(admin) == 500
+    assert require(admin).limit_bytes == 500
     assert admin.made == []
 
 
@@ -123,3 +135,56 @@ def test_a_topic_that_forgets_is_refused(require: Require, policy: str) -> None:
 def test_settings_that_nobody_tells_are_an_error(require: Require) -> None:
     with pytest.raises(PipelineError, match="settings of ledger topic ledger cannot be read"):
         require(Admin(settings={}, listed=True))
+
+
+def restart(found: uuid.UUID | None = OWN) -> LedgerStart:
+    return ledger_start(new=False, known=LedgerMark("ledger", str(found), 1), wish=None)
+
+
+def test_a_restart_makes_nothing(require: Require) -> None:
+    """An empty one in its place would be the loss of what is deferred."""
+    admin = Admin()
+    with pytest.raises(RefusedError, match="ledger topic ledger at broker:1 is not there") as caught:
+        require(admin, restart())
+    assert "--discard-ledger" in str(caught.value.hint)
+    assert admin.made == []
+    assert admin.closed
+
+
+def test_a_restart_takes_its_own_topic_and_none_of_the_same_name(require: Require) -> None:
+    require(Admin(listed=True), restart())
+    with pytest.raises(RefusedError, match="is not the one of this checkpoint"):
+        require(Admin(listed=True), restart(uuid.UUID(int=6)))
+
+
+@pytest.mark.parametrize("found", [None, uuid.UUID(int=0)])
+def test_an_old_broker_has_no_ids(found: uuid.UUID | None) -> None:
+    assert topic_id({"topic_id": found}) is None
+    assert topic_id({}) is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "replicas", "said"),
+    [
+        ({"min.compaction.lag.ms": "3599999"}, 3, "has min.compaction.lag.ms 3599999"),
+        ({"unclean.leader.election.enable": "true"}, 3, "has unclean.leader.election.enable true"),
+        ({"min.insync.replicas": "2"}, 1, "has min.insync.replicas 2 and 1 replica: nothing would ever"),
+        ({"min.insync.replicas": "3"}, 2, "has min.insync.replicas 3 and 2 replicas"),
+    ],
+)
+def test_settings_that_could_lose_entries_are_refused(
+    require: Require, settings: dict[str, str], replicas: int, said: str
+) -> None:
+    with pytest.raises(RefusedError, match=said) as caught:
+        require(Admin(settings=RIGHT | settings, listed=True, replicas=replicas))
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(("replicas", "lines"), [(1, [1]), (2, [2]), (3, [])])
+def test_few_replicas_are_a_risk_that_is_logged(
+    require: Require, monkeypatch: pytest.MonkeyPatch, replicas: int, lines: list[int]
+) -> None:
+    said: list[Any] = []
+    monkeypatch.setattr(log, "say", said.append)
+    require(Admin(settings=RIGHT | {"min.insync.replicas": "1"}, listed=True, replicas=replicas))
+    assert [line.replicas for line in said] == lines

@@ -10,12 +10,13 @@ from typing import TypeVar
 from pipeline.deferral.lane import Destination
 from pipeline.records.record import Position
 from tests.unit.pipeline.deferral.drain import Drain
-from tests.unit.pipeline.deferral.driver import Driver, Settings
+from tests.unit.pipeline.deferral.driver import Driver
 from tests.unit.pipeline.deferral.play import Odds, Play
+from tests.unit.pipeline.deferral.settings import Settings
 from tests.unit.pipeline.deferral.world import PAGES, Outcome, Write
 
 T = TypeVar("T")
-WIDE = Settings(max_entries=1000, reservations=1000, max_offsets=1000, rounds=2)
+WIDE = Settings(max_entries=1000, reservations=1000, max_offsets=1000, rounds=2, round_entries=1000)
 
 
 class Script:

@@ -2,11 +2,13 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from tests.unit.pipeline.deferral.drain import Drain
-from tests.unit.pipeline.deferral.driver import Driver, Settings
+from tests.unit.pipeline.deferral.driver import Driver
 from tests.unit.pipeline.deferral.play import DEFAULT_SETTINGS, Odds, Play
+from tests.unit.pipeline.deferral.settings import Settings
 
 T = TypeVar("T")
 
@@ -29,14 +31,19 @@ def walk(
     settings: Settings = DEFAULT_SETTINGS,
     odds: Odds | None = None,
     split_brain: bool = False,
+    outage: float = 0,
     compare: bool = True,
+    lose_worker: float = 0,
 ) -> Play:
-    """Play `steps` random moves and drain; raises Violation. The odds are drawn unless they are given.
+    """Play `steps` random moves and drain; raises Violation. The odds are drawn unless they are given; that of
+    an outage is `outage`.
 
-    `compare` is P0: without it a mutant is found by what it leads to.
+    `compare` is P0: without it a mutant is found by what it leads to. `lose_worker` is drawn by nobody.
     """
     walker = Walker(seed)
-    drawn = odds or Odds.drawn(walker, split_brain=split_brain)
+    drawn = odds or replace(Odds.drawn(walker, split_brain=split_brain), outage=outage)
+    if lose_worker:
+        drawn = replace(drawn, lose_worker=lose_worker)
     play = Play(walker, driver=driver, settings=settings, odds=drawn)
     play.compare = compare
     for _ in range(steps):

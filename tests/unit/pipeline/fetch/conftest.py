@@ -1,5 +1,6 @@
 import asyncio
 import random
+import re
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.breakers import Breakers
 from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
 from pipeline.fetch.deadline import Deadline
@@ -20,6 +21,10 @@ NOW = datetime(2026, 3, 2, 9, 0, 0, tzinfo=UTC)
 REQUEST_ID = "5d2f36f8-3b8e-4c36-9c3c-0d5a4f3c2b1a:latest"
 Handler = Callable[[web.Request, int], Awaitable[web.StreamResponse]]
 Outcome = FetchedText | Failure
+
+
+_WORDS = '{"errorKey":"rest-of-the-test","messageTranslations":{"en":"of the test"}}'
+_OF_A_REVISION = re.compile(r"/w/rest\.php/v1/revision/([0-9]+)/html")
 
 
 class CountingJitter(random.Random):
@@ -134,18 +139,35 @@ def fetch_once(with_client: WithClient) -> Callable[..., Exchange]:
 
 @pytest.fixture
 def fetching(with_client: WithClient) -> Fetching:
-    """Fetches from a real server on loopback that answers with `handler(request, number of the request from 1)`."""
+    """Fetches from a real server on loopback that answers with `handler(request, number of the request from 1)`.
 
-    def go(handler: Handler, steps: Steps = one, *, host: str = "127.0.0.1", **kwargs: Any) -> Exchange:
+    What makes an answer MediaWiki's is added to it, unless the server is a `proxy`.
+    """
+
+    def go(
+        handler: Handler, steps: Steps = one, *, host: str = "127.0.0.1", proxy: bool = False, **kwargs: Any
+    ) -> Exchange:
         requests: list[web.BaseRequest] = []
 
         async def answer(request: web.Request) -> web.StreamResponse:
             requests.append(request)
-            return await handler(request, len(requests))
+            response = await handler(request, len(requests))
+            if not proxy and 400 <= response.status < 500 and isinstance(response, web.Response):
+                response.text = _WORDS
+            return response
+
+        async def head(request: web.Request, response: web.StreamResponse) -> None:
+            revision = _OF_A_REVISION.fullmatch(request.path)
+            if proxy or revision is None or response.status != 200:
+                return
+            response.headers["Content-Revision-Id"] = revision[1]
+            if not response.headers.get("Content-Type", "").startswith("text/html"):
+                response.headers["Content-Type"] = "text/html; charset=utf-8"
 
         async def run() -> list[Outcome]:
             app = web.Application()
             app.router.add_route("*", "/{path:.*}", answer)
+            app.on_response_prepare.append(head)
             # A handler that would never answer ends when its client is gone.
             runner = web.AppRunner(app, handler_cancellation=True)
             await runner.setup()

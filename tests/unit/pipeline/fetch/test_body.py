@@ -68,9 +68,19 @@ def test_a_compressed_body_that_was_cut_off_is_not_taken_for_a_whole_one(body: b
         asyncio.run(joined(Chunks([sent[:kept]]), 1000, encoding="gzip"))
 
 
-def test_a_second_stream_after_the_first_is_not_dropped_in_silence() -> None:
-    with pytest.raises(BodyBrokenError, match="ends before"):
-        asyncio.run(joined(Chunks([gzip.compress(b"a"), gzip.compress(b"b")]), 1000, encoding="gzip"))
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_members_of_a_gzip_stream_are_one_body(size: int) -> None:
+    sent = gzip.compress(b"first ") + gzip.compress(b"") + gzip.compress(b"second")
+    chunks = [sent[start : start + size] for start in range(0, len(sent), size)]
+    assert asyncio.run(joined(Chunks(chunks), 1000, encoding="gzip")) == b"first second"
+
+
+@pytest.mark.parametrize(
+    "rest", [b"no gzip", gzip.compress(b"b")[:-1], gzip.compress(b"b")[:3]], ids=["other", "cut", "begun"]
+)
+def test_what_follows_the_first_member_is_not_dropped_in_silence(rest: bytes) -> None:
+    with pytest.raises(BodyBrokenError):
+        asyncio.run(joined(Chunks([gzip.compress(b"a"), rest]), 1000, encoding="gzip"))
 
 
 @pytest.mark.parametrize(("encoding", "body"), [("gzip", b"not gzip at all"), ("br", b""), ("gzip, gzip", b"")])

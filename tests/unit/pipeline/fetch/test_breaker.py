@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.config import Breaker
-from pipeline.fetch.breaker import Answer, Ask, Pass, WikiBreaker
+from pipeline.config.pipeline_config import Breaker
+from pipeline.fetch.ask import Ask
+from pipeline.fetch.breaker import Answer, CircuitBreaker, Pass
 
 WELL = Answer(failed=False)
 SICK = Answer(failed=True, why="status 503")
@@ -29,7 +30,7 @@ class Worker:
     asked: int = 0
 
     def __post_init__(self) -> None:
-        self.breaker = WikiBreaker("enwiki", self.settings, lambda: self.now)
+        self.breaker = CircuitBreaker("enwiki", self.settings, lambda: self.now)
 
     def begin(self) -> Pass | None:
         self.asked += 1
@@ -192,12 +193,12 @@ def test_the_driver_is_told_what_failed_last_and_what_went_well() -> None:
     worker.ask(Answer(failed=True, why="no answer"))
     told = worker.breaker.opened()
     assert told is not None
-    assert (told.wiki_id, told.requests, told.failed, told.why) == ("enwiki", 6, 5, "no answer")
+    assert (told.scope, told.requests, told.failed, told.why) == ("enwiki", 6, 5, "no answer")
     assert (told.asks, told.succeeded) == ((ask(6), ask(5), ask(4)), ask(1))
 
 
 def test_a_path_that_fails_again_is_the_newest_with_its_newest_request() -> None:
-    breaker = WikiBreaker("enwiki", settings(minimum_requests=5), lambda: 100.0)
+    breaker = CircuitBreaker("enwiki", settings(minimum_requests=5), lambda: 100.0)
     for number, path in enumerate(("/1", "/2", "/3", "/1", "/4")):
         passed = breaker.begin(Ask(path, f"event {number}"))
         assert passed is not None

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from pipeline.fetch.client import USER_AGENT, FetchedText
+from pipeline.fetch.client import USER_AGENT, FetchedText, UnknownWikiError
 
 HTML = "<p>ä</p>\n" * 5000
 GZIP = "Content-Encoding: gzip"
+OF_REVISION_5 = ("Content-Type: text/html", "Content-Revision-Id: 5")
 LIMIT = {"claim_check": {"max_bytes": "1MiB"}}
 
 
@@ -57,6 +58,14 @@ def test_a_wiki_that_is_not_configured_is_never_asked_for(fetching: Any) -> None
     assert not exchange.requests
 
 
+def test_a_wiki_that_is_not_configured_may_end_the_job(fetching: Any) -> None:
+    async def steps(client: Any) -> list[Any]:
+        return [await client.outcome(wiki="newwiki")]
+
+    with pytest.raises(UnknownWikiError, match=r"wiki 'newwiki' is not in mediawiki\.wikis"):
+        fetching(ok, steps, mediawiki={"unknown_wiki": "stop"})
+
+
 def test_a_compressed_answer_is_decoded_and_its_length_is_as_sent(fetching: Any) -> None:
     exchange = fetching(compressed(HTML.encode()))
     assert exchange.html == FetchedText(HTML, len(gzip.compress(HTML.encode())))
@@ -77,10 +86,6 @@ def test_a_chunked_answer_says_nothing_of_its_length(fetching: Any) -> None:
         return response
 
     assert fetching(handler).html == FetchedText(HTML, None)
-
-
-def test_an_empty_answer_is_an_empty_page(fetching: Any) -> None:
-    assert fetching(always(body=b"")).html == FetchedText("", 0)
 
 
 @pytest.mark.parametrize("size", [1024 * 1024, 1024 * 1024 + 1])
@@ -132,7 +137,7 @@ def test_html_is_utf_8_whatever_the_header_says(fetching: Any, charset: str) -> 
     ],
 )
 def test_a_broken_answer_is_tried_again(fetching_bytes: Any, answer: bytes | None) -> None:
-    whole = raw("200 OK", "Content-Length: 3", body=b"<p>")
+    whole = raw("200 OK", "Content-Length: 3", *OF_REVISION_5, body=b"<p>")
     exchange, requests = fetching_bytes(answer, whole)
     assert exchange.html == FetchedText("<p>", 3)
     assert requests == 2
@@ -147,7 +152,7 @@ def test_a_kept_connection_that_was_closed_costs_a_counted_request(fetching_byte
     async def steps(client: Any) -> list[Any]:
         return [await client.outcome(), await client.outcome()]
 
-    first = raw("200 OK", "Content-Length: 3", body=b"<p>")
+    first = raw("200 OK", "Content-Length: 3", *OF_REVISION_5, body=b"<p>")
     exchange, requests = fetching_bytes(first, None, steps=steps, keep_open=True, fetch={"total_requests": 1})
     assert exchange.outcomes[0] == FetchedText("<p>", 3)
     assert exchange.outcomes[1].error_type == "fetch_failed"

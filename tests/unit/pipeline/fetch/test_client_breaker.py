@@ -84,9 +84,13 @@ def test_an_answer_that_asks_to_come_later_is_a_failure_though_its_status_is_wel
     assert kinds(exchange.outcomes)["breaker_open"] >= 30 - 6
 
 
-def saying(body: str) -> Callable[..., Any]:
+GOOD_OF_NONE = '{"query": {"pages": [{"revisions": []}]}}'
+
+
+def saying(body: str, **headers: str) -> Callable[..., Any]:
     async def handler(_request: web.Request, _number: int) -> web.Response:
-        return web.Response(text=body, content_type="application/json")
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return web.Response(text=body, content_type="application/json", headers=named)
 
     return handler
 
@@ -113,7 +117,6 @@ def test_an_outage_that_a_body_of_status_200_tells_of_is_one(fetching: Any, code
     [
         json.dumps({"query": {"badrevids": {str(number): {} for number in range(30)}}}),
         '{"error": {"code": "nosuchaction", "info": "no"}}',
-        "no JSON",
     ],
 )
 def test_what_a_body_says_of_the_revision_alone_is_an_answer(fetching: Any, body: str, *, final: bool) -> None:
@@ -125,7 +128,7 @@ def test_what_a_body_says_of_the_revision_alone_is_an_answer(fetching: Any, body
 
 @pytest.mark.parametrize("asks_to_wait", [True, False])
 def test_the_header_counts_whatever_the_body_says(fetching: Any, *, asks_to_wait: bool) -> None:
-    handler = answering(200, **({"Retry_After": "5"} if asks_to_wait else {}))
+    handler = saying(GOOD_OF_NONE, **({"Retry_After": "5"} if asks_to_wait else {}))
     steps = by(ContentRoute(5, unknown_is_final=True))
     exchange = fetching(handler, steps, concurrency=3, breaker=BREAKER, fetch=ONCE)
     assert (len(exchange.requests) < 30) == asks_to_wait
@@ -155,7 +158,7 @@ def test_a_sick_wiki_takes_nothing_from_the_others(fetching: Any) -> None:
 
 
 def test_a_record_under_way_is_not_tried_again_when_its_wiki_has_opened(fetching: Any) -> None:
-    """Its failure is that of its last request: it was tried."""
+    """Its failure is that of its last request."""
     exchange = fetching(answering(503), breaker={"minimum_requests": 2}, fetch={"total_requests": 4})
     assert len(exchange.requests) == 2
     assert exchange.failure.error_type == "fetch_failed"
@@ -191,7 +194,22 @@ def test_what_the_upstream_asked_for_is_told_where_the_deadline_ends_before(
     assert len(exchange.requests) == (4 if (status, header) == (503, None) else 1)
 
 
-def test_what_was_not_asked_for_was_not_tried(fetching: Any) -> None:
+def test_what_fails_when_the_breaker_is_open_or_was_not_asked_for_was_not_tried(fetching: Any) -> None:
     steps, errors = failing(times=5)
     fetching(answering(503), steps, breaker=BREAKER, fetch=ONCE)
-    assert [(error.tried, error.transient) for error in errors] == [(True, True)] * 4 + [(False, True)]
+    assert [(error.tried, error.transient) for error in errors] == [(True, True)] * 3 + [(False, True)] * 2
+    assert {error.wiki_id for error in errors} == {"enwiki"}
+
+
+def test_many_small_wikis_behind_what_is_down_get_a_few_requests(fetching: Any) -> None:
+    """None of them alone has requests enough."""
+    names = [f"wiki{number}" for number in range(60)]
+
+    async def steps(client: Any) -> list[Any]:
+        return list(await asyncio.gather(*(client.outcome(n, wiki=wiki) for n, wiki in enumerate(names * 3))))
+
+    wikis = {"wikis": {name: f"{name}.example" for name in names}}
+    breaker = {"minimum_requests": 20, "minimum_wikis": 5}
+    exchange = fetching(answering(503), steps, concurrency=3, breaker=breaker, fetch=ONCE, mediawiki=wikis)
+    assert 20 <= len(exchange.requests) <= 20 + 2
+    assert kinds(exchange.outcomes)["breaker_open"] == 180 - len(exchange.requests)

@@ -39,10 +39,9 @@ async def never(_request: web.Request, _number: int) -> web.Response:
         (403, "access_denied"),
         (413, "content_refused_by_upstream"),
         (400, "upstream_error"),
+        (401, "upstream_error"),
         (504, "upstream_error"),
         (501, "upstream_error"),
-        (204, "upstream_error"),
-        (304, "upstream_error"),
     ],
 )
 def test_where_trying_again_cannot_help_one_request_is_all(fetching: Any, status: int, error_type: str) -> None:
@@ -52,9 +51,13 @@ def test_where_trying_again_cannot_help_one_request_is_all(fetching: Any, status
     assert len(exchange.requests) == 1
 
 
-def test_a_redirect_is_not_followed(fetching: Any) -> None:
-    exchange = fetching(answering(302, Location="http://127.0.0.1:1/elsewhere"))
-    assert (exchange.failure.error_type, len(exchange.requests)) == ("upstream_error", 1)
+@pytest.mark.parametrize("status", [301, 302, 307])
+def test_a_redirect_is_not_followed(fetching: Any, status: int) -> None:
+    """MediaWiki redirects no request for a revision."""
+    location = "http://127.0.0.1:1/elsewhere"
+    exchange = fetching(answering(status, Location=location), fetch={"total_requests": 2})
+    assert (exchange.failure.error_type, len(exchange.requests)) == ("fetch_failed", 2)
+    assert f"status {status} without MediaWiki's words" in exchange.failure.message
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503])
@@ -318,7 +321,7 @@ def test_every_first_request_earns_its_share_of_a_retry(fetching: Any) -> None:
 
 @pytest.mark.parametrize(
     ("status", "transient"),
-    [(404, False), (403, False), (413, False), (400, False), (302, False), (204, False), (504, True), (501, True)],
+    [(404, False), (403, False), (413, False), (400, False), (302, True), (204, True), (504, True), (501, True)],
 )
 def test_what_may_succeed_later_is_told_from_what_never_will(fetching: Any, status: int, transient: bool) -> None:
     async def steps(client: Any) -> list[Any]:

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from pipeline.config import PipelineConfig
-from pipeline.fetch.breaker import Answer, Ask
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.fetch.ask import Ask
+from pipeline.fetch.breaker import Answer
 from pipeline.fetch.probe import limit, probe
 from pipeline.fetch.route import HTML, Route
 from pipeline.jobs.content import ContentRoute
@@ -183,13 +184,16 @@ def test_the_body_of_a_refusal_is_not_waited_for(make_config: MakeConfig, server
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        (b'{"error": {"code": "internal_api_error_DBQueryError"}}', "API error internal_api_error_DBQueryError"),
-        (b'{"error": {"code": "ratelimited"}}', "API error ratelimited"),
-        (b'{"error": {"code": "nosuchaction"}}', None),
+        (
+            b'{"error": {"code": "internal_api_error_DBQueryError", "info": "no"}}',
+            "API error internal_api_error_DBQueryError",
+        ),
+        (b'{"error": {"code": "ratelimited", "info": "no"}}', "API error ratelimited"),
+        (b'{"error": {"code": "nosuchaction", "info": "no"}}', None),
         (b'{"query": {"badrevids": {"5": {}}}}', None),
         (b'{"query": {"pages": [{"revisions": [{"revid": 5, "slots": {"main": {"content": "x"}}}]}]}}', None),
-        (b"no JSON", None),
-        (b"\xff", None),
+        (b"no JSON", "status 200, and neither a query's answer nor error.code of the API"),
+        (b"\xff", "status 200, and neither a query's answer nor error.code of the API"),
     ],
 )
 def test_an_outage_that_a_body_tells_of_is_not_over(
@@ -202,6 +206,25 @@ def test_an_outage_that_a_body_tells_of_is_not_over(
     assert ask(make_config, server) == Answer(failed=False, why="status 200"), "nothing reads it"
     unkept = ask(make_config, server, route=route, fetch={"inline_limit": 0})
     assert unkept == Answer(failed=False, why="status 200"), "as in the main lane"
+
+
+@pytest.mark.parametrize(
+    ("status", "fields", "body", "failed"),
+    [
+        (404, {}, b'{"errorKey":"rest-nonexistent-revision"}', False),
+        (404, {}, b"<h1>Not Found</h1>", True),
+        (301, {"Location": "/elsewhere"}, b"", True),
+        (200, {"Content-Type": "text/html", "Content-Revision-Id": "5"}, b"<p>", False),
+        (200, {"Content-Type": "text/html"}, b"<h1>Maintenance</h1>", True),
+    ],
+)
+def test_a_proxys_answer_is_not_the_end_of_an_outage(
+    make_config: MakeConfig, server: Server, status: int, fields: dict[str, str], body: bytes, *, failed: bool
+) -> None:
+    server.status, server.fields, server.body = status, fields, body
+    answer = ask(make_config, server, route=HTML)
+    assert answer is not None
+    assert answer.failed == failed
 
 
 @pytest.mark.parametrize("route", [HTML, ContentRoute(5, unknown_is_final=True)])

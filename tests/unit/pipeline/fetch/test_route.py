@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 
 from pipeline.fetch.client import FetchedText
-from pipeline.fetch.route import HTML
+from pipeline.fetch.route import HTML, Head, TryAgainError
 from pipeline.jobs.content import ContentRoute
 
 GOOD = '{"query": {"pages": [{"revisions": [{"revid": 5, "slots": {"main": {"content": "text"}}}]}]}}'
@@ -82,4 +82,65 @@ def test_an_unknown_revision_is_asked_for_again_where_that_may_help(fetching: An
 
 def test_html_is_the_body_itself() -> None:
     assert HTML.path(5) == "/w/rest.php/v1/revision/5/html"
-    assert HTML.read(5, "<p>ä") == "<p>ä"
+    assert HTML.read(5, Head("text/html; charset=utf-8", "5"), "<p>ä") == "<p>ä"
+
+
+PARSOID = '<!DOCTYPE html>\n<html prefix="dc: x" about="http://w/index.php/Special:Redirect/revision/{}"><head>'
+
+
+def test_the_revision_may_stand_in_the_documents_head() -> None:
+    page = PARSOID.format(5)
+    assert HTML.read(5, Head("text/html"), page) == page
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "why"),
+    [
+        (Head("text/html", "5"), "", "no body"),
+        (Head("text/html", "5"), " \n", "no body"),
+        (Head("text/html"), "<h1>Maintenance</h1>", "it names no revision"),
+        (Head("text/html"), "<p>" * 2000 + PARSOID.format(5), "it names no revision"),
+        (Head("text/html"), PARSOID.format(6), "revision 6"),
+        (Head("text/html", "6"), PARSOID.format(5), "revision 6"),
+        (Head("application/json", "5"), '{"httpCode": 404}', "content type 'application/json'"),
+        (Head("", "5"), "<p>", "content type ''"),
+    ],
+)
+def test_what_is_not_the_page_is_an_outage(head: Head, body: str, why: str) -> None:
+    with pytest.raises(TryAgainError, match=why) as caught:
+        HTML.read(5, head, body)
+    assert caught.value.of_upstream
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        ('{"errorKey":"rest-nonexistent-revision","httpCode":404}', "rest-nonexistent-revision"),
+        ('{"error":"parameter-validation-failed","errorKey":"badinteger"}', "badinteger"),
+        ('{"error":"rest-read-denied","httpCode":403,"httpReason":"Forbidden"}', "rest-read-denied"),
+        ('{"errorKey":"rest-no-match","httpCode":404}', None),
+        ('{"httpCode":404,"httpReason":"Not Found"}', None),
+        ('{"errorKey":7}', None),
+        ('{"error":"not found"}', None),
+        ("<h1>404 Not Found</h1>", None),
+        ("[1]", None),
+        ("", None),
+    ],
+)
+def test_the_words_of_the_rest_api(body: str, word: str | None) -> None:
+    assert HTML.refusal(body) == word
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        ('{"error":{"code":"readapidenied","info":"You need"}}', "readapidenied"),
+        ('{"error":"readapidenied"}', None),
+        ('{"error":{"code":"ResourceNotFound","message":"no backend"}}', None),
+        ('{"error":{"code":7}}', None),
+        ('{"query":{}}', None),
+        ("<h1>403 Forbidden</h1>", None),
+    ],
+)
+def test_the_words_of_the_action_api(body: str, word: str | None) -> None:
+    assert ContentRoute(5, unknown_is_final=True).refusal(body) == word

@@ -7,10 +7,10 @@ from typing import Any, cast
 import orjson
 import pytest
 
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
 from pipeline.fetch.deadline import Deadline
-from pipeline.fetch.route import HTML, Route
+from pipeline.fetch.route import HTML, Head, Route
 from pipeline.jobs import registry
 from pipeline.jobs.enrichment import Enrichment
 from pipeline.jobs.message import Outcome, SourceMessage
@@ -49,7 +49,7 @@ class FakeClient:
         if isinstance(answer, BaseException):
             raise answer
         body = answer if isinstance(answer, FetchedText) else FetchedText(answer, None)
-        return FetchedText(route.read(rev_id, body.text), body.content_length)
+        return FetchedText(route.read(rev_id, Head("text/html", str(rev_id)), body.text), body.content_length)
 
     async def close(self) -> None:
         self.closed = True
@@ -76,7 +76,7 @@ class Bench:
     claims: FakeClaims
     make: registry.MakeJob | None = None
 
-    def job(self) -> Enrichment[Any]:
+    def job(self) -> Enrichment[Any, Any]:
         client = cast("WikiClient", self.client)
         job = (self.make or registry.JOBS[self.config.job])(self.config, client)
         return Enrichment(self.config, job, client, cast("ClaimStore", self.claims))

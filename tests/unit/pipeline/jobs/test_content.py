@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.config import Content
+from pipeline.config.pipeline_config import Content
 from pipeline.fetch.client import FetchedText, FetchFailedError
-from pipeline.fetch.route import TryAgainError
+from pipeline.fetch.route import Head, TryAgainError
 from pipeline.jobs.content import ContentJob, ContentRoute
 from pipeline.jobs.message import Unfinished
 from pipeline.records.error_event import Failure
@@ -50,7 +50,7 @@ GOOD = answer({"contentmodel": "wikitext", "contentformat": "text/x-wiki", "cont
 
 
 def read(body: str, *, unknown_is_final: bool = True) -> str:
-    return ContentRoute(5, unknown_is_final=unknown_is_final).read(LATEST, body)
+    return ContentRoute(5, unknown_is_final=unknown_is_final).read(LATEST, Head(), body)
 
 
 def failure_of(body: str) -> tuple[str, str]:
@@ -199,14 +199,9 @@ def test_errors_of_the_moment_are_tried_again_and_say_nothing_that_varies(code: 
         (answer({"content": TEXT}, rev_id=5), "content_refused_by_upstream"),
         (json.dumps({"query": {"pages": [{"pageid": 7}]}}), "content_refused_by_upstream"),
         (json.dumps({"batchcomplete": True}), "content_refused_by_upstream"),
-        ("", "invalid_body"),
-        ("<!DOCTYPE html>", "invalid_body"),
-        ("[]", "invalid_body"),
-        (GOOD[:-9], "invalid_body"),
         (answer({"content": 7}), "invalid_body"),
         (answer({"content": "secret", "texthidden": "perhaps"}), "invalid_body"),
         ('{"query": {"pages": "' + "x" * 100_000 + '"}}', "invalid_body"),
-        ("[" * 100_000, "invalid_body"),
     ],
 )
 def test_what_is_final(body: str, error_type: str) -> None:
@@ -215,6 +210,17 @@ def test_what_is_final(body: str, error_type: str) -> None:
     assert message.startswith(f"revision {LATEST}: ")
     assert len(message) < 500
     assert "secret" not in message
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["", "<!DOCTYPE html>", "[]", "{}", GOOD[:-9], "[" * 100_000, '{"error": "no route"}', '{"error": {"info": "no"}}'],
+    ids=lambda body: str(body[:20]),
+)
+def test_what_is_not_of_the_api_is_an_outage(body: str) -> None:
+    with pytest.raises(TryAgainError, match=r"neither a query's answer nor error\.code") as caught:
+        read(body)
+    assert caught.value.of_upstream
 
 
 @given(ANSWERS)

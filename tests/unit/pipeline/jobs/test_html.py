@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from devkit.observe.audit.patch import apply_patch
+from devkit.observe.truths.patch import apply_patch
 from pipeline.fetch.client import FetchFailedError
 from pipeline.jobs.html import HtmlJob
 from pipeline.jobs.message import Unfinished
@@ -113,8 +113,9 @@ def test_equal_revisions_have_an_empty_diff(bench: MakeBench, make_event: MakeEv
     ("latest", "parent", "reported"),
     [
         ("revision_not_found", None, "revision_not_found"),
-        (None, "access_denied", "access_denied"),
+        (None, "body_too_large", "body_too_large"),
         ("upstream_error", "access_denied", "upstream_error"),
+        ("access_denied", "revision_not_found", "access_denied"),
         ("access_denied", "upstream_error", "access_denied"),
     ],
 )
@@ -146,9 +147,40 @@ def test_a_failure_for_good_counts_before_one_that_may_pass(
 ) -> None:
     """To put the event aside would only delay its error event."""
     passing = failed("deadline_exceeded", transient=True)
-    answers = {LATEST: passing, PARENT: passing} | {final: failed("revision_not_found")}
+    answers = {LATEST: passing, PARENT: passing} | {final: failed("body_too_large")}
     _record, error = bench(answers, order=order).error(make_event())
-    assert error["error_type"] == "revision_not_found"
+    assert error["error_type"] == "body_too_large"
+
+
+@pytest.mark.parametrize("gone", ["revision_not_found", "access_denied"])
+def test_a_parent_that_is_hidden_or_deleted_takes_only_the_diff(
+    bench: MakeBench, make_event: MakeEvent, failed: MakeFailure, gone: str
+) -> None:
+    _record, output = bench({LATEST: "<p>", PARENT: failed(gone)}).output(make_event())
+    page_change_validator().validate(output)
+    assert output["revision"]["content_slots"]["main"]["content_body"] == "<p>"
+    assert "html_diff" not in output
+
+
+@pytest.mark.parametrize("other", ["upstream_error", "content_refused_by_upstream", "body_too_large", "invalid_body"])
+def test_any_other_final_failure_of_the_parent_is_an_error(
+    bench: MakeBench, make_event: MakeEvent, failed: MakeFailure, other: str
+) -> None:
+    _record, error = bench({LATEST: "<p>", PARENT: failed(other)}).error(make_event())
+    assert error["error_type"] == other
+
+
+def test_a_parent_that_is_gone_decides_nothing_while_the_latest_may_still_come(
+    bench: MakeBench, make_event: MakeEvent, failed: MakeFailure
+) -> None:
+    passing = failed("deadline_exceeded", transient=True)
+    outcome = bench({LATEST: passing, PARENT: failed("access_denied")}).process(make_event())
+    assert outcome == Unfinished(passing.failure)
+
+
+def test_without_a_key_a_record_has_that_of_its_page(bench: MakeBench, make_event: MakeEvent) -> None:
+    assert bench(BOTH).output(make_event(), key=None)[0].key == b'{"wiki_id":"enwiki","page_id":7}'
+    assert bench(BOTH).output(make_event(), key=b"")[0].key == b"", "an empty key is one"
 
 
 def young(bench: MakeBench, answers: dict[int, Any], *, not_found_grace: str = "31s") -> Any:
@@ -173,11 +205,13 @@ def test_an_unknown_revision_may_appear_only_while_the_event_is_young(
     made = young(bench, BOTH | dict.fromkeys(unknown, gone), not_found_grace=not_found_grace)
     if again:
         assert made.process(make_event()) == Unfinished(gone.failure, retry_after_s=7.0)
+    elif unknown == (PARENT,):
+        assert "html_diff" not in made.output(make_event())[1]
     else:
         assert made.error(make_event())[1]["error_type"] == "revision_not_found"
 
 
-@pytest.mark.parametrize("error_type", ["access_denied", "content_refused_by_upstream", "body_too_large"])
+@pytest.mark.parametrize("error_type", ["upstream_error", "content_refused_by_upstream", "body_too_large"])
 def test_any_other_failure_of_a_young_event_stays_final(
     bench: MakeBench, make_event: MakeEvent, failed: MakeFailure, error_type: str
 ) -> None:
@@ -207,7 +241,7 @@ def test_a_message_that_is_no_event_is_an_error_event(bench: MakeBench, value: b
     made = bench()
     record, error = made.error(value, key=None)
     error_validator().validate(error)
-    assert (error["error_type"], error["errored_stream_name"]) == (error_type, "mediawiki.page_change.v1")
+    assert (error["error_type"], error["errored_stream_name"]) == (error_type, "source")
     assert record.headers == Position("source", 0, 5).headers()
     assert not made.client.asked
 

@@ -87,7 +87,7 @@ def test_content_of_exactly_the_limit_is_sent_and_one_byte_more_is_not(bench: Ma
 def test_the_incidents_measure_believes_the_header(
     bench: MakeBench, make_event: MakeEvent, measure: str, declared: int | None, *, over: bool
 ) -> None:
-    answers = {LATEST: FetchedText(HTML, declared), PARENT: FetchedText("", 10**9)}
+    answers = {LATEST: FetchedText(HTML, declared), PARENT: FetchedText("<p>", 10**9)}
     made = bench(answers, content_limit={"max_bytes": 1000, "measure": measure})
     record, _ = made.output(make_event())
     assert is_claim_check(record) == over == bool(made.claims.stored)

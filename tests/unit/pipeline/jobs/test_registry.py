@@ -9,19 +9,20 @@ from typing import Any
 import orjson
 import pytest
 
-from pipeline import worker
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.snapshot import Fence
-from pipeline.engine import LoopThread
 from pipeline.fetch.client import FetchFailedError, WikiClient
 from pipeline.fetch.deadline import Deadline
 from pipeline.jobs import registry
 from pipeline.jobs.message import SourceMessage
-from pipeline.jobs.names import PLACES
+from pipeline.jobs.names import JOB_DEFAULTS
+from pipeline.jobs.page_change_job import PageChangeJob
 from pipeline.records.error_event import Failure
 from pipeline.records.page_change import PageChange
 from pipeline.records.record import Position
-from tests.unit.pipeline.test_worker import read, source
+from pipeline.worker import spark_task as task
+from pipeline.worker.engine import LoopThread
+from tests.unit.pipeline.worker.test_spark_task import read, source
 
 MakeConfig = Callable[..., PipelineConfig]
 MakeEvent = Callable[..., dict[str, Any]]
@@ -39,7 +40,7 @@ class Count:
         return 8
 
 
-class CountingJob:
+class CountingJob(PageChangeJob):
     """Its fetch knows the answer by itself: some pages are slow, some are gone, the others as long as their id."""
 
     def wants(self, event: PageChange) -> bool:
@@ -67,8 +68,8 @@ def counting(loop_thread: LoopThread, monkeypatch: pytest.MonkeyPatch) -> Any:
         clients.append(client)
         return CountingJob()
 
-    monkeypatch.setattr(worker, "_loop_thread", lambda: loop_thread)
-    monkeypatch.setattr(worker, "_job", worker._job.__wrapped__)
+    monkeypatch.setattr(task, "_loop_thread", lambda: loop_thread)
+    monkeypatch.setattr(task, "_job", task._job.__wrapped__)
     monkeypatch.setattr(registry, "JOBS", {"html-enrichment": make})
     yield None
     for client in clients:
@@ -88,7 +89,7 @@ def test_a_third_job_runs_through_the_whole_worker(
     make_config: MakeConfig, make_event: MakeEvent, in_time: Callable[..., Any]
 ) -> None:
     """Records, error events, filtering and passing on are the engine's; a slow event ends after the record's time."""
-    function = worker.enrich(make_config(sink={"topic": "counts"}), workers=1)
+    function = task.enrich(make_config(sink={"topic": "counts"}), workers=1)
     batch = source(messages(make_event))
     records = read(in_time(lambda: list(function(iter([batch])))))
     outputs = {int(dict(one.headers)["source-offset"]): one for one in records if one.topic == "counts"}
@@ -103,7 +104,7 @@ def test_its_slow_events_are_deferred_as_those_of_any_job(
 ) -> None:
     config = make_config(sink={"topic": "counts"})
     fence = Fence(blocked={}, unreserved=frozenset(), reserved={})
-    function = worker.enrich_around(config, fence, epoch=1, batch=1, workers=1, limit_bytes=100_000)
+    function = task.enrich_around(config, fence, epoch=1, batch=1, workers=1, limit_bytes=100_000)
     batch = source(messages(make_event))
     records = read(in_time(lambda: list(function(iter([batch])))))
     deferred = [one for one in records if one.topic == config.deferral.topic]
@@ -118,9 +119,9 @@ def test_its_records_obey_the_limits(
     """Of this job even the record without content is over: an error event, and no claim check."""
     config = make_config(sink={"topic": "counts", "max.request.size": 150})
     batch = source(messages(make_event)[5:])
-    (record,) = read(in_time(lambda: list(worker.enrich(config, workers=1)(iter([batch])))))
+    (record,) = read(in_time(lambda: list(task.enrich(config, workers=1)(iter([batch])))))
     assert orjson.loads(record.value)["error_type"] == "source_event_too_large"
 
 
 def test_every_name_that_may_be_configured_has_a_job() -> None:
-    assert set(registry.JOBS) == set(PLACES)
+    assert set(registry.JOBS) == set(JOB_DEFAULTS)

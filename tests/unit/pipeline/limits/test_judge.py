@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.limits.judge import MOST_REQUEST_BYTES, Limits, disagreements, largest_error_event
 from pipeline.records.error_event import Failure, error_record
 from pipeline.records.error_types import ERROR_TYPES
@@ -18,10 +18,11 @@ from pipeline.records.size import serialized_size
 
 MakeConfig = Callable[..., PipelineConfig]
 MIB = 1024 * 1024
+SOURCE = "mediawiki.page_change.v1"
 AGREED = Limits(
     max_request_size=MIB,
     buffer_memory=32 * MIB,
-    source_topic=MIB,
+    source_topics={SOURCE: MIB},
     output_topic=MIB,
     error_topic=MIB,
     ledger_topic=MIB,
@@ -44,7 +45,7 @@ def test_what_is_not_known_is_not_judged(make_config: MakeConfig) -> None:
         ({"output_topic": MIB - 1}, (MIB, MIB - 1), f"lower sink.max.request.size to {MIB - 1}"),
         ({"buffer_memory": MIB - 1}, (MIB, MIB - 1), "lower sink.max.request.size"),
         ({"broker_request": MIB - 1}, (MIB, MIB - 1), "raise the broker's limit"),
-        ({"source_topic": MIB + 1}, (MIB + 1, MIB), "raise sink.max.request.size"),
+        ({"source_topics": {SOURCE: MIB, "other": MIB + 1}}, (MIB + 1, MIB), "raise sink.max.request.size"),
         ({"ledger_topic": MIB - 1}, (MIB, MIB - 1), f"raise the ledger topic's max.message.bytes to {MIB}"),
     ],
 )
@@ -67,7 +68,7 @@ def test_a_small_ledger_topic_does_not_matter_where_nothing_is_deferred_or_nothi
 ) -> None:
     small = replace(AGREED, ledger_topic=MIB // 2)
     assert disagreements(small, make_config(deferral={"policy": "none"})) == []
-    assert disagreements(replace(small, source_topic=MIB // 2), make_config()) == []
+    assert disagreements(replace(small, source_topics={SOURCE: MIB // 2}), make_config()) == []
 
 
 @pytest.mark.parametrize("limit", ["max_request_size", "error_topic"])
@@ -75,7 +76,7 @@ def test_error_events_have_to_fit(make_config: MakeConfig, limit: str) -> None:
     """To the byte: one less, and the first event that fails would be the end of the job, for ever."""
     config = make_config()
     needed = largest_error_event(config)
-    enough = replace(AGREED, source_topic=None, **{limit: needed})
+    enough = replace(AGREED, source_topics={}, **{limit: needed})
     assert disagreements(enough, config) == []
     (found,) = disagreements(replace(enough, **{limit: needed - 1}), config)
     assert found.fatal
@@ -105,6 +106,7 @@ def test_an_error_event_can_be_as_large_as_the_largest(make_config: MakeConfig) 
         appended=datetime(2026, 1, 1, tzinfo=UTC),
         emitter=config.job,
         stream=config.source.topic,
+        schema="/schema" * 100,
     )
     assert largest_error_event(config) == serialized_size(record.key, record.value, record.headers)
 

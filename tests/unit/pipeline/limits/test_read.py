@@ -1,5 +1,6 @@
 """What brokers say of their limits, and what becomes of a job whose brokers say nothing."""
 
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 from kafka.errors import ClusterAuthorizationFailedError, KafkaTimeoutError
 
 from pipeline import log
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.events import fields_of
 from pipeline.limits import read
@@ -59,7 +60,8 @@ class Admin:
 
     def describe_topics(self, wanted: list[str]) -> list[dict[str, Any]]:
         codes = dict.fromkeys(wanted, 3) | dict.fromkeys(self.topics, 0) | dict.fromkeys(self.hidden, 29)
-        return [{"name": name, "error_code": codes[name]} for name in wanted]
+        ids = {name: uuid.UUID(int=5) for name in self.topics}
+        return [{"name": name, "error_code": codes[name], "topic_id": ids.get(name)} for name in wanted]
 
     def close(self) -> None:
         self.closed += 1
@@ -102,10 +104,11 @@ def test_each_limit_comes_from_where_it_counts(
     """The source's topic from the source's brokers, the rest from the sink's; of several brokers the lowest."""
     brokers = ask_brokers(config(make_config))
     assert brokers.source_cluster == "cluster-1"
+    assert brokers.source_ids == {"mediawiki.page_change.v1": str(uuid.UUID(int=5))}
     assert brokers.limits == read.Limits(
         max_request_size=2 * MIB,
         buffer_memory=32 * MIB,
-        source_topic=2 * MIB,
+        source_topics={"mediawiki.page_change.v1": 2 * MIB},
         output_topic=3 * MIB,
         error_topic=MIB,
         ledger_topic=None,
@@ -165,14 +168,17 @@ def test_the_sources_cluster_says_who_it_is_also_to_a_job_that_may_not_ask_for_l
 ) -> None:
     setattr(clusters[SOURCE], failing, ClusterAuthorizationFailedError())
     brokers = ask_brokers(config(make_config))
-    assert (brokers.source_cluster, brokers.limits.source_topic) == (known, None)
+    assert (brokers.source_cluster, brokers.limits.source_topics) == (known, {})
     assert [(line["event"], line["bootstrap"]) for line in said] == [("limits_unknown", SOURCE)]
 
 
 def test_one_cluster_is_asked_once(make_config: MakeConfig, clusters: dict[str, Admin]) -> None:
     clusters[SINK].topics["mediawiki.page_change.v1"] = 2 * MIB
     brokers = ask_brokers(make_config(source={"bootstrap_servers": SINK}, sink={"bootstrap_servers": SINK}))
-    assert (brokers.source_cluster, brokers.limits.source_topic) == ("cluster-2", 2 * MIB)
+    assert (brokers.source_cluster, brokers.limits.source_topics) == (
+        "cluster-2",
+        {"mediawiki.page_change.v1": 2 * MIB},
+    )
     assert [clusters[SOURCE].asked, clusters[SINK].asked] == [0, 1]
 
 

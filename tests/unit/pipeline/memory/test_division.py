@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipeline.config import MIB, PipelineConfig
+from pipeline.config.pipeline_config import MIB, PipelineConfig
 from pipeline.errors import RefusedError
 from pipeline.memory.division import (
     BODIES,

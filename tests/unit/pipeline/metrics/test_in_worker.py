@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyspark import cloudpickle
 
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.metrics import in_worker
 from pipeline.metrics.catalogue import EVENTS, FETCH_SECONDS, FETCHES, IN_FLIGHT_PEAK, RECORD_SECONDS, RESPONSES
 from pipeline.metrics.figures import Figures, Recorder

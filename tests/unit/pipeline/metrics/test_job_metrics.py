@@ -9,17 +9,19 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.driver.progress import Progress
 from pipeline.errors import RefusedError
+from pipeline.events import Grain
 from pipeline.metrics.catalogue import EVENTS, FETCH_SECONDS, METRICS
 from pipeline.metrics.figures import Figures, Recorder
 from pipeline.metrics.job_metrics import JobMetrics
 from pipeline.metrics.lag_watch import SourceLag
-from pipeline.progress import Progress
+from pipeline.records.record import SourcePartition
 
 MakeConfig = Callable[..., PipelineConfig]
 NOW_S = 1_000.0
-PROGRESS = Progress(4, 70, {"addBatch": 9, "walCommit": 60, "commitOffsets": 40}, {0: 12})
+PROGRESS = Progress(4, 70, {"addBatch": 9, "walCommit": 60, "commitOffsets": 40}, {SourcePartition("source", 0): 12})
 
 
 def figures(*outcomes: str) -> Any:
@@ -89,31 +91,44 @@ def test_the_ledger_stands_beside_its_bounds(make_config: MakeConfig) -> None:
 
 def test_a_breaker_is_reported_from_the_first_time_that_it_opened(make_config: MakeConfig) -> None:
     metrics = metrics_of(make_config())
-    known: dict[str, bool] = {}
-    metrics.watch_breakers(lambda: known)
+    known: dict[tuple[Grain, str], int] = {}
+    metrics.watch_breakers(lambda: known, lambda: 7)
     assert not [name for name in samples(metrics) if "breaker" in name]
     for is_open in (True, False):
-        known["enwiki"] = is_open
-        assert samples(metrics)['enrichment_breaker_open{wiki="enwiki"}'] == is_open
+        known["wiki", "enwiki"] = known["endpoint", ""] = is_open
+        found = samples(metrics)
+        assert found['enrichment_breaker_open{grain="wiki",wiki="enwiki"}'] == is_open
+        assert found['enrichment_breaker_open{grain="endpoint",wiki=""}'] == is_open
+        assert found["enrichment_deferred_unhealthy_entries"] == 7
+    del known["wiki", "enwiki"]
+    assert [name for name in samples(metrics) if "breaker" in name] == [
+        'enrichment_breaker_open{grain="endpoint",wiki=""}'
+    ]
 
 
 def test_the_lag_is_that_of_each_partition_with_its_age(make_config: MakeConfig) -> None:
     metrics = metrics_of(make_config())
-    metrics._lag.lag = SourceLag({0: 3, 31: 0}, {0: 1.5, 31: 0.0}, 990.0)
+    metrics._lag.lag = SourceLag(
+        {SourcePartition("a", 0): 3, SourcePartition("b", 0): 7, SourcePartition("b", 31): 0},
+        {SourcePartition("a", 0): 1.5, SourcePartition("b", 0): 2.5, SourcePartition("b", 31): 0.0},
+        990.0,
+    )
     found = samples(metrics)
-    assert found['enrichment_lag_events{partition="0"}'] == 3
-    assert found['enrichment_lag_events{partition="31"}'] == 0
-    assert found['enrichment_lag_seconds{partition="0"}'] == 1.5
+    assert found['enrichment_lag_events{topic="a",partition="0"}'] == 3
+    assert found['enrichment_lag_events{topic="b",partition="0"}'] == 7
+    assert found['enrichment_lag_events{topic="b",partition="31"}'] == 0
+    assert found['enrichment_lag_seconds{topic="a",partition="0"}'] == 1.5
     assert found["enrichment_lag_timestamp_seconds"] == 990.0
 
 
 def test_the_position_is_the_checkpoints_until_a_batch_was_committed(make_config: MakeConfig) -> None:
-    told: list[dict[int, int] | None] = [None, {0: 5, 1: 6}]
+    first, second = SourcePartition("source", 0), SourcePartition("other", 0)
+    told: list[dict[SourcePartition, int] | None] = [None, {first: 5, second: 6}]
     metrics = metrics_of(make_config(), initial=lambda: told.pop(0))
     assert metrics._position() is None
-    assert metrics._position() == {0: 5, 1: 6}
+    assert metrics._position() == {first: 5, second: 6}
     metrics.batch_committed(PROGRESS)
-    assert metrics._position() == {0: 12, 1: 6}
+    assert metrics._position() == {first: 12, second: 6}
     assert told == []
 
 

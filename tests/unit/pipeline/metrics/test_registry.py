@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.config import Metrics
+from pipeline.config.pipeline_config import Metrics
 from pipeline.errors import RefusedError
 from pipeline.metrics.catalogue import DEFERRED, EVENTS, LAG_EVENTS, METRICS, RECORD_SECONDS, Metric
 from pipeline.metrics.registry import names_of

@@ -67,7 +67,9 @@ class FakeConsumer:
         return found
 
     def assign(self, places: list[TopicPartition]) -> None:
-        self._at, self._paused = dict.fromkeys(places, 0), set()
+        """A partition that is assigned again stays paused, as kafka-python has it."""
+        self._at = dict.fromkeys(places, 0)
+        self._paused &= set(places)
 
     def seek(self, place: TopicPartition, offset: int) -> None:
         assert place in self._at
@@ -75,6 +77,9 @@ class FakeConsumer:
 
     def pause(self, *places: TopicPartition) -> None:
         self._paused.update(places)
+
+    def resume(self, *places: TopicPartition) -> None:
+        self._paused.difference_update(places)
 
     def position(self, place: TopicPartition) -> int:
         return self._at[place]

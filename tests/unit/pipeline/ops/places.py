@@ -4,7 +4,7 @@ import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pipeline.config import ClaimCheck
+from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.ops.files import CheckpointFiles, open_files
 from pipeline.ops.source import Bounds
 from pipeline.ops.spark_checkpoint import SparkCheckpoint, read_checkpoint

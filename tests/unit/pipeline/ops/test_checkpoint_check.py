@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.ops.checkpoint_check import problems
+from pipeline.ops.checkpoint_check import _AGAIN, problems
 from pipeline.ops.checkpoint_write import set_in_place
 from pipeline.ops.source import Bounds
 from tests.unit.pipeline.ops.places import BOUNDS, STOPPED, TOPIC, checkpoint_at, files_at, recorded, rewrite
@@ -12,7 +12,7 @@ from tests.unit.pipeline.ops.places import BOUNDS, STOPPED, TOPIC, checkpoint_at
 
 def found(place: Path, *, topic: str = TOPIC, bounds: Bounds = BOUNDS) -> str:
     """The one problem there is, or nothing."""
-    wrong = problems(checkpoint_at(place), topic, bounds)
+    wrong = problems(checkpoint_at(place), {topic: bounds})
     assert len(wrong) <= 1, wrong
     return "".join(wrong)
 
@@ -24,7 +24,7 @@ def test_a_job_that_stopped_anywhere_can_continue(tmp_path: Path, without: tuple
 
 def test_so_can_one_whose_position_was_set(tmp_path: Path) -> None:
     place = recorded(tmp_path, without=("commits/2",))
-    set_in_place(files_at(place), checkpoint_at(place), TOPIC, {0: 5})
+    set_in_place(files_at(place), checkpoint_at(place), {TOPIC: {0: 5}})
     assert found(place) == ""
 
 
@@ -45,7 +45,7 @@ def test_files_that_are_missing(tmp_path: Path, without: tuple[str, ...], why: s
 
 def test_a_set_position_that_was_never_committed_is_found(tmp_path: Path) -> None:
     place = recorded(tmp_path)
-    set_in_place(files_at(place), checkpoint_at(place), TOPIC, {0: 5})
+    set_in_place(files_at(place), checkpoint_at(place), {TOPIC: {0: 5}})
     (place / "commits" / "3").unlink()
     assert f"batch 3 ends at {TOPIC}/0/5, below its begin at 20" in found(place)
 
@@ -70,6 +70,16 @@ def test_what_the_broker_says(bounds: Bounds, why: str) -> None:
     said = found(STOPPED, bounds=bounds)
     assert why in said
     assert bool(said) == bool(why)
+
+
+def test_each_topic_is_held_to_what_the_broker_has_of_it(tmp_path: Path) -> None:
+    place = recorded(tmp_path)
+    set_in_place(files_at(place), checkpoint_at(place), {TOPIC: {0: 20}, "other": {0: 7}})
+    topics = {TOPIC: BOUNDS, "other": Bounds({0: 0}, {0: 6})}
+    assert problems(checkpoint_at(place), topics) == [
+        f"other/0/7 is behind the topic's end 6: it is another cluster's, or the topic was made again; {_AGAIN}"
+    ]
+    assert problems(checkpoint_at(place), topics | {"other": Bounds({0: 0}, {0: 7})}) == []
 
 
 def test_the_end_of_a_planned_batch_has_to_be_there_too(tmp_path: Path) -> None:

@@ -14,9 +14,10 @@ from click.testing import CliRunner, Result
 from pipeline.__main__ import main
 from pipeline.errors import PipelineError
 from pipeline.ops import checkpoint_commands
+from pipeline.ops.files import _ENDPOINTS
 from pipeline.ops.source import SourceTopic
 from tests.unit.pipeline.ops.fake_kafka import FakeConsumer, Row
-from tests.unit.pipeline.ops.places import QUERY_ID, TOPIC, checkpoint_at, contents, recorded
+from tests.unit.pipeline.ops.places import QUERY_ID, TOPIC, checkpoint_at, contents, recorded, rewrite
 
 # 2026-01-01T00:00:00Z, and a record in each second from there on.
 BEGIN_MS = 1_767_225_600_000
@@ -40,19 +41,25 @@ def age(place: Path) -> None:
 @pytest.fixture
 def go(tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> Go:
     def call(
-        *arguments: str, consumer: FakeConsumer | None = None, failure: PipelineError | None = None, topic: str = TOPIC
+        *arguments: str,
+        consumer: FakeConsumer | None = None,
+        failure: PipelineError | None = None,
+        topic: str = TOPIC,
+        others: tuple[str, ...] = (),
     ) -> Result:
         @contextmanager
         def opened(bootstrap: str, asked: str) -> Iterator[SourceTopic]:
-            assert (bootstrap, asked) == ("broker:9092", topic)
+            assert bootstrap == "broker:9092"
+            assert asked in (topic, *others)
             if failure:
                 raise failure
-            yield (consumer or FakeConsumer(ROWS, partitions=2, topic=topic)).as_topic()
+            yield (consumer or FakeConsumer(ROWS, partitions=2, topic=asked)).as_topic()
 
         monkeypatch.setattr(checkpoint_commands, "opened_topic", opened)
         monkeypatch.setattr(checkpoint_commands, "cluster_id", {"broker:9092": "c1"}.__getitem__)
         config = {
-            "source": {"bootstrap_servers": "broker:9092", "topic": topic},
+            "source": {"bootstrap_servers": "broker:9092"}
+            | ({"topics": [topic, *others]} if others else {"topic": topic}),
             "sink": {"bootstrap_servers": "127.0.0.1:1"},
             "mediawiki": {"endpoint": "http://127.0.0.1:1"},
             "checkpoint": str(place),
@@ -84,7 +91,7 @@ def mark(place: Path, **changes: str) -> None:
 
 
 def test_whose_checkpoint_it_is(go: Go, place: Path) -> None:
-    assert go("checkpoint", "show").stdout.splitlines()[-1] == "made by     a job that did not say so"
+    assert go("checkpoint", "show").stdout.splitlines()[-1] == "made by     unknown: there is no job.json"
     mark(place, cluster="c1")
     shown = go("checkpoint", "show").stdout.splitlines()[-1]
     assert (
@@ -188,6 +195,29 @@ def test_lag_is_that_of_all_partitions(go: Go) -> None:
     result = go("lag")
     assert result.exit_code == 0
     assert result.stdout.splitlines()[-1].split()[:2] == ["all", "30"]
+
+
+def test_the_lag_of_several_topics_is_a_table_of_each(go: Go, place: Path) -> None:
+    rewrite(place, "offsets/2", '{"0":20}}', '{"0":20},"links":{"0":25,"1":24}}')
+    age(place)
+    result = go("lag", others=("links",))
+    assert result.exit_code == 0, result.stderr
+    rows = [line.split() for line in result.stdout.splitlines()]
+    assert [row[1] for row in rows if row[0] == "topic"] == [TOPIC, "links"]
+    assert [row[1] for row in rows if row[0] == "all"] == ["30", "1"]
+    assert go("checkpoint", "verify", others=("links",)).exit_code == 0
+    refused = go("lag")
+    assert f"is another job's: offsets of topic links, not {TOPIC}" in refused.stderr
+
+
+def test_the_position_of_all_topics_is_set_at_once(go: Go, place: Path) -> None:
+    rewrite(place, "offsets/2", '{"0":20}}', '{"0":20},"links":{"0":25,"1":24}}')
+    age(place)
+    result = go("checkpoint", "set-offsets", "--at", "2026-01-01T00:00:22Z", "--yes", others=("links",))
+    assert result.exit_code == 0, result.stderr
+    assert checkpoint_at(place).committed() == {TOPIC: {0: 22, 1: 22}, "links": {0: 22, 1: 22}}
+    assert f"offsets of {TOPIC} 0:20 -> 0:22, 1:22\noffsets of links 0:25, 1:24 -> 0:22, 1:22\n" in result.stdout
+    assert "5 events come again, 2 are passed over" in result.stdout
 
 
 def test_fork(go: Go, tmp_path: Path) -> None:
@@ -294,3 +324,8 @@ def test_all_commands_are_listed_and_found() -> None:
     for name in ("run", "deferred", "checkpoint", "lag", "replay", "fan-out"):
         assert f"  {name} " in listed
         assert CliRunner().invoke(main, [name, "--help"]).exit_code == 0
+
+
+def test_the_help_says_where_the_store_is_looked_for() -> None:
+    shown = " ".join(CliRunner().invoke(main, ["lag", "-h"]).stdout.split())
+    assert all(name in shown for name in _ENDPOINTS)

@@ -44,7 +44,7 @@ def test_a_place_that_holds_something_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RefusedError, match="is not empty: it holds 8 files, the first commits/0"):
         fork(files_at(STOPPED), files_at(place), NEW_ID)
     with pytest.raises(RefusedError, match="is not empty"):
-        set_beside(files_at(place), checkpoint_at(STOPPED), TOPIC, {0: 3}, NEW_ID)
+        set_beside(files_at(place), checkpoint_at(STOPPED), {TOPIC: {0: 3}}, NEW_ID)
     assert contents(place) == before
 
 
@@ -62,7 +62,7 @@ def test_a_place_within_the_checkpoint_is_refused(tmp_path: Path) -> None:
 def test_a_position_is_set_without_changing_what_was(tmp_path: Path, without: tuple[str, ...]) -> None:
     place = recorded(tmp_path, without=without)
     before = contents(place)
-    assert set_in_place(files_at(place), checkpoint_at(place), TOPIC, {0: 3, 1: 9}) == 3
+    assert set_in_place(files_at(place), checkpoint_at(place), {TOPIC: {0: 3, 1: 9}}) == 3
     after = contents(place)
     assert {name: after[name] for name in before} == before
     assert after.keys() - before.keys() == {"offsets/3", "commits/3"}
@@ -78,12 +78,12 @@ def test_a_driver_that_planned_meanwhile_keeps_its_batch(tmp_path: Path) -> None
     seen = checkpoint_at(place)
     files_at(place).write("offsets/3", b"a driver's")
     with pytest.raises(RefusedError, match="offsets/3 is there already"):
-        set_in_place(files_at(place), seen, TOPIC, {0: 3})
+        set_in_place(files_at(place), seen, {TOPIC: {0: 3}})
     assert "commits/3" not in contents(place)
 
 
 def test_a_new_checkpoint_beside_the_old_one(tmp_path: Path) -> None:
-    set_beside(files_at(tmp_path / "new"), checkpoint_at(STOPPED), TOPIC, {0: 3}, NEW_ID)
+    set_beside(files_at(tmp_path / "new"), checkpoint_at(STOPPED), {TOPIC: {0: 3}}, NEW_ID)
     found = checkpoint_at(tmp_path / "new")
     assert (found.query_id, found.batches, found.commits) == (str(NEW_ID), (0,), (0,))
     assert found.committed() == {TOPIC: {0: 3}}
@@ -93,7 +93,7 @@ def test_without_a_batch_there_is_nothing_to_set(tmp_path: Path) -> None:
     logs = tuple(f"{log}/{number}" for log in ("offsets", "commits") for number in (0, 1, 2))
     place = recorded(tmp_path, without=logs)
     with pytest.raises(RefusedError, match="has no batch yet"):
-        set_in_place(files_at(place), checkpoint_at(place), TOPIC, {0: 3})
+        set_in_place(files_at(place), checkpoint_at(place), {TOPIC: {0: 3}})
 
 
 def test_a_checkpoint_that_was_just_written_may_be_of_a_running_job() -> None:

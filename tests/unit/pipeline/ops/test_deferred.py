@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 
 from pipeline.__main__ import main
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.ledger_log import LedgerLog
 from pipeline.deferral.topic import LedgerTopic, LogRecord
 from pipeline.deferral.wire import Command, command_done, key_of, parse, tombstone
@@ -82,14 +82,17 @@ def test_the_table_says_why_and_when() -> None:
             entry(1, stuck=True, attempt=2, not_before_ms=61_000, reason="status 504"),
             entry(2, reason="waits for an earlier event of its page"),
             entry(3, value=None, dropped=True, reason="x" * 999),
+            entry(4, stuck=True, not_before_ms=86_400_000),
         ],
         now_ms=1_000,
+        longest_rest_ms=60_000,
     )
     assert heading.split() == ["position", "kind", "tries", "due", "in", "bytes", "reason"]
     assert rows[0].split() == ["source/0/1", "stuck", "2", "60", "s", "5", "status", "504"]
     assert rows[1].split()[:5] == ["source/0/2", "waiting", "0", "now", "5"]
     assert rows[2].split()[:5] == ["source/0/3", "dropped", "0", "now", "0"]
     assert len(rows[2]) < 300
+    assert rows[3].split()[:4] == ["source/0/4", "stuck", "0", "now"], "the clock was set back since"
 
 
 def test_details_show_the_event(make_event: MakeEvent) -> None:

@@ -8,7 +8,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from pipeline.config import ClaimCheck
+from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops.files import CheckpointFiles, LocalFiles, ObjectFiles, open_files
 

@@ -48,6 +48,13 @@ def test_exactly_the_part_is_read_in_the_order_of_each_partition(
         assert offsets == sorted(offsets)
 
 
+def test_the_same_partition_is_read_twice_in_succession() -> None:
+    clock = map(float, count(step=7))
+    topic = FakeConsumer(ROWS).as_topic(lambda: next(clock))
+    for first, end in ((0, 3), (3, 6)):
+        assert [record.offset for record in topic.records({0: first}, {0: end})] == list(range(first, end))
+
+
 def test_a_record_is_as_it_stands_there() -> None:
     row = Row(0, 0, 1234, b"k", None, (("a", b"1"), ("a", None)))
     record = FakeConsumer([row]).as_topic().first_record(0, 0, 1)

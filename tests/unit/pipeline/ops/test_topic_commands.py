@@ -47,9 +47,9 @@ def go(tmp_path: Path, target: FakeTarget, made: list[tuple[str, str, int]], mon
         made.append((source, name, partitions))
         topics.setdefault(name, FakeConsumer([], partitions=partitions, topic=name))
 
-    def call(*arguments: str) -> Result:
+    def call(*arguments: str, topics: tuple[str, ...] = ()) -> Result:
         config = {
-            "source": {"bootstrap_servers": "broker:9092"},
+            "source": {"bootstrap_servers": "broker:9092"} | ({"topics": topics} if topics else {}),
             "sink": {"bootstrap_servers": "127.0.0.1:1"},
             "mediawiki": {"endpoint": "http://127.0.0.1:1"},
             "checkpoint": "unused",
@@ -97,7 +97,11 @@ def test_a_dry_run_counts_and_sends_nothing(go: Go, target: FakeTarget) -> None:
         (["--from", "earliest", "--to", "latest"], "Missing option '--into'"),
         *(
             (["--from", "earliest", "--to", "latest", "--into", SRC, "--rate", rate], "'--rate'")
-            for rate in ("0", "1e-12", "nan", "inf", "-inf", "fast")
+            for rate in ("0", "1e-12", "nan", "inf", "-inf", "fast", "2/week", "2e6/s")
+        ),
+        (
+            ["--from", "earliest", "--to", "latest", "--into", SRC, "--rate", "fast"],
+            "'fast' is no rate; write 20/s, 100/min or a number of events a second.",
         ),
     ],
 )
@@ -106,6 +110,25 @@ def test_what_is_refused_sends_nothing(go: Go, target: FakeTarget, arguments: li
     assert result.exit_code == 2
     assert why in result.stderr
     assert not target.sent
+
+
+@pytest.mark.parametrize("rate", ["2", "2/s", "120/min"])
+def test_a_rate_is_written_as_everywhere_or_as_a_number_a_second(go: Go, rate: str) -> None:
+    result = go("replay", "--from", "earliest", "--to", "0:5,1:6", "--into", SRC, "--dry-run", "--rate", rate)
+    assert "11 events, 6 s at 2 a second; none is sent" in result.stdout
+
+
+def test_of_several_topics_one_is_named(go: Go, target: FakeTarget) -> None:
+    between = ["--from", "earliest", "--to", "latest", "--into", "same", "--rate", "10000"]
+    several = ("held", SRC)
+    result = go("replay", *between, topics=several)
+    assert (result.exit_code, result.stderr.splitlines()[1]) == (2, f"hint: --topic says which: held, {SRC}")
+    assert go("replay", *between, "--topic", "narrow", topics=several).exit_code == 2
+    assert not target.sent
+    assert go("replay", *between, "--topic", SRC, topics=several).exit_code == 0
+    assert len(target.sent) == len(ROWS)
+    target.stopped_at = len(ROWS) + 1
+    assert f"--topic {SRC}" in go("replay", *between, "--topic", SRC, topics=several).stderr
 
 
 def test_a_replay_that_breaks_off_is_exit_1(go: Go, target: FakeTarget) -> None:

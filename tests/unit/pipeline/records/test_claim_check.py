@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline import log
-from pipeline.config import ClaimCheck
+from pipeline.config.pipeline_config import ClaimCheck
 from pipeline.events import fields_of
 from pipeline.records.claim_check import Claim, ClaimStore, StoreDownError, StoreRefusedError
 

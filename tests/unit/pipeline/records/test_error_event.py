@@ -25,7 +25,12 @@ ANY_KEY = st.none() | st.integers(0, 3000).map(bytes)
 
 
 def record_of(
-    message: str = "no such revision", *, key: bytes | None = b"key", offset: int = 41, topic: str = "source"
+    message: str = "no such revision",
+    *,
+    key: bytes | None = b"key",
+    offset: int = 41,
+    topic: str = "source",
+    job: str = "html-enrichment",
 ) -> Record:
     return error_record(
         "mw_enrich.error" if topic == "source" else topic,
@@ -33,7 +38,7 @@ def record_of(
         position=Position(topic, 3, offset),
         key=key,
         appended=datetime(2026, 3, 2, 9, 0, 0, 150_000, tzinfo=UTC),
-        emitter="html-enrichment",
+        emitter=job,
         stream=topic,
     )
 
@@ -53,6 +58,11 @@ def test_an_error_event_is_valid_and_small_whatever_failed(message: str, key: by
 @given(message=ANY_TEXT, key=ANY_KEY)
 def test_the_same_position_gives_the_same_bytes(message: str, key: bytes | None) -> None:
     assert record_of(message, key=key) == record_of(message, key=key)
+
+
+def test_two_jobs_that_share_an_error_topic_make_two_of_it() -> None:
+    ids = {orjson.loads(record_of(job=job).value)["meta"]["id"] for job in ("html-enrichment", "content-enrichment")}
+    assert len(ids) == 2
 
 
 @given(first=st.integers(0, 2**63 - 1), second=st.integers(0, 2**63 - 1))

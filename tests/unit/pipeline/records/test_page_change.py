@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.records.output import HtmlContent, html_value
-from pipeline.records.page_change import InvalidEventError, PageChange, parse
+from pipeline.records.page_change import InvalidEventError, PageChange, parse, schema_of
+from pipeline.schemas import PAGE_CHANGE_URI
 
 MakeEvent = Callable[..., dict[str, Any]]
 ANY_JSON = st.recursive(
@@ -147,7 +148,6 @@ def test_json_that_is_no_event_is_a_violation(value: bytes, place: str) -> None:
         ({"meta": {"id": 7}}, "meta/id"),
         ({"page_change_kind": "import"}, "page_change_kind"),
         ({"wiki_id": ""}, "wiki_id"),
-        ({"x" * 5000: 1}, "(top)"),
         ({"comment": ["x" * 5000]}, "comment"),
     ],
 )
@@ -156,6 +156,77 @@ def test_a_violation_names_its_place_and_is_short(make_event: MakeEvent, change:
     assert error_type == "schema_violation"
     assert f" at {place}: " in message
     assert len(message) < 600
+
+
+def deep_copy_with_new_fields(event: dict[str, Any]) -> dict[str, Any]:
+    """With an unknown field in every object."""
+    new: dict[str, Any] = {
+        name: deep_copy_with_new_fields(v) if isinstance(v, dict) else v for name, v in event.items()
+    }
+    return new if "main" in event else new | {"added_later": {"a": [1]}}
+
+
+@pytest.mark.parametrize("version", ["1.2.0", "1.3.0", "1.0.0"])
+def test_fields_that_are_unknown_are_passed_on(make_event: MakeEvent, version: str) -> None:
+    event = deep_copy_with_new_fields(make_event("move", prior_state={"revision": {"rev_id": 4}}))
+    event["$schema"] = f"/mediawiki/page/change/{version}"
+    output = orjson.loads(html_value(read(event), None, stream="s"))
+    assert output | {"meta": event["meta"]} == event
+    assert output["meta"] == event["meta"] | {name: output["meta"][name] for name in ("stream", "id", "dt")}
+
+
+def test_a_version_that_is_known_is_held_to_all_its_fields_and_another_to_those_that_are_used(
+    make_event: MakeEvent,
+) -> None:
+    event = make_event(changelog_kind="upsert", performer=["somebody"], page={"page_title": None})
+    assert refused(orjson.dumps(event))[0] == "schema_violation"
+    later = event | {"$schema": "/mediawiki/page/change/1.3.0"}
+    assert read(later).raw == later
+    error_type, message = refused(orjson.dumps(later | {"wiki_id": 7}))
+    assert error_type == "schema_violation"
+    assert message.startswith("not a /mediawiki/page/change/1.3.0 event at wiki_id: ")
+
+
+@pytest.mark.parametrize(
+    ("named", "error_type"),
+    [
+        ("/some/other/9.9.9", "unknown_schema"),
+        ("/mediawiki/page/change", "unknown_schema"),
+        ("/mediawiki/page/change/1.2", "unknown_schema"),
+        ("/mediawiki/page/change/1.2.0\n", "unknown_schema"),
+        ("/mediawiki/page/change/\N{ARABIC-INDIC DIGIT ONE}.2.0", "unknown_schema"),
+        ("", "unknown_schema"),
+        ("x" * 50_000, "unknown_schema"),
+        ("/mediawiki/page/change/2.0.0", "unknown_schema_version"),
+        ("/mediawiki/page/change/0.9.0", "unknown_schema_version"),
+        (7, "schema_violation"),
+        (None, "schema_violation"),
+    ],
+)
+def test_an_event_of_another_schema_or_major_version_is_refused(
+    make_event: MakeEvent, named: object, error_type: str
+) -> None:
+    found, message = refused(orjson.dumps(make_event() | {"$schema": named}))
+    assert found == error_type
+    assert len(message) < 600
+
+
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [
+        ("/mediawiki/page/change/1.3.0", "/mediawiki/page/change/1.3.0"),
+        ("/mediawiki/page/change/2.0.0", "/mediawiki/page/change/2.0.0"),
+        ("/some/other/9.9.9", PAGE_CHANGE_URI),
+        (7, PAGE_CHANGE_URI),
+    ],
+)
+def test_the_schema_that_an_event_names(named: object, told: str) -> None:
+    assert schema_of(orjson.dumps({"$schema": named})) == told
+
+
+@pytest.mark.parametrize("value", [None, b"", b"{", b"[]", b"{}"])
+def test_what_names_no_schema_counts_as_of_the_one_stated_here(value: bytes | None) -> None:
+    assert schema_of(value) == PAGE_CHANGE_URI
 
 
 @pytest.mark.parametrize("member", ["dt", "meta", "page", "revision", "wiki_id", "comment"])

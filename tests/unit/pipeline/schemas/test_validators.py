@@ -2,7 +2,14 @@ from typing import Any
 
 import pytest
 
-from pipeline.schemas import ERROR_URI, PAGE_CHANGE_URI, error_validator, page_change_validator
+from pipeline.schemas import (
+    ERROR_URI,
+    PAGE_CHANGE_URI,
+    error_validator,
+    known_fields_validator,
+    page_change_validator,
+    used_fields_validator,
+)
 
 PAGE_CHANGE: dict[str, Any] = {
     "$schema": PAGE_CHANGE_URI,
@@ -83,3 +90,34 @@ def test_a_page_change_out_of_bounds_is_refused(change: dict[str, Any]) -> None:
 )
 def test_an_error_event_out_of_bounds_is_refused(change: dict[str, Any]) -> None:
     assert not error_validator().is_valid({**ERROR, **change})
+
+
+@pytest.mark.parametrize(
+    "change", [{"unknown": 1}, {"page": {"page_id": 1, "page_title": "A", "touched": True}}], ids=str
+)
+def test_a_field_that_was_added_later_is_refused_by_the_closed_schema_alone(change: dict[str, Any]) -> None:
+    event = {**PAGE_CHANGE, **change}
+    assert not page_change_validator().is_valid(event)
+    known_fields_validator().validate(event)
+    used_fields_validator().validate(event)
+
+
+@pytest.mark.parametrize(
+    ("change", "is_used"),
+    [
+        ({"dt": "yesterday"}, True),
+        ({"meta": {"stream": "s", "domain": ""}}, True),
+        ({"page_change_kind": "suppress"}, True),
+        ({"page": {"page_id": -1, "page_title": "A"}}, True),
+        ({"revision": {"rev_id": 0, "rev_dt": "2026-03-02T09:00:00Z"}}, True),
+        ({"prior_state": {"revision": {"rev_id": "1"}}}, True),
+        ({"changelog_kind": "upsert"}, False),
+        ({"performer": {"user_text": "A", "groups": [""]}}, False),
+        ({"revision": {"rev_id": 1}}, False),
+    ],
+    ids=str,
+)
+def test_fields_that_are_used_are_validated_without_the_others(change: dict[str, Any], *, is_used: bool) -> None:
+    event = {**PAGE_CHANGE, **change}
+    assert not known_fields_validator().is_valid(event)
+    assert used_fields_validator().is_valid(event) is not is_used

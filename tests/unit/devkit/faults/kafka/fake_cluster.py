@@ -43,6 +43,7 @@ class FakeCluster:
 
     topics: dict[str, FakeTopic] = field(default_factory=dict)
     brokers: tuple[int, ...] = (1, 2, 3)
+    cluster_id: str = "cluster-a"
     quotas: dict[str | None, dict[str, float]] = field(default_factory=dict)
     broker_settings: dict[int, dict[str, str]] = field(default_factory=dict)
     asked: list[tuple[str, Any]] = field(default_factory=list)
@@ -78,7 +79,8 @@ class FakeAdmin:
         return list(self._cluster.topics)
 
     def describe_cluster(self) -> dict[str, Any]:
-        return {"brokers": [{"broker_id": broker} for broker in reversed(self._cluster.brokers)]}
+        brokers = [{"broker_id": one, "host": "broker", "port": one} for one in reversed(self._cluster.brokers)]
+        return {"cluster_id": self._cluster.cluster_id, "brokers": brokers}
 
     def describe_topics(self, names: Sequence[str]) -> list[dict[str, Any]]:
         return [self._described(name) for name in names]

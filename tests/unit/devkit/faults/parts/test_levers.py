@@ -21,7 +21,7 @@ from devkit.faults.fault import Fault, Undo
 from devkit.faults.parts.kill import Kill
 from devkit.faults.parts.pause import Pause, _Paused
 from devkit.faults.parts.restart import Restart
-from devkit.guardian.state import RunState
+from devkit.guardian.run_state import RunState
 from devkit.stack.parts.answering import Question, answers
 from devkit.waiting import wait_until
 from tests.unit.devkit.faults.fakes import FakeLife, FakePart, context

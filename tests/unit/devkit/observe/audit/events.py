@@ -2,14 +2,18 @@
 
 import hashlib
 from difflib import unified_diff
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import orjson
 
 from devkit.observe.audit.arrivals import Arrival
 from devkit.observe.audit.source_event import SourceEvent
+from devkit.observe.truths.html_truth import HtmlTruth
+from devkit.observe.truths.truth import WikiAnswers
 from devkit.traffic.manifest import ManifestEntry
 from devkit.traffic.records import Expected, Fate, PageRef
+from pipeline.config.pipeline_config import PipelineConfig
 
 SOURCE, OUTPUT, ERROR = "page_change", "enriched", "enrich.error"
 
@@ -17,6 +21,14 @@ SOURCE, OUTPUT, ERROR = "page_change", "enriched", "enrich.error"
 def truth(wiki: str, revision: int) -> str:
     """The HTML of a revision."""
     return f"<html>\n<p>{wiki}</p>\n<p>revision {revision}</p>\n</html>\n"
+
+
+def no_body(wiki: str, path: str) -> bytes:
+    raise AssertionError(f"html-enrichment fetches HTML alone, and not {path}")
+
+
+CONFIG = cast(PipelineConfig, SimpleNamespace(sink=SimpleNamespace(topic=OUTPUT)))
+TRUTH = HtmlTruth(CONFIG, WikiAnswers(html=truth, body=no_body))
 
 
 def source_event(
@@ -94,7 +106,8 @@ def arrival(
 ) -> Arrival:
     """A record at an offset of a topic that says it came from `event`."""
     raw = value if isinstance(value, bytes) else orjson.dumps(value)
-    return Arrival(topic, 0, at, raw, headers or {}, event.position if event else None, timestamp_ms)
+    source, key = (event.position, event.key) if event else (None, None)
+    return Arrival(topic, 0, at, raw, headers or {}, source, timestamp_ms, key)
 
 
 def output_of(event: SourceEvent, *, at: int = 0, timestamp_ms: int = 0, **changes: Any) -> Arrival:

@@ -11,9 +11,9 @@ from kafka.structs import TopicPartition
 
 from devkit.errors import StackError
 from devkit.observe.audit.arrivals import Arrival, read_topic
-from devkit.stack import consumer as consumer_module
+from devkit.stack import topic_reader as consumer_module
 
-Record = namedtuple("Record", "offset value headers timestamp", defaults=[1_790_000_000_000])
+Record = namedtuple("Record", "offset value headers timestamp key", defaults=[1_790_000_000_000, None])
 SOURCE_HEADERS = [("source-topic", b"page_change"), ("source-partition", b"0000000003"), ("source-offset", b"0042")]
 
 
@@ -56,12 +56,15 @@ def read(monkeypatch: pytest.MonkeyPatch, consumer: Consumer) -> list[Arrival]:
 
 def test_every_record_of_every_partition_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     consumer = Consumer(
-        {1: [Record(0, b"c", [])], 0: [Record(0, b"a", SOURCE_HEADERS), Record(1, b"b", [], 1_790_000_000_250)]},
+        {
+            1: [Record(0, b"c", [])],
+            0: [Record(0, b"a", SOURCE_HEADERS), Record(1, b"b", [], 1_790_000_000_250, b"page")],
+        },
         {0: 2, 1: 1},
     )
     assert read(monkeypatch, consumer) == [
         Arrival("enriched", 0, 0, b"a", dict(SOURCE_HEADERS), ("page_change", 3, 42), 1_790_000_000_000),
-        Arrival("enriched", 0, 1, b"b", {}, None, 1_790_000_000_250),
+        Arrival("enriched", 0, 1, b"b", {}, None, 1_790_000_000_250, b"page"),
         Arrival("enriched", 1, 0, b"c", {}, None, 1_790_000_000_000),
     ]
     assert consumer.closed

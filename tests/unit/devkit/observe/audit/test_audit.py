@@ -11,41 +11,25 @@ from hypothesis import strategies as st
 
 from devkit.observe.audit.arrivals import Arrival
 from devkit.observe.audit.audit import DeliveryAudit
-from devkit.observe.audit.claims import ClaimError
+from devkit.observe.audit.claim_check import ClaimError
 from devkit.observe.audit.model import Audit
+from devkit.observe.audit.replays import NO_REPLAYS, Replays
 from devkit.observe.audit.source_event import SourceEvent
-from devkit.observe.deferrals import Standing
+from devkit.observe.checkpoint import OffsetRange
+from devkit.observe.deferrals import DeferredEntries
+from tests.unit.devkit.observe.audit.audited import ALL, CANARY, EDIT, FAILING, FIRST_TEN, audit, no_store, nonzero
 from tests.unit.devkit.observe.audit.events import (
     ERROR,
-    OUTPUT,
+    SOURCE,
+    TRUTH,
     arrival,
     claim_headers,
     enriched,
     error_of,
     output_of,
     source_event,
-    truth,
     without_bodies,
 )
-
-ALL = {0: 1000, 1: 1000}
-"""Everything is committed."""
-
-
-def no_store(headers: dict[str, bytes]) -> bytes:
-    raise AssertionError(f"nothing to resolve, but {headers}")
-
-
-def audit(
-    events: Iterable[SourceEvent],
-    *arrivals: Arrival,
-    committed: dict[int, int] = ALL,
-    resolve: Callable[[dict[str, bytes]], bytes] = no_store,
-) -> Audit:
-    held = DeliveryAudit(events, stream=OUTPUT, truth=truth, resolve=resolve)
-    for one in arrivals:
-        (held.add_error if one.topic == ERROR else held.add_output)(one)
-    return held.finish(committed)
 
 
 def in_turn(*events: SourceEvent) -> list[Arrival]:
@@ -53,19 +37,10 @@ def in_turn(*events: SourceEvent) -> list[Arrival]:
     return [output_of(event, at=at) for at, event in enumerate(events)]
 
 
-def nonzero(figures: Audit) -> dict[str, Any]:
-    return {name: value for name, value in figures.model_dump(exclude={"examples"}).items() if value}
-
-
-EDIT = source_event(0)
-FAILING = source_event(1, fate="error", reason="malformed_json")
-CANARY = source_event(2, fate="filtered", reason="canary")
-
-
 def test_each_event_in_its_place() -> None:
     figures = audit([EDIT, FAILING, CANARY], output_of(EDIT), error_of(FAILING))
     assert nonzero(figures) == {"inputs": 3, "outputs": 1, "errors": 1, "filtered": 1}
-    assert figures.problems(restarted=False) == {}
+    assert figures.problems() == {}
     assert figures.examples == ()
 
 
@@ -80,13 +55,17 @@ def test_lost_is_committed_and_never_seen(event: SourceEvent) -> None:
     (example,) = figures.examples
     name = {EDIT: "page 'X', event id-0-0, source page_change/0/0", FAILING: "event id-0-1, source page_change/0/1"}
     kind = {EDIT: "an output", FAILING: "an error event"}
-    assert example == f"lost: {name[event]}: committed, and never left; expected {kind[event]}"
+    assert example == f"lost: {name[event]}: committed, and never emitted; expected {kind[event]}"
 
 
 def test_pending_is_not_committed_yet() -> None:
     other = source_event(0, partition=1)
     events = [EDIT, FAILING, CANARY, other]
-    assert nonzero(audit(events, output_of(EDIT), committed={0: 1})) == {"inputs": 4, "outputs": 1, "pending": 3}
+    assert nonzero(audit(events, output_of(EDIT), committed={(SOURCE, 0): 1})) == {
+        "inputs": 4,
+        "outputs": 1,
+        "pending": 3,
+    }
     assert nonzero(audit(events, committed={})) == {"inputs": 4, "pending": 4}
 
 
@@ -97,8 +76,56 @@ def test_what_left_before_its_batch_failed_is_no_longer_pending() -> None:
 def test_a_repeat_byte_for_byte_is_a_duplicate() -> None:
     figures = audit([EDIT], output_of(EDIT), output_of(EDIT, at=1), output_of(EDIT, at=2))
     assert nonzero(figures) == {"inputs": 1, "outputs": 1, "duplicated": 2}
-    assert figures.problems(restarted=False) == {"duplicated": 2}
-    assert figures.problems(restarted=True) == {}
+    assert figures.problems() == {"duplicated": 2}
+
+
+@pytest.mark.parametrize(
+    ("replays", "excused"),
+    [
+        (NO_REPLAYS, 0),
+        # It was in a batch that was begun twice, three times.
+        (Replays(1, (FIRST_TEN,)), 1),
+        (Replays(2, (FIRST_TEN, FIRST_TEN)), 2),
+        (Replays(9, (FIRST_TEN,) * 9), 2),
+        # Its batch was not: a restart alone excuses nothing.
+        (Replays(1), 0),
+        (Replays(1, (OffsetRange({(SOURCE, 0): 1}, {(SOURCE, 0): 10}),)), 0),
+        (Replays(1, (OffsetRange({}, {(SOURCE, 1): 10}),)), 0),
+        # Without a restart nothing is read again, whatever the program says.
+        (Replays(0, (FIRST_TEN, FIRST_TEN)), 0),
+        # Batches are not observable.
+        (Replays(1, None), 1),
+    ],
+)
+def test_a_repeat_is_excused_where_its_offset_was_read_again(replays: Replays, excused: int) -> None:
+    repeats = output_of(EDIT), output_of(EDIT, at=1), output_of(EDIT, at=2)
+    figures = audit([EDIT], *repeats, replays=replays)
+    assert (figures.duplicated, figures.excused) == (2, excused)
+
+
+def test_a_repeat_of_a_deferred_event_is_excused_once_for_each_restart() -> None:
+    entries = DeferredEntries()
+    entries.take(b"page_change/0/0000000000", b"{}")
+    entries.take(b"page_change/0/0000000000", None)
+    held = DeliveryAudit([EDIT], truth=TRUTH, resolve=no_store)
+    for at in range(4):
+        held.add_output(output_of(EDIT, at=at))
+    assert held.finish(ALL, entries, Replays(2)).problems() == {"duplicated": 1}
+
+
+@pytest.mark.parametrize(
+    ("error_type", "timed_out"), [("deadline_exceeded", 1), ("timeout", 1), ("revision_not_found", 0)]
+)
+@pytest.mark.parametrize("error_first", [True, False])
+def test_an_error_event_that_reports_a_timeout_is_told_apart(
+    error_type: str, timed_out: int, error_first: bool
+) -> None:
+    both = [error_of(EDIT, error_type=error_type), output_of(EDIT)]
+    figures = audit([EDIT], *(both if error_first else reversed(both)))
+    assert (figures.conflicting, figures.timed_out, figures.timed_out_conflicts) == (1, timed_out, timed_out)
+    # Where it is the event's fate it is none.
+    fated = source_event(0, fate="error", reason=error_type)
+    assert audit([fated], error_of(fated)).timed_out == 0
 
 
 @pytest.mark.parametrize(
@@ -114,7 +141,7 @@ def test_a_repeat_with_other_content_conflicts(repeat: Arrival) -> None:
     assert nonzero(figures) == {"inputs": 1, "outputs": 1, "conflicting": 1}
     assert figures.examples == (
         "conflicting: page 'X', event id-0-0, source page_change/0/0, record enriched/0/1: "
-        "left again with other content",
+        "emitted again with other content",
     )
 
 
@@ -125,13 +152,6 @@ def test_errors_repeat_and_conflict_as_outputs_do() -> None:
     assert nonzero(other) == {"inputs": 1, "errors": 1, "conflicting": 1}
 
 
-@pytest.mark.parametrize("error_first", [True, False])
-def test_output_and_error_of_one_event_conflict_once(error_first: bool) -> None:
-    both = [error_of(EDIT), error_of(EDIT, at=1), output_of(EDIT), output_of(EDIT, at=1)]
-    figures = audit([EDIT], *(both if error_first else reversed(both)))
-    assert nonzero(figures) == {"inputs": 1, "outputs": 1, "duplicated": 2, "conflicting": 1, "misrouted": 1}
-
-
 class TestOrder:
     def test_of_one_page_counts(self) -> None:
         events = [source_event(offset) for offset in range(3)]
@@ -139,7 +159,7 @@ class TestOrder:
         assert nonzero(figures) == {"inputs": 3, "outputs": 3, "out_of_order": 1}
         assert figures.examples == (
             "out of order: page 'X', event id-0-0, source page_change/0/0, record enriched/0/1: "
-            "left behind page 'X', event id-0-1, source page_change/0/1, which comes after it",
+            "emitted behind page 'X', event id-0-1, source page_change/0/1, which comes after it",
         )
 
     def test_each_that_comes_late_counts(self) -> None:
@@ -180,38 +200,38 @@ class TestOrder:
 
 
 class TestDeferrals:
-    def standing(self, *keys: str, resolved: str = "") -> Standing:
-        topic = Standing()
+    def entries(self, *keys: str, resolved: str = "") -> DeferredEntries:
+        topic = DeferredEntries()
         for key in keys:
             topic.take(key.encode(), b"{}")
         topic.take(resolved.encode(), None) if resolved else None
         return topic
 
-    def audited(self, events: Iterable[SourceEvent], *arrivals: Arrival, standing: Standing) -> Audit:
-        held = DeliveryAudit(events, stream=OUTPUT, truth=truth, resolve=no_store)
+    def audited(self, events: Iterable[SourceEvent], *arrivals: Arrival, entries: DeferredEntries) -> Audit:
+        held = DeliveryAudit(events, truth=TRUTH, resolve=no_store)
         for one in arrivals:
             held.add_output(one)
-        return held.finish(ALL, standing)
+        return held.finish(ALL, entries)
 
     def test_what_stands_in_the_topic_is_not_lost(self) -> None:
-        figures = self.audited([EDIT, FAILING], standing=self.standing("page_change/0/0000000000"))
+        figures = self.audited([EDIT, FAILING], entries=self.entries("page_change/0/0000000000"))
         assert nonzero(figures) == {"inputs": 2, "deferred": 1, "lost": 1}
 
     def test_what_is_resolved_must_have_left(self) -> None:
-        figures = self.audited([EDIT], standing=self.standing("page_change/0/0", resolved="page_change/0/0"))
+        figures = self.audited([EDIT], entries=self.entries("page_change/0/0", resolved="page_change/0/0"))
         assert nonzero(figures) == {"inputs": 1, "lost": 1}
 
     def test_what_left_is_deferred_no_longer(self) -> None:
         """The pipeline was killed between the output and the note of it."""
-        figures = self.audited([EDIT], output_of(EDIT), standing=self.standing("page_change/0/0"))
+        figures = self.audited([EDIT], output_of(EDIT), entries=self.entries("page_change/0/0"))
         assert nonzero(figures) == {"inputs": 1, "outputs": 1}
 
     def test_what_is_not_committed_is_still_in_the_source(self) -> None:
-        held = DeliveryAudit([EDIT], stream=OUTPUT, truth=truth, resolve=no_store)
-        assert nonzero(held.finish({}, self.standing("page_change/0/0"))) == {"inputs": 1, "pending": 1}
+        held = DeliveryAudit([EDIT], truth=TRUTH, resolve=no_store)
+        assert nonzero(held.finish({}, self.entries("page_change/0/0"))) == {"inputs": 1, "pending": 1}
 
     def test_an_entry_of_no_event(self) -> None:
-        figures = self.audited([EDIT], output_of(EDIT), standing=self.standing("page_change/0/99", "nonsense"))
+        figures = self.audited([EDIT], output_of(EDIT), entries=self.entries("page_change/0/99", "nonsense"))
         assert nonzero(figures) == {"inputs": 1, "outputs": 1, "unattributed": 2}
         assert figures.examples == (
             "unattributed: source page_change/0/99 in the deferral topic: names no event that was published",
@@ -220,12 +240,12 @@ class TestDeferrals:
 
 
 def test_when_events_left_first() -> None:
-    held = DeliveryAudit([EDIT, FAILING, CANARY], stream=OUTPUT, truth=truth, resolve=no_store)
+    held = DeliveryAudit([EDIT, FAILING, CANARY], truth=TRUTH, resolve=no_store)
     held.add_output(output_of(EDIT, timestamp_ms=700))
     held.add_output(output_of(EDIT, at=1, timestamp_ms=900))
     held.add_error(error_of(EDIT, timestamp_ms=400))
     held.add_error(error_of(FAILING, at=1, timestamp_ms=500))
-    assert held.left_ms() == {EDIT.position: 400, FAILING.position: 500}
+    assert held.emitted_ms() == {EDIT.position: 400, FAILING.position: 500}
 
 
 class TestRouting:
@@ -236,8 +256,8 @@ class TestRouting:
 
     def test_an_error_for_what_should_be_an_output_shows_the_error(self) -> None:
         figures = audit([EDIT], error_of(EDIT, error_type="timeout"))
-        assert nonzero(figures) == {"inputs": 1, "errors": 1, "misrouted": 1}
-        assert figures.examples[0].endswith(": left as error event (timeout: no); expected an output")
+        assert nonzero(figures) == {"inputs": 1, "errors": 1, "misrouted": 1, "timed_out": 1}
+        assert figures.examples[0].endswith(": ended as error event (timeout: no); expected an output")
 
     def test_an_output_for_what_should_be_an_error(self) -> None:
         assert nonzero(audit([FAILING], output_of(FAILING))) == {"inputs": 1, "outputs": 1, "misrouted": 1}
@@ -257,7 +277,7 @@ class TestContent:
         value = enriched(EDIT)
         value["revision"]["content_slots"]["main"]["content_body"] = "<p>other</p>"
         figures = audit([EDIT], arrival(EDIT, value))
-        assert nonzero(figures) == {"inputs": 1, "outputs": 1, "mismatched": 1}
+        assert nonzero(figures) == {"inputs": 1, "outputs": 1, "mismatched": 1, "mismatched_outputs": 1}
         assert figures.examples == (
             "mismatched: page 'X', event id-0-0, source page_change/0/0, record enriched/0/0: "
             "payload hash differs from the expected one",
@@ -310,7 +330,7 @@ class TestClaimChecks:
             raise ClaimError(f"claims/payload {why}")
 
         figures = audit([EDIT], self.left(), resolve=resolve)
-        assert nonzero(figures) == {"inputs": 1, "outputs": 1, "mismatched": 1}
+        assert nonzero(figures) == {"inputs": 1, "outputs": 1, "mismatched": 1, "mismatched_outputs": 1}
         assert figures.examples[0].endswith(f"claim check: claims/payload {why}")
 
     def test_that_leads_to_another_payload(self) -> None:
@@ -319,29 +339,42 @@ class TestClaimChecks:
             "inputs": 1,
             "outputs": 1,
             "mismatched": 1,
+            "mismatched_outputs": 1,
         }
 
     def test_of_a_record_that_is_itself_wrong(self) -> None:
         figures = audit([EDIT], self.left(enriched(EDIT)), resolve=lambda _headers: self.PAYLOAD)
-        assert nonzero(figures) == {"inputs": 1, "outputs": 1, "mismatched": 1}
+        assert nonzero(figures) == {"inputs": 1, "outputs": 1, "mismatched": 1, "mismatched_outputs": 1}
 
 
 def test_past_counts_events_at_or_after_the_ends() -> None:
     events = [source_event(offset) for offset in range(4)] + [source_event(0, partition=1)]
-    held = DeliveryAudit(events, stream=OUTPUT, truth=truth, resolve=no_store)
+    held = DeliveryAudit(events, truth=TRUTH, resolve=no_store)
     for event in events[1:]:
         held.add_output(output_of(event))
     held.add_output(output_of(events[3], at=9))
     held.add_error(error_of(events[0]))
-    assert held.past({0: 2, 1: 1}) == 2
-    assert held.past({0: 4, 1: 1}) == 0
-    assert held.past({0: 4, 1: 0}) == 1
+    assert held.past({(SOURCE, 0): 2, (SOURCE, 1): 1}) == 2
+    assert held.past({(SOURCE, 0): 4, (SOURCE, 1): 1}) == 0
+    assert held.past({(SOURCE, 0): 4, (SOURCE, 1): 0}) == 1
+
+
+def test_without_a_truth_no_output_is_judged() -> None:
+    held = DeliveryAudit([EDIT, FAILING], truth=None, resolve=no_store)
+    held.add_output(arrival(EDIT, b"anything"))
+    held.add_error(error_of(FAILING, at=1, error_type="of another job"))
+    figures = held.finish(ALL)
+    assert (figures.unaudited, figures.outputs, figures.errors, figures.mismatched) == (True, 1, 1, 0)
+    unknown = DeliveryAudit([EDIT, FAILING], truth=None, resolve=no_store)
+    unknown.add_error(error_of(EDIT))
+    assert unknown.finish(ALL).misrouted == 0
+    assert not audit([EDIT], output_of(EDIT)).unaudited
 
 
 def test_asking_twice_gives_the_same_figures() -> None:
-    held = DeliveryAudit([EDIT, FAILING], stream=OUTPUT, truth=truth, resolve=no_store)
+    held = DeliveryAudit([EDIT, FAILING], truth=TRUTH, resolve=no_store)
     held.add_output(output_of(EDIT))
-    assert held.finish({0: 2}) == held.finish({0: 2})
+    assert held.finish({(SOURCE, 0): 2}) == held.finish({(SOURCE, 0): 2})
 
 
 def test_examples_are_few_and_the_figures_whole() -> None:
@@ -368,13 +401,13 @@ def test_the_six_ends_add_up_to_the_inputs(
             arrivals.append(output_of(event, at=at, **({"surprise": at} if changed else {})))
         else:
             arrivals.append(error_of(event, at=at, error_type="other" if changed else None))
-    standing = Standing()
+    entries = DeferredEntries()
     for offset in put_aside:
-        standing.take(f"page_change/0/{offset}".encode(), b"{}")
-    held = DeliveryAudit(events, stream=OUTPUT, truth=truth, resolve=no_store)
+        entries.take(f"page_change/0/{offset}".encode(), b"{}")
+    held = DeliveryAudit(events, truth=TRUTH, resolve=no_store)
     for one in arrivals:
         (held.add_error if one.topic == ERROR else held.add_output)(one)
-    figures = held.finish({0: committed}, standing)
+    figures = held.finish({(SOURCE, 0): committed}, entries)
 
     ends = Counter(
         {name: getattr(figures, name) for name in ("outputs", "errors", "filtered", "deferred", "pending", "lost")}
@@ -385,7 +418,5 @@ def test_the_six_ends_add_up_to_the_inputs(
     strangers = sum(offset not in known for offset, _, _ in steps)
     assert figures.unattributed == strangers + len(put_aside - known.keys())
     assert figures.deferred == len({offset for offset in put_aside & known.keys() - left if offset < committed})
-    # A record is the first of its kind for its event, a repeat, or nobody's; an event with both kinds conflicts once.
-    firsts = len({(offset, way) for offset, way, _ in steps if offset in known})
-    both = firsts - len(left)
-    assert firsts + figures.duplicated + figures.conflicting - both + strangers == len(steps)
+    # A record is the first of its event, a repeat, a conflict, or nobody's.
+    assert len(left) + figures.duplicated + figures.conflicting + strangers == len(steps)

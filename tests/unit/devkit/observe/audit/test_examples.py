@@ -8,16 +8,25 @@ def test_one_of_each_problem_before_the_second_of_any_the_worst_first() -> None:
     examples = Examples()
     for number in range(50):
         examples.add("mismatched", f"event {number}", "payload hash differs")
-    examples.add("lost", "event x", "never left")
+    examples.add("lost", "event x", "never emitted")
     found = examples.all()
     assert len(found) == MOST
-    assert found[:2] == ("lost: event x: never left", "mismatched: event 0: payload hash differs")
+    assert found[:2] == ("lost: event x: never emitted", "mismatched: event 0: payload hash differs")
 
 
 def test_a_copy_is_its_own() -> None:
     examples = Examples()
-    examples.copy().add("lost", "x", "y")
-    assert examples.all() == ()
+    examples.copy().add("lost", "x", "y", ("t", 0, 1))
+    assert (examples.all(), examples.events()) == ((), ())
+
+
+def test_all_events_are_kept_each_problem_once() -> None:
+    examples = Examples()
+    for number in (*range(9), 3):
+        examples.add("conflicting", f"event {number}", "other content", ("t", 0, number))
+    examples.add("unattributed", "a record", "its headers name no source")
+    examples.mark("lost", ("t", 1, 0))
+    assert examples.events() == (("lost", ("t", 1, 0)), *(("conflicting", ("t", 0, number)) for number in range(9)))
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,19 @@ class TestCommand:
             ("  ", "is empty"),
             ("echo 'x", "No closing quotation"),
             ("no-such-program-at-all x", "'no-such-program-at-all' is no program"),
+            ("python no/such.py", "there is no file 'no/such.py' in /"),
+            ("python3 -u -X dev no_such.py --once", "there is no file 'no_such.py' in /"),
+            ("sh -e -o nounset no_such.sh", "there is no file 'no_such.sh' in /"),
         ],
     )
     def test_what_cannot_be_run(self, command: str, said: str) -> None:
         with pytest.raises(UsageError, match=f"^--pipeline.*{said}") as refused:
             CommandLine.parse(command, "--pipeline")
         assert refused.value.hint is not None
+
+    @pytest.mark.parametrize(
+        "command",
+        ["python -c 'print(1)' x.py", "python -m no_such", "sh -ec 'true' x", "python", "python -", "echo no_such.py"],
+    )
+    def test_a_file_is_looked_for_only_where_one_is_run(self, command: str) -> None:
+        assert CommandLine.parse(command, "--pipeline").argv

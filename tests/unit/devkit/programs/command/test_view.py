@@ -8,24 +8,24 @@ import pytest
 
 from devkit.observe.audit.arrivals import Arrival, Position
 from devkit.observe.deferrals import Deferrals
-from devkit.observe.departed import Left
+from devkit.observe.emitted import Emitted
 from devkit.observe.sample import NOTHING_SEEN
 from devkit.programs.command import view as view_module
 from devkit.programs.command.view import CommandView
-from devkit.programs.state import ProgramState
-from devkit.programs.topics import ProgramTopics
+from devkit.programs.program_state import ProgramState
+from devkit.programs.program_topics import ProgramTopics
 from devkit.traffic.publish import Publisher
 
 SOURCE, OUTPUT = "mediawiki.page_change.v1", "mediawiki.page_html_content_change.v1"
 ERROR = "mw_page_html_content_change_enrich.error"
-TOPICS = ProgramTopics(SOURCE, OUTPUT, ERROR, "deferred", defers=True)
+TOPICS = ProgramTopics((SOURCE,), OUTPUT, ERROR, "deferred", defers=True)
 
 
 class Stage:
     """An arm's state, and topics that hold what the test says."""
 
     def __init__(self) -> None:
-        self.state = ProgramState(source_ends={0: 3})
+        self.state = ProgramState(source_ends={(SOURCE, 0): 3})
         self.requests = 0
         self.left: dict[str, list[Position]] = {OUTPUT: [], ERROR: []}
         self.view = CommandView(self.state, "127.0.0.1:1", TOPICS, requests=lambda: self.requests)
@@ -53,12 +53,12 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
 
 
 def deferrals(*ever: str) -> Deferrals:
-    return cast(Deferrals, SimpleNamespace(standing=SimpleNamespace(ever=ever)))
+    return cast(Deferrals, SimpleNamespace(entries=SimpleNamespace(ever=ever)))
 
 
 def test_nothing_but_the_topics(stage: Stage) -> None:
     stage.look(["output"])
-    assert stage.view.unseen(deferrals()) == {"offsets", "batches", "words", "deferrals"}
+    assert stage.view.not_observable(deferrals()) == {"offsets", "batches", "words", "deferrals"}
     assert not stage.state.drained
     assert stage.view.committed() == {}
 
@@ -67,37 +67,37 @@ def test_it_is_done_when_all_that_is_due_has_left(stage: Stage) -> None:
     """What is filtered is not due; an output and an error are both ways to leave."""
     stage.left = {OUTPUT: [(SOURCE, 0, 0)], ERROR: [(SOURCE, 0, 2)]}
     stage.look(["output", "filtered", "error"])
-    assert stage.state.left == Left(2, 2, names_sources=True)
+    assert stage.state.emitted == Emitted(2, 2, names_sources=True)
     assert stage.state.drained
-    assert stage.view.committed() == {0: 3}
+    assert stage.view.committed() == {(SOURCE, 0): 3}
 
 
 def test_it_is_not_done_while_more_may_be_published(stage: Stage) -> None:
     stage.left[OUTPUT] = [(SOURCE, 0, 0)]
     stage.look(["output"], published_all=False)
-    assert stage.state.left == Left(1, 1, names_sources=True)
+    assert stage.state.emitted == Emitted(1, 1, names_sources=True)
     assert not stage.state.drained
 
 
 def test_committed_offsets_count_where_they_are_shown(stage: Stage) -> None:
-    stage.state.committed = {0: 1}
+    stage.state.committed = {(SOURCE, 0): 1}
     stage.left[OUTPUT] = [(SOURCE, 0, 0)]
     stage.look(["output"])
-    assert (stage.state.left, stage.state.drained) == (None, False)
-    assert stage.view.committed() == {0: 1}
+    assert (stage.state.emitted, stage.state.drained) == (None, False)
+    assert stage.view.committed() == {(SOURCE, 0): 1}
 
 
 def test_what_it_shows_is_seen(stage: Stage) -> None:
-    stage.state.committed, stage.state.has_words = {0: 1}, True
+    stage.state.committed, stage.state.has_words = {(SOURCE, 0): 1}, True
     stage.state.batches.begin(0)
-    assert stage.view.unseen(deferrals("something")) == frozenset()
+    assert stage.view.not_observable(deferrals("something")) == frozenset()
 
 
 def test_records_without_their_source_cannot_be_told_apart(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(view_module, "read_topic", lambda _, topic: [Arrival(topic, 0, 0, b"", {}, None, 0)])
     stage.left[OUTPUT] = [(SOURCE, 0, 0)]  # as many as there are records
     stage.look(["output"])
-    assert "sources" in stage.view.unseen(deferrals())
+    assert "sources" in stage.view.not_observable(deferrals())
 
 
 @pytest.mark.parametrize(("requests", "left", "alive"), [(0, [], False), (1, [], True), (0, [(SOURCE, 0, 0)], True)])

@@ -10,7 +10,7 @@ import pytest
 
 from devkit.errors import StackError
 from devkit.guardian import Guardian
-from devkit.observe.arm import FirstTry
+from devkit.observe.arm_observation import FirstTry
 from devkit.programs.launch import Addition, Launch
 from devkit.programs.spark.first_try import try_start
 

@@ -13,7 +13,7 @@ from devkit.programs.spark.launch import prepare_launch, write_config
 from devkit.programs.spark.place import SparkPlace
 from devkit.programs.spark.training import training_config
 from devkit.stack.stack import Stack
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from tests.unit.devkit.stack.fakes import FakeGuardian
 
 

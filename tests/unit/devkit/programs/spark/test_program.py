@@ -82,6 +82,10 @@ class TestLaunch:
         assert "spark.master local[4]" in (tmp_path / "spark-conf" / "spark-defaults.conf").read_text()
         assert launch.environment["AWS_REGION"] == "here"
 
+    def test_an_arm_may_begin_elsewhere_than_at_the_beginning(self, tmp_path: Path) -> None:
+        launch = SPARK.configure(NOWHERE, {}).launch(program_context(tmp_path, start="latest"))
+        assert (launch.first.arguments, launch.again.arguments) == (("--new", "latest"), ())
+
     @pytest.mark.parametrize(
         ("partitions", "rounds", "policy", "slots"),
         [
@@ -99,6 +103,11 @@ class TestLaunch:
         configured = SPARK.configure(NOWHERE, {"deferral": {"policy": policy, "slow_lane": {"rounds": rounds}}})
         configured.launch(program_context(tmp_path, source_partitions=partitions))
         assert f"spark.master local[{slots}]\n" in (tmp_path / "spark-conf" / "spark-defaults.conf").read_text()
+
+    def test_each_partition_of_each_source_topic_has_its_slot(self, tmp_path: Path) -> None:
+        settings = {"source": {"topics": ["a", "b"]}, "deferral": {"policy": "none"}}
+        SPARK.configure(NOWHERE, settings).launch(program_context(tmp_path, source_partitions=3))
+        assert "spark.master local[6]\n" in (tmp_path / "spark-conf" / "spark-defaults.conf").read_text()
 
     def test_for_a_debugger_of_its_worker(self, tmp_path: Path) -> None:
         launch = SPARK.configure(NOWHERE, {}).launch(program_context(tmp_path, debugger=Debugger("worker", 5678)))

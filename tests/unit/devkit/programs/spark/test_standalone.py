@@ -12,7 +12,7 @@ from devkit.errors import StackError
 from devkit.programs.spark import place, standalone
 from devkit.programs.spark.standalone import default_topics, start_pipeline
 from devkit.stack.stack import Stack
-from pipeline.config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.limits.judge import Limits, disagreements
 from tests.unit.devkit.programs.spark.test_training import named
 from tests.unit.devkit.stack.fakes import FakeGuardian, FakeProcess
@@ -83,7 +83,7 @@ def limits(config: PipelineConfig, made: Made) -> Limits:
     return Limits(
         max_request_size=config.sink.max_request_size,
         buffer_memory=2 * config.sink.max_request_size,
-        source_topic=of(config.source.topic),
+        source_topics={config.source.topic: of(config.source.topic)},
         output_topic=of(config.sink.topic),
         error_topic=of(config.sink.error_topic),
         ledger_topic=of(config.deferral.topic),

@@ -42,7 +42,7 @@ def test_of_each_process_that_ended_by_itself(tmp_path: Path) -> None:
         "process 1 ended at 22.0 s with exit code 1",
         "process 2 ended at 38.0 s with exit code 1",
     ]
-    assert (found[0].said, found[0].file, left_out) == (storm.STALLED, "incident/logs/pipeline-1.log", 0)
+    assert (found[0].reason, found[0].file, left_out) == (storm.STALLED, "incident/logs/pipeline-1.log", 0)
     assert found[0].lines[-3:] == (
         "java.lang.IllegalStateException: stalled",
         "    … 30 frames",
@@ -84,7 +84,7 @@ def test_a_log_that_is_gone(tmp_path: Path) -> None:
 
 def test_of_many_the_first_and_the_last_are_shown(tmp_path: Path) -> None:
     found, left_out = excerpts(tmp_path, an_arm(20))
-    assert [one.said for one in found] == [f"why {n}" for n in (1, 2, 3, 4, 17, 18, 19, 20)]
+    assert [one.reason for one in found] == [f"why {n}" for n in (1, 2, 3, 4, 17, 18, 19, 20)]
     assert left_out == 12
 
 
@@ -93,7 +93,7 @@ def test_a_process_that_was_killed_in_its_container_says_why_though_it_wrote_not
     (tmp_path / "incident/logs/pipeline-1.log").write_text("")
     arm = replace(an_arm(), processes=(Process(1, 1, 2, exit_code=137, killed="over its limit: of 700 MiB"),))
     ((found,), _) = excerpts(tmp_path, arm)
-    assert (found.said, found.lines) == ("over its limit: of 700 MiB", ("(it wrote nothing)",))
+    assert (found.reason, found.lines) == ("over its limit: of 700 MiB", ("(it wrote nothing)",))
 
 
 def test_of_several_programs_it_says_whose_it_is(tmp_path: Path) -> None:

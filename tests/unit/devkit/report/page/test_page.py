@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from devkit.observe.arm import TimelineEvidence
+from devkit.observe.arm_observation import TimelineEvidence
 from devkit.observe.complaint import Complaint
 from devkit.report.page.page import render_page
 from devkit.report.result import ExpectationResult
@@ -182,7 +182,7 @@ def test_what_others_wrote_stays_text(tmp_path: Path) -> None:
         "reasons": (WILD,),
         "versions": {WILD: WILD},
         "repeat": WILD,
-        "config_difference": {WILD: result.config_difference["deferral.policy"].model_copy(update={"fixed": WILD})},
+        "config_difference": {WILD: result.config_difference["deferral.policy"] | {"fixed": WILD}},
     }
     (run / "result.json").write_text(result.model_copy(update=changes).model_dump_json())
     page = Page(rendered(run))
@@ -217,7 +217,9 @@ class TestRunsWithoutAVerdict:
 
 def test_a_pipeline_that_shows_little(tmp_path: Path) -> None:
     """What could not be observed is named, and not drawn as if nothing had been committed."""
-    run = storm.write_run(tmp_path, extra=({"t_s": 60.0, "kind": "unseen", "arm": "fixed", "sights": ["offsets"]},))
+    run = storm.write_run(
+        tmp_path, extra=({"t_s": 60.0, "kind": "not_observable", "arm": "fixed", "observables": ["offsets"]},)
+    )
     result = storm.result()
     item = ExpectationResult(name="drained", expected="true", measured="n/a: not observable", holds=None)
     fixed = result.arms["fixed"].model_copy(update={"expectations": (item,), "holds": None})
@@ -248,7 +250,7 @@ def test_however_long_the_run_the_page_stays_small(tmp_path: Path) -> None:
     run = storm.write_run(tmp_path)
     samples = [line for line in storm.lines() if line["kind"] == "sample" and line["arm"] == "incident"]
     with (run / "events.jsonl").open("a") as timeline:
-        for n in range(12_000):
+        for n in range(4_000):
             line = dict(samples[n % len(samples)]) | {"t_s": round(150 + n * 0.5, 3)}
             line["faults"] = {f"fault {k} {'x' * 60}": n // 2 * (1 + (n // 8) % 2) for k in range(4)}
             timeline.write(json.dumps(line) + "\n")

@@ -3,7 +3,7 @@ from typing import Any, get_args
 
 import pytest
 
-from devkit.observe.arm import TimelineEvidence
+from devkit.observe.arm_observation import TimelineEvidence
 from devkit.report.page.story import paragraph, verdict
 from devkit.report.result import Outcome
 from devkit.report.run_record import RunRecord, read_run
@@ -46,6 +46,12 @@ def test_an_inconclusive_run_with_broken_expectations_does_not_say_that_nothing_
     assert "proves nothing" in verdict(changed(run, outcome="inconclusive", arms=holding)).meaning
 
 
+def test_what_was_missing_and_what_to_do_are_told_apart(run: RunRecord) -> None:
+    found = verdict(changed(run, outcome="inconclusive", reasons=("fixed: the machine was short of time",)))
+    assert found.missing == "fixed: the machine was short of time"
+    assert found.next_step.startswith("next: ")
+
+
 def test_a_run_that_broke_off(run: RunRecord) -> None:
     found = verdict(unfinished(run, "kafka ended"))
     assert (found.headline, found.exit_code, found.reasons) == ("No verdict", 3, ("kafka ended",))
@@ -60,10 +66,10 @@ def test_what_happened_in_one_paragraph(run: RunRecord) -> None:
     committed = run.arms["incident"].samples[-1].committed
     assert paragraph(run) == (
         "With the incident's configuration the pipeline was restarted twice and read 100 offsets again; it had "
-        f"committed {committed} of 200 events when the arm ended after 44 s (restarts 2), and 60 left as output, "
+        f"committed {committed} of 200 events when the arm ended after 44 s (restarts 2), and 60 ended as output, "
         "2 as error events, 4 were filtered. It made 812 requests for 226 fetches, and 71 % of the upstream's parses "
         "ended after their client had disconnected. With the fix the pipeline was never restarted; it had committed "
-        "200 of 200 events when the arm ended after 36 s (drained), and 188 left as output, 4 as error events, 8 were "
+        "200 of 200 events when the arm ended after 36 s (drained), and 188 ended as output, 4 as error events, 8 were "
         "filtered. It made 812 requests for 226 fetches, and 5 % of the upstream's parses ended after their client had "
         "disconnected. "
         "Requests that the faults matched in the incident and the fixed arm: 'parser' 812 and 402, "

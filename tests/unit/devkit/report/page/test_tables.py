@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from devkit.observe.figures import FlatCommit, LatencyFigures
+from devkit.observe.observable import Observable
 from devkit.report.page.tables import delivery, measured, programs
 from devkit.report.result import ProgramResult
 from devkit.report.run_record import RunRecord, read_run
@@ -25,11 +26,40 @@ def test_what_was_measured(run: RunRecord) -> None:
     assert found["requests for each fetch"] == ("3.59", "1.08")
     assert found["parses whose client had disconnected"] == ("71 %", "5 %")
     assert found["committed"][1] == "200 of 200"
-    assert found["end-to-end latency"] == ("134 had not left", "134 had not left")
+    assert found["end-to-end latency"] == ("134 were not emitted", "134 were not emitted")
 
 
 def test_what_no_arm_has_is_left_out(run: RunRecord) -> None:
     assert {"events ever deferred", "longest time without a commit"}.isdisjoint(rows(run))
+
+
+@pytest.mark.parametrize(
+    ("hidden", "pending", "told"),
+    [
+        ("offsets", 18, {"lost": "not observable", "ended as output": "60"}),
+        ("offsets", 0, {"lost": "0", "ended as output": "60"}),  # nothing is left, so nothing was lost
+        ("sources", 0, {"lost": "not observable", "ended as output": "not observable", "events published": "200"}),
+    ],
+)
+def test_where_events_went_is_no_number_where_it_is_not_observable(
+    run: RunRecord, hidden: Observable, pending: int, told: dict[str, str]
+) -> None:
+    assert run.result is not None
+    incident = run.result.arms["incident"]
+    audit = incident.audit.model_copy(update={"inputs": 200, "outputs": 60, "pending": pending, "lost": 0})
+    arms = run.result.arms | {"incident": incident.model_copy(update={"audit": audit})}
+    records = run.arms | {"incident": replace(run.arms["incident"], not_observable=frozenset({hidden}))}
+    changed = replace(run, arms=records, result=run.result.model_copy(update={"arms": arms}))
+    found = {row.name: row.values[0] for row in delivery(changed)}
+    assert {name: found[name] for name in told} == told
+    assert found.get("still in the source, not committed") == ("not observable" if pending else None)
+
+
+def test_an_arm_whose_supervisor_gave_up_says_so(run: RunRecord) -> None:
+    assert run.result is not None
+    incident = run.result.arms["incident"].model_copy(update={"gave_up": True})
+    result = run.result.model_copy(update={"arms": run.result.arms | {"incident": incident}})
+    assert rows(replace(run, result=result))["given up by its supervisor"] == ("yes", "—")
 
 
 def test_latencies_and_a_flat_commit(run: RunRecord) -> None:
@@ -37,7 +67,7 @@ def test_latencies_and_a_flat_commit(run: RunRecord) -> None:
     fixed = run.result.arms["fixed"]
     figures = fixed.figures.model_copy(
         update={
-            "latency": LatencyFigures(left=9, waiting=0, p50_s=0.8, p95_s=2.5, p99_s=None, max_s=3),
+            "latency": LatencyFigures(emitted=9, waiting=0, p50_s=0.8, p95_s=2.5, p99_s=None, max_s=3),
             "flat_commit": FlatCommit(
                 duration_s=12.5, from_s=3, committed=4, source_end=9, median_cpu_cores=0.4, mean_cpu_cores=0.5
             ),

@@ -17,19 +17,18 @@ from devkit.observe.sampler import SampledTopics, Sampler
 from devkit.observe.timeline import Timeline
 from devkit.observe.usage import TreeUsage
 from devkit.programs.program import Program
-from devkit.programs.run import ProgramRun
+from devkit.programs.program_run import ProgramRun
 from devkit.report.progress import Progress
 from devkit.scenario.arm.arm import Arm
-from devkit.scenario.arm.context import RunContext
+from devkit.scenario.arm.run_context import RunContext
 from devkit.scenario.arm.sampling import take_sample
 from devkit.scenario.configure import programs_of
 from devkit.scenario.model import Scenario
 from devkit.scenario.traffic import ScenarioTraffic
-from devkit.stack.parts.mock_api import JournalCounts, RuleCounts
+from devkit.stack.parts.mock_api import JournalCounts, MockChange, RuleCounts
 from devkit.stack.stack import Stack
 from devkit.stack.topics import TopicEnds
 from devkit.traffic.publish import Publisher
-from mockapi.rules.model import Rule
 from tests.unit.devkit.observe.fake_s3 import FakeS3
 
 COUNTED = RuleCounts(
@@ -51,7 +50,7 @@ class Stage:
     output: io.StringIO
     directory: Path
     counts: JournalCounts
-    rules: list[Rule]
+    changes: list[MockChange]
     ends: dict[str, dict[int, int]] = field(default_factory=dict)
     published: int = 0
     done: bool = False
@@ -79,7 +78,7 @@ class Stage:
     def sample(self, *, last: bool = False) -> None:
         self.arm.sampler = Sampler(
             counts=lambda: self.counts,
-            topics=SampledTopics(SOURCE, OUTPUT, ERROR),
+            topics=SampledTopics((SOURCE,), OUTPUT, ERROR),
             ends=cast(TopicEnds, SimpleNamespace(of=lambda topic: self.ends.get(topic, {}))),
             checkpoint=self.arm.checkpoint,
             deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: self.deferred)),
@@ -100,12 +99,14 @@ def set_up(scenario: Scenario, directory: Path, *, program: Program | None = Non
     """Its incident arm, with `directory` for the run's."""
     store, output = FakeS3(), io.StringIO()
     counts = JournalCounts(requests=9, in_flight=1, by_status={}, rules={"huge page": COUNTED})
-    rules = list(scenario.mock.rules)
+    changes: list[MockChange] = []
     stack = SimpleNamespace(
         proxy=None,
         kafka=SimpleNamespace(bootstrap=TOLD, direct=DIRECT),
         object_store=SimpleNamespace(endpoint="http://127.0.0.1:1", client=lambda: store),
-        mock_api=SimpleNamespace(endpoint="http://127.0.0.1:1", counts=lambda: counts, rules=lambda: tuple(rules)),
+        mock_api=SimpleNamespace(
+            endpoint="http://127.0.0.1:1", counts=lambda: counts, changes_by_others=lambda: tuple(changes)
+        ),
         prefix="",
         parts={},
         excused=lambda _name: nullcontext(),
@@ -114,4 +115,4 @@ def set_up(scenario: Scenario, directory: Path, *, program: Program | None = Non
         guardian, programs = cast(Guardian, SimpleNamespace(run_id="run-of-test")), programs_of(scenario, program)
         context = RunContext(guardian, cast(Stack, stack), timeline, Progress(output), directory, programs)
         arm = Arm(context, scenario, "incident", cast(ScenarioTraffic, SimpleNamespace(count=161)))
-        yield Stage(arm, store, output, directory, counts, rules)
+        yield Stage(arm, store, output, directory, counts, changes)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from devkit.debug.pause import PausePoint, Pauses
+from devkit.debug.pause_point import PausePoint, Pauses
 from devkit.scenario.arm.clock import ArmClock
 from tests.unit.devkit.faults.fakes import Clock
 from tests.unit.devkit.scenario.arm.stage import DIRECT, TOLD, Stage

@@ -12,9 +12,9 @@ from tests.unit.devkit.scenario.arm.stage import Stage
 
 def test_latencies_are_told_by_the_second_of_publishing(stage: Stage) -> None:
     events = (
-        EventLatency(None, 10_900, 0.5, has_left=True),
-        EventLatency(None, 12_100, 2.0, has_left=True),
-        EventLatency(None, 12_999, 1.0, has_left=False),
+        EventLatency(None, 10_900, 0.5, is_emitted=True),
+        EventLatency(None, 12_100, 2.0, is_emitted=True),
+        EventLatency(None, 12_999, 1.0, is_emitted=False),
     )
     stage.arm.clock = ArmClock(wall=lambda: 9_500)
     stage.arm.state.paused_before_traffic_s = 0.5

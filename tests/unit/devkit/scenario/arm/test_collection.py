@@ -9,13 +9,13 @@ import pytest
 from devkit.observe.audit.arrivals import Arrival
 from devkit.observe.audit.source_event import SourceEvent
 from devkit.observe.checkpoint import OffsetRange
-from devkit.observe.deferrals import Standing
-from devkit.programs.topics import ProgramTopics
+from devkit.observe.deferrals import DeferredEntries
+from devkit.programs.program_topics import ProgramTopics
 from devkit.scenario.arm import collection as collection_module
-from devkit.scenario.arm.collection import Ended, collection, pages_met
+from devkit.scenario.arm.collection import Ended, collection, pages_matched
 from devkit.stack.parts.mock_api import JournalCounts, JournalEntry, MockApi
 from mockapi.rules.model import Rule
-from tests.unit.devkit.observe.audit.events import ERROR, OUTPUT, SOURCE, error_of, output_of, source_event, truth
+from tests.unit.devkit.observe.audit.events import ERROR, OUTPUT, SOURCE, TRUTH, error_of, output_of, source_event
 
 
 def published(event: SourceEvent, at_ms: int) -> Arrival:
@@ -36,21 +36,26 @@ def test_holds_what_left_against_what_had_to(monkeypatch: pytest.MonkeyPatch) ->
         yield from topics[topic]
 
     monkeypatch.setattr(collection_module, "read_topic", read)
-    standing = Standing()
-    standing.take(b"page_change/0/0000000002", b"{}")
+    entries = DeferredEntries()
+    entries.take(b"page_change/0/0000000002", b"{}")
     found = collection(
         [edit, failing, put_aside, beyond],
-        Ended(committed={0: 3}, deferrals=standing, failed=OffsetRange({0: 2}, {0: 3}), ended_ms=9000),
+        Ended(
+            committed={(SOURCE, 0): 3},
+            deferrals=entries,
+            failed=OffsetRange({(SOURCE, 0): 2}, {(SOURCE, 0): 3}),
+            ended_ms=9000,
+        ),
         bootstrap="127.0.0.1:1",
-        topics=ProgramTopics(SOURCE, OUTPUT, ERROR, "deferred", defers=True),
-        mock=cast(MockApi, SimpleNamespace(truth=truth)),
+        topics=ProgramTopics((SOURCE,), OUTPUT, ERROR, "deferred", defers=True),
+        truth=TRUTH,
         client=cast(Any, None),
-        pages_met=set(),
+        pages_matched=set(),
     )
-    assert found.audit.problems(restarted=False) == {}
+    assert (found.audit.problems(), found.unmet) == ({}, ())
     assert (found.audit.outputs, found.audit.errors, found.audit.deferred) == (2, 1, 1)
     assert found.past_failed_batch == 1
-    assert [(event.seconds, event.has_left) for event in found.latencies.events] == [
+    assert [(event.seconds, event.is_emitted) for event in found.latencies.events] == [
         (0.4, True),
         (0.7, True),
         (6.0, False),
@@ -64,16 +69,31 @@ def test_what_came_of_events_that_are_left_out_is_not_looked_at(monkeypatch: pyt
     monkeypatch.setattr(collection_module, "read_topic", lambda _bootstrap, topic: iter(topics[topic]))
     found = collection(
         [edit],
-        Ended(committed={0: 3}, deferrals=Standing(), failed=None, ended_ms=9000),
+        Ended(committed={(SOURCE, 0): 3}, deferrals=DeferredEntries(), failed=None, ended_ms=9000),
         bootstrap="127.0.0.1:1",
-        topics=ProgramTopics(SOURCE, OUTPUT, ERROR, "deferred", defers=True),
-        mock=cast(MockApi, SimpleNamespace(truth=truth)),
+        topics=ProgramTopics((SOURCE,), OUTPUT, ERROR, "deferred", defers=True),
+        truth=TRUTH,
         client=cast(Any, None),
-        pages_met=set(),
+        pages_matched=set(),
         left_out={warm.position, warm_error.position},
     )
-    assert found.audit.problems(restarted=False) == {}
+    assert found.audit.problems() == {}
     assert (found.audit.inputs, found.audit.outputs, found.audit.errors) == (1, 1, 0)
+
+
+def test_each_event_that_was_lost_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    lost = [source_event(offset) for offset in range(7)]
+    monkeypatch.setattr(collection_module, "read_topic", lambda _bootstrap, _topic: iter(()))
+    found = collection(
+        lost,
+        Ended(committed={(SOURCE, 0): 7}, deferrals=DeferredEntries(), failed=None, ended_ms=9000),
+        bootstrap="127.0.0.1:1",
+        topics=ProgramTopics((SOURCE,), OUTPUT, ERROR, "deferred", defers=True),
+        truth=TRUTH,
+        client=cast(Any, None),
+        pages_matched=set(),
+    )
+    assert found.unmet == tuple(("lost", event) for event in lost)
 
 
 class TestPagesMet:
@@ -97,7 +117,9 @@ class TestPagesMet:
             {"requests": 9, "in_flight": 0, "by_status": {}, "rules": {"slow": counted}}
         )
         mock = cast(MockApi, SimpleNamespace(entries=lambda rule: list(self.ENTRIES)))
-        return pages_met([Rule.model_validate({"name": "slow", "when": when, "do": {"latency": "4s"}})], mock, counts)
+        return pages_matched(
+            [Rule.model_validate({"name": "slow", "when": when, "do": {"latency": "4s"}})], mock, counts
+        )
 
     @pytest.mark.parametrize("when", [{"share": "1%"}, {"page": "X"}, {"revision": 28673}])
     def test_are_those_of_rules_that_pick_pages(self, when: dict[str, Any]) -> None:

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
 from devkit.guardian import Guardian
-from devkit.observe.arm import FirstTry
+from devkit.observe.arm_observation import FirstTry
 from devkit.programs.command.command_line import CommandLine
 from devkit.programs.command.program import CommandProgram
 from devkit.programs.launch import Launch
@@ -20,7 +20,7 @@ from devkit.programs.spark import place as place_module
 from devkit.programs.spark.program import SPARK
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.prepare import try_first
-from devkit.scenario.model import Scenario, TriedFirst
+from devkit.scenario.model import Scenario
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.stack import Stack
 from tests.unit.devkit.observe.fake_s3 import FakeS3
@@ -46,7 +46,7 @@ class TestFirstTry:
         parts = {**vars(stage.arm.context.stack), "object_store": store, "require_running": lambda: None}
         guardian = SimpleNamespace(directory=stage.directory, run_id="run-of-test")
 
-        def play(tried_first: TriedFirst, program: Program = SPARK) -> list[Launch]:
+        def play(tried_first: dict[str, Any], program: Program = SPARK) -> list[Launch]:
             context = replace(
                 stage.arm.context,
                 stack=cast(Stack, SimpleNamespace(**parts)),
@@ -63,7 +63,7 @@ class TestFirstTry:
         return play
 
     def test_with_a_configuration_of_its_own(self, stage: Stage, tried: Callable[..., list[Launch]]) -> None:
-        (launch,) = tried(TriedFirst(incident={"batch": {"max_offsets": 7}}))
+        (launch,) = tried({"incident": {"batch": {"max_offsets": 7}}})
         config_file = stage.directory / "tried" / "incident" / "tried-first" / "pipeline.yaml"
         assert launch.argv[-2:] == (str(config_file), "--allow-unsafe")
         config = json.loads(config_file.read_text())
@@ -72,9 +72,9 @@ class TestFirstTry:
         assert "tried first, and refused: two metrics of one name" in " ".join(stage.output.getvalue().split())
 
     def test_nothing_is_tried_where_nothing_is_to_be(self, stage: Stage, tried: Callable[..., list[Launch]]) -> None:
-        assert tried(TriedFirst(fixed={})) == []
+        assert tried({"fixed": {}}) == []
         assert stage.arm.state.tried_first is None
 
     def test_a_command_does_not_say_why_it_refuses(self, stage: Stage, tried: Callable[..., list[Launch]]) -> None:
-        assert tried(TriedFirst(incident={}), COMMAND) == []
+        assert tried({"incident": {}}, COMMAND) == []
         assert stage.arm.state.tried_first is None

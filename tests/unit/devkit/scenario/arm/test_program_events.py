@@ -1,22 +1,31 @@
 """What an arm makes of what its pipeline says: for the timeline, for its state and for a person."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from devkit.observe.audit.replays import Replays
 from devkit.observe.checkpoint import OffsetRange
 from devkit.observe.kit_events import ProcessEnded, ProcessRestarted, ProgramEvent
 from devkit.observe.logs import UnknownLine
+from devkit.scenario.arm.collect import replays_of
 from devkit.scenario.arm.program_events import describe
-from pipeline.events import BatchStarted, Configuration, Failed, Resumed, Started, Waiting
+from pipeline.events import BatchStarted, Configuration, Failed, OffsetsRead, Resumed, Started, TaskRetried, Waiting
 from tests.unit.devkit.scenario.arm.stage import Stage
 
 
 @pytest.mark.parametrize(
     ("batch", "text"),
     [
-        (OffsetRange({0: 50}, {0: 100}), "offsets 50 to 99"),
-        (OffsetRange({}, {0: 1}), "offsets 0 to 0"),
-        (OffsetRange({0: 5, 1: 7}, {1: 9, 0: 6}), "offsets 5 to 5 of partition 0, offsets 7 to 8 of partition 1"),
-        (OffsetRange({0: 5, 1: 7}, {0: 6, 1: 7}), "offsets 5 to 5 of partition 0"),
+        (OffsetRange({("t", 0): 50}, {("t", 0): 100}), "offsets 50 to 99"),
+        (OffsetRange({}, {("t", 0): 1}), "offsets 0 to 0"),
+        (
+            OffsetRange({("t", 0): 5, ("t", 1): 7}, {("t", 1): 9, ("t", 0): 6}),
+            "offsets 5 to 5 of partition 0, offsets 7 to 8 of partition 1",
+        ),
+        (OffsetRange({("t", 0): 5, ("t", 1): 7}, {("t", 0): 6, ("t", 1): 7}), "offsets 5 to 5 of partition 0"),
+        (OffsetRange({("t", 0): 5}, {("t", 0): 6, ("u", 0): 2}), "offsets 5 to 5 of t/0, offsets 0 to 1 of u/0"),
     ],
 )
 def test_a_batch_is_described_by_its_offsets(batch: OffsetRange, text: str) -> None:
@@ -45,10 +54,23 @@ def test_a_batch_that_begins_again_is_marked_and_told(stage: Stage) -> None:
     assert stage.main.state.batches.replays == 1
 
 
+def test_what_a_retried_task_read_is_known_for_each_attempt_before(stage: Stage) -> None:
+    read = (OffsetsRead("t", 0, 5, 9), OffsetsRead("u", 1, 0, 2))
+    stage.take(TaskRetried(batch=3, attempts=2, read=read))
+    stage.take(TaskRetried(attempts=1, read=read[:1]))
+    one, other = OffsetRange({("t", 0): 5}, {("t", 0): 9}), OffsetRange({("u", 1): 0}, {("u", 1): 2})
+    assert sorted(stage.main.state.retried, key=str) == [one, one, one, other, other]
+    view: Any = SimpleNamespace(not_observable=lambda _: frozenset({"batches"}))
+    main: Any = SimpleNamespace(state=stage.main.state, supervisor=SimpleNamespace(restarts=0), view=view)
+    arm: Any = SimpleNamespace(main=main, deferrals=None)
+    assert replays_of(arm) == Replays(0, None, tuple(stage.main.state.retried))
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
         (Started(start="earliest"), "pipeline: running, from earliest"),
+        (Started(), "pipeline: running"),
         (
             Started(start="checkpoint", spark_ui="http://127.0.0.1:4040"),
             "pipeline: running, from checkpoint, Spark UI http://127.0.0.1:4040",
@@ -60,6 +82,14 @@ def test_a_batch_that_begins_again_is_marked_and_told(stage: Stage) -> None:
         ),
         (Resumed(), "pipeline: goes on"),
         (
+            TaskRetried(batch=3, attempts=1, read=()),
+            "pipeline: Spark lost an executor and ran a task again, of batch 3",
+        ),
+        (
+            TaskRetried(attempts=1, read=()),
+            "pipeline: Spark lost an executor and ran a task again, of a round of the slow lane",
+        ),
+        (
             ProcessEnded(process=2, exit_code=-9),
             "pipeline: process 2 ended with exit code -9",
         ),
@@ -69,6 +99,12 @@ def test_a_batch_that_begins_again_is_marked_and_told(stage: Stage) -> None:
 def test_what_a_person_wants_to_know_is_told(stage: Stage, line: ProgramEvent, said: str) -> None:
     stage.take(line)
     assert " ".join(stage.output.getvalue().split()).endswith(f"s incident {said}")
+
+
+def test_a_restart_of_one_without_a_checkpoint_names_none(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(stage.main.view), "shows_offsets", False)
+    stage.take(ProcessRestarted(process=2))
+    assert stage.output.getvalue().rstrip().endswith("restart: process 2")
 
 
 def test_anything_else_is_told_to_the_timeline_only(stage: Stage) -> None:

@@ -1,6 +1,7 @@
 """What an arm makes of a look at everything."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -9,7 +10,7 @@ import pytest
 
 from devkit.observe.audit.arrivals import Arrival
 from devkit.observe.deferrals import Deferrals
-from devkit.observe.departed import Departed
+from devkit.observe.emitted import Emissions
 from devkit.observe.kit_events import ProcessEnded, ProcessRestarted
 from devkit.observe.logs import UnknownLine
 from devkit.observe.sampler import SampledTopics, Sampler
@@ -58,6 +59,14 @@ class TestSamples:
         stage.sample()
         assert stage.main.state.drained is drained
 
+    def test_a_topic_that_shows_no_partitions_yet_has_not_drained(self, stage: Stage) -> None:
+        stage.arm.topics = replace(stage.arm.topics, sources=(SOURCE, "links"))
+        stage.ends, stage.published, stage.done = {SOURCE: {0: 161}}, 161, True
+        stage.plan(0, p0=161)
+        stage.commit(0)
+        stage.sample()
+        assert stage.main.state.drained is False
+
     def test_a_planned_batch_is_not_committed(self, stage: Stage) -> None:
         stage.ends, stage.published, stage.done = {SOURCE: {0: 161}}, 161, True
         stage.plan(0, p0=161)
@@ -87,7 +96,7 @@ class TestSamples:
         stage.commit(0)
         stage.arm.sampler = Sampler(
             counts=lambda: stage.counts,
-            topics=SampledTopics(SOURCE, OUTPUT, ERROR),
+            topics=SampledTopics((SOURCE,), OUTPUT, ERROR),
             ends=cast(TopicEnds, SimpleNamespace(of=ends)),
             checkpoint=stage.arm.checkpoint,
             deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: 0)),
@@ -132,7 +141,7 @@ class TestCommand:
     def own(self, scenario: Scenario, tmp_path: Path) -> Iterator[Stage]:
         with set_up(scenario, tmp_path, program=CommandProgram(CommandLine(("mine",), Path("/nowhere")))) as stage:
             assert isinstance(stage.main.view, CommandView)
-            stage.main.view._departed = Departed(lambda: [Arrival(OUTPUT, 0, 0, b"", {}, (SOURCE, 0, 7), 0)])
+            stage.main.view._emissions = Emissions(lambda: [Arrival(OUTPUT, 0, 0, b"", {}, (SOURCE, 0, 7), 0)])
             stage.ends = {SOURCE: {0: 161}, OUTPUT: {0: 1}}
             stage.published, stage.done, stage.due = 161, True, ((SOURCE, 0, 7),)
             yield stage
@@ -147,8 +156,8 @@ class TestCommand:
         own.take(Started())
         own.take(BatchStarted(batch=0))
         own.sample()
-        deferrals = SimpleNamespace(standing=SimpleNamespace(ever={"something"}))
-        assert own.main.view.unseen(cast(Deferrals, deferrals)) == frozenset()
+        deferrals = SimpleNamespace(entries=SimpleNamespace(ever={"something"}))
+        assert own.main.view.not_observable(cast(Deferrals, deferrals)) == frozenset()
         assert not own.main.state.drained
 
     def test_lines_that_are_not_as_the_kits(self, own: Stage) -> None:

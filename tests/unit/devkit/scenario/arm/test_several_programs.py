@@ -10,13 +10,14 @@ import psutil
 import pytest
 
 from devkit.guardian import Guardian
-from devkit.observe.sight import SIGHTS
+from devkit.observe.observable import OBSERVABLES
 from devkit.programs.command import view as view_module
-from devkit.programs.run import ProgramRun
+from devkit.programs.program_run import ProgramRun
 from devkit.programs.spark import place as place_module
 from devkit.scenario.arm import start as start_module
 from devkit.scenario.arm.observation import programs
 from devkit.scenario.arm.start import start_due, stop
+from devkit.scenario.arm.warm_up import reason_against
 from devkit.scenario.load import load_scenario
 from devkit.stack.stack import Stack
 from tests.unit.devkit.programs.file_guardian import FileGuardian
@@ -107,12 +108,33 @@ def test_the_end_of_one_is_an_observation(stage: Stage, guardian: FileGuardian) 
     assert (once.run, once.exit_codes, once.is_over, once.restarts) == ("sh -c true", (3,), True, 0)
     assert (html.run, html.started, html.is_over) == ("pipeline html-enrichment", True, False)
     assert (reader.name, reader.started) == ("reader", False)
-    assert reader.unseen == SIGHTS
-    assert once.unseen >= {"words", "batches", "offsets"}
-    unseen = [line["program"] for line in stage.timeline() if line["kind"] == "unseen"]
-    assert unseen == ["reader", "once"]
+    assert reader.not_observable == OBSERVABLES
+    assert once.not_observable >= {"words", "batches", "offsets"}
+    not_observable = [line["program"] for line in stage.timeline() if line["kind"] == "not_observable"]
+    assert not_observable == ["reader", "once"]
     assert stage.main.supervisor.restarts == 0
     assert started(guardian) == ["html-1", "once-1"]
+
+
+def test_an_output_that_no_audit_looks_at_is_told(stage: Stage) -> None:
+    _, _, once = stage.arm.programs
+    once.configured = replace(once.configured, config=_with_output(once.configured, "content"))
+    assert [one.unaudited for one in programs(stage.arm, frozenset())] == ["", "", "content"]
+
+
+def _with_output(configured: Any, topic: str) -> Any:
+    sink = configured.config.sink.model_copy(update={"topic": topic})
+    return configured.config.model_copy(update={"sink": sink})
+
+
+def test_only_beside_programs_that_take_none_of_it_the_main_one_is_warmed_up(stage: Stage) -> None:
+    arm = stage.arm
+    arm.scenario = arm.scenario.model_copy(update={"traffic_begins": "when running"})
+    html, reader, _ = arm.programs
+    said = "program once reads the source as well, and what it makes of a warm-up is not observed"
+    assert reason_against(arm) == said
+    arm.programs = (html, reader)
+    assert reason_against(arm) is None
 
 
 def test_what_each_says_is_counted(stage: Stage, guardian: FileGuardian) -> None:

@@ -3,17 +3,17 @@
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from devkit.observe.arm_end import EndByCondition, EndByDeadline
-from devkit.scenario.arm.until import arm_end
-from devkit.scenario.model import Until
+from devkit.observe.metrics import Series
+from devkit.scenario.arm.until import SoFar, arm_end
+from devkit.scenario.model import Condition, Until
 
 
-def ended_by(
-    *conditions: dict[str, Any], drained: bool = False, restarts: int = 0, replays: int = 0, now_s: float = 0
-) -> str | None:
+def ended_by(*conditions: dict[str, Any], now_s: float = 0, **so_far: Any) -> str | None:
     until = Until.model_validate({"any": conditions, "deadline": "60s"})
-    end = arm_end(until, {"drained": drained, "restarts": restarts, "replays": replays}, now_s, deadline_s=60)
+    end = arm_end(until, SoFar(elapsed_s=now_s, **so_far), "html", deadline_s=60)
     return end and end.text
 
 
@@ -58,9 +58,58 @@ def test_a_condition_that_is_reached_comes_before_the_deadline() -> None:
 
 def test_what_it_was_is_a_value() -> None:
     until = Until.model_validate({"any": [{"restarts": 1}], "deadline": "60s"})
-    nothing = {"drained": 0, "restarts": 0, "replays": 0}
-    assert arm_end(until, {"drained": 0, "restarts": 2, "replays": 0}, 1, deadline_s=60) == EndByCondition(
-        reached={"restarts": 2}
-    )
-    assert arm_end(until, nothing, 9, deadline_s=8) == EndByDeadline(deadline_s=8)
-    assert arm_end(until, nothing, 9, deadline_s=float("inf")) is None
+    nothing = SoFar(elapsed_s=9)
+    assert arm_end(until, SoFar(restarts=2, elapsed_s=1), "", deadline_s=60) == EndByCondition(reached={"restarts": 2})
+    assert arm_end(until, nothing, "", deadline_s=8) == EndByDeadline(deadline_s=8)
+    assert arm_end(until, nothing, "", deadline_s=float("inf")) is None
+
+
+LAG: Series = ("lag", frozenset({("partition", "0")}))
+LAG_1: Series = ("lag", frozenset({("partition", "1")}))
+
+
+@pytest.mark.parametrize(
+    ("condition", "so_far", "text"),
+    [
+        ({"gave_up": True}, {}, None),
+        ({"gave_up": True}, {"gave_up": True}, "gave up"),
+        ({"elapsed": "30s"}, {"now_s": 29.9}, None),
+        ({"elapsed": "30s"}, {"now_s": 30.04}, "elapsed 30s"),
+        ({"elapsed": "30s", "drained": True}, {"now_s": 31, "drained": False}, None),
+        ({"elapsed": "30s", "drained": True}, {"now_s": 31, "drained": True}, "drained and elapsed 31s"),
+        ({"log": {"event": "waiting"}}, {"log": {"html": {"waiting": 1}}}, "log waiting 1"),
+        ({"log": {"event": "waiting", "at_least": 2}}, {"log": {"html": {"waiting": 1}}}, None),
+        ({"log": {"event": "read", "program": "reader"}}, {"log": {"html": {"read": 1}}}, None),
+        ({"log": {"event": "read", "program": "reader"}}, {"log": {"reader": {"read": 1}}}, "log read 1"),
+        ({"log": [{"event": "a"}, {"event": "b"}]}, {"log": {"html": {"a": 1}}}, None),
+        ({"metric": {"name": "lag", "at_least": 5}}, {}, None),
+        ({"metric": {"name": "lag", "at_least": 5}}, {"metrics": {LAG: 2.0, LAG_1: 3.0}}, "metric lag 5"),
+        (
+            {"metric": {"name": "lag", "labels": {"partition": "1"}, "at_least": 5}},
+            {"metrics": {LAG: 9, LAG_1: 3}},
+            None,
+        ),
+        ({"metric": {"name": "lag", "at_most": 0}, "restarts": 1}, {"metrics": {LAG: 0}}, None),
+        (
+            {"metric": {"name": "lag", "at_most": 0}, "restarts": 1},
+            {"metrics": {LAG: 0}, "restarts": 1},
+            "restarts 1 and metric lag 0",
+        ),
+    ],
+)
+def test_other_ends(condition: dict[str, Any], so_far: dict[str, Any], text: str | None) -> None:
+    assert ended_by(condition, **so_far) == text
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ({}, "no condition; write one of drained, restarts, replays, gave_up, elapsed, log, metric"),
+        ({"metric": {"name": "lag"}}, "write at_least, at_most"),
+        ({"log": {"event": "a", "at_least": 0}}, "greater than 0"),
+        ({"elapsed": None}, "elapsed says nothing"),
+    ],
+)
+def test_what_is_no_condition(condition: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        Condition.model_validate(condition)

@@ -9,12 +9,12 @@ import pytest
 
 from devkit.debug.debugger import Debugger
 from devkit.errors import StackError
-from devkit.observe.arm_end import ArmEnd, EndByDeadline
+from devkit.observe.arm_end import ArmEnd, EndByDeadline, EndByRefusal
 from devkit.observe.deferrals import Deferrals
 from devkit.observe.sampler import SampledTopics, Sampler
 from devkit.observe.usage import TreeUsage
+from devkit.scenario.arm.arm_faults import ArmFaults
 from devkit.scenario.arm.clock import ArmClock
-from devkit.scenario.arm.faults import ArmFaults
 from devkit.scenario.arm.start import start
 from devkit.scenario.arm.watch import begin_traffic, watch
 from devkit.stack.stack import Stack
@@ -77,7 +77,7 @@ def watched(stage: Stage, clock: Time) -> Watch:
     stage.arm.programs = ()
     stage.arm.sampler = Sampler(
         counts=lambda: stage.counts,
-        topics=SampledTopics(SOURCE, OUTPUT, ERROR),
+        topics=SampledTopics((SOURCE,), OUTPUT, ERROR),
         ends=cast(TopicEnds, SimpleNamespace(of=lambda _: {0: 161})),
         checkpoint=stage.arm.checkpoint,
         deferrals=cast(Deferrals, SimpleNamespace(catch_up=lambda: 0)),
@@ -116,6 +116,11 @@ class TestDeadline:
         with pytest.raises(StackError, match=told) as raised:
             watched()
         assert raised.value.hint
+
+    def test_a_refused_start_ends_it_at_once(self, watched: Watch, stage: Stage, clock: Time) -> None:
+        stage.arm.main.supervisor.refusal = "two metrics of one name"
+        assert watched() == EndByRefusal()
+        assert clock.now < 1
 
     def test_one_that_is_debugged_has_none(self, watched: Watch, stage: Stage) -> None:
         debugger = cast(Debugger, SimpleNamespace(invitation=lambda: "attach"))

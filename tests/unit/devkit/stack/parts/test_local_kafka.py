@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from devkit.jvm import jars, runtime
+from devkit.jvm.cache import CACHE_VARIABLE
+from devkit.stack.parts import local_kafka
 from devkit.stack.parts.local_kafka import start_kafka
 from tests.unit.devkit.stack.fakes import FakeGuardian, FakeProcess
 
@@ -32,6 +34,7 @@ def properties_of(path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def guardian(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Formatter:
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))  # what is formatted here is good for no real broker
     monkeypatch.setattr(jars, "ensure", lambda _: [Path("a.jar")])
     monkeypatch.setattr(runtime, "java_home", lambda: Path("/java"))
     return Formatter(tmp_path)
@@ -76,6 +79,53 @@ def test_three_brokers_are_formatted_once_and_have_ids_of_their_own(guardian: Fo
     data = [Path(properties["log.dirs"]) for properties in by_part.values()]
     metas = [properties_of(one / "meta.properties") for one in data]
     assert [meta["node.id"] for meta in metas] == ["1", "2", "3"]
-    assert {meta["cluster.id"] for meta in metas} == {"abc"}
+    (cluster,) = {meta["cluster.id"] for meta in metas}
+    assert cluster != "abc", "it is of this run alone"
     assert len({meta["directory.id"] for meta in metas}) == 3
     assert all((one / "bootstrap.checkpoint").read_bytes() == b"features" for one in data)
+
+
+def formats(guardian: Formatter) -> int:
+    return [name for name, *_ in guardian.started].count("kafka-format")
+
+
+def test_another_run_formats_nothing_and_has_a_directory_of_its_own(guardian: Formatter) -> None:
+    start_kafka(guardian.real(), guardian.directory)
+    first = started(guardian)["kafka"]["log.dirs"]
+    start_kafka(guardian.real(), guardian.directory)
+    second = started(guardian)["kafka"]["log.dirs"]
+    assert formats(guardian) == 1
+    assert (Path(second) / "bootstrap.checkpoint").read_bytes() == b"features"
+    metas = [properties_of(Path(one) / "meta.properties") for one in (first, second)]
+    for name in ("directory.id", "cluster.id"):
+        assert metas[0][name] != metas[1][name]
+
+
+def test_another_version_of_kafka_or_of_its_configuration_is_formatted_anew(
+    guardian: Formatter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start_kafka(guardian.real(), guardian.directory)
+    monkeypatch.setattr(local_kafka, "read_pins", lambda _: ())
+    start_kafka(guardian.real(), guardian.directory)
+    assert formats(guardian) == 2
+
+
+@pytest.mark.parametrize("damage", ["", "{}", "half", "another"])
+def test_what_is_damaged_is_formatted_anew(guardian: Formatter, tmp_path: Path, damage: str) -> None:
+    start_kafka(guardian.real(), guardian.directory)
+    (kept,) = (tmp_path / "cache/kafka").iterdir()
+    text = kept.read_text()
+    damages = {"half": text[: len(text) // 2], "another": text.replace("ZmVhdHVyZXM=", "ZmVhdHVyZXk=")}
+    kept.write_text(damages.get(damage, damage))
+    assert kept.read_text() != text
+    start_kafka(guardian.real(), guardian.directory)
+    assert formats(guardian) == 2
+    start_kafka(guardian.real(), guardian.directory)
+    assert formats(guardian) == 2
+
+
+def test_a_cache_that_cannot_be_written_costs_nothing_else(guardian: Formatter, tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("no directory")
+    start_kafka(guardian.real(), guardian.directory)
+    start_kafka(guardian.real(), guardian.directory)
+    assert formats(guardian) == 2

@@ -114,6 +114,20 @@ def test_rules(server: Server, mock: MockApi) -> None:
     assert mock.rules() == (Rule.model_validate(rule),)
 
 
+def test_changes_by_others_are_those_since_it_populated_the_mock(server: Server, mock: MockApi) -> None:
+    ours = str(mock._session.headers["X-Changed-By"])
+    authors = ["before", ours, "between", ours, "curl/8.5"]
+    changes = [
+        {"n": n, "at": "2026-11-22T12:30:15Z", "action": "populated", "author": author}
+        for n, author in enumerate(authors, 1)
+    ]
+    server.answers["/__mock/journal/changes"] = 200, json.dumps(changes)
+    assert [(change.n, change.author) for change in mock.changes_by_others()] == [(5, "curl/8.5")]
+    other = MockApi(server.endpoint)  # a run beside has a name of its own
+    assert other._session.headers["X-Changed-By"] != ours
+    other._session.close()
+
+
 def test_counts(server: Server, mock: MockApi) -> None:
     server.answers["/__mock/journal/counts"] = 200, json.dumps(COUNTS)
     assert mock.counts() == JournalCounts.model_validate(COUNTS)
@@ -123,6 +137,12 @@ def test_truth_is_text_of_a_revision_of_a_wiki(server: Server, mock: MockApi) ->
     server.answers["/__mock/truth/revision/4097"] = 200, "<p>é</p>"
     assert mock.truth("enwiki", 4097) == "<p>é</p>"
     assert server.asked == [("GET", "/__mock/truth/revision/4097?wiki=enwiki", None)]
+
+
+def test_truth_of_any_path_of_a_wiki(server: Server, mock: MockApi) -> None:
+    server.answers["/__mock/truth"] = 200, "{}"
+    assert mock.truth_at("enwiki", "/w/api.php?a=b&c=é") == b"{}"
+    assert server.asked == [("GET", "/__mock/truth?wiki=enwiki&path=%2Fw%2Fapi.php%3Fa%3Db%26c%3D%C3%A9", None)]
 
 
 def test_a_refusal_is_an_error_with_the_mocks_own_words(server: Server, mock: MockApi) -> None:
@@ -164,7 +184,7 @@ def test_an_answer_before_it_has_said_so_is_somebody_elses(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.answers["/__mock/journal/counts"] = 200, json.dumps(COUNTS)
-    monkeypatch.setattr(mock_api, "_READY", mock_api._READY * 0)
+    monkeypatch.setattr(mock_api, "READY", mock_api.READY * 0)
     monkeypatch.setattr(mock_api, "claim_port", lambda port, part: int(server.endpoint.rpartition(":")[2]))
     _, part = start_mock_api(FakeGuardian(tmp_path).real(), tmp_path)
     (tmp_path / "mock-api.out").write_text("loading\n")

@@ -1,0 +1,144 @@
+"""The audit by count: `audit: {lost: {at_least: 1}, duplicated: 0}`, for an arm that has to lose or repeat events.
+
+A count is of all programs that are audited together. Repeats and conflicts that a restart excuses count apart.
+"""
+
+from collections.abc import Collection
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, TypeAdapter, model_validator
+
+from devkit.expectations.bounds import Bound, Count
+from devkit.headroom.shortage import Window
+from devkit.observe.audit.model import Audit
+from devkit.observe.observable import Observable
+
+OF_ABSENCE = frozenset({"lost"})
+"""Counts that records which are not observable would have lowered."""
+MAY_BE_HIDDEN = OF_ABSENCE | {"out_of_order"}
+"""Likewise where a fault took records away: that an event is late is seen by its first record."""
+_OF_NO_MACHINE = frozenset({"lost", "out_of_order", "duplicated", "conflicting", "mismatched"})
+_OF_REPLAYS = frozenset({"duplicated", "conflicting", "excused", "excused_conflicts"})
+
+
+class AuditCounts(BaseModel):
+    """Bounds on what the audit counts, at least one."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    lost: Bound | None = Field(default=None, description="Committed events that had to be emitted, and were not.")
+    duplicated: Bound | None = Field(default=None, description="Records that repeat another one, not excused.")
+    conflicting: Bound | None = Field(
+        default=None, description="Events with an output and an error event, or with two contents, not excused."
+    )
+    out_of_order: Bound | None = Field(
+        default=None, description="Events that were emitted before an earlier one of their page."
+    )
+    misrouted: Bound | None = Field(
+        default=None, description="Events that were emitted in another way than they had to be."
+    )
+    mismatched: Bound | None = Field(default=None, description="Records with another payload than they had to have.")
+    unattributed: Bound | None = Field(default=None, description="Records that name no source event.")
+    excused: Bound | None = Field(default=None, description="Repeats of events that a restart had read again.")
+    excused_conflicts: Bound | None = Field(
+        default=None, description="Events that ended in two ways, as a restart had read them again."
+    )
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if not self.bounds:
+            raise ValueError("no count; write for example {lost: {at_least: 1}}, or `clean`")
+        return self
+
+    @property
+    def bounds(self) -> dict[str, Count]:
+        """By the name of what is counted, in the order of the fields."""
+        return {name: bound for name in type(self).model_fields if (bound := getattr(self, name)) is not None}
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} {bound}" for name, bound in self.bounds.items())
+
+    def needs(self, audits: Collection[Audit], *, drained: bool) -> frozenset[Observable]:
+        """What has to be observable for these counts to be known."""
+        needed: set[Observable] = {"sources"}
+        again = any(audit.excused or audit.excused_conflicts for audit in audits)
+        if self.bounds.keys() & _OF_REPLAYS and again:
+            needed |= {"batches", "offsets"}
+        if self.bounds.keys() & OF_ABSENCE and not drained:
+            needed.add("offsets")
+        return frozenset(needed)
+
+
+_CLEAN: TypeAdapter[str] = TypeAdapter(Literal["clean"])
+
+
+def _either(value: object) -> str | AuditCounts:
+    """One of the two by what was written, so that a mistake is told of that one alone."""
+    return AuditCounts.model_validate(value) if isinstance(value, dict | AuditCounts) else _CLEAN.validate_python(value)
+
+
+CleanOrCounts = Annotated[Any, PlainValidator(_either, json_schema_input_type=Literal["clean"] | AuditCounts)]
+
+
+def count(name: str, audits: Collection[Audit]) -> int:
+    """What is excused is not among the problems of the same kind."""
+    if name.startswith("excused"):
+        return sum(getattr(audit, name) for audit in audits)
+    return sum(audit.problems().get(name, 0) for audit in audits)
+
+
+def broken(argument: AuditCounts, audits: Collection[Audit]) -> list[str]:
+    """The counts that are not within their bounds."""
+    return [name for name, bound in argument.bounds.items() if not bound.admits(count(name, audits))]
+
+
+def is_open(argument: AuditCounts, audits: Collection[Audit]) -> bool:
+    """Whether records that a fault took away might have made another answer; what was seen is at least what was."""
+    bounds = argument.bounds.items()
+    if any(
+        name not in MAY_BE_HIDDEN and bound.at_most is not None and count(name, audits) > bound.at_most
+        for name, bound in bounds
+    ):
+        return False
+    return any(
+        name in MAY_BE_HIDDEN or bound.at_most is not None or not bound.admits(count(name, audits))
+        for name, bound in bounds
+    )
+
+
+def is_decided(argument: AuditCounts, audits: Collection[Audit]) -> bool:
+    """Whether more than is allowed was lost, reordered or falsified, which no shortage of time excuses."""
+    return any(
+        bound.at_most is not None and of_no_machine(name, audits) > bound.at_most
+        for name, bound in argument.bounds.items()
+    )
+
+
+def window_of(argument: AuditCounts, audits: Collection[Audit]) -> Window | None:
+    """What was lost, reordered or falsified was so whatever the machine did; another count may be its doing, and that
+    nothing was.
+    """
+    if is_decided(argument, audits):
+        return None
+    bounds = argument.bounds
+    if any(audit.timed_out for audit in audits) and bounds.keys() - OF_ABSENCE:
+        return "commit"
+    if any(audit.inputs == audit.pending for audit in audits):
+        return "arm"
+    for name, bound in bounds.items():
+        is_too_many = bound.at_most is not None and count(name, audits) > bound.at_most
+        if is_too_many or (bound.at_least and of_no_machine(name, audits) < bound.at_least):
+            return "commit" if name.startswith("excused") else "arm"
+    return None
+
+
+def of_no_machine(name: str, audits: Collection[Audit]) -> int:
+    """The part of a count that no shortage of time excuses. The rest it may have made: a fetch that timed out is an
+    error event, of its own type, and conflicts with the output that a restart made in its place.
+    """
+    if name not in _OF_NO_MACHINE:
+        return 0
+    if name == "mismatched":
+        return sum(audit.mismatched_outputs for audit in audits)
+    timed_out = sum(audit.timed_out_conflicts for audit in audits) if name == "conflicting" else 0
+    return count(name, audits) - timed_out

@@ -1,0 +1,22 @@
+"""How large the checkpoint is at the arm's end."""
+
+from devkit.expectations.base import Measure
+from devkit.expectations.bounds import SizeBound
+from devkit.observe.arm_observation import ArmObservation
+from located_config.count import counted
+
+CHECKPOINT_SIZE = Measure(
+    "checkpoint_size",
+    lambda observation: observation.checkpoint.bytes if observation.checkpoint else None,
+    argument=SizeBound,
+    unknown="no checkpoint was looked at",
+    tell=lambda value, observation: _told(value, observation),
+    needs=frozenset({"offsets"}),
+    summary="Size of all files of the main program's checkpoint at the arm's end.",
+    example="{at_most: 1MiB}",
+)
+
+
+def _told(value: int, observation: ArmObservation) -> str:
+    files = observation.checkpoint.files if observation.checkpoint else 0
+    return f"{counted(value, 'byte')} in {counted(files, 'file')}"

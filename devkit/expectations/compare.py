@@ -1,0 +1,151 @@
+"""One figure of two arms, as a ratio: `compare: {rate: {of: healthy, arms: [fixed, incident], at_least: 8}}`.
+
+The figure is named as its expectation is, with the keys of that; the bounds are on the ratio of the first arm's figure
+to the second one's. It stands in the list of the arm that is played last of the two.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Protocol, Self, runtime_checkable
+
+from pydantic import AfterValidator, ConfigDict, PlainValidator, TypeAdapter, ValidationError
+
+from devkit.expectations.base import NOTHING, ExpectationKind, Finding, gone
+from devkit.expectations.bounds import Number
+from devkit.expectations.of_program import OfProgram
+from devkit.headroom.shortage import Window
+from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.observable import Observable, why_not_observable
+from located_config.near import near_miss
+
+_ANYTHING = (0, "0s", "1/d")
+"""Lower bounds of a number, size or share, of a duration and of a rate."""
+
+
+@runtime_checkable
+class _HasFigure(Protocol):
+    """A kind of expectation on one figure."""
+
+    def figure(self, argument: Any, observation: ArmObservation) -> float | None: ...
+
+
+def _two(arms: tuple[str, str]) -> tuple[str, str]:
+    if arms[0] == arms[1]:
+        raise ValueError(f"an arm is not compared with itself: {arms[0]} is there twice")
+    return arms
+
+
+class Ratio(Number):
+    """Bounds on the ratio of two arms' figures; further keys are those of the figure's own expectation."""
+
+    model_config = ConfigDict(extra="allow")
+
+    arms: Annotated[tuple[str, str], AfterValidator(_two)]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`argument` is that of the figure's own expectation, with bounds that say nothing."""
+
+    figure: str
+    ratio: Ratio
+    argument: Any
+
+    def __str__(self) -> str:
+        first, second = self.ratio.arms
+        return f"{self.figure} of {first} / {self.figure} of {second} {self.ratio}"
+
+    def slower(self, by: int) -> Self:  # noqa: ARG002
+        """A ratio stays."""
+        return self
+
+
+@dataclass(frozen=True)
+class Compare:
+    """`kinds` gives all kinds of expectations by name, those that are registered later among them."""
+
+    kinds: Callable[[], Mapping[str, ExpectationKind]]
+    name: str = "compare"
+    summary: str = (
+        "Ratio of a figure of two `arms`, the first one's to the second one's. The figure is named as its expectation "
+        "is, with the keys of that; it stands with the arm that is played last of the two. Not known where one of them "
+        "was not played."
+    )
+    example: str = "{rate: {of: healthy, arms: [fixed, incident], at_least: 8}}"
+    needs: frozenset[Observable] = NOTHING
+
+    @property
+    def argument(self) -> Any:
+        """One figure, with its keys, the arms and the bounds."""
+        return Annotated[Any, PlainValidator(self._read, json_schema_input_type=dict[str, Ratio])]
+
+    def judge(self, argument: Comparison, observation: ArmObservation) -> Finding:
+        """Undecided where the figure of one of the arms is not known."""
+        figures: list[float] = []
+        for arm in argument.ratio.arms:
+            found = self._figure(argument, arm, observation)
+            if isinstance(found, str):
+                return Finding(self.name, str(argument), f"n/a: {found}", holds=None)
+            figures.append(found)
+        first, second = figures
+        if not first and not second:
+            return Finding(self.name, str(argument), "n/a: it is 0 in both arms", holds=None)
+        ratio = first / second if second else math.copysign(math.inf, first)
+        return Finding(self.name, str(argument), f"{ratio:.2f} ({first:g} / {second:g})", argument.ratio.admits(ratio))
+
+    def depends_on_time(self, argument: Comparison, observation: ArmObservation) -> Window | None:
+        """Where the figure does in one of the arms. That the other one was short of time `judge` says."""
+        arms = [observation.arms[arm] for arm in argument.ratio.arms if arm in observation.arms]
+        kind = self.kinds()[argument.figure]
+        return "arm" if any(kind.depends_on_time(argument.argument, one.observation) for one in arms) else None
+
+    def _figure(self, argument: Comparison, arm: str, observation: ArmObservation) -> float | str:
+        """The arm's, or why it is not known."""
+        if (played := observation.arms.get(arm)) is None:
+            return f"arm {arm} was not played"
+        kind, of = self.kinds()[argument.figure], _of_program(argument.argument, played.observation)
+        if missing := kind.needs & of.not_observable:
+            return f"of arm {arm}: {why_not_observable(missing)}"
+        if hidden := gone(kind.needs, of):
+            return f"of arm {arm}: {hidden}"
+        if played.short and kind.depends_on_time(argument.argument, of) is not None:
+            return f"in arm {arm} {played.short}"
+        assert isinstance(kind, _HasFigure)
+        value = kind.figure(argument.argument, of)
+        return f"arm {arm} has no {argument.figure}" if value is None else value
+
+    def _read(self, value: object) -> Comparison:
+        if isinstance(value, Comparison):
+            return value
+        known = {name: kind for name, kind in self.kinds().items() if isinstance(kind, _HasFigure)}
+        if not isinstance(value, dict) or len(value) != 1:
+            raise ValueError("write one figure and the arms: {rate: {arms: [fixed, incident], at_least: 2}}")
+        ((name, inside),) = value.items()
+        if name not in known:
+            raise ValueError(f"{name!r} has no figure to compare; {near_miss(str(name), known)}")
+        try:
+            ratio = Ratio.model_validate(inside)
+            return Comparison(name, ratio, _argument(known[name], dict(ratio.model_extra or {})))
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(str(part) for part in (name, *first["loc"]))
+            raise ValueError(f"{place}: {first['msg'].removeprefix('Value error, ')}") from error
+
+
+def _argument(kind: ExpectationKind, own: dict[str, Any]) -> Any:
+    adapter: TypeAdapter[Any] = TypeAdapter(kind.argument)
+    for anything in _ANYTHING:
+        try:
+            return adapter.validate_python({**own, "at_least": anything})
+        except ValidationError as error:
+            last = error
+            if not any(one["loc"][-1:] == ("at_least",) for one in error.errors()):
+                break
+    raise last
+
+
+def _of_program(argument: Any, observation: ArmObservation) -> ArmObservation:
+    name = argument.program if isinstance(argument, OfProgram) else None
+    program = next((one for one in observation.programs if one.name == name), None)
+    return observation.of(program) if program else observation

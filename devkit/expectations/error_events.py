@@ -1,0 +1,84 @@
+"""How many source events ended as error events, of which type, and how large the largest of those is.
+
+Without a bound it is at least one; `max_size` alone is about those that there are.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from devkit.expectations.base import Finding
+from devkit.expectations.bounds import Count
+from devkit.headroom.shortage import Window
+from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.error_events import of_type
+from devkit.observe.observable import Observable
+from located_config.count import counted
+from located_config.size import Size, format_size
+
+
+class ErrorEventPattern(Count):
+    """`type` is the field `error_type` of the error event; without it all types count together."""
+
+    type: Annotated[str, StringConstraints(min_length=1)] | None = None
+    max_size: Annotated[Size, Field(gt=0)] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _some(cls, value: object) -> object:
+        if not isinstance(value, dict) or not value.keys().isdisjoint(("at_least", "at_most")):
+            return value
+        return {**value, "at_least": 0 if "max_size" in value else 1}  # a size alone bounds no number
+
+    @model_validator(mode="after")
+    def _none_has_no_size(self) -> Self:
+        if self.at_most == 0 and self.max_size is not None:
+            raise ValueError("no error event has a size; leave max_size out, or allow some")
+        return self
+
+    def __str__(self) -> str:
+        said = [super().__str__()] if self.at_least or self.at_most is not None else []
+        said += [f"of type {self.type}"] if self.type else []
+        said += [f"none larger than {format_size(self.max_size)}"] if self.max_size is not None else []
+        return ", ".join(said)
+
+
+@dataclass(frozen=True)
+class _ErrorEvents:
+    name: str = "error_events"
+    summary: str = (
+        "Number of source events that ended as an error event of `type`, by default of any, and the size of the "
+        "largest of those records' values. Without a bound: at least one."
+    )
+    example: str = "{type: revision_not_found, at_least: 1, max_size: 4KiB}"
+    argument: Any = ErrorEventPattern
+    needs: frozenset[Observable] = frozenset()
+
+    def judge(self, argument: ErrorEventPattern, observation: ArmObservation) -> Finding:
+        if hidden := observation.hidden:
+            return Finding(self.name, str(argument), f"n/a: {'; '.join(hidden)}", holds=None)
+        kinds = of_type(observation.error_events, argument.type)
+        events, largest = sum(one.events for one in kinds), max((one.max_bytes for one in kinds), default=None)
+        holds: bool | None = argument.admits(events)
+        measured = f"{events}"
+        if largest is not None:
+            measured += f", the largest of {counted(largest, 'byte')}"
+        elif others := [f"{one.events} of {one.type or 'no type'}" for one in observation.error_events]:
+            measured += f"; there are {', '.join(others)}"
+        if holds and argument.max_size is not None:
+            holds = None if largest is None else largest <= argument.max_size
+            measured = measured if largest is not None else f"n/a: there is none to measure ({measured})"
+        return Finding(self.name, str(argument), measured, holds)
+
+    def depends_on_time(self, argument: ErrorEventPattern, observation: ArmObservation) -> Window | None:
+        """Which events end so is decided by what they are, unless a timeout ended one, or not all have ended."""
+        if observation.audit.timed_out:
+            return "commit"
+        kinds = of_type(observation.error_events, argument.type)
+        events = sum(one.events for one in kinds)
+        is_reached = argument.at_most is None and events >= (argument.at_least or 0) and argument.max_size is None
+        return None if observation.drained or is_reached else "arm"
+
+
+ERROR_EVENTS = _ErrorEvents()

@@ -1,0 +1,78 @@
+"""What a program's processes hold, of one kind or all: `memory: {kind: Python worker, of: slope, at_least: 30MiB}`.
+
+Resident, as the samples have it: a page that processes share counts in each of them. `peak_memory` is what a container
+would be charged for.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from devkit.container.process_kind import ProcessKind
+from devkit.expectations.base import NOTHING, Finding
+from devkit.expectations.bounds import Bytes
+from devkit.expectations.of_program import OfProgram
+from devkit.expectations.of_samples import OfSamples, judged, value_of
+from devkit.headroom.shortage import Window
+from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.course import Course, Of
+from devkit.observe.observable import Observable
+from devkit.observe.sample import ProgramUse, Sample
+
+_MIB = 1 << 20
+
+
+class MemoryBound(Bytes, OfSamples, OfProgram):
+    """Bounds on a number of the course of a program's memory; a slope is the change in a minute."""
+
+    of: Of = "highest"
+    kind: ProcessKind | None = None
+
+    def __str__(self) -> str:
+        return f"{self.number} {super().__str__()}" + (f" of {self.kind}" if self.kind else "")
+
+
+@dataclass(frozen=True)
+class _Memory:
+    name: str = "memory"
+    summary: str = (
+        "Resident memory of the program's processes, of one `kind` or all together: its `highest`, `last`, `lowest` or "
+        "`mean`, or its `slope` a minute."
+    )
+    example: str = "{kind: Python worker, of: slope, at_least: 30MiB}"
+    argument: Any = MemoryBound
+    needs: frozenset[Observable] = NOTHING
+
+    def judge(self, argument: MemoryBound, observation: ArmObservation) -> Finding:
+        return judged(self.name, argument, _found(argument, observation), lambda value: f"{value / _MIB:.1f}MiB")
+
+    def figure(self, argument: MemoryBound, observation: ArmObservation) -> float | None:
+        """In bytes; None where there was nothing to measure."""
+        return _found(argument, observation)[0]
+
+    def depends_on_time(self, argument: MemoryBound, observation: ArmObservation) -> Window | None:  # noqa: ARG002
+        """How much is held at once does not, how fast it grows does."""
+        return "arm" if argument.of == "slope" else None
+
+
+def _found(argument: MemoryBound, observation: ArmObservation) -> tuple[float | None, str]:
+    return value_of(argument, _course(argument, observation), observation)
+
+
+def _course(argument: MemoryBound, observation: ArmObservation) -> Course:
+    """Without the looks at which the program had no process of that kind."""
+    name = argument.program or next((one.name for one in observation.programs), None)
+    held = [(sample.at_s, _held(_use(sample, name), argument.kind)) for sample in observation.samples]
+    return tuple((at_s, float(size)) for at_s, size in held if size)
+
+
+def _use(sample: Sample, name: str | None) -> ProgramUse | Sample | None:
+    return sample.programs.get(name) if name is not None else sample
+
+
+def _held(use: ProgramUse | Sample | None, kind: ProcessKind | None) -> int:
+    if use is None:
+        return 0
+    return use.memory_bytes if kind is None else use.memory_kinds.get(kind, 0)
+
+
+MEMORY = _Memory()

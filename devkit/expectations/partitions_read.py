@@ -1,0 +1,29 @@
+"""Of how many of the source partitions that have events some were committed."""
+
+from devkit.expectations.base import Measure
+from devkit.expectations.bounds import ShareBound
+from devkit.expectations.timing import until_drained
+from devkit.observe.arm_observation import ArmObservation
+
+
+def _share(observation: ArmObservation) -> float | None:
+    sample = observation.last_sample
+    return sample.partitions_read / sample.partitions if sample.partitions else None
+
+
+def _tell(_share: float, observation: ArmObservation) -> str:
+    sample = observation.last_sample
+    return f"{sample.partitions_read} of {sample.partitions} partitions"
+
+
+PARTITIONS_READ = Measure(
+    "partitions_read",
+    _share,
+    argument=ShareBound,
+    unknown="no source partition has an event",
+    tell=_tell,
+    timing=until_drained,
+    needs=frozenset({"offsets"}),
+    summary="Share of the source partitions that have events of which some were committed by the arm's end.",
+    example="100%",
+)

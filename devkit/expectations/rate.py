@@ -1,0 +1,78 @@
+"""How many events a second were emitted, from the first that was published to the last that was emitted.
+
+Where events still wait at the arm's end the time goes on to there, so an arm cannot look quick by delivering little.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from devkit.expectations.base import Finding
+from devkit.expectations.bounds import Range
+from devkit.headroom.shortage import Window
+from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.latency import Latencies
+from devkit.observe.observable import UPSTREAM, Observable, why_not_observable
+from located_config.count import counted
+from located_config.rate import Rate, format_rate
+
+
+class RateBound(Range[Rate]):
+    """Bounds on the rate, and of which events."""
+
+    value: ClassVar[str] = "rate"
+
+    of: Literal["all", "healthy"] = "all"
+
+    @classmethod
+    def show(cls, value: float) -> str:
+        """In the smallest unit without a fraction: `20/s`."""
+        return format_rate(value)
+
+    def __str__(self) -> str:
+        return super().__str__() + ("" if self.of == "all" else " (events of healthy pages)")
+
+
+@dataclass(frozen=True)
+class _Rate:
+    name: str = "rate"
+    summary: str = (
+        "Events a second that were emitted as output or error event, from the first published to the last emitted, "
+        "or to the arm's end where some still wait. `of: healthy` leaves out the pages that matched a rule which picks "
+        "pages."
+    )
+    example: str = "{of: healthy, at_least: 20/s}"
+    argument: Any = RateBound
+    needs: frozenset[Observable] = frozenset({"sources"})
+
+    def judge(self, argument: RateBound, observation: ArmObservation) -> Finding:
+        if argument.of == "healthy" and (forgotten := UPSTREAM & observation.not_observable):
+            return Finding(self.name, str(argument), why_not_observable(forgotten), holds=None)
+        events = _events(argument, observation)
+        value = _rate(events)
+        if events is None or value is None:
+            return Finding(self.name, str(argument), "n/a: no event had to leave, or none is known", holds=None)
+        waiting = f", {events.waiting:,} wait" if events.waiting else ""
+        measured = f"{value:.1f}/s ({counted(events.emitted, 'event')}{waiting})"
+        return Finding(self.name, str(argument), measured, argument.admits(value))
+
+    def figure(self, argument: RateBound, observation: ArmObservation) -> float | None:
+        """A second; None where there is no event to count."""
+        return _rate(_events(argument, observation))
+
+    def depends_on_time(self, argument: RateBound, observation: ArmObservation) -> Window | None:  # noqa: ARG002
+        return "arm"
+
+
+def _events(argument: RateBound, observation: ArmObservation) -> Latencies | None:
+    return observation.latencies if argument.of == "all" else observation.latencies.healthy()
+
+
+def _rate(events: Latencies | None) -> float | None:
+    if events is None or not events.events:
+        return None
+    began_s = min(event.published_ms for event in events.events) / 1000
+    ended_s = max(event.published_ms / 1000 + event.seconds for event in events.events)
+    return events.emitted / (ended_s - began_s) if ended_s > began_s else None
+
+
+RATE = _Rate()

@@ -1,0 +1,171 @@
+"""What was observed of one arm; the expectations judge this and nothing else."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict
+
+from devkit.observe.arm_end import ArmEnd
+from devkit.observe.audit.model import Audit
+from devkit.observe.checkpoint_size import CheckpointSize
+from devkit.observe.complaint import Complaint
+from devkit.observe.course import Course
+from devkit.observe.emitted import Emitted
+from devkit.observe.error_events import ErrorEvents
+from devkit.observe.fault_outcome import FaultOutcome
+from devkit.observe.figures import Figures
+from devkit.observe.latency import Latencies, Page
+from devkit.observe.logs import LoggedException
+from devkit.observe.metrics import NOTHING_SCRAPED, Scraped
+from devkit.observe.observable import UPSTREAM, Observable
+from devkit.observe.program_observation import ProgramObservation
+from devkit.observe.sample import Sample
+
+
+class Evidence(BaseModel):
+    """What the mock's journal shows of one fault in one arm. Sizes in bytes, as the client got them.
+
+    `content_length` is what the response header said, `wire` what went over the wire, `real` the decoded body; each
+    the largest of the arm. `first_at_s` and `last_at_s` count from the arm's first request. `acted` is None for a fault
+    that acts on each request it meets; for one that acts under load only, `inaction` says what was not seen.
+    `by_client` is whether the rule picks its requests by what clients do, such as trying again.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    fault: str
+    fired: bool
+    requests: int
+    completed: int
+    max_content_length_bytes: int | None
+    max_wire_bytes: int
+    max_real_bytes: int
+    max_duration_s: float
+    by_status: dict[str, int] = {}
+    first_at_s: float | None = None
+    last_at_s: float | None = None
+    acted: bool | None = None
+    inaction: str = ""
+    by_client: bool = False
+
+
+class TimelineEvidence(FaultOutcome):
+    """What became of one fault of the scenario's `timeline` in one arm.
+
+    `fired` is whether it began; of one that never did, `did` says how far the arm came. `hides` is what is not
+    observable of the arm because of it.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    fault: str
+    fired: bool
+    hides: str = ""
+
+
+AnyEvidence = Evidence | TimelineEvidence
+"""Of a rule of the mock, or of a fault of the timeline."""
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A part of an arm, in seconds from its start; `to_s` is None where it had not ended by the arm's end."""
+
+    from_s: float
+    to_s: float | None
+
+
+@dataclass(frozen=True)
+class FirstTry:
+    """The start that was tried before the arm's own: `refusal` is what the pipeline said, None when it started."""
+
+    refusal: str | None
+
+
+@dataclass(frozen=True)
+class ComparedArm:
+    """An arm of the same run. `short` says that its machine was short of time, "" where it was not."""
+
+    observation: "ArmObservation"
+    short: str = ""
+
+
+@dataclass(frozen=True)
+class ArmObservation:
+    """`past_failed_batch` is None where no batch failed; the expectations explain `replays` and `replayed_offsets`.
+
+    `failures` are the texts with which pipeline processes said that they failed, in order; `stalls` are those of them
+    that say that no commit came in its time. `not_observable` is what the program under test did not show, or a fault
+    hid; without offsets, `emitted` stands in for them. `caveats` say what was done by hand to the arm, so that it shows
+    nothing of the scenario. `cold` says why it began cold although it was warmed up, and is empty where it did not.
+    `metrics` is what the pipeline's own endpoint showed, and `tried_first` is None where no start was tried. `programs`
+    has each of them where there are several; what else is said of a program is of the first. `log` counts the events on
+    its standard output by name, `ended_with` is the exit code with which it was over before the arm's end, None where
+    it was not, and `gave_up` says that its supervisor's policy made it so. `complaints` are what the programs said
+    first when something went wrong, in the order of time. `error_events` are those in the main program's error topic,
+    by type. `samples` are all looks at the arm, `phases` its parts by name: the traffic, its phases, and the faults of
+    the timeline that began. `pages` are the named pages of the traffic by title, and `began_ms` is when the arm began,
+    since the epoch. `commits` has what each commit of the main program took, in seconds, and `checkpoint` how large its
+    checkpoint is, where it was looked at. `arms` are those that were played by now, this one among them; a recording
+    has none.
+    """
+
+    duration_s: float
+    end: ArmEnd
+    restarts: int
+    replays: int
+    replayed_offsets: int
+    past_failed_batch: int | None
+    drained: bool
+    exceptions: tuple[LoggedException, ...]
+    failures: tuple[str, ...]
+    last_sample: Sample
+    figures: Figures
+    latencies: Latencies
+    audit: Audit
+    evidence: tuple[AnyEvidence, ...]
+    not_observable: frozenset[Observable] = frozenset()
+    emitted: Emitted | None = None
+    caveats: tuple[str, ...] = ()
+    cold: str = ""
+    metrics: Scraped = NOTHING_SCRAPED
+    tried_first: FirstTry | None = None
+    stalls: tuple[str, ...] = ()
+    programs: tuple[ProgramObservation, ...] = ()
+    log: Mapping[str, int] = field(default_factory=dict)
+    complaints: tuple[Complaint, ...] = ()
+    ended_with: int | None = None
+    gave_up: bool = False
+    refusal: str | None = None
+    confirmed: Mapping[str, Any] | None = None
+    error_events: tuple[ErrorEvents, ...] = ()
+    samples: tuple[Sample, ...] = ()
+    phases: Mapping[str, Phase] = field(default_factory=dict)
+    pages: Mapping[str, Page] = field(default_factory=dict)
+    began_ms: int = 0
+    commits: Course = ()
+    checkpoint: CheckpointSize | None = None
+    arms: Mapping[str, ComparedArm] = field(default_factory=dict)
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """What faults made not observable."""
+        return tuple(item.hides for item in self.evidence if isinstance(item, TimelineEvidence) and item.hides)
+
+    def of(self, program: ProgramObservation) -> Self:
+        """With what is observed of a program itself from that one; topics, upstream and audit stay the first one's."""
+        return replace(
+            self,
+            restarts=program.restarts,
+            replays=program.replays,
+            exceptions=program.exceptions,
+            failures=program.failures,
+            stalls=program.stalls,
+            log=program.log,
+            ended_with=program.ended_with,
+            gave_up=program.gave_up,
+            confirmed=program.confirmed,
+            not_observable=program.not_observable | (self.not_observable & UPSTREAM),
+            figures=self.figures.model_copy(update={"container": program.container}),
+        )

@@ -1,0 +1,52 @@
+"""Which source offsets a program read again: what bounds the further records that are no problem, be they repeats, or
+an error event beside an output.
+
+after a restart
+    an event of a batch that was begun k times      may be emitted k times
+    an event that was deferred                      once more for each restart: a round of the slow lane that was
+                                                    cut off is done again
+    any event, where batches are not observable     once more for each restart
+after a retried task
+    an event that the task read                     once more for each attempt before the one that ended
+"""
+
+from dataclasses import dataclass
+
+from devkit.observe.checkpoint import OffsetRange, SourcePartition
+
+
+@dataclass(frozen=True)
+class Excused:
+    """How many records after the first are no problem, of one event, by their cause."""
+
+    by_restart: int = 0
+    by_retry: int = 0
+
+    @property
+    def most(self) -> int:
+        """By both."""
+        return self.by_restart + self.by_retry
+
+
+@dataclass(frozen=True)
+class Replays:
+    """`again` has the range of a batch once for each time that it was begun again; None where that is not observable.
+    Without `restarts` it excuses nothing.
+
+    `retried` has what a task read once for each of its attempts before the one that ended.
+    """
+
+    restarts: int = 0
+    again: tuple[OffsetRange, ...] | None = ()
+    retried: tuple[OffsetRange, ...] = ()
+
+    def excused(self, partition: SourcePartition, offset: int, *, was_deferred: bool) -> Excused:
+        """How many records after the first are no problem, of the event at this place of the source."""
+        by_retry = sum(one.holds(partition, offset) for one in self.retried)
+        if self.again is None:
+            return Excused(self.restarts, by_retry)
+        read_again = sum(one.holds(partition, offset) for one in self.again)
+        return Excused(min(read_again, self.restarts) + (self.restarts if was_deferred else 0), by_retry)
+
+
+NO_REPLAYS = Replays()

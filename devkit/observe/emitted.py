@@ -1,0 +1,44 @@
+"""The number of events that a program has emitted, of those that it has to: what is observable without offsets.
+
+The topics are read as a whole, which costs, so only when they have grown to where all may be emitted.
+"""
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from devkit.observe.audit.arrivals import Arrival, Position
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """`count` of the `due` events are emitted. Without sources in the records' headers, records are counted."""
+
+    count: int
+    due: int
+    names_sources: bool
+
+    @property
+    def is_all(self) -> bool:
+        """True with nothing due. Where records are counted, repeats may stand in for events that are missing."""
+        return self.count >= self.due
+
+
+class Emissions:
+    """`read` gives all records that are emitted by now."""
+
+    def __init__(self, read: "Callable[[], Iterable[Arrival]]") -> None:
+        self._read = read
+        self._records = -1
+        self._sources: frozenset[Position] = frozenset()
+
+    def look(self, records: int, due: "Collection[Position]", *, exact: bool = False) -> Emitted:
+        """`records` are emitted in all; `exact` has them read in any case."""
+        if records != self._records and (exact or records >= len(due)):
+            found = [arrival.source for arrival in self._read()]
+            self._records, self._sources = records, frozenset(source for source in found if source is not None)
+        if records and self._records == records and not self._sources:
+            return Emitted(min(records, len(due)), len(due), names_sources=False)
+        count = sum(position in self._sources for position in due)
+        return Emitted(count, len(due), names_sources=True)

@@ -1,0 +1,57 @@
+"""What is in the error topic, by type: how many events ended there, and how large the largest of their records is."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import orjson
+
+if TYPE_CHECKING:  # the expectations are made of this, and they must not need Kafka
+    from devkit.observe.audit.arrivals import Arrival, Position
+
+UNTYPED = ""
+"""The type of a record that names none."""
+
+
+@dataclass(frozen=True)
+class ErrorEvents:
+    """Of one `type`, the field `error_type`. `events` counts a source event once, `max_bytes` is the largest value."""
+
+    type: str
+    events: int
+    max_bytes: int
+
+
+class ErrorTally:
+    """Fed with the records of the error topic. One that names no source event counts by itself."""
+
+    def __init__(self) -> None:
+        self._sources: dict[str, set[Position]] = {}
+        self._max_bytes: dict[str, int] = {}
+
+    def add(self, arrival: "Arrival") -> None:
+        """In any order."""
+        of_type = error_type(arrival.value) or UNTYPED
+        own_place = (arrival.topic, arrival.partition, arrival.offset)
+        self._sources.setdefault(of_type, set()).add(arrival.source or own_place)
+        self._max_bytes[of_type] = max(len(arrival.value), self._max_bytes.get(of_type, 0))
+
+    def kinds(self) -> tuple[ErrorEvents, ...]:
+        """The most frequent first."""
+        found = [ErrorEvents(name, len(places), self._max_bytes[name]) for name, places in self._sources.items()]
+        return tuple(sorted(found, key=lambda one: (-one.events, one.type)))
+
+
+def error_type(value: bytes) -> str | None:
+    """What an error event says that it is; None of what says nothing."""
+    try:
+        event = orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return None
+    found = event.get("error_type") if isinstance(event, dict) else None
+    return found if isinstance(found, str) else None
+
+
+def of_type(kinds: Iterable[ErrorEvents], name: str | None) -> list[ErrorEvents]:
+    """Those of a type; None is all."""
+    return [one for one in kinds if name in (None, one.type)]

@@ -1,0 +1,40 @@
+"""What may not be observable of a program under test that is not the kit's own, or of an arm, and so cannot be judged.
+
+offsets      up to where it has committed: from a checkpoint in Spark's layout
+batches      which batches it planned: from `batch_started` lines on its standard output
+words        how it says that it failed: from `started` and `failed` lines on its standard output
+deferrals    its deferred events: from a deferral topic in the kit's layout
+sources      which event a record comes from: from the headers `source-topic`, `source-partition`, `source-offset`
+
+A program that writes these is as observable as the kit's own pipeline. What of an arm a fault may make not observable,
+whatever program is under test:
+
+upstream     what the mock API was asked and answered: from its journal, which it forgets when it is started again
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal, get_args
+
+Observable = Literal["offsets", "batches", "words", "deferrals", "sources", "upstream"]
+UPSTREAM: frozenset[Observable] = frozenset({"upstream"})
+OBSERVABLES: frozenset[Observable] = frozenset(get_args(Observable)) - UPSTREAM
+"""What a program may not show."""
+
+BECAUSE: Mapping[Observable, str] = MappingProxyType(
+    {
+        "offsets": "it keeps no checkpoint in Spark's layout",
+        "batches": "it writes no batch_started event to standard output",
+        "words": "it writes neither a started nor a failed event to standard output",
+        "deferrals": "the deferral topic was always empty",
+        "sources": "the headers of its records name no source",
+        "upstream": "the mock API was restarted in the arm, and lost its counts from before",
+    }
+)
+
+
+def why_not_observable(missing: frozenset[Observable], program: str | None = None) -> str:
+    """As a measured value, of the program of that name where the arm has several."""
+    of_program = " in the program under test" if program is None else f" in program {program}"
+    where = of_program if missing & OBSERVABLES else ""
+    return f"n/a: not observable{where} ({'; '.join(BECAUSE[observable] for observable in sorted(missing))})"

@@ -1,0 +1,17 @@
+"""The truths by the name of their job. A further one of the project needs a line here; one of another package calls
+`register`.
+"""
+
+from devkit.observe.truths.content_truth import ContentTruth
+from devkit.observe.truths.html_truth import HtmlTruth
+from devkit.observe.truths.truth import MakeTruth
+from located_config.registry import Registry
+
+TRUTHS: Registry[MakeTruth] = Registry(
+    "truth of a job", {"html-enrichment": HtmlTruth, "content-enrichment": ContentTruth}
+)
+
+
+def register(job: str, make: MakeTruth) -> None:
+    """Add the truth of a job: `make` is called once in each arm. Raises ValueError when the job has one."""
+    TRUTHS.add(job, make)

@@ -1,0 +1,56 @@
+"""What an audit has to know of a job.
+
+    source event ─┬─ expected ─▶ how it has to end: the generator's word, unless the job filters otherwise
+                  └─ output ───▶ what its output record must be, from the event and the wiki's own answers
+
+A job without a truth is not audited: nothing then says what its output must be.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from devkit.observe.audit.source_event import SourceEvent
+from devkit.traffic.records import Expected
+from pipeline.config.pipeline_config import PipelineConfig
+
+
+@dataclass(frozen=True)
+class WikiAnswers:
+    """What the wiki answers when no fault meets a request. Both raise StackError where it has no such answer."""
+
+    html: Callable[[str, int], str]
+    """Wiki and revision id to the HTML of that revision."""
+    body: Callable[[str, str], bytes]
+    """Wiki and path, a query with it, to the body of the answer."""
+
+
+class ExpectedOutput(Protocol):
+    """One event's output as it must be."""
+
+    def difference(self, value: bytes, *, body_removed: bool) -> str | None:
+        """What is wrong with an output's value; None when it is as it must be.
+
+        `body_removed` is for the record of a claim check, which has everything but what was fetched.
+        """
+
+
+class JobTruth(Protocol):
+    """Of one job with the configuration of an arm."""
+
+    def expected(self, topic: str, value: bytes, stated: Expected) -> Expected:
+        """How an event of that topic has to end. `stated` is what its generator says, for `html-enrichment`: usually
+        that is the answer.
+        """
+
+    def key(self, event: SourceEvent) -> bytes | None:
+        """Of the record of an event that has to end as output."""
+
+    def output(self, event: SourceEvent) -> ExpectedOutput:
+        """Of an event that has to end as output; what is fetched for it is in `event.entry.expected`."""
+
+
+MakeTruth = Callable[[PipelineConfig, WikiAnswers], JobTruth]
+"""With the configuration of an arm."""
+ArmTruth = Callable[[WikiAnswers], JobTruth]
+"""The same of a program that has its configuration."""

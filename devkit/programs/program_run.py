@@ -1,0 +1,143 @@
+"""A program in an arm: its supervisor, what has been seen of it, and its processes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from signal import SIGKILL
+
+import psutil
+
+from devkit.container.container_watch import Contained, ContainerWatch, kill_at_once
+from devkit.container.disk import disk_usage
+from devkit.container.limits import Container
+from devkit.container.memory import split, tree_memory
+from devkit.observe.complaint import Complaint
+from devkit.observe.kit_events import ProgramEvent
+from devkit.observe.program_observation import ONLY
+from devkit.programs.contained import ContainedProcess
+from devkit.programs.program import ConfiguredProgram, Role
+from devkit.programs.program_context import ProgramContext
+from devkit.programs.program_state import ProgramState
+from devkit.programs.supervisor import Restart, Supervisor
+from devkit.programs.supervisor_policy import SupervisorPolicy
+from devkit.programs.view import View
+
+
+@dataclass(frozen=True)
+class Policy:
+    """When a program is started: once all that it `needs` run, and again after an end as `supervisor` says. `container`
+    is what its processes may use; where it `may_refuse`, a refused start is an outcome and no error of the run.
+    """
+
+    supervisor: SupervisorPolicy = field(default_factory=SupervisorPolicy)
+    restart: Restart = "always"
+    needs: tuple[str, ...] = ()
+    container: Container | None = None
+    may_refuse: bool = False
+
+
+@dataclass
+class ProgramRun:
+    """`name` is empty for the only program of an arm."""
+
+    name: str
+    configured: ConfiguredProgram
+    context: ProgramContext
+    policy: Policy
+    state: ProgramState = field(default_factory=ProgramState)
+    view: View = field(init=False)
+    container: ContainerWatch | None = field(init=False)
+    supervisor: Supervisor = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.container = self._watch(self.policy.container) if self.policy.container else None
+        self.view = self.configured.view(self.state, self.context)
+        self.supervisor = Supervisor(
+            self.context.guardian,
+            self.view,
+            logs=self.context.logs,
+            policy=self.policy.supervisor,
+            may_refuse=self.policy.may_refuse,
+            restart=self.policy.restart,
+            name=self.label,
+            container=self.container,
+        )
+
+    @property
+    def label(self) -> str:
+        """What logs and messages call it: its name, or `pipeline` for the only program, a command too."""
+        return self.name or ONLY
+
+    @property
+    def is_started(self) -> bool:
+        """Stays true once its first process was started, also after that has ended."""
+        return self.supervisor.starts > 0
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its newest process runs and is ready."""
+        return self.state.process is not None
+
+    def start(self) -> None:
+        """Start it for the first time. Raises StackError."""
+        self.supervisor.start(self.context.with_environment(self.configured.launch(self.context)))
+        if not self.view.says_when_it_runs:
+            self.state.process = 1
+
+    def poll(self) -> Iterator[ProgramEvent]:
+        """As the supervisor's."""
+        return self.supervisor.poll()
+
+    def stop(self) -> None:
+        """Kills its newest process; `rest` then has the events that were not polled."""
+        self.supervisor.stop()
+
+    def rest(self) -> Iterator[ProgramEvent]:
+        """As the supervisor's."""
+        return self.supervisor.rest()
+
+    def complaints(self) -> tuple[Complaint, ...]:
+        """What it said first when something went wrong; empty where it said nothing."""
+        complaints = self.state.complaints
+        last = None if complaints.has_error else self.supervisor.last_complaint()
+        return (*complaints.found, *([last.model_copy(update={"program": self.name})] if last else []))
+
+    def tree(self) -> list[psutil.Process]:
+        """The living processes of the newest start, found by their mark."""
+        process = self.supervisor.process
+        return process.tree() if process else []
+
+    def first_pid(self) -> int:
+        """The id of its newest process, 0 where there is none."""
+        process = self.supervisor.process
+        return process.pid if process else 0
+
+    def _watch(self, limits: Container) -> ContainerWatch:
+        scratch = self.context.scratch
+
+        def held() -> ContainedProcess | None:
+            process = self.supervisor.process
+            return process if isinstance(process, ContainedProcess) else None
+
+        def kill() -> None:
+            if (contained := held()) is not None:
+                contained.signal(SIGKILL)
+            else:
+                kill_at_once(self.tree(), self.first_pid())
+
+        return ContainerWatch(
+            limits,
+            Contained(
+                memory=lambda: tree_memory(self.tree(), self.first_pid()),
+                split=split,
+                disk=lambda: disk_usage(scratch) if scratch else 0,
+                kill=kill,
+                engine=held,
+            ),
+        )
+
+    def processes(self, role: Role) -> list[psutil.Process]:
+        """Those of its tree that play a part; none where the program has no such part, or it does not run."""
+        process = self.supervisor.process
+        if process is None:
+            return []
+        return [one for one in self.tree() if self.configured.role_of(one, process.pid) == role]

@@ -1,0 +1,41 @@
+"""What has been seen of a program so far, while its arm is played."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from devkit.observe.checkpoint import OffsetRange, Offsets
+from devkit.observe.complaint import FirstComplaints
+from devkit.observe.course import Point
+from devkit.observe.emitted import Emitted
+from devkit.programs.batches import PlannedBatches
+
+
+@dataclass
+class ProgramState:
+    """`process` is the number of the process that runs and is ready, `processes` that of the newest one.
+    `retried` has what retried tasks of Spark read again, see `devkit.programs.retried_tasks`.
+
+    The newest serves metrics at `metrics_url`. `log` counts the events that it wrote by name. `committed` is what the
+    checkpoint shows; `emitted` stands in for it where it shows nothing. `confirmed` is the effective configuration that
+    its newest process logged. `commits` has what each commit took, in
+    seconds, by when it was reported.
+    """
+
+    batches: PlannedBatches = field(default_factory=PlannedBatches)
+    retried: list[OffsetRange] = field(default_factory=list)
+    process: int | None = None
+    processes: int = 1
+    has_words: bool = False
+    log: Counter[str] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+    stalls: list[str] = field(default_factory=list)
+    complaints: FirstComplaints = field(default_factory=FirstComplaints)
+    metrics_url: str | None = None
+    committed: Offsets = field(default_factory=dict)
+    source_ends: Offsets = field(default_factory=dict)
+    drained: bool = False
+    commits: list[Point] = field(default_factory=list)
+    emitted: Emitted | None = None
+    confirmed: Mapping[str, Any] | None = None

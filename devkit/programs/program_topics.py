@@ -1,0 +1,26 @@
+"""The topics of a program."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ProgramTopics:
+    """Their names. `defers` tells whether anything is ever written to the deferral topic.
+
+    `sources` are all that it reads, at least one; traffic that names no topic goes to the first.
+    """
+
+    sources: tuple[str, ...]
+    output: str
+    error: str
+    deferral: str
+    defers: bool
+
+    @property
+    def source(self) -> str:
+        """The first of those that it reads."""
+        return self.sources[0]
+
+    def names(self) -> tuple[str, ...]:
+        """The deferral topic is among them even where nothing is ever written to it."""
+        return *self.sources, self.output, self.error, self.deferral

@@ -1,0 +1,140 @@
+"""The arms of a scenario file: what each has of its own, what is tried first in it, and what is expected of it.
+
+An arm is written by its name. What is expected, and what is tried first, is written for an arm by its name, else for
+all arms of a role by the role.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic_core import PydanticCustomError
+
+from devkit.container.limits import Container
+from devkit.expectations import StatedExpectation
+from devkit.observe.arm_role import ROLES, ArmRole, Roles, in_role
+from devkit.programs.supervisor_policy import SupervisorPolicy
+from devkit.scenario.programs import Overlay, ProgramName, ProgramSettings, empty_mapping
+from devkit.scenario.surroundings import ArmKafka, Mock
+from located_config.near import nearest
+
+_TAKEN = ("stack", "first-play", "latest", "verdict")
+"""What else stands beside the arms, in the directory of a run and in the names of JUnit's suites."""
+_MISSPELT = 0.75
+
+T = TypeVar("T")
+
+
+def _free(name: str) -> str:
+    if name in _TAKEN:
+        raise ValueError(f"{name!r} is the name of something else in the directory of a run; choose another")
+    return name
+
+
+ArmKey = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,30}$"), AfterValidator(_free)]
+"""An arm's name, or a role, which means each arm that has it."""
+
+
+class ArmSettings(BaseModel):
+    """What an arm has of its own: keys of the configuration, and by name what single `programs` have in it."""
+
+    model_config = ConfigDict(extra="allow")
+
+    role: ArmRole | None = Field(
+        default=None,
+        description="Whether the incident happens in this arm (`incident`), or is prevented (`fixed`). Arms of these "
+        "names have that role; each other one has to say it.",
+    )
+    programs: dict[ProgramName, ProgramSettings] = Field(
+        default={}, description="What single programs have in this arm, by name."
+    )
+    supervisor: SupervisorPolicy | None = Field(
+        default=None,
+        description="What the supervisor does otherwise in this arm.",
+        examples=[{"attempts": 3}],
+    )
+
+    container: Container | None = Field(
+        default=None, description="Limits of each program in this arm.", examples=[{"memory": "1GiB"}]
+    )
+    kafka: ArmKafka | None = Field(
+        default=None,
+        description="Settings of topics in this arm, on top of those that all arms share.",
+        examples=[{"topics": {"output": {"max.message.bytes": "1MiB"}}}],
+    )
+    mock: Mock | None = Field(
+        default=None,
+        description="Rules of the mock in this arm: behind those that all arms share, but in the place of one that has "
+        "the same name.",
+    )
+    start: Annotated[str, StringConstraints(pattern=r"^(earliest|latest|timestamp=\S+)$")] = Field(
+        default="earliest",
+        description="Where the pipeline begins to read at the arm's start, as `pipeline run --new` takes it.",
+        examples=["latest"],
+    )
+
+    @property
+    def overlay(self) -> dict[str, Any]:
+        """What is on top of the shared configuration."""
+        return dict(self.model_extra or {})
+
+
+def wrong_at(place: tuple[str | int, ...], problem: str, hint: str) -> PydanticCustomError:
+    """What a validator raises for what is wrong below the value that it gets."""
+    return PydanticCustomError("below", "{problem}; {hint}", {"problem": problem, "hint": hint, "below": place})
+
+
+def _with_roles(arms: dict[str, ArmSettings]) -> dict[str, ArmSettings]:
+    """Each with its role, those of the role `incident` first."""
+    found = {name: settings.model_copy(update={"role": _role(name, settings)}) for name, settings in arms.items()}
+    for role in ROLES:
+        if not any(one.role == role for one in found.values()):
+            remedy = f"write one under `{role}:`, or one of another name with `role: {role}`"
+            raise wrong_at((), f"no arm has the role {role}", remedy)
+    return {name: one for role in ROLES for name, one in found.items() if one.role == role}
+
+
+def _role(name: str, settings: ArmSettings) -> ArmRole:
+    named = next((role for role in ROLES if role == name), None)
+    if named is None and settings.role is None:
+        near = nearest(name, ROLES, like=_MISSPELT)
+        remedy = f"did you mean {near!r}?" if near else "write `role: incident` or `role: fixed`"
+        raise wrong_at((name,), f"arm {name!r} says no role", remedy)
+    if named is not None and settings.role not in (None, named):
+        raise wrong_at((name, "role"), f"an arm named {name!r} has the role {named}", "leave it out, or rename the arm")
+    role = settings.role or named
+    assert role is not None
+    return role
+
+
+ArmOverlay = Annotated[
+    ArmSettings, BeforeValidator(empty_mapping, json_schema_input_type=ArmSettings | dict[str, Any] | None)
+]
+Arms = Annotated[dict[ArmKey, ArmOverlay], AfterValidator(_with_roles)]
+TriedFirst = dict[ArmKey, Overlay | None]
+Expectations = dict[ArmKey, Annotated[tuple[StatedExpectation, ...], Field(min_length=1)]]
+
+
+def require_expectations(expect: Mapping[str, object], roles: Roles) -> None:
+    """Each arm has some, by its name or by its role, and all that is written is for some arm."""
+    require_arms(("expect",), expect, roles)
+    for arm, role in roles.items():
+        if arm not in expect and role not in expect:
+            raise wrong_at(
+                ("expect",), f"nothing is expected of the arm {arm}", f"write it under `{arm}:` or `{role}:`"
+            )
+    for role in ROLES:
+        if role in expect and all(name in expect and name != role for name in in_role(roles, role)):
+            said = f"each arm of the role {role} has expectations of its own, so these are for none"
+            raise wrong_at(("expect", role), said, "leave them out")
+
+
+def require_arms(place: tuple[str | int, ...], words: Collection[str], roles: Roles) -> None:
+    """That each is an arm, or a role. The keys of a mapping have places of their own below `place`."""
+    for word in words:
+        if word not in roles and word not in ROLES:
+            known = dict.fromkeys((*roles, *ROLES))
+            near = nearest(word, known)
+            remedy = f"did you mean {near!r}?" if near else f"there are: {', '.join(known)}"
+            at = (*place, word) if isinstance(words, Mapping) else place
+            raise wrong_at(at, f"there is no arm {word!r}", remedy)

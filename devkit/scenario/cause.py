@@ -1,0 +1,39 @@
+"""What makes the incident, as a scenario names it: each of it has to be shown in the run, else there is no verdict."""
+
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class NamedCause(BaseModel):
+    """One of: a fault that acts, a setting in which incident and fix differ, a start that is refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    fault: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None,
+        description="Name of a rule of the mock or of a fault of the timeline. It must be seen to act.",
+        examples=["huge page"],
+    )
+    differs: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None,
+        description="Key in which an incident arm and a fixed arm differ, as the report names it. Each program must "
+        "confirm the value of its arm in its log; of `supervisor` keys the supervisor must have acted.",
+        examples=["record_limit.policy"],
+    )
+    refused: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None,
+        description="Part of what a program reports when it refuses a start that is `tried_first`.",
+        examples=["two metrics of one name"],
+    )
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if sum(value is not None for value in (self.fault, self.differs, self.refused)) != 1:
+            raise ValueError("write one of fault, differs, refused")
+        return self
+
+    def __str__(self) -> str:
+        if self.fault is not None:
+            return f"fault {self.fault!r}"
+        return f"differs {self.differs}" if self.differs is not None else f"refused: {self.refused}"

@@ -1,0 +1,64 @@
+"""What a file says that may well be meant, and more often is a slip: `check` and `run` warn of it and go on."""
+
+from collections.abc import Iterator
+from itertools import chain
+
+from devkit.observe.arm_role import TWO_ARMS, arms_named, in_role
+from devkit.programs.like_pipeline import ConfiguredLikePipeline
+from devkit.programs.places import NOWHERE
+from devkit.programs.program import Program
+from devkit.scenario.configure import config_difference, configured, programs_of
+from devkit.scenario.model import Scenario
+from devkit.scenario.unshowable import same_arms
+from devkit.scenario.written import places_of, written_at
+from located_config.place import Location
+from located_config.problem import Problem
+from pipeline.config.unsafe import UNSAFE
+
+_TOPICS: tuple[Location, ...] = (
+    ("source", "topic"),
+    ("sink", "topic"),
+    ("sink", "error_topic"),
+    ("deferral", "topic"),
+)
+
+
+def doubtful(scenario: Scenario, instead: Program | None = None) -> Iterator[Problem]:
+    """`instead` takes the place of the main program. The scenario is one that can be played."""
+    difference = config_difference(scenario, instead)
+    every = "both" if len(scenario.roles) == len(TWO_ARMS) else "all"
+    is_kits_own = not any(program.command for program in programs_of(scenario, instead).values())
+    if not difference and is_kits_own and _is_tried_alike(scenario):
+        yield Problem(
+            ("arms",),
+            f"{every} arms are the same, so the verdict says nothing about a fix (unless your program reads "
+            "DEVKIT_ARM)",
+            "write under arms.incident what caused the incident",
+        )
+    elif difference and not scenario.cause:
+        yield from same_arms(scenario, instead)  # with a cause it is refused
+    fixes = in_role(scenario.roles, "fixed")
+    if any(not key.startswith("timeline.") for key in difference):
+        for number, item in enumerate(scenario.timeline):
+            if not set(arms_named(item.arms, scenario.roles)).intersection(fixes):
+                yield Problem(
+                    ("timeline", number, "arms"),
+                    f"the fixed arm never meets {item.name!r}, so it is not shown to stand it",
+                    "leave `arms` out, unless that is meant",
+                )
+    for place in chain.from_iterable(places_of(scenario, key) for key in _TOPICS):
+        text = "the kit makes this topic afresh for each arm, and deletes what there is of the name"
+        yield Problem(place, text, "leave it out")
+    found = {arm: configured(scenario, arm, NOWHERE) for arm in scenario.roles}
+    configs = {arm: one.config for arm, one in found.items() if isinstance(one, ConfiguredLikePipeline)}
+    for policy in UNSAFE:
+        if len(configs) == len(found) and all(policy.holds(config) for config in configs.values()):
+            for arm in fixes:
+                text = f"the {arm} arm has the unsafe {policy.text} as well"
+                place = written_at(scenario, arm, tuple(policy.key.split(".")))
+                yield Problem(place, text, "give it to the incident arm alone")
+
+
+def _is_tried_alike(scenario: Scenario) -> bool:
+    tried = [scenario.tried_first_in(arm) for arm in scenario.roles]
+    return all(one == tried[0] for one in tried)

@@ -1,0 +1,126 @@
+"""Whether what a scenario names as the cause of its incident was there, by what was observed in the arms."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from devkit.observe.about import setting_text
+from devkit.observe.arm_observation import ArmObservation, Evidence, TimelineEvidence
+from devkit.observe.arm_role import ROLES, ArmName, Roles, in_role
+from devkit.programs.program import Program
+from devkit.report.result import CauseResult
+from devkit.scenario.cause import NamedCause
+from devkit.scenario.configure import config_difference
+from devkit.scenario.model import Scenario
+
+_OF_SUPERVISOR = "supervisor."
+_NOT_SAID = object()
+
+
+def shown_causes(
+    scenario: Scenario, played: Mapping[ArmName, ArmObservation], instead: Program | None = None
+) -> tuple[CauseResult, ...]:
+    """One for each item of `cause`, in the file's order. `instead` takes the place of the main program."""
+    try:
+        difference = config_difference(scenario, instead)
+    except ValidationError:
+        difference = {}  # a program of another kind knows none of these keys
+    return tuple(_shown(one, scenario, played, difference) for one in scenario.cause)
+
+
+def _shown(
+    cause: NamedCause, scenario: Scenario, played: Mapping[ArmName, ArmObservation], difference: Mapping[str, Any]
+) -> CauseResult:
+    if cause.fault is not None:
+        shown, did = _fault(cause.fault, played, scenario.roles)
+    elif cause.differs is not None:
+        shown, did = _difference(cause.differs, played, difference.get(cause.differs), scenario.roles)
+    else:
+        assert cause.refused is not None
+        shown, did = _refusal(cause.refused, played)
+    return CauseResult(cause=str(cause), shown=shown, did=did)
+
+
+def _fault(name: str, played: Mapping[ArmName, ArmObservation], roles: Roles) -> tuple[bool, str]:
+    """In each arm that has it.
+
+    One that picks requests by what clients do need not meet any of a fixed client's, and one that acts under load has
+    to act in one arm.
+    """
+    found = {arm: item for arm, seen in played.items() for item in seen.evidence if item.fault == name}
+    if not found:
+        return False, "no arm has it"
+    never = [arm for arm, item in found.items() if not item.fired and not _may_be_unmet(item, roles[arm])]
+    if never:
+        return False, f"it never acted in {', '.join(never)}"
+    idle = [arm for arm, item in found.items() if item.acted is False]
+    under_load = any(isinstance(item, Evidence) for item in found.values())
+    if idle and (len(idle) == len(found) or not under_load):
+        return False, f"it was not seen to act in {', '.join(idle)}"
+    acted = [arm for arm, item in found.items() if item.fired and arm not in idle]
+    return bool(acted), f"it acted in {', '.join(acted)}" if acted else "it never acted"
+
+
+def _may_be_unmet(item: Evidence | TimelineEvidence, role: str) -> bool:
+    return isinstance(item, Evidence) and role == "fixed" and item.by_client
+
+
+def _difference(
+    key: str, played: Mapping[ArmName, ArmObservation], values: Mapping[ArmName, Any] | None, roles: Roles
+) -> tuple[bool, str]:
+    if values is None or not differs_by_role(values, roles):
+        return False, "incident and fix do not differ in it"
+    if key.startswith(_OF_SUPERVISOR):
+        acted = [arm for arm, seen in played.items() if seen.restarts or seen.gave_up]
+        return bool(acted), f"the supervisor acted in {', '.join(acted)}" if acted else "the supervisor never acted"
+    found = {arm: _confirmed(seen, key) for arm, seen in played.items()}
+    silent = [arm for arm, value in found.items() if value is _NOT_SAID]
+    if silent:
+        return False, f"the program of {', '.join(silent)} did not confirm it in its log"
+    # What an arm leaves open the program derives, and says so.
+    other = {arm: value for arm, value in found.items() if values.get(arm) not in (None, value)}
+    if other:
+        said = ", ".join(f"{arm} ran with {setting_text(value)}" for arm, value in other.items())
+        return False, f"{said}, which is not what it was given"
+    told = ", ".join(f"{setting_text(value)} ({arm})" for arm, value in found.items())
+    if len({roles[arm] for arm in found}) == len(ROLES) and not differs_by_role(found, roles):
+        return False, f"{told}: the programs logged no difference"
+    return True, f"{told}, as the program logged"
+
+
+def _refusal(message: str, played: Mapping[ArmName, ArmObservation]) -> tuple[bool, str]:
+    refusals = {arm: seen.tried_first.refusal if seen.tried_first else seen.refusal for arm, seen in played.items()}
+    for arm, refusal in refusals.items():
+        if refusal is not None and message in refusal:
+            return True, f"{arm}: {refusal}"
+    said = "; ".join(f"{arm}: {refusal or 'it started'}" for arm, refusal in refusals.items())
+    return False, said
+
+
+def differs_by_role(values: Mapping[ArmName, Any], roles: Roles) -> bool:
+    """Whether any incident arm has another value than any fixed arm."""
+    incidents, fixes = ([values[arm] for arm in in_role(roles, role) if arm in values] for role in ROLES)
+    return any(one != other for one in incidents for other in fixes)
+
+
+def _confirmed(seen: ArmObservation, key: str) -> Any:
+    """The value that the program logged; `programs.NAME.…` is of another than the main one."""
+    settings: Any = seen.confirmed
+    parts: Sequence[str] = key.split(".")
+    if parts[0] == "programs":
+        settings = next((one.confirmed for one in seen.programs if one.name == parts[1]), None)
+        parts = parts[2:]
+    return _at(settings, parts)
+
+
+def _at(settings: Any, parts: Sequence[str]) -> Any:
+    """A key may have dots of its own, such as `max.request.size`."""
+    if not parts:
+        return settings
+    if not isinstance(settings, Mapping):
+        return _NOT_SAID
+    for length in range(1, len(parts) + 1):
+        if (name := ".".join(parts[:length])) in settings:
+            return _at(settings[name], parts[length:])
+    return _NOT_SAID

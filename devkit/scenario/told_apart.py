@@ -1,0 +1,31 @@
+"""Whether what a scenario expects of its arms tells an incident arm from a fixed one.
+
+Two arms of which each does all that the other is expected to do show neither an incident nor a fix, whatever the file
+calls them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from devkit.observe.arm_observation import ArmObservation, ComparedArm
+from devkit.observe.arm_role import ArmName, in_role
+from devkit.scenario.model import Scenario
+
+
+def alike(scenario: Scenario, played: Mapping[ArmName, ArmObservation]) -> tuple[str, ...]:
+    """A sentence for each pair of an incident arm and a fixed arm that nothing expected tells apart."""
+    return tuple(
+        f"nothing that is expected tells {incident} from {fixed}: {fixed} does all that {incident} is expected to do, "
+        f"and {incident} all that {fixed} is; expect something that only one of them does"
+        for incident in in_role(scenario.roles, "incident")
+        for fixed in in_role(scenario.roles, "fixed")
+        if {incident, fixed} <= played.keys()
+        and _does_all(scenario, incident, played[fixed])
+        and _does_all(scenario, fixed, played[incident])
+    )
+
+
+def _does_all(scenario: Scenario, arm: ArmName, other: ArmObservation) -> bool:
+    """Whether the other arm is known to do all that is expected of this one; beside itself, where arms are compared."""
+    itself = replace(other, arms=dict.fromkeys(scenario.roles, ComparedArm(other)))
+    return all(one.judge(itself).holds for one in scenario.expected_of(arm))

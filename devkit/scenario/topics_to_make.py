@@ -1,0 +1,28 @@
+"""The topics of a program, as the broker has to make them."""
+
+from devkit.programs.program_topics import ProgramTopics
+from devkit.scenario.surroundings import Topics
+from pipeline.config.pipeline_config import ledger_topic_settings
+
+_KAFKA_DEFAULT_MESSAGE_BYTES = 1_048_588
+# An entry of the deferral topic is the source record and a few headers of its own.
+_HEADERS_BYTES = 64 * 1024
+# The broker's clock for all of them: end-to-end latency is a difference, and order between topics a comparison.
+_CLOCK = {"message.timestamp.type": "LogAppendTime"}
+
+
+def topics_to_make(topics: Topics, names: ProgramTopics) -> dict[str, tuple[int, dict[str, str]]]:
+    """Partitions and settings by name, the deferral topic among them where the program defers.
+
+    The pipeline would make that one itself; another program may count on it.
+    """
+    of_source = topics.source.partitions, topics.source.kafka_settings() | _CLOCK
+    wanted = {
+        **dict.fromkeys(names.sources, of_source),
+        names.output: (topics.output.partitions, topics.output.kafka_settings() | _CLOCK),
+        names.error: (topics.error.partitions, topics.error.kafka_settings() | _CLOCK),
+    }
+    if names.defers:
+        source_bytes = topics.source.max_message_bytes or _KAFKA_DEFAULT_MESSAGE_BYTES
+        wanted[names.deferral] = (1, ledger_topic_settings(source_bytes + _HEADERS_BYTES))
+    return wanted

@@ -1,0 +1,50 @@
+"""Parts of an arm, pages and partitions that an expectation names and its scenario does not have."""
+
+from collections.abc import Iterator
+
+from pydantic import ValidationError
+
+from devkit.expectations import Expectation
+from devkit.expectations.lag import LagBound
+from devkit.expectations.of_samples import InPhase
+from devkit.observe.arm_role import ArmName
+from devkit.programs.places import NOWHERE
+from devkit.scenario.configure import configured
+from devkit.scenario.model import Scenario
+from devkit.traffic.model import TRAFFIC
+from located_config.near import near_miss
+
+
+def unknown_parts(scenario: Scenario, arm: ArmName, expectation: Expectation) -> Iterator[tuple[str, str]]:
+    """What is wrong, behind the key of the expectation's argument where it stands."""
+    argument = expectation.argument
+    if isinstance(argument, InPhase) and argument.phase is not None:
+        faults = [item.name for item in scenario.timeline_of(arm)]
+        known = [*faults, *scenario.traffic.named_phases, TRAFFIC]
+        if argument.phase not in known:
+            text = f"nothing of this arm is called {argument.phase!r}; {near_miss(argument.phase, known)}"
+            yield "during" if argument.during else "after", text
+    if isinstance(argument, LagBound):
+        yield from _of_lag(scenario, arm, argument)
+
+
+def _of_lag(scenario: Scenario, arm: ArmName, lag: LagBound) -> Iterator[tuple[str, str]]:
+    pages = [title.replace("_", " ") for title in scenario.traffic.titles]
+    if lag.page is not None and lag.page.replace("_", " ") not in pages:
+        remedy = near_miss(lag.page, pages) if pages else f"write `pages: {{ {lag.page}: {{}} }}` there"
+        yield "page", f"there is no page {lag.page!r} in traffic.pages; {remedy}"
+    if lag.partition is None:
+        return
+    count = scenario.for_arm(arm).kafka.topics.source.partitions
+    try:
+        sources = configured(scenario, arm, NOWHERE).topics.sources
+    except ValidationError:
+        return  # which is told by itself
+    if count * len(sources) == 1:
+        yield "partition", "there is one source partition only: leave it out, or raise kafka.topics.source.partitions"
+    elif lag.partition >= count:
+        yield "partition", f"there are {count} source partitions, the last is {count - 1}"
+    if lag.topic is None and len(sources) > 1:
+        yield "partition", f"write the topic as well, one of {', '.join(sources)}"
+    elif lag.topic is not None and lag.topic not in sources:
+        yield "topic", f"the main program does not read {lag.topic!r}; {near_miss(lag.topic, sources)}"

@@ -1,0 +1,78 @@
+"""Causes that no run of a scenario can show: by what the file itself says of its faults and its arms."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from devkit.observe.arm_role import in_role
+from devkit.programs.places import NOWHERE
+from devkit.programs.program import Program
+from devkit.scenario.cause import NamedCause
+from devkit.scenario.configure import OF_KIT, config_difference, configured, programs_of
+from devkit.scenario.model import Scenario
+from devkit.scenario.shown_cause import differs_by_role
+from located_config.near import near_miss, nearest
+from located_config.problem import Problem
+
+
+def unshowable(scenario: Scenario, instead: Program | None = None) -> Iterator[Problem]:
+    """`instead` takes the place of the main program. The arms' configurations are valid."""
+    for number, cause in enumerate(scenario.cause):
+        for key, text in _problem(scenario, cause, instead):
+            yield Problem(("cause", number, key), text)
+
+
+def _problem(scenario: Scenario, cause: NamedCause, instead: Program | None) -> Iterator[tuple[str, str]]:
+    if cause.fault is not None:
+        faults = [rule.name for _, rule in scenario.rules_at()] + [item.name for item in scenario.timeline]
+        if cause.fault not in faults:
+            known = near_miss(cause.fault, faults) if faults else "mock.rules and timeline are empty"
+            yield "fault", f"there is no fault {cause.fault!r}; {known}"
+    elif cause.differs is not None:
+        difference = config_difference(scenario, instead)
+        if cause.differs in difference and _is_of_kit(cause.differs):
+            yield "differs", "no program confirms it in its log; name what it makes happen, such as a fault"
+        elif cause.differs in difference:
+            if not differs_by_role(difference[cause.differs], scenario.roles):
+                yield "differs", f"{cause.differs} is the same in incident and fix"
+        else:
+            yield "differs", _alike(scenario, cause.differs, difference, instead)
+    elif not any(scenario.tried_first_in(arm) is not None or scenario.may_refuse(arm) for arm in scenario.roles):
+        yield "refused", "no start may be refused: say in `tried_first` what is tried, or expect `refused` of an arm"
+
+
+def _is_of_kit(key: str) -> bool:
+    return key.startswith(tuple(f"{one}." for one in OF_KIT)) or key in OF_KIT or ".environment." in key
+
+
+def _alike(scenario: Scenario, key: str, difference: Mapping[str, Any], instead: Program | None) -> str:
+    arm = next(iter(scenario.roles))
+    main, *_ = programs_of(scenario, instead).values()
+    known = set(_keys(configured(scenario, arm, NOWHERE, program=main).effective()))
+    if key in known:
+        return f"{key} is the same in all arms, so it is no cause"
+    near = nearest(key, [*difference, *sorted(known)])
+    return f"the pipeline has no key {key!r}; " + (f"did you mean {near!r}?" if near else near_miss(key, difference))
+
+
+def same_arms(scenario: Scenario, instead: Program | None = None) -> Iterator[Problem]:
+    """Each fixed arm that an incident arm is the same as: nothing in it could be the fix."""
+    if any(program.command for program in programs_of(scenario, instead).values()):
+        return  # it may read DEVKIT_ARM
+    difference = config_difference(scenario, instead)
+    for fixed in in_role(scenario.roles, "fixed"):
+        for incident in in_role(scenario.roles, "incident"):
+            tried = scenario.tried_first_in(fixed) == scenario.tried_first_in(incident)
+            if tried and all(values[fixed] == values[incident] for values in difference.values()):
+                yield Problem(
+                    ("arms", fixed),
+                    f"it is the same as arm {incident}, so the verdict says nothing about a fix",
+                    f"write under arms.{incident} what caused the incident",
+                )
+
+
+def _keys(settings: Mapping[str, Any], path: str = "") -> Iterator[str]:
+    for key, value in settings.items():
+        here = f"{path}.{key}" if path else key
+        yield here
+        if isinstance(value, Mapping):
+            yield from _keys(value, here)

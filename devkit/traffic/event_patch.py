@@ -1,0 +1,90 @@
+"""Chosen events of which single fields are set: `patch: [{page: X, set: {performer.user_text: "…"}}]`.
+
+What becomes of an event must be known. A field that decides that can be set only together with the error type in which
+the event then ends; any other keeps its JSON type, so the event still fits its schema.
+"""
+
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, model_validator
+
+from devkit.errors import UsageError
+
+DECISIVE = (
+    "$schema",
+    "meta",
+    "changelog_kind",
+    "page_change_kind",
+    "dt",
+    "wiki_id",
+    "page",
+    "prior_state",
+    "revision.rev_id",
+    "revision.rev_parent_id",
+    "revision.rev_dt",
+    "revision.is_content_visible",
+    "revision.content_slots",
+)
+"""Fields by which a consumer finds the page, its revisions, and what it has to do."""
+
+
+class Patch(BaseModel):
+    """Fields that are set in the edits of a named page."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    page: str = Field(min_length=1, description="Title of one of the `pages`.", examples=["Huge"])
+    edit: int | None = Field(
+        default=None, ge=1, description="Which of its edits, from 1. Default: all of them.", examples=[1]
+    )
+    set: dict[str, JsonValue] = Field(
+        min_length=1,
+        description="Values by the field's path, with dots between its parts.",
+        examples=[{"performer.user_text": "A very long name"}],
+    )
+    error: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")] | None = Field(
+        default=None,
+        description="Error type in which the event then ends. Needed for fields that decide what becomes of it.",
+        examples=["schema_violation"],
+    )
+
+    @model_validator(mode="after")
+    def _known_end(self) -> Self:
+        for path in self.set:
+            if self.error is None and any(path == one or path.startswith(f"{one}.") for one in DECISIVE):
+                raise ValueError(f"{path} decides what becomes of the event: say in `error` in which type it ends")
+        return self
+
+    def applied(self, event: Mapping[str, Any]) -> dict[str, Any]:
+        """The event with the fields set. Raises UsageError for a path that it does not have."""
+        patched = deepcopy(dict(event))
+        for path, value in self.set.items():
+            *above, last = path.split(".")
+            inside: Any = patched
+            for part in above:
+                inside = inside.get(part) if isinstance(inside, dict) else None
+            if not isinstance(inside, dict) or last not in inside:
+                raise UsageError(
+                    f"traffic.patch: an edit of page {self.page} has no field {path}",
+                    hint=f"there are {', '.join(sorted(inside if isinstance(inside, dict) else patched))}",
+                )
+            if self.error is None and type(inside[last]) is not type(value):
+                raise UsageError(
+                    f"traffic.patch: {path} is {_named(inside[last])} in the event, and {value!r} is {_named(value)}",
+                    hint="write a value of that type, or `error: schema_violation`",
+                )
+            inside[last] = value
+        return patched
+
+
+def patches_of(patches: Iterable[Patch], title: str, edit: int) -> list[Patch]:
+    """Those of one edit of a page, counted from 1, in their order."""
+    name = title.replace("_", " ")
+    return [one for one in patches if one.page.replace("_", " ") == name and one.edit in (None, edit)]
+
+
+def _named(value: object) -> str:
+    names = {str: "text", bool: "true or false", int: "a whole number", float: "a number", dict: "a mapping"}
+    return names.get(type(value), type(value).__name__)

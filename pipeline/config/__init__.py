@@ -1,0 +1,1 @@
+"""The configuration: one module a section; `pipeline.config.pipeline_config` puts them together."""

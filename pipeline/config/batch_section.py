@@ -1,0 +1,30 @@
+"""How micro-batches are planned."""
+
+from datetime import timedelta
+from typing import Literal
+
+from pydantic import Field, PositiveInt
+
+from located_config.duration import Duration
+from pipeline.config.section import Section
+
+
+class Batch(Section):
+    """How much a micro-batch takes, and how often one is planned."""
+
+    max_offsets: PositiveInt = Field(
+        default=1000, description="Number of source events that a micro-batch takes at most."
+    )
+    trigger: Duration = Field(
+        default=timedelta(0),
+        description="Time from the start of one micro-batch to the start of the next. Default: the next starts as"
+        " soon as the last has ended.",
+    )
+    isolation: Literal["record", "mini_batch"] = Field(
+        default="record",
+        description="`record` lets each record finish by itself. `mini_batch` is unsafe: records are processed in"
+        " groups, and each waits for the slowest of its group.",
+    )
+    mini_batch: PositiveInt = Field(
+        default=16, description="Number of records in a group under `isolation: mini_batch`."
+    )

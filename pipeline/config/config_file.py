@@ -1,0 +1,71 @@
+"""Reading a configuration file: YAML into the model, with errors that name file, line, value and near miss."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from located_config.model_keys import fields_of, known_keys, models_at
+from located_config.near import nearest
+from located_config.place import Location, position, reaches
+from located_config.problem import Problem, described, is_echo
+from located_config.yaml_file import UnfitError, read_yaml
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.errors import RefusedError
+
+
+def load_config(path: Path) -> PipelineConfig:
+    """The configuration in a file. Raises RefusedError with one line for each problem."""
+    try:
+        document = read_yaml(path)
+        return PipelineConfig.model_validate(document)
+    except OSError as error:
+        raise RefusedError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnfitError as error:
+        raise RefusedError(f"{path}:{error.line}:{error.column}: {error}") from error
+    except RecursionError as error:
+        raise RefusedError(f"{path}: nested too deeply for a configuration") from error
+    except ValidationError as error:
+        found = [_problem(document, detail) for detail in error.errors() if not is_echo(detail)]
+        placed = sorted((*position(document, problem.location), str(problem)) for problem in found)
+        raise RefusedError("\n".join(f"{path}:{line}:{column}: {text}" for line, column, text in placed)) from error
+
+
+def _problem(document: Any, detail: ErrorDetails) -> Problem:
+    problem = described(detail, PipelineConfig, document)
+    if detail["type"] == "extra_forbidden" and (remedy := _elsewhere(str(detail["loc"][-1]), detail["loc"][:-1])):
+        return replace(problem, remedy=remedy)
+    if detail["type"] == "value_error" and isinstance(detail["input"], Mapping):
+        return replace(problem, location=_named(document, detail["msg"]) or problem.location)
+    return problem
+
+
+def _named(document: Any, message: str) -> Location:
+    """What a check of several keys is about: the first of those it names that stands in the document."""
+    every = {path for path, _ in _every_key(PipelineConfig)}
+    named = [tuple(word.split(".")) for word in re.findall(r"[a-z_]+(?:\.[a-z_]+)*", message) if word in every]
+    return next((steps for steps in named if reaches(document, steps) == len(steps)), named[0] if named else ())
+
+
+def _elsewhere(key: str, section: Location) -> str | None:
+    """Where a key belongs that is not like any of its section's; None when it is not clear."""
+    if nearest(key, known_keys(PipelineConfig, section)):
+        return None
+    if key.startswith("spark."):
+        return "it is Spark's, and belongs into spark-defaults.conf"
+    every = dict(_every_key(PipelineConfig))
+    meant = key if key in every.values() else nearest(key, every.values())
+    places = [place for place, name in every.items() if name == meant]
+    return f"it belongs to {' or '.join(places)}" if places else None
+
+
+def _every_key(model: type[BaseModel], path: str = "") -> Iterator[tuple[str, str]]:
+    """Each key of the model as a dotted path, and its name."""
+    for key in fields_of(model):
+        yield f"{path}{key}", key
+        for inner in models_at(model, (key,)):
+            yield from _every_key(inner, f"{path}{key}.")

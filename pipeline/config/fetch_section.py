@@ -1,0 +1,101 @@
+"""How content is fetched, and which."""
+
+from datetime import timedelta
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, PositiveInt
+
+from located_config.duration import Duration, PositiveDuration
+from located_config.share import Share
+from located_config.size import Size
+from pipeline.config.section import MIB, Section
+
+
+class RetryBudgetConfig(Section):
+    """How many requests may be retries."""
+
+    share: Share = Field(
+        default=0.1, description="Number of retries that are allowed, as a share of the first requests."
+    )
+    burst: Annotated[int, Field(ge=0)] = Field(
+        default=10,
+        description="Number of retries that are allowed before any first request was made, and the most that are "
+        "saved up.",
+    )
+
+
+class Fetch(Section):
+    """How content is fetched: one deadline for a record, shared by all its requests.
+
+    The bounds of the main lane are divided among its Python workers.
+    """
+
+    concurrency: PositiveInt = Field(
+        default=128,
+        description="Number of requests of the main lane that may be under way at once, over all Python workers.",
+    )
+    deadline: PositiveDuration = Field(
+        default=timedelta(seconds=60),
+        description="Time that a record has for all its requests together, from the first of them on.",
+    )
+    request_timeout: PositiveDuration = Field(
+        default=timedelta(seconds=20), description="Time that one request has, to the last byte of its body."
+    )
+    total_requests: PositiveInt = Field(
+        default=4, description="Number of requests that a fetch may make in all, the first one included."
+    )
+    retried_statuses: tuple[int, ...] = Field(
+        default=(408, 429, 500, 502, 503),
+        description="HTTP statuses after which a fetch is tried again. A 504 among them is unsafe: the upstream "
+        "is still working on the request, and begins it once more.",
+    )
+    backoff: Duration = Field(
+        default=timedelta(milliseconds=200),
+        description="Longest pause before the second request of a fetch. It doubles for each further request; the"
+        " actual pause is drawn between 0 and the longest.",
+    )
+    retry_budget: RetryBudgetConfig | Literal["none"] = Field(
+        default=RetryBudgetConfig(),
+        description="Bounds the retries of all records of a Python worker together. `none` is unsafe: an "
+        "unhealthy upstream gets every retry.",
+    )
+    concurrency_per_wiki: PositiveInt | None = Field(
+        default=None,
+        description="Number of requests for one wiki that may be under way at once, over all Python workers. "
+        "Default: no bound of its own.",
+    )
+    max_in_flight_bytes: Annotated[Size, Field(gt=0)] = Field(
+        default=256 * MIB,
+        description="Bytes of fetched content that records not yet emitted may hold in memory, over all Python "
+        "workers; one record may always exceed it. While spool files hold the same amount, no other "
+        "record begins.",
+    )
+    inline_limit: Annotated[Size, Field(ge=0)] = Field(
+        default=MIB, description="Bytes of a body that are read into memory; the rest goes into a spool file."
+    )
+    not_found_grace: Duration = Field(
+        default=timedelta(seconds=60),
+        description="Age of an event up to which its revision is tried again when the wiki does not know it, as "
+        "replicas may lag. With `0s` an unknown revision is final at once.",
+    )
+
+
+def _whole_seconds(value: timedelta) -> timedelta:
+    if value % timedelta(seconds=1):
+        raise ValueError("MediaWiki takes whole seconds here, write for example 5s")
+    return value
+
+
+class Content(Section):
+    """Which content is requested from the Action API, by a job that uses it."""
+
+    models: Annotated[tuple[str, ...], Field(min_length=1)] | Literal["all"] = Field(
+        default="all",
+        description="Content models that are enriched, as a list; events of others are filtered."
+        " `all` enriches every model.",
+    )
+    maxlag: Annotated[Duration, AfterValidator(_whole_seconds)] = Field(
+        default=timedelta(seconds=5),
+        description="Replica lag, in whole seconds, above which MediaWiki refuses a request; the request is tried"
+        " again after MediaWiki's `Retry-After`.",
+    )

@@ -1,0 +1,218 @@
+"""The configuration of a pipeline process: what it does, not where Spark runs it.
+
+What belongs to the place (master, memory, jars, S3A's endpoint) stands in Spark's own `spark-defaults.conf`, and
+credentials in the environment; so the same file serves a laptop and a cluster. Quantities are written as
+everywhere in this project: `20MiB`, `40ms`, `5%`. Counts of requests are totals, never "retries".
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from itertools import combinations
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    AfterValidator,
+    Field,
+    FieldSerializationInfo,
+    SerializerFunctionWrapHandler,
+    field_serializer,
+    model_validator,
+)
+
+from located_config.duration import PositiveDuration
+from located_config.size import Size
+from pipeline.config.address import require_something
+from pipeline.config.batch_section import Batch
+from pipeline.config.breaker_section import Breaker
+from pipeline.config.deferral_section import Deferral, SlowLaneConfig, ledger_topic_settings
+from pipeline.config.fetch_section import Content, Fetch, RetryBudgetConfig
+from pipeline.config.limits_section import ClaimCheck, ContentLimit, RecordLimit
+from pipeline.config.metrics_section import Metrics
+from pipeline.config.places import MediaWiki, Sink, Source
+from pipeline.config.section import MIB, Host, HttpUrl, Section, Servers, Topic
+from pipeline.jobs.names import FIRST_JOB, JOB_DEFAULTS, JobDefaults, JobName
+
+__all__ = [
+    "MIB",
+    "Batch",
+    "Breaker",
+    "ClaimCheck",
+    "Content",
+    "ContentLimit",
+    "Deferral",
+    "Fetch",
+    "Host",
+    "HttpUrl",
+    "JobName",
+    "MediaWiki",
+    "Metrics",
+    "PipelineConfig",
+    "RecordLimit",
+    "RetryBudgetConfig",
+    "Servers",
+    "Sink",
+    "SlowLaneConfig",
+    "Source",
+    "Topic",
+    "ledger_topic_settings",
+]
+
+# Two ways to say one thing.
+_SOURCE_TOPICS = frozenset({"topic", "topics"})
+# What a batch needs besides its slow records: to hand on, have acknowledged and commit what it has.
+_TIME_TO_WRITE = timedelta(seconds=10)
+
+
+def _of_job(job: JobDefaults) -> Mapping[tuple[str, str], str | tuple[str, ...]]:
+    """What the sections say where the configuration says nothing; those of the first job stand in the sections."""
+    several = len(job.source_topics) > 1
+    return {
+        ("source", "topics" if several else "topic"): job.source_topics if several else job.source_topics[0],
+        ("sink", "topic"): job.output_topic,
+        ("sink", "error_topic"): job.error_topic,
+        ("claim_check", "prefix"): job.claim_prefix,
+        ("deferral", "topic"): job.deferred_topic,
+    }
+
+
+class PipelineConfig(Section):
+    """The whole configuration of one pipeline process."""
+
+    job: JobName = Field(
+        default=FIRST_JOB,
+        description="Name of the job. The defaults of topics and of the claim checks' prefix depend on it.",
+    )
+    source: Source = Field(description="Where source events come from.")
+    sink: Sink = Field(description="Where enriched events and error events go.")
+    mediawiki: MediaWiki = Field(description="Which host answers for which wiki.")
+    checkpoint: Annotated[str, AfterValidator(require_something)] = Field(
+        description="Directory or `s3a://` place of Spark's checkpoint. It belongs to one job.",
+        examples=[f"s3a://checkpoints/{FIRST_JOB}"],
+    )
+    fetch: Fetch = Field(default=Fetch(), description="How content is fetched.")
+    content: Content = Field(default=Content(), description="Which content is requested from the Action API.")
+    content_limit: ContentLimit = Field(default=ContentLimit(), description="Which content is too large for a record.")
+    record_limit: RecordLimit = Field(
+        default=RecordLimit(), description="Whether a record is measured before it is produced."
+    )
+    claim_check: ClaimCheck = Field(
+        default=ClaimCheck(), description="Where payloads that are too large for a record go."
+    )
+    batch: Batch = Field(default=Batch(), description="How much a micro-batch takes, and how often one is planned.")
+    deferral: Deferral = Field(default=Deferral(), description="What happens to a record that takes long.")
+    breaker: Breaker = Field(
+        default=Breaker(), description="When requests to an unhealthy wiki, or to the whole endpoint, stop."
+    )
+    metrics: Metrics = Field(default=Metrics(), description="What the driver serves to Prometheus.")
+    stall_timeout: PositiveDuration = Field(
+        default=timedelta(minutes=10),
+        description="Time that a micro-batch may take; then the process ends with exit code 1, so that its "
+        "supervisor sees a failure.",
+    )
+    batch_budget: PositiveDuration | None = Field(
+        default=None,
+        description="Age of a micro-batch at which its unfinished records are deferred. Default: midway between "
+        "`deferral.inline_allowance` and `stall_timeout`.",
+    )
+    stop_timeout: PositiveDuration | None = Field(
+        default=None,
+        description="Time that the micro-batch under way and the slow rounds have after SIGTERM. Default: "
+        "`deferral.inline_allowance` plus 20 s.",
+    )
+    result_buffer: Annotated[Size, Field(ge=0)] = Field(
+        default=64 * MIB,
+        description="Bytes of finished records that may wait for the sink in one Python worker before fetching pauses.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _defaults_of_the_job(cls, data: Any) -> Any:
+        """Else a job would write into the topics of another by default."""
+        job = str(data.get("job", FIRST_JOB)) if isinstance(data, Mapping) else None
+        if job is None or job == FIRST_JOB or job not in JOB_DEFAULTS:
+            return data
+        filled = dict(data)
+        for (section, key), value in _of_job(JOB_DEFAULTS[job]).items():
+            given = filled.get(section, {})
+            set_ = given.keys() if isinstance(given, Mapping) else getattr(given, "model_fields_set", {key})
+            same = _SOURCE_TOPICS if section == "source" and key in _SOURCE_TOPICS else {key}
+            if same & set(set_):
+                continue
+            if isinstance(given, Mapping):
+                filled[section] = {key: value} | dict(given)
+            elif isinstance(given, Section):
+                first = {"topic": value[0]} if key == "topics" else {}
+                filled[section] = given.model_copy(update={key: value, **first})
+        return filled
+
+    @model_validator(mode="after")
+    def _allowance_within_stall_timeout(self) -> Self:
+        allowance = self.deferral.inline_allowance
+        if self.deferral.policy == "defer" and allowance >= self.stall_timeout:
+            raise ValueError(
+                f"deferral.inline_allowance {allowance.total_seconds():g} s is not below stall_timeout "
+                f"{self.stall_timeout.total_seconds():g} s: a slow record would end the process before it is deferred"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _topics_differ(self) -> Self:
+        """Else the job would feed on what it writes."""
+        source = "source.topics" if self.source.topics else "source.topic"
+        topics = [(source, topic) for topic in self.source.all_topics]
+        topics += [
+            ("sink.topic", self.sink.topic),
+            ("sink.error_topic", self.sink.error_topic),
+            ("deferral.topic", self.deferral.topic),
+        ]
+        for (one, topic), (other, same) in combinations(topics, 2):
+            elsewhere = one == source and self.source.bootstrap_servers != self.sink.bootstrap_servers
+            if topic == same and not elsewhere:
+                raise ValueError(f"{one} and {other} are both {topic!r}: give each a topic of its own")
+        return self
+
+    @model_validator(mode="after")
+    def _budget_within_stall_timeout(self) -> Self:
+        allowance, stall = self.deferral.inline_allowance, self.stall_timeout
+        if self.batch_budget is None or self.deferral.policy != "defer":
+            return self
+        if not allowance < self.batch_budget < stall:
+            raise ValueError(
+                f"batch_budget {self.batch_budget.total_seconds():g} s is not between deferral.inline_allowance "
+                f"{allowance.total_seconds():g} s and stall_timeout {stall.total_seconds():g} s: leave it out, or "
+                f"write {(allowance + stall).total_seconds() / 2:g}s"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _time_to_stop(self) -> Self:
+        allowance = self.deferral.inline_allowance
+        needed = allowance + _TIME_TO_WRITE
+        if self.stop_timeout is not None and self.deferral.policy == "defer" and self.stop_timeout < needed:
+            raise ValueError(
+                f"stop_timeout {self.stop_timeout.total_seconds():g} s is too short: slow records have "
+                f"deferral.inline_allowance {allowance.total_seconds():g} s before they are deferred, and a batch "
+                f"needs {_TIME_TO_WRITE.total_seconds():g} s to be written; write at least {needed.total_seconds():g}s"
+            )
+        return self
+
+    @property
+    def effective_batch_budget(self) -> timedelta:
+        """As written, else midway between the allowance and the end of a batch that takes too long."""
+        if self.batch_budget is not None:
+            return self.batch_budget
+        return (min(self.deferral.inline_allowance, self.stall_timeout) + self.stall_timeout) / 2
+
+    @property
+    def effective_stop_timeout(self) -> timedelta:
+        """As written, else the time that a record and the writing of a batch need, and as much again to write."""
+        if self.stop_timeout is not None:
+            return self.stop_timeout
+        return self.deferral.inline_allowance + 2 * _TIME_TO_WRITE
+
+    @field_serializer("batch_budget", "stop_timeout", mode="wrap")
+    def _as_effective(
+        self, _written: timedelta | None, handler: SerializerFunctionWrapHandler, info: FieldSerializationInfo
+    ) -> Any:
+        """What is shown, stored and compared is what holds."""
+        return handler(getattr(self, f"effective_{info.field_name}"))

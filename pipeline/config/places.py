@@ -1,0 +1,112 @@
+"""Where events come from and go to, and where content is fetched."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+
+from located_config.duration import PositiveDuration
+from located_config.size import Size
+from pipeline.config.address import require_something
+from pipeline.config.section import MIB, Host, HttpUrl, Section, Servers, Topic
+from pipeline.jobs.names import FIRST, other_defaults
+
+
+class Source(Section):
+    """Where source events come from: one topic, or several, of one cluster."""
+
+    bootstrap_servers: Servers = Field(
+        description="Brokers of the cluster that the events come from, `host:port`, several with commas between them.",
+        examples=["kafka-1:9092,kafka-2:9092"],
+    )
+    topic: Topic = Field(
+        default=FIRST.source_topics[0],
+        description="Topic of source events, for a job that reads one topic. The default depends on the job.",
+    )
+    topics: tuple[Topic, ...] = Field(
+        default=(),
+        description="Topics of source events, for a job that reads several; instead of `topic`. Which topics a "
+        "job reads is fixed by its checkpoint.",
+        examples=[["mediawiki.page_change.v1", "mediawiki.page_links_change.v1"]],
+    )
+
+    # Of several, `topic` is the first: what can do with one topic takes that.
+    @property
+    def all_topics(self) -> tuple[str, ...]:
+        """What the job reads, one topic or several."""
+        return self.topics or (self.topic,)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_or_several(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping) or not data.get("topics"):
+            return data
+        if "topic" in data:
+            raise ValueError("source.topic and source.topics are both given: write one of them")
+        several = data["topics"]
+        return {**data, "topic": several[0]} if isinstance(several, list | tuple) else data
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Self:
+        twice = sorted({topic for topic in self.topics if self.topics.count(topic) > 1})
+        if twice:
+            raise ValueError(f"source.topics names {', '.join(twice)} twice: name each topic once")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _as_given(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """What is shown, stored and compared has the key that holds."""
+        shown: dict[str, Any] = handler(self)
+        shown.pop("topic" if self.topics else "topics", None)
+        return shown
+
+
+class Sink(Section):
+    """Where enriched events and error events go."""
+
+    bootstrap_servers: Servers = Field(
+        description="Brokers of the cluster that enriched events and error events go to, `host:port`, several "
+        "with commas between them.",
+        examples=["kafka-1:9092,kafka-2:9092"],
+    )
+    topic: Topic = Field(
+        default=FIRST.output_topic, description=f"Topic of enriched events.{other_defaults('output_topic')}"
+    )
+    error_topic: Topic = Field(
+        default=FIRST.error_topic, description=f"Topic of error events.{other_defaults('error_topic')}"
+    )
+    max_request_size: Annotated[Size, Field(alias="max.request.size", gt=0)] = Field(
+        default=MIB, description="The producer's own setting: the largest record, and request, that it sends, in bytes."
+    )
+    delivery_timeout: Annotated[PositiveDuration, Field(ge=timedelta(seconds=1))] | None = Field(
+        default=None,
+        description="Time after which the producer gives up on a record and goes on with the next ones. Default: "
+        "none, and `stall_timeout` ends the process. A value is unsafe: later events of a page may be"
+        " produced before an earlier one.",
+    )
+
+
+class MediaWiki(Section):
+    """Which host answers for which wiki. An event names a wiki, never a host."""
+
+    endpoint: HttpUrl = Field(
+        description="URL, without a path, that the requests for all wikis go to; the wiki's host is sent in the "
+        "Host header.",
+        examples=["http://mw-api-int:4680"],
+    )
+    wikis: dict[str, Host] = Field(
+        default={"enwiki": "en.wikipedia.org"},
+        min_length=1,
+        description="Host of each wiki by its database name. Not used with `wikis_file`.",
+    )
+    wikis_file: Annotated[str, AfterValidator(require_something)] | None = Field(
+        default=None,
+        description="Path of a YAML file with the mapping `wikis`, a line for each wiki. Each Python worker reads"
+        " it, and reads it again after a change. Default: no file.",
+    )
+    unknown_wiki: Literal["error", "stop"] = Field(
+        default="error",
+        description="What happens to an event of a wiki that the table does not have. `error`: it becomes the "
+        "error event `unknown_wiki`. `stop`: the job ends before the batch commits.",
+    )

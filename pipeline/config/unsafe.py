@@ -1,0 +1,83 @@
+"""Policies that exist only because an incident had them; a pipeline runs with one only under `--allow-unsafe`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from pipeline.config.pipeline_config import PipelineConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Unsafe:
+    """A setting, and what comes of it. `holds` is whether a configuration has it."""
+
+    key: str
+    value: str
+    effect: str
+    holds: Callable[[PipelineConfig], bool]
+
+    @property
+    def text(self) -> str:
+        """As it stands in a configuration: `key: value`."""
+        return f"{self.key}: {self.value}"
+
+
+UNSAFE = (
+    Unsafe(
+        "content_limit.measure",
+        "content_length",
+        "The limit believes the Content-Length header. Of a gzip answer that is the compressed length, so a page of "
+        "tens of megabytes passes a limit of 18 MiB (T421216).",
+        lambda config: config.content_limit.measure == "content_length",
+    ),
+    Unsafe(
+        "record_limit.policy",
+        "none",
+        "Only the producer measures the record, and its refusal ends the query. The restart replays the same offsets "
+        "and meets the same record, for ever (T421216).",
+        lambda config: config.record_limit.policy == "none",
+    ),
+    Unsafe(
+        "fetch.retried_statuses",
+        "504",
+        "A gateway's timeout says that the upstream is still at work. Each retry makes it begin once more, so load "
+        "rises as success falls (T421216).",
+        lambda config: HTTPStatus.GATEWAY_TIMEOUT in config.fetch.retried_statuses,
+    ),
+    Unsafe(
+        "fetch.retry_budget",
+        "none",
+        "Every record may use all its requests, however many others fail at the same time.",
+        lambda config: config.fetch.retry_budget == "none",
+    ),
+    Unsafe(
+        "batch.isolation",
+        "mini_batch",
+        "A group of records waits for its slowest, and the next group for the group.",
+        lambda config: config.batch.isolation == "mini_batch",
+    ),
+    Unsafe(
+        "deferral.policy",
+        "none",
+        "A record that takes long holds its micro-batch, and nothing commits meanwhile.",
+        lambda config: config.deferral.policy == "none",
+    ),
+    Unsafe(
+        "sink.delivery_timeout",
+        "any",
+        "The producer gives up on a record and still sends the later ones of its page; the replay brings the first "
+        "behind them. Kafka's default is 2 min, so a longer outage of the broker breaks the order of pages.",
+        lambda config: config.sink.delivery_timeout is not None,
+    ),
+    Unsafe(
+        "metrics.on_collision",
+        "drop",
+        "Of two metrics with one name only the first is reported, silently.",
+        lambda config: config.metrics.on_collision == "drop",
+    ),
+)
+
+
+def unsafe_settings(config: PipelineConfig) -> list[str]:
+    """The effective settings that are unsafe, as `key: value`."""
+    return [one.text for one in UNSAFE if one.holds(config)]

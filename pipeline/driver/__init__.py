@@ -1,0 +1,1 @@
+"""What runs once, in the driver: the query, its batches, its checkpoint, start and stop."""

@@ -1,0 +1,215 @@
+"""One micro-batch: source rows, and entries of the ledger whose turn it is, through the job into the sink.
+
+plan ─▶ can the job read it? ─▶ new rows and reserved entries ─▶ one write action ─▶ settle with the ledger ─▶ Spark
+commits
+"""
+
+import time
+from typing import TYPE_CHECKING
+
+from pipeline import log
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.deferral.lanes import Lanes
+from pipeline.deferral.ledger_start import LedgerMark, LedgerStart
+from pipeline.deferral.rounds import SparkRounds
+from pipeline.deferral.topic import LedgerTopic
+from pipeline.driver.batch_deferral import BatchDeferral
+from pipeline.driver.job_checkpoint import replayed_from
+from pipeline.driver.ownership import Ownership
+from pipeline.driver.progress import Progress
+from pipeline.driver.sink import write
+from pipeline.driver.spark_slots import main_slots
+from pipeline.driver.stall import StallWatch
+from pipeline.driver.stop import BatchGate, HeldError, hold
+from pipeline.driver.version_look import VersionLook
+from pipeline.errors import PipelineError
+from pipeline.events import BatchStarted, BatchWritten
+from pipeline.fetch.share import bounds
+from pipeline.metrics.in_worker import reporting
+from pipeline.worker.spark_task import RECORD_DDL, SOURCE_COLUMNS, enrich
+from pipeline.worker.task_attempt import reporting_attempts, retried
+from pipeline.worker.task_results import accumulated_list
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from pipeline.metrics.job_metrics import JobMetrics
+
+
+class BatchWriter:
+    """What `foreachBatch` calls, with the lanes of deferral behind it when there are any."""
+
+    def __init__(
+        self, spark: "SparkSession", config: PipelineConfig, watch: StallWatch, metrics: "JobMetrics | None" = None
+    ) -> None:
+        self._spark = spark
+        self._metrics = metrics
+        self._config = config
+        self._watch = watch
+        # For the life of the driver, and made before the slow lane's threads make any.
+        self._look = VersionLook(spark, config)
+        self._ended = accumulated_list(spark)
+        deferring = config.deferral.policy == "defer"
+        self._deferral = BatchDeferral(spark, config, _lanes(spark, config, metrics)) if deferring else None
+        self._failure: PipelineError | None = None
+        self._partitions = self._workers = 0
+        self._ownership: Ownership | None = None
+        self._gate = BatchGate()
+
+    def start(self, ledger: LedgerStart) -> LedgerMark | None:
+        """Fold the ledger and begin to process it; which one it is, None without deferral. Raises PipelineError."""
+        if self._deferral is None:
+            return None
+        lanes = self._deferral.lanes
+        mark = lanes.start(ledger)
+        if self._metrics:
+            self._metrics.watch_ledger(lambda: lanes.status)
+            self._metrics.watch_breakers(lambda: lanes.breakers, lambda: lanes.deferred_unhealthy)
+        return mark
+
+    def own(self, ownership: Ownership) -> None:
+        """The checkpoint is this start's; from now on each batch sees to it that it still is."""
+        self._ownership = ownership
+
+    def look_for_others(self) -> None:
+        """Raises FencedError when a later start of the job has taken the checkpoint."""
+        if self._ownership:
+            self._ownership.look()
+
+    @property
+    def batch(self) -> int | None:
+        """The batch at work, if there is one."""
+        return self._watch.batch
+
+    def check(self, *, committed: int | None = None) -> None:
+        """Raises PipelineError when a batch is late, or why a batch or the slow lane has failed.
+
+        `committed` is a batch that was at work and is known to have ended.
+        """
+        if committed is not None:
+            self._watch.end(committed)
+        # What failed first names the cause: it may be why something else failed later.
+        if self._deferral:
+            self._deferral.lanes.check()
+        if self._failure is not None:
+            raise self._failure
+        self._watch.check()
+
+    def drain(self) -> None:
+        """Let no batch begin to write any more, and no slow round."""
+        self._gate.close()
+        if self._deferral:
+            self._deferral.lanes.stop()
+
+    def reads(self, batch: int) -> int:
+        """How often a batch has read its source; to be asked once, when it is committed."""
+        return self._look.reads(batch)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether a batch waits for the end of the query: all before it are committed, and it wrote nothing."""
+        return self._gate.held
+
+    @property
+    def writing(self) -> int | None:
+        """The batch whose records are being emitted, if there is one."""
+        return self._gate.batch
+
+    @property
+    def rounds(self) -> int:
+        """How many slow rounds are under way."""
+        return self._deferral.lanes.rounds if self._deferral else 0
+
+    def close(self) -> None:
+        """The last step, when the query has ended."""
+        if self._metrics:
+            self._metrics.close()
+
+    def committed(self, progress: Progress) -> None:
+        """Spark has committed a batch, the last or one before it."""
+        self._partitions = len(progress.positions)
+        if self._deferral:
+            self._deferral.lanes.committed(progress.positions)
+        if self._metrics:
+            self._metrics.batch_committed(progress)
+
+    def write(self, batch: "DataFrame", number: int) -> None:
+        """Returns when every record of the batch is acknowledged; raises what Spark raises when one is not."""
+        try:
+            self._write(batch, number)
+        except HeldError:
+            raise
+        except Exception as error:
+            if self._gate.batch is None:
+                self._begin_to_write(number)  # what was ended by a stop is its plan, as the wait for room
+            self._failure = _own(error)
+            raise
+        finally:
+            self._gate.leave()
+
+    def _require_ownership(self) -> None:
+        if self._ownership:
+            self._ownership.check()
+
+    def _begin_to_write(self, number: int) -> None:
+        """Raises HeldError, at the query's end, when the batch may not write any more."""
+        if not self._gate.enter(number):
+            hold(self._spark)
+
+    def _write(self, batch: "DataFrame", number: int) -> None:
+        self._watch.end()  # a next batch is planned only when the last has been committed
+        rows = batch.select(*SOURCE_COLUMNS)
+        slots = main_slots(batch.sparkSession.sparkContext.defaultParallelism, self._config)
+        # Those of the topic once they are known: a batch has only those with news, and to count them takes a plan.
+        workers = max(1, min(self._partitions or batch.rdd.getNumPartitions(), slots))
+        # Else tasks would wait for each other, and their times add up. A partition stays whole, and in order.
+        rows = rows.coalesce(workers)
+        if workers != self._workers:
+            self._workers = workers
+            log.say(bounds(self._config, workers))
+        deferral = self._deferral
+        snapshot = deferral.lanes.plan(number) if deferral else None
+        self._begin_to_write(number)
+        self._watch.begin(number)
+        log.say(BatchStarted(batch=number, reserved=len(snapshot.reserved) if snapshot else 0))
+        started = time.monotonic()
+        self._require_ownership()
+        self._look.require_readable(rows, number, workers=workers)
+        if deferral and snapshot:
+            rows = deferral.rows(rows, snapshot, workers=workers)
+            function = deferral.function(snapshot, number, workers=workers)
+        else:
+            function = enrich(self._config, workers=workers)
+        self._ended.value = []
+        function = reporting_attempts(function, self._ended)
+        if self._metrics:
+            function = reporting(function, self._metrics.figures["main"])
+        try:
+            write(rows.mapInArrow(function, RECORD_DDL), self._config.sink)
+        finally:
+            # Also where the batch has failed: the restart makes repeats of its own.
+            for one in retried(self._ended.value, number):
+                log.say(one)
+        if deferral and snapshot:
+            deferral.written(snapshot, number, frozenset(task.attempt for task in self._ended.value))
+        else:
+            self._require_ownership()
+        seconds = time.monotonic() - started
+        if self._metrics:
+            self._metrics.batch_written(seconds)
+        log.say(BatchWritten(batch=number, seconds=round(seconds, 3)))
+
+
+def _own(error: Exception) -> PipelineError | None:
+    """What is not Spark's failure: of that Spark would say only that Python raised something."""
+    if isinstance(error, PipelineError):
+        return error
+    if type(error).__module__.startswith(("py4j", "pyspark")):
+        return None
+    return PipelineError(f"batch failed: {type(error).__name__}: {error}")
+
+
+def _lanes(spark: "SparkSession", config: PipelineConfig, metrics: "JobMetrics | None") -> Lanes:
+    topic = LedgerTopic(config.sink.bootstrap_servers, config.deferral.topic, config.sink.max_request_size)
+    rounds = SparkRounds(spark, config, metrics.figures["slow"] if metrics else None)
+    return Lanes(config, topic, rounds, replay=lambda: replayed_from(spark, config.checkpoint))

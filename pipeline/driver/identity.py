@@ -1,0 +1,135 @@
+"""Whose checkpoint it is: a small file beside Spark's own, which the job that makes the checkpoint writes.
+
+--new         no position is there ─▶ job.json, over that of a start that failed, then Spark's files
+a restart     job.json is this job's, or there is none and Spark's offsets are of this job's topics: it is written, and
+              one of an earlier version that names no ids is completed
+otherwise     refused, with the choices: offsets of another topic, or of the same name in another cluster, would
+              make the job read elsewhere than it should, silently
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, field_serializer
+
+from located_config.problem import in_line
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.deferral.ledger_start import LedgerMark
+from pipeline.driver.start import CHOICES
+from pipeline.errors import RefusedError
+
+FILE = "job.json"
+# What Spark puts there; hidden files are checksums of Hadoop's.
+_OF_SPARK = frozenset({"metadata", "sources", "offsets", "commits", "state"})
+
+
+def _several(value: Any) -> Any:
+    """Sorted: it is the same job in whatever order its configuration names them."""
+    if isinstance(value, str):
+        return [value]
+    return sorted(value, key=str) if isinstance(value, list | tuple) else value
+
+
+class Identity(BaseModel):
+    """`source` are the topics, in the file one is a text. `cluster` is the id of their Kafka cluster, None where it did
+    not say; `source_ids` are Kafka's of the topics, of those that were known. `ledger` is None for a job that has never
+    deferred, or that an earlier version began.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    job: str
+    source: Annotated[tuple[str, ...], BeforeValidator(_several)]
+    cluster: str | None = None
+    sink: str
+    source_ids: Mapping[str, str] = {}
+    ledger: LedgerMark | None = None
+
+    @classmethod
+    def of(cls, config: PipelineConfig, cluster: str | None, source_ids: Mapping[str, str] | None = None) -> Self:
+        """Of the job of a configuration; `cluster` is the id of its source's Kafka cluster, None when it is not known,
+        and `source_ids` are those of its topics that are known.
+        """
+        return cls(
+            job=config.job,
+            source=config.source.all_topics,
+            cluster=cluster,
+            sink=config.sink.topic,
+            source_ids=source_ids or {},
+        )
+
+    def completed(self, own: "Identity", ledger: LedgerMark | None) -> "Identity":
+        """With what a start knows beside: ids that this one does not name, and the ledger that was taken. The epoch of
+        a ledger that it names already stays: what the ledger has to know is at least that.
+        """
+        known = self.ledger
+        same = known and ledger and (known.topic, known.id) == (ledger.topic, ledger.id) and known.epoch <= ledger.epoch
+        return self.model_copy(
+            update={
+                "cluster": self.cluster or own.cluster,
+                "source_ids": {**own.source_ids, **self.source_ids},
+                "ledger": known if ledger is None or same else ledger,
+            }
+        )
+
+    @classmethod
+    def read(cls, text: str | bytes, checkpoint: str) -> Self:
+        """Raises RefusedError when it is none."""
+        try:
+            return cls.model_validate_json(text)
+        except ValidationError as error:
+            raise RefusedError(
+                f"checkpoint {checkpoint}: {FILE} does not say whose it is: {in_line(error, cls)}",
+                hint="is it a job's? delete the file to have Spark's offsets decide, or name another checkpoint",
+            ) from error
+
+    def in_words(self) -> str:
+        """As in `html-enrichment, from topic events in cluster abc to output`."""
+        cluster = f" in cluster {self.cluster}" if self.cluster else ""
+        topics = "topic" if len(self.source) == 1 else "topics"
+        return f"{self.job}, from {topics} {', '.join(self.source)}{cluster} to {self.sink}"
+
+    @field_serializer("source")
+    def _one_as_text(self, source: tuple[str, ...]) -> str | tuple[str, ...]:
+        return source[0] if len(source) == 1 else source
+
+    def differences(self, own: "Identity") -> list[str]:
+        """In what it is another's, in words; a cluster that is not known is no difference."""
+        pairs = [
+            ("job", self.job, own.job),
+            ("source topic", ", ".join(self.source), ", ".join(own.source)),
+            ("sink topic", self.sink, own.sink),
+        ]
+        if self.cluster is not None and own.cluster is not None:
+            pairs.append(("source cluster", self.cluster, own.cluster))
+        pairs += [
+            (f"id of topic {topic}", self.source_ids[topic], own.source_ids[topic])
+            for topic in self.source
+            if topic in self.source_ids and topic in own.source_ids
+        ]
+        return [f"{what} {its}, not {mine}" for what, its, mine in pairs if its != mine]
+
+
+def require_own(found: Identity | None, own: Identity, *, checkpoint: str, topics: Collection[str] = ()) -> None:
+    """`topics` are those of Spark's offsets. Raises RefusedError for a checkpoint that another job has made."""
+    foreign = sorted(set(topics) - set(own.source))
+    wrong = found.differences(own) if found else []
+    if foreign and not wrong:
+        wrong = [f"offsets of topic {', '.join(foreign)}, not {', '.join(own.source)}"]
+    if wrong:
+        raise RefusedError(
+            f"checkpoint {checkpoint} is another job's: {'; '.join(wrong)}",
+            hint="name this job's own checkpoint; or a place that holds nothing, with --new "
+            f"{CHOICES}; or, to go on from that one's position, the place of a copy of it (`checkpoint fork`)",
+        )
+
+
+def require_checkpoint(entries: Collection[str], checkpoint: str) -> None:
+    """`entries` is what lies at its top. Raises RefusedError when something else than a checkpoint is there."""
+    foreign = sorted(name for name in entries if name not in _OF_SPARK and name != FILE and not name.startswith("."))
+    if foreign:
+        shown = ", ".join(foreign[:3]) + (f" and {len(foreign) - 3} more" if len(foreign) > 3 else "")
+        raise RefusedError(
+            f"{checkpoint} is no checkpoint of a job's: it holds {shown}",
+            hint=f"name this job's own checkpoint, or a place that holds nothing, with --new {CHOICES}",
+        )

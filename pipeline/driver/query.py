@@ -1,0 +1,312 @@
+"""The streaming query: Kafka source, job, Kafka sink, checkpoint.
+
+Everything is written through `foreachBatch`: one write action a batch, to output, error and ledger topic alike, and
+the batch commits when every record of it is acknowledged. A failure anywhere, in a batch or in the slow lane, ends the
+process: it is a crash, and the restart continues from the checkpoint.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from pipeline import log
+from pipeline.config.effective import effective_spark
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.deferral.ledger_start import LedgerMark, LedgerWish, ledger_start
+from pipeline.driver.identity import FILE, Identity, require_checkpoint, require_own
+from pipeline.driver.job_checkpoint import committed_offsets, look, write_text
+from pipeline.driver.session import heap_bytes, jvm_pid, known_keys, start_session
+from pipeline.driver.sink import producer_options
+from pipeline.driver.spark_keys import require_known
+from pipeline.driver.spark_slots import require_slots
+from pipeline.driver.stall import StallWatch
+from pipeline.driver.start import NewStart, check
+from pipeline.driver.stop import StoppedHardError, StopRequest, on_signals, stop_early
+from pipeline.errors import PipelineError, failure, root_cause
+from pipeline.events import (
+    CheckpointTaken,
+    EffectiveSettings,
+    MetricsServed,
+    SettingsUnknown,
+    Started,
+    Stopped,
+    Stopping,
+)
+from pipeline.fetch.wiki_hosts import WikiHosts
+from pipeline.memory.budget import Budget, require_heap
+from pipeline.metrics.registry import names_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from pipeline.driver.batch import BatchWriter
+    from pipeline.metrics.job_metrics import JobMetrics
+
+_LOOK_S = 0.1
+_LAST_WORDS_S = 5.0
+# On an object store each look is a request or two.
+_OTHERS_S = 2.0
+_NO_JAVA = "JAVA_GATEWAY_EXITED"
+_NEEDS = (
+    "Spark needs its Kafka connector and, for s3a://, Hadoop's S3A on the classpath (jars.lock names them), "
+    "and the store's credentials in the environment"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The query, what writes its batches, the address of Spark's UI if it has one, and when Spark has reported its last
+    word on the query.
+    """
+
+    query: "StreamingQuery"
+    writer: "BatchWriter"
+    ui: str | None
+    ended: threading.Event
+
+
+def run(
+    resolved: Budget, new: NewStart | None, *, allow_unsafe: bool = False, ledger: LedgerWish | None = None
+) -> None:
+    """Run the job until SIGTERM or SIGINT. Raises PipelineError when the query fails, RefusedError before it begins,
+    StoppedHardError when it does not end in time, StoppedEarlyError for a signal before it runs.
+
+    `allow_unsafe` accepts a Spark with too few slots, and `ledger` another ledger than the checkpoint's.
+    """
+    stop = StopRequest(resolved.config.effective_stop_timeout.total_seconds(), time.monotonic)
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        stop.signal()
+
+    try:
+        running = _begin(resolved, new, lambda: on_signals(on_signal), allow_unsafe=allow_unsafe, wish=ledger)
+    except PipelineError:
+        raise
+    except Exception as error:
+        hint = _java_hint(os.environ) if _NO_JAVA in str(error) else _NEEDS
+        raise PipelineError(f"query could not begin: {root_cause(str(error))}", hint=hint) from error
+    query, writer = running.query, running.writer
+    log.say(Started(start=new.name if new else "checkpoint", spark_ui=running.ui or "off"))
+    try:
+        _watch(query, writer, stop)
+        if stop.is_there and query.isActive:
+            _end(running, stop)
+            return
+        words = str(query.exception())
+    except PipelineError:
+        raise
+    except Exception as error:
+        raise _ended_by(writer, str(error)) from error
+    raise _ended_by(writer, words)
+
+
+def _ended_by(writer: "BatchWriter", words: str) -> PipelineError:
+    """What ended the query, of which Spark says these words. Raises PipelineError for a cause of our own."""
+    writer.check()
+    writer.look_for_others()
+    return failure("query", words)
+
+
+def _watch(query: "StreamingQuery", writer: "BatchWriter", stop: StopRequest) -> None:
+    """Returns when the job is to stop and has nothing under way, or the query has ended. Raises PipelineError, or what
+    Spark raises.
+    """
+    draining = False
+    looked = time.monotonic()
+    while query.isActive:
+        if stop.is_there and not draining:
+            draining = True
+            log.say(Stopping(batch=writer.writing, rounds=writer.rounds, within_s=stop.limit_s))
+            writer.drain()
+        if draining and _is_done(query, writer, stop):
+            return
+        query.awaitTermination(_LOOK_S)  # type: ignore[arg-type]  # the stub says int; seconds may be a fraction
+        # Asked in this order: a batch that begins after the first question is not ended by the second's answer.
+        batch = writer.batch
+        writer.check(committed=None if query.status["isTriggerActive"] else batch)
+        if time.monotonic() - looked >= _OTHERS_S:
+            looked = time.monotonic()
+            writer.look_for_others()
+
+
+def _is_done(query: "StreamingQuery", writer: "BatchWriter", stop: StopRequest) -> bool:
+    """Whether nothing is under way that is worth waiting for. Raises StoppedHardError when a batch is, and has to be
+    left.
+    """
+    # In this order: what begins after the first question is held.
+    batch = writer.writing
+    committed = batch is None and (writer.is_held or not query.status["isTriggerActive"])
+    if committed and not writer.rounds:
+        return True
+    why = stop.ends_now
+    if why is None:
+        return False
+    if not committed:
+        raise StoppedHardError(
+            f"stopped with {'a batch' if batch is None else f'batch {batch}'} at work, as {why}",
+            hint="it is processed again after the next start, and what of it was emitted is then emitted twice",
+        )
+    return True
+
+
+def _end(running: Running, stop: StopRequest) -> None:
+    rounds = running.writer.rounds
+    running.query.stop()
+    running.ended.wait(_LAST_WORDS_S)
+    running.writer.close()
+    log.say(Stopped(seconds=round(stop.seconds, 3), rounds_given_up=rounds))
+
+
+def _java_hint(environment: Mapping[str, str]) -> str:
+    home = environment.get("JAVA_HOME")
+    which = f"JAVA_HOME is {home}" if home else "JAVA_HOME is not set, so it is the `java` of PATH"
+    return f"{which}: Spark needs a Java of 17 or later with the module jdk.incubator.vector; its message is above"
+
+
+def _begin(
+    resolved: Budget,
+    new: NewStart | None,
+    will_run: Callable[[], None],
+    *,
+    allow_unsafe: bool,
+    wish: LedgerWish | None = None,
+) -> Running:
+    """`will_run` is called when from then on something may be under way."""
+    config = resolved.config
+    names_of(config.metrics)  # a name used twice is known without Spark
+    WikiHosts(config.mediawiki)  # so is a file of wikis that is not there
+    # A Kafka client, which only a job that starts needs.
+    from pipeline.limits.read import ask_brokers, require_limits, require_topics
+
+    brokers = ask_brokers(config)
+    require_limits(brokers.limits, config)
+    require_topics(brokers.missing)
+    spark = start_session(config.job, resolved.spark, meanwhile=("pipeline.driver.batch", "pandas"))
+    on_signals(stop_early)  # once more: the session sets a handler of its own for SIGINT
+    _check_spark(spark, resolved, new)
+    from pipeline.driver.batch import BatchWriter  # imported while the JVM started
+    from pipeline.driver.ownership import Ownership
+    from pipeline.driver.progress import ProgressListener
+
+    if not allow_unsafe:
+        require_slots(spark.sparkContext.master or "", spark.sparkContext.defaultParallelism, config)
+    taken = _take_checkpoint(spark, config, new, Identity.of(config, brokers.source_cluster, brokers.source_ids))
+    watch = StallWatch(config.stall_timeout.total_seconds(), time.monotonic)
+    metrics = _metrics(spark, config)
+    writer = BatchWriter(spark, config, watch, metrics)
+    known = taken.maker.ledger if taken.maker else None
+    _mark_checkpoint(spark, taken, _take_ledger(writer, config, known, new=new is not None, wish=wish))
+    ownership = Ownership(spark, config.checkpoint)
+    ownership.take()
+    writer.own(ownership)
+    listener = ProgressListener(writer.committed, writer.reads)
+    spark.streams.addListener(listener)
+    will_run()
+    query = (
+        spark.readStream.format("kafka")
+        .options(**source_options(config, new))
+        .load()
+        .writeStream.queryName(config.job)
+        .foreachBatch(writer.write)
+        .option("checkpointLocation", config.checkpoint)
+        .trigger(processingTime=f"{config.batch.trigger.total_seconds()} seconds")
+        .start()
+    )
+    return Running(query, writer, spark.sparkContext.uiWebUrl, listener.ended)
+
+
+def _check_spark(spark: "SparkSession", resolved: Budget, new: NewStart | None) -> None:
+    """Log the effective settings. Raises RefusedError when they are not as they have to be."""
+    unknown = require_known(resolved.given, known_keys(spark))
+    if unknown:
+        log.say(SettingsUnknown(settings=tuple(unknown), hint="no module of Spark that is loaded knows them"))
+    heap = heap_bytes(spark)
+    if resolved.plan is not None and resolved.plan.place == "local":
+        require_heap(resolved.plan, heap)
+    log.say(
+        EffectiveSettings(
+            heap_bytes=heap,
+            spark=effective_spark(spark.sparkContext.getConf().getAll()),
+            source=source_options(resolved.config, new),
+            producer=producer_options(resolved.config.sink),
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """A checkpoint that is this job's: who has made it, None where it has no mark, and who this is. `adopted`: it has a
+    position, and no mark.
+    """
+
+    place: str
+    maker: Identity | None
+    own: Identity
+    adopted: bool
+
+
+def _take_checkpoint(spark: "SparkSession", config: PipelineConfig, new: NewStart | None, own: Identity) -> _Taken:
+    """See that the checkpoint is this job's. Raises RefusedError."""
+    place = config.checkpoint
+    found = look(spark, place)
+    require_checkpoint(found.names, place)
+    # Without a position, a mark comes from a start that failed, and is no reason against a new one.
+    left_behind = new is not None and not found.has_position
+    maker = Identity.read(found.identity, place) if found.identity is not None and not left_behind else None
+    require_own(maker, own, checkpoint=place, topics=found.topics())
+    check(new, checkpoint=place, exists=found.has_position)
+    return _Taken(place, maker, own, adopted=found.has_position and maker is None)
+
+
+def _take_ledger(
+    writer: "BatchWriter", config: PipelineConfig, known: LedgerMark | None, *, new: bool, wish: LedgerWish | None
+) -> LedgerMark | None:
+    """What the checkpoint has to know of the ledger, None where nothing has changed. Raises PipelineError."""
+    if config.deferral.policy == "none" and known is not None:
+        from pipeline.deferral import topic, without_deferral
+
+        ledger = topic.LedgerTopic(config.sink.bootstrap_servers, known.topic, config.sink.max_request_size)
+        return without_deferral.require_nothing_deferred(ledger, wish)
+    return writer.start(ledger_start(new=new, known=known, wish=wish))
+
+
+def _mark_checkpoint(spark: "SparkSession", taken: _Taken, ledger: LedgerMark | None) -> None:
+    """Write whose it is, where that is not known yet or not all of it."""
+    mark = (taken.maker or taken.own).completed(taken.own, ledger)
+    if mark != taken.maker:
+        write_text(spark, taken.place, FILE, mark.model_dump_json())
+    log.say(CheckpointTaken(place=taken.place, made_by=mark.model_dump(), adopted=taken.adopted))
+
+
+def _metrics(spark: "SparkSession", config: PipelineConfig) -> "JobMetrics | None":
+    """Served from now on, if they are wanted. Raises RefusedError."""
+    if config.metrics.port is None:
+        return None
+    from pipeline.metrics.job_metrics import JobMetrics, lane_figures
+
+    metrics = JobMetrics(
+        config,
+        lane_figures(spark.sparkContext),
+        jvm_pid=jvm_pid(spark),
+        initial=lambda: committed_offsets(spark, config.checkpoint),
+    )
+    log.say(MetricsServed(url=metrics.start()))
+    return metrics
+
+
+def source_options(config: PipelineConfig, new: NewStart | None) -> dict[str, str | int]:
+    """The settings of Spark's Kafka source. A restart has no start position: the checkpoint has it, and partitions that
+    were added since are read from their beginning.
+    """
+    return {
+        "kafka.bootstrap.servers": config.source.bootstrap_servers,
+        "subscribe": ",".join(config.source.all_topics),
+        "maxOffsetsPerTrigger": config.batch.max_offsets,
+        "failOnDataLoss": "true",
+        **(new.options if new else {}),
+    }

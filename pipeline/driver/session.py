@@ -1,0 +1,79 @@
+"""The Spark session, and the few settings that the protocol depends on whatever cluster it runs on."""
+
+import importlib
+import os
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from located_config.extension import VARIABLE
+from pipeline.driver.spark_given import Given
+from pipeline.driver.spark_keys import PROTOCOL
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_REQUIRED = {key: value for key, (value, _) in PROTOCOL.items()} | {
+    "spark.sql.streaming.metricsEnabled": "true",
+    "spark.sql.streaming.stopTimeout": "30s",
+    # A batch has one stage, or two with a given number of tasks: to look for something to adapt only takes time.
+    "spark.sql.adaptive.enabled": "false",
+}
+
+
+def start_session(
+    app_name: str, settings: Mapping[str, str] | None = None, *, meanwhile: Sequence[str] = ()
+) -> "SparkSession":
+    """A session with `spark-defaults.conf`, `settings` and those above.
+
+    The JVM takes seconds to start; the modules of `meanwhile` are imported in that time.
+    """
+    # Else the workers take whatever `python3` is first on PATH.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    threading.Thread(target=_import_all, args=[meanwhile], daemon=True).start()
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName(app_name)
+    for key, value in ({**(settings or {})} | _REQUIRED | _for_workers(os.environ)).items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def _for_workers(environment: Mapping[str, str]) -> dict[str, str]:
+    """Where the workers find a job of the user's own."""
+    extensions = environment.get(VARIABLE)
+    return {f"spark.executorEnv.{VARIABLE}": extensions} if extensions else {}
+
+
+def _import_all(modules: Sequence[str]) -> None:
+    for module in modules:
+        importlib.import_module(module)
+
+
+def submitted_settings() -> dict[str, Given]:
+    """The settings of spark-submit, under which the JVM runs already; to be asked before there is a session."""
+    from pyspark import SparkConf, SparkContext
+
+    SparkContext._ensure_initialized()  # noqa: SLF001 — connects to that JVM
+    return {key: Given(value, "spark-submit") for key, value in SparkConf().getAll()}
+
+
+def heap_bytes(spark: "SparkSession") -> int:
+    """The most that the driver's JVM takes for its heap, by its own word."""
+    jvm: Any = spark._jvm  # noqa: SLF001
+    return int(jvm.java.lang.Runtime.getRuntime().maxMemory())
+
+
+def known_keys(spark: "SparkSession") -> frozenset[str]:
+    """The settings that the modules of Spark which are loaded have registered."""
+    jvm: Any = spark._jvm  # noqa: SLF001
+    entries = jvm.org.apache.spark.internal.config.ConfigEntry.listAllEntries().toArray()
+    return frozenset(str(entry.key()) for entry in entries)
+
+
+def jvm_pid(spark: "SparkSession") -> int:
+    """The process id of the driver's JVM."""
+    jvm: Any = spark._jvm  # noqa: SLF001
+    return int(jvm.java.lang.ProcessHandle.current().pid())

@@ -1,0 +1,34 @@
+"""Spark's slots, shared by the two lanes: a slow round takes one for as long as its slowest page.
+
+    slots = those of the main lane + deferral.slow_lane.rounds
+
+With rounds in all slots a batch would wait for them: the slow pages would hold up the fast ones after all.
+"""
+
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.errors import RefusedError
+
+
+def main_slots(slots: int, config: PipelineConfig) -> int:
+    """How many tasks of a batch may run at once, at least one."""
+    return max(1, slots - slow_rounds(config))
+
+
+def require_slots(master: str, slots: int, config: PipelineConfig) -> None:
+    """Raises RefusedError when slow rounds may take every slot of a local Spark.
+
+    A cluster's executors come when the job is under way, so how many slots it has is not known at the start.
+    """
+    rounds = slow_rounds(config)
+    if master.startswith("local") and slots <= rounds:
+        raise RefusedError(
+            f"Spark has {slots} {'slot' if slots == 1 else 'slots'} (spark.master {master}), all of which "
+            f"deferral.slow_lane.rounds {rounds} may take: batches would wait for slow pages",
+            hint=f"give it one for each source partition besides, at least local[{rounds + 1}] (more than there are "
+            "cores is fine), or work fewer rounds at once; --allow-unsafe accepts it",
+        )
+
+
+def slow_rounds(config: PipelineConfig) -> int:
+    """How many slots slow rounds may take at once."""
+    return config.deferral.slow_lane.rounds if config.deferral.policy == "defer" else 0

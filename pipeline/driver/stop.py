@@ -1,0 +1,141 @@
+"""From a signal to the end of the process: what is under way is finished, and nothing else begins.
+
+SIGTERM ─▶ the batch at work ─▶ Spark's commit ─▶ the query is stopped ─▶ exit 0
+the next batch is held before it writes anything
+slow rounds end, or are given up with the time: their entries stand in the ledger
+a signal before the query runs ─▶ exit 0 at once: nothing has begun that could be finished
+stop_timeout is over, or a second signal ─▶ exit 3: the batch at work comes again after the next start
+"""
+
+import signal
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pipeline.errors import PipelineError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_AN_HOUR_MS = 3_600_000
+# By these words Spark knows an exception from Python for a stop, and not for a failure of the query.
+_INTERRUPTED = "py4j.protocol.Py4JJavaError: An error occurred while calling sleep: java.lang.InterruptedException"
+
+
+class StoppedHardError(PipelineError):
+    """The process ends with a batch at work, as a stop may not take longer."""
+
+    exit_code: ClassVar[int] = 3
+
+
+class StoppedEarlyError(BaseException):
+    """A signal came before the query runs. No `Exception`, so that no handler takes it for a failure of a part."""
+
+
+def stop_early(_number: int, _frame: FrameType | None) -> None:
+    """What a signal does until the query runs; the next one ends the process by itself. Raises StoppedEarlyError."""
+    on_signals(signal.SIG_DFL)
+    raise StoppedEarlyError
+
+
+def on_signals(handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> None:
+    """What the signals that ask for an end do from now on; in the main thread."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, handler)
+
+
+class HeldError(Exception):
+    """A batch that was held has been asked to end."""
+
+
+class StopRequest:
+    """What signals have asked for. Its handler takes no lock, as it interrupts a thread that may hold one."""
+
+    def __init__(self, limit_s: float, clock: Callable[[], float]) -> None:
+        self.limit_s = limit_s
+        self._clock = clock
+        self._signals = 0
+        self._since: float | None = None
+
+    def signal(self) -> None:
+        """Another signal has come."""
+        if self._since is None:
+            self._since = self._clock()
+        self._signals += 1
+
+    @property
+    def is_there(self) -> bool:
+        """Whether at least one signal has come."""
+        return self._since is not None
+
+    @property
+    def seconds(self) -> float:
+        """Since the first signal."""
+        return 0.0 if self._since is None else self._clock() - self._since
+
+    @property
+    def ends_now(self) -> str | None:
+        """Why nothing may be waited for any more, if so."""
+        if self._signals > 1:
+            return "a second signal came"
+        if self.seconds >= self.limit_s:
+            return f"stop_timeout {self.limit_s:g} s is over"
+        return None
+
+
+class BatchGate:
+    """The way to the sink: one batch at a time is within, and none enters once it is closed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._closed = False
+        self._held = False
+        self._batch: int | None = None
+
+    def enter(self, batch: int) -> bool:
+        """Whether the batch may write; False for the one that is held."""
+        with self._lock:
+            if self._closed:
+                self._held = True
+                return False
+            self._batch = batch
+            return True
+
+    def leave(self) -> None:
+        """The batch has written, or failed."""
+        with self._lock:
+            self._batch = None
+
+    def close(self) -> None:
+        """No batch enters any more; the one within may write."""
+        with self._lock:
+            self._closed = True
+
+    @property
+    def batch(self) -> int | None:
+        """The batch within."""
+        with self._lock:
+            return self._batch
+
+    @property
+    def held(self) -> bool:
+        """Whether a batch waits before it: then all before that one are committed."""
+        with self._lock:
+            return self._held
+
+
+def hold(spark: "SparkSession") -> None:
+    """Wait for the query's stop in `foreachBatch`. Raises HeldError, which Spark takes for that stop.
+
+    Python's own waits would not hear of it: the stop interrupts the query's thread in the JVM, on which this sleeps.
+    """
+    from py4j.protocol import Py4JJavaError
+
+    jvm: Any = spark._jvm  # noqa: SLF001
+    try:
+        jvm.java.lang.Thread.sleep(_AN_HOUR_MS)
+    except Py4JJavaError:
+        # Its own text holds a stack trace that is too long for the expression that Spark looks for the words with.
+        raise HeldError(_INTERRUPTED) from None
+    raise HeldError("the query was not stopped")

@@ -1,0 +1,161 @@
+"""What a pipeline process says of itself, one class for each event: a contract with who reads its log.
+
+A line is a JSON object with the time (`at`), the event's name and its fields as they are named here; a field that may
+be omitted has None for its default. They are dataclasses and not pydantic's models, as what a job says must not be
+able to end it: nothing is checked when it is logged, mypy has. A reader of lines checks them with `PipelineEvent`.
+Where a field has another default than None, another program that logs the event may omit it. The text below a field
+describes it in the reference.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Protocol, get_args
+
+from pydantic import Field
+
+from pipeline.events.batch_events import (
+    BatchCommitted,
+    BatchStarted,
+    BatchWritten,
+    OffsetsRead,
+    Resumed,
+    TaskRetried,
+    Waiting,
+)
+from pipeline.events.deferral_events import (
+    CommandCarriedOut,
+    DeferralStatus,
+    GaveUp,
+    SlowRound,
+)
+from pipeline.events.end_events import (
+    Failed,
+    Stopped,
+    Stopping,
+)
+from pipeline.events.outage_events import (
+    BreakerClosed,
+    BreakerOpen,
+    BreakerProbe,
+    ClaimStoreBack,
+    ClaimStoreDown,
+    Grain,
+    LagUnknown,
+)
+from pipeline.events.start_events import (
+    BrokerLimits,
+    CheckpointTaken,
+    Configuration,
+    EffectiveSettings,
+    LedgerAtRisk,
+    LedgerTaken,
+    LimitsDisagree,
+    LimitsUnknown,
+    Memory,
+    MetricsServed,
+    SettingsUnknown,
+    Started,
+    WorkBounds,
+)
+
+__all__ = [
+    "EVENT_CLASSES",
+    "BatchCommitted",
+    "BatchStarted",
+    "BatchWritten",
+    "BreakerClosed",
+    "BreakerOpen",
+    "BreakerProbe",
+    "BrokerLimits",
+    "CheckpointTaken",
+    "ClaimStoreBack",
+    "ClaimStoreDown",
+    "CommandCarriedOut",
+    "Configuration",
+    "DeferralStatus",
+    "EffectiveSettings",
+    "Event",
+    "Failed",
+    "GaveUp",
+    "Grain",
+    "LagUnknown",
+    "LedgerAtRisk",
+    "LedgerTaken",
+    "LimitsDisagree",
+    "LimitsUnknown",
+    "Memory",
+    "MetricsServed",
+    "OffsetsRead",
+    "PipelineEvent",
+    "Resumed",
+    "SettingsUnknown",
+    "SlowRound",
+    "Started",
+    "Stopped",
+    "Stopping",
+    "TaskRetried",
+    "Waiting",
+    "WorkBounds",
+    "fields_of",
+]
+
+
+class Event(Protocol):
+    """What can be logged."""
+
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[object]]]
+
+    @property
+    def event(self) -> str:
+        """The event's name in the log, as `batch_committed`."""
+
+
+def fields_of(event: Event) -> dict[str, object]:
+    """The fields of a line, without the event's name; those that may be omitted and are None are."""
+    found = ((field, getattr(event, field.name)) for field in dataclasses.fields(event) if field.name != "event")
+    return {field.name: value for field, value in found if not (value is None and field.default is None)}
+
+
+PipelineEvent = Annotated[
+    Configuration
+    | Memory
+    | SettingsUnknown
+    | EffectiveSettings
+    | BrokerLimits
+    | LimitsDisagree
+    | LimitsUnknown
+    | CheckpointTaken
+    | LedgerTaken
+    | LedgerAtRisk
+    | MetricsServed
+    | WorkBounds
+    | Started
+    | BatchStarted
+    | TaskRetried
+    | BatchWritten
+    | BatchCommitted
+    | Waiting
+    | Resumed
+    | DeferralStatus
+    | SlowRound
+    | GaveUp
+    | CommandCarriedOut
+    | BreakerOpen
+    | BreakerProbe
+    | BreakerClosed
+    | ClaimStoreDown
+    | ClaimStoreBack
+    | LagUnknown
+    | Stopping
+    | Stopped
+    | Failed,
+    Field(discriminator="event"),
+]
+
+EVENT_CLASSES: Mapping[str, type[Event]] = {
+    str(field.default): event
+    for event in get_args(get_args(PipelineEvent)[0])
+    for field in dataclasses.fields(event)
+    if field.name == "event"
+}
+"""The members of the union by the names of their events, in its order."""

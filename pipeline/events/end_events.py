@@ -1,0 +1,41 @@
+"""What a process says at its end."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stopping:
+    """SIGTERM or SIGINT was received: the batch and the rounds under way are finished, and no new ones begin."""
+
+    event: Literal["stopping"] = "stopping"
+    batch: int | None
+    """Number of the batch under way; null between batches."""
+    rounds: int
+    """Number of rounds of the slow lane under way."""
+    within_s: float
+    """Seconds after which what is under way is given up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stopped:
+    """The process stops gracefully."""
+
+    event: Literal["stopped"] = "stopped"
+    seconds: float
+    """Seconds since the signal was received."""
+    rounds_given_up: int
+    """Number of rounds of the slow lane that did not end in time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """The process ends with an error."""
+
+    event: Literal["failed"] = "failed"
+    error: str
+    """The error, in one line."""
+    refused: bool = False
+    """Whether the start was refused before the query began; a restart does not help then."""
+    stalled: bool = False
+    """Whether it ended because no commit came within `stall_timeout`."""

@@ -1,0 +1,184 @@
+"""What a process says before its query runs: its configuration, what it found, and what it took over."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """The configuration that the process runs with."""
+
+    event: Literal["configuration"] = "configuration"
+    unsafe: tuple[str, ...]
+    """Keys with an unsafe value that `--allow-unsafe` has accepted; empty without any."""
+    effective: Mapping[str, object] | None = None
+    """Every key of the configuration with its value, as in a configuration file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """How the container's memory is divided."""
+
+    event: Literal["memory"] = "memory"
+    limit: Mapping[str, object]
+    """The limit of the container in bytes, the number of slots, and where Spark runs."""
+    parts: Mapping[str, int]
+    """Bytes that each part gets, by name."""
+    settings: Mapping[str, int]
+    """Bytes of each setting that follows from it, by Spark's name for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingsUnknown:
+    """Spark was given settings that it does not know."""
+
+    event: Literal["settings_unknown"] = "settings_unknown"
+    settings: tuple[str, ...]
+    """Names of the settings."""
+    hint: str
+    """What that may mean."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectiveSettings:
+    """The effective settings of Spark, of its Kafka source and of the producer."""
+
+    event: Literal["effective_settings"] = "effective_settings"
+    heap_bytes: int
+    """Bytes that the driver's JVM may take for its heap."""
+    spark: Mapping[str, object]
+    """Spark's settings by name, without secrets."""
+    source: Mapping[str, object]
+    """Options of the Kafka source by name."""
+    producer: Mapping[str, object]
+    """Settings of the producer by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerLimits:
+    """The producer's and the brokers' limits on the size of a record."""
+
+    event: Literal["limits"] = "limits"
+    max_request_size: int
+    """Bytes of the largest request that the producer sends, its `max.request.size`."""
+    buffer_memory: int
+    """Bytes that the producer may hold, its `buffer.memory`."""
+    source_topic: int | None
+    """Largest record in bytes that the source topic accepts, of several topics the highest limit; null where it is not
+    known.
+    """
+    output_topic: int | None
+    """Largest record in bytes that the output topic accepts; null where it is not known."""
+    error_topic: int | None
+    """Largest record in bytes that the error topic accepts; null where it is not known."""
+    ledger_topic: int | None
+    """Largest record in bytes that the deferral topic accepts; null where it is not known."""
+    broker_message: int | None
+    """Bytes of the largest record of a topic without a limit of its own, the broker's `message.max.bytes`."""
+    broker_request: int | None
+    """Bytes of the largest request that the broker reads, its `socket.request.max.bytes`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitsDisagree:
+    """Two limits do not fit: a record that one of them allows may be refused by the other."""
+
+    event: Literal["limits_disagree"] = "limits_disagree"
+    problem: str
+    """Both limits with their values."""
+    hint: str
+    """Which setting to change."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitsUnknown:
+    """The brokers did not report their limits."""
+
+    event: Literal["limits_unknown"] = "limits_unknown"
+    bootstrap: str
+    """Addresses of the brokers that were asked."""
+    reason: str
+    """What went wrong."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointTaken:
+    """The checkpoint belongs to this job."""
+
+    event: Literal["checkpoint"] = "checkpoint"
+    place: str
+    """Path or URL of the checkpoint."""
+    made_by: Mapping[str, object]
+    """Identity of the job that made it, from its `job.json`."""
+    adopted: bool
+    """Whether it had no `job.json`, and this job has written its own there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerTaken:
+    """The job has taken over its ledger."""
+
+    event: Literal["ledger"] = "ledger"
+    topic: str
+    """Topic of deferred events."""
+    id: str | None
+    """The topic's id in Kafka, null where the cluster gives none."""
+    epoch: int
+    """Epoch of this driver: each driver that takes over the ledger has a higher one."""
+    entries: int
+    """Number of deferred events in it."""
+    discarded: int
+    """Number of deferred events that `--discard-ledger` has given up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerAtRisk:
+    """The ledger's topic has so few replicas that deferred events may be lost with a broker."""
+
+    event: Literal["ledger_at_risk"] = "ledger_at_risk"
+    topic: str
+    """Topic of deferred events."""
+    replicas: int
+    """Number of replicas of the partition that has the fewest."""
+    hint: str
+    """What to do about it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricsServed:
+    """The process serves its metrics."""
+
+    event: Literal["metrics"] = "metrics"
+    url: str
+    """Where they are served."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkBounds:
+    """What bounds the work under way."""
+
+    event: Literal["bounds"] = "bounds"
+    workers: int
+    """Number of Python workers of the main lane."""
+    requests: int
+    """Number of requests that each worker may have under way."""
+    requests_per_wiki: int | None
+    """Number of those that may be for one wiki; null without a bound."""
+    bytes: int
+    """Bytes of fetched content that each worker may hold in memory."""
+    slow_round_requests: int
+    """Number of requests that a round of the slow lane may have under way."""
+    slow_round_bytes: int
+    """Bytes of fetched content that a round of the slow lane may hold in memory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    """The query runs."""
+
+    event: Literal["started"] = "started"
+    start: str | None = None
+    """`checkpoint`, or the position that `--new` gave."""
+    spark_ui: str = "off"
+    """URL of Spark's own pages, or `off`."""

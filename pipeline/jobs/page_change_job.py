@@ -1,0 +1,26 @@
+"""What jobs have in common that read page change events: how they are parsed, and which of them need no fetch."""
+
+from pipeline.jobs.message import SourceMessage
+from pipeline.records.page_change import PageChange, parse, schema_of
+
+
+class PageChangeJob:
+    """A part of `Job`, to derive from."""
+
+    def schema(self, message: SourceMessage) -> str:
+        """That of page change which this job knows, where the message names none."""
+        return schema_of(message.value)
+
+    def parse(self, message: SourceMessage) -> PageChange:
+        """Raises InvalidEventError, whose text names the message's source position."""
+        return parse(message.value, str(message.position))
+
+    def needs_fetch(self, event: PageChange) -> bool:
+        """Deletes and hidden content pass without a fetch."""
+        return event.kind != "delete" and event.content_visible
+
+    def key(self, message: SourceMessage, event: PageChange) -> bytes | None:
+        """The source's; without one the page's own, as a compacted topic takes no record without a key, and what is
+        published of a page has to stay in one partition.
+        """
+        return event.page_key if message.key is None else message.key

@@ -1,0 +1,390 @@
+"""What Spark calls in its Python workers: Arrow batches of source messages in, Arrow batches of records out.
+
+Workers survive from batch to batch while pickled closures get fresh globals, so what is kept (loop, connections)
+lives in this module, and Spark gets a function that only refers to it.
+"""
+
+import functools
+import gc
+import itertools
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from pipeline.config.pipeline_config import Fetch, PipelineConfig, Sink
+from pipeline.deferral.batch_budget import BatchBudget
+from pipeline.deferral.entry import Entry
+from pipeline.deferral.lane import MainLane, Policy, SlowLane
+from pipeline.deferral.round_writer import RoundWriter, Settled, round_producer
+from pipeline.deferral.snapshot import Fence, Reservation
+from pipeline.deferral.task import DirectTask, LedgerTarget, MainTask, SlowTask, page_of
+from pipeline.extensions import load_extensions
+from pipeline.fetch import breakers
+from pipeline.fetch.client import WikiClient
+from pipeline.fetch.in_flight import InFlightBytes
+from pipeline.fetch.share import of_worker
+from pipeline.jobs import registry
+from pipeline.jobs.enrichment import Enrichment
+from pipeline.jobs.message import Outcome, SourceMessage
+from pipeline.metrics.in_worker import Measured, Task
+from pipeline.records.claim_check import ClaimStore
+from pipeline.records.record import Position, Record
+from pipeline.records.size import serialized_size
+from pipeline.worker import engine
+from pipeline.worker.arrow import ArrowFunction
+from pipeline.worker.task_attempt import task_attempt
+from pipeline.worker.unknown_versions import VersionsSeen, versions_of
+
+if TYPE_CHECKING:
+    from kafka import KafkaProducer
+    from pyspark.accumulators import Accumulator
+
+    from pipeline.deferral.facts import Fact
+
+
+RECORD_SCHEMA = pa.schema(
+    [
+        pa.field("topic", pa.string(), nullable=False),
+        pa.field("key", pa.binary()),
+        pa.field("value", pa.binary(), nullable=False),
+        pa.field(
+            "headers",
+            pa.list_(pa.struct([pa.field("key", pa.string(), nullable=False), pa.field("value", pa.binary())])),
+        ),
+    ]
+)
+RECORD_DDL = "topic string, key binary, value binary, headers array<struct<key: string, value: binary>>"
+SOURCE_COLUMNS = ("topic", "partition", "offset", "key", "value", "timestamp")
+
+# One Arrow batch to the JVM: small enough to flow, large enough that its fixed cost does not count. What is finished
+# does not wait for what is not: beside a slow page a batch goes when it is old, or when nothing else comes.
+_BATCH_BYTES = 4 * 1024 * 1024
+_BATCH_ROWS = 256
+_BATCH_AGE_S = 0.2
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+# Records that may be under way for each request that may be, when most may be waiting for a wiki's turn.
+_QUEUE_FOR_WIKIS = 16
+# A fetch makes hundreds of objects and few cycles: at Python's own 700 an eighth of the processor's time goes into
+# looking for them, through all that Spark and pandas have loaded.
+_GARBAGE_OBJECTS = 10_000
+
+
+@functools.cache
+def _loop_thread() -> engine.LoopThread:
+    gc.freeze()
+    gc.set_threshold(_GARBAGE_OBJECTS)
+    return engine.LoopThread()
+
+
+@functools.cache
+def _in_flight(limit_bytes: int, lane: str) -> InFlightBytes:  # noqa: ARG001 - each lane has its own
+    return InFlightBytes(limit_bytes)
+
+
+@functools.cache
+def _config(config_json: str) -> PipelineConfig:
+    """The configuration; a job of the user's own is known from then on."""
+    load_extensions()
+    return PipelineConfig.model_validate_json(config_json)
+
+
+@functools.cache
+def _job(config_json: str, lane: str) -> Enrichment[Any, Any]:
+    config = _config(config_json)
+    if lane == "slow":
+        config = _patient(config)
+
+    async def make() -> Enrichment[Any, Any]:
+        client = WikiClient(
+            config,
+            clock=time.monotonic,
+            now=lambda: datetime.now(UTC),
+            jitter=random.Random(),
+            in_flight=_in_flight(config.fetch.max_in_flight_bytes, lane),
+            breakers=breakers.of_process(config.breaker) if _leaves_alone(config, lane) else None,
+        )
+        job = registry.JOBS[config.job](config, client)
+        return Enrichment(config, job, client, ClaimStore(config.claim_check))
+
+    return _loop_thread().call(make)
+
+
+@functools.cache
+def _producer(sink_json: str) -> "KafkaProducer":
+    return round_producer(Sink.model_validate_json(sink_json))
+
+
+def _leaves_alone(config: PipelineConfig, lane: str) -> bool:
+    """Whether unhealthy wikis are not asked. Without deferral there is nowhere to put what is not asked for; and
+    the slow lane asks for what failed: a few pages that always do would look like an outage, and stop the others.
+    """
+    return lane == "main" and config.deferral.policy == "defer"
+
+
+def _patient(config: PipelineConfig) -> PipelineConfig:
+    """What the slow lane fetches with: a page that takes longer than a usual request may take has its deadline for it.
+
+    Cutting the request off would only make the upstream begin again.
+    """
+    lane = config.deferral.slow_lane
+    own = {
+        "concurrency": lane.concurrency,
+        "request_timeout": max(config.fetch.request_timeout, lane.deadline),
+        "max_in_flight_bytes": lane.max_in_flight_bytes,
+    }
+    return config.model_copy(update={"fetch": config.fetch.model_copy(update=own)})
+
+
+def enrich(config: PipelineConfig, *, workers: int) -> ArrowFunction:
+    """The function for `mapInArrow` without deferral; `workers` share the executor's bound on requests."""
+    return functools.partial(_direct, of_worker(config, workers).model_dump_json(by_alias=True))
+
+
+def count_versions(config: PipelineConfig, seen: "Accumulator[list[VersionsSeen]]", *, workers: int) -> ArrowFunction:
+    """A function for `mapInArrow` that leaves no rows: each of its tasks adds to `seen` what it read."""
+    return functools.partial(_versions, of_worker(config, workers).model_dump_json(by_alias=True), seen)
+
+
+def enrich_around(
+    config: PipelineConfig, fence: Fence, *, epoch: int, batch: int, workers: int, limit_bytes: int
+) -> ArrowFunction:
+    """The function for `mapInArrow` of the main lane, with the ledger as micro-batch `batch` sees it.
+
+    `limit_bytes` bounds a record of the ledger's topic.
+    """
+    target = LedgerTarget(config.deferral.topic, epoch, limit_bytes, batch)
+    return functools.partial(_main_lane, of_worker(config, workers).model_dump_json(by_alias=True), fence, target)
+
+
+def process_deferred(
+    config: PipelineConfig,
+    entries: Sequence[Entry],
+    facts: "Accumulator[list[Fact]]",
+    *,
+    epoch: int,
+) -> ArrowFunction:
+    """The function for `mapInArrow` of a slow round over the rows of `entries`; what came of them goes to `facts`.
+
+    It writes by itself, tombstones of the ledger's `epoch` included, and leaves no rows.
+    """
+    reservations = {entry.position: Reservation.of(entry) for entry in entries}
+    return functools.partial(_slow_lane, config.model_dump_json(by_alias=True), reservations, facts, epoch)
+
+
+def _versions(
+    config_json: str, seen: "Accumulator[list[VersionsSeen]]", batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    _config(config_json)
+    seen.add([versions_of(_messages(batches), _job(config_json, "main").unreadable_version)])
+    yield from ()
+
+
+def _direct(config_json: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    config = _config(config_json)
+    task = DirectTask(_job(config_json, "main"), config.fetch.deadline.total_seconds())
+    return _run(config, task, batches, max_started=_started_at_once(config.fetch))
+
+
+def _main_lane(
+    config_json: str,
+    fence: Fence,
+    target: LedgerTarget,
+    batches: Iterator[pa.RecordBatch],
+) -> Iterator[pa.RecordBatch]:
+    config = _config(config_json)
+    policy = _policy(config)
+    limit_s = min(policy.inline_allowance_s, config.fetch.deadline.total_seconds())
+    task = MainTask(
+        job=_job(config_json, "main"),
+        lane=MainLane(fence),
+        target=replace(target, task=task_attempt()),
+        error_topic=config.sink.error_topic,
+        limit_s=limit_s,
+        backoff_ms=functools.partial(policy.backoff_ms, 1),
+        now_ms=_now_ms,
+        budget=BatchBudget(config.effective_batch_budget.total_seconds(), limit_s),
+    )
+    return _run(config, task, batches, max_started=_started_at_once(config.fetch))
+
+
+def _slow_lane(
+    config_json: str,
+    reservations: dict[Position, Reservation],
+    facts: "Accumulator[list[Fact]]",
+    epoch: int,
+    batches: Iterator[pa.RecordBatch],
+) -> Iterator[pa.RecordBatch]:
+    config = _config(config_json)
+    policy = _policy(config)
+    reported: list[Fact] = []
+    task = SlowTask(
+        job=_job(config_json, "slow"),
+        lane=SlowLane(policy),
+        error_topic=config.sink.error_topic,
+        limit_s=policy.slow_deadline_s,
+        now_ms=_now_ms,
+        reservations=reservations,
+        report=reported.append,
+        is_over=_over_after(config.deferral.slow_lane.round_time.total_seconds()),
+    )
+    measured = _measured(config, task)
+
+    def settle(message: SourceMessage, outcome: Outcome) -> Settled:
+        record = measured.settle(message, outcome)
+        return Settled(record, reported.pop() if reported else None)
+
+    results = engine.run(
+        _once_each(_messages(batches)),
+        measured.process,
+        settle,
+        thread=_loop_thread(),
+        key_of=page_of,
+        # All are started, as most only wait for their page: the client bounds the requests.
+        max_started=max(1, len(reservations)),
+        buffer=engine.ResultBuffer(config.result_buffer, lambda settled: settled.size),
+        ahead=False,
+        around=_in_flight(_patient(config).fetch.max_in_flight_bytes, "slow").record,
+    )
+    writer: RoundWriter | None = None
+    for settled in results:
+        if settled:
+            writer = writer or RoundWriter(
+                _producer(config.sink.model_dump_json(by_alias=True)), config.deferral.topic, epoch
+            )
+            facts.add(writer.write(settled))
+    yield from ()
+
+
+def _started_at_once(fetch: Fetch) -> int:
+    """How many records: where wikis have a bound of their own, those that wait for one must not keep others from
+    beginning.
+    """
+    is_shared_out = fetch.concurrency_per_wiki is not None and fetch.concurrency_per_wiki < fetch.concurrency
+    return fetch.concurrency * (_QUEUE_FOR_WIKIS if is_shared_out else 1)
+
+
+def _policy(config: PipelineConfig) -> Policy:
+    lane = config.deferral.slow_lane
+    return Policy(
+        inline_allowance_s=config.deferral.inline_allowance.total_seconds(),
+        slow_deadline_s=lane.deadline.total_seconds(),
+        total_attempts=lane.attempts,
+        backoff_base_s=lane.backoff.total_seconds(),
+        backoff_cap_s=lane.backoff_cap.total_seconds(),
+    )
+
+
+def _over_after(seconds: float, clock: Callable[[], float] = time.monotonic) -> Callable[[], bool]:
+    end = clock() + seconds
+    return lambda: clock() >= end
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _run(
+    config: PipelineConfig,
+    task: Task[SourceMessage, Outcome],
+    batches: Iterator[pa.RecordBatch],
+    *,
+    max_started: int,
+) -> Iterator[pa.RecordBatch]:
+    measured = _measured(config, task)
+    in_flight = _in_flight(config.fetch.max_in_flight_bytes, "main")
+    results = (
+        records
+        for group in _groups(_once_each(_messages(batches)), config)
+        for records in engine.run(
+            group,
+            measured.process,
+            measured.settle,
+            thread=_loop_thread(),
+            key_of=page_of,
+            max_started=max_started,
+            buffer=engine.ResultBuffer(config.result_buffer, _size),
+            around=in_flight.record,
+        )
+    )
+    yield from _arrow_batches(results)
+
+
+def _measured(config: PipelineConfig, task: Task[SourceMessage, Outcome]) -> Task[SourceMessage, Outcome]:
+    return task if config.metrics.port is None else Measured(task, config)
+
+
+def _arrow_batches(
+    results: Iterable[Sequence[Record]], clock: Callable[[], float] = time.monotonic
+) -> Iterator[pa.RecordBatch]:
+    """Records as they come, in groups; an empty one says that nothing more comes for now."""
+    pending: list[Record] = []
+    pending_bytes, since = 0, 0.0
+    for records in itertools.chain(results, ((),)):
+        for record in records:
+            if not pending:
+                since = clock()
+            pending.append(record)
+            pending_bytes += _size(record)
+            if pending_bytes >= _BATCH_BYTES or len(pending) >= _BATCH_ROWS:
+                yield _to_arrow(pending)
+                pending, pending_bytes = [], 0
+        if pending and (not records or clock() - since >= _BATCH_AGE_S):
+            yield _to_arrow(pending)
+            pending, pending_bytes = [], 0
+
+
+def _groups(messages: Iterator[SourceMessage], config: PipelineConfig) -> Iterator[Iterable[SourceMessage]]:
+    """All messages as one group, or as mini-batches, the next of which is not begun before the last has ended."""
+    if config.batch.isolation == "record":
+        yield messages
+        return
+    while group := list(itertools.islice(messages, config.batch.mini_batch)):
+        yield group
+
+
+def _once_each(messages: Iterator[SourceMessage]) -> Iterator[SourceMessage]:
+    """Without repeats that follow one another: a replayed batch and the ledger may both bring an event."""
+    last: Position | None = None
+    for message in messages:
+        if message.position != last:
+            yield message
+        last = message.position
+
+
+def _size(record: Record) -> int:
+    return serialized_size(record.key, record.value, record.headers)
+
+
+def _messages(batches: Iterator[pa.RecordBatch]) -> Iterator[SourceMessage]:
+    for batch in batches:
+        columns = [batch.column(name) for name in SOURCE_COLUMNS]
+        columns[-1] = columns[-1].cast(pa.timestamp("us", tz="UTC")).cast(pa.int64())
+        for topic, partition, offset, key, value, timestamp_us in zip(*(c.to_pylist() for c in columns), strict=True):
+            yield SourceMessage(Position(topic, partition, offset), key, value, _moment(timestamp_us))
+
+
+def _moment(timestamp_us: int) -> datetime:
+    """The time of a record, which is whatever its producer said: the nearest that can be written down."""
+    try:
+        return _EPOCH + timedelta(microseconds=timestamp_us)
+    except OverflowError:
+        return (datetime.max if timestamp_us > 0 else datetime.min).replace(tzinfo=UTC)
+
+
+def _to_arrow(records: list[Record]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pydict(
+        {
+            "topic": [record.topic for record in records],
+            "key": [record.key for record in records],
+            "value": [record.value for record in records],
+            "headers": [[{"key": name, "value": content} for name, content in record.headers] for record in records],
+        },
+        schema=RECORD_SCHEMA,
+    )

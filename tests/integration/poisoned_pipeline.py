@@ -1,0 +1,23 @@
+"""The template of the documents with a defect: it ends at the event of a page called Poison, and again when it is
+started again, as that event is not committed. `POISON=skip` is the fix.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs" / "examples"))
+import my_pipeline
+
+healthy = my_pipeline.enriched
+
+
+def enriched(value: bytes) -> tuple[str | None, bytes]:
+    """As the template does it, with the defect."""
+    if b'"Poison"' in value and os.environ.get("POISON") != "skip":
+        sys.exit("this page is more than I can take")
+    return healthy(value)
+
+
+my_pipeline.enriched = enriched
+my_pipeline.main()

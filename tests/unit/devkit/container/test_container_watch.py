@@ -1,0 +1,144 @@
+"""When a container's watch kills, and what it says then."""
+
+import threading
+from dataclasses import dataclass
+
+import pytest
+from pydantic import ValidationError
+
+from devkit.container.container_watch import Contained, ContainerWatch
+from devkit.container.limits import Container
+from devkit.container.memory import KindMemory, TreeMemory
+
+MIB = 1 << 20
+
+
+@dataclass
+class Held:
+    """By an engine, to its memory."""
+
+    went_over_memory: bool = False
+
+
+class Program:
+    def __init__(self) -> None:
+        self.memory_mib = 100
+        self.disk_mib = 0
+        self.kills = 0
+        self.killed = threading.Event()
+        self.held: Held | None = None
+
+    def memory(self) -> TreeMemory:
+        return TreeMemory(rows=(KindMemory(pid=7, kind="driver", size=self.memory_mib * MIB),), measure="proportional")
+
+    def kill(self) -> None:
+        self.kills += 1
+        self.killed.set()
+
+    def watch(self, **limits: str) -> ContainerWatch:
+        return ContainerWatch(
+            Container.model_validate(limits),
+            Contained(
+                memory=self.memory,
+                split=lambda memory: memory,
+                disk=lambda: self.disk_mib * MIB,
+                kill=self.kill,
+                engine=lambda: self.held,
+            ),
+        )
+
+
+def test_at_its_limit_a_program_lives() -> None:
+    program = Program()
+    watch = program.watch(memory="100MiB")
+    assert watch.look(1) is None
+    assert (program.kills, watch.kill_of(1)) == (0, None)
+
+
+def test_over_its_memory_it_is_killed_and_the_kinds_are_told() -> None:
+    program = Program()
+    watch = program.watch(memory="100MiB")
+    program.memory_mib = 101
+    killed = watch.look(3)
+    assert killed is not None
+    assert (killed.process, killed.limit, killed.allowed, killed.used) == (3, "memory", 100 * MIB, 101 * MIB)
+    assert killed.text == (
+        "over its container's memory limit of 100MiB: proportional memory of 101MiB (driver 101MiB); "
+        "killed as 137, enforced by sampling every 200ms"
+    )
+    assert (program.kills, watch.kill_of(3), watch.kill_of(2)) == (1, killed, None)
+    assert watch.figures().kills == (killed,)
+
+
+def test_over_its_disk_it_is_killed() -> None:
+    program = Program()
+    watch = program.watch(disk="10MiB")
+    program.disk_mib = 11
+    killed = watch.look(1)
+    assert killed is not None
+    assert killed.limit == "disk"
+    assert "disk limit of 10MiB: a scratch directory of 11MiB (driver 100MiB)" in killed.text
+
+
+def test_the_peak_is_the_most_of_any_look() -> None:
+    program = Program()
+    watch = program.watch(memory="1GiB")
+    for program.memory_mib in (300, 200):
+        watch.look(1)
+    assert watch.figures().peak_memory == 300 * MIB
+
+
+def test_a_thread_of_its_own_looks_until_the_kill() -> None:
+    program = Program()
+    watch = program.watch(memory="50MiB")
+    watch.start(1)
+    assert program.killed.wait(10)
+    watch.stop()
+    assert watch.kill_of(1) is not None
+
+
+def test_the_next_process_is_looked_at_like_the_first() -> None:
+    program = Program()
+    watch = program.watch(memory="150MiB")
+    watch.start(1)
+    watch.start(2)
+    program.memory_mib = 200
+    assert program.killed.wait(10)
+    watch.stop()
+    assert (watch.kill_of(1), watch.kill_of(2) is not None) == (None, True)
+
+
+def test_what_an_engine_holds_is_left_to_it() -> None:
+    program = Program()
+    program.held = Held()
+    watch = program.watch(memory="100MiB", disk="1MiB")
+    for program.memory_mib in (150, 90, 0):
+        assert watch.look(1) is None
+    assert (program.kills, watch.kill_of(1)) == (0, None)
+
+    program.held.went_over_memory = True
+
+    killed = watch.kill_of(1)
+    assert killed is not None
+    assert (killed.used, killed.enforced_by) == (150 * MIB, "engine"), "the most that was seen of it"
+    assert killed.text == (
+        "over its container's memory limit of 100MiB: the engine had a process of it killed; "
+        "at most, of looks every 200ms: proportional memory of 150MiB (driver 150MiB)"
+    )
+    assert watch.kill_of(1) == killed
+    assert watch.figures().kills == (killed,), "asked twice, it was killed once"
+    program.disk_mib = 2
+    assert watch.look(2) is not None, "its disk is nobody else's business"
+
+
+def test_an_engine_may_run_elsewhere() -> None:
+    program = Program()
+    program.held = Held(went_over_memory=True)
+    killed = program.watch(memory="100MiB").kill_of(1)
+    assert killed is not None
+    assert killed.text.endswith("not seen here")
+
+
+def test_a_container_without_a_limit_is_none() -> None:
+    with pytest.raises(ValidationError, match="write memory, disk or both"):
+        Container.model_validate({})

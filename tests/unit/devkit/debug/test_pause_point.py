@@ -1,0 +1,149 @@
+import io
+import os
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, TextIO
+
+import pytest
+
+from devkit.debug.pause_point import (
+    NO_PAUSES,
+    PHASES,
+    PausePoint,
+    Pauses,
+    PersonGate,
+    is_paused,
+    require_arms,
+    require_way_on,
+    resume,
+)
+from devkit.errors import StackError, UsageError
+
+
+class TestPoints:
+    @pytest.mark.parametrize("phase", PHASES)
+    def test_of_every_arm(self, phase: Any) -> None:
+        assert PausePoint.parse(phase) == PausePoint(phase)
+
+    def test_of_one_arm(self) -> None:
+        point = PausePoint.parse("incident:arm-end")
+        assert point == PausePoint("arm-end", "incident")
+        assert point.is_at("arm-end", "incident")
+        assert not point.is_at("arm-end", "fixed")
+        assert not point.is_at("traffic", "incident")
+
+    @pytest.mark.parametrize(
+        "text",
+        ["", "nowhere", "incident", "incident:", "incident:nowhere", "incident:stack", ":traffic"],
+    )
+    def test_what_is_none(self, text: str) -> None:
+        with pytest.raises(UsageError, match="there is no such point") as refused:
+            PausePoint.parse(text)
+        assert all(phase in (refused.value.hint or "") for phase in PHASES)
+
+
+def test_an_arm_that_is_not_played_is_refused_with_the_near_miss() -> None:
+    points = [PausePoint.parse(text) for text in ("traffic", "incident:traffic", "brust:pipeline")]
+    require_arms(points[:2], ("incident", "burst"))
+    with pytest.raises(UsageError, match="no arm 'brust' is played") as refused:
+        require_arms(points, ("incident", "burst"))
+    assert "burst" in (refused.value.hint or "")
+
+
+class TestPauses:
+    def test_the_gate_is_asked_at_the_points_and_the_time_is_told(self) -> None:
+        asked: list[str] = []
+        times = iter([10.0, 13.5, 20.0, 21.0])
+        pauses = Pauses((PausePoint("stack"), PausePoint("traffic", "fixed")), asked.append, lambda: next(times))
+        assert pauses.at("stack") == 3.5
+        assert pauses.at("traffic", "incident") is None
+        assert pauses.at("pipeline", "fixed") is None
+        assert pauses.at("traffic", "fixed") == 1.0
+        assert asked == ["stack", "fixed:traffic"]
+
+    def test_there_are_none_by_default(self) -> None:
+        assert NO_PAUSES.at("stack") is None
+
+
+@pytest.fixture
+def terminal() -> Iterator[tuple[TextIO, int]]:
+    """Somebody's terminal, and the end at which keys are pressed."""
+    keys, line = os.openpty()
+    with os.fdopen(line) as stdin:
+        yield stdin, keys
+    os.close(keys)
+
+
+class TestGate:
+    def gate(self, directory: Path, said: list[str], **settings: Any) -> PersonGate:
+        return PersonGate("cafe0001", directory, said.append, settings.pop("still_up", lambda: None), **settings)
+
+    def test_what_is_shown_beside_comes_when_it_waits(self, tmp_path: Path, terminal: tuple[TextIO, int]) -> None:
+        said: list[str] = []
+        os.write(terminal[1], b"\n")
+        self.gate(tmp_path, said, stdin=terminal[0], paused=lambda: said.append("kafka 127.0.0.1:9092"))("arm-end")
+        assert [text.split()[0] for text in said] == ["paused", "kafka", "goes"]
+
+    def test_enter_at_a_terminal(self, tmp_path: Path, terminal: tuple[TextIO, int]) -> None:
+        said: list[str] = []
+        os.write(terminal[1], b"\n")
+        self.gate(tmp_path, said, stdin=terminal[0])("incident:traffic")
+        assert said == [
+            "paused at incident:traffic: Enter or `devkit resume --run-id cafe0001` goes on",
+            "goes on by Enter",
+        ]
+
+    def test_resume_from_elsewhere(self, tmp_path: Path) -> None:
+        said: list[str] = []
+        self.gate(tmp_path, said, limit=timedelta(minutes=5), still_up=lambda: resume(tmp_path))("stack")
+        assert said == [
+            "paused at stack: `devkit resume --run-id cafe0001` goes on, and so do 300 s",
+            "goes on by `devkit resume`",
+        ]
+
+    def test_a_resume_before_the_pause_does_not_count(self, tmp_path: Path) -> None:
+        said: list[str] = []
+        resume(tmp_path)
+        self.gate(tmp_path, said, limit=timedelta(0))("stack")
+        assert said[-1] == "goes on by the limit"
+
+    def test_it_is_paused_while_it_waits_and_no_longer(self, tmp_path: Path) -> None:
+        seen = []
+
+        def look() -> None:
+            seen.append(is_paused(tmp_path))
+            resume(tmp_path)
+
+        assert not is_paused(tmp_path)
+        self.gate(tmp_path, [], still_up=look)("stack")
+        assert (seen, is_paused(tmp_path)) == ([True], False)
+
+    def test_a_stack_that_dies_ends_the_pause(self, tmp_path: Path) -> None:
+        def dead() -> None:
+            raise StackError("kafka ended")
+
+        with pytest.raises(StackError, match="kafka ended"):
+            self.gate(tmp_path, [], still_up=dead)("stack")
+        assert not is_paused(tmp_path)
+
+
+class TestWayOn:
+    POINTS = (PausePoint("stack"),)
+
+    @pytest.mark.parametrize("stdin", [None, io.StringIO()])
+    def test_without_a_terminal_it_would_wait_for_ever(self, stdin: TextIO | None) -> None:
+        with pytest.raises(UsageError, match="without a terminal") as refused:
+            require_way_on(self.POINTS, None, stdin)
+        assert "--pause-limit" in (refused.value.hint or "")
+
+    def test_a_closed_standard_input_is_no_terminal(self) -> None:
+        stdin = io.StringIO()
+        stdin.close()
+        with pytest.raises(UsageError):
+            require_way_on(self.POINTS, None, stdin)
+
+    def test_a_terminal_or_a_limit_or_nothing_to_wait_for(self, terminal: tuple[TextIO, int]) -> None:
+        require_way_on(self.POINTS, None, terminal[0])
+        require_way_on(self.POINTS, timedelta(seconds=1), None)
+        require_way_on((), None, None)

@@ -1,0 +1,62 @@
+"""Commits, checkpoint, partitions, rate, and a supervisor that gave up: both ways, and where nothing is known."""
+
+from typing import Any
+
+import pytest
+
+from devkit.expectations import Expectation, Finding
+from devkit.headroom.stretched_model import stretched
+from devkit.observe.checkpoint_size import CheckpointSize
+from devkit.observe.latency import EventLatency, Latencies
+from tests.unit.devkit.observed import A_SAMPLE, an_observation
+
+COMMITS = {"commits": ((3.0, 0.2), (5.0, 6.5))}
+CHECKPOINT = {"checkpoint": CheckpointSize(bytes=3_000_000, files=40)}
+THREE_OF_FOUR = {"last_sample": A_SAMPLE.model_copy(update={"partitions": 4, "partitions_read": 3})}
+
+
+def leaving(*, waits: bool = False) -> dict[str, Any]:
+    """Of a sick page and healthy ones: 40 events within 4 s, and the last of the sick page after 10 s, or never."""
+    healthy = [EventLatency(("enwiki", 1), 100 * n, 0.1, is_emitted=True) for n in range(39)]
+    slow = EventLatency(("enwiki", 2), 0, 10.0, is_emitted=not waits)
+    return {"latencies": Latencies((*healthy, slow), frozenset({("enwiki", 2)}))}
+
+
+def judge(name: str, argument: Any, **changes: Any) -> Finding:
+    return Expectation.model_validate({name: argument}).judge(an_observation(**changes))
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "changes", "measured", "holds"),
+    [
+        ("commit_time", {"at_least": "6s"}, COMMITS, "6.50s (of 2 commits)", True),
+        ("commit_time", {"at_most": "6s"}, COMMITS, "6.50s (of 2 commits)", False),
+        ("commit_time", {"of": "lowest", "at_most": "1s"}, COMMITS, "0.20s (of 2 commits)", True),
+        ("commit_time", {"at_most": "1s"}, {}, "n/a: no commit was reported", None),
+        ("checkpoint_size", {"at_least": "2MiB"}, CHECKPOINT, "3,000,000 bytes in 40 files", True),
+        ("checkpoint_size", {"at_most": "2MiB"}, CHECKPOINT, "3,000,000 bytes in 40 files", False),
+        ("checkpoint_size", {"at_most": "2MiB"}, {}, "n/a: no checkpoint was looked at", None),
+        ("partitions_read", "100%", THREE_OF_FOUR, "3 of 4 partitions", False),
+        ("partitions_read", {"at_least": "75%"}, THREE_OF_FOUR, "3 of 4 partitions", True),
+        ("partitions_read", "100%", {}, "n/a: no source partition has an event", None),
+        ("rate", {"at_most": "5/s"}, leaving(), "4.0/s (40 events)", True),
+        ("rate", {"at_least": "5/s"}, leaving(waits=True), "3.9/s (39 events, 1 wait)", False),
+        ("rate", {"of": "healthy", "at_least": "9/s"}, leaving(), "10.0/s (39 events)", True),
+        ("rate", {"at_least": "1/s"}, {"latencies": Latencies()}, "n/a: no event had to leave, or none is known", None),
+        ("rate", {"of": "healthy", "at_least": "1/s"}, {"latencies": Latencies()}, "n/a: no event had to leave", None),
+        ("gave_up", True, {"gave_up": True, "restarts": 3}, "gave up after 3 restarts", True),
+        ("gave_up", True, {"restarts": 3}, "not given up after 3 restarts", False),
+        ("gave_up", False, {}, "not given up after 0 restarts", True),
+        ("gave_up", {"it_did": False}, {"gave_up": True}, "gave up after 0 restarts", False),
+    ],
+)
+def test_measured(name: str, argument: Any, changes: dict[str, Any], measured: str, holds: bool | None) -> None:
+    finding = judge(name, argument, **changes)
+    assert (finding.measured.startswith(measured), finding.holds) == (True, holds), finding
+
+
+def test_times_and_rates_are_stretched() -> None:
+    slow = stretched(Expectation.model_validate({"commit_time": {"at_least": "6s"}}), 3)
+    assert str(slow.argument) == "highest at least 18s"
+    rate = stretched(Expectation.model_validate({"rate": {"at_least": "30/s", "of": "healthy"}}), 3)
+    assert str(rate.argument) == "at least 10/s (events of healthy pages)"

@@ -1,0 +1,52 @@
+import pytest
+
+from devkit.faults.do import parse_do
+from devkit.faults.exclusive import clashes, of_part, of_topic
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "both"),
+    [
+        (of_part("kafka"), of_part("kafka"), ["part kafka"]),
+        (of_part("kafka"), of_part("kafka-1"), []),
+        (of_topic("out"), of_topic("out", "a", "b"), ["topic out: a", "topic out: b"]),
+        (of_topic("out", "a", "b"), of_topic("out", "b", "c"), ["topic out: b"]),
+        (of_topic("out"), of_topic("output", "a"), []),
+        (of_topic("out", "partition 1"), of_topic("out", "partition 10"), []),
+        (frozenset(), of_topic("out"), []),
+    ],
+)
+def test_a_thing_clashes_with_itself_and_its_pieces(
+    one: frozenset[str], other: frozenset[str], both: list[str]
+) -> None:
+    assert (clashes(one, other), clashes(other, one)) == (both, both)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "both"),
+    [
+        ({"reassign": {"topic": "output", "to": [2]}}, {"move_leader": {"topic": "out"}}, ["topic out: partition 0"]),
+        ({"reassign": {"topic": "output", "to": [2]}}, {"move_leader": {"topic": "output", "partition": 1}}, []),
+        (
+            {"reassign": {"topic": "output", "to": [2]}},
+            {"reassign": {"topic": "error", "to": [2]}},
+            ["the brokers' replication throttle"],
+        ),
+        ({"recreate_topic": {"topic": "output"}}, {"move_leader": {"topic": "out"}}, ["topic out: partition 0"]),
+        (
+            {"add_partitions": {"topic": "out", "partitions": 5}},
+            {"recreate_topic": {"topic": "output"}},
+            ["topic out: number of partitions"],
+        ),
+        (
+            {"reassign": {"topic": "output", "to": [2]}},
+            {"topic_settings": {"topic": "out", "settings": {"leader.replication.throttled.replicas": "*"}}},
+            ["topic out: leader.replication.throttled.replicas"],
+        ),
+    ],
+)
+def test_faults_of_the_broker_know_the_same_thing_by_role_and_by_name(
+    one: dict[str, object], other: dict[str, object], both: list[str]
+) -> None:
+    topics = {"output": "out", "error": "err"}
+    assert clashes(parse_do(one).claims(topics), parse_do(other).claims(topics)) == both

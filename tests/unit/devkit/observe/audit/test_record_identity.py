@@ -1,0 +1,66 @@
+"""Content alone does not make a record its event's: its key says where it goes, and its id whether it is new."""
+
+from dataclasses import replace
+
+import pytest
+
+from devkit.observe.audit.arrivals import Arrival
+from tests.unit.devkit.observe.audit.audited import EDIT, FAILING, audit, nonzero
+from tests.unit.devkit.observe.audit.events import arrival, enriched, error_of, output_of, source_event
+
+
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [(None, "it has no key; expected 'page 1'"), (b"page 2", "its key is 'page 2'; expected 'page 1'")],
+)
+def test_an_output_under_another_key_than_its_page(key: bytes | None, told: str) -> None:
+    figures = audit([EDIT], replace(output_of(EDIT), key=key))
+    assert nonzero(figures) == {"inputs": 1, "outputs": 1, "mismatched": 1, "mismatched_outputs": 1}
+    assert figures.examples[0].endswith(told)
+
+
+def test_an_error_event_under_another_key_than_its_page() -> None:
+    figures = audit([FAILING], replace(error_of(FAILING), key=b"page 2"))
+    assert nonzero(figures) == {"inputs": 1, "errors": 1, "mismatched": 1}
+    assert figures.examples[0].endswith("its key is 'page 2'; expected 'page 1'")
+
+
+@pytest.mark.parametrize(("length", "mismatched"), [(1024, 1), (1025, 0)])
+def test_an_error_event_leaves_a_very_long_key_out(length: int, mismatched: int) -> None:
+    event = replace(FAILING, key=b"k" * length)
+    assert audit([event], replace(error_of(event), key=None)).mismatched == mismatched
+
+
+def test_a_repeat_under_another_key_is_none() -> None:
+    figures = audit([EDIT], output_of(EDIT), replace(output_of(EDIT, at=1), key=None))
+    assert nonzero(figures) == {"inputs": 1, "outputs": 1, "conflicting": 1}
+
+
+def with_id(event_of: int, output_id: str) -> Arrival:
+    event = source_event(event_of, page=event_of)
+    value = enriched(event)
+    value["meta"]["id"] = output_id
+    return arrival(event, value, at=event_of)
+
+
+def test_outputs_of_two_events_with_one_id() -> None:
+    """A consumer knows a repeat by the id: it would throw the second event away."""
+    events = [source_event(offset, page=offset) for offset in range(3)]
+    figures = audit(events, with_id(0, "one"), with_id(1, "one"), with_id(2, "two"))
+    assert nonzero(figures) == {"inputs": 3, "outputs": 3, "mismatched": 1, "mismatched_outputs": 1}
+    assert figures.examples == (
+        "mismatched: page 'X', event id-0-1, source page_change/0/1, record enriched/0/1: its meta.id is that of the "
+        "output of page 'X', event id-0-0, source page_change/0/0, so a consumer takes it for a repeat",
+    )
+
+
+def test_a_repeat_has_the_id_of_its_event() -> None:
+    assert audit([EDIT], output_of(EDIT), output_of(EDIT, at=1)).mismatched == 0
+
+
+def test_the_same_event_at_two_positions_may_have_one_id() -> None:
+    """As an operator's replay makes it."""
+    first, again = source_event(0), source_event(1)
+    again = replace(again, value=first.value)
+    value = enriched(first)
+    assert audit([first, again], arrival(first, value), arrival(again, value, at=1)).mismatched == 0

@@ -1,0 +1,61 @@
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from devkit.observe.audit.arrivals import Arrival, Position
+from devkit.observe.emitted import Emissions, Emitted
+
+DUE = {("source", 0, offset) for offset in range(3)}
+
+
+@dataclass
+class Topic:
+    """What has left; counts how often it is read."""
+
+    sources: list[Position | None] = field(default_factory=list)
+    reads: int = 0
+
+    def read(self) -> Iterator[Arrival]:
+        self.reads += 1
+        for offset, source in enumerate(self.sources):
+            yield Arrival("out", 0, offset, b"", {}, source, 0)
+
+    def leave(self, *offsets: int | None) -> int:
+        self.sources += [None if offset is None else ("source", 0, offset) for offset in offsets]
+        return len(self.sources)
+
+
+def test_all_that_is_due_has_left() -> None:
+    topic = Topic()
+    assert Emissions(topic.read).look(topic.leave(2, 0, 1), DUE) == Emitted(3, 3, names_sources=True)
+
+
+def test_a_repeat_is_no_other_event() -> None:
+    topic = Topic()
+    emissions = Emissions(topic.read)
+    left = emissions.look(topic.leave(0, 0, 1), DUE)
+    assert (left.count, left.is_all) == (2, False)
+    assert emissions.look(topic.leave(2), DUE).is_all
+
+
+def test_nothing_is_read_before_all_may_have_left_nor_twice() -> None:
+    topic = Topic()
+    emissions = Emissions(topic.read)
+    emissions.look(topic.leave(0, 1), DUE)
+    assert topic.reads == 0
+    emissions.look(topic.leave(1), DUE)
+    emissions.look(3, DUE)
+    assert topic.reads == 1
+    assert emissions.look(3, DUE, exact=True).count == 2
+    assert topic.reads == 1
+
+
+def test_at_the_end_it_is_told_exactly() -> None:
+    topic = Topic()
+    assert Emissions(topic.read).look(topic.leave(0), DUE, exact=True) == Emitted(1, 3, names_sources=True)
+    assert Emissions(Topic().read).look(0, DUE, exact=True) == Emitted(0, 3, names_sources=True)
+
+
+def test_without_sources_records_are_counted() -> None:
+    topic = Topic()
+    left = Emissions(topic.read).look(topic.leave(None, None, None, None), DUE)
+    assert (left, left.is_all) == (Emitted(3, 3, names_sources=False), True)

@@ -1,0 +1,121 @@
+from typing import Any
+
+import orjson
+import pytest
+
+from devkit.observe.audit.source_event import SourceEvent
+from tests.unit.devkit.observe.audit.events import TRUTH, enriched, source_event, truth, without_bodies
+
+EDIT = source_event(1)
+CREATE = source_event(2, parent=None)
+DELETE = source_event(3, latest=None, parent=None)
+
+
+def wrong(event: SourceEvent, value: dict[str, Any] | bytes, *, body_removed: bool = False) -> str | None:
+    return TRUTH.output(event).difference(
+        value if isinstance(value, bytes) else orjson.dumps(value), body_removed=body_removed
+    )
+
+
+@pytest.mark.parametrize("event", [EDIT, CREATE, DELETE])
+def test_the_output_as_it_must_be(event: SourceEvent) -> None:
+    assert wrong(event, enriched(event)) is None
+
+
+def test_the_order_of_keys_and_the_derived_id_are_free() -> None:
+    value = dict(reversed(enriched(EDIT).items()))
+    value["meta"] |= {"id": "another"}
+    assert wrong(EDIT, value) is None
+
+
+def test_another_correct_diff_is_as_good() -> None:
+    """Whole document out, whole document in: no library makes it, and it is right."""
+    before, after = truth("enwiki", 10).splitlines(), truth("enwiki", 20).splitlines()
+    body = "\n".join([f"@@ -1,{len(before)} +1,{len(after)} @@", *(f"-{x}" for x in before), *(f"+{x}" for x in after)])
+    assert wrong(EDIT, enriched(EDIT, html_diff={"base_rev_id": 10, "format": "unified", "body": body + "\n"})) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"html_diff": None}, "no unified diff to revision 10"),
+        ({"html_diff": "text"}, "no unified diff to revision 10"),
+        ({"html_diff": {"base_rev_id": 11, "format": "unified", "body": ""}}, "no unified diff to revision 10"),
+        ({"html_diff": {"base_rev_id": 10, "format": "json", "body": ""}}, "no unified diff to revision 10"),
+        (
+            {"html_diff": {"base_rev_id": 10, "format": "unified"}},
+            "diff to revision 10 does not apply: 'body'",
+        ),
+        (
+            {"html_diff": {"base_rev_id": 10, "format": "unified", "body": 5}},
+            "diff to revision 10 does not apply: 'int' object has no attribute 'split'",
+        ),
+        (
+            {"html_diff": {"base_rev_id": 10, "format": "unified", "body": "@@ -1 +1 @@\n-x\n+y\n"}},
+            "diff to revision 10 does not apply: line 2 of the diff does not fit line 1 of the text",
+        ),
+        (
+            {"html_diff": {"base_rev_id": 10, "format": "unified", "body": ""}},
+            "diff to revision 10 does not give the latest HTML",
+        ),
+        ({"page": {"page_id": 2}}, "payload hash differs from the expected one"),
+        ({"surprise": 1}, "payload hash differs from the expected one"),
+        ({"dt": None}, "payload hash differs from the expected one"),
+    ],
+)
+def test_what_is_wrong_with_an_edit(change: dict[str, Any], said: str) -> None:
+    assert wrong(EDIT, enriched(EDIT, **change)) == said
+
+
+def test_a_diff_where_there_is_no_parent() -> None:
+    value = enriched(CREATE, html_diff={"base_rev_id": 0, "format": "unified", "body": ""})
+    assert wrong(CREATE, value) == "a diff where none is expected"
+
+
+@pytest.mark.parametrize("event", [CREATE, EDIT])
+def test_a_diff_that_is_null(event: SourceEvent) -> None:
+    """The field is an object or is not there."""
+    assert wrong(event, enriched(event) | {"html_diff": None}) == "html_diff is null"
+    assert wrong(event, without_bodies(event) | {"html_diff": None}, body_removed=True) == "html_diff is null"
+
+
+def test_the_html_of_another_revision() -> None:
+    value = enriched(EDIT)
+    value["revision"]["content_slots"]["main"]["content_body"] = truth("enwiki", 21)
+    assert wrong(EDIT, value) == "payload hash differs from the expected one"
+
+
+def test_the_source_stream_left_in_the_output() -> None:
+    value = enriched(EDIT)
+    value["meta"]["stream"] = "page_change"
+    assert wrong(EDIT, value) == "payload hash differs from the expected one"
+
+
+def test_the_receive_time_is_that_of_the_event_where_it_is_missing() -> None:
+    event = orjson.loads(EDIT.value)
+    del event["meta"]["dt"]
+    bare = SourceEvent(EDIT.entry, EDIT.key, orjson.dumps(event))
+    assert wrong(bare, enriched(EDIT)) is None
+
+
+@pytest.mark.parametrize(
+    "value", [b"", b"not json", b"[1]", b"5", b"{}", b'{"meta": {}}', b'{"meta": "text"}', b'{"meta": null}', b"\xff"]
+)
+def test_what_is_no_event_at_all(value: bytes) -> None:
+    assert (wrong(EDIT, value) or "").startswith("not an event: ")
+
+
+class TestBesideAClaimCheck:
+    def test_everything_but_the_bodies(self) -> None:
+        assert wrong(EDIT, without_bodies(EDIT), body_removed=True) is None
+
+    def test_a_body_all_the_same(self) -> None:
+        assert wrong(EDIT, enriched(EDIT), body_removed=True) == "payload hash differs from the expected one"
+
+    def test_a_field_that_is_missing_too(self) -> None:
+        value = without_bodies(EDIT)
+        del value["page"]
+        assert wrong(EDIT, value, body_removed=True) == "payload hash differs from the expected one"
+
+    def test_without_a_claim_check_the_bodies_may_not_be_missing(self) -> None:
+        assert wrong(EDIT, without_bodies(EDIT)) == "payload hash differs from the expected one"

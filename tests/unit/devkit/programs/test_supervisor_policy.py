@@ -1,0 +1,149 @@
+"""When a supervisor starts again, and when it gives up, against a guardian made of files."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from devkit.guardian import Guardian
+from devkit.observe.kit_events import ProcessEnded, ProgramEvent, StartRefused, SupervisorGaveUp
+from devkit.programs.launch import Launch
+from devkit.programs.program_state import ProgramState
+from devkit.programs.spark.view import SparkView
+from devkit.programs.supervisor import Supervisor
+from devkit.programs.supervisor_policy import SupervisorPolicy
+from tests.unit.devkit.programs.file_guardian import FileGuardian
+from tests.unit.devkit.programs.test_supervisor import Clock
+
+Make = Callable[[SupervisorPolicy], "Crashing"]
+
+
+class Crashing:
+    """A program that is started and ends again."""
+
+    def __init__(self, supervisor: Supervisor, guardian: FileGuardian, clock: Clock) -> None:
+        self.supervisor, self._guardian, self._clock = supervisor, guardian, clock
+        supervisor.start(Launch(("python",), {}))
+
+    def ends_after(self, seconds: float) -> list[str]:
+        """The events of the end of a process that ran for this time, by name."""
+        return [event.event for event in self.events_after(seconds)]
+
+    def events_after(self, seconds: float) -> list[ProgramEvent]:
+        """The events themselves."""
+        process = self._guardian.started[-1]
+        process.says({"event": "started"})
+        list(self.supervisor.poll())
+        self._clock.now += seconds
+        process.exit_code = 1
+        return list(self.supervisor.poll())
+
+    def delay(self) -> float:
+        """Seconds until the next process is started; it is, then."""
+        began, starts = self._clock.now, self.supervisor.starts
+        while self.supervisor.starts == starts:
+            self._clock.now += 0.5
+            list(self.supervisor.poll())
+        return self._clock.now - began
+
+
+@pytest.fixture
+def crashing(tmp_path: Path) -> Make:
+    def make(policy: SupervisorPolicy) -> Crashing:
+        guardian, clock = FileGuardian(tmp_path), Clock()
+        view = SparkView(ProgramState())
+        found = Supervisor(cast(Guardian, guardian), view, logs=tmp_path / "logs", policy=policy, clock=clock)
+        return Crashing(found, guardian, clock)
+
+    return make
+
+
+def test_it_gives_up_at_the_end_after_its_last_attempt(crashing: Make) -> None:
+    program = crashing(SupervisorPolicy(attempts=2))
+    for _ in range(2):
+        assert program.ends_after(1) == ["process_ended"]
+        program.delay()
+    assert program.ends_after(1) == ["process_ended", "supervisor_gave_up"]
+    supervisor = program.supervisor
+    assert (supervisor.gave_up, supervisor.is_over, supervisor.ended_with, supervisor.restarts) == (True, True, 1, 2)
+    assert list(supervisor.poll()) == []
+
+
+def test_it_says_how_many_restarts_were_in_vain(crashing: Make) -> None:
+    program = crashing(SupervisorPolicy(attempts=1))
+    program.ends_after(1)
+    program.delay()
+    assert program.events_after(1)[-1] == SupervisorGaveUp(restarts=1, exit_code=1)
+
+
+def test_without_a_number_of_attempts_it_never_gives_up(crashing: Make) -> None:
+    program = crashing(SupervisorPolicy())
+    for _ in range(20):
+        assert program.ends_after(1) == ["process_ended"]
+        program.delay()
+    assert not program.supervisor.gave_up
+
+
+def test_the_delay_grows_by_the_backoff(crashing: Make) -> None:
+    program = crashing(SupervisorPolicy(delay=timedelta(seconds=1), backoff=3))
+    delays = []
+    for _ in range(3):
+        program.ends_after(1)
+        delays.append(program.delay())
+    assert delays == [1, 3, 9]
+
+
+def test_a_process_that_ran_long_enough_begins_a_new_row(crashing: Make) -> None:
+    policy = SupervisorPolicy(delay=timedelta(seconds=1), backoff=2, attempts=2, reset_after=timedelta(seconds=10))
+    program = crashing(policy)
+    delays = []
+    for ran in (1, 1, 10, 1):
+        assert program.ends_after(ran) == ["process_ended"]
+        delays.append(program.delay())
+    assert delays == [1, 2, 1, 2]
+    assert program.ends_after(9.5) == ["process_ended", "supervisor_gave_up"]
+
+
+def test_one_that_is_never_to_be_started_again_is_not_given_up(tmp_path: Path) -> None:
+    guardian, view = FileGuardian(tmp_path), SparkView(ProgramState())
+    policy = SupervisorPolicy(attempts=0)
+    supervisor = Supervisor(cast(Guardian, guardian), view, logs=tmp_path, policy=policy, restart="never")
+    supervisor.start(Launch(("python",), {}))
+    guardian.started[0].exit_code = 1
+    assert [event.event for event in supervisor.poll()] == ["process_ended"]
+    assert (supervisor.is_over, supervisor.gave_up) == (True, False)
+
+
+@pytest.mark.parametrize(("delay", "longest"), [(1.0, timedelta(days=1)), (0.0, timedelta(0))])
+def test_a_delay_never_grows_beyond_what_a_time_can_be(delay: float, longest: timedelta) -> None:
+    assert SupervisorPolicy(delay=timedelta(seconds=delay), backoff=10).delay_after(5000) == longest
+
+
+def test_an_arm_changes_what_it_writes_and_nothing_else() -> None:
+    shared = SupervisorPolicy(delay=timedelta(seconds=3), attempts=5)
+    assert shared.changed_by(SupervisorPolicy(attempts=2)) == SupervisorPolicy(delay=timedelta(seconds=3), attempts=2)
+    assert shared.changed_by(None) == shared
+
+
+@pytest.mark.parametrize("said", [({"event": "failed", "error": "two metrics of one name", "refused": True},), ()])
+def test_a_start_that_may_be_refused_is_an_outcome_with_its_reason(
+    tmp_path: Path, said: tuple[dict[str, Any], ...]
+) -> None:
+    guardian, view = FileGuardian(tmp_path), SparkView(ProgramState())
+    supervisor = Supervisor(
+        cast(Guardian, guardian), view, logs=tmp_path, policy=SupervisorPolicy(), may_refuse=True, clock=Clock()
+    )
+    supervisor.start(Launch(("python",), {}))
+    guardian.started[0].says(*said)
+    guardian.started[0].exit_code = 2
+    reason = "two metrics of one name" if said else "error: no such topic"
+    assert list(supervisor.poll())[len(said) :] == [ProcessEnded(process=1, exit_code=2), StartRefused(reason=reason)]
+    assert (supervisor.refusal, supervisor.is_over, supervisor.gave_up, supervisor.ended_with) == (
+        reason,
+        True,
+        False,
+        2,
+    )
+    assert list(supervisor.poll()) == []

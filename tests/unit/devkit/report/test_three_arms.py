@@ -1,0 +1,115 @@
+"""A run of three arms in each report: the recorded storm with a second fix, played after the first."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from devkit.observe.arm_role import Roles
+from devkit.report.junit import junit_xml
+from devkit.report.page.page import render_page
+from devkit.report.result import CauseResult, Result
+from devkit.report.run_record import RunRecord, read_run
+from devkit.report.summary import summary_markdown
+from devkit.report.verdict_lines import verdict_lines
+from tests.unit.devkit.report import storm
+
+THREE: Roles = {"incident": "incident", "fixed": "fixed", "budget-alone": "fixed"}
+
+
+def result() -> Result:
+    two = storm.result()
+    third = {"budget-alone": two.arms["fixed"]}
+    difference = {key: values | {"budget-alone": values["fixed"]} for key, values in two.config_difference.items()}
+    difference["deferral.policy"]["budget-alone"] = "none"
+    return two.model_copy(
+        update={
+            "arms": two.arms | third,
+            "fault_evidence": two.fault_evidence | {"budget-alone": two.fault_evidence["fixed"]},
+            "roles": THREE,
+            "config_difference": difference,
+        }
+    )
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunRecord:
+    again = [
+        line | {"arm": "budget-alone", "t_s": line["t_s"] + 60} for line in storm.lines() if line.get("arm") == "fixed"
+    ]
+    directory = storm.write_run(tmp_path, extra=tuple(again))
+    timeline = directory / "events.jsonl"
+    first, *rest = timeline.read_text().splitlines()
+    about = json.loads(first) | {"arms": list(THREE), "roles": dict(THREE)}
+    about["config_difference"] = result().config_difference
+    timeline.write_text("\n".join([json.dumps(about), *rest]) + "\n")
+    (directory / "result.json").write_text(result().model_dump_json())
+    return read_run(directory)
+
+
+def test_the_page_has_each_arm_in_the_colour_of_its_role(run: RunRecord) -> None:
+    page = render_page(run)
+    assert '<span class="arm-name fixed">budget-alone</span>' in page
+    assert page.count('<figure class="incident">') * 2 == page.count('<figure class="fixed">') > 0
+    assert "All else is the same in all:" in page
+    assert "In the arm budget-alone the pipeline was never restarted" in page
+    assert "With the incident&#39;s configuration the pipeline was restarted twice" in page
+
+
+def test_the_table_of_differences_has_a_column_for_each(run: RunRecord) -> None:
+    table = re.search(r'<table class="figures keys">.*?</table>', render_page(run), re.DOTALL)
+    assert table is not None
+    cells = [re.findall(r"<t[hd][ >]", row) for row in re.findall(r"<tr>.*?</tr>", table[0], re.DOTALL)]
+    assert {len(row) for row in cells} == {4}
+
+
+def test_the_terminal_tells_all_three_and_groups_what_is_alike() -> None:
+    lines = list(verdict_lines(result(), Path("runs/x")))
+    assert [line.split()[0] for line in lines if " arm holds (" in line] == list(THREE)
+    assert "  deferral.policy: none (incident) → defer (fixed), none (budget-alone)" in lines
+    assert any(line.endswith("(fixed, budget-alone)") for line in lines)
+
+
+def test_the_summary_has_a_column_for_each() -> None:
+    text = summary_markdown(result(), Path("runs/x"))
+    assert "| configuration | incident | fixed | budget-alone |" in text
+    assert "| `deferral.policy` | `none` | `defer` | `none` |" in text
+
+
+def test_a_named_cause_is_told_in_each_report(run: RunRecord) -> None:
+    cause = (
+        CauseResult(cause="fault 'parser'", shown=True, did="it acted in incident"),
+        CauseResult(
+            cause="differs deferral.policy", shown=False, did="the program of fixed did not confirm it in its log"
+        ),
+    )
+    found = result().model_copy(update={"cause": cause})
+    lines = list(verdict_lines(found, Path("runs/x")))
+    assert "  ok   fault 'parser': it acted in incident" in lines
+    assert any(line.startswith("  NOT SHOWN differs deferral.policy: the program of fixed") for line in lines)
+    assert "| ❌ FAIL | differs deferral.policy | the program of fixed did not" in summary_markdown(
+        found, Path("runs/x")
+    )
+    page = render_page(replace(run, result=found))
+    assert "What the scenario names as the cause of the incident" in page
+    assert "✗ NO" in page
+
+
+@pytest.mark.parametrize(
+    ("played", "hoped_for"),
+    [(tuple(THREE), "reproduced and fixed"), (("fixed", "budget-alone"), "fixed arm holds")],
+)
+def test_junit_has_a_suite_for_each(played: tuple[str, ...], hoped_for: str) -> None:
+    about = storm.about().model_copy(update={"arms": played, "roles": THREE})
+    arms = {arm: one for arm, one in result().arms.items() if arm in played}
+    root = ET.fromstring(junit_xml(about, arms, result=result()).encode())
+    assert [suite.get("name") for suite in root] == [f"a-storm.{name}" for name in (*played, "verdict")]
+    assert [case.get("name") for case in root[-1].findall("testcase")] == [hoped_for]
+
+
+def test_a_result_of_two_arms_that_says_no_roles_has_theirs() -> None:
+    written = json.loads(storm.result().model_dump_json(exclude={"roles"}))
+    assert Result.model_validate(written).roles == {"incident": "incident", "fixed": "fixed"}

@@ -1,0 +1,177 @@
+"""What a scenario names as its cause: what a file may say, and whether a run showed it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from devkit.errors import InvalidFileError
+from devkit.observe.arm_observation import ArmObservation, FirstTry
+from devkit.programs.places import NOWHERE
+from devkit.report.result import CauseResult
+from devkit.scenario.configure import configured
+from devkit.scenario.load import load_scenario
+from devkit.scenario.model import Scenario
+from devkit.scenario.shown_cause import shown_causes
+from devkit.scenario.verdict import judge
+from tests.unit.devkit.observed import an_observation, some_evidence
+from tests.unit.devkit.scenario.conftest import Edited
+from tests.unit.devkit.scenario.test_verdict import NONE, an_arm, evidence
+
+ARMS = ("incident", "fixed")
+
+
+def load(edited: Edited, path: Path, cause: str, *changes: tuple[str, str], unchecked: bool = False) -> Scenario:
+    file = path / "scenario.yaml"
+    file.write_text(edited(("arms:\n", f"cause: [{cause}]\narms:\n"), *changes))
+    return load_scenario(file, unchecked=unchecked)
+
+
+def settings(scenario: Scenario, arm: str) -> Mapping[str, Any]:
+    """As the program of an arm logs them."""
+    return configured(scenario, arm, NOWHERE).effective()
+
+
+def shown(scenario: Scenario, **changes: Mapping[str, Any]) -> CauseResult:
+    """The only cause, in a run in which each arm's program logged what it was given; changes are by arm."""
+    played = {
+        arm: an_observation(**{"confirmed": settings(scenario, arm)} | dict(changes.get(arm, {}))) for arm in ARMS
+    }
+    return only(scenario, played)
+
+
+def only(scenario: Scenario, played: Mapping[str, ArmObservation]) -> CauseResult:
+    (found,) = shown_causes(scenario, played)
+    return found
+
+
+SAME = (
+    "    content_limit: { measure: content_length }\n    record_limit: { policy: none }\n",
+    "    record_limit: {}\n",
+)
+UNSHOWABLE = {
+    "{ fault: hug page }": "cause[0].fault: there is no fault 'hug page'; did you mean 'huge page'?",
+    "{ differs: record_limit.polcy }": "cause[0].differs: the pipeline has no key 'record_limit.polcy'; did you mean "
+    "'record_limit.policy'?",
+    "{ differs: batch.max_offsets }": "cause[0].differs: batch.max_offsets is the same in all arms, so it is no cause",
+    "{ refused: no }": "cause[0].refused: no start may be refused: say in `tried_first` what is tried, or expect "
+    "`refused` of an arm",
+    "{}": "cause[0]: write one of fault, differs, refused",
+    "{ fault: huge page, refused: no }": "cause[0]: write one of fault, differs, refused",
+}
+
+
+@pytest.mark.parametrize("cause", UNSHOWABLE)
+def test_what_nothing_can_show_is_refused(edited: Edited, tmp_path: Path, cause: str) -> None:
+    with pytest.raises(InvalidFileError) as caught:
+        load(edited, tmp_path, cause)
+    assert [problem.text for problem in caught.value.problems] == [UNSHOWABLE[cause]]
+
+
+def test_arms_that_are_the_same_are_refused_where_a_cause_is_named(edited: Edited, tmp_path: Path) -> None:
+    with pytest.raises(InvalidFileError, match="it is the same as arm incident"):
+        load(edited, tmp_path, "{ fault: huge page }", SAME)
+
+
+def test_it_is_played_all_the_same_where_somebody_says_so(edited: Edited, tmp_path: Path) -> None:
+    removed = load(edited, tmp_path, "{ differs: record_limit.policy }", SAME, unchecked=True)
+    assert shown(removed) == CauseResult(
+        cause="differs record_limit.policy", shown=False, did="incident and fix do not differ in it"
+    )
+
+
+class TestDiffers:
+    @pytest.fixture
+    def scenario(self, edited: Edited, tmp_path: Path) -> Scenario:
+        return load(edited, tmp_path, "{ differs: record_limit.policy }")
+
+    def test_is_shown_by_what_the_programs_logged(self, scenario: Scenario) -> None:
+        found = shown(scenario)
+        assert found.shown
+        assert found.did == "none (incident), serialized (fixed), as the program logged"
+
+    def test_is_not_where_a_program_said_nothing(self, scenario: Scenario) -> None:
+        found = shown(scenario, fixed={"confirmed": None})
+        assert (found.shown, found.did) == (False, "the program of fixed did not confirm it in its log")
+
+    def test_is_not_where_one_ran_with_other_settings_than_declared(self, scenario: Scenario) -> None:
+        found = shown(scenario, incident={"confirmed": settings(scenario, "fixed")})
+        assert (found.shown, found.did) == (False, "incident ran with serialized, which is not what it was given")
+
+    def test_of_a_single_arm_its_value_is_enough(self, scenario: Scenario) -> None:
+        assert only(scenario, {"fixed": an_observation(confirmed=settings(scenario, "fixed"))}).shown
+
+    def test_a_key_with_dots_of_its_own_is_found(self, edited: Edited, tmp_path: Path) -> None:
+        own = ("  fixed:\n", "  fixed:\n    sink: { max.request.size: 7MiB }\n")
+        found = shown(load(edited, tmp_path, "{ differs: sink.max.request.size }", own))
+        assert (found.shown, "7340032 (fixed)" in found.did) == (True, True)
+
+    def test_a_policy_of_the_supervisor_has_to_have_acted(self, edited: Edited, tmp_path: Path) -> None:
+        own = ("  fixed:\n", "  fixed:\n    supervisor: { attempts: 3 }\n")
+        scenario = load(edited, tmp_path, "{ differs: supervisor.attempts }", own)
+        assert not shown(scenario).shown
+        assert shown(scenario, incident={"restarts": 2}).did == "the supervisor acted in incident"
+
+
+class TestFault:
+    @pytest.fixture
+    def scenario(self, edited: Edited, tmp_path: Path) -> Scenario:
+        return load(edited, tmp_path, "{ fault: huge page }")
+
+    def test_is_shown_where_it_acted(self, scenario: Scenario) -> None:
+        assert shown(scenario).did == "it acted in incident, fixed"
+
+    @pytest.mark.parametrize("arm", ARMS)
+    def test_is_not_where_an_arm_never_met_it(self, scenario: Scenario, arm: str) -> None:
+        silent = some_evidence(fired=False, requests=0, completed=0)
+        found = shown(scenario, **{arm: {"evidence": (silent,)}})
+        assert (found.shown, found.did) == (False, f"it never acted in {arm}")
+
+    def test_need_not_meet_a_client_that_was_fixed(self, scenario: Scenario) -> None:
+        unmet = some_evidence(fired=False, requests=0, completed=0, by_client=True)
+        assert shown(scenario, fixed={"evidence": (unmet,)}).did == "it acted in incident"
+
+    def test_is_not_where_no_arm_has_it(self, scenario: Scenario) -> None:
+        found = shown(scenario, incident={"evidence": ()}, fixed={"evidence": ()})
+        assert (found.shown, found.did) == (False, "no arm has it")
+
+
+@pytest.mark.parametrize(
+    ("tried", "is_shown"),
+    [
+        (None, False),
+        (FirstTry(None), False),
+        (FirstTry("a bad key"), False),
+        (FirstTry("two metrics of one name"), True),
+    ],
+)
+def test_a_refusal_is_shown_by_what_the_program_said(
+    edited: Edited, tmp_path: Path, tried: FirstTry | None, is_shown: bool
+) -> None:
+    first = ("expect:\n", "tried_first: { fixed: {} }\nexpect:\n")
+    scenario = load(edited, tmp_path, "{ refused: two metrics }", first)
+    assert shown(scenario, fixed={"tried_first": tried}).shown is is_shown
+
+
+def test_the_arms_own_start_may_be_the_refused_one(edited: Edited, tmp_path: Path) -> None:
+    own = ("    - restarts: { at_least: 2 }\n", "    - refused: { message: two metrics }\n")
+    scenario = load(edited, tmp_path, "{ refused: two metrics }", own)
+    assert [scenario.may_refuse(arm) for arm in ARMS] == [True, False]
+    assert not shown(scenario).shown
+    assert shown(scenario, incident={"refusal": "two metrics of one name"}).did == "incident: two metrics of one name"
+
+
+@pytest.mark.parametrize(("is_shown", "exit_code"), [(True, 0), (False, 3)])
+def test_a_named_cause_stands_in_the_place_of_the_faults(is_shown: bool, exit_code: int) -> None:
+    arms = {arm: an_arm(holds=True) for arm in ARMS}
+    cause = CauseResult(cause="differs x.y", shown=is_shown, did="so it was")
+    verdict = judge(arms, dict.fromkeys(ARMS, evidence(NONE)), cause=(cause,))
+    assert verdict.exit_code == exit_code
+    assert verdict.reasons == (() if is_shown else ("the cause was not shown, differs x.y: so it was",))
+
+
+def test_swapped_arms_are_refuted_with_the_cause_shown() -> None:
+    cause = CauseResult(cause="differs x.y", shown=True, did="so it was")
+    arms = {"incident": an_arm(holds=False), "fixed": an_arm(holds=False)}
+    assert judge(arms, {}, cause=(cause,)).outcome == "not reproduced"

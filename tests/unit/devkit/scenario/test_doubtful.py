@@ -1,0 +1,50 @@
+"""What may be meant is a warning with its place, and the file is played."""
+
+from pathlib import Path
+
+import pytest
+
+from devkit.scenario.load import load_scenario, warnings
+from tests.unit.devkit.scenario.conftest import Edited
+
+INCIDENT = "    content_limit: { measure: content_length }\n    record_limit: { policy: none }\n"
+FIXED = "    record_limit: { policy: serialized }\n"
+ITEM = "timeline: [{{ name: still, do: {{ pause: {{ part: kafka }} }}, at: 1s{arms} }}]\nkafka:\n"
+OWN = ("kafka:\n", "programs: { mine: { run: 'command sh -c true' } }\nkafka:\n")
+SAME = [(INCIDENT, ""), (FIXED, "")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ([], ""),
+        (
+            SAME,
+            ":30:1: warning: arms: both arms are the same, so the verdict says nothing about a fix (unless your "
+            "program reads DEVKIT_ARM); write under",
+        ),
+        # Which arm it is, a command may read from its environment.
+        ([*SAME, OWN], ""),
+        ([*SAME, ("kafka:\n", ITEM.format(arms=", arms: [incident]"))], ""),
+        (
+            [("kafka:\n", ITEM.format(arms=", arms: [incident]"))],
+            ":19:67: warning: timeline[0].arms: the fixed arm never meets 'still', so it is not shown to stand it;",
+        ),
+        ([("kafka:\n", ITEM.format(arms=", arms: [fixed]"))], ""),
+        ([("kafka:\n", ITEM.format(arms=""))], ""),
+        (
+            [("sink: {", "sink: { topic: mine,")],
+            ":24:11: warning: pipeline.sink.topic: the kit makes this topic afresh for each arm, and deletes what",
+        ),
+        (
+            [("  batch: {", "  deferral: { policy: none }\n  batch: {")],
+            ":25:15: warning: pipeline.deferral.policy: the fixed arm has the unsafe deferral.policy: none as well;",
+        ),
+    ],
+)
+def test_what_is_warned_of(tmp_path: Path, edited: Edited, changes: list[tuple[str, str]], said: str) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_text(edited(*changes))
+    found = warnings(path, load_scenario(path))
+    assert len(found) == bool(said)
+    assert all(one.startswith(f"{path}{said}") for one in found)

@@ -1,0 +1,194 @@
+"""Scenarios of more than two arms: what a file may say, and what the verdict over them is."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from devkit.errors import InvalidFileError
+from devkit.observe.arm_role import ArmRole, Roles
+from devkit.scenario.configure import config_difference
+from devkit.scenario.load import load_scenario, warnings
+from devkit.scenario.model import Scenario
+from devkit.scenario.stretch import stretch_scenario
+from devkit.scenario.verdict import judge
+from tests.unit.devkit.scenario.conftest import Edited
+from tests.unit.devkit.scenario.test_verdict import FIRED, NONE, an_arm, evidence
+
+HEADER = "  header:\n    role: incident\n    content_limit: { measure: content_length }\n"
+LATER = "  later:\n    role: fixed\n    record_limit: { policy: serialized }\n    batch: { max_offsets: 7 }\n"
+ROLES: Roles = {"incident": "incident", "header": "incident", "fixed": "fixed", "later": "fixed"}
+
+Load = Callable[..., Scenario]
+
+
+@pytest.fixture
+def load(edited: Edited, tmp_path: Path) -> Load:
+    """The scenario with its text changed."""
+
+    def load(*changes: tuple[str, str]) -> Scenario:
+        path = tmp_path / "scenario.yaml"
+        path.write_text(edited(*changes))
+        return load_scenario(path)
+
+    return load
+
+
+@pytest.fixture
+def four(load: Load) -> Scenario:
+    """With two more arms, which stand before those of the file."""
+    return load(("arms:\n", f"arms:\n{LATER}{HEADER}"))
+
+
+def said(load: Load, *changes: tuple[str, str]) -> list[str]:
+    with pytest.raises(InvalidFileError) as caught:
+        load(*changes)
+    return [problem.text for problem in caught.value.problems]
+
+
+def test_incident_arms_are_played_first(four: Scenario) -> None:
+    assert dict(four.roles) == {"header": "incident", "incident": "incident", "later": "fixed", "fixed": "fixed"}
+    assert list(four.roles) == ["header", "incident", "later", "fixed"]
+
+
+def test_an_arm_without_expectations_of_its_own_has_those_of_its_role(four: Scenario) -> None:
+    assert four.expected_of("header") == four.expect["incident"]
+    assert four.expected_of("later") == four.expect["fixed"]
+
+
+def test_its_own_stand_in_their_place(load: Load) -> None:
+    own = load(("arms:\n", f"arms:\n{HEADER}"), ("expect:\n", "expect:\n  header: [{ restarts: 0 }]\n"))
+    assert [one.kind for one in own.expected_of("header")] == ["restarts"]
+    assert len(own.expected_of("incident")) == 2
+
+
+def test_the_difference_has_each_key_in_which_not_all_are_alike(four: Scenario) -> None:
+    difference = config_difference(four)
+    assert difference["record_limit.policy"] == {
+        "header": "serialized",
+        "incident": "none",
+        "later": "serialized",
+        "fixed": "serialized",
+    }
+    assert difference["batch.max_offsets"]["later"] == 7
+    assert set(difference) == {"content_limit.measure", "record_limit.policy", "batch.max_offsets"}
+
+
+def test_a_role_in_the_timeline_means_every_arm_that_has_it(load: Load) -> None:
+    items = (
+        "timeline:\n  - { name: still, do: { pause: { part: kafka } }, at: 3s, for: 1s, arms: [incident] }\n"
+        "  - { name: late, do: { pause: { part: kafka } }, at: 9s, for: 1s, arms: [later] }\n"
+    )
+    scenario = load(("arms:\n", f"{items}arms:\n{LATER}{HEADER}"))
+    acting = {arm: [item.name for item in scenario.timeline_of(arm)] for arm in scenario.roles}
+    assert acting == {"header": ["still"], "incident": ["still"], "later": ["late"], "fixed": []}
+    assert config_difference(scenario)["timeline.late"]["fixed"] == "not in this arm"
+
+
+def test_all_of_them_are_stretched(four: Scenario) -> None:
+    slower = stretch_scenario(four, 2)
+    assert slower.roles == four.roles
+    assert config_difference(slower).keys() == config_difference(four).keys()
+
+
+def test_an_unsafe_policy_that_all_have_is_told_of_each_fixed_arm(edited: Edited, tmp_path: Path) -> None:
+    path = tmp_path / "scenario.yaml"
+    shared = ("pipeline:\n", "pipeline:\n  deferral: { policy: none }\n")
+    path.write_text(edited(shared, ("arms:\n", f"arms:\n{LATER}")))
+    told = [line for line in warnings(path, load_scenario(path)) if "unsafe" in line]
+    assert [("the later arm" in line, "the fixed arm" in line) for line in told] == [(True, False), (False, True)]
+
+
+def test_a_fixed_arm_that_is_the_same_as_an_incident_arm_is_doubtful(edited: Edited, tmp_path: Path) -> None:
+    path = tmp_path / "scenario.yaml"
+    path.write_text(
+        edited(("arms:\n", "arms:\n  again:\n    role: incident\n    record_limit: { policy: serialized }\n"))
+    )
+    told = [line for line in warnings(path, load_scenario(path)) if "the same as" in line]
+    assert len(told) == 1
+    assert "arms.fixed: it is the same as arm again, so the verdict says nothing about a fix" in told[0]
+
+
+WRONG = {
+    "an arm without a role": (
+        (("arms:\n", "arms:\n  burst: {}\n"),),
+        ["arms.burst: arm 'burst' says no role; write `role: incident` or `role: fixed`"],
+    ),
+    "a name that is a role, with the other role": (
+        (("  fixed:\n    record", "  fixed:\n    role: incident\n    record"),),
+        ["arms.fixed.role: an arm named 'fixed' has the role fixed; leave it out, or rename the arm"],
+    ),
+    "a name that cannot be one": (
+        (("arms:\n", "arms:\n  stack: { role: fixed }\n"),),
+        ["arms.stack: 'stack' is the name of something else in the directory of a run; choose another"],
+    ),
+    "nothing expected of an arm": (
+        (
+            ("  fixed:\n    record", "  later:\n    role: fixed\n    record"),
+            ("  fixed:\n    - ", "  incident2:\n    - "),
+        ),
+        ["expect.incident2: there is no arm 'incident2'; did you mean 'incident'?"],
+    ),
+    "expectations that are for no arm": (
+        (
+            ("  fixed:\n    record", "  later:\n    role: fixed\n    record"),
+            ("expect:\n", "expect:\n  later: [{ drained: true }]\n"),
+        ),
+        ["expect.fixed: each arm of the role fixed has expectations of its own, so these are for none; leave them out"],
+    ),
+    "an arm of the timeline that there is not": (
+        (
+            (
+                "arms:\n",
+                "timeline: [{ name: x, do: { pause: { part: kafka } }, at: 3s, arms: [fixt] }]\narms:\n",
+            ),
+        ),
+        ["timeline[0].arms: there is no arm 'fixt'; did you mean 'fixed'?"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_has_its_place(load: Load, name: str) -> None:
+    changes, expected = WRONG[name]
+    assert said(load, *changes) == expected
+
+
+def test_what_is_wrong_with_the_expectations_of_a_role_is_said_once(load: Load) -> None:
+    missing = ("    - restarts: { at_least: 2 }\n", "    - metric_exists: { name: x }\n")
+    assert len(said(load, ("arms:\n", f"arms:\n{HEADER}"), missing)) == 1
+
+
+@pytest.mark.parametrize(
+    ("holds", "outcome", "exit_code"),
+    [
+        ({}, "reproduced and fixed", 0),
+        ({"header": False}, "not reproduced", 1),
+        ({"header": None}, "inconclusive", 3),
+        ({"incident": None, "header": False}, "not reproduced", 1),
+        ({"later": False}, "fix does not hold", 1),
+        ({"later": None}, "inconclusive", 3),
+        ({"fixed": None, "later": False}, "fix does not hold", 1),
+        ({"header": None, "later": False}, "inconclusive", 3),
+    ],
+)
+def test_every_arm_counts(holds: dict[str, bool | None], outcome: str, exit_code: int) -> None:
+    arms = {arm: an_arm(holds=holds.get(arm, True)) for arm in ROLES}
+    verdict = judge(arms, dict.fromkeys(ROLES, evidence(FIRED)), ROLES)
+    assert (verdict.outcome, verdict.exit_code) == (outcome, exit_code)
+
+
+@pytest.mark.parametrize(
+    ("role", "holds"), [("incident", True), ("incident", False), ("fixed", True), ("fixed", False)]
+)
+def test_arms_of_one_role_stand_for_themselves(role: ArmRole, holds: bool) -> None:
+    played = [arm for arm, one in ROLES.items() if one == role]
+    arms = {arm: an_arm(holds=True) for arm in played} | {played[1]: an_arm(holds=holds)}
+    verdict = judge(arms, dict.fromkeys(played, evidence(FIRED)), ROLES)
+    assert verdict.outcome == f"{role} arm {'holds' if holds else 'does not hold'}"
+
+
+def test_each_incident_arm_needs_a_fault() -> None:
+    arms = {arm: an_arm(holds=True) for arm in ROLES}
+    verdict = judge(arms, dict.fromkeys(ROLES, evidence(FIRED)) | {"header": evidence(NONE)}, ROLES)
+    assert (verdict.exit_code, verdict.reasons[0].partition(":")[0]) == (3, "header")

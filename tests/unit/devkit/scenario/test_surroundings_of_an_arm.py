@@ -1,0 +1,110 @@
+"""What an arm has around its programs of its own: topics, mock rules, a container, a start."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from devkit.errors import InvalidFileError
+from devkit.scenario.configure import config_difference
+from devkit.scenario.load import load_scenario
+from devkit.scenario.model import Scenario
+from devkit.scenario.stretch import stretch_scenario
+from tests.unit.devkit.scenario.conftest import Edited
+
+OWN = """  fixed:
+    kafka: { topics: { output: { max.message.bytes: 1MiB } } }
+    container: { memory: 1GiB }
+    start: latest
+    mock:
+      rules:
+        - { name: huge page, when: { page: Huge }, do: { latency: 2s } }
+        - { name: later, do: { latency: 1s } }
+"""
+
+Load = Callable[..., Scenario]
+
+
+@pytest.fixture
+def load(edited: Edited, tmp_path: Path) -> Load:
+    def load(*changes: tuple[str, str]) -> Scenario:
+        path = tmp_path / "scenario.yaml"
+        path.write_text(edited(*changes))
+        return load_scenario(path)
+
+    return load
+
+
+@pytest.fixture
+def own(load: Load) -> Scenario:
+    return load(("  fixed:\n", OWN))
+
+
+def test_a_topic_has_what_is_written_and_the_rest_is_shared(own: Scenario) -> None:
+    topics = own.for_arm("fixed").kafka.topics
+    assert topics.output.kafka_settings() == {"max.message.bytes": str(1 << 20)}
+    assert topics.source == own.kafka.topics.source
+    assert own.for_arm("incident").kafka == own.kafka
+
+
+def test_a_rule_takes_the_place_of_one_of_its_name_and_others_come_behind(own: Scenario) -> None:
+    assert [rule.name for rule in own.for_arm("fixed").mock.rules] == ["huge page", "later"]
+    assert own.for_arm("fixed").mock.rules[0] != own.mock.rules[0]
+    assert own.for_arm("incident").mock == own.mock
+
+
+def test_the_container_and_the_start_are_the_arms(own: Scenario) -> None:
+    assert own.for_arm("incident").container is None
+    container = own.for_arm("fixed").container
+    assert container is not None
+    assert container.memory == 1 << 30
+    assert [own.arms[arm].start for arm in own.roles] == ["earliest", "latest"]
+
+
+def test_all_of_it_is_in_the_difference(own: Scenario) -> None:
+    difference = config_difference(own)
+    around = {
+        key: values["fixed"] for key, values in difference.items() if key.split(".")[0] in ("kafka", "start", "mock")
+    }
+    assert around == {
+        "kafka.topics.output.max.message.bytes": 1 << 20,
+        "mock.huge page": "{when: {page: Huge}, do: {latency: {fixed: 2s}}}",
+        "mock.later": "{do: {latency: {fixed: 1s}}}",
+        "start": "latest",
+    }
+    assert difference["container"]["incident"] is None
+
+
+def test_its_rules_are_stretched_as_the_shared_ones_are(own: Scenario) -> None:
+    slower = stretch_scenario(own, 2).for_arm("fixed")
+    assert (
+        slower.mock.rules[1].do.model_dump(mode="json", exclude_none=True)["latency"]
+        != own.for_arm("fixed").mock.rules[1].do.model_dump(mode="json", exclude_none=True)["latency"]
+    )
+    assert slower.supervisor.delay == timedelta(seconds=4)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            ("page: Huge }, do: { latency", "page: Hoge }, do: { latency"),
+            "arms.fixed.mock.rules[0].when.page: there is no",
+        ),
+        (("start: latest", "start: newest"), "arms.fixed.start: "),
+        (
+            ("max.message.bytes: 1MiB", "max.mesage.bytes: 1MiB"),
+            "arms.fixed.kafka.topics.output.max.mesage.bytes: unknown key",
+        ),
+    ],
+)
+def test_what_is_wrong_in_it_has_its_place(load: Load, change: tuple[str, str], said: str) -> None:
+    with pytest.raises(InvalidFileError) as caught:
+        load(("  fixed:\n", OWN), change)
+    assert [problem.text.startswith(said) for problem in caught.value.problems] == [True], caught.value.problems
+
+
+def test_no_cause_is_named_that_no_program_logs(load: Load) -> None:
+    with pytest.raises(InvalidFileError, match="no program confirms it in its log"):
+        load(("  fixed:\n", OWN), ("arms:\n", "cause: [{ differs: mock.later }]\narms:\n"))

@@ -1,0 +1,150 @@
+"""A file of which no run could show what it is there to show is refused, unless a person says that it is meant."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from devkit.errors import InvalidFileError
+from devkit.programs.command.program import CommandKind
+from devkit.scenario.load import load_scenario
+from tests.unit.devkit.scenario.conftest import Edited
+
+Change = tuple[str, str]
+INCIDENT = "- restarts: { at_least: 2 }"
+FIXED = "- drained: true"
+IN_INCIDENT = "    record_limit: { policy: none }"
+IN_FIXED = "    record_limit: { policy: serialized }"
+METRICS = ("  batch: {", "  metrics: { port: 0 }\n  batch: {")
+GRACE = "fetch: { not_found_grace: 30s }"
+OWN = ("kafka:\n", "programs: { mine: { run: 'command sh -c true' } }\nkafka:\n")
+
+
+def exists(pattern: str) -> Change:
+    return FIXED, f"- metric_exists: {{ {pattern} }}"
+
+
+@pytest.fixture
+def file(tmp_path: Path, edited: Edited, request: pytest.FixtureRequest) -> Path:
+    changes: Sequence[Change] = request.param
+    path = tmp_path / "s.yaml"
+    path.write_text(edited(*changes))
+    return path
+
+
+def ends(condition: str) -> Change:
+    return "any: [", f"any: [{condition}, "
+
+
+WRONG = [
+    ([ends("{ elapsed: 90s }")], "until.any[0].elapsed: each arm ends at its deadline of 90s before that"),
+    ([ends("{ gave_up: true }")], "until.any[0].gave_up: no supervisor gives up: write"),
+    ([ends("{ log: { event: waitin } }")], "until.any[0].log: the pipeline writes no event 'waitin'; did you mean"),
+    ([ends("{ metric: { name: a, at_least: 1 } }")], "until.any[0].metric: no arm serves metrics: set metrics.port"),
+    (
+        [METRICS, ends("{ metric: { name: enrichment_lag_event, at_least: 1 } }")],
+        "until.any[0].metric: the pipeline serves no metric 'enrichment_lag_event' in this scenario; did you mean",
+    ),
+    (
+        [("deadline: 90s", "deadline: 7s")],
+        ":29:3: until.deadline: an arm ends after 7s, and its last event is published after 7950ms: it can never "
+        "drain; raise it, or shorten traffic.for",
+    ),
+    (
+        [("when: { page: Huge }", "when: { page: Huge, window: { from: 90s } }")],
+        ".when.window.from: each arm ends at its deadline of 90s, before this begins; let it begin earlier, or raise "
+        "until.deadline",
+    ),
+    (
+        [(FIXED, "- log: { event: zzz, at_most: 0 }")],
+        ":41:14: expect.fixed[0].log.event: the pipeline writes no event 'zzz'; there are: batch_committed, ",
+    ),
+    (
+        [(FIXED, "- error_events: { type: revision_not_fund }")],
+        "the pipeline has no error type 'revision_not_fund'; did you mean 'revision_not_found'?",
+    ),
+    (
+        [(FIXED, "- amplification: { at_least: 1 }")],
+        "expect.fixed[0].amplification.at_least: each fetch takes a request, so it is never below 1: write a higher "
+        "bound, or at_most",
+    ),
+    ([(FIXED, "- log: { event: waitin }")], "the pipeline writes no event 'waitin'; did you mean 'waiting'?"),
+    (
+        [METRICS, exists("name: enrichment_lag_secnds")],
+        "expect.fixed[0].metric_exists.name: the pipeline serves no metric 'enrichment_lag_secnds' in this scenario; "
+        "did you mean 'enrichment_lag_seconds'?",
+    ),
+    ([METRICS, exists("name: enrichment_events")], "did you mean 'enrichment_events_total'?"),
+    ([METRICS, exists("name: zzz")], "serves no metric 'zzz' in this scenario; docs/reference/metrics.md lists all"),
+    (
+        [METRICS, exists("name: enrichment_lag_seconds, labels: { partion: '0' }")],
+        "metric_exists.labels.partion: enrichment_lag_seconds has no label 'partion'; did you mean 'partition'?",
+    ),
+    (
+        [METRICS, (INCIDENT, "- metric_missing: { name: lag }"), exists("name: lag")],
+        "expect.incident[0].metric_missing.name: the pipeline serves no metric 'lag'",
+    ),
+    (
+        [(INCIDENT, "- deferred: { at_least: 1 }"), (IN_INCIDENT, "    deferral: { policy: none }")],
+        "expect.incident[0].deferred: nothing is deferred in this arm: its deferral.policy is none",
+    ),
+    (
+        [(IN_FIXED, "    batch: { isolation: mini_batch }")],
+        ":35:14: arms.fixed.batch.isolation: the fixed arm has the unsafe batch.isolation: mini_batch, and the",
+    ),
+    (
+        [("  batch: {", "  mediawiki: { wikis: { enwiki: en.example.org } }\n  batch: {")],
+        "pipeline.mediawiki.wikis: is given by the kit, from traffic.wikis; write them there",
+    ),
+    (
+        [("  batch: {", f"  {GRACE}\n  batch: {{")],
+        "pipeline.fetch.not_found_grace: no event is young enough for it: events say that they were received on "
+        "2026-03-02; write `event_times: when published` under `traffic`",
+    ),
+    ([(IN_FIXED, f"{IN_FIXED}\n    {GRACE}")], ":36:14: arms.fixed.fetch.not_found_grace: no event is young enough"),
+]
+
+
+@pytest.mark.parametrize(("file", "said"), WRONG, indirect=["file"])
+def test_refused_with_its_place(file: Path, said: str) -> None:
+    with pytest.raises(InvalidFileError) as caught:
+        load_scenario(file)
+    assert all(str(file) in line for line in str(caught.value).splitlines())
+    assert said in str(caught.value)
+    assert caught.value.hint == "`devkit scenario run --unchecked` plays it all the same"
+
+
+@pytest.mark.parametrize("file", [changes for changes, _ in WRONG], indirect=True)
+def test_taken_unchecked(file: Path) -> None:
+    assert load_scenario(file, unchecked=True).name == "an-incident"
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        [("deadline: 90s", "deadline: 8s")],
+        [("when: { page: Huge }", "when: { page: Huge, window: { from: 89s, for: 1h } }")],
+        [(FIXED, "- log: { event: waiting, at_most: 0 }")],
+        [(FIXED, "- amplification: 1"), (INCIDENT, "- amplification: { at_least: 1.1 }")],
+        [METRICS, exists("name: enrichment_lag_seconds, labels: { partition: '0' }")],
+        [METRICS, exists("name: enrichment_fetch_seconds_bucket, labels: { lane: main, le: '0.5' }")],
+        [
+            ("  batch: {", "  metrics: { port: 0, rename: { enrichment_events: mine } }\n  batch: {"),
+            exists("name: mine_total"),
+        ],
+        [(INCIDENT, "- deferred: 0"), (IN_INCIDENT, "    deferral: { policy: none }")],
+        [(IN_FIXED, IN_INCIDENT)],
+        [("  batch: {", f"  {GRACE}\n  batch: {{"), ("  seed: 7", "  seed: 7\n  event_times: when published")],
+        # Nothing is known of what a program of the user's own says and serves.
+        [OWN, (FIXED, "- log: { event: zzz, at_most: 0 }")],
+        [OWN, METRICS, exists("name: zzz")],
+    ],
+    indirect=True,
+)
+def test_taken(file: Path) -> None:
+    assert load_scenario(file).name == "an-incident"
+
+
+@pytest.mark.parametrize("file", [[(FIXED, "- log: { event: zzz, at_most: 0 }")]], indirect=True)
+def test_a_program_in_place_of_the_pipeline_may_log_what_it_likes(file: Path) -> None:
+    assert load_scenario(file, instead=CommandKind().program("sh -c true")).name == "an-incident"

@@ -1,0 +1,166 @@
+"""Phases, canaries, hot pages and patched events: exact counts at their times, the same bytes for the same seed."""
+
+from collections import Counter
+from datetime import timedelta
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from devkit.errors import UsageError
+from devkit.headroom.stretched_model import stretched
+from devkit.traffic.all_streams import generate_all
+from devkit.traffic.model import TrafficSpec
+from devkit.traffic.records import SourceRecord
+
+PLAIN = dict.fromkeys(
+    ("create", "move", "delete", "undelete", "visibility_change", "canary", "not_wikitext", "not_json", "not_schema"), 0
+)
+BURST = [{"for": "2s", "rate": "5/s"}, {"name": "burst", "for": "1s", "rate": "50/s"}, {"for": "3s"}]
+
+
+def spec(**changes: Any) -> TrafficSpec:
+    paced = {} if "phases" in changes else {"rate": "20/s", "for": "5s"}
+    return TrafficSpec.model_validate({"seed": 7, **paced, **changes})
+
+
+def records(**changes: Any) -> tuple[SourceRecord, ...]:
+    return generate_all(spec(**changes)).records
+
+
+def title_of(record: SourceRecord) -> str | None:
+    return record.expected.page.title if record.expected.page else None
+
+
+def test_phases_have_their_own_rates_one_after_the_other() -> None:
+    found = spec(phases=BURST)
+    assert (found.for_, found.event_count, found.last_event) == (timedelta(seconds=6), 60, timedelta(seconds=2.98))
+    assert found.named_phases == {"burst": (timedelta(seconds=2), timedelta(seconds=3))}
+    seconds = Counter(int(record.at.total_seconds()) for record in records(phases=BURST))
+    assert seconds == {0: 5, 1: 5, 2: 50}
+
+
+def test_phases_are_stretched_with_all_else() -> None:
+    slower = stretched(spec(phases=BURST), 3)
+    assert (slower.for_, slower.event_count) == (timedelta(seconds=18), 60)
+    assert slower.named_phases == {"burst": (timedelta(seconds=6), timedelta(seconds=9))}
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 4), st.one_of(st.none(), st.integers(1, 30))), min_size=1, max_size=4),
+    st.integers(1, 3),
+    st.integers(0, 2**32),
+)
+def test_no_seed_changes_a_count_or_a_time(phases: list[tuple[int, int | None]], every: int, seed: int) -> None:
+    written = [{"for": f"{length}s"} | ({"rate": f"{rate}/s"} if rate else {}) for length, rate in phases]
+    shape = {"phases": written, "canaries": {"every": f"{every}s"}, "pages": {"Named": {}, "Hot": {"share": "30%"}}}
+    found = generate_all(spec(**shape, seed=seed))
+    again = generate_all(spec(**shape, seed=seed))
+    assert [(record.at, record.value, record.expected) for record in found.records] == [
+        (record.at, record.value, record.expected) for record in again.records
+    ]
+    assert len(found.records) == spec(**shape).event_count
+    other = generate_all(spec(**shape, seed=seed + 1))
+    assert [record.at for record in other.records] == [record.at for record in found.records]
+    assert max(record.at for record in found.records) == spec(**shape).last_event
+    drawn = sum((rate or 0) * length for length, rate in phases)
+    hot = [record for record in found.records if title_of(record) == "Hot"]
+    assert len(hot) == round(0.3 * drawn)
+
+
+def test_canaries_come_at_their_time_on_top_of_those_of_the_mix() -> None:
+    found = records(mix=PLAIN, canaries={"every": "2s"})
+    canaries = [record for record in found if record.expected.reason == "canary"]
+    assert [record.at.total_seconds() for record in canaries] == [2, 4]
+    assert len(found) == 102
+    assert orjson.loads(canaries[0].value)["meta"]["domain"] == "canary"
+
+
+def test_a_hot_page_takes_its_share_in_place_of_others() -> None:
+    found = records(mix=PLAIN, pages={"Hot": {"share": "33%"}, "Named": {"edits": 2}})
+    assert Counter(title_of(record) for record in found)["Hot"] == 33
+    assert len(found) == 102
+    first, last = (at for at in (found[0].at, found[-1].at))
+    hot = [record.at for record in found if title_of(record) == "Hot"]
+    assert hot[0] < first + timedelta(seconds=1)
+    assert hot[-1] > last - timedelta(seconds=1)
+
+
+def test_canaries_change_none_of_the_other_fates() -> None:
+    plain, with_canaries = records(), records(canaries={"every": "2500ms"})
+    scheduled = [n for n, record in enumerate(with_canaries) if record.at.total_seconds() in (2.5, 5)]
+    added = {scheduled[-1], next(n for n in reversed(scheduled) if with_canaries[n].at.total_seconds() == 2.5)}
+    fates = [record.expected.fate for n, record in enumerate(with_canaries) if n not in added]
+    assert fates == [record.expected.fate for record in plain]
+
+
+def test_a_patch_sets_fields_of_the_edits_it_names() -> None:
+    pages = {"Huge": {"edits": 2, "at": [0.2, 0.8]}, "Other": {}}
+    found = records(pages=pages, patch=[{"page": "Huge", "edit": 2, "set": {"performer.user_text": "Ü" * 500}}])
+    names = [orjson.loads(record.value)["performer"]["user_text"] for record in found if title_of(record) == "Huge"]
+    assert (names[0] == "Ü" * 500, names[1]) == (False, "Ü" * 500)
+    unpatched = records(pages=pages)
+    assert sum(a.value != b.value for a, b in zip(found, unpatched, strict=True)) == 1
+    assert [a.expected for a in found] == [b.expected for b in unpatched]
+
+
+def test_a_patched_event_still_has_its_exact_size() -> None:
+    page = {"Huge": {"event_bytes": 9_000}}
+    (huge,) = [
+        record
+        for record in records(pages=page, patch=[{"page": "Huge", "set": {"performer.user_text": "x" * 3_000}}])
+        if title_of(record) == "Huge"
+    ]
+    assert len(huge.value) == 9_000
+
+
+def test_an_event_that_is_broken_on_purpose_ends_in_its_error() -> None:
+    patch = {"page": "Huge", "set": {"wiki_id": 7}, "error": "schema_violation"}
+    (broken,) = [r for r in records(mix=PLAIN, pages={"Huge": {}}, patch=[patch]) if r.expected.fate == "error"]
+    assert (broken.expected.reason, orjson.loads(broken.value)["wiki_id"]) == ("schema_violation", 7)
+
+
+@pytest.mark.parametrize(
+    ("patch", "said"),
+    [
+        ({"set": {"performer.user_txt": "x"}}, "an edit of page Huge has no field performer.user_txt"),
+        ({"set": {"performer.user_text": 3}}, "performer.user_text is text in the event, and 3 is a whole number"),
+    ],
+)
+def test_a_patch_that_does_not_fit_the_event(patch: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        records(pages={"Huge": {}}, patch=[{"page": "Huge", **patch}])
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"phases": BURST, "rate": "2/s"}, "phases say rate and for themselves"),
+        ({"phases": [{"rate": "2/s"}]}, "phases.0.for"),
+        ({"phases": [{"for": "2s"}]}, "gives no event"),
+        ({"phases": BURST + BURST}, "two parts of the traffic are called 'burst'"),
+        (
+            {"phases": [{"name": "traffic", "for": "2s", "rate": "2/s"}]},
+            "two parts of the traffic are called 'traffic'",
+        ),
+        ({"pages": {"Hot": {"share": "30%", "edits": 2}}}, "leave edits and at out"),
+        ({"pages": {"Hot": {"share": "60%"}, "B": {"share": "60%"}}}, "add up to more than all drawn events"),
+        ({"rate": "9000/s", "pages": {"Hot": {"share": "30%"}}}, "would have 13500 edits, more than 4000"),
+        (
+            {"patch": [{"page": "Huje", "set": {"a": 1}}], "pages": {"Huge": {}}},
+            "there is no page 'Huje' in pages; did",
+        ),
+        ({"patch": [{"page": "A", "edit": 2, "set": {"a": 1}}], "pages": {"A": {}}}, "'A' has 1 edit, not 2"),
+        (
+            {"patch": [{"page": "A", "set": {"meta.domain": "b"}}], "pages": {"A": {}}},
+            "decides what becomes of the event",
+        ),
+    ],
+)
+def test_refused(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        spec(**changes)

@@ -1,0 +1,80 @@
+import asyncio
+import re
+from collections.abc import MutableMapping
+from typing import Any
+
+import pytest
+from fastapi import Request
+
+from mockapi.control import given_body as given_module
+from mockapi.control.given_body import Given
+from mockapi.control.refusal import Refusal
+from mockapi.control.rules import RULE, RULES, SWITCH
+from mockapi.control.state import NEW_STATE
+from mockapi.rules.model import Rule
+
+GIVEN = {"rule": RULE, "rules": RULES, "switch": SWITCH, "state": NEW_STATE}
+
+
+def request(*pieces: bytes, content_type: str | None = None, leaves: bool = False) -> Request:
+    headers = [] if content_type is None else [(b"content-type", content_type.encode())]
+    messages: list[MutableMapping[str, Any]] = [
+        {"type": "http.request", "body": piece, "more_body": True} for piece in pieces
+    ]
+    end = {"type": "http.disconnect"} if leaves else {"type": "http.request", "body": b"", "more_body": False}
+    coming = iter([*messages, end])
+
+    async def receive() -> MutableMapping[str, Any]:
+        return next(coming)
+
+    return Request({"type": "http", "method": "PUT", "headers": headers}, receive)
+
+
+def refused(given: Given[Any], asked: Request) -> Refusal:
+    with pytest.raises(Refusal) as raised:
+        asyncio.run(given.read(asked))
+    return raised.value
+
+
+def test_a_body_in_pieces_is_read_whole() -> None:
+    rule = asyncio.run(RULE.read(request(b'{"name": "x", "do"', b': {"status": 404}}')))
+    assert rule == Rule.model_validate({"name": "x", "do": {"status": 404}})
+
+
+@pytest.mark.parametrize(
+    "content_type", ["application/json", "Application/JSON; charset=utf-8", "a/b+json", "text/json"]
+)
+def test_what_says_that_it_is_json_is_read(content_type: str) -> None:
+    assert asyncio.run(SWITCH.read(request(b'{"enabled": true}', content_type=content_type))).enabled
+
+
+@pytest.mark.parametrize(
+    "content_type", ["text/plain", "application/x-www-form-urlencoded", "application/xml", "nonsense"]
+)
+def test_what_says_that_it_is_something_else_is_not(content_type: str) -> None:
+    refusal = refused(SWITCH, request(b'{"enabled": true}', content_type=content_type))
+    assert (refusal.status, refusal.problems[0].path) == (415, "content-type")
+
+
+def test_a_client_that_leaves_is_no_defect() -> None:
+    assert refused(SWITCH, request(b'{"ena', leaves=True)).status == 400
+
+
+def test_a_body_without_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(given_module, "MOST_BODY_BYTES", 10)
+    assert refused(SWITCH, request(b"123456", b"123456", b"never read")).status == 413
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_its_examples_are_what_it_takes(name: str) -> None:
+    body = GIVEN[name].described["requestBody"]["content"]["application/json"]
+    assert body["examples"]
+    for example in body["examples"].values():
+        Given(GIVEN[name]._shape, {})._adapter.validate_python(example["value"])
+
+
+@pytest.mark.parametrize("text", ["40ms", "1.5s", "0s", "2m", "1h", "10us"])
+def test_a_time_is_described_as_it_is_written(text: str) -> None:
+    pattern = RULES.definitions["Rule-Input"]["properties"]["ttl"]["anyOf"][0]["pattern"]
+    assert re.search(pattern, text)
+    assert not re.search(pattern, "PT2S")

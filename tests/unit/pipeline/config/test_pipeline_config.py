@@ -1,0 +1,209 @@
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from pipeline.config.pipeline_config import Deferral, PipelineConfig, Sink
+
+MakeConfig = Callable[..., PipelineConfig]
+DURATIONS = st.timedeltas(min_value=timedelta(microseconds=1), max_value=timedelta(days=365))
+SIZES = st.integers(0, 2**40)
+
+
+@given(
+    deadline=DURATIONS,
+    timeout=DURATIONS,
+    trigger=DURATIONS,
+    limit=SIZES,
+    buffer=SIZES,
+    request_size=st.integers(1, 2**31 - 1),
+    measure=st.sampled_from(["decoded", "content_length"]),
+)
+def test_a_worker_reads_the_configuration_that_the_driver_wrote(
+    make_config: MakeConfig,
+    deadline: timedelta,
+    timeout: timedelta,
+    trigger: timedelta,
+    limit: int,
+    buffer: int,
+    request_size: int,
+    measure: str,
+) -> None:
+    config = make_config(
+        fetch={"deadline": deadline, "request_timeout": timeout},
+        batch={"trigger": trigger},
+        content_limit={"max_bytes": limit, "measure": measure},
+        sink={"max.request.size": request_size},
+        result_buffer=buffer,
+    )
+    again = PipelineConfig.model_validate_json(config.model_dump_json(by_alias=True))
+    assert again.model_dump() == config.model_dump()
+
+
+def test_sizes_and_durations_are_as_people_write_them(make_config: MakeConfig) -> None:
+    config = make_config(
+        sink={"max.request.size": "20MiB"}, fetch={"backoff": "40ms"}, content_limit={"max_bytes": 15_728_640}
+    )
+    assert config.sink.max_request_size == 20 * 1024 * 1024
+    assert config.fetch.backoff == timedelta(milliseconds=40)
+    assert config.content_limit.max_bytes == 15 * 1024 * 1024
+
+
+def test_without_a_word_the_safe_policies_hold(make_config: MakeConfig) -> None:
+    config = make_config()
+    assert config.content_limit.measure == "decoded"
+    assert config.record_limit.policy == "serialized"
+    assert 504 not in config.fetch.retried_statuses
+
+
+def test_each_job_has_places_of_its_own(make_config: MakeConfig) -> None:
+    """Else the second would write into the topics of the first, and fold its ledger."""
+    html, content = make_config(job="html-enrichment"), make_config(job="content-enrichment")
+    assert make_config() == html
+    assert content.sink.topic == "mediawiki.page_content_change.v1"
+    assert content.claim_check.prefix == "content-enrichment"
+    both = [(it.sink.topic, it.sink.error_topic, it.deferral.topic, it.claim_check.prefix) for it in (html, content)]
+    assert not set(both[0]) & set(both[1])
+
+
+def test_what_is_said_holds_for_every_job() -> None:
+    document = {
+        "job": "content-enrichment",
+        "source": {"bootstrap_servers": "b:1"},
+        "sink": {"bootstrap_servers": "b:1", "topic": "mine"},
+        "mediawiki": {"endpoint": "http://h"},
+        "checkpoint": "c",
+        "deferral": {"topic": "put.aside", "max_entries": 7},
+    }
+    config = PipelineConfig.model_validate(document)
+    assert (config.sink.topic, config.deferral.topic, config.deferral.max_entries) == ("mine", "put.aside", 7)
+    assert config.sink.error_topic == "mw_page_content_change_enrich.error"
+    assert document["sink"] == {"bootstrap_servers": "b:1", "topic": "mine"}
+    sections = {name: getattr(config, name) for name in ("source", "sink", "mediawiki", "checkpoint", "deferral")}
+    assert PipelineConfig(job="content-enrichment", **sections) == config
+    fresh = {"sink": Sink(bootstrap_servers="b:1"), "deferral": Deferral(max_entries=7)}
+    made = PipelineConfig(job="content-enrichment", **sections | fresh)
+    assert made.sink.topic == "mediawiki.page_content_change.v1"
+    assert (made.deferral.topic, made.deferral.max_entries) == ("mw_page_content_change_enrich.deferred", 7)
+
+
+@pytest.mark.parametrize(
+    ("sections", "place"),
+    [
+        ({"job": "content-enrichment", "sink": []}, ("sink",)),
+        ({"job": ["content-enrichment"]}, ("job",)),
+        ({"content": {"maxlag": "1500ms"}}, ("content", "maxlag")),
+        ({"fetch": {"deadline": "0s"}}, ("fetch", "deadline")),
+        ({"fetch": {"request_timeout": "0s"}}, ("fetch", "request_timeout")),
+        ({"fetch": {"total_requests": 0}}, ("fetch", "total_requests")),
+        ({"fetch": {"concurrency": 0}}, ("fetch", "concurrency")),
+        ({"sink": {"max.request.size": 0}}, ("sink", "max.request.size")),
+        ({"sink": {"topic": "no spaces"}}, ("sink", "topic")),
+        ({"source": {"topic": "t" * 250}}, ("source", "topic")),
+        ({"content_limit": {"max_bytes": -1}}, ("content_limit", "max_bytes")),
+        ({"claim_check": {"max_bytes": -1}}, ("claim_check", "max_bytes")),
+        ({"result_buffer": -1}, ("result_buffer",)),
+        ({"result_buffer": "64 megs"}, ("result_buffer",)),
+        ({"content_limit": {"measure": "compressed"}}, ("content_limit", "measure")),
+        ({"batch": {"max_offsets": 0}}, ("batch", "max_offsets")),
+        ({"mediawiki": {"endpoint": "http://h/path"}}, ("mediawiki", "endpoint")),
+        ({"mediawiki": {"endpoint": "ftp://h"}}, ("mediawiki", "endpoint")),
+        ({"mediawiki": {"wikis": {}}}, ("mediawiki", "wikis")),
+        ({"mediawiki": {"wikis": {"enwiki": "host\r\nX: y"}}}, ("mediawiki", "wikis", "enwiki")),
+        ({"mediawiki": {"wikis": {"enwiki": ""}}}, ("mediawiki", "wikis", "enwiki")),
+        ({"claim_check": {"bucket": "Upper_Case"}}, ("claim_check", "bucket")),
+        ({"claim_check": {"prefix": "a b"}}, ("claim_check", "prefix")),
+        ({"job": "other"}, ("job",)),
+        ({"sinks": {}}, ("sinks",)),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_at_its_place(
+    make_config: MakeConfig, sections: dict[str, Any], place: tuple[str, ...]
+) -> None:
+    with pytest.raises(ValidationError) as caught:
+        make_config(**sections)
+    assert [error["loc"] for error in caught.value.errors()] == [place]
+
+
+def test_a_configuration_cannot_be_changed(make_config: MakeConfig) -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        make_config().fetch.concurrency = 7  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(("allowance", "seconds"), [("5s", 25), ("60s", 80)])
+def test_the_time_to_stop_follows_the_allowance(make_config: MakeConfig, allowance: str, seconds: int) -> None:
+    made = make_config(deferral={"inline_allowance": allowance})
+    assert made.effective_stop_timeout.total_seconds() == seconds
+    as_shown = made.model_dump(mode="json", by_alias=True)
+    assert PipelineConfig.model_validate(as_shown).stop_timeout == made.effective_stop_timeout
+
+
+def test_a_stop_has_time_for_slow_records_and_the_sink(make_config: MakeConfig) -> None:
+    deferral = {"inline_allowance": "20s"}
+    assert make_config(deferral=deferral, stop_timeout="30s").effective_stop_timeout.total_seconds() == 30
+    with pytest.raises(ValidationError, match=r"stop_timeout 29 s is too short: .* write at least 30s"):
+        make_config(deferral=deferral, stop_timeout="29s")
+    # Without deferral nothing says how long a batch takes.
+    assert make_config(deferral={"policy": "none"}, stop_timeout="1s").effective_stop_timeout.total_seconds() == 1
+
+
+@pytest.mark.parametrize(
+    ("sections", "said"),
+    [
+        ({"sink": {"topic": "mediawiki.page_change.v1"}}, "source.topic and sink.topic are both"),
+        ({"source": {"topics": ["a", "b"]}, "sink": {"topic": "b"}}, "source.topics and sink.topic are both 'b'"),
+        ({"source": {"topics": ["a", "b", "a"]}}, "source.topics names a twice"),
+        ({"source": {"topics": ["a"], "topic": "b"}}, "source.topic and source.topics are both given"),
+        ({"sink": {"topic": "t", "error_topic": "t"}}, "sink.topic and sink.error_topic are both 't'"),
+        ({"deferral": {"topic": "mediawiki.page_change.v1"}}, "source.topic and deferral.topic are both"),
+    ],
+)
+def test_no_topic_is_two_things(make_config: MakeConfig, sections: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        make_config(**sections)
+
+
+def test_the_same_name_on_another_cluster_is_another_topic(make_config: MakeConfig) -> None:
+    made = make_config(source={"bootstrap_servers": "far:9092"}, sink={"topic": "mediawiki.page_change.v1"})
+    assert made.source.topic == made.sink.topic
+
+
+def test_a_batchs_budget_lies_between_allowance_and_stall(make_config: MakeConfig) -> None:
+    made = make_config(deferral={"inline_allowance": "4s"}, stall_timeout="12s")
+    assert made.effective_batch_budget.total_seconds() == 8
+    as_shown = made.model_dump(mode="json", by_alias=True)
+    assert PipelineConfig.model_validate(as_shown).batch_budget == made.effective_batch_budget
+    for budget in ("4s", "12s"):
+        with pytest.raises(ValidationError, match=r"batch_budget \d+ s is not between .* leave it out, or write 8s"):
+            make_config(deferral={"inline_allowance": "4s"}, stall_timeout="12s", batch_budget=budget)
+    # Without deferral there is nowhere to put what it cuts off.
+    assert make_config(deferral={"policy": "none"}, batch_budget="1h").effective_batch_budget.total_seconds() == 3600
+
+
+def test_what_follows_another_setting_follows_it_in_a_copy_too(make_config: MakeConfig) -> None:
+    made = make_config(deferral={"inline_allowance": "4s"}, stall_timeout="12s")
+    later = made.model_copy(update={"stall_timeout": timedelta(seconds=20)})
+    assert later.effective_batch_budget.total_seconds() == 12
+
+
+def test_a_breaker_stays_open_no_longer_than_its_cap(make_config: MakeConfig) -> None:
+    assert make_config(breaker={"open_for": "2m", "open_for_cap": "2m"}).breaker.policy == "wait"
+    with pytest.raises(
+        ValidationError, match=r"breaker.open_for_cap 10 s is below breaker.open_for 20 s: raise the cap"
+    ):
+        make_config(breaker={"open_for": "20s", "open_for_cap": "10s"})
+
+
+def test_one_source_topic_or_several_are_shown_as_they_were_given(make_config: MakeConfig) -> None:
+    one, several = make_config(source={"topic": "a"}), make_config(source={"topics": ["a", "b"]})
+    assert several.source.topic == "a"
+    assert (one.source.all_topics, several.source.all_topics) == (("a",), ("a", "b"))
+    for made, key, value in ((one, "topic", "a"), (several, "topics", ["a", "b"])):
+        shown = made.model_dump(mode="json", by_alias=True)
+        assert shown["source"] == {"bootstrap_servers": "127.0.0.1:1", key: value}
+        assert PipelineConfig.model_validate(shown).source.all_topics == made.source.all_topics
+        assert PipelineConfig.model_validate_json(made.model_dump_json(by_alias=True)).source == made.source

@@ -1,0 +1,29 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.config.unsafe import unsafe_settings
+
+
+@pytest.mark.parametrize(
+    ("sections", "found"),
+    [
+        ({}, []),
+        ({"content_limit": {"measure": "decoded"}, "record_limit": {"policy": "serialized"}}, []),
+        ({"content_limit": {"measure": "content_length"}}, ["content_limit.measure: content_length"]),
+        ({"record_limit": {"policy": "none"}}, ["record_limit.policy: none"]),
+        ({"fetch": {"retried_statuses": [503, 504]}}, ["fetch.retried_statuses: 504"]),
+        ({"sink": {"delivery_timeout": "2min"}}, ["sink.delivery_timeout: any"]),
+        ({"metrics": {"on_collision": "drop"}}, ["metrics.on_collision: drop"]),
+        (
+            {"content_limit": {"measure": "content_length"}, "record_limit": {"policy": "none"}},
+            ["content_limit.measure: content_length", "record_limit.policy: none"],
+        ),
+    ],
+)
+def test_incident_policies_are_named(
+    make_config: Callable[..., PipelineConfig], sections: dict[str, Any], found: list[str]
+) -> None:
+    assert unsafe_settings(make_config(**sections)) == found

@@ -1,0 +1,60 @@
+"""The first record of an event stands, and each other one is of one kind."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.consumer.delivery import Delivery
+from pipeline.consumer.seen_events import Seen, SeenEvents
+from tests.unit.pipeline.consumer.records import an_error, an_output
+
+
+@pytest.mark.parametrize(
+    ("records", "seen"),
+    [
+        ([an_output(1), an_output(1)], ["new", "repeat"]),
+        ([an_error(1), an_error(1)], ["new", "repeat"]),
+        ([an_output(1), an_output(1, note="other")], ["new", "differs"]),
+        ([an_error(1), an_error(1, note="other")], ["new", "differs"]),
+        ([an_output(1), an_error(1)], ["new", "contradicts"]),
+        ([an_error(1), an_output(1)], ["new", "contradicts"]),
+        ([an_output(1), an_error(2)], ["new", "new"]),
+        # What stands is the first, whatever came between.
+        ([an_output(1), an_error(1), an_output(1), an_error(1)], ["new", "contradicts", "repeat", "contradicts"]),
+        ([an_output(1), an_output(1, note="other"), an_output(1)], ["new", "differs", "repeat"]),
+        # Sent to the source again: known by its id where it has an output, and new where it ended in an error.
+        ([an_output(1), an_output(1, offset=9)], ["new", "differs"]),
+        ([an_error(1), an_output(1, offset=9)], ["new", "new"]),
+        ([an_error(1), an_output(1), an_output(1, offset=9)], ["new", "contradicts", "new"]),
+    ],
+)
+def test_what_each_record_is(records: list[Delivery], seen: list[Seen]) -> None:
+    events = SeenEvents(9)
+    assert [events.see(record) for record in records] == seen
+
+
+STEPS = st.lists(st.tuples(st.integers(0, 5), st.sampled_from([an_output, an_error]), st.sampled_from(["", "other"])))
+
+
+@given(STEPS)
+def test_with_room_for_all_one_record_of_each_event_is_new(steps: list[tuple[int, type, str]]) -> None:
+    events = SeenEvents(6)
+    first: dict[int, Delivery] = {}
+    for number, make, note in steps:
+        record = make(number, note=note)
+        stands = first.setdefault(number, record)
+        expected: Seen = "new" if stands is record else "repeat"
+        if stands.kind != record.kind:
+            expected = "contradicts"
+        elif stands.fingerprint != record.fingerprint:
+            expected = "differs"
+        assert events.see(record) == expected
+
+
+@given(STEPS, st.integers(1, 3))
+def test_what_stands_among_the_last_events_is_never_new_again(steps: list[tuple[int, type, str]], limit: int) -> None:
+    events = SeenEvents(limit)
+    for at, (number, make, note) in enumerate(steps):
+        recent = list(dict.fromkeys(one for one, *_ in reversed(steps[:at])))[:limit]
+        if events.see(make(number, note=note)) == "new":
+            assert number not in recent

@@ -1,0 +1,158 @@
+"""The position of a job, as its checkpoint has it. Hadoop's file system is played by a directory."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pipeline.driver.job_checkpoint import Found, committed_offsets, look, replayed_from, write_text
+from pipeline.errors import RefusedError
+
+OFFSETS = """v1
+{"batchWatermarkMs":0,"batchTimestampMs":1774000000000,"conf":{}}
+{"page_change":{"0":%d,"1":4}}
+"""
+
+
+class Stream:
+    def __init__(self, path: Path) -> None:
+        self.text = path.read_text()
+        self.closed = False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class Files:
+    """What is asked of Hadoop's FileSystem."""
+
+    def __init__(self) -> None:
+        self.opened: list[Stream] = []
+        self.asked = 0
+
+    def exists(self, path: Path) -> bool:
+        self.asked += 1
+        return path.exists()
+
+    def listStatus(self, path: Path) -> list[Any]:  # noqa: N802
+        self.asked += 1
+        return [
+            SimpleNamespace(getPath=lambda one=one: SimpleNamespace(getName=lambda: one.name)) for one in path.iterdir()
+        ]
+
+    def create(self, path: Path, overwrite: bool) -> Any:
+        if path.exists() and not overwrite:
+            raise FileExistsError(path)
+        return path.open("wb")
+
+    def open(self, path: Path) -> Stream:
+        self.asked += 1
+        self.opened.append(Stream(path))
+        return self.opened[-1]
+
+
+def spark(files: Files) -> Any:
+    def path(text: str) -> Any:
+        found = Path(text)
+        return _Path(found, files)
+
+    io = SimpleNamespace(IOUtils=SimpleNamespace(toString=lambda stream, _charset: stream.text))
+    apache = SimpleNamespace(hadoop=SimpleNamespace(fs=SimpleNamespace(Path=path)), commons=SimpleNamespace(io=io))
+    jvm = SimpleNamespace(org=SimpleNamespace(apache=apache))
+    return SimpleNamespace(_jvm=jvm, _jsc=SimpleNamespace(hadoopConfiguration=lambda: None))
+
+
+class _Path(type(Path())):  # type: ignore[misc]
+    """A path that knows its file system, as Hadoop's do."""
+
+    def __new__(cls, path: Path, files: Files) -> Any:
+        made = super().__new__(cls, path)
+        made.getFileSystem = lambda _configuration: files
+        return made
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> Path:
+    for part in ("offsets", "commits", "sources/0"):
+        (tmp_path / part).mkdir(parents=True)
+    return tmp_path
+
+
+def test_the_last_committed_batch_says_the_position(checkpoint: Path) -> None:
+    """And not a batch that is only planned."""
+    for batch in (9, 10, 11):
+        (checkpoint / "offsets" / str(batch)).write_text(OFFSETS % batch)
+    for batch in (9, 10):
+        (checkpoint / "commits" / str(batch)).touch()
+    files = Files()
+    assert committed_offsets(spark(files), str(checkpoint)) == {("page_change", 0): 10, ("page_change", 1): 4}
+    assert [stream.closed for stream in files.opened] == [True]
+
+
+def test_before_any_commit_it_is_where_the_job_began(checkpoint: Path) -> None:
+    (checkpoint / "offsets" / "0").write_text(OFFSETS % 5)
+    (checkpoint / "sources/0/0").write_text('\0v1\n{"page_change":{"0":0,"1":3}}')
+    assert committed_offsets(spark(Files()), f"{checkpoint}/") == {("page_change", 0): 0, ("page_change", 1): 3}
+
+
+def test_two_topics_keep_their_own_positions(checkpoint: Path) -> None:
+    (checkpoint / "sources/0/0").write_text('\0v1\n{"page_change":{"0":7},"page_links":{"0":3}}')
+    assert committed_offsets(spark(Files()), str(checkpoint)) == {("page_change", 0): 7, ("page_links", 0): 3}
+
+
+def test_before_the_first_plan_there_is_no_position(checkpoint: Path) -> None:
+    assert committed_offsets(spark(Files()), str(checkpoint)) is None
+
+
+def test_what_lies_at_the_top_of_a_checkpoint(checkpoint: Path) -> None:
+    found = look(spark(Files()), f"{checkpoint}/")
+    assert (sorted(found.names), found.identity, found.has_position) == (["commits", "offsets", "sources"], None, False)
+
+
+def test_where_nothing_lies_nothing_more_is_asked(tmp_path: Path) -> None:
+    files = Files()
+    assert look(spark(files), str(tmp_path / "nowhere")) == Found(str(tmp_path / "nowhere"))
+    assert files.asked == 1
+
+
+def test_a_small_file_is_written_over(checkpoint: Path) -> None:
+    write_text(spark(Files()), str(checkpoint), "job.json", '{"ä": 1}')
+    assert look(spark(Files()), str(checkpoint)).identity == '{"ä": 1}'
+    write_text(spark(Files()), str(checkpoint), "job.json", "other")
+    assert look(spark(Files()), str(checkpoint)).identity == "other"
+
+
+def test_the_topics_are_those_of_the_last_plan_or_of_the_beginning(checkpoint: Path) -> None:
+    assert look(spark(Files()), str(checkpoint)).topics() == []
+    (checkpoint / "sources/0/0").write_text('\0v1\n{"earlier":{"0":0}}')
+    found = look(spark(Files()), str(checkpoint))
+    assert (found.topics(), found.has_position) == (["earlier"], True)
+    for batch in (9, 10):
+        (checkpoint / "offsets" / str(batch)).write_text(OFFSETS % 5)
+    (checkpoint / "offsets" / "11.tmp").touch()
+    found = look(spark(Files()), str(checkpoint))
+    assert (found.topics(), found.last) == (["page_change"], ("offsets/10", OFFSETS % 5))
+
+
+def test_a_batch_that_is_planned_and_not_committed_will_be_replayed_from_the_end_of_the_last(checkpoint: Path) -> None:
+    assert replayed_from(spark(Files()), str(checkpoint)) is None
+    for batch in (9, 10):
+        (checkpoint / "offsets" / str(batch)).write_text(OFFSETS % batch)
+    (checkpoint / "commits" / "9").touch()
+    assert replayed_from(spark(Files()), str(checkpoint)) == {("page_change", 0): 9, ("page_change", 1): 4}
+    (checkpoint / "commits" / "10").touch()
+    assert replayed_from(spark(Files()), str(checkpoint)) is None
+
+
+@pytest.mark.parametrize("last", ["no json", "5", "[1]", '{"a": 5}', '{"a": {}}'])
+def test_offsets_of_another_program_are_refused(checkpoint: Path, last: str) -> None:
+    (checkpoint / "offsets" / "0").write_text(f"v1\n{{}}\n{last}\n")
+    with pytest.raises(RefusedError, match="offsets/0 has no offsets of Kafka: another program has made it"):
+        look(spark(Files()), str(checkpoint)).topics()
+
+
+def test_an_empty_file_is_not_sparks(checkpoint: Path) -> None:
+    (checkpoint / "offsets" / "0").touch()
+    with pytest.raises(RefusedError, match="offsets/0 has no offsets of Kafka"):
+        look(spark(Files()), str(checkpoint)).topics()

@@ -1,0 +1,46 @@
+"""Who has a checkpoint, with a directory in the place of Hadoop's file system."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from py4j.protocol import Py4JError
+
+from pipeline.deferral.fold import FencedError
+from pipeline.driver.ownership import FILE, Ownership
+from tests.unit.pipeline.driver.test_job_checkpoint import Files, spark
+
+
+class DownFiles(Files):
+    def exists(self, path: Path) -> bool:
+        raise Py4JError("the store is down")
+
+
+def start(place: Path, files: Files | None = None) -> Ownership:
+    return Ownership(spark(files or Files()), str(place))
+
+
+def test_the_later_start_has_it(tmp_path: Path) -> None:
+    older, newer = start(tmp_path), start(tmp_path)
+    older.take()
+    older.check()
+    newer.take()
+    newer.check()
+    for asked in (older.check, older.look):
+        with pytest.raises(FencedError, match="another start of this job has taken checkpoint") as fenced:
+            asked()
+        assert fenced.value.exit_code == 2
+
+
+def test_who_removed_the_file_took_nothing(tmp_path: Path) -> None:
+    owner = start(tmp_path)
+    owner.take()
+    (tmp_path / FILE).unlink()
+    owner.check()
+
+
+def test_a_store_that_is_down_matters_before_a_write_alone(tmp_path: Path) -> None:
+    owner: Any = start(tmp_path, DownFiles())
+    owner.look()
+    with pytest.raises(Py4JError):
+        owner.check()

@@ -1,0 +1,78 @@
+"""What Spark tells of a batch becomes a line of the log and a figure, and a trigger without a batch neither."""
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pipeline import log
+from pipeline.driver.progress import Progress, ProgressListener
+from pipeline.events import fields_of
+
+# As Spark 4.2 writes it, but for what is not read.
+TOLD: dict[str, Any] = {
+    "batchId": 7,
+    "numInputRows": 12,
+    "durationMs": {"addBatch": 300, "commitOffsets": 60, "triggerExecution": 450, "walCommit": 50},
+    "sources": [
+        {
+            "startOffset": {"page_change": {"0": 1, "1": 2}},
+            "endOffset": {"page_change": {"0": 8, "1": 7}},
+            "latestOffset": {"page_change": {"0": 80, "1": 70}},
+        }
+    ],
+}
+
+
+def test_a_batch_is_read() -> None:
+    progress = Progress.of(TOLD)
+    assert progress is not None
+    assert (progress.batch, progress.rows, progress.commit_ms) == (7, 12, 110)
+    assert progress.positions == {("page_change", 0): 8, ("page_change", 1): 7}
+
+
+def test_rows_that_a_batch_reads_twice_count_once() -> None:
+    progress = Progress.of(TOLD, reads={7: 2}.__getitem__)
+    assert progress is not None
+    assert progress.rows == 6
+
+
+def test_two_topics_with_partitions_of_the_same_number_do_not_overwrite_each_other() -> None:
+    source = TOLD["sources"][0] | {"endOffset": {"page_change": {"0": 8}, "page_links": {"0": 3, "1": 4}}}
+    progress = Progress.of(TOLD | {"sources": [source]})
+    assert progress is not None
+    assert progress.positions == {("page_change", 0): 8, ("page_links", 0): 3, ("page_links", 1): 4}
+
+
+def test_offsets_may_be_json_in_json() -> None:
+    source = TOLD["sources"][0] | {"endOffset": '{"page_change":{"0":9}}'}
+    progress = Progress.of(TOLD | {"sources": [source]})
+    assert progress is not None
+    assert progress.positions == {("page_change", 0): 9}
+
+
+def test_a_trigger_without_news_is_no_batch() -> None:
+    assert Progress.of(TOLD | {"durationMs": {"latestOffset": 2, "triggerExecution": 3}}) is None
+
+
+def event(told: dict[str, Any]) -> Any:
+    return SimpleNamespace(progress=SimpleNamespace(json=json.dumps(told)))
+
+
+def test_it_is_said_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[dict[str, Any]] = []
+    told: list[Progress] = []
+    monkeypatch.setattr(log, "say", lambda event: said.append({"event": event.event} | fields_of(event)))
+    listener = ProgressListener(told.append)
+    listener.onQueryProgress(event(TOLD))
+    listener.onQueryProgress(event(TOLD | {"durationMs": {}}))
+    assert [progress.batch for progress in told] == [7]
+    assert said == [{"event": "batch_committed", "batch": 7, "rows": 12, "durations_ms": TOLD["durationMs"]}]
+
+
+def test_nobody_has_to_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(log, "say", lambda event: said.append(event.event))
+    ProgressListener().onQueryProgress(event(TOLD))
+    assert said == ["batch_committed"]

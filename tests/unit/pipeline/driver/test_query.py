@@ -1,0 +1,439 @@
+"""How a run ends and whose failure it tells, with a query that does what the test says."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pipeline import log
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.deferral import without_deferral
+from pipeline.deferral.fold import FencedError
+from pipeline.deferral.ledger_start import LedgerMark, LedgerWish
+from pipeline.deferral.topic import LedgerTopic
+from pipeline.driver import query as module
+from pipeline.driver.identity import Identity
+from pipeline.driver.job_checkpoint import Found
+from pipeline.driver.start import NewStart, parse_new
+from pipeline.driver.stop import StoppedHardError, stop_early
+from pipeline.errors import PipelineError, RefusedError
+from pipeline.events import fields_of
+from pipeline.limits import read
+from pipeline.limits.judge import Limits
+from pipeline.memory.budget import Budget
+
+TRACE = "Query failed\nCaused by: a.b.RecordTooLargeException: The message is 23048294 bytes\n"
+PROXY = (
+    "Query failed\nCaused by: py4j.Py4JException: An exception was raised by the Python Proxy. Return Message: Trace"
+)
+
+
+@dataclass
+class Query:
+    """Each wait does the next of `events`: nothing, raise, or call."""
+
+    events: list[Any] = field(default_factory=list)
+    active: list[bool] = field(default_factory=list)
+    steps: list[str] = field(default_factory=list)
+    ended_with: str | None = None
+
+    @property
+    def isActive(self) -> bool:  # noqa: N802 — Spark's name
+        return self.ended_with is None
+
+    @property
+    def status(self) -> dict[str, bool]:
+        self.steps.append("status")
+        return {"isTriggerActive": self.active.pop(0) if self.active else True}
+
+    def awaitTermination(self, _timeout: float) -> None:  # noqa: N802
+        event = self.events.pop(0)
+        if isinstance(event, Exception):
+            raise event
+        if event is not None:
+            event()
+
+    def stop(self) -> None:
+        self.steps.append("query stopped")
+
+    def exception(self) -> str | None:
+        return self.ended_with
+
+
+@dataclass
+class Writer:
+    query: Query
+    failures: list[PipelineError | None] = field(default_factory=list)
+    committed: list[int | None] = field(default_factory=list)
+    # What is under way at each look after the signal; the last stays.
+    writings: list[int | None] = field(default_factory=lambda: [None])
+    helds: list[bool] = field(default_factory=lambda: [False])
+    rounds_left: list[int] = field(default_factory=lambda: [0])
+    others: bool = False
+
+    def reads(self, _batch: int) -> int:
+        return 1
+
+    def look_for_others(self) -> None:
+        if self.others:
+            raise FencedError("another start of this job has taken the checkpoint over")
+
+    @property
+    def batch(self) -> int:
+        self.query.steps.append("batch")
+        return 7
+
+    def check(self, *, committed: int | None = None) -> None:
+        self.committed.append(committed)
+        if self.failures and (failure := self.failures.pop(0)):
+            raise failure
+
+    @property
+    def writing(self) -> int | None:
+        return _next(self.writings)
+
+    @property
+    def is_held(self) -> bool:
+        return _next(self.helds)
+
+    @property
+    def rounds(self) -> int:
+        return _next(self.rounds_left)
+
+    def drain(self) -> None:
+        self.query.steps.append("drained")
+
+    def close(self) -> None:
+        self.query.steps.append("closed")
+
+
+def _next(values: list[Any]) -> Any:
+    return values.pop(0) if len(values) > 1 else values[0]
+
+
+Run = Callable[..., list[dict[str, Any]]]
+
+
+@pytest.fixture
+def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
+    """Runs a query to its end; what was said. The handlers of this process's signals come back at the end."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+
+    clock = [0.0]
+
+    def go(query: Query, writer: Writer) -> list[dict[str, Any]]:
+        said: list[dict[str, Any]] = []
+        ended = SimpleNamespace(wait=lambda _seconds: query.steps.append("awaited"))
+        running = {"query": query, "writer": writer, "ui": None, "ended": ended}
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock[-1]))
+        monkeypatch.setattr(log, "say", lambda event: said.append({"event": event.event} | fields_of(event)))
+
+        def begin(_told: Budget, _new: NewStart | None, will_run: Callable[[], None], **_: Any) -> SimpleNamespace:
+            will_run()
+            return SimpleNamespace(**running)
+
+        monkeypatch.setattr(module, "_begin", begin)
+        module.run(Budget(make_config()), None)
+        return said
+
+    go.clock = clock  # type: ignore[attr-defined]
+    yield go
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+def signalled(number: int = signal.SIGTERM) -> Callable[[], None]:
+    return lambda: os.kill(os.getpid(), number)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_in_order(run: Run, number: signal.Signals) -> None:
+    """First nothing new begins, which also ends a batch that waits for room; then Spark is told."""
+    query = Query(events=[None, signalled(number)], active=[True, True, False])
+    said = run(query, Writer(query))
+    assert [line["event"] for line in said] == ["started", "stopping", "stopped"]
+    assert [step for step in query.steps if step not in ("batch", "status")] == [
+        "drained",
+        "query stopped",
+        "awaited",
+        "closed",
+    ]
+
+
+def test_a_stop_waits_for_the_batch_and_its_commit(run: Run) -> None:
+    """While it writes nobody asks Spark; then the trigger has to rest, which it does when the batch is committed."""
+    query = Query(events=[signalled(), None, None, None], active=[True, True, True, True, True, False])
+    said = run(query, Writer(query, writings=[7, 7, 7, None]))
+    assert (said[1]["event"], said[1]["batch"], said[1]["within_s"]) == ("stopping", 7, 25)
+    assert query.steps[-4:] == ["status", "query stopped", "awaited", "closed"]
+    assert not query.active, "the last answer was waited for"
+
+
+def test_a_held_batch_says_that_the_one_before_is_committed(run: Run) -> None:
+    """Under load the trigger never rests."""
+    query = Query(events=[signalled(), None, None])
+    run(query, Writer(query, writings=[7, 7, None], helds=[True]))
+    assert query.steps[-3:] == ["query stopped", "awaited", "closed"]
+
+
+def test_a_stop_waits_for_slow_rounds(run: Run) -> None:
+    query = Query(events=[signalled(), None, None], active=[True, False, True, False, True, False])
+    said = run(query, Writer(query, rounds_left=[2, 1, 1, 0]))
+    assert said[-1]["rounds_given_up"] == 0
+    assert query.events == []
+
+
+@pytest.mark.parametrize("why", ["time", "second signal"])
+def test_rounds_are_given_up_when_the_time_is_over_and_that_is_no_failure(run: Run, why: str) -> None:
+    query = Query(events=[signalled(), None], active=[True, False, True, False])
+    if why == "second signal":
+        query.events[1] = signalled()
+    else:
+        query.events[1] = lambda: run.clock.append(26.0)  # type: ignore[attr-defined]
+    said = run(query, Writer(query, rounds_left=[2]))
+    assert (said[-1]["event"], said[-1]["rounds_given_up"]) == ("stopped", 2)
+
+
+@pytest.mark.parametrize(
+    ("writings", "what"), [([7], "batch 7"), ([None], "a batch")], ids=["still writing", "not committed"]
+)
+@pytest.mark.parametrize("why", ["stop_timeout 25 s is over", "a second signal came"])
+def test_a_batch_that_has_to_be_left_ends_the_process_hard(
+    run: Run, writings: list[int | None], what: str, why: str
+) -> None:
+    query = Query(events=[signalled(), lambda: run.clock.append(25.0)])  # type: ignore[attr-defined]
+    if "signal" in why:
+        query.events[1] = signalled()
+    with pytest.raises(StoppedHardError, match=f"^stopped with {what} at work, as {why}$") as caught:
+        run(query, Writer(query, writings=writings))
+    assert caught.value.exit_code == 3
+    assert "query stopped" not in query.steps, "it would wait for the batch"
+
+
+def test_a_batch_that_fails_while_it_is_waited_for_is_a_failure(run: Run) -> None:
+    query = Query(events=[signalled(), RuntimeError(TRACE)])
+    with pytest.raises(PipelineError, match="RecordTooLargeException"):
+        run(query, Writer(query, writings=[7]))
+
+
+def test_a_failed_query_says_what_java_said(run: Run) -> None:
+    query = Query(events=[None, RuntimeError(TRACE)])
+    with pytest.raises(
+        PipelineError, match=r"query failed: a.b.RecordTooLargeException: The message is 23048294 bytes"
+    ):
+        run(query, Writer(query))
+
+
+def test_when_a_later_start_has_the_checkpoint_that_is_why_it_failed(run: Run) -> None:
+    """Spark says only that several queries use it."""
+    query = Query(events=[RuntimeError(TRACE)])
+    with pytest.raises(FencedError) as fenced:
+        run(query, Writer(query, others=True))
+    assert fenced.value.exit_code == 2
+
+
+def test_a_job_that_does_nothing_ends_when_a_later_start_has_the_checkpoint(run: Run) -> None:
+    clock = run.clock  # type: ignore[attr-defined]
+    query = Query()
+    query.events += [None, lambda: clock.append(2.0), None, lambda: pytest.fail("it should have ended")]
+    with pytest.raises(FencedError):
+        run(query, Writer(query, others=True))
+
+
+def test_a_query_that_ended_by_itself_says_why(run: Run) -> None:
+    query = Query()
+
+    def end() -> None:
+        query.ended_with = TRACE
+
+    query.events.append(end)
+    with pytest.raises(PipelineError, match=r"query failed: a.b.RecordTooLargeException"):
+        run(query, Writer(query))
+
+
+def test_where_python_failed_python_is_asked(run: Run) -> None:
+    """Of an exception that went through it Spark knows only that there was one."""
+    query = Query(events=[RuntimeError(PROXY)])
+    with pytest.raises(PipelineError, match=r"^a driver of epoch 3 has started$"):
+        run(query, Writer(query, [PipelineError("a driver of epoch 3 has started")]))
+
+
+def test_a_failure_beside_the_query_ends_the_run(run: Run) -> None:
+    query = Query(events=[None, None])
+    with pytest.raises(PipelineError, match=r"^slow lane failed: worker exited$"):
+        run(query, Writer(query, [None, PipelineError("slow lane failed: worker exited")]))
+
+
+def test_a_batch_has_ended_when_it_was_there_before_the_trigger_rested(run: Run) -> None:
+    """The other way round, the answer could be about the batch before."""
+    query = Query(events=[None, None, RuntimeError(TRACE)], active=[True, False])
+    writer = Writer(query)
+    with pytest.raises(PipelineError):
+        run(query, writer)
+    assert query.steps == ["batch", "status"] * 2
+    assert writer.committed[:2] == [None, 7]
+
+
+def test_what_fails_before_the_query_runs_is_told_with_what_it_needs(
+    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise RuntimeError("first\nCaused by: java.lang.ClassNotFoundException: kafka")
+
+    monkeypatch.setattr(module, "_begin", fail)
+    with pytest.raises(
+        PipelineError, match=r"query could not begin: java.lang.ClassNotFoundException: kafka"
+    ) as caught:
+        module.run(Budget(make_config()), None)
+    assert "classpath" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("home", "said"),
+    [("/opt/java-8", "JAVA_HOME is /opt/java-8: "), (None, "JAVA_HOME is not set, so it is the `java`")],
+)
+def test_a_java_that_does_not_start_is_named(
+    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, home: str | None, said: str
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise RuntimeError("[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number.")
+
+    monkeypatch.setattr(module, "_begin", fail)
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    if home:
+        monkeypatch.setenv("JAVA_HOME", home)
+    with pytest.raises(PipelineError, match="JAVA_GATEWAY_EXITED") as caught:
+        module.run(Budget(make_config()), None)
+    assert str(caught.value.hint).startswith(said)
+    assert "jdk.incubator.vector" in str(caught.value.hint)
+
+
+NEW = parse_new("earliest", datetime(2026, 1, 1, tzinfo=UTC))
+LEDGER = LedgerMark("ledger", "id-1", 1)
+ANOTHER = Identity(job="html-enrichment", source="no.such", cluster="c1", sink="html").model_dump_json()
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    texts: list[str] = []
+    monkeypatch.setattr(log, "say", lambda _: None)
+    monkeypatch.setattr(module, "write_text", lambda *args: texts.append(args[-1]))
+    return texts
+
+
+@pytest.mark.parametrize("mark", [ANOTHER, "", None], ids=["another's", "half a mark", "none"])
+def test_a_mark_without_a_position_does_not_stop_a_new_start(
+    make_config: Callable[..., PipelineConfig],
+    monkeypatch: pytest.MonkeyPatch,
+    written: list[str],
+    mark: str | None,
+) -> None:
+    """A start that failed has left it."""
+    config = make_config()
+    monkeypatch.setattr(module, "look", lambda *_: Found("unused", ("job.json",), mark))
+    own = Identity.of(config, "c1")
+    taken = module._take_checkpoint(SimpleNamespace(), config, NEW, own)  # type: ignore[arg-type]
+    assert written == [], "what the start may still refuse leaves nothing"
+    module._mark_checkpoint(SimpleNamespace(), taken, LEDGER)  # type: ignore[arg-type]
+    assert written == [own.model_copy(update={"ledger": LEDGER}).model_dump_json()]
+
+
+def test_a_mark_is_completed_once(
+    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, written: list[str]
+) -> None:
+    config = make_config()
+    own = Identity.of(config, "c1", {config.source.topic: "a"})
+    for mark in (Identity.of(config, None), own.model_copy(update={"ledger": LEDGER})):
+        last = ("sources/0/0", f'v1\n{{"{config.source.topic}":{{"0":0}}}}')
+        found = Found("unused", ("job.json", "sources"), mark.model_dump_json(), last)
+        monkeypatch.setattr(module, "look", lambda *_, found=found: found)
+        taken = module._take_checkpoint(SimpleNamespace(), config, None, own)  # type: ignore[arg-type]
+        module._mark_checkpoint(SimpleNamespace(), taken, LEDGER)  # type: ignore[arg-type]
+    assert written == [own.model_copy(update={"ledger": LEDGER}).model_dump_json()]
+
+
+@pytest.mark.parametrize("new", [NEW, None])
+def test_a_mark_with_a_position_does(
+    make_config: Callable[..., PipelineConfig],
+    monkeypatch: pytest.MonkeyPatch,
+    written: list[str],
+    new: NewStart | None,
+) -> None:
+    last = ("sources/0/0", 'v1\n{"no.such":{"0":0}}')
+    monkeypatch.setattr(module, "look", lambda *_: Found("unused", ("job.json", "sources"), ANOTHER, last))
+    config = make_config()
+    own = Identity.of(config, "c1")
+    with pytest.raises(RefusedError, match="is another job's: source topic no"):
+        module._take_checkpoint(SimpleNamespace(), config, new, own)  # type: ignore[arg-type]
+    assert written == []
+
+
+def test_a_missing_topic_is_refused_before_spark_starts(
+    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, written: list[str]
+) -> None:
+    found = read.Brokers(Limits(2**20, 2**25), "c1", (read.Missing("source.topic", "no.such", "here:1"),))
+    monkeypatch.setattr(read, "ask_brokers", lambda _: found)
+    monkeypatch.setattr(module, "start_session", lambda *_, **__: pytest.fail("Spark was started"))
+    with pytest.raises(RefusedError, match=r"^source\.topic: there is no topic no\.such at here:1$"):
+        module.run(Budget(make_config()), NEW)
+
+
+class ReachedError(Exception):
+    """The step that a start was followed to."""
+
+
+@pytest.fixture
+def handlers() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("handlers", "written")
+def test_a_session_that_takes_the_signals_does_not_keep_them(
+    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def session(*_: Any, **__: Any) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def reached(*_: Any, **__: Any) -> None:
+        assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == [stop_early] * 2
+        raise ReachedError
+
+    monkeypatch.setattr(read, "ask_brokers", lambda _: read.Brokers(Limits(2**20, 2**25), "c1"))
+    monkeypatch.setattr(module, "start_session", session)
+    monkeypatch.setattr(module, "_check_spark", reached)
+    with pytest.raises(ReachedError):
+        module._begin(Budget(make_config()), NEW, lambda: pytest.fail("nothing runs yet"), allow_unsafe=False)
+
+
+def test_spark_reads_every_topic_of_the_source(make_config: Callable[..., PipelineConfig]) -> None:
+    assert module.source_options(make_config(source={"topic": "a"}), None)["subscribe"] == "a"
+    assert module.source_options(make_config(source={"topics": ["a", "b"]}), None)["subscribe"] == "a,b"
+
+
+@pytest.mark.parametrize(("policy", "known", "asked"), [("none", LEDGER, 1), ("none", None, 0), ("defer", LEDGER, 0)])
+def test_a_start_without_deferral_looks_into_the_ledger_of_its_checkpoint(
+    make_config: Callable[..., PipelineConfig],
+    monkeypatch: pytest.MonkeyPatch,
+    policy: str,
+    known: LedgerMark | None,
+    asked: int,
+) -> None:
+    looked: list[str] = []
+
+    def look(topic: LedgerTopic, _wish: LedgerWish | None) -> None:
+        looked.append(topic.topic)
+
+    monkeypatch.setattr(without_deferral, "require_nothing_deferred", look)
+    writer = SimpleNamespace(start=lambda _: LedgerMark("ledger", "id-1", 2))
+    config = make_config(deferral={"policy": policy, "topic": "renamed"})
+    mark = module._take_ledger(writer, config, known, new=False, wish=None)  # type: ignore[arg-type]
+    assert looked == ["ledger"] * asked
+    assert mark == (None if asked else LedgerMark("ledger", "id-1", 2))

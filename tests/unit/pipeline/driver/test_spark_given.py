@@ -1,0 +1,92 @@
+import shlex
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.driver.spark_given import Given, given_settings, is_submitted
+from pipeline.errors import RefusedError
+
+DEFAULTS = """\
+# where it runs
+spark.master            spark://here:7077
+spark.driver.memory=1g
+
+spark.executor.memory:  2g
+  spark.ui.enabled  =  false
+! no more
+spark.alone
+"""
+
+
+@pytest.fixture
+def conf_dir(tmp_path: Path) -> Path:
+    (tmp_path / "spark-defaults.conf").write_text(DEFAULTS)
+    return tmp_path
+
+
+def test_a_file_is_read_as_spark_reads_it(conf_dir: Path) -> None:
+    file = conf_dir / "spark-defaults.conf"
+    assert given_settings({"SPARK_CONF_DIR": str(conf_dir)}) == {
+        "spark.master": Given("spark://here:7077", f"{file}:2"),
+        "spark.driver.memory": Given("1g", f"{file}:3"),
+        "spark.executor.memory": Given("2g", f"{file}:5"),
+        "spark.ui.enabled": Given("false", f"{file}:6"),
+        "spark.alone": Given("", f"{file}:8"),
+    }
+
+
+def test_sparks_own_directory_is_the_last_resort(tmp_path: Path) -> None:
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "spark-defaults.conf").write_text("spark.a 1\n")
+    assert given_settings({"SPARK_HOME": str(tmp_path)})["spark.a"].value == "1"
+    assert given_settings({"SPARK_CONF_DIR": str(tmp_path / "missing")}) == {}
+    assert given_settings({}) == {}
+
+
+def test_options_win_over_files_and_a_named_file_over_the_usual_one(conf_dir: Path, tmp_path: Path) -> None:
+    named = tmp_path / "a b.conf"
+    named.write_text("spark.driver.memory 3g\nspark.x 1\n")
+    environment = {
+        "SPARK_CONF_DIR": str(conf_dir),
+        "PYSPARK_SUBMIT_ARGS": f"--properties-file {shlex.quote(str(named))} --conf spark.x=a=b pyspark-shell",
+    }
+    assert {key: told.value for key, told in given_settings(environment).items()} == {
+        "spark.driver.memory": "3g",
+        "spark.x": "a=b",
+    }
+
+
+def test_an_option_of_its_own_wins_over_conf() -> None:
+    told = given_settings(
+        {"PYSPARK_SUBMIT_ARGS": "--driver-memory 2g --conf spark.driver.memory=1g --master=local[3] pyspark-shell"}
+    )
+    assert told == {
+        "spark.driver.memory": Given("2g", "--driver-memory"),
+        "spark.master": Given("local[3]", "--master"),
+    }
+
+
+def test_the_variable_for_memory_counts_where_no_file_says_it(conf_dir: Path) -> None:
+    assert given_settings({"SPARK_DRIVER_MEMORY": "5g"})["spark.driver.memory"].value == "5g"
+    both = {"SPARK_DRIVER_MEMORY": "5g", "SPARK_CONF_DIR": str(conf_dir)}
+    assert given_settings(both)["spark.driver.memory"].value == "1g"
+
+
+def test_a_named_file_has_to_be_there(tmp_path: Path) -> None:
+    with pytest.raises(RefusedError, match="there is no such file"):
+        given_settings({"PYSPARK_SUBMIT_ARGS": f"--properties-file {tmp_path}/none pyspark-shell"})
+
+
+@given(st.text(alphabet="spark.=: \tab\n-c", max_size=60))
+def test_no_file_and_no_option_breaks_it(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    directory = tmp_path_factory.mktemp("conf")
+    (directory / "spark-defaults.conf").write_text(text)
+    found = given_settings({"SPARK_CONF_DIR": str(directory), "PYSPARK_SUBMIT_ARGS": text})
+    assert all(isinstance(told.value, str) for told in found.values())
+
+
+def test_under_spark_submit_the_jvm_runs_already() -> None:
+    assert is_submitted({"PYSPARK_GATEWAY_PORT": "1"})
+    assert not is_submitted({})

@@ -1,0 +1,163 @@
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.worker.engine import LoopThread, ResultBuffer
+
+InTime = Callable[[Callable[[], Any]], Any]
+
+
+async def settle() -> None:
+    """Let everything run that can run without anything else happening."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+def take(buffer: ResultBuffer[bytes], finished_before: int = 0) -> tuple[list[bytes], int]:
+    return buffer.take(asyncio.get_running_loop(), finished_before=finished_before)
+
+
+def test_a_put_waits_while_the_buffer_is_full_and_goes_on_when_it_was_emptied() -> None:
+    async def go() -> None:
+        buffer = ResultBuffer(10, len)
+        await buffer.put(b"x" * 10)
+        second = asyncio.create_task(buffer.put(b"y"))
+        await settle()
+        assert not second.done()
+        assert take(buffer) == ([b"x" * 10], 1)
+        async with asyncio.timeout(20):
+            await second
+        assert take(buffer, 1) == ([b"y"], 2)
+
+    asyncio.run(go())
+
+
+def test_one_oversized_result_passes_an_empty_buffer() -> None:
+    async def go() -> None:
+        buffer = ResultBuffer(10, len)
+        await asyncio.wait_for(buffer.put(b"x" * 1000), 20)
+        assert take(buffer) == ([b"x" * 1000], 1)
+        await asyncio.wait_for(buffer.put(b"y" * 1000), 20)
+
+    asyncio.run(go())
+
+
+def test_a_limit_of_nothing_lets_one_pass_at_a_time() -> None:
+    async def go() -> None:
+        buffer = ResultBuffer(0, len)
+        puts = [asyncio.create_task(buffer.put(bytes([number]))) for number in range(3)]
+        for number in range(3):
+            await settle()
+            assert take(buffer, number) == ([bytes([number])], number + 1)
+        await asyncio.gather(*puts)
+
+    asyncio.run(go())
+
+
+def test_a_message_without_a_result_need_not_wait_for_room() -> None:
+    async def go() -> None:
+        buffer = ResultBuffer(1, len)
+        await buffer.put(b"x")
+        await asyncio.wait_for(buffer.put(None), 20)
+        assert take(buffer) == ([b"x"], 2)
+
+    asyncio.run(go())
+
+
+def test_puts_that_waited_go_on_in_their_order() -> None:
+    async def go() -> None:
+        buffer = ResultBuffer(100, len)
+        await buffer.put(b"x" * 100)
+        puts = [asyncio.create_task(buffer.put(bytes([number]))) for number in range(5)]
+        await settle()
+        take(buffer)
+        await asyncio.gather(*puts)
+        assert take(buffer, 1) == ([bytes([number]) for number in range(5)], 6)
+
+    asyncio.run(go())
+
+
+def test_a_put_that_is_cancelled_leaves_its_place_to_the_others() -> None:
+    async def go() -> None:
+        buffer = ResultBuffer(1, len)
+        await buffer.put(b"x")
+        given_up, patient = asyncio.create_task(buffer.put(b"a")), asyncio.create_task(buffer.put(b"b"))
+        await settle()
+        given_up.cancel()
+        await settle()
+        take(buffer)
+        await asyncio.wait_for(patient, 20)
+        assert take(buffer, 1) == ([b"b"], 2)
+
+    asyncio.run(go())
+
+
+def test_the_first_failure_is_the_one_that_is_raised_and_raised_again() -> None:
+    async def go() -> None:
+        buffer = ResultBuffer(10, len)
+        await buffer.put(b"x")
+        buffer.fail(ValueError("first"))
+        buffer.fail(ValueError("second"))
+        for _ in range(2):
+            with pytest.raises(ValueError, match="first"):
+                take(buffer)
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize("news", ["result", "no result", "failure"])
+def test_a_take_that_waits_is_woken_by(loop_thread: LoopThread, in_time: InTime, news: str) -> None:
+    buffer = ResultBuffer(10, len)
+
+    async def bring() -> None:
+        if news == "failure":
+            buffer.fail(ValueError("news"))
+        else:
+            await buffer.put(b"x" if news == "result" else None)
+
+    def taken() -> object:
+        try:
+            return buffer.take(loop_thread.loop, finished_before=0)
+        except ValueError as error:
+            return str(error)
+
+    asking = threading.Event()
+    thread = threading.Thread(target=lambda: (asking.wait(), loop_thread.call(bring)))
+    thread.start()
+    asking.set()
+    assert in_time(taken) == {"result": ([b"x"], 1), "no result": ([], 1), "failure": "news"}[news]
+    thread.join(20)
+
+
+@given(sizes=st.lists(st.integers(0, 30), max_size=30), limit=st.integers(1, 40))
+def test_the_buffer_never_holds_more_than_its_limit_and_one_result(sizes: list[int], limit: int) -> None:
+    async def go() -> None:
+        held = most = 0
+        buffer = ResultBuffer[bytes](limit, len)
+
+        async def put(result: bytes) -> None:
+            nonlocal held, most
+            await buffer.put(result)
+            held += len(result)
+            most = max(most, held)
+
+        puts = [asyncio.create_task(put(bytes(size))) for size in sizes]
+        out: list[int] = []
+        finished = 0
+        while finished < len(sizes):
+            await settle()
+            results, finished = take(buffer, finished)
+            assert sum(map(len, results)) < limit + max(sizes) + 1
+            assert sum(map(len, results[:-1])) < limit
+            held -= sum(map(len, results))
+            out.extend(map(len, results))
+        await asyncio.gather(*puts)
+        assert sorted(out) == sorted(sizes)
+        assert most <= limit + max(sizes, default=0)
+
+    asyncio.run(go())

@@ -1,0 +1,247 @@
+"""How a run ends: exceptions, cancellation, and a consumer that stops asking. None of it may hang."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from pipeline.worker.engine import LoopThread, ResultBuffer
+from tests.unit.pipeline.one_by_one import run
+
+InTime = Callable[[Callable[[], Any]], Any]
+Process = Callable[[int], Any]
+
+
+@pytest.fixture
+def engine(loop_thread: LoopThread) -> Callable[..., Iterator[int]]:
+    def start(messages: Any, process: Process, *, key: Callable[[int], int] = lambda m: m, **kwargs: Any) -> Any:
+        buffer = kwargs.pop("buffer", None) or ResultBuffer(1_000_000, lambda _result: 1)
+        options = {"thread": loop_thread, "key_of": key, "max_started": 4, "buffer": buffer} | kwargs
+        return run(messages, process, lambda _message, outcome: outcome, **options)
+
+    return start
+
+
+class _Watched:
+    """Messages that wait for ever, and whether they were cancelled."""
+
+    def __init__(self) -> None:
+        self.waiting = threading.Semaphore(0)
+        self.cancelled = threading.Semaphore(0)
+
+    async def wait(self) -> None:
+        self.waiting.release()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.cancelled.release()
+            raise
+
+
+@pytest.mark.parametrize(
+    "error",
+    [RuntimeError("it broke"), MemoryError("it broke"), KeyboardInterrupt("it broke"), SystemExit("it broke")],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_a_message_raises_ends_the_run_and_not_the_loop(
+    engine: Any, in_time: InTime, loop_thread: LoopThread, error: BaseException
+) -> None:
+    watched = _Watched()
+
+    async def process(message: int) -> int:
+        if message == 1:
+            raise error
+        await watched.wait()
+        return message
+
+    with pytest.raises(type(error), match="it broke"):
+        in_time(lambda: list(engine(range(3), process)))
+    for _ in range(2):
+        assert watched.cancelled.acquire(timeout=20), "what is under way is cancelled"
+
+    async def alive() -> str:
+        return "alive"
+
+    assert in_time(lambda: loop_thread.call(alive)) == "alive"
+
+
+def test_a_cancellation_from_within_is_not_taken_for_a_result_that_may_still_come(engine: Any, in_time: InTime) -> None:
+    async def process(message: int) -> int:
+        if message == 1:
+            raise asyncio.CancelledError
+        return message
+
+    with pytest.raises(RuntimeError, match="was cancelled"):
+        in_time(lambda: list(engine(range(3), process)))
+
+
+def test_a_failure_is_raised_though_later_events_of_its_page_wait_for_it(engine: Any, in_time: InTime) -> None:
+    async def process(message: int) -> int:
+        if message == 0:
+            raise ValueError("first of its page")
+        return message
+
+    with pytest.raises(ValueError, match="first of its page"):
+        in_time(lambda: list(engine(range(9), process, key=lambda _message: 0)))
+
+
+@pytest.mark.parametrize("where", ["source", "key", "size"])
+def test_what_the_callers_own_code_raises_comes_out(engine: Any, in_time: InTime, where: str) -> None:
+    watched = _Watched()
+
+    async def process(message: int) -> int:
+        if message == 0:
+            await watched.wait()
+        return message
+
+    def fails(*_: int) -> int:
+        raise LookupError(where)
+
+    def source() -> Iterator[int]:
+        yield 0
+        assert watched.waiting.acquire(timeout=20)
+        if where == "source":
+            fails()
+        yield 1
+
+    def key(message: int) -> int:
+        return fails() if where == "key" and message == 1 else message
+
+    buffer = ResultBuffer[int](10, fails) if where == "size" else None
+    with pytest.raises(LookupError, match=where):
+        in_time(lambda: list(engine(source(), process, key=key, buffer=buffer)))
+    assert watched.cancelled.acquire(timeout=20)
+
+
+def test_a_consumer_that_stops_asking_cancels_what_is_under_way(engine: Any, in_time: InTime) -> None:
+    watched = _Watched()
+
+    async def process(message: int) -> int:
+        if message:
+            await watched.wait()
+        return message
+
+    results = engine(range(4), process)
+    assert in_time(lambda: next(results)) == 0
+    for _ in range(3):
+        assert watched.waiting.acquire(timeout=20)
+    results.close()
+    for _ in range(3):
+        assert watched.cancelled.acquire(timeout=20)
+
+
+def test_deadlines_fire_while_the_consumer_is_suspended(engine: Any, in_time: InTime, loop_thread: LoopThread) -> None:
+    """The generator stands at a `yield`, as under back-pressure; nobody runs it until the deadline has fired."""
+    fired, suspended = threading.Event(), asyncio.Event()
+
+    async def process(message: int) -> int:
+        if message == 0:
+            return message
+        await suspended.wait()
+        try:
+            async with asyncio.timeout(0.01):
+                await asyncio.Event().wait()
+        except TimeoutError:
+            fired.set()
+        return message
+
+    results = engine(range(2), process)
+    assert in_time(lambda: next(results)) == 0
+    loop_thread.loop.call_soon_threadsafe(suspended.set)
+    assert fired.wait(20)
+    assert in_time(lambda: list(results)) == [1]
+
+
+def test_work_goes_on_while_the_consumer_is_suspended_until_the_buffer_is_full(engine: Any, in_time: InTime) -> None:
+    processed = threading.Semaphore(0)
+
+    async def process(message: int) -> int:
+        processed.release()
+        return message
+
+    results = engine(range(8), process, buffer=ResultBuffer(2, lambda _result: 1))
+    first = in_time(lambda: next(results))
+    for _ in range(4):
+        assert processed.acquire(timeout=20)
+    assert sorted([first, *in_time(lambda: list(results))]) == list(range(8))
+
+
+def test_two_runs_may_share_a_loop(engine: Any, in_time: InTime) -> None:
+    async def process(message: int) -> int:
+        await asyncio.sleep(0)
+        return message
+
+    one, other = engine(range(50), process), engine(range(50, 100), process)
+    taken = in_time(lambda: [next(source) for _ in range(50) for source in (one, other)])
+    assert sorted(taken) == list(range(100))
+    assert in_time(lambda: [*one, *other]) == []
+
+
+@pytest.mark.parametrize("ahead", [True, False])
+def test_a_message_is_surrounded_from_its_beginning_until_its_result_is_in_the_buffer(
+    engine: Any, in_time: InTime, *, ahead: bool
+) -> None:
+    """They begin in the order of the messages, those that wait for their page's turn too."""
+    seen: list[str] = []
+    numbers = iter(range(10))
+    others_done = asyncio.Event()
+
+    class Buffer(ResultBuffer[int]):
+        async def put(self, result: int | None) -> None:
+            seen.append(f"put {result}")
+            await super().put(result)
+
+    @contextmanager
+    def around() -> Iterator[None]:
+        number = next(numbers)
+        seen.append(f"begin {number}")
+        yield
+        seen.append(f"end {number}")
+
+    async def process(message: int) -> int:
+        if message == 2:
+            others_done.set()
+        await others_done.wait()
+        return message
+
+    results = engine(
+        range(3),
+        process,
+        key=lambda message: message // 2,
+        around=around,
+        ahead=ahead,
+        buffer=Buffer(1_000_000, lambda _result: 1),
+    )
+    assert sorted(in_time(lambda: list(results))) == [0, 1, 2]
+    assert seen[:3] == ["begin 0", "begin 1", "begin 2"]
+    for message in range(3):
+        assert seen.index(f"end {message}") == seen.index(f"put {message}") + 1
+
+
+def test_what_surrounds_a_message_ends_when_the_run_does(engine: Any, in_time: InTime, loop_thread: LoopThread) -> None:
+    watched = _Watched()
+    ended = threading.Semaphore(0)
+
+    @contextmanager
+    def around() -> Iterator[None]:
+        try:
+            yield
+        finally:
+            ended.release()
+
+    async def process(message: int) -> int:
+        if message == 0:
+            return message
+        await watched.wait()
+        return message
+
+    results = engine(range(3), process, around=around)
+    assert in_time(lambda: next(results)) == 0
+    for _ in range(2):
+        in_time(watched.waiting.acquire)
+    results.close()
+    for _ in range(3):
+        in_time(ended.acquire)

@@ -1,0 +1,37 @@
+"""The examples of the pages on what a scenario can say: each, put into its page's file, is one that can be played."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from devkit.scenario.load import load_scenario
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = ("expecting.md", "traffic.md")
+
+
+def blocks(page: str) -> list[str]:
+    return re.findall(r"^```yaml\n(.*?)^```$", (DOCS / page).read_text(), re.MULTILINE | re.DOTALL)
+
+
+EXAMPLES = [(page, number) for page in PAGES for number in range(len(blocks(page)))]
+
+
+def over(below: Mapping[str, Any], example: Mapping[str, Any]) -> dict[str, Any]:
+    """The page's file with an example in it; of `expect` and `arms` the example may have one arm alone."""
+    merged = {**below, **example}
+    for key in ("expect", "arms"):
+        merged[key] = {**below[key], **example.get(key, {})}
+    return merged
+
+
+@pytest.mark.parametrize(("page", "number"), EXAMPLES)
+def test_can_be_played(page: str, number: int, tmp_path: Path) -> None:
+    file, *_ = each = [yaml.safe_load(block) for block in blocks(page)]
+    scenario = tmp_path / "s.yaml"
+    scenario.write_text(yaml.safe_dump(over(file, each[number]), sort_keys=False))
+    load_scenario(scenario)
