@@ -6,12 +6,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from devkit.observe.about import setting_text
-from devkit.observe.arm_observation import ArmObservation, Evidence, TimelineEvidence
+from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.arm_role import ROLES, ArmName, Roles, in_role
 from devkit.programs.program import Program
 from devkit.report.result import CauseResult
 from devkit.scenario.cause import NamedCause
 from devkit.scenario.configure import config_difference
+from devkit.scenario.fault_proof import ByArm, arms_with, arms_without_any, unproven
 from devkit.scenario.model import Scenario
 
 _OF_SUPERVISOR = "supervisor."
@@ -33,7 +34,9 @@ def _shown(
     cause: NamedCause, scenario: Scenario, played: Mapping[ArmName, ArmObservation], difference: Mapping[str, Any]
 ) -> CauseResult:
     if cause.fault is not None:
-        shown, did = _fault(cause.fault, played, scenario.roles)
+        evidence = {arm: seen.evidence for arm, seen in played.items()}
+        alone = all(one.fault is not None for one in scenario.cause)
+        shown, did = _fault(cause.fault, evidence, scenario.roles, alone=alone)
     elif cause.differs is not None:
         shown, did = _difference(cause.differs, played, difference.get(cause.differs), scenario.roles)
     else:
@@ -42,28 +45,12 @@ def _shown(
     return CauseResult(cause=str(cause), shown=shown, did=did)
 
 
-def _fault(name: str, played: Mapping[ArmName, ArmObservation], roles: Roles) -> tuple[bool, str]:
-    """In each arm that has it.
-
-    One that picks requests by what clients do need not meet any of a fixed client's, and one that acts under load has
-    to act in one arm.
-    """
-    found = {arm: item for arm, seen in played.items() for item in seen.evidence if item.fault == name}
-    if not found:
-        return False, "no arm has it"
-    never = [arm for arm, item in found.items() if not item.fired and not _may_be_unmet(item, roles[arm])]
-    if never:
-        return False, f"it never acted in {', '.join(never)}"
-    idle = [arm for arm, item in found.items() if item.acted is False]
-    under_load = any(isinstance(item, Evidence) for item in found.values())
-    if idle and (len(idle) == len(found) or not under_load):
-        return False, f"it was not seen to act in {', '.join(idle)}"
-    acted = [arm for arm, item in found.items() if item.fired and arm not in idle]
-    return bool(acted), f"it acted in {', '.join(acted)}" if acted else "it never acted"
-
-
-def _may_be_unmet(item: Evidence | TimelineEvidence, role: str) -> bool:
-    return isinstance(item, Evidence) and role == "fixed" and item.by_client
+def _fault(name: str, played: ByArm, roles: Roles, *, alone: bool) -> tuple[bool, str]:
+    """`alone` is whether faults are all that the scenario names as its cause."""
+    if reasons := unproven(name, played, roles) or (alone and [*arms_without_any(played, roles)]):
+        return False, "; ".join(reasons)
+    acted = arms_with(name, played)
+    return True, f"it acted in {', '.join(acted)}" if acted else "no arm that was played has to show it"
 
 
 def _difference(

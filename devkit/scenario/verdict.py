@@ -9,15 +9,8 @@ its file says whether it drains.
 
 Where all hold, and nothing that is expected tells an incident arm from a fixed one, no fix was shown: inconclusive.
 
-What a scenario names as its `cause` must be shown, and nothing else. Where it names none, every fault is the cause.
-
-A fault fired in an arm when it met a request there. One that picks its requests by what clients do (a second attempt,
-say) need not fire in the fixed arm. One that acts under load only (a capacity, a gateway's timeout, a rate limit) must
-besides be seen to act in one of the arms. Which one is what the arms differ in: a fix may well take the load away,
-so a fixed arm played by itself need not show it.
-
-A fault of the timeline must have begun and its part must have shown it, in each arm that it is for. One that is for the
-incident arm alone leaves a fixed arm without a fault: that is then what the arms differ in.
+What a scenario names as its `cause` must be shown, and nothing else. Where it names none, every fault is the cause
+(`devkit.scenario.fault_proof`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,10 +18,10 @@ from dataclasses import dataclass
 
 from devkit.errors import INCONCLUSIVE, REFUTED, REPRODUCED_AND_FIXED
 from devkit.observe.arm_end import EndByDeadline
-from devkit.observe.arm_observation import AnyEvidence, Evidence, TimelineEvidence
-from devkit.observe.arm_role import ROLES, TWO_ARMS, ArmName, ArmRole, Roles, in_role
+from devkit.observe.arm_observation import AnyEvidence
+from devkit.observe.arm_role import ROLES, TWO_ARMS, ArmName, Roles, in_role
 from devkit.report.result import ArmResult, CauseResult, Outcome
-from located_config.count import counted
+from devkit.scenario.fault_proof import arms_without_any, fault_names, unproven
 
 _EXIT_CODES: dict[Outcome, int] = {
     "reproduced and fixed": REPRODUCED_AND_FIXED,
@@ -69,16 +62,17 @@ def judge(
     `cause` is what the scenario names as such; without, it is every fault. `alike` has a sentence for each incident arm
     that nothing expected tells from a fixed one.
     """
-    played = {arm: evidence.get(arm, ()) for arm in arms}
     if cause:
-        unproven = [one.told for one in cause if not one.shown]
+        not_shown = [one.told for one in cause if not one.shown]
     else:
-        unproven = [reason for arm in arms for reason in _unproven(arm, evidence, roles)] + _idle(played, roles)
+        played = {arm: evidence.get(arm, ()) for arm in arms}
+        of_faults = [reason for fault in fault_names(played) for reason in unproven(fault, played, roles)]
+        not_shown = [*arms_without_any(played, roles), *of_faults]
     late = [f"{arm}: ended by its {result.end.text}" for arm, result in arms.items() if _was_late(result)]
     broken = [reason for arm, result in arms.items() for reason in _broken(arm, result)]
-    if unproven:
+    if not_shown:
         # They decide nothing, but who looks for what went wrong needs them.
-        return Verdict("inconclusive", (*unproven, *broken, *late))
+        return Verdict("inconclusive", (*not_shown, *broken, *late))
     if meddled := [f"{arm}: {caveat}" for arm, result in arms.items() for caveat in result.caveats]:
         return Verdict("inconclusive", (*meddled, *late))
     cold = {arm: result for arm, result in arms.items() if result.cold}
@@ -105,39 +99,6 @@ def judge(
     if not deciding:
         return Verdict("inconclusive", alike) if alike else Verdict("reproduced and fixed", reasons)
     return Verdict("not reproduced" if deciding is incidents else "fix does not hold", reasons)
-
-
-def _unproven(arm: ArmName, evidence: Mapping[ArmName, Sequence[AnyEvidence]], roles: Roles) -> list[str]:
-    of_arm, role = evidence.get(arm, ()), roles[arm]
-    of_incidents = [item for name in in_role(roles, "incident") for item in evidence.get(name, ())]
-    if not of_arm and not (role == "fixed" and _only_timeline(of_incidents)):
-        return [f"{arm}: no fault was injected, so nothing shows that the incident's cause was present"]
-    return [f"{arm}: {reason}" for item in of_arm if (reason := _unproven_fault(role, item))]
-
-
-def _only_timeline(evidence: Sequence[AnyEvidence]) -> bool:
-    return bool(evidence) and all(isinstance(item, TimelineEvidence) for item in evidence)
-
-
-def _unproven_fault(role: ArmRole, item: AnyEvidence) -> str | None:
-    if isinstance(item, TimelineEvidence):
-        if not item.fired:
-            came = f": {item.did}" if item.did else ""
-            return f"fault {item.fault!r} never began ({item.asked}){came}"
-        return None if item.acted else f"fault {item.fault!r} was not seen to act: {item.did}"
-    may_be_unmet = role == "fixed" and item.by_client
-    return None if item.fired or may_be_unmet else f"fault {item.fault!r} matched no request"
-
-
-def _idle(evidence: Mapping[ArmName, Sequence[AnyEvidence]], roles: Roles) -> list[str]:
-    of_mock = {arm: [item for item in items if isinstance(item, Evidence)] for arm, items in evidence.items()}
-    acted = {item.fault for items in of_mock.values() for item in items if item.acted}
-    return [
-        f"{arm}: fault {item.fault!r} matched {counted(item.requests, 'request')} and never acted: {item.inaction}"
-        for arm in in_role(roles, "incident")
-        for item in of_mock.get(arm, ())
-        if item.fired and item.acted is False and item.fault not in acted
-    ]
 
 
 def _was_late(result: ArmResult) -> bool:

@@ -126,7 +126,7 @@ class TestFault:
     def test_is_not_where_an_arm_never_met_it(self, scenario: Scenario, arm: str) -> None:
         silent = some_evidence(fired=False, requests=0, completed=0)
         found = shown(scenario, **{arm: {"evidence": (silent,)}})
-        assert (found.shown, found.did) == (False, f"it never acted in {arm}")
+        assert (found.shown, found.did) == (False, f"{arm}: fault 'huge page' matched no request")
 
     def test_need_not_meet_a_client_that_was_fixed(self, scenario: Scenario) -> None:
         unmet = some_evidence(fired=False, requests=0, completed=0, by_client=True)

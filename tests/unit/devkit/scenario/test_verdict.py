@@ -145,8 +145,8 @@ def test_reasons_name_each_fault_that_never_fired() -> None:
     arms: dict[ArmName, ArmResult] = {"incident": an_arm(holds=False), "fixed": an_arm(holds=True)}
     verdict = judge(arms, {"incident": evidence((True, False)), "fixed": evidence((False, True))})
     assert verdict.reasons == (
-        "incident: fault 'fault 1' matched no request",
         "fixed: fault 'fault 0' matched no request",
+        "incident: fault 'fault 1' matched no request",
         "incident: restarts: expected at least 2, measured 0",
     )
 
