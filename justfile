@@ -23,6 +23,11 @@ scenario *args: ready
 scenarios: ready
     @devkit scenario list
 
+# Write a commented scenario file to begin with: just new my-incident [--from retry-storm]
+[no-cd, no-exit-message]
+new *args: ready
+    @devkit scenario new "$@"
+
 # Check a scenario file without running it
 [no-cd, no-exit-message]
 check *args: ready

@@ -16,7 +16,7 @@ import click
 
 from benchmarks.verdicts.machine import Machine, machine
 from benchmarks.verdicts.table import Run, is_as_it_should_be, table
-from devkit.cli.scenario import scenario_directory
+from devkit.cli.scenario_directory import scenario_directory
 from devkit.programs.places import NOWHERE
 from devkit.report.result import Result
 from devkit.scenario.configure import configured

@@ -95,7 +95,7 @@ def add(
     devkit fault add --do '{pause: {part: kafka}}' --for 10s
     devkit fault add 'name: x, do: {status: {code: 503, retry_after: 5s}}'
     """  # noqa: D301 — click's mark for lines that stay as they are
-    from devkit.cli.scenario import scenario_directory
+    from devkit.cli.scenario_directory import scenario_directory
     from devkit.debug.fault_text import read_faults
     from devkit.debug.mock_faults import FaultControl
     from devkit.faults.by_hand import is_on_a_part, parse

@@ -119,10 +119,13 @@ def _usable(name: str) -> str:
     return name
 
 
+ScenarioName = Annotated[str, AfterValidator(_usable)]
+
+
 class Scenario(_Model):
     """One incident, as a file describes it."""
 
-    name: Annotated[str, AfterValidator(_usable)] = Field(
+    name: ScenarioName = Field(
         json_schema_extra={"pattern": _NAME},
         description="Name of the scenario, and of its directory of runs: lower case letters, digits and hyphens.",
         examples=["huge-page"],

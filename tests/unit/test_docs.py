@@ -23,7 +23,12 @@ ALL_PAGES = sorted(DOCS.rglob("*.md"))
 ROOMS = ("devkit", "located_config", "mockapi", "pipeline", "tests")
 RECIPES = set(re.findall(r"^([a-z-]+)(?: [*a-z]+)*:", (REPOSITORY / "justfile").read_text(), re.MULTILINE))
 # A recipe that hands its arguments on to a command takes that command's options.
-BEHIND = {"scenarios": ("scenario", "list"), "scenario": ("scenario", "run"), "check": ("scenario", "check")}
+BEHIND = {
+    "scenarios": ("scenario", "list"),
+    "scenario": ("scenario", "run"),
+    "check": ("scenario", "check"),
+    "new": ("scenario", "new"),
+}
 # Recipes behind which there is no command of devkit.
 OTHERS = {
     "bench",

@@ -70,6 +70,25 @@ class TestCheck:
         )
 
 
+class TestNew:
+    def test_says_where_the_file_is_and_what_to_type_next(self, devkit: Devkit, here: Path) -> None:
+        finished = devkit("scenario", "new", "mine")
+        assert (finished.code, finished.err) == (0, "")
+        assert finished.out == (
+            "wrote mine.yaml\nnext: devkit scenario check mine.yaml\n      devkit scenario run mine.yaml\n"
+        )
+        assert devkit("scenario", "check", "mine.yaml").code == 0
+
+    def test_of_another_scenario_and_elsewhere(self, devkit: Devkit, here: Path, scenarios: Path) -> None:
+        assert devkit("scenario", "new", "mine", "--from", "an-incident", "--to", "scenarios").code == 0
+        assert "mine" in devkit("scenario", "list").out
+
+    def test_refuses_to_overwrite(self, devkit: Devkit, here: Path) -> None:
+        (here / "mine.yaml").write_text("")
+        finished = devkit("scenario", "new", "mine")
+        assert (finished.code, (here / "mine.yaml").read_text()) == (2, "")
+
+
 @pytest.mark.parametrize("command", ["check", "run"])
 @pytest.mark.parametrize(
     ("name", "said"),

@@ -1,0 +1,15 @@
+"""Where the scenarios are that are named without a path."""
+
+from pathlib import Path
+
+_TOP = Path(__file__).parents[2]
+_CHECKOUT = _TOP / "scenarios"
+_INSTALLED = _TOP / "devkit" / "scenario" / "shipped"
+
+
+def scenario_directory() -> Path:
+    """`./scenarios` where there is one, else those of the kit, in its package or in its checkout."""
+    here = Path("scenarios")
+    if here.is_dir():
+        return here
+    return _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT

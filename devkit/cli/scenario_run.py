@@ -1,0 +1,187 @@
+"""`devkit scenario run`."""
+
+import shlex
+import sys
+from collections.abc import Collection
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from devkit.cli.exit_codes import ExitCodes, bisect_option
+from devkit.cli.extend_option import extend_option
+from devkit.cli.scenario_directory import scenario_directory
+from devkit.cli.stack_options import STACKS, require_addresses_fit, stack_options
+from devkit.errors import UsageError
+from devkit.headroom.calibration import MOST
+from located_config.near import near_miss
+
+if TYPE_CHECKING:
+    from devkit.observe.arm_role import Roles
+
+
+@click.command(short_help="Make an incident happen, and prove that the fix holds.")
+@click.argument("name_or_file")
+@stack_options
+@click.option(
+    "--arm", "wanted", multiple=True, metavar="NAME", help="Play this arm only; may be repeated. Default: all arms."
+)
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of traffic and faults. Default: that of the file.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("runs"),
+    show_default=True,
+    help="Directory that runs are written to.",
+)
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print result.json on standard output, and all else on standard error.",
+)
+@click.option("--keep", is_flag=True, help="Leave the stack up afterwards, with what the last arm left in it.")
+@click.option("--plain", is_flag=True, help="Print plain lines on a terminal too, instead of the live view.")
+@click.option(
+    "--pipeline",
+    "command",
+    metavar="COMMAND",
+    help="Command line of the program under test, in place of the kit's pipeline. Its environment (DEVKIT_…) has "
+    "addresses and topics.",
+)
+@click.option(
+    "--pause-at",
+    multiple=True,
+    metavar="[ARM:]PHASE",
+    help="Pause at this phase until Enter or `devkit resume`: stack (parts are up), traffic (before it is published), "
+    "pipeline (the query runs), arm-end (before the audit); incident:traffic is of one arm.",
+)
+@click.option(
+    "--pause-limit",
+    metavar="TIME",
+    help="Resume by itself after this time, for example 10m; required without a terminal.",
+)
+@click.option(
+    "--debug",
+    type=click.Choice(("driver", "worker")),
+    help="Have the pipeline's driver, or its one Python worker, wait for a debugger. There is no deadline then, and no "
+    "verdict.",
+)
+@click.option(
+    "--stretch",
+    type=click.IntRange(1, MOST),
+    metavar="N",
+    help="Multiply every duration of the scenario by N and divide every rate by it. Default: what a short calibration "
+    "of the machine asks for, 1 where it is idle; a run that was short of time is then played again.",
+)
+@click.option(
+    "--unchecked",
+    is_flag=True,
+    help="Play a file that `check` refuses because a run of it proves nothing, for example with its arms swapped.",
+)
+@extend_option
+@bisect_option
+@click.pass_context
+def run(
+    context: click.Context,
+    name_or_file: str,
+    backend: str,
+    addresses: Path | None,
+    wanted: tuple[str, ...],
+    seed: int | None,
+    out: Path,
+    command: str | None,
+    pause_at: tuple[str, ...],
+    pause_limit: str | None,
+    debug: Literal["driver", "worker"] | None,
+    stretch: int | None,
+    extend: tuple[str, ...],
+    *,
+    as_json: bool,
+    keep: bool,
+    plain: bool,
+    unchecked: bool,
+) -> None:
+    """Make an incident happen, and prove on the same traffic that the fix holds.
+
+    A program given by --pipeline may show neither commits nor batches nor log events. Expectations that need them
+    cannot be judged then, and the run is inconclusive (docs/own-pipeline.md).
+    """
+    from devkit.cli.kept import keep_stack
+    from devkit.debug.pause_point import PausePoint, require_arms, require_way_on
+    from devkit.programs.command.program import CommandKind
+    from devkit.report.live import progress_for
+    from devkit.report.verdict_lines import verdict_lines
+    from devkit.report.wrapping import width_of
+    from devkit.scenario.afterwards import make_next_run_faster
+    from devkit.scenario.configure import main_program
+    from devkit.scenario.load import find_scenario, load_scenario, warnings
+    from devkit.scenario.options import RunOptions
+    from devkit.scenario.run import run_scenario
+    from devkit.stack.stack import StackRequest
+
+    require_addresses_fit(backend, addresses)
+    instead = None if command is None else CommandKind(given_by="--pipeline").program(command)
+    points = tuple(PausePoint.parse(text) for text in pause_at)
+    limit = None if pause_limit is None else _duration("--pause-limit", pause_limit)
+    require_way_on(points, limit, sys.stdin)
+    path = find_scenario(name_or_file, scenario_directory())
+    loaded = load_scenario(path, unchecked=unchecked, instead=instead)
+    for warning in () if unchecked else warnings(path, loaded, instead):
+        click.echo(warning, err=True)
+    if debug is not None and not (instead or main_program(loaded)).takes_debugger:
+        raise UsageError(
+            "--debug works for the kit's own pipeline only", hint="start your debugger in --pipeline COMMAND"
+        )
+    if seed is not None:
+        loaded = loaded.model_copy(update={"traffic": loaded.traffic.model_copy(update={"seed": seed})})
+    arms = _arms(wanted, loaded.roles)
+    require_arms(points, arms)
+    repeat = ["devkit", "scenario", "run", name_or_file, "--seed", str(loaded.traffic.seed)]
+    repeat += [word for one in wanted for word in ("--arm", one)]
+    repeat += ["--stack", backend] if backend != STACKS[0] else []
+    repeat += ["--addresses", str(addresses)] if addresses else []
+    repeat += ["--pipeline", command] if command is not None else []
+    repeat += [word for one in extend for word in ("--extend", one)]
+    repeat += ["--unchecked"] if unchecked else []
+    repeat += ["--stretch", str(stretch)] if stretch is not None else []
+    request = StackRequest(addresses=addresses)
+    options = RunOptions(
+        arms,
+        out,
+        keep,
+        shlex.join(repeat),
+        stack=backend,
+        request=request,
+        instead=instead,
+        pause_at=points,
+        pause_limit=limit,
+        debug=debug,
+        stretch=stretch,
+    )
+    output = sys.stderr if as_json else sys.stdout
+    with progress_for(output, plain=plain) as progress:
+        finished = run_scenario(loaded, options, progress, on_keep=keep_stack)
+    click.echo("\n".join(verdict_lines(finished.result, finished.directory, width_of(output))), err=as_json)
+    if as_json:
+        click.echo(finished.result.model_dump_json(indent=2))
+    make_next_run_faster(loaded, options, finished.result, lambda text: click.echo(text, err=True))
+    sys.exit(context.ensure_object(ExitCodes).of(finished.result.exit_code))
+
+
+def _arms(wanted: Collection[str], known: "Roles") -> tuple[str, ...]:
+    """In the order of play. Raises UsageError for one that the scenario does not have."""
+    for name in wanted:
+        if name not in known:
+            raise UsageError(f"--arm {name}: the scenario has no such arm", hint=near_miss(name, known))
+    return tuple(name for name in known if name in wanted) if wanted else tuple(known)
+
+
+def _duration(option: str, text: str) -> timedelta:
+    from located_config.duration import parse_duration
+
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from error

@@ -1,0 +1,81 @@
+"""A scenario file to begin with: a commented one, or a copy of another scenario under a name of its own.
+
+The file names the JSON schema of scenarios in its first line, by which an editor completes keys and marks mistakes.
+"""
+
+import os
+import re
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from devkit.errors import DevkitError, UsageError
+from devkit.scenario.load import SUFFIX, load_scenario
+from devkit.scenario.model import ScenarioName
+from devkit.yaml_input import read_yaml
+from located_config.place import position
+from located_config.problem import in_line
+
+_HERE = Path(__file__).parent
+SCHEMA = _HERE / "scenario.schema.json"
+TEMPLATE = _HERE / "template.yaml"
+_MODELINE = "# yaml-language-server: $schema="
+_NAME = re.compile(r"^(name:\s*)([^\s#]+)")
+
+
+def write_new(name: str, directory: Path, source: Path = TEMPLATE) -> Path:
+    """`directory/NAME.yaml`, with the text of `source` under that name.
+
+    Raises UsageError when the name cannot be used, the file is there already, or a copy would not be valid there, and
+    DevkitError when it cannot be written. No new file is left then.
+    """
+    _require_name(name)
+    file = directory / f"{name}{SUFFIX}"
+    text = modeline(directory) + _renamed(source, name)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with file.open("x", encoding="utf-8") as new:
+            new.write(text)
+    except FileExistsError as error:
+        raise UsageError(
+            f"{file} is there already", hint="choose another name, or another directory with --to"
+        ) from error
+    except OSError as error:
+        raise DevkitError(
+            f"{file} cannot be written: {error.strerror}", hint="choose another place with --to"
+        ) from error
+    try:
+        load_scenario(file)
+    except DevkitError as error:
+        file.unlink()
+        hint = f"mend {source} first, or write it beside that with --to {source.parent}"
+        raise UsageError(f"a copy of {source} would not be valid in {directory}:\n{error}", hint=hint) from error
+    return file
+
+
+def modeline(directory: Path) -> str:
+    """The line by which editors find the schema, for a file in `directory`; relative where both are in one checkout."""
+    checkout = _HERE.parents[1]
+    place = directory.resolve()
+    inside = place.is_relative_to(checkout) and (checkout / "pyproject.toml").exists()
+    schema = Path(os.path.relpath(SCHEMA, place)) if inside else SCHEMA
+    return f"{_MODELINE}{schema.as_posix()}\n"
+
+
+def _require_name(name: str) -> None:
+    try:
+        TypeAdapter(ScenarioName).validate_python(name)
+    except ValidationError as error:
+        raise UsageError(f"{name!r} is no name for a scenario: {in_line(error, ScenarioName)}") from error
+
+
+def _renamed(source: Path, name: str) -> str:
+    """The text of a scenario file with another name, and without a modeline of its own."""
+    document = read_yaml(source)
+    lines = source.read_text(encoding="utf-8").splitlines(keepends=True)
+    line, _ = position(document, ("name",))
+    changed, found = _NAME.subn(rf"\g<1>{name}", lines[line - 1])
+    if not found or "name" not in document:
+        raise UsageError(f"{source}:{line}: there is no line `name: …` to change", hint="copy the file by hand")
+    lines[line - 1] = changed
+    return "".join(one for one in lines if not one.startswith(_MODELINE))
