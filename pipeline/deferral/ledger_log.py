@@ -8,6 +8,7 @@ Every write returns when it is acknowledged. Not safe to use from several thread
 
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
+from uuid import uuid4
 
 from pipeline import log
 from pipeline.deferral.entry import Entry
@@ -111,7 +112,7 @@ class LedgerLog:
             yield item
         start.require_epoch(self._topic.topic, highest)
         self.epoch = highest + 1
-        marker = epoch_marker(self.epoch, topic=self._topic.topic)
+        marker = epoch_marker(self.epoch, topic=self._topic.topic, process=uuid4())
         self._topic.write([marker], partitions=self._topic.partitions())
         yield from self._alone(items_of(self._topic.read()))
 

@@ -3,19 +3,24 @@
     key                              value            means
     <topic>/<partition>/<offset>     source's bytes   an entry; all else stands in headers
     <topic>/<partition>/<offset>     null             a tombstone: the event is resolved
-    epoch/<n>                        empty            from here on in this partition, records of epochs below n are void
+    epoch/<n>/<process>              empty            from here on in this partition, records of epochs below n are void
     command/<id>                     empty            an operator's wish for one position; null when it is carried out
 
 A topic's name has no slash, so keys are distinguished by their slashes, and a position has exactly one key. Every
 record but a command carries the epoch of the driver under which it was written; one of the main lane also its batch, by
 which step 4 knows the batch's own records from those of the driver, and its task, by which it knows those of an attempt
 that Spark has given up.
+
+The key of a marker is its process's own. The epoch of a process that ended as it started may be taken again, by one
+that did not see its marker. Were the keys the same and the first one's marker late, compaction would keep it alone,
+behind records that the other's has made void.
 """
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
+from uuid import UUID
 
 from pipeline.deferral.entry import Cause, Entry, Kind
 from pipeline.errors import PipelineError
@@ -29,7 +34,7 @@ MAX_REASON_BYTES = 1000
 TOO_LARGE = "the source record is too large to be deferred"
 
 _POSITION = re.compile(rb"([^/]+)/(0|[1-9][0-9]{0,9})/([0-9]{19})")
-_EPOCH = re.compile(rb"epoch/(0|[1-9][0-9]{0,17})")
+_EPOCH = re.compile(rb"epoch/(0|[1-9][0-9]{0,17})(?:/[0-9a-f]{32})?")
 _COMMAND = re.compile(rb"command/([^/]+)")
 _WHOLE = re.compile(rb"-?[0-9]{1,19}")
 
@@ -168,9 +173,9 @@ def tombstone(position: Position, *, topic: str, epoch: int) -> NullRecord:
     return NullRecord(topic, key_of(position), (("epoch", _digits(epoch)),))
 
 
-def epoch_marker(epoch: int, *, topic: str) -> Record:
-    """Goes to every partition of the topic, by partition and not by key."""
-    return Record(topic, b"epoch/" + _digits(epoch), b"", ())
+def epoch_marker(epoch: int, *, topic: str, process: UUID) -> Record:
+    """Goes to every partition of the topic, by partition and not by key. `process` is that of one start."""
+    return Record(topic, f"epoch/{epoch}/{process.hex}".encode(), b"", ())
 
 
 def command_record(command_id: str, action: Action, position: Position, *, topic: str) -> Record:

@@ -12,14 +12,13 @@ from pipeline.deferral.entry import Entry, order
 from pipeline.deferral.fold import FencedError, Folded, Winners, check_epoch, fold
 from pipeline.deferral.lane import Destination, MainLane, SlowLane
 from pipeline.deferral.ledger import Ledger, Round, Snapshot
-from pipeline.deferral.wire import Command, command_done, epoch_marker, to_record, tombstone
+from pipeline.deferral.wire import Command, command_done, to_record, tombstone
 from pipeline.records.record import Position, SourcePartition
 from tests.unit.pipeline.deferral.known_outages import KnownOutages
 from tests.unit.pipeline.deferral.lost_attempts import LostAttempts
 from tests.unit.pipeline.deferral.settings import LONGEST_REST_MS, POLICY, Settings
 from tests.unit.pipeline.deferral.under_way import Batch, Working
 from tests.unit.pipeline.deferral.world import (
-    D_PARTITIONS,
     TOPIC,
     Chooser,
     D,
@@ -56,8 +55,7 @@ class Driver:
     # --- step 1
 
     def _start(self) -> list[Write]:
-        marker = epoch_marker(self.epoch, topic=D)
-        return self.world.send(self.world.to_ledger(marker, partition) for partition in D_PARTITIONS)
+        return self.world.send(self.world.markers(self.epoch, process=self.world.drivers))
 
     def can_fold(self) -> bool:
         return self.phase == "marking" and all(write.landed for write in self._awaited)

@@ -241,6 +241,13 @@ class GateBeforeTheMarker(Driver):
         return self.early
 
 
+class MarkersShareAKey(Driver):
+    """Two processes that take the same epoch, the first of which ends as it starts, write the same markers."""
+
+    def _start(self) -> list[Write]:
+        return self.world.send(self.world.markers(self.epoch, process=0))
+
+
 class BatchForgetsWhatItDeferred(Driver):
     """A later event of a page runs, though an earlier one was deferred in the same batch."""
 

@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from uuid import uuid4
 
 import pytest
 from hypothesis import given
@@ -33,7 +34,7 @@ def gone(offset: int, *, epoch: int = 1) -> NullRecord:
 
 
 def marker(epoch: int) -> Record:
-    return epoch_marker(epoch, topic=TOPIC)
+    return epoch_marker(epoch, topic=TOPIC, process=uuid4())
 
 
 def log(*records: Record | NullRecord, partition: int = 0) -> list[Item | None]:

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -234,7 +235,7 @@ def test_a_replayed_batch_waits_while_the_slow_lane_makes_room_before_it(driver:
 def test_a_void_record_of_which_nothing_else_is_left_is_revived(driver: MakeDriver) -> None:
     """Compaction took the valid one behind which it was written."""
     log = Log()
-    log.append([epoch_marker(3, topic=TOPIC)])
+    log.append([epoch_marker(3, topic=TOPIC, process=uuid4())])
     log.put(entry(1, stuck=True, attempt=2), entry(2), epoch=2)
     log.append([tombstone(entry(2).position, topic=TOPIC, epoch=2)])
     ours = driver(log_of=log)

@@ -1,6 +1,7 @@
 """What the driver reads and writes under its epoch."""
 
 from collections.abc import Iterator
+from uuid import uuid4
 
 import pytest
 
@@ -61,7 +62,7 @@ def test_two_drivers_that_take_the_same_epoch_do_not_both_go_on() -> None:
 
     class AtOnce(MemoryTopic):
         def write(self, records, *, partitions=(None,)):  # type: ignore[no-untyped-def]
-            log.append([epoch_marker(1, topic=TOPIC)])
+            log.append([epoch_marker(1, topic=TOPIC, process=uuid4())])
             super().write(records, partitions=partitions)
 
     with pytest.raises(PipelineError, match="another driver began epoch 1 at the same time") as caught:

@@ -271,6 +271,28 @@ def test_an_event_that_was_dropped_ends_in_an_error_event_in_its_turn() -> None:
     assert ends == [(0, "output"), (1, "error"), (2, "output")]
 
 
+def test_a_marker_that_arrives_late_moves_no_other() -> None:
+    script = Script(e0=["slow"])
+    old = script.driver
+    script.world.split_brain = True
+    script.plan(1)
+    short = script.play.start()
+    of_short = short.pending()
+    short.die()
+    new = script.play.start()
+    assert new.epoch == short.epoch, "nobody has seen the other's markers"
+    for write in new.pending():
+        script.world.land(write)
+    new.fold()
+    assert old.batch
+    for write in (*old.batch.writes, *of_short):
+        script.world.land(write)
+    script.world.compact(dict(script.world.ends))
+    assert script.world.folded().entries == {}, "what the old driver has deferred is void for good"
+    old.die()
+    script.drained()
+
+
 def test_a_driver_that_was_replaced_does_not_commit_what_it_deferred() -> None:
     script = Script(e0=["slow"])
     old = script.driver

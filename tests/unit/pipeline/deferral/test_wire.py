@@ -1,6 +1,7 @@
 import contextlib
 from dataclasses import replace
 from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 from hypothesis import given
@@ -84,7 +85,20 @@ def test_a_tombstone_names_position_and_epoch(position: Position, epoch: int) ->
 
 @given(EPOCHS)
 def test_a_marker_names_its_epoch(epoch: int) -> None:
-    assert read_back(epoch_marker(epoch, topic="d")) == EpochMarker(PLACE, epoch)
+    assert read_back(epoch_marker(epoch, topic="d", process=uuid4())) == EpochMarker(PLACE, epoch)
+
+
+def test_markers_of_two_processes_have_their_own_keys() -> None:
+    markers = [epoch_marker(3, topic="d", process=UUID(int=number)) for number in (1, 2)]
+    assert len({marker.key for marker in markers}) == 2
+
+
+def test_a_marker_is_not_taken_for_an_entry_of_a_topic_of_its_name() -> None:
+    position = Position("epoch", 3, 7)
+    record = to_record(replace(entry(7), position=position), topic="d", epoch=1)
+    item = read_back(record)
+    assert isinstance(item, EntryItem)
+    assert item.entry.position == position
 
 
 @given(command_id=IDS, position=POSITIONS, action=st.sampled_from(["retry", "drop"]))
@@ -133,6 +147,7 @@ def without(name: str) -> tuple[tuple[str, bytes], ...]:
         (b"t/0/0000000000000000005/x", b"", (), "is no position"),
         (b"/0/0000000000000000005", b"", (), "is no position"),
         (b"epoch/-1", b"", (), "is no position"),
+        (b"epoch/1/2", b"", (), "is no position"),
         ("t/0/000000000000000000\N{ARABIC-INDIC DIGIT FIVE}".encode(), b"", (), "is no position"),
         (b"\xff/0/0000000000000000005", b"", GOOD.headers, "decode byte 0xff"),
         (GOOD.key, b"", without("epoch"), "header epoch is missing"),

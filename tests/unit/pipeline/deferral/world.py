@@ -25,11 +25,12 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeVar
+from uuid import UUID
 
 from pipeline.deferral.entry import Page
 from pipeline.deferral.fold import Folded, fold
 from pipeline.deferral.lane import Destination
-from pipeline.deferral.wire import EntryItem, Item, NullRecord, Place, command_record, parse
+from pipeline.deferral.wire import EntryItem, Item, NullRecord, Place, command_record, epoch_marker, parse
 from pipeline.records.record import Headers, Position, Record, SourcePartition
 
 T = TypeVar("T")
@@ -158,6 +159,11 @@ class World:
         sent = list(writes)
         self.flight += sent
         return sent
+
+    def markers(self, epoch: int, *, process: int) -> list[Write]:
+        """Those by which the driver of this number takes the ledger over."""
+        record = epoch_marker(epoch, topic=D, process=UUID(int=process))
+        return [self.to_ledger(record, partition) for partition in D_PARTITIONS]
 
     def to_ledger(self, record: Record | NullRecord, partition: int | None = None) -> Write:
         """A write to the ledger's topic; the partition follows from the key unless it is given."""
