@@ -103,7 +103,7 @@ class MediaWiki(Section):
     wikis_file: Annotated[str, AfterValidator(require_something)] | None = Field(
         default=None,
         description="Path of a YAML file with the mapping `wikis`, a line for each wiki. Each Python worker reads"
-        " it, and reads it again after a change. Default: no file.",
+        " it, and again a second after a change. Replace it by renaming another file. Default: no file.",
     )
     unknown_wiki: Literal["error", "stop"] = Field(
         default="error",

@@ -37,6 +37,7 @@ from pipeline.events import CommandCarriedOut, DeferralStatus, GaveUp, Resumed, 
 from pipeline.fetch.ask import Ask
 from pipeline.fetch.breaker import Answer, Opened
 from pipeline.fetch.probe import probe
+from pipeline.fetch.wiki_hosts import WikiHosts
 from pipeline.records.record import Position, SourcePartition
 
 _LOOK_S = 0.1
@@ -63,7 +64,7 @@ class Lanes:
         replay: Callable[[], Mapping[SourcePartition, int] | None],
         clock: Callable[[], float] = time.monotonic,
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
-        probe: Callable[[PipelineConfig, str, Ask, Callable[[], bool]], Answer | None] = probe,
+        probe: Callable[[PipelineConfig, WikiHosts, str, Ask, Callable[[], bool]], Answer | None] = probe,
     ) -> None:
         """`replay` tells at which offsets the planned batch begins that Spark will run again, None when there is none.
         It is asked when the epoch's markers are written, as a driver that still lives may plan a batch until then.
@@ -82,7 +83,9 @@ class Lanes:
         self._error: BaseException | None = None
         self._outages = Outages(config.breaker, clock)
         self._lost_tries = LostTries()
-        self._prober = Prober(self._outages, functools.partial(probe, config), self._stopped.is_set)
+        self._prober = Prober(
+            self._outages, functools.partial(probe, config, WikiHosts(config.mediawiki)), self._stopped.is_set
+        )
         self._free_rounds = threading.Semaphore(config.deferral.slow_lane.rounds)
         self._rounds_at_work = 0
         self._idle_s = max(_IDLE_S, 2 * config.batch.trigger.total_seconds())

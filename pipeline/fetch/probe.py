@@ -34,7 +34,13 @@ def limit(config: PipelineConfig) -> timedelta:
 
 
 def probe(
-    config: PipelineConfig, wiki_id: str, ask: Ask, stopped: Callable[[], bool], *, now: Callable[[], datetime] = _utc
+    config: PipelineConfig,
+    hosts: WikiHosts,
+    wiki_id: str,
+    ask: Ask,
+    stopped: Callable[[], bool],
+    *,
+    now: Callable[[], datetime] = _utc,
 ) -> Answer | None:
     """How the wiki answered, its body to the end, within the time that a request of the main lane has at most; None as
     soon as it is `stopped`.
@@ -42,7 +48,7 @@ def probe(
     Any answer of MediaWiki's is a good one that is not its failure and does not ask to come later; a body that is
     larger than one may be, too.
     """
-    return asyncio.run(_unless(stopped, _request(config, wiki_id, ask, now)))
+    return asyncio.run(_unless(stopped, _request(config, hosts, wiki_id, ask, now)))
 
 
 async def _unless(stopped: Callable[[], bool], request: Coroutine[Any, Any, Answer]) -> Answer | None:
@@ -56,9 +62,10 @@ async def _unless(stopped: Callable[[], bool], request: Coroutine[Any, Any, Answ
     return task.result()
 
 
-async def _request(config: PipelineConfig, wiki_id: str, ask: Ask, now: Callable[[], datetime]) -> Answer:
+async def _request(
+    config: PipelineConfig, hosts: WikiHosts, wiki_id: str, ask: Ask, now: Callable[[], datetime]
+) -> Answer:
     limit_s = limit(config).total_seconds()
-    hosts = WikiHosts(config.mediawiki)
     own = {"Host": hosts.host_of(wiki_id) or "", "X-Request-Id": ask.request_id}
     try:
         async with (

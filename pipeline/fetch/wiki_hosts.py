@@ -1,47 +1,101 @@
 """Which host answers for a wiki: a table of the configuration, or a file that is read again when it has changed.
 
-A new wiki is a line in that file, and no restart. A file that cannot be read while the job runs changes nothing.
+A new wiki is a line in that file, and no restart. A file that is replaced by renaming is never seen half written. One
+that is rewritten in place is, so a changed file counts when it has stood still for a second. Until then, and when it is
+no table, the table before it stays in force, with the wikis that the changed file adds.
 """
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
-from located_config.yaml_file import UnfitError, read_yaml
+from located_config.yaml_file import UnfitError, parse_yaml, read_yaml
 from pipeline.config.places import MediaWiki
 from pipeline.config.section import Host
 from pipeline.errors import RefusedError
 
-_TABLE: TypeAdapter[dict[str, str]] = TypeAdapter(dict[str, Host])
+_TABLE: TypeAdapter[dict[str, str]] = TypeAdapter(Annotated[dict[str, Host], Field(min_length=1)])
 _Version = tuple[int, int, int]
+
+# What writes a file in place may pause between two pieces, but not for long.
+_STILL_S = 1.0
+_LONGEST_WAIT_S = 10.0
+_LOOK_S = 0.05
 
 
 class WikiHosts:
-    """Raises RefusedError when there is no table to begin with."""
+    """Raises RefusedError when there is no table to begin with. `now` is the time of day, which the file's is compared
+    with; `clock` counts seconds and never goes back.
+    """
 
-    def __init__(self, config: MediaWiki) -> None:
+    def __init__(
+        self,
+        config: MediaWiki,
+        *,
+        now: Callable[[], float] = time.time,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
         self._file = None if config.wikis_file is None else Path(config.wikis_file)
+        self._now, self._clock = now, clock
         self._version: _Version | None = None
+        self._changing: tuple[_Version, float] | None = None
+        self._added: Mapping[str, str] = {}
         self._hosts: Mapping[str, str] = config.wikis
         if self._file is not None:
-            self._version = _version(self._file)
-            self._hosts = _read(self._file)
+            self._hosts = self._first(self._file, sleep)
 
     def host_of(self, wiki_id: str) -> str | None:
         """None for a wiki that the table does not have."""
-        if self._file is not None and (version := _version(self._file)) not in (None, self._version):
-            self._version = version
-            try:
-                self._hosts = _read(self._file)
-            except RefusedError:
-                return self._hosts.get(wiki_id)  # it may be half written: its next version is read again
-        return self._hosts.get(wiki_id)
+        if self._file is not None:
+            self._look(self._file)
+        return self._hosts.get(wiki_id) or self._added.get(wiki_id)
 
     def is_another(self, wiki_id: str, host: str) -> bool:
         """Whether the host is in the table, and not that of this wiki."""
-        named = host.lower()
-        return named != self._hosts.get(wiki_id, "").lower() and named in {one.lower() for one in self._hosts.values()}
+        named, table = host.lower(), {**self._added, **self._hosts}
+        return named != table.get(wiki_id, "").lower() and named in {one.lower() for one in table.values()}
+
+    def _first(self, file: Path, sleep: Callable[[float], None]) -> Mapping[str, str]:
+        """There is no table before it, so one that is being written is waited for; not for ever."""
+        begun = since = self._clock()
+        while self._clock() - begun < _LONGEST_WAIT_S:
+            version = _version(file)
+            if version != self._version:
+                self._version, since = version, self._clock()
+            if self._is_still(version, since):
+                return _read(file)
+            sleep(_LOOK_S)
+        raise RefusedError(
+            f"mediawiki.wikis_file: {file} does not stop changing",
+            hint="write another file, and rename it when it is complete",
+        )
+
+    def _look(self, file: Path) -> None:
+        version = _version(file)
+        if version is None or version == self._version:
+            return
+        if self._changing is None or self._changing[0] != version:
+            self._changing = version, self._clock()
+            if not self._is_still(version, self._clock()):
+                self._added = _whole_lines(file)
+        if not self._is_still(*self._changing):
+            return
+        try:
+            hosts: Mapping[str, str] = _read(file)
+        except RefusedError:
+            hosts = self._hosts
+        if _version(file) == version:
+            self._hosts, self._added, self._version, self._changing = hosts, {}, version, None
+
+    def _is_still(self, version: _Version | None, since: float) -> bool:
+        """Whether the file has stood still, by its own time or by ours: those of two machines may differ."""
+        if version is None:
+            return True
+        return self._now() - version[0] / 1e9 >= _STILL_S or self._clock() - since >= _STILL_S
 
 
 def _version(file: Path) -> _Version | None:
@@ -49,7 +103,8 @@ def _version(file: Path) -> _Version | None:
         found = file.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    # A copy may carry over when the original was modified; when the file itself was changed, nobody sets.
+    return found.st_ctime_ns, found.st_size, found.st_ino
 
 
 def _read(file: Path) -> Mapping[str, str]:
@@ -60,3 +115,12 @@ def _read(file: Path) -> Mapping[str, str]:
     except (UnfitError, ValidationError, RecursionError) as error:
         text = f"mediawiki.wikis_file: {file} is no table of wikis"
         raise RefusedError(text, hint="write a line `enwiki: en.wikipedia.org` for each wiki") from error
+
+
+def _whole_lines(file: Path) -> Mapping[str, str]:
+    """What a file has so far that is being written; the last line may be half of one."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+        return _TABLE.validate_python(parse_yaml("".join(line for line in lines if line.endswith("\n"))))
+    except (OSError, UnicodeDecodeError, UnfitError, ValidationError, RecursionError):
+        return {}

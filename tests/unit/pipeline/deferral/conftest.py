@@ -11,6 +11,7 @@ from pipeline.deferral.lanes import Lanes
 from pipeline.events import fields_of
 from pipeline.fetch.ask import Ask
 from pipeline.fetch.breaker import Answer
+from pipeline.fetch.wiki_hosts import WikiHosts
 from pipeline.records.record import SourcePartition
 from tests.unit.pipeline.deferral.lanes_bench import HANG_S, NOW_MS, Driver, MakeDriver, Rounds
 from tests.unit.pipeline.deferral.memory_topic import Log, MemoryTopic
@@ -28,7 +29,9 @@ def driver(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.Monke
         answers: list[Answer | None] = []
         asked: list[tuple[str, str]] = []
 
-        def probe(_config: PipelineConfig, wiki_id: str, ask: Ask, _stopped: Callable[[], bool]) -> Answer | None:
+        def probe(
+            _config: PipelineConfig, _hosts: WikiHosts, wiki_id: str, ask: Ask, _stopped: Callable[[], bool]
+        ) -> Answer | None:
             asked.append((wiki_id, ask.path))
             return answers.pop(0)
 

@@ -17,6 +17,7 @@ from pipeline.fetch.ask import Ask
 from pipeline.fetch.breaker import Answer
 from pipeline.fetch.probe import limit, probe
 from pipeline.fetch.route import HTML, Route
+from pipeline.fetch.wiki_hosts import WikiHosts
 from pipeline.jobs.content import ContentRoute
 
 NOW = datetime(2026, 3, 2, 9, 0, 0, tzinfo=UTC)
@@ -82,7 +83,8 @@ def ask(
 ) -> Answer | None:
     mediawiki = {"endpoint": f"http://127.0.0.1:{server.server_port}", "wikis": {"dewiki": "de.example"}}
     config = make_config(mediawiki=mediawiki, **sections)
-    return probe(config, "dewiki", replace(ASK, rev_id=5, route=route), stopped, now=lambda: NOW)
+    hosts = WikiHosts(config.mediawiki)
+    return probe(config, hosts, "dewiki", replace(ASK, rev_id=5, route=route), stopped, now=lambda: NOW)
 
 
 def test_it_asks_for_what_failed_as_the_worker_did(make_config: MakeConfig, server: Server) -> None:
@@ -236,7 +238,7 @@ def test_a_worker_can_tell_its_driver_what_to_ask_and_how_to_read_it(route: Rout
 
 def test_nobody_there_is_a_failure(make_config: MakeConfig) -> None:
     config = make_config(mediawiki={"endpoint": "http://127.0.0.1:1", "wikis": {"dewiki": "de.example"}})
-    answer = probe(config, "dewiki", ASK, lambda: False)
+    answer = probe(config, WikiHosts(config.mediawiki), "dewiki", ASK, lambda: False)
     assert answer is not None
     assert answer.failed
     assert "Connect" in answer.why

@@ -1,5 +1,5 @@
-import os
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -8,53 +8,151 @@ from pipeline.config.pipeline_config import MediaWiki
 from pipeline.errors import RefusedError
 from pipeline.fetch.wiki_hosts import WikiHosts
 
+TWO = "dewiki: de.example\nfrwiki: fr.example\n"
+
+
+class Table:
+    """The file, and the seconds that pass since it was changed. `ahead` is the clock of its machine."""
+
+    def __init__(self, file: Path) -> None:
+        self.file, self.ahead = file, 0.0
+        self._passed = self._changed = 0.0
+
+    def rename(self, text: str) -> None:
+        """Another file in its place in one step, as one who changes it should."""
+        new = self.file.with_suffix(".new")
+        new.write_text(text)
+        new.replace(self.file)
+        self._changed = self._passed
+
+    def write(self, text: str, mode: str = "w") -> None:
+        """In place."""
+        with self.file.open(mode) as opened:
+            opened.write(text)
+        self._changed = self._passed
+
+    def wait(self, seconds: float) -> None:
+        self._passed += seconds
+
+    def now(self) -> float:
+        return time.time() + self._passed - self._changed - self.ahead
+
+    def clock(self) -> float:
+        return self._passed
+
+    def hosts(self, sleep: Callable[[float], None] | None = None) -> WikiHosts:
+        config = MediaWiki(endpoint="http://127.0.0.1:1", wikis_file=str(self.file))
+        return WikiHosts(config, now=self.now, clock=self.clock, sleep=sleep or self.wait)
+
 
 @pytest.fixture
-def table(tmp_path: Path) -> Callable[[str], Path]:
-    """Writes the file, in one step as one who changes it should, and each time at another moment."""
-    moments = iter(range(1, 99))
-
-    def write(text: str) -> Path:
-        new, file = tmp_path / "new.yaml", tmp_path / "wikis.yaml"
-        new.write_text(text)
-        os.utime(new, (moment := next(moments), moment))
-        return new.replace(file)
-
-    return write
+def table(tmp_path: Path) -> Table:
+    return Table(tmp_path / "wikis.yaml")
 
 
-def hosts(file: str) -> WikiHosts:
-    return WikiHosts(MediaWiki(endpoint="http://127.0.0.1:1", wikis_file=file))
+@pytest.fixture
+def hosts(table: Table) -> WikiHosts:
+    table.rename(TWO)
+    return table.hosts()
+
+
+def found(hosts: WikiHosts, *wikis: str) -> Sequence[str | None]:
+    return [hosts.host_of(wiki) for wiki in wikis]
 
 
 def test_a_table_of_the_configuration() -> None:
     known = WikiHosts(MediaWiki(endpoint="http://127.0.0.1:1", wikis={"dewiki": "de.example"}))
-    assert (known.host_of("dewiki"), known.host_of("enwiki")) == ("de.example", None)
+    assert found(known, "dewiki", "enwiki") == ["de.example", None]
 
 
-def test_a_file_is_read_again_when_it_has_changed(table: Callable[[str], Path]) -> None:
-    known = hosts(str(table("dewiki: de.example\n")))
-    assert (known.host_of("dewiki"), known.host_of("newwiki")) == ("de.example", None)
-    table("dewiki: other.example\nnewwiki: new.example\n")
-    assert (known.host_of("dewiki"), known.host_of("newwiki")) == ("other.example", "new.example")
+def test_a_file_is_read_again_when_it_has_changed(table: Table, hosts: WikiHosts) -> None:
+    assert found(hosts, "dewiki", "frwiki", "newwiki") == ["de.example", "fr.example", None]
+    table.rename("dewiki: other.example\nnewwiki: new.example\n")
+    table.wait(1)
+    assert found(hosts, "dewiki", "frwiki", "newwiki") == ["other.example", None, "new.example"]
 
 
-@pytest.mark.parametrize("broken", ["dewiki: [", "dewiki: a host\n", "- dewiki\n", ""])
-def test_a_file_that_cannot_be_read_while_the_job_runs_changes_nothing(
-    table: Callable[[str], Path], broken: str
+@pytest.mark.parametrize(
+    "written", ["", "dewiki: de.example\n", "dewiki: de.example\nfrw", "dewiki: de.ex", "dewiki: ["]
+)
+def test_a_file_that_is_being_written_takes_no_wiki_away(table: Table, hosts: WikiHosts, written: str) -> None:
+    table.write(written)
+    for _ in range(3):
+        assert found(hosts, "dewiki", "frwiki") == ["de.example", "fr.example"]
+        table.wait(0.3)
+    table.write(TWO + "newwiki: new.example\n")
+    table.wait(1)
+    assert found(hosts, "dewiki", "frwiki", "newwiki") == ["de.example", "fr.example", "new.example"]
+
+
+def test_a_wiki_is_taken_away_by_a_file_that_stands_still(table: Table, hosts: WikiHosts) -> None:
+    table.write("dewiki: de.example\n")
+    assert hosts.host_of("frwiki") == "fr.example"
+    table.wait(1)
+    assert hosts.host_of("frwiki") is None
+
+
+def test_a_wiki_that_is_added_is_known_at_once(table: Table, hosts: WikiHosts) -> None:
+    table.write("newwiki: new.example\nlastwiki: last.ex", mode="a")
+    assert hosts.host_of("newwiki") == "new.example"
+    assert hosts.is_another("dewiki", "NEW.example")
+    assert hosts.host_of("lastwiki") is None, "its host may be half written"
+    table.write("ample\n", mode="a")
+    assert hosts.host_of("lastwiki") == "last.example"
+
+
+def test_a_machine_whose_clock_is_ahead_delays_nothing_for_longer(table: Table) -> None:
+    table.ahead = 3600
+    table.rename(TWO)
+    hosts = table.hosts()
+    table.rename("dewiki: other.example\n")
+    table.wait(0.5)
+    assert hosts.host_of("dewiki") == "de.example"
+    table.wait(1.5)
+    assert hosts.host_of("dewiki") == "other.example"
+
+
+@pytest.mark.parametrize("broken", ["dewiki: [", "dewiki: a host\n", "- dewiki\n", "", "{}\n"])
+def test_a_file_that_is_no_table_while_the_job_runs_changes_nothing(
+    table: Table, hosts: WikiHosts, broken: str
 ) -> None:
-    file = table("dewiki: de.example\n")
-    known = hosts(str(file))
-    table(broken)
-    assert known.host_of("dewiki") == "de.example"
-    file.unlink()
-    assert known.host_of("dewiki") == "de.example"
-    table("newwiki: new.example\n")
-    assert known.host_of("newwiki") == "new.example"
+    table.rename(broken)
+    table.wait(1)
+    assert hosts.host_of("dewiki") == "de.example"
+    table.file.unlink()
+    assert hosts.host_of("dewiki") == "de.example"
+    table.rename("newwiki: new.example\n")
+    table.wait(1)
+    assert found(hosts, "dewiki", "newwiki") == [None, "new.example"]
 
 
-def test_without_a_table_nothing_begins(table: Callable[[str], Path], tmp_path: Path) -> None:
+def test_a_start_waits_for_a_file_that_is_being_written(table: Table) -> None:
+    pieces = iter(["", "dewiki: de.example\nfr", TWO])
+    table.rename("dewiki: [")
+
+    def sleep(_seconds: float) -> None:
+        table.wait(0.5)
+        if (piece := next(pieces, None)) is not None:
+            table.write(piece)
+
+    assert found(table.hosts(sleep), "dewiki", "frwiki") == ["de.example", "fr.example"]
+
+
+def test_a_start_does_not_wait_for_ever(table: Table) -> None:
+    table.rename(TWO)
+
+    def sleep(_seconds: float) -> None:
+        table.wait(0.9)
+        table.write("# and on\n", mode="a")
+
+    with pytest.raises(RefusedError, match="does not stop changing"):
+        table.hosts(sleep)
+
+
+def test_without_a_table_nothing_begins(table: Table) -> None:
     with pytest.raises(RefusedError, match="cannot be read: No such file"):
-        hosts(str(tmp_path / "missing.yaml"))
-    with pytest.raises(RefusedError, match="is no table of wikis"):
-        hosts(str(table("- dewiki\n")))
+        table.hosts()
+    for text in ("- dewiki\n", "{}\n"):
+        table.rename(text)
+        with pytest.raises(RefusedError, match="is no table of wikis"):
+            table.hosts()
