@@ -2,7 +2,7 @@
 
 A new wiki is a line in that file, and no restart. A file that is replaced by renaming is never seen half written. One
 that is rewritten in place is, so a changed file counts when it has stood still for a second. Until then, and when it is
-no table, the table before it stays in force, with the wikis that the changed file adds.
+no table, the table before it stays effective, with the wikis that the changed file adds.
 """
 
 import time
@@ -103,7 +103,7 @@ def _version(file: Path) -> _Version | None:
         found = file.stat()
     except OSError:
         return None
-    # A copy may carry over when the original was modified; when the file itself was changed, nobody sets.
+    # A copy may carry over when the original was modified; when the file itself was changed is set by the system alone.
     return found.st_ctime_ns, found.st_size, found.st_ino
 
 
