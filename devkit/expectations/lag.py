@@ -4,15 +4,13 @@ That of partitions is by committed offsets, as a dashboard has it. That of a pag
 and not emitted, by the records' own times.
 """
 
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 from pydantic import Field, NonNegativeInt, model_validator
 
-from devkit.expectations.base import NOTHING, Finding, gone
+from devkit.expectations.base import gone
 from devkit.expectations.bounds import Number
-from devkit.expectations.of_samples import OfSamples, judged, value_of
-from devkit.headroom.shortage import Window
+from devkit.expectations.of_samples import OfCourse, OfSamples
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.course import Course, waiting
 from devkit.observe.observable import Observable, why_not_observable
@@ -39,36 +37,12 @@ class LagBound(Number, OfSamples):
         return f"{self.number} {super().__str__()}{what}"
 
 
-@dataclass(frozen=True)
-class _Lag:
-    name: str = "lag"
-    summary: str = (
-        "Events that wait: source offsets that are not committed, of all partitions or of one `partition` (with its "
-        "`topic` where there are several), or the events of a `page` of the traffic that are published and not "
-        "emitted. Its `last`, `highest`, `lowest` or `mean`, or its `slope` a minute."
-    )
-    example: str = "{page: Hot, of: highest, at_least: 100}"
-    argument: Any = LagBound
-    needs: frozenset[Observable] = NOTHING
-
-    def judge(self, argument: LagBound, observation: ArmObservation) -> Finding:
-        needed: frozenset[Observable] = frozenset({"sources"} if argument.page else {"offsets"})
-        if missing := needed & observation.not_observable:
-            return Finding(self.name, str(argument), why_not_observable(missing), holds=None)
-        if hidden := gone(needed, observation):
-            return Finding(self.name, str(argument), f"n/a: {hidden}", holds=None)
-        return judged(self.name, argument, _found(argument, observation), "{:,.0f}".format)
-
-    def figure(self, argument: LagBound, observation: ArmObservation) -> float | None:
-        """In events; None where there was nothing to measure."""
-        return _found(argument, observation)[0]
-
-    def depends_on_time(self, argument: LagBound, observation: ArmObservation) -> Window | None:  # noqa: ARG002
-        return "arm"
-
-
-def _found(argument: LagBound, observation: ArmObservation) -> tuple[float | None, str]:
-    return value_of(argument, _course(argument, observation), observation)
+def _absent(argument: LagBound, observation: ArmObservation) -> str:
+    needed: frozenset[Observable] = frozenset({"sources"} if argument.page else {"offsets"})
+    if missing := needed & observation.not_observable:
+        return why_not_observable(missing)
+    hidden = gone(needed, observation)
+    return f"n/a: {hidden}" if hidden else ""
 
 
 def _course(argument: LagBound, observation: ArmObservation) -> Course:
@@ -99,4 +73,16 @@ def _of_page(title: str, observation: ArmObservation) -> Course:
     return waiting(((begin, end if is_emitted else None) for begin, end, is_emitted in spans), looks)
 
 
-LAG = _Lag()
+LAG = OfCourse(
+    "lag",
+    summary=(
+        "Events that wait: source offsets that are not committed, of all partitions or of one `partition` (with its "
+        "`topic` where there are several), or the events of a `page` of the traffic that are published and not "
+        "emitted. Its `last`, `highest`, `lowest` or `mean`, or its `slope` a minute."
+    ),
+    example="{page: Hot, of: highest, at_least: 100}",
+    argument=LagBound,
+    course=_course,
+    show="{:,.0f}".format,
+    absent=_absent,
+)

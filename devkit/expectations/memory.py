@@ -4,18 +4,13 @@ Resident, as the samples have it: a page that processes share counts in each of 
 would be charged for.
 """
 
-from dataclasses import dataclass
-from typing import Any
-
 from devkit.container.process_kind import ProcessKind
-from devkit.expectations.base import NOTHING, Finding
 from devkit.expectations.bounds import Bytes
 from devkit.expectations.of_program import OfProgram
-from devkit.expectations.of_samples import OfSamples, judged, value_of
+from devkit.expectations.of_samples import OfCourse, OfSamples
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.course import Course, Of
-from devkit.observe.observable import Observable
 from devkit.observe.sample import ProgramUse, Sample
 
 _MIB = 1 << 20
@@ -31,31 +26,9 @@ class MemoryBound(Bytes, OfSamples, OfProgram):
         return f"{self.number} {super().__str__()}" + (f" of {self.kind}" if self.kind else "")
 
 
-@dataclass(frozen=True)
-class _Memory:
-    name: str = "memory"
-    summary: str = (
-        "Resident memory of the program's processes, of one `kind` or all together: its `highest`, `last`, `lowest` or "
-        "`mean`, or its `slope` a minute."
-    )
-    example: str = "{kind: Python worker, of: slope, at_least: 30MiB}"
-    argument: Any = MemoryBound
-    needs: frozenset[Observable] = NOTHING
-
-    def judge(self, argument: MemoryBound, observation: ArmObservation) -> Finding:
-        return judged(self.name, argument, _found(argument, observation), lambda value: f"{value / _MIB:.1f}MiB")
-
-    def figure(self, argument: MemoryBound, observation: ArmObservation) -> float | None:
-        """In bytes; None where there was nothing to measure."""
-        return _found(argument, observation)[0]
-
-    def depends_on_time(self, argument: MemoryBound, observation: ArmObservation) -> Window | None:  # noqa: ARG002
-        """How much is held at once does not, how fast it grows does."""
-        return "arm" if argument.of == "slope" else None
-
-
-def _found(argument: MemoryBound, observation: ArmObservation) -> tuple[float | None, str]:
-    return value_of(argument, _course(argument, observation), observation)
+def _timing(argument: MemoryBound, _observation: ArmObservation) -> Window | None:
+    """How much is held at once does not depend on time, how fast it grows does."""
+    return "arm" if argument.of == "slope" else None
 
 
 def _course(argument: MemoryBound, observation: ArmObservation) -> Course:
@@ -75,4 +48,15 @@ def _held(use: ProgramUse | Sample | None, kind: ProcessKind | None) -> int:
     return use.memory_bytes if kind is None else use.memory_kinds.get(kind, 0)
 
 
-MEMORY = _Memory()
+MEMORY = OfCourse(
+    "memory",
+    summary=(
+        "Resident memory of the program's processes, of one `kind` or all together: its `highest`, `last`, `lowest` or "
+        "`mean`, or its `slope` a minute."
+    ),
+    example="{kind: Python worker, of: slope, at_least: 30MiB}",
+    argument=MemoryBound,
+    course=_course,
+    show=lambda size: f"{size / _MIB:.1f}MiB",
+    timing=_timing,
+)

@@ -7,14 +7,17 @@ after: broker cut   from its end to the arm's end
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from devkit.expectations.base import Finding
-from devkit.expectations.bounds import Range
+from devkit.expectations.base import NOTHING, Finding
+from devkit.expectations.timing import of_arm
+from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.course import FEWEST, Course, Of, between, figure
+from devkit.observe.observable import Observable
 from located_config.count import counted
 
 
@@ -71,21 +74,58 @@ class OfSamples(InPhase):
         return self.model_copy(update={name: bound / by for name, bound in bounds.items() if bound is not None})
 
 
-def value_of(argument: OfSamples, course: Course, observation: ArmObservation) -> tuple[float | None, str]:
-    """The number, or None; and how many points it is made of, or why there is none."""
-    part = argument.part_of(observation)
-    if isinstance(part, str):
-        return None, part
-    points = between(course, *part)
-    value = figure(points, argument.of)
-    if value is None and points:
-        return None, f"{counted(len(points), 'look')} are too few for a slope, which needs {FEWEST}"
-    return value, f"of {counted(len(points), 'look')}" if points else f"it was not looked at{argument.in_words}"
+def _nothing_absent(_argument: Any, _observation: ArmObservation) -> str:
+    return ""
 
 
-def judged(name: str, bounds: Range[Any], found: tuple[float | None, str], show: Callable[[float], str]) -> Finding:
-    """Holds what `value_of` found against the bounds. Undecided without a number."""
-    value, of_what = found
-    if value is None:
-        return Finding(name, str(bounds), f"n/a: {of_what}", holds=None)
-    return Finding(name, str(bounds), f"{show(value)} ({of_what})", bounds.admits(value))
+@dataclass(frozen=True)
+class OfCourse:
+    """An expectation on a number of a course: `course` gives the points, `show` tells the number.
+
+    `absent` says why there is no course to look at, "" where there is one. `look` is what a point is called, and
+    `as_bound` turns the number into what the bounds are of.
+    """
+
+    name: str
+    summary: str
+    example: str
+    argument: Any
+    course: Callable[[Any, ArmObservation], Course]
+    show: Callable[[float], str]
+    timing: Callable[[Any, ArmObservation], Window | None] = of_arm
+    absent: Callable[[Any, ArmObservation], str] = _nothing_absent
+    needs: frozenset[Observable] = NOTHING
+    look: str = "look"
+    as_bound: Callable[[float], Any] = float
+
+    def judge(self, argument: Any, observation: ArmObservation) -> Finding:
+        """Undecided without a number."""
+        value, of_what = self._found(argument, observation)
+        if value is None:
+            return Finding(self.name, str(argument), of_what, holds=None)
+        measured = f"{self.show(value)} ({of_what})"
+        return Finding(self.name, str(argument), measured, argument.admits(self.as_bound(value)))
+
+    def figure(self, argument: Any, observation: ArmObservation) -> float | None:
+        """In the unit of the course; None where there was nothing to measure."""
+        return self._found(argument, observation)[0]
+
+    def depends_on_time(self, argument: Any, observation: ArmObservation) -> Window | None:
+        """By `timing`; by default the whole arm counts."""
+        return self.timing(argument, observation)
+
+    def _found(self, argument: OfSamples, observation: ArmObservation) -> tuple[float | None, str]:
+        """The number, or None; and how many points it is made of, or why there is none."""
+        if absent := self.absent(argument, observation):
+            return None, absent
+        part = argument.part_of(observation)
+        if isinstance(part, str):
+            return None, f"n/a: {part}"
+        points = between(self.course(argument, observation), *part)
+        if not points:
+            return None, f"n/a: it was not looked at{argument.in_words}"
+        looks = counted(len(points), self.look)
+        value = figure(points, argument.of)
+        if value is None:
+            return None, f"n/a: {looks} are too few for a slope, which needs {FEWEST}"
+        return value, f"of {looks}"
