@@ -23,6 +23,9 @@ from located_config.count import counted
 
 NOT_AUDITED = "not audited, as no truth is registered for its job, which would say what its output must be"
 
+_BY_BATCH: frozenset[Observable] = frozenset({"batches", "offsets"})
+"""What shows which offsets were read again."""
+
 
 @dataclass(frozen=True)
 class _Audit:
@@ -60,7 +63,8 @@ class _Audit:
         measured = ", ".join(f"{name} {count(name, audits)}" for name in argument.bounds)
         if (hidden := observation.hidden) and is_open(argument, audits):
             return Finding(self.name, expected, f"n/a: {'; '.join(hidden)}", holds=None)
-        if unsure := observation.not_observable & argument.needs(audits, drained=observation.drained):
+        unsure = observation.not_observable & argument.needs(drained=observation.drained)
+        if unsure := unsure | (_not_known_of_replays(observation) if argument.are_of_replays else frozenset()):
             return Finding(self.name, expected, why_not_observable(unsure), holds=None)
         if not wrong and not all(audit.inputs > audit.pending for audit in audits):
             return Finding(self.name, expected, f"n/a: {'; '.join(map(_told, audits))}", holds=None)
@@ -119,13 +123,18 @@ def _not_known(observation: ArmObservation, has_problems: bool) -> frozenset[Obs
     those that were emitted again after a restart, whether they were read again.
     """
     needed: set[Observable] = {"sources"}
-    audit = observation.audit
-    by_retry = audit.excused_by_retry + audit.excused_conflicts_by_retry
-    if not has_problems and audit.excused + audit.excused_conflicts > by_retry:
-        needed |= {"batches", "offsets"}
     if not has_problems and not observation.drained:
         needed.add("offsets")
-    return observation.not_observable & needed
+    unknown = observation.not_observable & needed
+    return unknown if has_problems else unknown | _not_known_of_replays(observation)
+
+
+def _not_known_of_replays(observation: ArmObservation) -> frozenset[Observable]:
+    """What would have to be seen of each program of which something counts as excused by its restarts."""
+    audited = [(observation.audit, observation.not_observable)]
+    audited += [(one.audit, one.not_observable) for one in observation.programs if one.audit is not None]
+    missing = [not_observable & _BY_BATCH for audit, not_observable in audited if audit.excused_by_restart]
+    return frozenset().union(*missing)
 
 
 AUDIT = _Audit()

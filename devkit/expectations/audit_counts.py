@@ -58,12 +58,14 @@ class AuditCounts(BaseModel):
     def __str__(self) -> str:
         return ", ".join(f"{name} {bound}" for name, bound in self.bounds.items())
 
-    def needs(self, audits: Collection[Audit], *, drained: bool) -> frozenset[Observable]:
-        """What has to be observable for these counts to be known."""
+    @property
+    def are_of_replays(self) -> bool:
+        """Whether what a restart excuses changes any of them."""
+        return bool(self.bounds.keys() & _OF_REPLAYS)
+
+    def needs(self, *, drained: bool) -> frozenset[Observable]:
+        """What has to be observable for these counts to be known, without what `are_of_replays` need."""
         needed: set[Observable] = {"sources"}
-        again = any(audit.excused or audit.excused_conflicts for audit in audits)
-        if self.bounds.keys() & _OF_REPLAYS and again:
-            needed |= {"batches", "offsets"}
         if self.bounds.keys() & OF_ABSENCE and not drained:
             needed.add("offsets")
         return frozenset(needed)

@@ -50,6 +50,12 @@ class Audit(BaseModel):
     examples: tuple[str, ...] = ()
     unaudited: bool = False
 
+    @property
+    def excused_by_restart(self) -> int:
+        """Repeats and conflicts that only a restart accounts for; to know that it does, its batches are needed."""
+        by_retry = self.excused_by_retry + self.excused_conflicts_by_retry
+        return self.excused + self.excused_conflicts - by_retry
+
     def problems(self) -> dict[str, int]:
         """What is not clean. Repeats and conflicts are no problem as far as something excuses them."""
         names = ("lost", "conflicting", "out_of_order", "misrouted", "mismatched", "unattributed", "duplicated")

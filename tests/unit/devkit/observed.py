@@ -7,6 +7,7 @@ from devkit.observe.arm_observation import ArmObservation, Evidence
 from devkit.observe.audit.model import Audit
 from devkit.observe.figures import Answers, Figures
 from devkit.observe.latency import EventLatency, Latencies
+from devkit.observe.program_observation import ProgramObservation
 from devkit.observe.sample import Sample
 
 A_SAMPLE = Sample(at_s=9.5, committed=160, source_end=161, outputs=120, errors=3, requests=260, in_flight=0)
@@ -80,3 +81,22 @@ def some_evidence(**changes: Any) -> Evidence:
         "max_duration_s": 0.4,
     }
     return Evidence(**values | changes)
+
+
+def a_program(name: str, **changes: Any) -> ProgramObservation:
+    """One that ran to the arm's end and showed everything."""
+    values: dict[str, Any] = {
+        "name": name,
+        "run": "pipeline",
+        "started": True,
+        "restarts": 0,
+        "replays": 0,
+        "exit_codes": (),
+        "is_over": False,
+        "failures": (),
+        "stalls": (),
+        "exceptions": (),
+        "log": {"started": 1},
+        "not_observable": frozenset(),
+    }
+    return ProgramObservation(**values | changes)

@@ -5,8 +5,7 @@ from pydantic import TypeAdapter
 
 from devkit.expectations.audit import AUDIT
 from devkit.expectations.audit_counts import CleanOrCounts
-from devkit.observe.program_observation import ProgramObservation
-from tests.unit.devkit.observed import an_audit, an_observation
+from tests.unit.devkit.observed import a_program, an_audit, an_observation
 
 
 def test_output_of_a_job_without_a_truth_is_not_audited() -> None:
@@ -20,20 +19,7 @@ def test_output_of_a_job_without_a_truth_is_not_audited() -> None:
     assert AUDIT.depends_on_time("clean", unaudited) is None
 
 
-CONTENT = ProgramObservation(
-    name="content",
-    run="pipeline content-enrichment",
-    started=True,
-    restarts=0,
-    replays=0,
-    exit_codes=(),
-    is_over=False,
-    failures=(),
-    stalls=(),
-    exceptions=(),
-    log={},
-    not_observable=frozenset(),
-)
+CONTENT = a_program("content")
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,8 @@ from devkit.observe.arm_observation import TimelineEvidence
 from devkit.observe.checkpoint_size import CheckpointSize
 from devkit.observe.emitted import Emitted
 from devkit.observe.observable import Observable
-from devkit.observe.program_observation import ProgramObservation
 from devkit.report.result import ProgramResult
-from tests.unit.devkit.observed import A_SAMPLE, an_audit, an_observation
+from tests.unit.devkit.observed import A_SAMPLE, a_program, an_audit, an_observation
 
 ALL: tuple[Observable, ...] = ("offsets", "batches", "words", "deferrals", "sources")
 """What a program may not show."""
@@ -128,21 +127,7 @@ class TestAudit:
         assert self.AUDIT.judge(observation).holds is None
 
     def test_what_of_other_programs_is_not_audited_is_told(self) -> None:
-        other = ProgramObservation(
-            name="content",
-            run="pipeline content-enrichment",
-            started=True,
-            restarts=0,
-            replays=0,
-            exit_codes=(),
-            is_over=False,
-            failures=(),
-            stalls=(),
-            exceptions=(),
-            log={},
-            not_observable=frozenset(),
-            unaudited="content",
-        )
+        other = a_program("content", run="pipeline content-enrichment", log={}, unaudited="content")
         finding = self.AUDIT.judge(an_observation(programs=(other,)))
         assert finding.measured.endswith("; of the main program alone, the output of content is not audited")
         text = "pipeline content-enrichment, ran until the arm's end, never restarted; its output, topic content, is"
@@ -162,6 +147,26 @@ class TestAudit:
             not_observable=frozenset({not_observable}), restarts=1, audit=an_audit(**{what: 3, excused: 2})
         )
         assert self.AUDIT.judge(beyond).holds is False
+
+    @pytest.mark.parametrize("argument", ["clean", {"duplicated": 0}])
+    @pytest.mark.parametrize("not_observable", ["batches", "offsets"])
+    def test_what_a_retried_task_excuses_is_known_without_batches(
+        self, argument: object, not_observable: Observable
+    ) -> None:
+        audit = an_audit(duplicated=2, excused=2, excused_by_retry=2)
+        observation = an_observation(not_observable=frozenset({not_observable}), audit=audit)
+        assert Expectation.model_validate({"audit": argument}).judge(observation).holds is True
+
+    @pytest.mark.parametrize("argument", ["clean", {"duplicated": 0}])
+    @pytest.mark.parametrize(("hidden", "holds"), [("batches", None), ("offsets", None), ("words", True)])
+    def test_of_each_program_its_own_batches_have_to_be_seen(
+        self, argument: object, hidden: Observable, holds: bool | None
+    ) -> None:
+        replayed = a_program(
+            "content", audit=an_audit(duplicated=2, excused=2), not_observable=frozenset({hidden}), restarts=1
+        )
+        observation = an_observation(programs=(replayed,))
+        assert Expectation.model_validate({"audit": argument}).judge(observation).holds is holds
 
     def test_a_problem_that_shows_is_one(self) -> None:
         observation = an_observation(not_observable=frozenset({"offsets"}), drained=False, audit=an_audit(mismatched=1))

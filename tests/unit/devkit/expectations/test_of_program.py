@@ -7,28 +7,7 @@ import pytest
 from devkit.expectations import Expectation, Finding
 from devkit.observe.logs import LoggedException
 from devkit.observe.observable import OBSERVABLES
-from devkit.observe.program_observation import ProgramObservation
-from tests.unit.devkit.observed import an_observation
-
-
-def a_program(name: str, **changes: Any) -> ProgramObservation:
-    """One that ran to the arm's end and showed everything."""
-    values: dict[str, Any] = {
-        "name": name,
-        "run": "pipeline",
-        "started": True,
-        "restarts": 0,
-        "replays": 0,
-        "exit_codes": (),
-        "is_over": False,
-        "failures": (),
-        "stalls": (),
-        "exceptions": (),
-        "log": {"started": 1},
-        "not_observable": frozenset(),
-    }
-    return ProgramObservation(**values | changes)
-
+from tests.unit.devkit.observed import a_program, an_observation
 
 FULL = LoggedException(1, "DiskFullException", "no space")
 SEVERAL = an_observation(
