@@ -23,6 +23,11 @@ class Metrics(Section):
     rename: dict[str, Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]] = Field(
         default={}, description="Another name for a metric, by its own name, for a dashboard that is there already."
     )
+    required: tuple[str, ...] = Field(
+        default=(),
+        description="Names of metrics that dashboards and alerts ask for, as a query has them. A start that would "
+        "report nothing under one of them is refused.",
+    )
     on_collision: Literal["refuse", "drop"] = Field(
         default="refuse",
         description="What happens when two metrics have one name. `refuse` refuses the start. `drop` is unsafe: "

@@ -24,6 +24,7 @@ from located_config.size import Size
 from pipeline.config.address import require_something
 from pipeline.config.batch_section import Batch
 from pipeline.config.breaker_section import Breaker
+from pipeline.config.commit_section import Commit
 from pipeline.config.deferral_section import Deferral, SlowLaneConfig, ledger_topic_settings
 from pipeline.config.fetch_section import Content, Fetch, RetryBudgetConfig
 from pipeline.config.limits_section import ClaimCheck, ContentLimit, RecordLimit
@@ -37,6 +38,7 @@ __all__ = [
     "Batch",
     "Breaker",
     "ClaimCheck",
+    "Commit",
     "Content",
     "ContentLimit",
     "Deferral",
@@ -99,6 +101,9 @@ class PipelineConfig(Section):
         default=ClaimCheck(), description="Where payloads that are too large for a record go."
     )
     batch: Batch = Field(default=Batch(), description="How much a micro-batch takes, and how often one is planned.")
+    commit: Commit = Field(
+        default=Commit(), description="What happens when Spark's writes to the checkpoint take long."
+    )
     deferral: Deferral = Field(default=Deferral(), description="What happens to a record that takes long.")
     breaker: Breaker = Field(
         default=Breaker(), description="When requests to an unhealthy wiki, or to the whole endpoint, stop."
@@ -209,6 +214,11 @@ class PipelineConfig(Section):
         if self.stop_timeout is not None:
             return self.stop_timeout
         return self.deferral.inline_allowance + 2 * _TIME_TO_WRITE
+
+    @property
+    def effective_commit_timeout(self) -> timedelta:
+        """As written, else as long as a micro-batch may take."""
+        return self.stall_timeout if self.commit.timeout is None else self.commit.timeout
 
     @field_serializer("batch_budget", "stop_timeout", mode="wrap")
     def _as_effective(

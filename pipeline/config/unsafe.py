@@ -57,6 +57,13 @@ UNSAFE = (
         lambda config: config.batch.isolation == "mini_batch",
     ),
     Unsafe(
+        "commit.policy",
+        "wait",
+        "A checkpoint that takes minutes to write is not logged, and the job waits for it as long as the client of the "
+        "store does: it is up, and nothing is committed (T421216).",
+        lambda config: config.commit.policy == "wait",
+    ),
+    Unsafe(
         "deferral.policy",
         "none",
         "A record that takes long holds its micro-batch, and nothing commits meanwhile.",

@@ -14,6 +14,7 @@ from pipeline.deferral.ledger_start import LedgerMark, LedgerStart
 from pipeline.deferral.rounds import SparkRounds
 from pipeline.deferral.topic import LedgerTopic
 from pipeline.driver.batch_deferral import BatchDeferral
+from pipeline.driver.commit_watch import CommitWatch, writes_checkpoint
 from pipeline.driver.job_checkpoint import replayed_from
 from pipeline.driver.ownership import Ownership
 from pipeline.driver.progress import Progress
@@ -55,6 +56,14 @@ class BatchWriter:
         self._partitions = self._workers = 0
         self._ownership: Ownership | None = None
         self._gate = BatchGate()
+        self._commits = CommitWatch(
+            config.commit,
+            config.effective_commit_timeout.total_seconds(),
+            config.checkpoint,
+            time.monotonic,
+            is_writing=lambda: writes_checkpoint(spark),
+            told=metrics.commit_slow if metrics else lambda: None,
+        )
 
     def start(self, ledger: LedgerStart) -> LedgerMark | None:
         """Fold the ledger and begin to process it; which one it is, None without deferral. Raises PipelineError."""
@@ -94,6 +103,10 @@ class BatchWriter:
         if self._failure is not None:
             raise self._failure
         self._watch.check()
+
+    def check_commit(self, *, active: bool) -> None:
+        """Raises StalledError when Spark, in a trigger and not in a batch, takes too long to write its checkpoint."""
+        self._commits.check(active=active)
 
     def drain(self) -> None:
         """Let no batch begin to write any more, and no slow round."""
@@ -135,6 +148,7 @@ class BatchWriter:
 
     def write(self, batch: "DataFrame", number: int) -> None:
         """Returns when every record of the batch is acknowledged; raises what Spark raises when one is not."""
+        self._commits.batch_begins()
         try:
             self._write(batch, number)
         except HeldError:
@@ -146,6 +160,7 @@ class BatchWriter:
             raise
         finally:
             self._gate.leave()
+            self._commits.batch_ends(number)
 
     def _require_ownership(self) -> None:
         if self._ownership:

@@ -128,7 +128,9 @@ def _watch(query: "StreamingQuery", writer: "BatchWriter", stop: StopRequest) ->
         query.awaitTermination(_LOOK_S)  # type: ignore[arg-type]  # the stub says int; seconds may be a fraction
         # Asked in this order: a batch that begins after the first question is not ended by the second's answer.
         batch = writer.batch
-        writer.check(committed=None if query.status["isTriggerActive"] else batch)
+        active = query.status["isTriggerActive"]
+        writer.check(committed=None if active else batch)
+        writer.check_commit(active=active)
         if time.monotonic() - looked >= _OTHERS_S:
             looked = time.monotonic()
             writer.look_for_others()

@@ -17,6 +17,7 @@ from pipeline.events.batch_events import (
     BatchCommitted,
     BatchStarted,
     BatchWritten,
+    CommitSlow,
     OffsetsRead,
     Resumed,
     TaskRetried,
@@ -71,6 +72,7 @@ __all__ = [
     "ClaimStoreBack",
     "ClaimStoreDown",
     "CommandCarriedOut",
+    "CommitSlow",
     "Configuration",
     "DeferralStatus",
     "EffectiveSettings",
@@ -134,6 +136,7 @@ PipelineEvent = Annotated[
     | TaskRetried
     | BatchWritten
     | BatchCommitted
+    | CommitSlow
     | Waiting
     | Resumed
     | DeferralStatus

@@ -65,6 +65,21 @@ class BatchCommitted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CommitSlow:
+    """Spark has been writing to the checkpoint for longer than `commit.slow_after`. Logged once until it is through."""
+
+    event: Literal["commit_slow"] = "commit_slow"
+    batch: int | None = None
+    """Number of the batch that was emitted last, whose commit is written, or the offsets of the next one; null before
+    the first.
+    """
+    seconds: float
+    """Seconds for which Spark has been writing so far."""
+    place: str
+    """Path or URL of the checkpoint."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
     """The main lane waits before a batch: for the endpoint, for unhealthy wikis, or as too many events are deferred."""
 

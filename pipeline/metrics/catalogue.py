@@ -70,6 +70,9 @@ WORKER_MEMORY = _worker("worker_resident_bytes", "gauge", "Resident memory of th
 
 BATCH_SECONDS = _driver("batch_seconds", "histogram", "A micro-batch, from its plan to the last acknowledgement.")
 COMMIT_SECONDS = _driver("commit_seconds", "histogram", "Spark's two log writes of a micro-batch, offsets and commit.")
+COMMITS_SLOW = _driver(
+    "commits_slow", "counter", "Writes to the checkpoint that took longer than commit.slow_after, those under way too."
+)
 BATCH_ROWS = _driver("batch_rows", "counter", "Source messages in committed micro-batches.")
 LAST_COMMIT = _driver("last_commit_timestamp_seconds", "gauge", "When a batch was last written; at first, the start.")
 STALL_TIMEOUT = _driver("stall_timeout_seconds", "gauge", "The configured stall_timeout.")
@@ -111,6 +114,7 @@ METRICS = (
     WORKER_MEMORY,
     BATCH_SECONDS,
     COMMIT_SECONDS,
+    COMMITS_SLOW,
     BATCH_ROWS,
     LAST_COMMIT,
     STALL_TIMEOUT,

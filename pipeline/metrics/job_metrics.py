@@ -100,6 +100,10 @@ class JobMetrics(Collector):
         with self._lock:
             self._committed = {**(self._committed or {}), **progress.positions}
 
+    def commit_slow(self) -> None:
+        """Spark takes long to write to the checkpoint."""
+        self._recorder.count(catalogue.COMMITS_SLOW)
+
     def describe(self) -> Iterator[Family]:
         """Nothing: what is reported depends on when it is asked, and names were checked at the start."""
         return iter(())

@@ -14,7 +14,14 @@ from ruamel.yaml import YAML
 from tests.integration.cli_run import REPOSITORY, CliRun
 from tests.integration.test_scenario_verdict import result_of
 
-SCENARIOS = ("oversized-message", "retry-storm", "stalled-progress", "vanished-metric")
+SCENARIOS = (
+    "oversized-message",
+    "retry-storm",
+    "stalled-progress",
+    "vanished-metric",
+    "renamed-metric",
+    "slow-object-store",
+)
 Cli = Callable[..., CliRun]
 Changed = Callable[[str, Callable[[Any], None]], str]
 
@@ -52,6 +59,8 @@ def assert_outcome(run: CliRun, code: int, expected: str) -> None:
         pytest.param("retry-storm", marks=pytest.mark.slow),
         pytest.param("stalled-progress", marks=pytest.mark.slow),
         "vanished-metric",
+        pytest.param("renamed-metric", marks=pytest.mark.slow),
+        pytest.param("slow-object-store", marks=pytest.mark.slow),
     ],
 )
 def test_as_shipped(devkit_cli: Cli, name: str) -> None:
@@ -94,7 +103,6 @@ def test_the_incident_in_both_arms_is_no_fix(devkit_cli: Cli, changed: Changed, 
         ("oversized-message", "huge page", {"path": "/nowhere"}),
         ("retry-storm", "slow parsing", {"window": {"from": "10m", "for": "1s"}}),
         ("stalled-progress", "slow page", {"path": "/nowhere"}),
-        ("vanished-metric", "slow pages", {"path": "/nowhere"}),
     ],
 )
 def test_without_its_fault_a_run_is_inconclusive(
@@ -107,3 +115,35 @@ def test_without_its_fault_a_run_is_inconclusive(
     run = devkit_cli("scenario", "run", changed(name, never))
     assert_outcome(run, 3, "inconclusive")
     assert any(f"fault {rule!r} matched no request" in reason for reason in result_of(run)["reasons"])
+
+
+def _names_differ(document: Any) -> None:
+    renamed = {"enrichment_record_seconds": "enrichment_event_seconds"}
+    document["arms"]["incident"]["metrics"]["rename"] = renamed
+    document["tried_first"]["fixed"]["metrics"]["rename"] = renamed
+
+
+def _nothing_is_renamed(document: Any) -> None:
+    del document["arms"]["incident"]["metrics"]["rename"]
+    del document["tried_first"]["fixed"]["metrics"]["rename"]
+
+
+def _the_store_is_fast(document: Any) -> None:
+    document["timeline"][0]["do"]["store_slow"]["bucket"] = "nowhere"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "remove", "cause"),
+    [
+        ("vanished-metric", _names_differ, "refused: two metrics of one name"),
+        ("renamed-metric", _nothing_is_renamed, "refused: metrics.rename reports enrichment_record_seconds"),
+        ("slow-object-store", _the_store_is_fast, "fault 'slow PUTs'"),
+    ],
+)
+def test_without_its_cause_a_run_is_inconclusive(
+    devkit_cli: Cli, changed: Changed, name: str, remove: Callable[[Any], None], cause: str
+) -> None:
+    run = devkit_cli("scenario", "run", changed(name, remove), "--unchecked")
+    assert_outcome(run, 3, "inconclusive")
+    assert any(cause in reason for reason in result_of(run)["reasons"])

@@ -16,6 +16,8 @@ from pipeline.config.unsafe import unsafe_settings
         ({"record_limit": {"policy": "none"}}, ["record_limit.policy: none"]),
         ({"fetch": {"retried_statuses": [503, 504]}}, ["fetch.retried_statuses: 504"]),
         ({"sink": {"delivery_timeout": "2min"}}, ["sink.delivery_timeout: any"]),
+        ({"commit": {"slow_after": "1s", "timeout": "1min"}}, []),
+        ({"commit": {"policy": "wait"}}, ["commit.policy: wait"]),
         ({"metrics": {"on_collision": "drop"}}, ["metrics.on_collision: drop"]),
         (
             {"content_limit": {"measure": "content_length"}, "record_limit": {"policy": "none"}},

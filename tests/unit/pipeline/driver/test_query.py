@@ -75,6 +75,7 @@ class Writer:
     helds: list[bool] = field(default_factory=lambda: [False])
     rounds_left: list[int] = field(default_factory=lambda: [0])
     others: bool = False
+    triggers: list[bool] = field(default_factory=list)
 
     def reads(self, _batch: int) -> int:
         return 1
@@ -92,6 +93,9 @@ class Writer:
         self.committed.append(committed)
         if self.failures and (failure := self.failures.pop(0)):
             raise failure
+
+    def check_commit(self, *, active: bool) -> None:
+        self.triggers.append(active)
 
     @property
     def writing(self) -> int | None:

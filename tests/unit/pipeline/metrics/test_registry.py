@@ -54,3 +54,30 @@ def test_an_unknown_metric_is_refused_with_the_near_miss() -> None:
     with pytest.raises(RefusedError, match="no metric 'enrichment_event'") as caught:
         names_of(Metrics(rename={"enrichment_event": "x"}))
     assert "enrichment_events" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("name", [RECORD_SECONDS.name, RECORD_SECONDS.name + "_bucket", EVENTS.name + "_total"])
+def test_a_required_metric_may_be_asked_for_as_a_query_does(name: str) -> None:
+    assert len(names_of(Metrics(required=(name,)))) == len(METRICS)
+
+
+def test_a_required_metric_that_a_release_renamed_is_refused_with_its_new_name() -> None:
+    settings = Metrics(required=(f"{RECORD_SECONDS.name}_count",), rename={RECORD_SECONDS.name: "event_seconds"})
+    with pytest.raises(RefusedError, match=f"{RECORD_SECONDS.name}_count: .* {RECORD_SECONDS.name} as event_seconds"):
+        names_of(settings)
+
+
+def test_a_required_metric_may_be_the_new_name_of_another() -> None:
+    assert "events" in names_of(Metrics(required=("events_total",), rename={EVENTS.name: "events"}))
+
+
+def test_a_required_metric_that_a_collision_dropped_is_refused() -> None:
+    settings = Metrics(required=(LAG_EVENTS.name,), rename={LAG_EVENTS.name: DEFERRED.name}, on_collision="drop")
+    with pytest.raises(RefusedError, match=f"no metric is reported as {LAG_EVENTS.name}"):
+        names_of(settings)
+
+
+def test_a_required_metric_that_never_was_is_refused_with_the_near_miss() -> None:
+    with pytest.raises(RefusedError, match="no metric is reported as enrichment_event_total") as caught:
+        names_of(Metrics(required=("enrichment_event_total",)))
+    assert "enrichment_events_total" in str(caught.value.hint)
