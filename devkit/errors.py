@@ -79,18 +79,24 @@ class UsageError(DevkitError):
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong at one place of a file; line and column count from 1."""
+    """What is wrong at one place of a file; line and column count from 1. `option` is what set the value there, empty
+    where it is the file's own.
+    """
 
     line: int
     column: int
     text: str
+    option: str = ""
 
 
 class InvalidFileError(UsageError):
     """A file whose content does not fit its model."""
 
     def __init__(self, path: Path, problems: Sequence[Problem], *, hint: str | None = None) -> None:
-        super().__init__("\n".join(f"{path}:{p.line}:{p.column}: {p.text}" for p in problems), hint=hint)
+        places = [one.option or f"{path}:{one.line}:{one.column}" for one in problems]
+        super().__init__(
+            "\n".join(f"{place}: {one.text}" for place, one in zip(places, problems, strict=True)), hint=hint
+        )
         self.path, self.problems = path, tuple(problems)
 
 

@@ -1,6 +1,6 @@
 """YAML files that the kit is given: read with their places, refused with all that is wrong with them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,7 @@ from ruamel.yaml.comments import CommentedMap
 
 from devkit.errors import InvalidFileError, Problem, UsageError
 from located_config import problem
-from located_config.place import position
+from located_config.place import Location, position
 from located_config.yaml_file import UnfitError, read_mapping
 
 
@@ -22,14 +22,24 @@ def read_yaml(path: Path) -> CommentedMap:
         raise InvalidFileError(path, [Problem(error.line, error.column, str(error))]) from error
 
 
+SetBy = Callable[[Location], str]
+"""The option that set the value at a location of a document, empty where it is the file's own."""
+
+
 def refused(
-    path: Path, document: Any, problems: Iterable[problem.Problem], hint: str | None = None
+    path: Path,
+    document: Any,
+    problems: Iterable[problem.Problem],
+    hint: str | None = None,
+    set_by: SetBy = lambda _: "",
 ) -> InvalidFileError:
     """What is wrong with a document, each thing once and in the order of the file."""
-    return InvalidFileError(path, placed(document, problems), hint=hint)
+    return InvalidFileError(path, placed(document, problems, set_by), hint=hint)
 
 
-def placed(document: Any, problems: Iterable[problem.Problem]) -> list[Problem]:
+def placed(document: Any, problems: Iterable[problem.Problem], set_by: SetBy = lambda _: "") -> list[Problem]:
     """The problems with their places, each once and in the order of the file."""
-    found = dict.fromkeys(Problem(*position(document, one.location), str(one)) for one in problems)
+    found = dict.fromkeys(
+        Problem(*position(document, one.location), str(one), set_by(one.location)) for one in problems
+    )
     return sorted(found, key=lambda one: (one.line, one.column))

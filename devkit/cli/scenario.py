@@ -8,6 +8,7 @@ import click
 from devkit.cli.extend_option import extend_option
 from devkit.cli.scenario_directory import scenario_directory
 from devkit.cli.scenario_run import run
+from devkit.cli.set_option import set_option
 from devkit.errors import DevkitError
 from located_config.count import counted
 
@@ -32,8 +33,9 @@ def list_() -> None:
 
 @scenario.command()
 @click.argument("name_or_file")
+@set_option
 @extend_option
-def check(name_or_file: str, extend: tuple[str, ...]) -> None:  # noqa: ARG001 — the option has loaded them
+def check(name_or_file: str, written: tuple[str, ...], extend: tuple[str, ...]) -> None:  # noqa: ARG001 — the option has loaded them
     """Check a scenario, by name or file, and print what it would run.
 
     A file that cannot be played is refused, and so is one whose run would prove nothing, such as one with an
@@ -41,13 +43,16 @@ def check(name_or_file: str, extend: tuple[str, ...]) -> None:  # noqa: ARG001 �
     """
     from devkit.observe.about import difference_text
     from devkit.scenario.configure import config_difference
-    from devkit.scenario.load import find_scenario, load_scenario, warnings
+    from devkit.scenario.load import find_scenario, load_file
 
     path = find_scenario(name_or_file, scenario_directory())
-    loaded = load_scenario(path)
-    for warning in warnings(path, loaded):
+    file = load_file(path, written)
+    loaded = file.scenario
+    for warning in file.warnings():
         click.echo(warning, err=True)
     click.echo(f"{path}: valid")
+    for change in file.changes:
+        click.echo(f"  set: {change.told}")
     parts = {
         "event": loaded.traffic.event_count,
         "fault": len(list(loaded.rules_at())) + len(loaded.timeline),

@@ -12,6 +12,7 @@ import click
 from devkit.cli.exit_codes import ExitCodes, bisect_option
 from devkit.cli.extend_option import extend_option
 from devkit.cli.scenario_directory import scenario_directory
+from devkit.cli.set_option import set_option
 from devkit.cli.stack_options import STACKS, require_addresses_fit, stack_options
 from devkit.errors import UsageError
 from devkit.headroom.calibration import MOST
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 @click.option(
     "--arm", "wanted", multiple=True, metavar="NAME", help="Play this arm only; may be repeated. Default: all arms."
 )
+@set_option
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of traffic and faults. Default: that of the file.")
 @click.option(
     "--out",
@@ -89,6 +91,7 @@ def run(
     backend: str,
     addresses: Path | None,
     wanted: tuple[str, ...],
+    written: tuple[str, ...],
     seed: int | None,
     out: Path,
     command: str | None,
@@ -116,7 +119,7 @@ def run(
     from devkit.report.wrapping import width_of
     from devkit.scenario.afterwards import make_next_run_faster
     from devkit.scenario.configure import main_program
-    from devkit.scenario.load import find_scenario, load_scenario, warnings
+    from devkit.scenario.load import find_scenario, load_file
     from devkit.scenario.options import RunOptions
     from devkit.scenario.run import run_scenario
     from devkit.stack.stack import StackRequest
@@ -127,8 +130,9 @@ def run(
     limit = None if pause_limit is None else _duration("--pause-limit", pause_limit)
     require_way_on(points, limit, sys.stdin)
     path = find_scenario(name_or_file, scenario_directory())
-    loaded = load_scenario(path, unchecked=unchecked, instead=instead)
-    for warning in () if unchecked else warnings(path, loaded, instead):
+    file = load_file(path, written, unchecked=unchecked, instead=instead)
+    loaded = file.scenario
+    for warning in () if unchecked else file.warnings(instead):
         click.echo(warning, err=True)
     if debug is not None and not (instead or main_program(loaded)).takes_debugger:
         raise UsageError(
@@ -140,6 +144,7 @@ def run(
     require_arms(points, arms)
     repeat = ["devkit", "scenario", "run", name_or_file, "--seed", str(loaded.traffic.seed)]
     repeat += [word for one in wanted for word in ("--arm", one)]
+    repeat += [word for one in written for word in ("--set", one)]
     repeat += ["--stack", backend] if backend != STACKS[0] else []
     repeat += ["--addresses", str(addresses)] if addresses else []
     repeat += ["--pipeline", command] if command is not None else []
@@ -159,6 +164,7 @@ def run(
         pause_limit=limit,
         debug=debug,
         stretch=stretch,
+        changes=tuple(change.told for change in file.changes),
     )
     output = sys.stderr if as_json else sys.stdout
     with progress_for(output, plain=plain) as progress:

@@ -3,13 +3,14 @@
 So a report can tell the story of a run that never came to a result.
 """
 
-import json
 from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from devkit.observe.arm_role import ROLES, TWO_ARMS, ArmName, Roles, in_role
+from devkit.observe.changed_value import ChangedValue
+from devkit.observe.setting_text import setting_text
 
 Difference = dict[ArmName, Any]
 """One configuration key in which the arms differ: its value in each."""
@@ -25,13 +26,6 @@ def _values(values: Difference, arms: tuple[ArmName, ...]) -> str:
     for arm in arms:
         by_text.setdefault(setting_text(values.get(arm)), []).append(arm)
     return ", ".join(f"{text} ({', '.join(having)})" for text, having in by_text.items())
-
-
-def setting_text(value: object) -> str:
-    """The value of a key as a file would have it; what is null or not there is not set."""
-    if value is None:
-        return "not set"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 class About(BaseModel):
@@ -63,6 +57,8 @@ class About(BaseModel):
     """How many times faster than in production it is played, for the report alone."""
     config_difference: dict[str, Difference] = {}
     """Values of each key in which the arms differ, by key."""
+    changes: tuple[ChangedValue, ...] = ()
+    """Values that the command line set in the file for this run."""
     began: datetime | None = None
     """When the run began."""
     versions: dict[str, str] = {}

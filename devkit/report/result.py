@@ -15,6 +15,7 @@ from devkit.observe.arm_end import ArmEnd
 from devkit.observe.arm_observation import AnyEvidence
 from devkit.observe.arm_role import TWO_ARMS, ArmName, Roles
 from devkit.observe.audit.model import Audit
+from devkit.observe.changed_value import ChangedValue
 from devkit.observe.complaint import Complaint
 from devkit.observe.figures import Figures
 from devkit.observe.observable import Observable
@@ -174,7 +175,8 @@ class CauseResult(_Model):
 
 class Result(_Model):
     """The whole run. `reasons` says why an outcome is not "reproduced and fixed". `roles` has all arms of the scenario,
-    `arms` those that were played; `cause` is empty where the scenario names none: it is the faults then.
+    `arms` those that were played; `cause` is empty where the scenario names none: it is the faults then. `changes` are
+    values that the command line set in the scenario's file for this run.
 
     `phases` say where the time went. `headroom` is None where it was not measured. `pipeline` is the command of the
     program under test; empty for the kit's.
@@ -188,6 +190,7 @@ class Result(_Model):
     reasons: tuple[str, ...]
     arms: dict[ArmName, ArmResult]
     config_difference: dict[str, Difference]
+    changes: tuple[ChangedValue, ...] = ()
     fault_evidence: dict[ArmName, tuple[AnyEvidence, ...]]
     began: datetime
     duration_s: float

@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from devkit.observe.about import About, setting_text
+from devkit.observe.about import About
 from devkit.observe.arm_observation import AnyEvidence, Evidence, TimelineEvidence
+from devkit.observe.changed_value import not_as_shipped
+from devkit.observe.setting_text import setting_text
 from devkit.report.explanation import explanation, headline, what_next
 from devkit.report.result import ArmResult, Result
 from located_config.count import counted
@@ -26,6 +28,8 @@ def summary_markdown(result: Result, directory: Path) -> str:
         f"{_inline(result.title)} (seed {result.seed}, {result.duration_s:.0f}s, exit code {result.exit_code})",
         "",
     ]
+    if told := not_as_shipped(result.changes):
+        lines += [_inline(told), ""]
     if following := what_next(result):
         lines += [_inline(following), ""]
     if result.exit_code:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from devkit.observe.arm_observation import AnyEvidence, Evidence, TimelineEvidence
+from devkit.observe.changed_value import not_as_shipped
 from devkit.report.explanation import difference, explanation, headline, what_next
 from devkit.report.result import ArmResult, Result
 from devkit.report.wrapping import wrapped
@@ -23,6 +24,8 @@ def verdict_lines(result: Result, directory: Path, width: int | None = None) -> 
     if following := what_next(result):
         yield from wrapped(following, "  ", width)
     yield from wrapped(f"{result.title} (seed {result.seed})", "  ", width)
+    if told := not_as_shipped(result.changes):
+        yield from wrapped(told, "  ", width)
     yield from _passed(result, width) if passed else _failed(result, width)
     yield ""
     # Not wrapped: both are to be copied.

@@ -16,6 +16,7 @@ from devkit.headroom.monitor import Monitor
 from devkit.observe.about import About
 from devkit.observe.arm_observation import ComparedArm
 from devkit.observe.arm_role import ArmName
+from devkit.observe.changed_value import not_as_shipped
 from devkit.observe.kit_events import GuardianStarted, HarnessError, PartAddress, StretchChosen, VerdictReached
 from devkit.observe.run_phases import phase_times
 from devkit.observe.timeline import Timeline, read_timeline
@@ -105,6 +106,8 @@ class Attempt:
         with Guardian() as guardian, Monitor(guardian, timeline, directory / "stack") as monitor:
             timeline.add(GuardianStarted(run_id=guardian.run_id, directory=str(guardian.directory)))
             require_space(guardian.directory, directory)
+            if told := not_as_shipped(tells.changes):
+                progress.line("scenario", told)
             headroom = self._headroom(monitor.calibrate())
             timeline.add(StretchChosen(stretch=headroom.stretch, by=headroom.stretch_by))
             progress.line("headroom", headroom.text)
@@ -226,6 +229,7 @@ def judged(
         roles=tells.roles,
         cause=cause,
         config_difference=tells.config_difference,
+        changes=tells.changes,
         fault_evidence=evidence,
         began=tells.began,
         duration_s=round(duration_s, 3),

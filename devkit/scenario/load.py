@@ -2,7 +2,9 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 from ruamel.yaml.comments import CommentedMap
@@ -12,6 +14,7 @@ from devkit.extensions import load_extensions_of
 from devkit.observe.arm_role import ArmName
 from devkit.programs.places import NOWHERE
 from devkit.programs.program import Program
+from devkit.scenario.changed_document import OPTION, DocumentChange, changed, is_of_change
 from devkit.scenario.configure import configured, is_like_main, main_name, programs_of, tried_first
 from devkit.scenario.doubtful import doubtful
 from devkit.scenario.impossible import impossible
@@ -21,7 +24,7 @@ from devkit.scenario.unanswerable import unanswerable
 from devkit.scenario.unproving import unproving
 from devkit.scenario.unpublishable import unpublishable
 from devkit.scenario.written import expected_at, once
-from devkit.yaml_input import placed, read_yaml, refused
+from devkit.yaml_input import SetBy, placed, read_yaml, refused
 from located_config.model_keys import in_document
 from located_config.near import near_miss, nearest
 from located_config.place import Location, reaches
@@ -31,19 +34,57 @@ SUFFIX = ".yaml"
 _UNCHECKED = "`devkit scenario run --unchecked` plays it all the same"
 
 
+@dataclass(frozen=True)
+class LoadedFile:
+    """A scenario as it was read: the document that it is, and what of that the command line had set otherwise.
+
+    `as_written` is the document of the file itself.
+    """
+
+    path: Path
+    scenario: Scenario
+    document: Any
+    as_written: Any
+    changes: tuple[DocumentChange, ...] = ()
+
+    def warnings(self, instead: Program | None = None) -> list[str]:
+        """What is doubtful in it, each with its place."""
+        found = placed(self.document, doubtful(self.scenario, instead), self.set_by)
+        return [f"{one.option or f'{self.path}:{one.line}:{one.column}'}: warning: {one.text}" for one in found]
+
+    def set_by(self, location: Location) -> str:
+        """The option that set what stands there, empty where the file itself does."""
+        return OPTION if is_of_change(location, self.changes, self.as_written) else ""
+
+
 def load_scenario(path: Path, *, unchecked: bool = False, instead: Program | None = None) -> Scenario:
-    """The scenario in a file, once its extensions are loaded. Raises InvalidFileError with every problem, or UsageError
-    when it cannot be read.
+    """The scenario in a file, as `load_file` has it."""
+    return load_file(path, unchecked=unchecked, instead=instead).scenario
+
+
+def load_file(
+    path: Path, written: Sequence[str] = (), *, unchecked: bool = False, instead: Program | None = None
+) -> LoadedFile:
+    """The scenario in a file, once its extensions are loaded, with what `PLACE=VALUE` of the command line say. Raises
+    InvalidFileError with every problem, or UsageError when it cannot be read, or a place is none.
 
     `unchecked` takes one also where no run of it can show what it is there to show. `instead` is the program that will
     be played in place of the main one.
     """
     document = read_yaml(path)
     load_extensions_of(path, document)
-    try:
-        scenario = Scenario.model_validate(document)
-    except ValidationError as error:
-        raise refused(path, document, problems(error, Scenario, document, belongs)) from error
+    file = LoadedFile(path, _model(path, document), document, document)
+    if written:
+        document, changes = changed(document, file.scenario, written)
+        file = replace(file, document=document, changes=changes)
+        file = replace(file, scenario=_model(path, document, file.set_by))
+    require_playable(file, unchecked=unchecked, instead=instead)
+    return file
+
+
+def require_playable(file: LoadedFile, *, unchecked: bool = False, instead: Program | None = None) -> None:
+    """Raises InvalidFileError with every problem that its model does not know of."""
+    scenario, document = file.scenario, file.document
     found = [
         *once(_stack_keys(document, scenario)),
         *once(_configurations(document, scenario)),
@@ -52,16 +93,16 @@ def load_scenario(path: Path, *, unchecked: bool = False, instead: Program | Non
         *(Problem(location, text) for location, text in impossible(scenario)),
     ]
     if found:
-        raise refused(path, document, found)
+        raise refused(file.path, document, found, set_by=file.set_by)
     if not unchecked and (found := list(unproving(scenario, instead))):
-        raise refused(path, document, found, hint=_UNCHECKED)
-    return scenario
+        raise refused(file.path, document, found, hint=_UNCHECKED, set_by=file.set_by)
 
 
-def warnings(path: Path, scenario: Scenario, instead: Program | None = None) -> list[str]:
-    """What is doubtful in the file of a scenario that was loaded, each with its place."""
-    found = placed(read_yaml(path), doubtful(scenario, instead))
-    return [f"{path}:{one.line}:{one.column}: warning: {one.text}" for one in found]
+def _model(path: Path, document: Any, set_by: SetBy = lambda _: "") -> Scenario:
+    try:
+        return Scenario.model_validate(document)
+    except ValidationError as error:
+        raise refused(path, document, problems(error, Scenario, document, belongs), set_by=set_by) from error
 
 
 def find_scenario(name_or_file: str, directory: Path) -> Path:

@@ -9,6 +9,7 @@ from devkit.debug.debugger import Role
 from devkit.debug.pause_point import PausePoint
 from devkit.guardian import Guardian
 from devkit.observe.arm_role import ArmName
+from devkit.observe.changed_value import ChangedValue
 from devkit.programs.program import Program
 from devkit.stack.registry import DEFAULT
 from devkit.stack.stack import NO_WISHES, Stack, StackRequest
@@ -19,7 +20,7 @@ OnKeep = Callable[[Stack, Guardian, Path], None]
 
 @dataclass(frozen=True)
 class RunOptions:
-    """`repeat` is the command line that would run it again.
+    """`repeat` is the command line that would run it again, `changes` what it set otherwise than the scenario's file.
 
     `instead` takes the place of the scenario's main program. Without `pause_limit` only a person ends a pause. Without
     `stretch` the calibration of the machine chooses it, and a run that was short of time is played again.
@@ -36,3 +37,4 @@ class RunOptions:
     pause_limit: timedelta | None = None
     debug: Role | None = None
     stretch: int | None = None
+    changes: tuple[ChangedValue, ...] = ()

@@ -5,9 +5,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from devkit.observe.about import setting_text
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.arm_role import ROLES, ArmName, Roles, in_role
+from devkit.observe.setting_text import setting_text
 from devkit.programs.program import Program
 from devkit.report.result import CauseResult
 from devkit.scenario.cause import NamedCause

@@ -26,6 +26,7 @@ def about(scenario: Scenario, options: RunOptions, began: datetime) -> About:
         preserves=scenario.preserves,
         time_scale=scenario.time_scale,
         config_difference=config_difference(scenario, options.instead),
+        changes=options.changes,
         began=began,
         versions=_versions(),
         repeat=options.repeat,

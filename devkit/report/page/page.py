@@ -12,8 +12,9 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from devkit.observe.about import setting_text
 from devkit.observe.arm_role import TWO_ARMS
+from devkit.observe.changed_value import not_as_shipped
+from devkit.observe.setting_text import setting_text
 from devkit.report.explanation import examples
 from devkit.report.page.excerpts import excerpts
 from devkit.report.page.numbers import duration, number
@@ -43,6 +44,7 @@ def render_page(run: RunRecord) -> str:
         .render(
             run=run,
             about=run.about,
+            not_as_shipped=not_as_shipped(run.about.changes),
             result=run.result,
             verdict=verdict(run),
             paragraph=paragraph(run),

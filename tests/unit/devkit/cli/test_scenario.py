@@ -59,6 +59,17 @@ class TestCheck:
     def test_takes_a_file(self, devkit: Devkit, scenarios: Path) -> None:
         assert devkit("scenario", "check", str(scenarios / "an-incident.yaml")).code == 0
 
+    def test_says_what_was_set_otherwise_than_in_the_file(self, devkit: Devkit, scenarios: Path) -> None:
+        finished = devkit("scenario", "check", "an-incident", "--set", "arms.fixed.batch.max_offsets=10")
+        assert finished.code == 0
+        assert "valid\n  set: arms.fixed.batch.max_offsets: not set → 10\n" in finished.out
+        assert "  batch.max_offsets: 50 (incident) → 10 (fixed)\n" in finished.out
+
+    def test_refuses_a_slip_in_what_is_set(self, devkit: Devkit, scenarios: Path) -> None:
+        finished = devkit("scenario", "check", "an-incident", "--set", "arms.fixed.batch.max_ofsets=10")
+        said = "error: --set: arms.fixed.batch.max_ofsets: unknown key; did you mean 'max_offsets'?\n"
+        assert (finished.code, finished.err) == (2, said)
+
     def test_of_an_invalid_file_says_where(self, devkit: Devkit, scenarios: Path) -> None:
         path = scenarios / "an-incident.yaml"
         path.write_text(path.read_text().replace("for: 8s", "for: 8 sec").replace("max_offsets", "max_offset"))
@@ -157,6 +168,18 @@ class TestRun:
         ((scenario, options),) = asked
         assert scenario.traffic.seed == 0
         assert options.repeat.endswith("--seed 0")
+
+    def test_values_set_otherwise(self, devkit: Devkit, asked: list[tuple[Scenario, RunOptions]]) -> None:
+        devkit(
+            "scenario", "run", "an-incident", "--set", "traffic.rate=10/s", "--set", "arms.fixed.batch.max_offsets=9"
+        )
+        ((scenario, options),) = asked
+        assert scenario.overlay("fixed")["batch"] == {"max_offsets": 9}
+        assert [str(change) for change in options.changes] == [
+            "traffic.rate: 20/s → 10/s",
+            "arms.fixed.batch.max_offsets: not set → 9",
+        ]
+        assert "--set traffic.rate=10/s --set arms.fixed.batch.max_offsets=9" in options.repeat
 
     def test_a_stretch_of_ones_own(self, devkit: Devkit, asked: list[tuple[Scenario, RunOptions]]) -> None:
         devkit("scenario", "run", "an-incident")

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from devkit.observe.arm_observation import TimelineEvidence
+from devkit.observe.changed_value import ChangedValue
 from devkit.report.result import ExpectationResult, ProgramResult, Result
 from devkit.report.summary import broke_off_markdown, summary_markdown
 from tests.unit.devkit.report import storm
@@ -122,3 +123,9 @@ def test_a_fault_of_the_timeline_says_what_its_part_did() -> None:
 def test_a_fault_of_the_timeline_that_never_began() -> None:
     evidence = TimelineEvidence(fault="still", fired=False, asked="pause: x, when lag > 5", acted=False, did="")
     assert "| still | fixed | pause: x, when lag \\> 5 | never |" in of_timeline(evidence)
+
+
+def test_a_run_that_is_not_of_the_file_as_it_is_says_so() -> None:
+    changes = (ChangedValue(place="traffic.rate", before="20/s", value="40/s"),)
+    text = of(storm.result().model_copy(update={"changes": changes}))
+    assert "\nnot the file as it is: traffic.rate: 20/s → 40/s\n" in text

@@ -5,6 +5,7 @@ import pytest
 from devkit.headroom.calibration import Calibration
 from devkit.headroom.headroom_figures import ArmHeadroom, FirstPlay, RunHeadroom
 from devkit.observe.arm_observation import TimelineEvidence
+from devkit.observe.changed_value import ChangedValue
 from devkit.report.result import ProgramResult, Result
 from devkit.report.verdict_lines import verdict_lines
 from tests.unit.devkit.report.conftest import fired
@@ -231,3 +232,9 @@ def test_each_of_several_programs_is_told(good: Result) -> None:
         "  program reader: consumer, ran until the arm's end, never restarted, at most 300MiB of memory",
         "  program late: command x, never started: a program that it needs did not run",
     ]
+
+
+def test_a_run_that_is_not_of_the_file_as_it_is_says_so(good: Result) -> None:
+    changes = (ChangedValue(place="traffic.rate", before="20/s", value="40/s"),)
+    lines = list(verdict_lines(good.model_copy(update={"changes": changes}), DIRECTORY))
+    assert lines[3] == "  not the file as it is: traffic.rate: 20/s → 40/s"

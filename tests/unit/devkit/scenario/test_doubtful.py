@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from devkit.scenario.load import load_scenario, warnings
+from devkit.scenario.load import load_file
 from tests.unit.devkit.scenario.conftest import Edited
 
 INCIDENT = "    content_limit: { measure: content_length }\n    record_limit: { policy: none }\n"
@@ -45,6 +45,6 @@ SAME = [(INCIDENT, ""), (FIXED, "")]
 def test_what_is_warned_of(tmp_path: Path, edited: Edited, changes: list[tuple[str, str]], said: str) -> None:
     path = tmp_path / "s.yaml"
     path.write_text(edited(*changes))
-    found = warnings(path, load_scenario(path))
+    found = load_file(path).warnings()
     assert len(found) == bool(said)
     assert all(one.startswith(f"{path}{said}") for one in found)

@@ -6,7 +6,7 @@ import pytest
 from devkit.errors import UsageError
 from devkit.scenario import new
 from devkit.scenario.configure import config_difference
-from devkit.scenario.load import load_scenario, warnings
+from devkit.scenario.load import load_file, load_scenario
 from devkit.scenario.new import SCHEMA, modeline, write_new
 
 TOP = Path(__file__).parents[4]
@@ -15,9 +15,10 @@ SHIPPED = sorted((TOP / "scenarios").glob("*.yaml"))
 
 def test_the_commented_file_is_valid_and_nothing_in_it_is_doubtful(tmp_path: Path) -> None:
     file = write_new("morning-outage", tmp_path)
-    scenario = load_scenario(file)
+    loaded = load_file(file)
+    scenario = loaded.scenario
     assert (file.name, scenario.name) == ("morning-outage.yaml", "morning-outage")
-    assert warnings(file, scenario) == []
+    assert loaded.warnings() == []
     assert set(config_difference(scenario)) == {"deferral.policy", "fetch.total_requests"}
 
 

@@ -8,7 +8,7 @@ import pytest
 from devkit.errors import InvalidFileError
 from devkit.observe.arm_role import ArmRole, Roles
 from devkit.scenario.configure import config_difference
-from devkit.scenario.load import load_scenario, warnings
+from devkit.scenario.load import load_file, load_scenario
 from devkit.scenario.model import Scenario
 from devkit.scenario.stretch import stretch_scenario
 from devkit.scenario.verdict import judge
@@ -95,7 +95,7 @@ def test_an_unsafe_policy_that_all_have_is_told_of_each_fixed_arm(edited: Edited
     path = tmp_path / "scenario.yaml"
     shared = ("pipeline:\n", "pipeline:\n  deferral: { policy: none }\n")
     path.write_text(edited(shared, ("arms:\n", f"arms:\n{LATER}")))
-    told = [line for line in warnings(path, load_scenario(path)) if "unsafe" in line]
+    told = [line for line in load_file(path).warnings() if "unsafe" in line]
     assert [("the later arm" in line, "the fixed arm" in line) for line in told] == [(True, False), (False, True)]
 
 
@@ -104,7 +104,7 @@ def test_a_fixed_arm_that_is_the_same_as_an_incident_arm_is_doubtful(edited: Edi
     path.write_text(
         edited(("arms:\n", "arms:\n  again:\n    role: incident\n    record_limit: { policy: serialized }\n"))
     )
-    told = [line for line in warnings(path, load_scenario(path)) if "the same as" in line]
+    told = [line for line in load_file(path).warnings() if "the same as" in line]
     assert len(told) == 1
     assert "arms.fixed: it is the same as arm again, so the verdict says nothing about a fix" in told[0]
 

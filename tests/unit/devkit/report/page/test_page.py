@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from devkit.observe.arm_observation import TimelineEvidence
+from devkit.observe.changed_value import ChangedValue
 from devkit.observe.complaint import Complaint
 from devkit.report.page.page import render_page
 from devkit.report.result import ExpectationResult
@@ -317,3 +318,10 @@ def test_a_verdict_that_failed_begins_with_what_the_program_said_and_ends_with_h
     ]
     places = [body.index(text) for text in told]
     assert places == sorted(places)
+
+
+def test_a_run_that_is_not_of_the_file_as_it_is_says_so(tmp_path: Path) -> None:
+    run = read_run(storm.write_run(tmp_path))
+    changes = (ChangedValue(place="mock.rules", before=None, value=WILD),)
+    page = Page(render_page(dataclasses.replace(run, about=run.about.model_copy(update={"changes": changes}))))
+    assert f"not the file as it is: mock.rules: not set → {WILD}" in page.text("p")

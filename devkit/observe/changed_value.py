@@ -1,0 +1,27 @@
+"""A value that the command line set in a scenario's file for one run, as the run's reports have it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from devkit.observe.setting_text import setting_text
+
+
+class ChangedValue(BaseModel):
+    """`place` is the way to it from the top of the file; `before` is what the file says there, None where nothing."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    place: str
+    before: Any
+    value: Any
+
+    def __str__(self) -> str:
+        return f"{self.place}: {setting_text(self.before)} → {setting_text(self.value)}"
+
+
+def not_as_shipped(changes: Iterable[ChangedValue]) -> str:
+    """For a person: that the run was not of the file as it is, and in what; empty where it was."""
+    told = "; ".join(map(str, changes))
+    return f"not the file as it is: {told}" if told else ""
