@@ -1,7 +1,8 @@
 """What a program said itself when something went wrong: a warning or an error in its log, an exception, its last lines.
 
 A verdict that fails begins with it, as it most often names the cause: the pipeline said `limits_disagree` at its start,
-and the expectation that broke a minute later says only that offsets were read again.
+and the expectation that broke a minute later says only that offsets were read again. What the kit's own defaults make a
+program say names none.
 """
 
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from pipeline.events import (
     ClaimStoreDown,
     Failed,
     LagUnknown,
+    LimitOf,
     LimitsDisagree,
     LimitsUnknown,
     SettingsUnknown,
@@ -59,8 +61,12 @@ class Complaint(BaseModel):
 
 @dataclass
 class FirstComplaints:
-    """Fed with each event of a program, in order; `found` has its first warning, and its first error or refusal."""
+    """Fed with each event of a program, in order; `found` has its first warning, and its first error or refusal.
 
+    That a limit in `of_kit` does not fit another is no complaint: the kit itself has made it so.
+    """
+
+    of_kit: frozenset[LimitOf] = frozenset()
     found: list[Complaint] = field(default_factory=list)
 
     @property
@@ -71,7 +77,7 @@ class FirstComplaints:
     def take(self, event: ProgramEvent, *, at_s: float, program: str, process: int) -> None:
         """Keeps the first warning and the first error or refusal. `at_s` counts from the arm's start."""
         found = complaint_in(event)
-        if found is None:
+        if found is None or (isinstance(event, LimitsDisagree) and event.of in self.of_kit):
             return
         kind, text = found
         if any((one.kind == "warning") == (kind == "warning") for one in self.found):

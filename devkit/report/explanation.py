@@ -68,12 +68,19 @@ def explanation(result: Result) -> tuple[ExplanationPart, ...]:
 
 
 def _complaints(result: Result, concerned: Mapping[ArmName, ArmResult]) -> list[tuple[ArmName, Complaint]]:
-    """Of the arms concerned. A warning that each arm gives alike explains no difference: it counts only where there is
-    nothing else.
+    """Of the arms concerned. A warning that a fixed arm gives which holds explains no failure. One that each arm gives
+    alike explains no difference: it counts only where there is nothing else.
     """
-    of_each = [{(one.event, one.text) for one in arm.complaints} for arm in result.arms.values()]
-    alike = set.intersection(*of_each) if len(of_each) > 1 else set()
-    every = [(name, one) for name, arm in concerned.items() for one in arm.complaints]
+    of_each = {name: {(one.event, one.text) for one in arm.complaints} for name, arm in result.arms.items()}
+    sound = [name for name, arm in result.arms.items() if arm.holds and result.roles[name] == "fixed"]
+    harmless = set[tuple[str, str]]().union(*(of_each[name] for name in sound))
+    alike = set.intersection(*of_each.values()) if len(of_each) > 1 else set()
+    every = [
+        (name, one)
+        for name, arm in concerned.items()
+        for one in arm.complaints
+        if one.kind != "warning" or (one.event, one.text) not in harmless
+    ]
     telling = [(name, one) for name, one in every if one.kind != "warning" or (one.event, one.text) not in alike]
     return telling or every
 

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
 from located_config.size import Size
 from mockapi.rules.model import Rules
+from pipeline.events import LimitOf
 
 
 class _Model(BaseModel):
@@ -83,3 +84,12 @@ class ArmKafka(_Model):
     """What of Kafka an arm has otherwise; the brokers are one stack for all arms."""
 
     topics: Topics = Field(default=Topics(), description="The topics by their part in the pipeline.")
+
+
+def limits_of_kit(kafka: Kafka) -> frozenset[LimitOf]:
+    """The limits on a record that the kit chose and the file did not.
+
+    A source topic takes what the kit's broker takes, and no event is near to that: a file that has larger ones than
+    Kafka's default must set the topic's limit.
+    """
+    return frozenset() if kafka.topics.source.max_message_bytes else frozenset({"source topic"})

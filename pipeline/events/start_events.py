@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+LimitOf = Literal["producer", "broker", "source topic", "output topic", "error topic", "ledger topic"]
+"""Who refuses a record that is too large for it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
@@ -89,6 +92,8 @@ class LimitsDisagree:
     """Both limits with their values."""
     hint: str
     """Which setting to change."""
+    of: LimitOf | None = None
+    """Whose limit does not fit `sink.max.request.size`; omitted by a program that does not say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

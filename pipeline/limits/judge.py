@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.events import LimitOf
 from pipeline.records.error_event import (
     MAX_KEY_BYTES,
     MAX_MESSAGE_BYTES,
@@ -49,10 +50,13 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """`text` has both values. `fatal`: the job cannot work with it."""
+    """`text` has both values, `of` says whose limit does not fit `sink.max.request.size`. `fatal`: the job cannot work
+    with it.
+    """
 
     text: str
     hint: str
+    of: LimitOf
     fatal: bool = False
 
 
@@ -88,6 +92,7 @@ def _of_producer(limits: Limits) -> list[Disagreement]:
             Disagreement(
                 f"sink.max.request.size is {size}, a producer takes at most {MOST_REQUEST_BYTES}",
                 "lower it; claim checks carry what is larger",
+                "producer",
                 fatal=True,
             )
         )
@@ -97,6 +102,7 @@ def _of_producer(limits: Limits) -> list[Disagreement]:
                 f"sink.max.request.size is {size}, the producer's buffer.memory {limits.buffer_memory}: it refuses "
                 "records between the two, and the query ends",
                 "lower sink.max.request.size",
+                "producer",
             )
         )
     if limits.broker_request is not None and limits.broker_request < size:
@@ -105,6 +111,7 @@ def _of_producer(limits: Limits) -> list[Disagreement]:
                 f"sink.max.request.size is {size}, the broker's socket.request.max.bytes {limits.broker_request}: it "
                 "hangs up on records between the two, and the query ends",
                 f"lower sink.max.request.size below {limits.broker_request}, or raise the broker's limit",
+                "broker",
             )
         )
     return found
@@ -120,6 +127,7 @@ def _of_error_events(limits: Limits, config: PipelineConfig) -> list[Disagreemen
                 f"sink.max.request.size is {limits.max_request_size}, an error event has up to {needed} bytes: an "
                 "event that fails would end the job, after each restart again",
                 f"raise it to {needed} or more",
+                "producer",
                 fatal=True,
             )
         )
@@ -129,6 +137,7 @@ def _of_error_events(limits: Limits, config: PipelineConfig) -> list[Disagreemen
                 f"error topic {config.sink.error_topic} takes {topic} bytes (max.message.bytes), an error event has "
                 f"up to {needed}: an event that fails would end the job, after each restart again",
                 f"raise the topic's max.message.bytes to {needed} or more",
+                "error topic",
                 fatal=True,
             )
         )
@@ -144,6 +153,7 @@ def _of_output(limits: Limits, config: PipelineConfig) -> list[Disagreement]:
             f"sink.max.request.size is {size}, output topic {config.sink.topic} takes {topic} (max.message.bytes): "
             "the broker refuses records between the two, and the query ends, after each restart again",
             f"lower sink.max.request.size to {topic}, or raise the topic's max.message.bytes to {size}",
+            "output topic",
         )
     ]
 
@@ -162,6 +172,7 @@ def _of_source_topic(topic: str, source: int, limits: Limits, config: PipelineCo
                 f"source topic {topic} takes {source} (max.message.bytes), sink.max.request.size is "
                 f"{size}: a source event between the two does not fit even without content, and becomes an error event",
                 f"raise sink.max.request.size to more than {source}, and the output topic's max.message.bytes with it",
+                "source topic",
             )
         )
     ledger = limits.ledger_topic if config.deferral.policy == "defer" else None
@@ -171,6 +182,7 @@ def _of_source_topic(topic: str, source: int, limits: Limits, config: PipelineCo
                 f"source topic {topic} takes {source} (max.message.bytes), ledger topic "
                 f"{config.deferral.topic} {ledger}: a slow event between the two is given up instead of deferred",
                 f"raise the ledger topic's max.message.bytes to {size}",
+                "ledger topic",
             )
         )
     return found

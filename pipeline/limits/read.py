@@ -78,7 +78,7 @@ def require_limits(limits: Limits, config: PipelineConfig) -> None:
     if fatal:
         raise RefusedError("\n".join(one.text for one in fatal), hint="; ".join(one.hint for one in fatal))
     for one in found:
-        log.say(LimitsDisagree(problem=one.text, hint=one.hint))
+        log.say(LimitsDisagree(problem=one.text, hint=one.hint, of=one.of))
 
 
 def ask_brokers(config: PipelineConfig) -> Brokers:

@@ -10,6 +10,7 @@ from typing import Self
 from devkit.debug.pause_point import Phase
 from devkit.observe.arm_role import ArmName
 from devkit.observe.checkpoint import Checkpoint
+from devkit.observe.complaint import FirstComplaints
 from devkit.observe.deferrals import Deferrals, DeferralTopic, NoDeferrals
 from devkit.observe.metrics import Scraper
 from devkit.observe.program_observation import ONLY
@@ -19,6 +20,7 @@ from devkit.observe.usage import TreeUsage
 from devkit.programs.places import Places
 from devkit.programs.program_context import ProgramContext
 from devkit.programs.program_run import Policy, ProgramRun
+from devkit.programs.program_state import ProgramState
 from devkit.programs.program_truth import truth_of
 from devkit.scenario.arm.arm_faults import ArmFaults
 from devkit.scenario.arm.arm_state import ArmState
@@ -29,6 +31,7 @@ from devkit.scenario.arm.program_events import ProgramEvents
 from devkit.scenario.arm.run_context import RunContext
 from devkit.scenario.configure import configured, environment_of, tried_first
 from devkit.scenario.model import Scenario
+from devkit.scenario.surroundings import limits_of_kit
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.stack import CHECKPOINTS, CLAIM_CHECKS
 from devkit.stack.topics import TopicEnds
@@ -135,6 +138,7 @@ class Arm:
                 container,
                 may_refuse=is_main and self.scenario.may_refuse(self.name),
             ),
+            ProgramState(complaints=FirstComplaints(limits_of_kit(self.scenario.kafka))),
         )
 
     # What is connected to when it is first asked for.

@@ -23,6 +23,7 @@ READ: TypeAdapter[Any] = TypeAdapter(PipelineEvent)
 CLASSES = get_args(get_args(PipelineEvent)[0])
 VALUES: dict[str, Any] = {
     "OffsetsRead": (OffsetsRead("source", 0, 7, 9),),
+    "Literal['producer'": "source topic",
     "Literal": "wiki",
     "Mapping": {"key": 3},
     "tuple": ("x",),

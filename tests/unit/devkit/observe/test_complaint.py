@@ -1,9 +1,11 @@
+from dataclasses import replace
+
 import pytest
 
 from devkit.observe.complaint import Complaint, FirstComplaints, complaint_in
 from devkit.observe.kit_events import ProcessEnded, ProgramEvent
 from devkit.observe.logs import UnknownLine
-from pipeline.events import Failed, LimitsDisagree, LimitsUnknown, Started
+from pipeline.events import Failed, LimitOf, LimitsDisagree, LimitsUnknown, Started
 
 DISAGREE = LimitsDisagree(problem="the topic takes 1MiB, the producer sends 20MiB", hint="raise max.message.bytes")
 
@@ -42,6 +44,14 @@ def test_the_first_warning_and_the_first_error_are_kept() -> None:
         first.take(event, at_s=at_s, program="", process=1 + (at_s > 2))
     assert [(one.kind, one.at_s) for one in first.found] == [("warning", 0), ("error", 2)]
     assert first.has_error
+
+
+@pytest.mark.parametrize(("of", "is_kept"), [("source topic", False), ("output topic", True), (None, True)])
+def test_what_the_kit_itself_has_made_disagree_is_no_complaint(of: LimitOf | None, is_kept: bool) -> None:
+    first = FirstComplaints(frozenset({"source topic"}))
+    first.take(replace(DISAGREE, of=of), at_s=0, program="", process=1)
+    first.take(LimitsUnknown(bootstrap="b:1", reason="no"), at_s=1, program="", process=1)
+    assert [one.event for one in first.found] == ["limits_disagree" if is_kept else "limits_unknown"]
 
 
 def test_a_warning_is_no_error() -> None:

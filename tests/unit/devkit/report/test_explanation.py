@@ -1,5 +1,7 @@
 from typing import Any
 
+import pytest
+
 from devkit.report.explanation import MOST_EXAMPLES, difference, examples, explanation, headline, what_next
 from devkit.report.result import ArmResult, ExpectationResult, ProgramResult, Result
 
@@ -72,6 +74,17 @@ def test_a_warning_that_both_arms_give_alike_is_left_out(failed: Result) -> None
     # Where there is nothing else, it is better than nothing.
     alone = {"incident": incident, "fixed": changed(failed.arms["fixed"], complaints=(warning,))}
     assert len(explanation(failed.model_copy(update={"arms": alone}))[0].lines) == 2
+
+
+@pytest.mark.parametrize(("fixed", "is_told"), [(True, False), (False, True)])
+def test_a_warning_with_which_a_fix_holds_explains_no_failure(failed: Result, fixed: bool, is_told: bool) -> None:
+    warning = failed.arms["fixed"].complaints[0]
+    arms = {
+        "incident": changed(failed.arms["incident"], holds=False, complaints=(warning,)),
+        "fixed": changed(failed.arms["fixed"], holds=fixed, complaints=(warning,)),
+    }
+    parts = {part.title: part.lines for part in explanation(failed.model_copy(update={"arms": arms}))}
+    assert ("the program said first" in parts) is is_told
 
 
 def test_an_error_that_both_arms_have_is_told(failed: Result) -> None:

@@ -40,20 +40,31 @@ def test_what_is_not_known_is_not_judged(make_config: MakeConfig) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "values", "remedy"),
+    ("changed", "of", "values", "remedy"),
     [
-        ({"output_topic": MIB - 1}, (MIB, MIB - 1), f"lower sink.max.request.size to {MIB - 1}"),
-        ({"buffer_memory": MIB - 1}, (MIB, MIB - 1), "lower sink.max.request.size"),
-        ({"broker_request": MIB - 1}, (MIB, MIB - 1), "raise the broker's limit"),
-        ({"source_topics": {SOURCE: MIB, "other": MIB + 1}}, (MIB + 1, MIB), "raise sink.max.request.size"),
-        ({"ledger_topic": MIB - 1}, (MIB, MIB - 1), f"raise the ledger topic's max.message.bytes to {MIB}"),
+        ({"output_topic": MIB - 1}, "output topic", (MIB, MIB - 1), f"lower sink.max.request.size to {MIB - 1}"),
+        ({"buffer_memory": MIB - 1}, "producer", (MIB, MIB - 1), "lower sink.max.request.size"),
+        ({"broker_request": MIB - 1}, "broker", (MIB, MIB - 1), "raise the broker's limit"),
+        (
+            {"source_topics": {SOURCE: MIB, "other": MIB + 1}},
+            "source topic",
+            (MIB + 1, MIB),
+            "raise sink.max.request.size",
+        ),
+        (
+            {"ledger_topic": MIB - 1},
+            "ledger topic",
+            (MIB, MIB - 1),
+            f"raise the ledger topic's max.message.bytes to {MIB}",
+        ),
     ],
 )
 def test_a_warning_has_both_values_and_the_remedy(
-    make_config: MakeConfig, changed: dict[str, Any], values: tuple[int, int], remedy: str
+    make_config: MakeConfig, changed: dict[str, Any], of: str, values: tuple[int, int], remedy: str
 ) -> None:
     (found,) = disagreements(replace(AGREED, **changed), make_config())
     assert not found.fatal
+    assert found.of == of
     assert all(str(value) in found.text for value in values)
     assert remedy in found.hint
 

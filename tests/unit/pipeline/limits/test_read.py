@@ -132,7 +132,7 @@ def test_a_disagreement_is_said_and_the_job_begins(
 ) -> None:
     ask_and_require(config(make_config, size=4 * MIB))
     line = said[-1]
-    assert line["event"] == "limits_disagree"
+    assert (line["event"], line["of"]) == ("limits_disagree", "output topic")
     assert f"{4 * MIB}" in line["problem"]
     assert f"{3 * MIB}" in line["problem"]
     assert "or raise the topic's max.message.bytes" in line["hint"]

@@ -1,5 +1,6 @@
 """What an arm makes of what its pipeline says: for the timeline, for its state and for a person."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,8 +12,19 @@ from devkit.observe.kit_events import ProcessEnded, ProcessRestarted, ProgramEve
 from devkit.observe.logs import UnknownLine
 from devkit.scenario.arm.collect import replays_of
 from devkit.scenario.arm.program_events import describe
-from pipeline.events import BatchStarted, Configuration, Failed, OffsetsRead, Resumed, Started, TaskRetried, Waiting
-from tests.unit.devkit.scenario.arm.stage import Stage
+from devkit.scenario.model import Scenario
+from pipeline.events import (
+    BatchStarted,
+    Configuration,
+    Failed,
+    LimitsDisagree,
+    OffsetsRead,
+    Resumed,
+    Started,
+    TaskRetried,
+    Waiting,
+)
+from tests.unit.devkit.scenario.arm.stage import Stage, set_up
 
 
 @pytest.mark.parametrize(
@@ -105,6 +117,19 @@ def test_a_restart_of_one_without_a_checkpoint_names_none(stage: Stage, monkeypa
     monkeypatch.setattr(type(stage.main.view), "shows_offsets", False)
     stage.take(ProcessRestarted(process=2))
     assert stage.output.getvalue().rstrip().endswith("restart: process 2")
+
+
+@pytest.mark.parametrize(("limit", "complaints"), [(None, []), (2 << 20, ["limits_disagree"])])
+def test_only_a_limit_that_the_file_sets_is_a_complaint_of_the_program(
+    scenario: Scenario, tmp_path: Path, limit: int | None, complaints: list[str]
+) -> None:
+    source = scenario.kafka.topics.source.model_copy(update={"max_message_bytes": limit})
+    topics = scenario.kafka.topics.model_copy(update={"source": source})
+    kafka = scenario.kafka.model_copy(update={"topics": topics})
+    with set_up(scenario.model_copy(update={"kafka": kafka}), tmp_path) as stage:
+        stage.take(LimitsDisagree(problem="the topic takes more", hint="raise it", of="source topic"))
+        assert [one.event for one in stage.main.state.complaints.found] == complaints
+        assert [line["kind"] for line in stage.timeline()] == ["limits_disagree"]
 
 
 def test_anything_else_is_told_to_the_timeline_only(stage: Stage) -> None:
