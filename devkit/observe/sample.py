@@ -44,6 +44,10 @@ class Sample(BaseModel):
     """Ends of the output topic, summed over the partitions."""
     errors: int
     """Ends of the error topic, summed over the partitions."""
+    read_again: int = 0
+    """Number of source offsets that batches begun again have read again since the arm's start: of the records in the
+    output and error topics no more are repeats, but for deferred events.
+    """
     requests: int
     """Number of requests to the upstream since the arm's start."""
     in_flight: int

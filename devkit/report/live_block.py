@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from devkit.observe.sample import Sample
 from devkit.report.sparkline import ASCII, BLOCKS, bar, fitted, sparkline
+from located_config.count import counted
 
 _KEPT = 200
 _LABEL = 10
@@ -127,6 +128,8 @@ def _rate(rates: list[float]) -> str:
 
 def _incidents(view: ArmView) -> str:
     parts = [f"restarts {view.restarts}"] if view.restarts else []
+    if again := view.samples[-1].read_again if view.samples else 0:
+        parts.append(f"up to {counted(again, 'repeat')} after replays")
     parts += [
         f"fault {name!r} {count}{', now' if name in view.active else ''}" for name, count in view.fired.items() if count
     ]

@@ -75,10 +75,12 @@ class Progress:
         self._last_at, self._last = now, figures
         commits = f"committed {sample.committed}/{sample.source_end}, lag {sample.lag}"
         hidden = f"committed n/a, lag n/a, published {sample.source_end}"
+        # Records of offsets that were read again stand beside commits that have not moved.
+        repeats = f" (up to {counted(sample.read_again, 'repeat')} after replays)" if sample.read_again else ""
         self.line(
             scope,
             f"{commits if shows_offsets else hidden}, "
-            f"out {sample.outputs}, errors {sample.errors}, fetches {sample.requests}{self._faults(sample)}",
+            f"out {sample.outputs}{repeats}, errors {sample.errors}, fetches {sample.requests}{self._faults(sample)}",
         )
 
     def _faults(self, sample: Sample) -> str:

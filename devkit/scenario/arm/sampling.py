@@ -9,7 +9,7 @@ def take_sample(arm: Arm, *, last: bool = False) -> None:
     # Asked first: what is published while the look goes on may lie behind the ends that it sees.
     published_all = publisher.done and publisher.published == arm.traffic.count
     look = arm.sampler.look(main.process)
-    sample = look.sample
+    sample = look.sample.model_copy(update={"read_again": read_again(arm)})
     state.counts, state.sample = look.counts, sample
     if last or look.counts.revision != state.mock_revision:
         note_mock_changes(arm, look.counts.revision)
@@ -30,6 +30,15 @@ def take_sample(arm: Arm, *, last: bool = False) -> None:
     arm.main.view.look(publisher, sample, published_all=published_all, last=last)
     arm.log.add(sample)
     arm.context.progress.sample(arm.name, sample, shows_offsets=arm.main.view.shows_offsets, last=last)
+
+
+def read_again(arm: Arm) -> int:
+    """Number of source offsets of the batches that were begun again, 0 where that is not observable. Raises StackError
+    when the checkpoint cannot be read.
+    """
+    main = arm.main
+    batches = main.state.batches
+    return batches.replayed_offsets(arm.checkpoint.range_of) if batches.replays and main.view.shows_offsets else 0
 
 
 def note_mock_changes(arm: Arm, revision: int) -> None:

@@ -33,6 +33,11 @@ def test_commits_that_are_not_observable_are_not_drawn(view: ArmView) -> None:
     assert block_lines(view, 78)[1:3] == ["committed".ljust(44) + "  n/a, published 160", "lag".ljust(44) + "  n/a"]
 
 
+def test_that_there_are_repeats_stands_beside_the_restarts(view: ArmView) -> None:
+    view.add(view.samples[-1].model_copy(update={"read_again": 50}))
+    assert block_lines(view, 78)[-1] == "restarts 1 · up to 50 repeats after replays · fault 'huge page' 2"
+
+
 def test_a_fault_is_active_while_its_count_grows(view: ArmView) -> None:
     assert view.active == {"huge page"}
     view.add(view.samples[-1])

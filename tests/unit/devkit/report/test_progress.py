@@ -54,6 +54,11 @@ def test_a_sample_is_one_line(progress: Progress, output: io.StringIO) -> None:
     assert output.getvalue() == "   0.0s fixed    committed 50/161, lag 111, out 47, errors 1, fetches 96\n"
 
 
+def test_records_that_repeat_others_are_told(progress: Progress, output: io.StringIO) -> None:
+    progress.sample("incident", SAMPLE.model_copy(update={"outputs": 134, "read_again": 100}))
+    assert "lag 111, out 134 (up to 100 repeats after replays), errors 1," in output.getvalue()
+
+
 def test_commits_that_are_not_observable_are_no_number(progress: Progress, output: io.StringIO) -> None:
     progress.sample("fixed", SAMPLE, shows_offsets=False)
     assert output.getvalue().endswith(" committed n/a, lag n/a, published 161, out 47, errors 1, fetches 96\n")

@@ -67,6 +67,17 @@ class TestSamples:
         stage.sample()
         assert stage.main.state.drained is False
 
+    def test_offsets_that_a_replay_reads_again_are_counted(self, stage: Stage) -> None:
+        stage.plan(0, p0=50)
+        stage.plan(1, p0=70)
+        read_again = []
+        for batch in (0, 1, 1, 1):
+            stage.take(BatchStarted(batch=batch))
+            stage.sample()
+            read_again.append(stage.arm.state.sample.read_again)
+        assert read_again == [0, 0, 20, 40]
+        assert [line["read_again"] for line in stage.timeline() if line["kind"] == "sample"] == read_again
+
     def test_a_planned_batch_is_not_committed(self, stage: Stage) -> None:
         stage.ends, stage.published, stage.done = {SOURCE: {0: 161}}, 161, True
         stage.plan(0, p0=161)
