@@ -106,13 +106,17 @@ def as_error(problem: Problem) -> PydanticCustomError:
 
 
 def is_echo(detail: ErrorDetails) -> bool:
-    """Whether an error only repeats another: a list that is too short for what is wrong in it, or a section that is not
-    the word which might stand in its place.
+    """Whether an error only repeats another: a list that is too short for what is wrong in it, or a section or quantity
+    that is not the word which might stand in its place.
     """
     if detail["type"] == "too_short":
         return bool(len(detail["input"]) >= (detail.get("ctx") or {})["min_length"])
     inside = detail["loc"] and str(detail["loc"][-1]).startswith("literal[")
-    return detail["type"] == "literal_error" and bool(inside) and isinstance(detail["input"], Mapping | list)
+    return detail["type"] == "literal_error" and bool(inside) and not _is_word(detail["input"])
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and not value[:1].isdigit()
 
 
 def _of_unknown_key(place: Location, key: str, known: list[str], elsewhere: Elsewhere | None) -> str:

@@ -141,7 +141,7 @@ def _bytes(config: PipelineConfig, load: Load, workers: int) -> Limit:
 
     One record may always exceed the bound, so a worker has at least one at work.
     """
-    of_each = of_worker(config, workers).fetch.max_in_flight_bytes
+    of_each = of_worker(config, workers).fetch.in_flight_bound
     records = max(1.0, of_each / load.event_bytes) if load.event_bytes else math.inf
     held_s = max(load.slot_s(allowance_s(config)), 1e-9)
     why = (

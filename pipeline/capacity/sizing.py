@@ -143,7 +143,8 @@ def _sizes(
     # `held_s` again: of the last wave of requests only a part may be there.
     offsets = math.ceil(rate * (costs.batch_s + last_s + held_s) / (1 - 1 / headroom))
     at_worst = workers * of_each * load.page_bytes
-    in_flight_bytes = max(config.fetch.max_in_flight_bytes, math.ceil(at_worst / MIB) * MIB)
+    bound = config.fetch.max_in_flight_bytes
+    in_flight_bytes = max(0 if bound == "none" else bound, math.ceil(at_worst / MIB) * MIB)
     executors_by = {"slots": math.ceil((workers + rounds) / slots), "processors": math.ceil(processors / cores)}
     if limit is not None:
         executors_by["memory"] = executors_for(limit, config, slots, in_flight_bytes)
@@ -204,7 +205,7 @@ def _settings(rate: float, sizes: Sizes, config: PipelineConfig) -> Settings:
         "fetch": {"concurrency": sizes.workers * sizes.of_each},
         "batch": {"max_offsets": sizes.offsets},
     }
-    if sizes.in_flight_bytes > config.fetch.max_in_flight_bytes:
+    if sizes.in_flight_bytes > config.fetch.in_flight_bound:
         settings["fetch"]["max_in_flight_bytes"] = sizes.in_flight_bytes
     if sizes.entries:
         settings["deferral"] = {"slow_lane": {"rounds": sizes.rounds, **_ROUND}}

@@ -1,5 +1,6 @@
 """How content is fetched, and which."""
 
+import math
 from datetime import timedelta
 from typing import Annotated, Literal
 
@@ -64,11 +65,17 @@ class Fetch(Section):
         description="Number of requests for one wiki that may be under way at once, over all Python workers. "
         "Default: no bound of its own.",
     )
-    max_in_flight_bytes: Annotated[Size, Field(gt=0)] = Field(
+    max_in_flight_bytes: Annotated[Size, Field(gt=0)] | Literal["none"] = Field(
         default=256 * MIB,
         description="Bytes of fetched content that records not yet emitted may hold in memory, over all Python "
         "workers; one record may always exceed it. While spool files hold the same amount, no other "
-        "record begins.",
+        "record begins. `none` is unsafe: as many bodies are in memory as requests may be under way.",
+    )
+    body_limit: Literal["decoded", "content_length"] = Field(
+        default="decoded",
+        description="What is compared with `claim_check.max_bytes` when a body is read. `decoded`: the bytes that it "
+        "decompresses to, so that reading stops there. `content_length`: the response header, which is unsafe, as it "
+        "gives the compressed length and may be absent.",
     )
     inline_limit: Annotated[Size, Field(ge=0)] = Field(
         default=MIB, description="Bytes of a body that are read into memory; the rest goes into a spool file."
@@ -78,6 +85,11 @@ class Fetch(Section):
         description="Age of an event up to which its revision is tried again when the wiki does not know it, as "
         "replicas may lag. With `0s` an unknown revision is final at once.",
     )
+
+    @property
+    def in_flight_bound(self) -> float:
+        """`max_in_flight_bytes`, infinite where there is no bound."""
+        return math.inf if self.max_in_flight_bytes == "none" else self.max_in_flight_bytes
 
 
 def _whole_seconds(value: timedelta) -> timedelta:

@@ -33,6 +33,17 @@ class RecordLimit(Section):
     )
 
 
+class ErrorEvents(Section):
+    """What an error event carries."""
+
+    payload: Literal["bounded", "full_event"] = Field(
+        default="bounded",
+        description="What an error event has of the event that failed. `bounded`: where it lies in the source, and a "
+        "short message. `full_event` is unsafe: also all of it in `raw_event`, with what was fetched by then; where "
+        "the sink does not take that, the query fails.",
+    )
+
+
 class ClaimCheck(Section):
     """Where payloads that are too large for a record go."""
 

@@ -27,7 +27,7 @@ from pipeline.config.breaker_section import Breaker
 from pipeline.config.commit_section import Commit
 from pipeline.config.deferral_section import Deferral, SlowLaneConfig, ledger_topic_settings
 from pipeline.config.fetch_section import Content, Fetch, RetryBudgetConfig
-from pipeline.config.limits_section import ClaimCheck, ContentLimit, RecordLimit
+from pipeline.config.limits_section import ClaimCheck, ContentLimit, ErrorEvents, RecordLimit
 from pipeline.config.metrics_section import Metrics
 from pipeline.config.places import MediaWiki, Sink, Source
 from pipeline.config.section import MIB, Host, HttpUrl, Section, Servers, Topic
@@ -42,6 +42,7 @@ __all__ = [
     "Content",
     "ContentLimit",
     "Deferral",
+    "ErrorEvents",
     "Fetch",
     "Host",
     "HttpUrl",
@@ -97,6 +98,7 @@ class PipelineConfig(Section):
     record_limit: RecordLimit = Field(
         default=RecordLimit(), description="Whether a record is measured before it is produced."
     )
+    errors: ErrorEvents = Field(default=ErrorEvents(), description="What an error event carries.")
     claim_check: ClaimCheck = Field(
         default=ClaimCheck(), description="Where payloads that are too large for a record go."
     )

@@ -38,6 +38,27 @@ UNSAFE = (
         lambda config: config.record_limit.policy == "none",
     ),
     Unsafe(
+        "errors.payload",
+        "full_event",
+        "An error event carries the event that failed, with what was fetched for it by then. It can be too large for "
+        "the sink itself, so the query ends at the error event, and again after each restart (T421216).",
+        lambda config: config.errors.payload == "full_event",
+    ),
+    Unsafe(
+        "fetch.body_limit",
+        "content_length",
+        "A body is read to its end if its Content-Length header is below the limit. A gzip answer of a few hundred "
+        "kilobytes can be tens of megabytes in memory (T421216).",
+        lambda config: config.fetch.body_limit == "content_length",
+    ),
+    Unsafe(
+        "fetch.max_in_flight_bytes",
+        "none",
+        "Only the number of requests bounds how much is in memory. When large pages come together, the process takes "
+        "more than its container has, and is killed (T421216).",
+        lambda config: config.fetch.max_in_flight_bytes == "none",
+    ),
+    Unsafe(
         "fetch.retried_statuses",
         "504",
         "A gateway's timeout says that the upstream is still at work. Each retry makes it begin once more, so load "

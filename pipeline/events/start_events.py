@@ -170,8 +170,8 @@ class WorkBounds:
     """Number of requests that each worker may have under way."""
     requests_per_wiki: int | None
     """Number of those that may be for one wiki; null without a bound."""
-    bytes: int
-    """Bytes of fetched content that each worker may hold in memory."""
+    bytes: int | None
+    """Bytes of fetched content that each worker may hold in memory; null without a bound."""
     slow_round_requests: int
     """Number of requests that a round of the slow lane may have under way."""
     slow_round_bytes: int

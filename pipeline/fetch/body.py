@@ -32,11 +32,12 @@ class BodyBrokenError(Exception):
     """The body is not what its Content-Encoding says, or ends too early."""
 
 
-async def pieces(stream: ByteStream, limit_bytes: int, *, encoding: str = "identity") -> AsyncIterator[bytes]:
+async def pieces(stream: ByteStream, limit_bytes: float, *, encoding: str = "identity") -> AsyncIterator[bytes]:
     """The body, decompressed, piece by piece, each `PIECE_BYTES` at most. `encoding` is the Content-Encoding; `gzip`
     and none are known.
 
-    Raises BodyTooLargeError as soon as it is longer than the limit, whatever its headers said; BodyBrokenError.
+    Raises BodyTooLargeError as soon as it is longer than the limit, whatever its headers said; BodyBrokenError. The
+    limit is infinite where only a header is believed.
     """
     if encoding not in ("gzip", "x-gzip", "identity"):
         raise BodyBrokenError(f"Content-Encoding {encoding[:40]!r} was not asked for")

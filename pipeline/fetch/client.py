@@ -6,10 +6,12 @@ wiki's host is looked up in configuration: an event chooses a name from it, neve
 """
 
 import asyncio
+import math
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 import aiohttp
 
@@ -51,7 +53,7 @@ class FetchFailedError(Exception):
     `transient`: the same fetch may succeed later, as there was no answer in time, or the upstream was unhealthy.
     `retry_after_s` is how long it asked to get no requests. Not `tried`: no request was made for the record, or the
     breaker of its wiki or of the endpoint was not closed when it failed, so that the try does not count. `wiki_id` is
-    the wiki that was asked, where the client knows it.
+    the wiki that was asked, where the client knows it. `in_hand` is what the job had fetched of the record by then.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class FetchFailedError(Exception):
         self.retry_after_s = retry_after_s
         self.tried = tried
         self.wiki_id = wiki_id
+        self.in_hand: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +146,7 @@ class WikiClient:
         self._jitter = jitter
         self._hosts = WikiHosts(config.mediawiki)
         self._slots = RequestSlots(config.fetch.concurrency, config.fetch.concurrency_per_wiki)
-        self._in_flight = in_flight or InFlightBytes(config.fetch.max_in_flight_bytes)
+        self._in_flight = in_flight or InFlightBytes(config.fetch.in_flight_bound)
         self._breakers = breakers or Breakers(None)
         budget = config.fetch.retry_budget
         self._budget = Unlimited() if budget == "none" else RetryBudget(budget.share, budget.burst)
@@ -300,7 +303,7 @@ class WikiClient:
                 if response.status != 200:
                     return await self._refused(response, asked)
                 encoding = response.headers.get("Content-Encoding", "identity").lower()
-                async for piece in pieces(response.content, self._config.claim_check.max_bytes, encoding=encoding):
+                async for piece in pieces(response.content, self._limit_bytes(response), encoding=encoding):
                     body.write(piece)
                 return _Answer(
                     body,
@@ -314,6 +317,15 @@ class WikiClient:
             return _Retry(f"{type(error).__name__}: {error}")
         except BodyTooLargeError as error:
             raise FetchFailedError(Failure("body_too_large", f"revision {asked.rev_id}: {error}")) from error
+
+    def _limit_bytes(self, response: aiohttp.ClientResponse) -> float:
+        """How much is read of a body, decompressed. Raises BodyTooLargeError where the header is what counts."""
+        limit, declared = self._config.claim_check.max_bytes, response.content_length
+        if self._config.fetch.body_limit == "decoded":
+            return limit
+        if declared is not None and declared > limit:
+            raise BodyTooLargeError(f"Content-Length is {declared}, more than {limit}")
+        return math.inf
 
     async def _read(self, asked: _Asked, answer: _Answer) -> FetchedText | _Retry:
         """What the route makes of a body. Room for it in memory is waited for when its slot is free again, and is no

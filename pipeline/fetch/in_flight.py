@@ -65,7 +65,8 @@ _current: ContextVar[Holding | None] = ContextVar("pipeline_in_flight_record", d
 class InFlightBytes:
     """The bound of one worker, for one event loop. Records are held in the order in which they began."""
 
-    def __init__(self, limit_bytes: int) -> None:
+    def __init__(self, limit_bytes: float) -> None:
+        """`limit_bytes` is infinite where a policy has no bound."""
         self._limit_bytes = limit_bytes
         self._holdings: dict[Holding, None] = {}
         self._waiting: list[_Waiting] = []

@@ -55,7 +55,7 @@ class Enrichment(Generic[E, F]):
             return self.error(message, error.failure)
         except FetchFailedError as error:
             if not error.transient:
-                return self.error(message, error.failure)
+                return self._error(message, error.failure, self._full_event(message, event, error.in_hand))
             return Unfinished(
                 error.failure, retry_after_s=error.retry_after_s, tried=error.tried, wiki_id=error.wiki_id
             )
@@ -73,7 +73,14 @@ class Enrichment(Generic[E, F]):
         return None
 
     def error(self, message: SourceMessage, failure: Failure) -> Record:
-        """The error event of a message: ids and an excerpt, never the payload."""
+        """The error event of a message: ids and an excerpt, never the payload unless an unsafe policy wants it."""
+        return self._error(message, failure, self._full_event(message))
+
+    async def close(self) -> None:
+        """Closes the client that was passed in, and not the claim store."""
+        await self._client.close()
+
+    def _error(self, message: SourceMessage, failure: Failure, raw_event: bytes | None) -> Record:
         return error_record(
             self._config.sink.error_topic,
             failure,
@@ -83,11 +90,16 @@ class Enrichment(Generic[E, F]):
             emitter=self._config.job,
             stream=message.position.topic,
             schema=self._job.schema(message),
+            raw_event=raw_event,
         )
 
-    async def close(self) -> None:
-        """Closes the client that was passed in, and not the claim store."""
-        await self._client.close()
+    def _full_event(self, message: SourceMessage, event: E | None = None, fetched: F | None = None) -> bytes | None:
+        """The event with what was fetched for it, where the policy has error events carry that; else None."""
+        if self._config.errors.payload == "bounded":
+            return None
+        if event is None or fetched is None:
+            return message.value
+        return self._job.value(event, fetched, stream=self._config.sink.topic)
 
     async def _fit(self, message: SourceMessage, event: E, fetched: F | None) -> Record:
         """The record as it is when it fits, else by claim check; an error event when not even that fits."""

@@ -103,7 +103,10 @@ def _fetched(
         return latest, None
     failures = [outcome for outcome in (latest, parent) if isinstance(outcome, BaseException)]
     if failures:
-        raise min(failures, key=lambda failure: isinstance(failure, FetchFailedError) and failure.transient)
+        counts = min(failures, key=lambda failure: isinstance(failure, FetchFailedError) and failure.transient)
+        if isinstance(counts, FetchFailedError) and isinstance(latest, FetchedText):
+            counts.in_hand = _content(latest)
+        raise counts
     assert isinstance(latest, FetchedText)
     assert isinstance(parent, FetchedText)
     return latest, parent

@@ -134,6 +134,11 @@ def derive(limit: int, slots: int, config: PipelineConfig, *, place: Place = "lo
 
     Raises RefusedError that says the least that works.
     """
+    if config.fetch.max_in_flight_bytes == "none":
+        raise RefusedError(
+            f"fetch.max_in_flight_bytes is none, so no --memory-limit holds, not {_mib(limit)} either",
+            hint="remove it, to have it derived",
+        )
     rounds = slow_rounds(config)
     settings = _settings(config, slots, rounds)
     driver = DRIVER + (COST_LEDGER * config.deferral.max_bytes if rounds else 0) if place == "local" else 0

@@ -1,7 +1,7 @@
 """Error events, bounded by construction: ids, source position, class, a short message; never the payload.
 
 The incident behind the rule: an error event that carried the whole event was itself too large for its topic, and the
-loop moved there (records of 23,117,387 and 23,137,028 bytes).
+loop moved there (records of 23,117,387 and 23,137,028 bytes). `errors.payload: full_event` makes such events.
 """
 
 import uuid
@@ -40,9 +40,11 @@ def error_record(
     emitter: str,
     stream: str,
     schema: str = PAGE_CHANGE_URI,
+    raw_event: bytes | None = None,
 ) -> Record:
     """The error event of a source event of `schema`. Id and time are functions of the job, which is the `emitter`, and
-    of the source position: a replay repeats it, and two jobs that share an error topic make two of it.
+    of the source position: a replay repeats it, and two jobs that share an error topic make two of it. `raw_event`
+    goes in as it is, however large.
     """
     timestamp = rfc3339(appended)
     event = {
@@ -59,6 +61,8 @@ def error_record(
         "errored_schema_uri": schema[:MAX_SCHEMA_CHARACTERS],
         "errored_stream_name": stream,
     }
+    if raw_event is not None:
+        event["raw_event"] = raw_event.decode(errors="replace")
     value = orjson.dumps(event)
     bounded_key = key if key is not None and len(key) <= MAX_KEY_BYTES else None
     return Record(topic, bounded_key, value, position.headers())

@@ -84,7 +84,7 @@ def _loop_thread() -> engine.LoopThread:
 
 
 @functools.cache
-def _in_flight(limit_bytes: int, lane: str) -> InFlightBytes:  # noqa: ARG001 - each lane has its own
+def _in_flight(limit_bytes: float, lane: str) -> InFlightBytes:  # noqa: ARG001 - each lane has its own
     return InFlightBytes(limit_bytes)
 
 
@@ -107,7 +107,7 @@ def _job(config_json: str, lane: str) -> Enrichment[Any, Any]:
             clock=time.monotonic,
             now=lambda: datetime.now(UTC),
             jitter=random.Random(),
-            in_flight=_in_flight(config.fetch.max_in_flight_bytes, lane),
+            in_flight=_in_flight(config.fetch.in_flight_bound, lane),
             breakers=breakers.of_process(config.breaker) if _leaves_alone(config, lane) else None,
         )
         job = registry.JOBS[config.job](config, client)
@@ -250,7 +250,7 @@ def _slow_lane(
         max_started=max(1, len(reservations)),
         buffer=engine.ResultBuffer(config.result_buffer, lambda settled: settled.size),
         ahead=False,
-        around=_in_flight(_patient(config).fetch.max_in_flight_bytes, "slow").record,
+        around=_in_flight(_patient(config).fetch.in_flight_bound, "slow").record,
     )
     writer: RoundWriter | None = None
     for settled in results:
@@ -298,7 +298,7 @@ def _run(
     max_started: int,
 ) -> Iterator[pa.RecordBatch]:
     measured = _measured(config, task)
-    in_flight = _in_flight(config.fetch.max_in_flight_bytes, "main")
+    in_flight = _in_flight(config.fetch.in_flight_bound, "main")
     results = (
         records
         for group in _groups(_once_each(_messages(batches)), config)

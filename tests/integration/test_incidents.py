@@ -21,6 +21,7 @@ SCENARIOS = (
     "vanished-metric",
     "renamed-metric",
     "slow-object-store",
+    "oversized-error-event",
 )
 Cli = Callable[..., CliRun]
 Changed = Callable[[str, Callable[[Any], None]], str]
@@ -61,6 +62,7 @@ def assert_outcome(run: CliRun, code: int, expected: str) -> None:
         "vanished-metric",
         pytest.param("renamed-metric", marks=pytest.mark.slow),
         pytest.param("slow-object-store", marks=pytest.mark.slow),
+        pytest.param("oversized-error-event", marks=pytest.mark.slow),
     ],
 )
 def test_as_shipped(devkit_cli: Cli, name: str) -> None:
@@ -103,6 +105,7 @@ def test_the_incident_in_both_arms_is_no_fix(devkit_cli: Cli, changed: Changed, 
         ("oversized-message", "huge page", {"path": "/nowhere"}),
         ("retry-storm", "slow parsing", {"window": {"from": "10m", "for": "1s"}}),
         ("stalled-progress", "slow page", {"path": "/nowhere"}),
+        ("oversized-error-event", "parent refused", {"path": "/nowhere"}),
     ],
 )
 def test_without_its_fault_a_run_is_inconclusive(

@@ -130,3 +130,8 @@ def test_more_of_anything_never_makes_it_slower(
     assert forecast(double, load, place, Costs()).rate >= rate * (1 - 1e-9)
     assert forecast(config, load, replace(place, cores=8), Costs()).rate >= rate * (1 - 1e-9)
     assert forecast(config, load, place, replace(Costs(), worker_s=0, batch_s=0)).rate >= rate * (1 - 1e-9)
+
+
+def test_without_a_bound_bytes_are_no_bottleneck() -> None:
+    config = configured(fetch={"max_in_flight_bytes": "none"}, batch=MANY)
+    assert limit(forecast(config, Load(10, page_bytes=15 * MIB), PLACE, FREE), "bytes in flight") == float("inf")

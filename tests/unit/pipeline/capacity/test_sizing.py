@@ -102,3 +102,10 @@ def test_a_trigger_that_is_too_slow_is_refused_with_what_binds() -> None:
 def test_without_headroom_nothing_is_left_for_a_batch() -> None:
     with pytest.raises(RefusedError, match="headroom 1 is not above 1"):
         plan(1, Load(1), configured(), Costs(), headroom=1)
+
+
+def test_without_a_bound_it_is_the_planned_pages_that_take_memory() -> None:
+    load = Load(10, requests=1, page_bytes=1_000_000)
+    found = plan(40, load, configured(fetch={"max_in_flight_bytes": "none"}), FREE)
+    pages = found.sizes.workers * found.sizes.of_each
+    assert pages * 1_000_000 <= found.sizes.in_flight_bytes < (pages + 2) * 1_000_000

@@ -152,6 +152,10 @@ def test_an_address_that_nobody_can_use_is_refused(file: Path, old: str, new: st
             "7:18: fetch.retry_budget.share: more than the whole (got 7); write 5% or 0.05, up to 100%",
         ),
         (
+            "fetch: {max_in_flight_bytes: 1T}",
+            "6:9: fetch.max_in_flight_bytes: unknown unit 'T' (got '1T'); write 1MiB (B, KiB, MiB, GiB, kB, MB, GB)",
+        ),
+        (
             "content:\n  models:\n    - a\n    - 5",
             "9:7: content.models[1]: must be text (got 5); write it in quotes",
         ),

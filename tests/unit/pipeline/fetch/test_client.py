@@ -110,6 +110,20 @@ def test_a_small_answer_that_would_be_large_when_decompressed_is_cut_off(fetchin
     assert len(exchange.requests) == 1
 
 
+def test_by_its_header_a_small_answer_is_read_to_its_end_whatever_it_becomes(fetching: Any) -> None:
+    """The incident: a limit of 1 MiB, 60 MB of page, and a Content-Length of less than 100 kB."""
+    exchange = fetching(compressed(b"a" * 60_000_000), **LIMIT, fetch={"body_limit": "content_length"})
+    assert len(exchange.html.text) == 60_000_000
+    assert exchange.html.content_length is not None
+    assert exchange.html.content_length < 100_000
+
+
+def test_by_its_header_an_answer_is_refused_before_it_is_read(fetching: Any) -> None:
+    exchange = fetching(always(body=b"a" * (1024 * 1024 + 1)), **LIMIT, fetch={"body_limit": "content_length"})
+    assert exchange.failure.error_type == "body_too_large"
+    assert exchange.failure.message.endswith("Content-Length is 1048577, more than 1048576")
+
+
 def test_a_body_that_is_not_utf_8_is_final(fetching: Any) -> None:
     exchange = fetching(always(body=b"<p>\xff\xfe"))
     assert exchange.failure.error_type == "invalid_body"

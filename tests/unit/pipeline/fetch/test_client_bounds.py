@@ -60,6 +60,26 @@ def test_a_record_holds_what_was_fetched_for_it_until_it_leaves(fetching: Any) -
     assert fetching(thousand, steps, fetch=SMALL).outcomes == [FetchedText("a" * 1000, 1000)] * 2
 
 
+def test_without_a_bound_all_bodies_are_in_memory_at_once(fetching: Any) -> None:
+    """None of the records has left, and with a bound of one body the others would wait for the first."""
+
+    async def steps(client: Any) -> list[Any]:
+        bound, all_there = in_flight(client), asyncio.Barrier(5)
+
+        async def record(number: int) -> Any:
+            with bound.record():
+                outcome = await client.outcome(number)
+                await all_there.wait()
+                assert (bound.memory_bytes, bound.spooled_bytes) == (5000, 0)
+                await all_there.wait()
+            return outcome
+
+        return list(await asyncio.gather(*map(record, range(1, 6))))
+
+    unbounded = SMALL | {"max_in_flight_bytes": "none"}
+    assert fetching(thousand, steps, fetch=unbounded).outcomes == [FetchedText("a" * 1000, 1000)] * 5
+
+
 def test_a_fetch_by_itself_holds_nothing_when_it_has_ended(fetching: Any) -> None:
     async def steps(client: Any) -> list[Any]:
         outcome = await client.outcome()

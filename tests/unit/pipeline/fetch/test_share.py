@@ -36,3 +36,9 @@ def test_what_is_said_at_the_start(make_config: Callable[..., PipelineConfig]) -
         slow_round_requests=16,
         slow_round_bytes=64 * 1024 * 1024,
     )
+
+
+def test_no_bound_is_none_for_each_worker_too(make_config: Callable[..., PipelineConfig]) -> None:
+    config = make_config(fetch={"max_in_flight_bytes": "none"})
+    assert of_worker(config, 4).fetch.in_flight_bound == float("inf")
+    assert bounds(config, 4).bytes is None

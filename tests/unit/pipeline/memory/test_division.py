@@ -134,3 +134,9 @@ def test_no_slow_rounds_take_no_memory(make_config: Callable[..., PipelineConfig
     assert plan.rounds == 0
     assert "slow rounds" not in [part.what for part in plan.parts]
     assert plan.in_flight > derive(4 * GIB, 4, make_config()).in_flight
+
+
+def test_what_has_no_bound_fits_into_no_limit(make_config: Callable[..., PipelineConfig]) -> None:
+    with pytest.raises(RefusedError, match=r"fetch\.max_in_flight_bytes is none.*not 4096MiB either") as refused:
+        derive(4 * GIB, 4, make_config(fetch={"max_in_flight_bytes": "none"}))
+    assert refused.value.hint == "remove it, to have it derived"

@@ -31,6 +31,7 @@ def record_of(
     offset: int = 41,
     topic: str = "source",
     job: str = "html-enrichment",
+    raw_event: bytes | None = None,
 ) -> Record:
     return error_record(
         "mw_enrich.error" if topic == "source" else topic,
@@ -40,6 +41,7 @@ def record_of(
         appended=datetime(2026, 3, 2, 9, 0, 0, 150_000, tzinfo=UTC),
         emitter=job,
         stream=topic,
+        raw_event=raw_event,
     )
 
 
@@ -119,3 +121,13 @@ def test_times_are_written_in_utc_with_milliseconds(moment: datetime) -> None:
 @pytest.mark.parametrize("moment", [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
 def test_the_ends_of_time_are_valid_times(moment: datetime) -> None:
     error_validator().validate({**orjson.loads(record_of().value), "dt": rfc3339(moment)})
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"), [(b'{"a":"\xc3\xa4"}', '{"a":"ä"}'), (b"\xff<", "\N{REPLACEMENT CHARACTER}<")]
+)
+def test_a_full_event_goes_in_as_text(raw: bytes, text: str) -> None:
+    event = orjson.loads(record_of(raw_event=raw).value)
+    error_validator().validate(event)
+    assert event.pop("raw_event") == text
+    assert event == orjson.loads(record_of().value)
