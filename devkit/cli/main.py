@@ -13,6 +13,7 @@ from types import FrameType
 
 import click
 
+from devkit.cli.capture import capture
 from devkit.cli.claim import claim
 from devkit.cli.exit_codes import ExitCodes
 from devkit.cli.fault import fault
@@ -74,6 +75,7 @@ _COMMANDS = (
     ps,
     logs,
     traffic,
+    capture,
     fault,
     faults,
     topics,

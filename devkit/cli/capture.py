@@ -1,0 +1,164 @@
+"""`devkit capture`: the events of a real topic in a file, with names and text replaced."""
+
+import contextlib
+import os
+import re
+import signal
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from devkit.cli.chosen_stack import KAFKA, address_of, run_id_option, running_stack
+from devkit.errors import UsageError
+from located_config.count import counted
+from located_config.duration import parse_duration
+from located_config.quantity import QuantityError
+
+if TYPE_CHECKING:
+    from devkit.traffic.capture.topic_window import WindowStart
+
+_MOST_EVENTS = 200_000
+_TELL_EVERY_S = 30.0
+
+
+@click.command(short_help="Write the events of a topic to a file.")
+@click.option(
+    "--kafka",
+    metavar="HOST:PORT",
+    help="Address of the cluster, or several with commas. Default: that of --addresses, the variable DEVKIT_KAFKA, or "
+    "the stack that is up.",
+)
+@click.option(
+    "--addresses",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="YAML file with the addresses of an external stack, as `scenario run` takes it; `kafka` is used.",
+)
+@click.option("--topic", "topics", metavar="NAME", multiple=True, required=True, help="Topic to read; may be repeated.")
+@click.option(
+    "--for", "for_", metavar="TIME", default="10m", show_default=True, help="Length of the capture, for example 10m."
+)
+@click.option(
+    "--from",
+    "from_",
+    metavar="earliest|latest|TIME",
+    default="latest",
+    show_default=True,
+    help="Beginning of the capture: `latest` for what comes from now on, `earliest` or a time such as "
+    "2026-11-23T02:00:00Z for what the topic has from there on.",
+)
+@click.option(
+    "--max-events",
+    type=click.IntRange(1, _MOST_EVENTS),
+    default=_MOST_EVENTS,
+    show_default=True,
+    help="Number of events after which it ends, also before its time.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write. Default: capture-TIME.jsonl in this directory.",
+)
+@click.option("--keep-text", is_flag=True, help="Leave names of users, titles, comments and all other text as it is.")
+@run_id_option
+def capture(
+    kafka: str | None,
+    addresses: Path | None,
+    topics: tuple[str, ...],
+    for_: str,
+    from_: str,
+    max_events: int,
+    out: Path | None,
+    run_id: str | None,
+    *,
+    keep_text: bool,
+) -> None:
+    """Write the events of topics to a file, to play them with `traffic: {from: FILE}` in a scenario.
+
+    Nothing is written to the cluster: the reader has no consumer group and commits nothing. Names of users, titles,
+    comments and all other text are replaced; ids and times stay. It ends after its time, after `--max-events`, or with
+    Ctrl-C, and the file has what was read until then.
+    """
+    from devkit.traffic.capture.take import CaptureOrder, take_capture
+
+    out = out or Path(f"capture-{datetime.now(UTC):%Y-%m-%dT%H-%M-%S}.jsonl")
+    try:
+        span = parse_duration(for_)
+    except QuantityError as error:
+        raise UsageError(f"--for: {error}") from error
+    if not span:
+        raise UsageError("--for: must be longer than 0", hint="write for example 10m")
+    bootstrap = _bootstrap(kafka, addresses, run_id)
+    order = CaptureOrder(bootstrap, tuple(dict.fromkeys(topics)), _start(from_), span, max_events, keep_text)
+    click.echo(f"reading {', '.join(order.topics)} at {bootstrap} for {for_}; Ctrl-C ends it", err=True)
+    with _stopping() as stopped:
+        count = take_capture(order, out, stop=stopped.is_set, tell=_Telling().tell)
+    click.echo(f"{out}: {counted(count, 'event')}")
+    if count == 0:
+        click.echo("nothing came to the topic in that time; `--from earliest` takes what it has", err=True)
+    if keep_text:
+        click.echo("names and text are in it as they were: treat it like the topic itself", err=True)
+
+
+class _Telling:
+    """A line now and then, so that a person sees that it goes on."""
+
+    def __init__(self) -> None:
+        self._began = self._told = datetime.now(UTC)
+
+    def tell(self, count: int) -> None:
+        now = datetime.now(UTC)
+        if (now - self._told).total_seconds() >= _TELL_EVERY_S:
+            self._told = now
+            click.echo(f"{(now - self._began).seconds} s: {counted(count, 'event')}", err=True)
+
+
+def _bootstrap(kafka: str | None, addresses: Path | None, run_id: str | None) -> str:
+    """Raises UsageError where none of them says where the cluster is."""
+    from devkit.stack.addresses import VARIABLES, read_addresses
+
+    if len([one for one in (kafka, addresses, run_id) if one is not None]) > 1:
+        raise UsageError("--kafka, --addresses and --run-id each name a cluster", hint="keep one of them")
+    if addresses is not None:
+        return read_addresses(addresses).kafka
+    if (given := kafka or (None if run_id else os.environ.get(VARIABLES["kafka"]))) is None:
+        return address_of(running_stack(run_id), KAFKA)
+    if not re.fullmatch(r"[^\s:/,]+:\d{1,5}(,[^\s:/,]+:\d{1,5})*", given):
+        raise UsageError(f"--kafka: not understood (got {given!r})", hint="write host:port, or several with commas")
+    return given
+
+
+def _start(text: str) -> "WindowStart":
+    """Raises UsageError for what is no time."""
+    if text == "latest":
+        return "latest"
+    if text == "earliest":
+        return "earliest"
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        hint = "write earliest, latest, or a time such as 2026-11-23T02:00:00Z"
+        raise UsageError(f"--from: not understood (got {text!r})", hint=hint) from error
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+@contextlib.contextmanager
+def _stopping() -> Iterator[threading.Event]:
+    """Set by Ctrl-C or SIGTERM, so that neither breaks off a line; a second one does."""
+    stopped = threading.Event()
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def stop(number: int, _frame: object) -> None:
+        stopped.set()
+        signal.signal(number, before[signal.Signals(number)])
+
+    for number in before:
+        signal.signal(number, stop)
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

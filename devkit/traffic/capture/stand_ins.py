@@ -1,0 +1,85 @@
+"""Other text in the place of a text: of the same length, and the same for the same text.
+
+A stand-in has as many characters as its text and as many bytes, in UTF-8 and in JSON: each character is one of as many
+bytes, and one that JSON escapes stays. What stands for what depends on a key. A capture draws one and writes it
+nowhere, so having the file it cannot be tried out whether a certain name is in it.
+"""
+
+import hmac
+import secrets
+from hashlib import shake_256
+
+_KEY_BYTES = 32
+_TRIES = 64
+"""Short texts may come to the same; then others are tried, as long as there may be any."""
+
+_CAPITALS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+_LETTERS = b"abcdefghijklmnopqrstuvwxyz234567"
+# A byte of the digest is one of 32 letters, each with the same chance.
+_FIRST, _OTHER = (bytes(letters[n % 32] for n in range(256)) for letters in (_CAPITALS, _LETTERS))
+_WIDE = {2: 0x0430, 3: 0x4E00, 4: 0x20000}
+"""Where letters begin that take this number of bytes: Cyrillic (32 of them), Chinese (256 each)."""
+
+
+class StandIns:
+    """Remembers what it has given, so that different texts get different stand-ins wherever there are enough."""
+
+    def __init__(self, key: bytes | None = None) -> None:
+        self._key = secrets.token_bytes(_KEY_BYTES) if key is None else key
+        self._given: dict[str, str] = {}
+        self._taken: set[str] = set()
+        self._numbers: dict[int, int] = {}
+        self._taken_numbers: set[int] = set()
+
+    def text(self, text: str) -> str:
+        """The stand-in of a text."""
+        if text not in self._given:
+            tries = (self._drawn(text, turn) for turn in range(_TRIES))
+            made = next((one for one in tries if one != text and one not in self._taken), None)
+            # There may be none: a text of one letter, the hundredth of its kind.
+            self._given[text] = made if made is not None else self._drawn(text, 0)
+            self._taken.add(self._given[text])
+        return self._given[text]
+
+    def number(self, number: int) -> int:
+        """A number of as many digits."""
+        if number not in self._numbers:
+            first, count = (1 if abs(number) > 9 else 0), len(str(abs(number)))
+            low, high = first * 10 ** (count - 1), 10**count
+            tries = (low + self._bits(f"{number}", turn) % (high - low) for turn in range(_TRIES))
+            signed = (one if number >= 0 else -one for one in tries)
+            made = next((one for one in signed if one != number and one not in self._taken_numbers), None)
+            self._numbers[number] = low if made is None else made
+            self._taken_numbers.add(self._numbers[number])
+        return self._numbers[number]
+
+    def digest(self, value: bytes) -> str:
+        """Tells equal bytes from others, and nothing else of them: 64 hexadecimal digits."""
+        return hmac.new(self._key, value, "sha256").hexdigest()
+
+    def _bits(self, text: str, turn: int) -> int:
+        return int.from_bytes(self._stream(text, turn, 16), "big")
+
+    def _drawn(self, text: str, turn: int) -> str:
+        stream = self._stream(text, turn, len(text))
+        first = _OTHER if text[:1].islower() else _FIRST
+        plain = stream[:1].translate(first) + stream[1:].translate(_OTHER)
+        if text.isascii() and not any(map(_is_escaped, text)):
+            return plain.decode("ascii")
+        return "".join(_like(character, chr(plain[n]), stream[n]) for n, character in enumerate(text))
+
+    def _stream(self, text: str, turn: int, length: int) -> bytes:
+        message = f"{turn}:{text}".encode("utf-8", "surrogatepass")
+        return shake_256(len(self._key).to_bytes(2, "big") + self._key + message).digest(length)
+
+
+def _is_escaped(character: str) -> bool:
+    return character in '"\\' or character < " "
+
+
+def _like(character: str, plain: str, byte: int) -> str:
+    """A character of as many bytes."""
+    if _is_escaped(character):
+        return character
+    width = len(character.encode("utf-8", "surrogatepass"))
+    return plain if width == 1 else chr(_WIDE[width] + byte % (32 if width == 2 else 256))

@@ -1,0 +1,116 @@
+"""Reads what is in topics, or comes to them, in a window of time, and leaves no trace at the broker.
+
+The consumer has no group and commits nothing, names no topic that the broker has not told of, which would make it on
+some brokers, and fetches a megabyte of a partition at a time, as any consumer does.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from kafka.structs import TopicPartition
+
+from devkit.errors import UsageError
+from devkit.stack.topic_reader import answering, connect, has_read, places_of
+from located_config.count import counted
+from located_config.near import nearest
+
+_POLL_MS = 500
+
+WindowStart = Literal["earliest", "latest"] | datetime
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRecord:
+    """A record as it was read; `value` is None for one that has none."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp_ms: int
+    key: bytes | None
+    value: bytes | None
+
+
+class TopicWindow:
+    """From `start` on for the time `span`. That of records from the past counts by their timestamps.
+
+    Made, it is connected. Raises StackError, and UsageError for a topic that is not there.
+    """
+
+    def __init__(self, bootstrap: str, topics: Sequence[str], start: WindowStart, span: timedelta) -> None:
+        self._consumer = connect(bootstrap)
+        self._span_ms, self._start = round(span / timedelta(milliseconds=1)), start
+        with ExitStack() as failing, answering(f"the topics at {bootstrap} could not be read"):
+            failing.callback(self._consumer.close)
+            known = self._consumer.topics()
+            for topic in topics:
+                if topic not in known:
+                    near = nearest(topic, known)
+                    hint = f"did you mean {near!r}?" if near else f"it has {counted(len(known), 'other topic')}"
+                    raise UsageError(f"there is no topic {topic!r} at {bootstrap}", hint=hint)
+            places = {topic: places_of(self._consumer, topic) for topic in topics}
+            self.partitions = {topic: len(of_topic) for topic, of_topic in places.items()}
+            """How many each topic has, by its name."""
+            self._places = [place for of_topic in places.values() for place in of_topic]
+            self._consumer.assign(self._places)
+            self._ends: dict[TopicPartition, int] = self._consumer.end_offsets(self._places)
+            self._begin_ms = self._seek(start)
+            failing.pop_all()
+
+    def records(self, stop: Callable[[], bool]) -> Iterator[TopicRecord | None]:
+        """Each record; None now and then while none comes. Ends with the window, or when `stop` says so.
+
+        Raises StackError.
+        """
+        begun, past = time.monotonic(), set[TopicPartition]()
+        end_ms = self._begin_ms + self._span_ms
+        while not stop():
+            with answering("the topics could not be read"):
+                polled = self._consumer.poll(timeout_ms=_POLL_MS)
+            for place, records in polled.items():
+                for record in records:
+                    if self._start != "latest" and record.timestamp >= end_ms:
+                        past.add(place)
+                    elif place not in past:
+                        yield TopicRecord(
+                            place.topic, place.partition, record.offset, record.timestamp, record.key, record.value
+                        )
+            if past:
+                self._consumer.pause(*past)
+            yield None  # it may be that nothing has come
+            if self._start == "latest":
+                if (time.monotonic() - begun) * 1000 >= self._span_ms:
+                    return
+            elif _now_ms() >= end_ms and self._is_read(past):
+                return
+
+    def close(self) -> None:
+        """Of the consumer nothing is left at the broker."""
+        self._consumer.close()
+
+    def _is_read(self, past: set[TopicPartition]) -> bool:
+        with answering("the topics could not be read"):
+            return has_read(self._consumer, {place: self._ends[place] for place in self._places if place not in past})
+
+    def _seek(self, start: WindowStart) -> int:
+        """Returns when the window begins, in milliseconds since the epoch."""
+        if start == "latest":
+            for place, end in self._ends.items():
+                self._consumer.seek(place, end)
+            return _now_ms()
+        asked_ms = 0 if start == "earliest" else round(start.timestamp() * 1000)
+        found = self._consumer.offsets_for_times(dict.fromkeys(self._places, asked_ms))
+        for place in self._places:
+            first = found.get(place)
+            self._consumer.seek(place, self._ends[place] if first is None else first.offset)
+        if start == "earliest":
+            return min((one.timestamp for one in found.values() if one is not None), default=_now_ms())
+        return asked_ms
+
+
+def _now_ms() -> int:
+    return round(datetime.now(UTC).timestamp() * 1000)

@@ -1,0 +1,121 @@
+import os
+import signal
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from devkit.traffic.capture.take import CaptureOrder
+from tests.unit.devkit.cli.conftest import Devkit, Kept
+
+
+class Taken:
+    """Stands in for a capture; notes what was ordered."""
+
+    order: CaptureOrder | None = None
+    out: Path | None = None
+    count = 5
+    does: Callable[[Callable[[], bool]], None] = staticmethod(lambda _stop: None)
+
+
+@pytest.fixture(autouse=True)
+def taken(monkeypatch: pytest.MonkeyPatch) -> Taken:
+    found = Taken()
+
+    def take(order: CaptureOrder, out: Path, *, stop: Callable[[], bool], tell: Callable[[int], None]) -> int:
+        found.order, found.out = order, out
+        found.does(stop)
+        tell(found.count)
+        return found.count
+
+    monkeypatch.setattr("devkit.traffic.capture.take.take_capture", take)
+    monkeypatch.delenv("DEVKIT_KAFKA", raising=False)
+    return found
+
+
+def test_what_is_typed_is_what_is_taken(devkit: Devkit, taken: Taken) -> None:
+    finished = devkit(
+        *("capture", "--kafka", "kafka1:9092,kafka2:9092", "--topic", "a", "--topic", "b", "--for", "2m"),
+        *("--from", "2026-11-23T02:00:00Z", "--max-events", "7", "--out", "c.jsonl"),
+    )
+    assert finished.code == 0, finished.err
+    start = datetime(2026, 11, 23, 2, tzinfo=UTC)
+    assert taken.order == CaptureOrder(
+        "kafka1:9092,kafka2:9092", ("a", "b"), start, timedelta(minutes=2), 7, keep_text=False
+    )
+    assert finished.err == "reading a, b at kafka1:9092,kafka2:9092 for 2m; Ctrl-C ends it\n"
+    assert finished.out == "c.jsonl: 5 events\n"
+
+
+def test_by_default_it_takes_ten_minutes_from_now_on_from_the_stack_that_is_up(
+    devkit: Devkit, taken: Taken, kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept(kafka="127.0.0.1:1", kafka_direct="127.0.0.1:2")
+    assert devkit("capture", "--topic", "a").code == 0
+    assert taken.order is not None
+    assert taken.out is not None
+    assert (taken.order.bootstrap, taken.order.start) == ("127.0.0.1:2", "latest")
+    assert taken.order.span == timedelta(minutes=10)
+    assert taken.out.name.startswith("capture-20")
+    monkeypatch.setenv("DEVKIT_KAFKA", "elsewhere:9092")
+    devkit("capture", "--topic", "a")
+    assert taken.order.bootstrap == "elsewhere:9092"
+
+
+def test_the_addresses_of_an_external_stack_will_do(devkit: Devkit, taken: Taken, here: Path) -> None:
+    (here / "addresses.yaml").write_text(
+        "{kafka: 'kafka1:9092', s3_endpoint: 'http://s3:1', mock_api: 'http://mock:1'}"
+    )
+    assert devkit("capture", "--addresses", "addresses.yaml", "--topic", "a").code == 0
+    assert taken.order is not None
+    assert taken.order.bootstrap == "kafka1:9092"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--kafka", "kafka1"), "--kafka: not understood (got 'kafka1')\nhint: write host:port"),
+        (("--kafka", "k:1", "--run-id", "x"), "each name a cluster\nhint: keep one of them"),
+        (("--kafka", "k:1", "--for", "10"), "--for: no unit"),
+        (("--kafka", "k:1", "--for", "0s"), "--for: must be longer than 0"),
+        (("--kafka", "k:1", "--from", "noon"), "--from: not understood (got 'noon')\nhint: write earliest, latest"),
+        ((), "no stack is up"),
+    ],
+)
+def test_what_is_no_order_says_why(devkit: Devkit, arguments: tuple[str, ...], problem: str) -> None:
+    finished = devkit("capture", "--topic", "a", *arguments)
+    assert finished.code == 2
+    assert problem in finished.err
+
+
+def test_an_interrupt_is_an_end_like_any_other(devkit: Devkit, taken: Taken) -> None:
+    seen: list[bool] = []
+
+    def interrupted(stop: Callable[[], bool]) -> None:
+        seen.append(stop())
+        os.kill(os.getpid(), signal.SIGINT)
+        seen.append(stop())
+
+    taken.does = interrupted
+    before = signal.getsignal(signal.SIGINT)
+    assert devkit("capture", "--kafka", "k:1", "--topic", "a").code == 0
+    assert seen == [False, True]
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_second_interrupt_breaks_it_off(devkit: Devkit, taken: Taken) -> None:
+    def twice(_stop: Callable[[], bool]) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    taken.does = twice
+    assert devkit("capture", "--kafka", "k:1", "--topic", "a").code == 130
+
+
+def test_it_says_when_nothing_came_and_when_text_is_kept(devkit: Devkit, taken: Taken) -> None:
+    taken.count = 0
+    finished = devkit("capture", "--kafka", "k:1", "--topic", "a", "--keep-text")
+    assert finished.code == 0
+    assert "nothing came to the topic in that time" in finished.err
+    assert "treat it like the topic itself" in finished.err

@@ -1,0 +1,120 @@
+from typing import Any
+
+import orjson
+import pytest
+
+from devkit.traffic.capture.replacement import Replacement
+from devkit.traffic.capture.stand_ins import StandIns
+from devkit.traffic.records import Traffic
+from pipeline.schemas import page_change_validator
+
+
+@pytest.fixture
+def replacement() -> Replacement:
+    return Replacement(StandIns(b"of the test"))
+
+
+def texts(value: Any, place: str = "") -> dict[str, set[str]]:
+    """The texts in an event by their place."""
+    found: dict[str, set[str]] = {}
+    parts = (
+        value.items() if isinstance(value, dict) else [("", one) for one in value] if isinstance(value, list) else []
+    )
+    for name, part in parts:
+        for inner, of_inner in texts(part, f"{place}.{name}".strip(".")).items():
+            found.setdefault(inner, set()).update(of_inner)
+    return {place: {value}} if isinstance(value, str) else found
+
+
+def test_no_name_and_no_text_of_an_event_is_left(mixed: Traffic, replacement: Replacement) -> None:
+    events = [orjson.loads(one.value) for one in mixed.records if one.expected.fate != "error"]
+    secret = {
+        text
+        for event in events
+        for place, found in texts(event).items()
+        if place.endswith(("user_text", "page_title", "comment", "sha1", "request_id", "uri"))
+        for text in found
+        if len(text) > 3
+    }
+    assert len(secret) > 100
+    written = orjson.dumps([replacement.event(event) for event in events]).decode()
+    assert [text for text in secret if orjson.dumps(text).decode()[1:-1] in written] == []
+
+
+def test_an_event_stays_one_of_its_schema_and_as_long(mixed: Traffic, replacement: Replacement) -> None:
+    for record in mixed.records:
+        if record.expected.fate != "error":
+            replaced = replacement.event(orjson.loads(record.value))
+            page_change_validator().validate(replaced)
+            assert len(orjson.dumps(replaced)) == len(record.value)
+
+
+def test_what_decides_what_becomes_of_an_event_stays(mixed: Traffic, replacement: Replacement) -> None:
+    for record in mixed.records:
+        if record.expected.fate != "error":
+            before = orjson.loads(record.value)
+            after = replacement.event(before)
+            for name in ("$schema", "dt", "wiki_id", "changelog_kind", "page_change_kind"):
+                assert after[name] == before[name]
+            assert [after["meta"][name] for name in ("dt", "id", "domain")] == [
+                before["meta"][name] for name in ("dt", "id", "domain")
+            ]
+            assert after["revision"]["rev_id"] == before["revision"]["rev_id"]
+            slots = [event["revision"].get("content_slots", {}).get("main", {}) for event in (before, after)]
+            assert slots[0].get("content_model") == slots[1].get("content_model")
+
+
+@pytest.mark.parametrize(
+    ("event", "kept"),
+    [
+        ({"user": "Alice", "text": ["Bob"], "n": 5}, {"n": 5}),
+        ({"wiki_id": "Alice was here"}, {}),
+        ({"meta": {"id": "Alice", "domain": "Alice's own", "stream": "ALICE"}}, {"meta": {}}),
+        ({"dt": "yesterday, says Alice"}, {}),
+        ({"content_model": "Alice"}, {}),
+        ({"performer": {"groups": ["sysop", "friends of Alice", "*"]}}, {"performer": {"groups": ["sysop", "*"]}}),
+    ],
+)
+def test_what_is_not_known_to_be_no_text_is_replaced(
+    event: dict[str, Any], kept: dict[str, Any], replacement: Replacement
+) -> None:
+    def without(after: Any, before: Any) -> Any:
+        if isinstance(after, dict):
+            inside = {name: without(one, before[name]) for name, one in after.items()}
+            return {name: one for name, one in inside.items() if one is not None}
+        if isinstance(after, list):
+            return [one for one, was in zip(after, before, strict=True) if one == was] or None
+        return after if after == before else None
+
+    after = replacement.event(event)
+    assert without(after, event) == kept
+    assert b"lice" not in orjson.dumps(after)
+
+
+def test_of_a_user_only_magnitudes_stay(replacement: Replacement) -> None:
+    user = {"user_text": "Alice", "user_id": 4711, "edit_count": 48_213, "registration_dt": "2014-05-17T12:34:56Z"}
+    after = replacement.event({"performer": user})["performer"]
+    assert after["edit_count"] == 40_000
+    assert after["registration_dt"] == "2014-01-01T00:00:00Z"
+    assert (after["user_id"] == 4711, len(str(after["user_id"]))) == (False, 4)
+    assert replacement.event({"revision": {"editor": user}})["revision"]["editor"] == after
+
+
+def test_the_address_of_a_page_keeps_its_host(replacement: Replacement) -> None:
+    uri = replacement.event({"meta": {"uri": "https://en.wikipedia.org/wiki/Alice"}})["meta"]["uri"]
+    assert uri.startswith("https://en.wikipedia.org/wiki/")
+    assert (len(uri), uri.endswith("lice")) == (len("https://en.wikipedia.org/wiki/Alice"), False)
+
+
+def test_a_key_keeps_its_ids_and_no_text(replacement: Replacement) -> None:
+    assert replacement.key(b'{"wiki_id": "enwiki", "page_id": 5}') == '{"wiki_id":"enwiki","page_id":5}'
+    assert "Alice" not in replacement.key(b'{"user": "Alice"}')
+    for key in (b"Alice", b"4711", b"\xff\xfe\x00Alice"):
+        assert replacement.key(key) == replacement.key(key) != key.decode(errors="replace")
+        assert len(replacement.key(key)) == len(key)
+
+
+def test_it_counts_what_it_replaced_by_place(replacement: Replacement) -> None:
+    for _ in range(2):
+        replacement.event({"performer": {"user_text": "Alice"}, "dt": "2026-03-02T09:00:00Z", "comment": ""})
+    assert replacement.fields == {"performer.user_text": 2}

@@ -1,0 +1,119 @@
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import ClassVar
+
+import orjson
+import pytest
+
+from devkit.errors import StackError
+from devkit.traffic.capture.capture_file import read_capture
+from devkit.traffic.capture.replacement import Replacement
+from devkit.traffic.capture.stand_ins import StandIns
+from devkit.traffic.capture.take import CaptureOrder, captured, take_capture
+from devkit.traffic.capture.topic_window import TopicRecord, WindowStart
+
+ORDER = CaptureOrder("127.0.0.1:1", ("changes",), "latest", timedelta(minutes=10), 100, keep_text=False)
+
+
+def record(offset: int, value: bytes | None, key: bytes | None = None) -> TopicRecord:
+    return TopicRecord("changes", 0, offset, 1000 + offset, key, value)
+
+
+class Window:
+    """Stands in for one of a broker: what it has, then perhaps a failure."""
+
+    records_there: Sequence[TopicRecord] = ()
+    fails = False
+    partitions: ClassVar = {"changes": 1}
+
+    def __init__(self, bootstrap: str, topics: Sequence[str], start: WindowStart, span: timedelta) -> None:
+        assert (bootstrap, tuple(topics), start, span) == (ORDER.bootstrap, ORDER.topics, ORDER.start, ORDER.span)
+
+    def records(self, stop: Callable[[], bool]) -> Iterator[TopicRecord | None]:
+        for one in self.records_there:
+            if stop():
+                return
+            yield one
+            yield None
+        if self.fails:
+            raise StackError("the broker is gone")
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+@pytest.fixture
+def window(monkeypatch: pytest.MonkeyPatch) -> type[Window]:
+    class Own(Window):
+        records_there = tuple(record(n, b'{"user":"Alice","n":%d}' % n) for n in range(5))
+
+    monkeypatch.setattr("devkit.traffic.capture.take.TopicWindow", Own)
+    return Own
+
+
+def test_all_of_the_window_is_in_the_file(window: type[Window], tmp_path: Path) -> None:
+    told: list[int] = []
+    assert take_capture(ORDER, tmp_path / "c.jsonl", stop=lambda: False, tell=told.append) == 5
+    found = read_capture(tmp_path / "c.jsonl")
+    assert [one.event["n"] for one in found.records] == [0, 1, 2, 3, 4]
+    assert len({one.event["user"] for one in found.records}) == 1
+    assert b"Alice" not in (tmp_path / "c.jsonl").read_bytes()
+    assert (found.header.ended_by, found.header.counts.events) == ("time", 5)
+    assert found.header.replaced.fields == {"user": 5}
+    assert told == [1, 2, 3, 4, 5]
+
+
+def test_it_ends_at_the_number_of_events(window: type[Window], tmp_path: Path) -> None:
+    order = CaptureOrder(**{**vars(ORDER), "max_events": 3})
+    assert take_capture(order, tmp_path / "c.jsonl", stop=lambda: False) == 3
+    assert read_capture(tmp_path / "c.jsonl").header.ended_by == "count"
+
+
+def test_interrupted_it_leaves_what_it_has(window: type[Window], tmp_path: Path) -> None:
+    looks = iter([False, False, True, True, True])
+    assert take_capture(ORDER, tmp_path / "c.jsonl", stop=lambda: next(looks)) == 2
+    found = read_capture(tmp_path / "c.jsonl")
+    assert (found.header.ended_by, len(found.records)) == ("interrupt", 2)
+
+
+def test_when_the_broker_goes_it_leaves_what_it_has(window: type[Window], tmp_path: Path) -> None:
+    window.fails = True
+    with pytest.raises(StackError, match="the broker is gone"):
+        take_capture(ORDER, tmp_path / "c.jsonl", stop=lambda: False)
+    found = read_capture(tmp_path / "c.jsonl")
+    assert (found.header.ended_by, len(found.records)) == ("error", 5)
+
+
+def test_text_is_kept_where_that_is_asked_for(window: type[Window], tmp_path: Path) -> None:
+    order = CaptureOrder(**{**vars(ORDER), "keep_text": True})
+    take_capture(order, tmp_path / "c.jsonl", stop=lambda: False)
+    found = read_capture(tmp_path / "c.jsonl")
+    assert {one.event["user"] for one in found.records} == {"Alice"}
+    assert (found.header.replaced.text_kept, found.header.replaced.fields) == (True, {})
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (b'{"user": "Alice', "unexpected end of data"),
+        (b'{"user": "\xff"}', "str is not valid UTF-8"),
+        (b"", "zero-length"),
+        (None, "the record has no value"),
+        (b"[" * 2000 + b"]" * 2000, "depth limit exceeded"),
+        (b"[" * 600 + b"]" * 600, "ecursion|nested"),
+    ],
+)
+def test_what_does_not_parse_is_there_by_its_length_a_digest_and_the_reason(value: bytes | None, reason: str) -> None:
+    stand_ins = StandIns()
+    replacement = Replacement(stand_ins)
+    found = captured(record(1, value), replacement, stand_ins)
+    assert found.unparsed is not None
+    assert (found.bytes, found.event) == (len(value or b""), None)
+    assert re.search(reason, found.unparsed.reason)
+    again, other = (captured(record(2, one), replacement, stand_ins).unparsed for one in (value, b"{"))
+    assert again is not None
+    assert other is not None
+    assert found.unparsed.digest == again.digest != other.digest
+    assert "Alice" not in orjson.dumps(found.model_dump()).decode()
