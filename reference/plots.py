@@ -1,6 +1,6 @@
 """`python -m reference.plots RUN_DIRECTORY…`: draw a run of each incident for its page below `docs/incidents/`.
 
-The drawing is the first panel of the run's report, for both arms one below the other: committed offset, published
+The drawing is the first panel of the run's report, for all arms one below the other: committed offset, published
 events, and between them the lag. It is an SVG that depends on nothing but the run's evidence, with a ground of its own
 in light and dark, as a page cannot style an image.
 """
@@ -11,6 +11,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from devkit.errors import UsageError
+from devkit.observe.arm_role import TWO_ARMS
 from devkit.report.page.numbers import moment
 from devkit.report.page.panels import PANELS
 from devkit.report.page.plot import HEIGHT, WIDE, Plot, panel_plots
@@ -31,6 +32,7 @@ def drawing(run: RunRecord) -> str:
     panel = panel_plots(PANELS[0], run.arms, duration_s)
     if panel is None:
         raise UsageError(f"no event was published in {run.directory}; there is nothing to draw")
+    every = "both" if len(panel.plots) == len(TWO_ARMS) else "all"
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -40,9 +42,10 @@ def drawing(run: RunRecord) -> str:
     )
     return (
         environment.get_template("plot.svg.j2").render(
-            title=f"{panel.title} of both arms of {run.about.scenario} over time, in {panel.unit}",
+            title=f"{panel.title} of {every} arms of {run.about.scenario} over time, in {panel.unit}",
             description=_description(run, panel.plots),
             plots=panel.plots,
+            roles=run.about.roles,
             width=_WIDTH,
             total=_TOP + len(panel.plots) * (HEIGHT + _BETWEEN) - 20,
             left=_LEFT,

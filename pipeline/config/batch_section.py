@@ -28,3 +28,9 @@ class Batch(Section):
     mini_batch: PositiveInt = Field(
         default=16, description="Number of records in a group under `isolation: mini_batch`."
     )
+    page_order: Literal["together", "one_at_a_time"] = Field(
+        default="together",
+        description="How the order of a page is kept. `together`: its events are fetched side by side and emitted in "
+        "order. `one_at_a_time` is unsafe: an event is fetched when the last one of its page has been emitted, so a "
+        "page can be no faster than one fetch after the other.",
+    )

@@ -25,6 +25,15 @@ class RetryBudgetConfig(Section):
     )
 
 
+class RetryUnknown(Section):
+    """How often a revision that its wiki does not know is asked for, within the micro-batch of its event."""
+
+    total_requests: PositiveInt = Field(
+        description="Number of requests for an unknown revision in all, the first one included.", examples=[4]
+    )
+    every: PositiveDuration = Field(description="Time between two of them, for which the event waits.", examples=["5s"])
+
+
 class Fetch(Section):
     """How content is fetched: one deadline for a record, shared by all its requests.
 
@@ -84,6 +93,12 @@ class Fetch(Section):
         default=timedelta(seconds=60),
         description="Age of an event up to which its revision is tried again when the wiki does not know it, as "
         "replicas may lag. With `0s` an unknown revision is final at once.",
+    )
+    retry_unknown: RetryUnknown | None = Field(
+        default=None,
+        description="How a revision that the wiki does not know is asked for again, whether replicas may lag or not. "
+        "Default: an answer that is final stays so. A value is unsafe: a deleted revision stays unknown, and its event "
+        "waits for it in its micro-batch.",
     )
 
     @property

@@ -26,7 +26,7 @@ from pipeline.config.batch_section import Batch
 from pipeline.config.breaker_section import Breaker
 from pipeline.config.commit_section import Commit
 from pipeline.config.deferral_section import Deferral, SlowLaneConfig, ledger_topic_settings
-from pipeline.config.fetch_section import Content, Fetch, RetryBudgetConfig
+from pipeline.config.fetch_section import Content, Fetch, RetryBudgetConfig, RetryUnknown
 from pipeline.config.limits_section import ClaimCheck, ContentLimit, ErrorEvents, RecordLimit
 from pipeline.config.metrics_section import Metrics
 from pipeline.config.places import MediaWiki, Sink, Source
@@ -52,6 +52,7 @@ __all__ = [
     "PipelineConfig",
     "RecordLimit",
     "RetryBudgetConfig",
+    "RetryUnknown",
     "Servers",
     "Sink",
     "SlowLaneConfig",

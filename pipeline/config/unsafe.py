@@ -72,10 +72,24 @@ UNSAFE = (
         lambda config: config.fetch.retry_budget == "none",
     ),
     Unsafe(
+        "fetch.retry_unknown",
+        "any",
+        "Each event of a deleted revision waits in its micro-batch, and asks in vain, however old it is. While a job "
+        "catches up, most groups of records hold one (incident of 2023-09-28).",
+        lambda config: config.fetch.retry_unknown is not None,
+    ),
+    Unsafe(
         "batch.isolation",
         "mini_batch",
         "A group of records waits for its slowest, and the next group for the group.",
         lambda config: config.batch.isolation == "mini_batch",
+    ),
+    Unsafe(
+        "batch.page_order",
+        "one_at_a_time",
+        "A page has one fetch after the other, however much of the traffic it takes, and its micro-batch lasts as long "
+        "(T421216).",
+        lambda config: config.batch.page_order == "one_at_a_time",
     ),
     Unsafe(
         "commit.policy",

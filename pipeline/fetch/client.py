@@ -33,9 +33,10 @@ from pipeline.metrics.in_worker import RECORDER, measured_request, statuses_trac
 from pipeline.records.error_event import Failure
 from pipeline.records.error_types import ErrorType
 
+_UNKNOWN: ErrorType = "revision_not_found"
 _FINAL: Mapping[int, ErrorType] = {
     403: "access_denied",
-    404: "revision_not_found",
+    404: _UNKNOWN,
     413: "content_refused_by_upstream",
 }
 # Production's service mesh closes idle connections after 4 s; a request on one that it just closed would fail.
@@ -184,11 +185,30 @@ class WikiClient:
         with self._in_flight.joined() as holding:
             asked = _Asked(wiki_id, host, rev_id, request_id, deadline, route, route.path(rev_id), holding)
             try:
-                return await self._tries(asked)
+                return await self._while_unknown(asked)
             except FetchFailedError as error:
                 error.wiki_id = wiki_id
                 error.tried = error.tried and not (error.transient and not self._breakers.is_closed(wiki_id))
                 raise
+
+    async def _while_unknown(self, asked: _Asked) -> FetchedText:
+        """What all tries give; with `fetch.retry_unknown` they begin again while the revision is unknown, and the
+        deadline allows.
+        """
+        policy = self._config.fetch.retry_unknown
+        if policy is None:
+            return await self._tries(asked)
+        every_s = policy.every.total_seconds()
+        for _ in range(policy.total_requests - 1):
+            try:
+                return await self._tries(asked)
+            except FetchFailedError as error:
+                is_unknown = error.failure.error_type == _UNKNOWN and not error.transient
+                if not is_unknown or every_s >= asked.deadline.remaining_s():
+                    raise
+            await asyncio.sleep(every_s)
+            RECORDER.count(RETRIES)
+        return await self._tries(asked)
 
     async def _tries(self, asked: _Asked) -> FetchedText:
         total = self._config.fetch.total_requests

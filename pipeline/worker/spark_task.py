@@ -310,6 +310,7 @@ def _run(
             key_of=page_of,
             max_started=max_started,
             buffer=engine.ResultBuffer(config.result_buffer, _size),
+            ahead=config.batch.page_order == "together",
             around=in_flight.record,
         )
     )

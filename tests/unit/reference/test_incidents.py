@@ -4,7 +4,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from reference.incidents import PLOTS, incident, names
+from devkit.scenario.load import load_scenario
+from reference.incidents import PLOTS, SCENARIOS, incident, names
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -30,11 +31,12 @@ def test_what_is_tried_first_is_told() -> None:
     assert "The operator of the fixed arm first tries `{metrics: {rename:" in incident("vanished-metric")
 
 
-def test_each_drawing_belongs_to_a_page_and_has_both_arms() -> None:
+def test_each_drawing_belongs_to_a_page_and_has_all_arms() -> None:
     files = sorted(PLOTS.glob("*.svg"))
     assert [file.stem for file in files] == names()
     for file in files:
         svg = ET.parse(file).getroot()
-        assert [group.get("class") for group in svg.iter(f"{SVG}g")] == ["incident", "fixed"]
+        roles = load_scenario(SCENARIOS / f"{file.stem}.yaml").roles
+        assert [group.get("class") for group in svg.iter(f"{SVG}g")] == list(roles.values())
         assert svg.findtext(f"{SVG}title")
         assert file.stat().st_size < 30_000
