@@ -18,7 +18,9 @@ class RefusalPattern(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    message: str = Field(min_length=1)
+    message: str = Field(
+        min_length=1, description="Part of what the program reported.", examples=["two metrics of one name"]
+    )
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from devkit.expectations.bounds import Range
 from devkit.headroom.shortage import Window
-from devkit.observe.arm_end import EndByDeadline, EndByRefusal
+from devkit.observe.arm_end import EndByDeadline, EndByRefusal, EndByStep
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.timeouts import names_timeout
 
@@ -75,11 +75,11 @@ def restarts_window(observation: ArmObservation) -> Window | None:
 
 def of_end(observation: ArmObservation) -> Window | None:
     """The arm's end: by its deadline or another moment, or by as many restarts or replays as a machine with more time
-    might not show. A refused start is no matter of time.
+    might not show. A refused start is no matter of time, nor is a step that failed.
     """
     if isinstance(observation.end, EndByDeadline):
         return "arm"
-    if isinstance(observation.end, EndByRefusal):
+    if isinstance(observation.end, EndByRefusal | EndByStep):
         return None
     reached = observation.end.reached.keys()
     if reached - _CONTENT:

@@ -10,6 +10,7 @@ from typing import ClassVar, Protocol
 import psutil
 from pydantic import BaseModel, ConfigDict
 
+from devkit.observe.checkpoint import Checkpoint
 from devkit.programs.program import Role
 from devkit.stack.parts.part import Lever, Part
 
@@ -67,6 +68,14 @@ def _no_processes(_role: Role) -> Sequence[psutil.Process]:
 
 
 @dataclass(frozen=True)
+class MainProgram:
+    """Its checkpoint, and the living processes of its newest start."""
+
+    checkpoint: Checkpoint
+    tree: Callable[[], Sequence[psutil.Process]]
+
+
+@dataclass(frozen=True)
 class Context:
     """What a fault may use. `kafka` is the kit's own way to the broker, past every proxy.
 
@@ -75,7 +84,7 @@ class Context:
     it before acting, and again when there is more to undo. `is_guest` is whether the parts outlive the run. Draws are
     functions of `seed` and of `name`, that of the timeline's item, and so the same in each arm. `run_id` is that of the
     run, by which a later process finds its parts. `cluster_id` asks the broker for the id of its cluster, and raises
-    StackError.
+    StackError. `main` is the arm's main program, None outside an arm.
     """
 
     parts: Mapping[str, Part]
@@ -88,6 +97,7 @@ class Context:
     name: str = ""
     run_id: str = ""
     cluster_id: Callable[[], str] = str
+    main: MainProgram | None = None
 
 
 class Fault(BaseModel, ABC):

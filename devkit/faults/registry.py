@@ -18,6 +18,7 @@ from devkit.faults.parts.kill import Kill
 from devkit.faults.parts.pause import Pause
 from devkit.faults.parts.restart import Restart
 from devkit.faults.programs.kill_process import KillProcess
+from devkit.faults.programs.lose_checkpoint import LoseCheckpoint
 from devkit.faults.programs.stop_process import StopProcess
 from devkit.faults.store.error import StoreAnswersError
 from devkit.faults.store.slow import StoreUploadsSlow
@@ -46,6 +47,7 @@ _ALL: tuple[type[Fault], ...] = (
     StoreDownloadsTruncated,
     KillProcess,
     StopProcess,
+    LoseCheckpoint,
     CpuLoad,
 )
 FAULTS: Registry[type[Fault]] = Registry("fault on a part", {fault.name: fault for fault in _ALL})

@@ -54,4 +54,17 @@ class EndByRefusal(_End):
         return "refused start"
 
 
-ArmEnd = Annotated[EndByCondition | EndByDeadline | EndByRefusal, Field(discriminator="by")]
+class EndByStep(_End):
+    """A step of the arm failed, and those after it are not begun."""
+
+    by: Literal["step"] = "step"
+    step: int
+    did: str
+
+    @property
+    def text(self) -> str:
+        """Which, and what was seen."""
+        return f"failed step {self.step}: {self.did}"
+
+
+ArmEnd = Annotated[EndByCondition | EndByDeadline | EndByRefusal | EndByStep, Field(discriminator="by")]

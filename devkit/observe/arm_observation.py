@@ -21,6 +21,7 @@ from devkit.observe.metrics import NOTHING_SCRAPED, Scraped
 from devkit.observe.observable import UPSTREAM, Observable
 from devkit.observe.program_observation import ProgramObservation
 from devkit.observe.sample import Sample
+from devkit.observe.step_outcome import StepOutcome
 
 
 class Evidence(BaseModel):
@@ -108,7 +109,7 @@ class ArmObservation:
     the timeline that began. `pages` are the named pages of the traffic by title, and `began_ms` is when the arm began,
     since the epoch. `commits` has what each commit of the main program took, in seconds, and `checkpoint` how large its
     checkpoint is, where it was looked at. `arms` are those that were played by now, this one among them; a recording
-    has none.
+    has none. `steps` are those of the arm, in their order.
     """
 
     duration_s: float
@@ -147,6 +148,7 @@ class ArmObservation:
     commits: Course = ()
     checkpoint: CheckpointSize | None = None
     arms: Mapping[str, ComparedArm] = field(default_factory=dict)
+    steps: tuple[StepOutcome, ...] = ()
 
     @property
     def hidden(self) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """Reads the pipeline's checkpoint in the object store: which offsets are planned, and which are committed.
 
 The layout is Spark Structured Streaming's own: `offsets/N` is written when batch N is planned, `commits/N` when it
-has ended. The last line of an offset file maps topic to partition to the offset at which the batch ends.
+has ended. The last line of an offset file maps topic to partition to the offset at which the batch ends. Batches are
+numbered anew where the checkpoint was lost and another one made in its place.
 """
 
 from collections.abc import Mapping
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 SourcePartition = tuple[str, int]
 """Topic and partition of a source."""
 Offsets = dict[SourcePartition, int]
+_AT_ONCE = 1000
+"""How many objects S3 deletes with one request."""
 _BY_TOPIC = TypeAdapter(dict[str, dict[int, int]])
 
 
@@ -48,7 +51,7 @@ class OffsetRange:
 
 class Checkpoint:
     """The checkpoint below `prefix` in `bucket`, for the source `topics`. An offset file never changes, so each is read
-    once.
+    once, but anew where the numbers have begun again.
     """
 
     def __init__(self, client: "S3Client", bucket: str, prefix: str, topics: tuple[str, ...]) -> None:
@@ -57,6 +60,7 @@ class Checkpoint:
         self._prefix = prefix.strip("/")
         self._topics = frozenset(topics)
         self._ends: dict[int, Offsets] = {-1: {}}
+        self._highest: dict[str, int] = {}
 
     def committed(self) -> Offsets:
         """The offsets from which the pipeline would continue: the end of the last committed batch."""
@@ -77,6 +81,17 @@ class Checkpoint:
         """What is there now. Raises StackError."""
         sizes = [item["Size"] for item in self._listed("")]
         return CheckpointSize(sum(sizes), len(sizes))
+
+    def delete(self) -> int:
+        """All that is there now; the number of objects. Raises StackError."""
+        keys = [item["Key"] for item in self._listed("")]
+        try:
+            for first in range(0, len(keys), _AT_ONCE):
+                some = keys[first : first + _AT_ONCE]
+                self._client.delete_objects(Bucket=self._bucket, Delete={"Objects": [{"Key": key} for key in some]})
+        except (BotoCoreError, ClientError) as error:
+            raise StackError(f"the checkpoint could not be deleted: {error}") from error
+        return len(keys)
 
     def _end_of(self, batch: int) -> Offsets:
         if batch not in self._ends:
@@ -100,7 +115,12 @@ class Checkpoint:
     def _numbers(self, log: str) -> list[int]:
         prefix = f"{self._prefix}/{log}/"
         names = [item["Key"].removeprefix(prefix) for item in self._listed(f"{log}/")]
-        return [int(name) for name in names if name.isdecimal()]
+        numbers = [int(name) for name in names if name.isdecimal()]
+        highest = max(numbers, default=-1)
+        if highest < self._highest.get(log, -1):
+            self._ends, self._highest = {-1: {}}, {}
+        self._highest[log] = highest
+        return numbers
 
     def _listed(self, below: str) -> "list[ObjectTypeDef]":
         prefix = f"{self._prefix}/{below}"

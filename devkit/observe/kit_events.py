@@ -14,6 +14,7 @@ from devkit.observe.fault_outcome import FaultOutcome
 from devkit.observe.logs import UnknownLine
 from devkit.observe.observable import Observable
 from devkit.observe.sample import Sample
+from devkit.observe.step_outcome import StepOutcome
 from pipeline.events import PipelineEvent
 
 
@@ -129,13 +130,15 @@ class ProcessOverLimit(ContainerKill):
 
 
 class ProcessRestarted(_Event):
-    """The supervisor started another process."""
+    """The supervisor started another process, or an operator did."""
 
     event: Literal["process_restarted"] = "process_restarted"
     process: int
     """Number of the new process."""
     pid: int | None = None
     """Its id in the operating system."""
+    by: Literal["supervisor", "operator"] = "supervisor"
+    """Who started it: an operator does in a step of the arm."""
 
 
 class StartRefused(_Event):
@@ -154,6 +157,14 @@ class SupervisorGaveUp(_Event):
     """Number of restarts in a row that were in vain."""
     exit_code: int
     """Exit code of the last process."""
+
+
+class StepEnded(_Event):
+    """A step of an arm has come to its end."""
+
+    event: Literal["step_ended"] = "step_ended"
+    outcome: StepOutcome
+    """What it was, and what became of it."""
 
 
 class ArmEnded(_Event):
@@ -267,6 +278,7 @@ KitEvent = (
     | ProcessRestarted
     | SupervisorGaveUp
     | StartRefused
+    | StepEnded
     | ArmEnded
     | Sample
     | LatencyOfSecond

@@ -11,16 +11,25 @@ class PlannedBatches:
 
     def __init__(self) -> None:
         self._begun: Counter[int] = Counter()
+        self._any, self._replays = False, 0
 
     def begin(self, batch: int) -> bool:
         """Note a batch; True when it was begun before."""
         self._begun[batch] += 1
+        self._any = True
         return self._begun[batch] > 1
 
     @property
     def any_begun(self) -> bool:
         """False to the end for a program that writes no `batch_started` line."""
-        return bool(self._begun)
+        return self._any
+
+    def begin_anew(self) -> None:
+        """The program has another checkpoint from now on, and its batches another numbering: none of the next is one of
+        before again.
+        """
+        self._replays = self.replays
+        self._begun.clear()
 
     @property
     def next(self) -> int:
@@ -30,10 +39,10 @@ class PlannedBatches:
     @property
     def replays(self) -> int:
         """How often the batch repeated most was begun again."""
-        return max(self._begun.values(), default=1) - 1
+        return max(self._replays, max(self._begun.values(), default=1) - 1)
 
     def again(self, range_of: Callable[[int], OffsetRange]) -> tuple[OffsetRange, ...]:
-        """The range of each batch that was begun again, once for each time."""
+        """The range of each batch of the present checkpoint that was begun again, once for each time."""
         repeated = ((range_of(batch), times - 1) for batch, times in self._begun.items() if times > 1)
         return tuple(one for one, times in repeated for _ in range(times))
 

@@ -1,7 +1,7 @@
 """How a program's process is started: what every start has, and what the first one and the later ones add."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from devkit.guardian import Guardian, ManagedProcess
@@ -14,6 +14,10 @@ class Addition:
 
     arguments: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+
+    def with_arguments(self, arguments: tuple[str, ...]) -> "Addition":
+        """With these behind its own."""
+        return replace(self, arguments=(*self.arguments, *arguments))
 
 
 NOTHING = Addition()
@@ -34,9 +38,11 @@ class Launch:
     scratch: Path | None = None
     container: EngineContainer | None = None
 
-    def spawn(self, guardian: Guardian, name: str, *, logs: Path, again: bool = False) -> ManagedProcess:
-        """Start a process; its output and its errors go into files of their own. Raises StackError."""
-        addition = self.again if again else self.first
+    def spawn(self, guardian: Guardian, name: str, *, logs: Path, addition: Addition | None = None) -> ManagedProcess:
+        """Start a process; its output and its errors go into files of their own. Without `addition` it is a first
+        start. Raises StackError.
+        """
+        addition = self.first if addition is None else addition
         argv, environment = [*self.argv, *addition.arguments], {**self.environment, **addition.environment}
         if self.container is not None:
             return self.container.spawn(guardian, name, argv, environment, logs=logs)

@@ -1,5 +1,6 @@
 """A program in an arm: its supervisor, what has been seen of it, and its processes."""
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from signal import SIGKILL
@@ -14,6 +15,7 @@ from devkit.observe.complaint import Complaint
 from devkit.observe.kit_events import ProgramEvent
 from devkit.observe.program_observation import ONLY
 from devkit.programs.contained import ContainedProcess
+from devkit.programs.launch import Addition, Launch
 from devkit.programs.program import ConfiguredProgram, Role
 from devkit.programs.program_context import ProgramContext
 from devkit.programs.program_state import ProgramState
@@ -77,9 +79,14 @@ class ProgramRun:
         """Whether its newest process runs and is ready."""
         return self.state.process is not None
 
-    def start(self) -> None:
+    @functools.cached_property
+    def launch(self) -> Launch:
+        """How it is started; what it reads is on disk from then on."""
+        return self.context.with_environment(self.configured.launch(self.context))
+
+    def start(self, addition: Addition | None = None) -> None:
         """Start it for the first time. Raises StackError."""
-        self.supervisor.start(self.context.with_environment(self.configured.launch(self.context)))
+        self.supervisor.start(self.launch, addition)
         if not self.view.says_when_it_runs:
             self.state.process = 1
 

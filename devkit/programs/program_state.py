@@ -18,8 +18,8 @@ class ProgramState:
     `retried` has what retried tasks of Spark read again, see `devkit.programs.retried_tasks`.
 
     The newest serves metrics at `metrics_url`. `log` counts the events that it wrote by name. `committed` is what the
-    checkpoint shows; `emitted` stands in for it where it shows nothing. `confirmed` is the effective configuration that
-    its newest process logged. `commits` has what each commit took, in
+    checkpoint shows, `furthest` the furthest that one ever showed; `emitted` stands in where it shows nothing.
+    `confirmed` is the effective configuration that its newest process logged. `commits` has what each commit took, in
     seconds, by when it was reported.
     """
 
@@ -34,6 +34,7 @@ class ProgramState:
     complaints: FirstComplaints = field(default_factory=FirstComplaints)
     metrics_url: str | None = None
     committed: Offsets = field(default_factory=dict)
+    furthest: Offsets = field(default_factory=dict)
     source_ends: Offsets = field(default_factory=dict)
     drained: bool = False
     commits: list[Point] = field(default_factory=list)

@@ -1,12 +1,14 @@
 """Keeps a program running, as the operator did in production: when its process ends, it is started again.
 
-The first start makes the checkpoint; every restart continues it.
+The first start makes the checkpoint; every restart continues it. An operator may end it, and start it again where it is
+over.
 """
 
 import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
+from signal import SIGTERM
 from typing import Literal
 
 from devkit.container.container_watch import ContainerWatch
@@ -25,7 +27,7 @@ from devkit.observe.kit_events import (
 from devkit.observe.log_end import in_short
 from devkit.observe.logs import LineTail, LoggedException, UnknownLine, exceptions_in
 from devkit.observe.program_observation import ONLY
-from devkit.programs.launch import Launch
+from devkit.programs.launch import Addition, Launch
 from devkit.programs.supervisor_policy import SupervisorPolicy
 from devkit.programs.view import View
 from pipeline.events import Failed, PipelineEvent, Started
@@ -56,6 +58,7 @@ class Supervisor:
         self._guardian = guardian
         self._clock = clock
         self._launch: Launch | None = None
+        self._by_hand, self._is_to_end = 0, False
         self._view = view
         self._logs = logs
         self._policy, self._restart, self._name = policy, restart, name
@@ -78,8 +81,8 @@ class Supervisor:
 
     @property
     def restarts(self) -> int:
-        """Number of processes after the first; an end whose restart still waits for its delay adds none."""
-        return max(0, len(self._processes) - 1)
+        """Number of processes that it started again; an end whose restart still waits for its delay adds none."""
+        return len(self._processes) - self._by_hand
 
     @property
     def process(self) -> ManagedProcess | None:
@@ -101,10 +104,28 @@ class Supervisor:
         """The exit code of one that is over; None of one that is not."""
         return self.exit_codes[-1] if self._is_over and self.exit_codes else None
 
-    def start(self, launch: Launch) -> None:
-        """First start: a new checkpoint, from the beginning of the source."""
+    def start(self, launch: Launch, addition: Addition | None = None) -> None:
+        """First start, with the `addition` of the launch's own first one where none is given."""
         self._launch = launch
-        self._spawn()
+        self._by_hand += 1
+        self._spawn(launch.first if addition is None else addition)
+
+    def start_again(self, addition: Addition) -> ProcessRestarted:
+        """An operator does, after it was over. Raises StackError."""
+        self._is_over, self._gave_up, self._is_to_end = False, False, False
+        self._restart_at, self._row, self._reason = None, 0, None
+        self._by_hand += 1
+        self._spawn(addition)
+        return ProcessRestarted(process=self.starts, pid=self._processes[-1].pid, by="operator")
+
+    def end_gracefully(self) -> None:
+        """An operator asks it to end, by SIGTERM; `poll` tells its end, which is no crash. Raises StackError."""
+        self._is_to_end = True
+        process = self.process
+        if process is None or process.exit_code is not None:
+            self._is_over = self._is_over or self._restart_at is not None
+            return
+        process.signal(SIGTERM)
 
     def poll(self) -> Iterator[ProgramEvent]:
         """What the program said since the last look, and what happened to its process.
@@ -126,6 +147,12 @@ class Supervisor:
             if code is None:
                 return
             killed = self._kill_of(self.starts)
+            if self._is_to_end:
+                self._is_over = True
+                self.exit_codes.append(code)
+                process.kill_tree()
+                yield ProcessEnded(process=self.starts, exit_code=code)
+                return
             if killed is not None:
                 code = KILLED if killed.enforced_by == "sampling" else code
                 self._has_begun = True
@@ -167,7 +194,8 @@ class Supervisor:
             self._restart_at = self._clock() + self._policy.delay_after(self._row).total_seconds()
         elif self._clock() >= self._restart_at:
             self._restart_at, self._row = None, self._row + 1
-            self._spawn()
+            assert self._launch is not None
+            self._spawn(self._launch.again)
             yield ProcessRestarted(process=self.starts, pid=self._processes[-1].pid)
 
     def stop(self) -> None:
@@ -207,10 +235,10 @@ class Supervisor:
             return None
         return Complaint(kind="last lines of its log", text=self._processes[number - 1].last_words(3), process=number)
 
-    def _spawn(self) -> None:
+    def _spawn(self, addition: Addition) -> None:
         assert self._launch is not None
         name = f"{self._name}-{self.starts + 1}"
-        process = self._launch.spawn(self._guardian, name, logs=self._logs, again=bool(self._processes))
+        process = self._launch.spawn(self._guardian, name, logs=self._logs, addition=addition)
         self._processes.append(process)
         self._spawned_at = self._clock()
         self._tail = LineTail(process.stdout) if self._view.writes_events else None

@@ -21,6 +21,7 @@ from devkit.observe.figures import Figures
 from devkit.observe.observable import Observable
 from devkit.observe.program_observation import ProgramObservation
 from devkit.observe.run_phases import PhaseTime
+from devkit.observe.step_outcome import StepOutcome
 from located_config.count import counted, times
 
 Outcome = Literal[
@@ -130,6 +131,7 @@ class ArmResult(_Model):
     short of time for the end it came to, and is empty where it was not; `headroom` is None where it was not measured.
     `unfinished` says that its deadline ended a fixed arm before it had taken all events, where it holds all the same.
     `programs` has each of them where there are several; restarts, exceptions and failures are those of the first.
+    `steps` are what the arm had to go through, each of which is among its `expectations` as well.
     """
 
     holds: bool | None
@@ -153,6 +155,7 @@ class ArmResult(_Model):
     programs: tuple[ProgramResult, ...] = ()
     gave_up: bool = False
     refusal: str | None = None
+    steps: tuple[StepOutcome, ...] = ()
 
     @property
     def was_short(self) -> bool:

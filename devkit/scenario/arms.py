@@ -14,6 +14,7 @@ from devkit.container.limits import Container
 from devkit.expectations import StatedExpectation
 from devkit.observe.arm_role import ROLES, ArmRole, Roles, in_role
 from devkit.programs.supervisor_policy import SupervisorPolicy
+from devkit.scenario.arm_step import Steps
 from devkit.scenario.programs import Overlay, ProgramName, ProgramSettings, empty_mapping
 from devkit.scenario.surroundings import ArmKafka, Mock
 from located_config.near import nearest
@@ -71,6 +72,16 @@ class ArmSettings(BaseModel):
         default="earliest",
         description="Where the pipeline begins to read at the arm's start, as `pipeline run --new` takes it.",
         examples=["latest"],
+    )
+
+    steps: Steps = Field(
+        default=(),
+        description="What happens to the main program in this arm, one after the other: it is started and stopped, an "
+        "outcome is awaited, an operator's command is run. `until` counts once all are done. Default: the program is "
+        "started.",
+        examples=[
+            [{"start": "new"}, {"expect": {"refused": "no position"}}, {"start": {"arguments": ["--new", "latest"]}}]
+        ],
     )
 
     @property

@@ -18,7 +18,7 @@ from devkit.scenario.programs import ProgramSettings
 from located_config.flow import flow
 
 ABSENT = "not in this arm"
-OF_KIT = ("container", "kafka", "mock", "start", "timeline")
+OF_KIT = ("container", "kafka", "mock", "start", "steps", "timeline")
 """Differences that the kit itself makes, and no program logs."""
 
 
@@ -138,6 +138,7 @@ def _around(scenario: Scenario, arm: ArmName) -> dict[str, Any]:
         "kafka": {"topics": own.kafka.topics.model_dump(mode="json", by_alias=True)},
         "mock": {name: flow({key: one for key, one in rule.items() if key != "name"}) for name, rule in rules.items()},
         "start": scenario.arms[arm].start,
+        "steps": "; ".join(map(str, scenario.arms[arm].steps)) or None,
     }
 
 

@@ -9,8 +9,9 @@ from devkit.programs.places import NOWHERE
 from devkit.programs.program import Program
 from devkit.programs.spark.program import ConfiguredSpark, SparkProgram
 from devkit.programs.unknown import unknown_program
+from devkit.scenario.arm_ending import Condition
 from devkit.scenario.configure import configured, main_name, programs_of
-from devkit.scenario.model import Condition, Scenario
+from devkit.scenario.model import Scenario
 from devkit.scenario.served_metrics import of_metric, served_by
 from located_config.duration import format_duration
 from located_config.near import near_miss

@@ -10,6 +10,7 @@ from devkit.faults.item import TimelineItem
 from devkit.observe.logs import LOGGED
 from devkit.programs.unknown import unknown_program
 from devkit.scenario.configure import programs_of
+from devkit.scenario.impossible_steps import impossible_steps
 from devkit.scenario.model import Scenario
 from devkit.scenario.programs import never_started
 from devkit.scenario.surroundings import Topics
@@ -61,6 +62,7 @@ def impossible(scenario: Scenario) -> Iterator[tuple[tuple[int | str, ...], str]
     for arm, settings in scenario.arms.items():
         for name in settings.programs.keys() - scenario.programs.keys():
             yield ("arms", arm, "programs", name), unknown_program(name, scenario.programs)
+    yield from impossible_steps(scenario)
     for place, text in never_started(scenario.programs):
         yield ("programs", *place), text
 

@@ -3,16 +3,18 @@
 A finding that depends on time says nothing where the machine was short of it, whether it holds or not: a fix may look
 broken there, and an incident reproduced. So too an arm that its deadline ended, or restarts which such a machine
 makes: what had not happened by then might have. What is found all the same counts, and what was lost, reordered or
-falsified is excused by nothing.
+falsified is excused by nothing. The steps of an arm are expectations too, and come first.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from devkit.expectations import Expectation
+from devkit.expectations.base import Finding
 from devkit.expectations.timing import of_end
-from devkit.headroom.shortage import SLOWEST, Headroom
+from devkit.headroom.shortage import SLOWEST, Headroom, Window
 from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.step_outcome import StepOutcome
 from devkit.report.result import ExpectationResult
 
 
@@ -37,12 +39,22 @@ def judge_arm(expectations: Sequence[Expectation], observation: ArmObservation, 
     window = of_end(observation)
     short = None if window is None else headroom.shortage(window)
     ended = f"ended by its {observation.end.text}, and {short}" if short else ""
-    return Judgement(tuple(_judged(one, observation, headroom, ended) for one in expectations), ended)
+    steps = [(_finding(step), _window(step)) for step in observation.steps]
+    found = [(one.judge(observation), one.depends_on_time(observation)) for one in expectations]
+    return Judgement(tuple(_judged(*one, headroom, ended) for one in (*steps, *found)), ended)
 
 
-def _judged(expectation: Expectation, observation: ArmObservation, headroom: Headroom, ended: str) -> ExpectationResult:
-    finding = expectation.judge(observation)
-    window = expectation.depends_on_time(observation)
+def _finding(step: StepOutcome) -> Finding:
+    """One that had not come to its end when the arm did is broken, as what was awaited did not come."""
+    waited = "" if step.from_s is None else "had not come when the arm ended"
+    return Finding(step.name, step.step, step.did or waited or "its turn never came", bool(step.holds))
+
+
+def _window(step: StepOutcome) -> Window | None:
+    return "arm" if step.timed_out else None
+
+
+def _judged(finding: Finding, window: Window | None, headroom: Headroom, ended: str) -> ExpectationResult:
     short = ""
     slow = None if window is None else headroom.slowest(window)
     if finding.holds is not None and not finding.decisive:

@@ -10,7 +10,8 @@ from typing import Any, Union, get_args, get_origin
 from pydantic import BaseModel
 
 from devkit.faults.registry import FAULTS
-from devkit.scenario.model import Condition, Scenario
+from devkit.scenario.arm_ending import Condition
+from devkit.scenario.model import Scenario
 from located_config.model_keys import fields_of
 from located_config.place import Location
 from pipeline.config.pipeline_config import PipelineConfig
@@ -18,6 +19,8 @@ from pipeline.config.pipeline_config import PipelineConfig
 _MOST = 3
 """A key of more sections than that, such as `of`, says nothing of which was meant."""
 _TOP = "the top of the file"
+_ELSEWHERE = "arms.NAME.steps"
+"""A step has keys of the top and of `until`, and is seldom what was meant."""
 _OF_ARMS = "`pipeline`, or of one arm under `arms`"
 _EXPECTED = "`expect.incident` or `expect.fixed`"
 
@@ -42,6 +45,8 @@ def belongs(location: Location) -> str | None:
 def _keys() -> Iterator[tuple[str, str]]:
     """Each key with its section, as people write the way to it."""
     for section, key in _below(Scenario, ""):
+        if section.startswith(_ELSEWHERE):
+            continue
         if not section.startswith("expect."):
             yield f"`{section}`" if section else _TOP, key
         elif section.endswith("[]"):

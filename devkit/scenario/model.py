@@ -14,7 +14,6 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    PositiveInt,
     model_validator,
 )
 
@@ -24,13 +23,12 @@ from devkit.faults.item import Timeline, TimelineItem
 from devkit.headroom.shortage import MARGIN
 from devkit.observe.arm_role import ArmName, ArmRole, arms_named
 from devkit.programs.supervisor_policy import SupervisorPolicy
+from devkit.scenario.arm_ending import Until
 from devkit.scenario.arms import Arms, Expectations, TriedFirst, require_arms, require_expectations
 from devkit.scenario.cause import NamedCause
 from devkit.scenario.programs import Overlay, Programs
 from devkit.scenario.surroundings import Kafka, Mock
-from devkit.scenario.until_keys import LogsReached, MetricsReached
 from devkit.traffic.model import TrafficSpec
-from located_config.duration import PositiveDuration
 from located_config.place import Location
 from located_config.quantity import refused
 from mockapi.rules.model import Rule
@@ -54,57 +52,6 @@ class Incident(_Model):
         description="The chain of causes and what each arm does about it, in Markdown, for the page of the incident.",
         examples=["The limit compares `Content-Length`, and the answer is compressed."],
     )
-
-
-class Condition(_Model):
-    """What ends an arm: all that is given must have been reached."""
-
-    drained: Literal[True] | None = Field(
-        default=None,
-        description="All traffic is published, the committed offset has reached its end, and no event is deferred.",
-    )
-    restarts: PositiveInt | None = Field(
-        default=None, description="The supervisor has restarted the main program this number of times.", examples=[2]
-    )
-    replays: PositiveInt | None = Field(
-        default=None, description="Some batch has been planned again this number of times.", examples=[1]
-    )
-
-    gave_up: Literal[True] | None = Field(
-        default=None, description="The supervisor has given up on the main program, by the `attempts` of its policy."
-    )
-    elapsed: PositiveDuration | None = Field(
-        default=None, description="Time since the arm's start, without its warm-up.", examples=["30s"]
-    )
-    log: LogsReached = Field(
-        default=(),
-        description="The program wrote an event on its standard output, `at_least` this number of times; or a list.",
-        examples=[{"event": "waiting", "at_least": 2}],
-    )
-    metric: MetricsReached = Field(
-        default=(),
-        description="A metric of the main program is within bounds, summed over the series that match; or a list.",
-        examples=[{"name": "enrichment_lag_events", "at_least": 500}],
-    )
-
-    @model_validator(mode="after")
-    def _something(self) -> Self:
-        if not self.model_fields_set:
-            raise ValueError(f"no condition; write one of {', '.join(Condition.model_fields)}")
-        for name in Condition.model_fields:
-            if name in self.model_fields_set and getattr(self, name) is None:
-                raise ValueError(f"{name} says nothing; write its value")
-        return self
-
-
-class Until(_Model):
-    """When an arm ends: any of the conditions, or the deadline, counted from the arm's start."""
-
-    any: Annotated[tuple[Condition, ...], Field(min_length=1)] = Field(
-        description="Conditions, of which one is enough. All keys of a condition have to be reached.",
-        examples=[[{"drained": True}, {"restarts": 2}]],
-    )
-    deadline: PositiveDuration = Field(description="Time from the arm's start after which it ends in any case.")
 
 
 _NAME = r"^[a-z0-9][a-z0-9-]{0,60}$"
@@ -235,8 +182,10 @@ class Scenario(_Model):
         return self.tried_first.get(self.key_of(self.tried_first, arm))
 
     def may_refuse(self, arm: ArmName) -> bool:
-        """Whether the arm's own start may be refused: it is what its expectation `refused` is about."""
-        return self.tried_first_in(arm) is None and any(one.kind == "refused" for one in self.expected_of(arm))
+        """Whether the arm's own start may be refused: its expectation `refused` is about it, or one of its steps."""
+        is_awaited = any(step.expect and step.expect.refused for step in self.arms[arm].steps)
+        is_expected = any(one.kind == "refused" for one in self.expected_of(arm))
+        return is_awaited or (is_expected and self.tried_first_in(arm) is None)
 
     def timeline_of(self, arm: ArmName) -> tuple[TimelineItem, ...]:
         """The faults that act in this arm."""

@@ -49,5 +49,6 @@ class PlayedArm:
             programs=tuple(map(ProgramResult.of, observation.programs)),
             gave_up=observation.gave_up,
             refusal=observation.refusal,
+            steps=observation.steps,
         )
         return cls(result, observation.evidence)

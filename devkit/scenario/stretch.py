@@ -20,6 +20,9 @@ from devkit.scenario.arms import ArmSettings
 from devkit.scenario.configure import configured, environment_of, main_name, programs_of, tried_first
 from devkit.scenario.model import Scenario
 
+_OF_ARM = ("container", "kafka", "mock", "start", "steps")
+"""What an arm has of its own besides configuration and its supervisor."""
+
 
 def stretch_scenario(scenario: Scenario, by: int, instead: Program | None = None) -> Scenario:
     """Raises UsageError where a stretched value is beyond what its key allows."""
@@ -28,7 +31,7 @@ def stretch_scenario(scenario: Scenario, by: int, instead: Program | None = None
     programs = programs_of(scenario, instead)
 
     def arm(name: ArmName) -> dict[str, Any]:
-        own: dict[str, Any] = {key: getattr(slower.arms[name], key) for key in ("container", "kafka", "mock", "start")}
+        own: dict[str, Any] = {key: getattr(slower.arms[name], key) for key in _OF_ARM}
         if scenario.arms[name].supervisor is not None:
             # As a whole: what an arm leaves to the shared policy must not become the stretched default.
             own["supervisor"] = stretched(scenario.supervisor_of(name), by)

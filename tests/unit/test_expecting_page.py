@@ -11,14 +11,15 @@ import yaml
 from devkit.scenario.load import load_scenario
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("expecting.md", "traffic.md")
+FILES = {"expecting.md": "expecting.md", "traffic.md": "traffic.md", "scenarios.md": "expecting.md"}
+"""Each page, and the page on which the file stands that its examples are put into."""
 
 
 def blocks(page: str) -> list[str]:
     return re.findall(r"^```yaml\n(.*?)^```$", (DOCS / page).read_text(), re.MULTILINE | re.DOTALL)
 
 
-EXAMPLES = [(page, number) for page in PAGES for number in range(len(blocks(page)))]
+EXAMPLES = [(page, number) for page in FILES for number in range(len(blocks(page)))]
 
 
 def over(below: Mapping[str, Any], example: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,7 +32,7 @@ def over(below: Mapping[str, Any], example: Mapping[str, Any]) -> dict[str, Any]
 
 @pytest.mark.parametrize(("page", "number"), EXAMPLES)
 def test_can_be_played(page: str, number: int, tmp_path: Path) -> None:
-    file, *_ = each = [yaml.safe_load(block) for block in blocks(page)]
+    file, example = (yaml.safe_load(one) for one in (blocks(FILES[page])[0], blocks(page)[number]))
     scenario = tmp_path / "s.yaml"
-    scenario.write_text(yaml.safe_dump(over(file, each[number]), sort_keys=False))
+    scenario.write_text(yaml.safe_dump(over(file, example), sort_keys=False))
     load_scenario(scenario)

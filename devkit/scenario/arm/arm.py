@@ -41,7 +41,8 @@ from devkit.traffic.publish import Publisher, stated
 class Arm:
     """One arm of one run, as a context manager. What runs is ended by `stopping`, what is open by `closing`.
 
-    `main` is the program whose topics, checkpoint and configuration the scenario's expectations speak of.
+    `main` is the program whose topics, checkpoint and configuration the scenario's expectations speak of; `places` are
+    its.
     `bootstrap` is the kit's own way to the broker, past every proxy.
     """
 
@@ -62,6 +63,7 @@ class Arm:
             claim_bucket=CLAIM_CHECKS,
             claim_prefix=prefix if stack.prefix else None,
         )
+        self.places = places
         self.programs = tuple(self._run_of(program, places) for program in context.programs)
         self.main = self.programs[0]
         self.topics = self.main.configured.topics
@@ -81,6 +83,7 @@ class Arm:
             stack,
             context.guardian.run_id,
             topics={"source": self.topics.source, "output": self.topics.output, "error": self.topics.error},
+            checkpoint=self.checkpoint,
             events=scenario.traffic.event_count,
             seed=scenario.traffic.seed,
         )

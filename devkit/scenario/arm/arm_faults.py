@@ -9,7 +9,7 @@ import psutil
 
 from devkit.errors import StackError, UsageError
 from devkit.faults.condition import Figure, Seen
-from devkit.faults.fault import Context, Need, Undo
+from devkit.faults.fault import Context, MainProgram, Need, Undo
 from devkit.faults.fell_short import Extent, fell_short
 from devkit.faults.item import TimelineItem
 from devkit.faults.journal import Journal
@@ -17,6 +17,7 @@ from devkit.faults.kafka.cluster import cluster_id
 from devkit.faults.request_watch import watch_for
 from devkit.faults.runner import Happened, Runner
 from devkit.observe.arm_observation import TimelineEvidence
+from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.kit_events import FaultBegun, FaultEnded, PartsNotObservable, ProgramEvent
 from devkit.observe.observable import UPSTREAM, Observable
 from devkit.programs.program import Role
@@ -28,7 +29,9 @@ BATCH_EVENTS = (BatchStarted, BatchWritten, BatchCommitted)
 
 
 class ArmFaults:
-    """See `devkit.scenario.arm.hooks.ArmHook`. `topics` are the arm's by role; `events` are published in all."""
+    """See `devkit.scenario.arm.hooks.ArmHook`. `topics` are the arm's by role, `checkpoint` is its main program's;
+    `events` are published in all.
+    """
 
     def __init__(
         self,
@@ -38,9 +41,11 @@ class ArmFaults:
         run_id: str,
         *,
         topics: Mapping[str, str],
+        checkpoint: Checkpoint,
         events: int,
         seed: int,
     ) -> None:
+        self._main = MainProgram(checkpoint, lambda: arm.programs[0].tree())
         self._arm, self._stack, self._topics, self._seed = arm, stack, topics, seed
         self._items, self._journal = items, Journal(run_id)
         self._runner = Runner(
@@ -58,6 +63,8 @@ class ArmFaults:
         self._by_hand: set[str] = set()
         self._events: set[str] = set()
         self._extent, self._published = Extent(), events
+        self.seen = Seen()
+        """What the newest look showed."""
 
     def begin(self) -> None:
         """Starts the thread that begins and ends what is due; a timeline without items needs none."""
@@ -100,7 +107,7 @@ class ArmFaults:
         batches = frozenset(batch - first for batch in self._batches if batch >= first)
         met = frozenset(rule for rule, count in sample.faults.items() if count)
         seen = Seen(figures, running, batches, frozenset(self._events), met)
-        self._extent = self._extent.grown(seen)
+        self.seen, self._extent = seen, self._extent.grown(seen)
         self._runner.look(seen)
 
     @contextlib.contextmanager
@@ -161,6 +168,7 @@ class ArmFaults:
             is_guest=bool(self._stack.prefix),
             seed=self._seed,
             run_id=self._journal.run_id,
+            main=self._main,
             cluster_id=partial(cluster_id, self._stack.kafka.direct),
         )
 

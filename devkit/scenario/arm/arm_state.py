@@ -7,6 +7,7 @@ from devkit.observe.arm_observation import FirstTry
 from devkit.observe.audit.arrivals import Position
 from devkit.observe.audit.model import Audit
 from devkit.observe.sample import NOTHING_SEEN, Sample
+from devkit.observe.step_outcome import StepOutcome
 from devkit.scenario.arm.collection import Collection
 from devkit.stack.parts.mock_api import JournalCounts, MockChange
 
@@ -29,6 +30,7 @@ class ArmState:
     mock_revision: int = 0
     mock_changes: list[MockChange] = field(default_factory=list)
     tried_first: FirstTry | None = None
+    steps: list[StepOutcome] = field(default_factory=list)
     warmed_up: frozenset[Position] = frozenset()
     warm_up_s: float = 0.0
     traffic_begun: bool = False
@@ -42,3 +44,13 @@ class ArmState:
     duration_s: float = 0.0
     collection: Collection | None = None
     audits_beside: dict[str, Audit] = field(default_factory=dict)
+
+    @property
+    def failed_step(self) -> StepOutcome | None:
+        """The one that failed; none after it is begun."""
+        return next((one for one in self.steps if one.holds is False), None)
+
+    @property
+    def has_steps_to_take(self) -> bool:
+        """Whether any of them has not come to its end as it was to."""
+        return not all(one.holds for one in self.steps)

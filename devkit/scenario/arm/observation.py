@@ -73,6 +73,7 @@ def observation(arm: Arm) -> ArmObservation:
         cold=state.cold,
         metrics=arm.scraper.scraped(),
         tried_first=state.tried_first,
+        steps=tuple(state.steps),
     )
 
 

@@ -54,6 +54,8 @@ class ProgramEvents:
         match event:
             case Started():
                 state.process = state.processes
+                if event.start not in (None, "checkpoint") and state.batches.any_begun:
+                    state.batches.begin_anew()
                 ui = f", Spark UI {event.spark_ui}" if event.spark_ui != "off" else ""
                 start = "" if event.start is None else f", from {event.start}"
                 say(self._label, f"running{start}{ui}")
@@ -91,6 +93,9 @@ class ProgramEvents:
             case ProcessRestarted():
                 state.processes = event.process
                 state.process = None if self._view.says_when_it_runs else state.processes
+                if event.by == "operator":
+                    say("restart", f"process {event.process}, by the operator", moment="restart")
+                    return
                 whence = ", from the checkpoint" if self._view.shows_offsets else ""
                 say("restart", f"process {event.process}{whence}", moment="restart")
 

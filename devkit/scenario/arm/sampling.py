@@ -14,6 +14,7 @@ def take_sample(arm: Arm, *, last: bool = False) -> None:
     if last or look.counts.revision != state.mock_revision:
         note_mock_changes(arm, look.counts.revision)
     main.committed, main.source_ends = look.committed, look.source_ends
+    main.furthest |= {place: max(end, main.furthest.get(place, 0)) for place, end in look.committed.items()}
     if not last:
         state.samples.append(sample)
         if main.metrics_url is not None:

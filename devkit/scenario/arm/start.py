@@ -1,6 +1,7 @@
 """The arm's programs are started, and in the end stopped."""
 
 from devkit.observe.kit_events import ProcessStarted
+from devkit.programs.launch import Addition
 from devkit.programs.program_run import ProgramRun
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.sampling import take_sample
@@ -19,12 +20,19 @@ def start(arm: Arm) -> None:
 
 
 def start_due(arm: Arm) -> None:
-    """Start the programs whose needs run."""
+    """Start the programs whose needs run; the main one of an arm with steps is started by these."""
     running = {run.name for run in arm.programs if run.is_running}
+    by_step = arm.main if arm.scenario.arms[arm.name].steps else None
     for run in arm.programs:
-        if not run.is_started and running.issuperset(run.policy.needs):
+        if run is not by_step and not run.is_started and running.issuperset(run.policy.needs):
             run.start()
             _tell(arm, run)
+
+
+def start_main(arm: Arm, addition: Addition) -> None:
+    """For the first time, as a step of the arm. Raises StackError."""
+    arm.main.start(addition)
+    _tell(arm, arm.main)
 
 
 def stop(arm: Arm) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from devkit.observe.arm_end import ArmEnd, EndByCondition, EndByDeadline
 from devkit.observe.metrics import Page
-from devkit.scenario.model import Condition, Until
+from devkit.scenario.arm_ending import Condition, Until
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,18 @@ def arm_end(until: Until, so_far: SoFar, main: str, *, deadline_s: float) -> Arm
     `deadline_s` is given besides `until`, as an arm that is debugged has none.
     """
     for condition in until.any:
-        reached = _reached(condition, so_far, main)
-        if reached is not None:
-            return EndByCondition(reached=reached)
+        found = reached(condition, so_far, main)
+        if found is not None:
+            return EndByCondition(reached=found)
+    return deadline_end(so_far, deadline_s=deadline_s)
+
+
+def deadline_end(so_far: SoFar, *, deadline_s: float) -> EndByDeadline | None:
+    """None before the deadline."""
     return EndByDeadline(deadline_s=deadline_s) if so_far.elapsed_s > deadline_s else None
 
 
-def _reached(condition: Condition, so_far: SoFar, main: str) -> dict[str, float] | None:
+def reached(condition: Condition, so_far: SoFar, main: str) -> dict[str, float] | None:
     """What has been reached of everything that it asks for; None where something has not been."""
     found: dict[str, float] = {}
     for name in ("drained", "restarts", "replays", "gave_up"):

@@ -76,6 +76,8 @@ def reason_against(arm: Arm) -> str | None:
         return "the traffic begins at once, and its backlog is what the first query has to meet"
     if any(one is not None for one in scenario.tried_first.values()):
         return "the incident is one of the start"
+    if any(settings.steps for settings in scenario.arms.values()):
+        return "an arm has steps, and begins as they say"
     if any(item.at is not None for item in scenario.timeline):
         return "a fault comes at a moment of the arm, which a warm-up would move"
     if any(isinstance(item.when, RequestSeen) for item in scenario.timeline):

@@ -7,12 +7,13 @@ from datetime import timedelta
 
 from devkit.debug.debugger import CAVEAT
 from devkit.errors import StackError
-from devkit.observe.arm_end import ArmEnd, EndByRefusal
+from devkit.observe.arm_end import ArmEnd, EndByRefusal, EndByStep
 from devkit.observe.kit_events import TrafficBegun
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.sampling import take_sample
 from devkit.scenario.arm.start import start_due
-from devkit.scenario.arm.until import SoFar, arm_end
+from devkit.scenario.arm.steps import ArmSteps
+from devkit.scenario.arm.until import SoFar, arm_end, deadline_end
 from devkit.scenario.arm.warm_up import can_be_warmed_up, warm_up
 
 _LOOK = timedelta(milliseconds=200)
@@ -24,6 +25,7 @@ def watch(arm: Arm, sleep: Callable[[float], None] = time.sleep) -> None:
     """Until the arm has come to its end. Raises StackError."""
     deadline_s = _deadline_s(arm)
     has_run, is_to_be_warm = False, can_be_warmed_up(arm)
+    steps = ArmSteps(arm, lambda: so_far(arm))
     next_sample_s = 0.0
     while True:
         start_due(arm)
@@ -44,6 +46,7 @@ def watch(arm: Arm, sleep: Callable[[float], None] = time.sleep) -> None:
             next_sample_s = arm.clock.now_s() + _SAMPLE.total_seconds()
         for hook in arm.hooks:
             hook.look()
+        steps.advance()
         if end := has_ended(arm, deadline_s):
             _take_sample(arm)
             _require_samples(arm, end)
@@ -82,10 +85,20 @@ def begin_traffic(arm: Arm) -> None:
 
 def has_ended(arm: Arm, deadline_s: float) -> ArmEnd | None:
     """Why, or None while it goes on."""
-    main = arm.main
-    if main.supervisor.refusal is not None:
+    supervisor = arm.main.supervisor
+    if (failed := arm.state.failed_step) is not None:
+        return EndByStep(step=failed.number, did=failed.did)
+    if arm.state.has_steps_to_take:
+        return deadline_end(so_far(arm), deadline_s=deadline_s)
+    if supervisor.refusal is not None and supervisor.is_over:
         return EndByRefusal()
-    so_far = SoFar(
+    return arm_end(arm.scenario.until, so_far(arm), arm.main.name, deadline_s=deadline_s)
+
+
+def so_far(arm: Arm) -> SoFar:
+    """What conditions ask for."""
+    main = arm.main
+    return SoFar(
         drained=main.state.drained,
         restarts=main.supervisor.restarts,
         replays=main.state.batches.replays,
@@ -94,7 +107,6 @@ def has_ended(arm: Arm, deadline_s: float) -> ArmEnd | None:
         log={run.name: run.state.log for run in arm.programs},
         metrics=arm.scraper.newest(main.state.processes),
     )
-    return arm_end(arm.scenario.until, so_far, main.name, deadline_s=deadline_s)
 
 
 def _deadline_s(arm: Arm) -> float:

@@ -187,7 +187,9 @@ class Bench:
             environment[CONSTANTS_VARIABLE] = orjson.dumps(constants).decode()
         launch = replace(self._launch, argv=(*self._launch.argv, *arguments), environment=environment)
         name = f"pipeline-{len(self._runs) + 1}"
-        process = launch.spawn(self.guardian, name, logs=self._directory / "logs", again=bool(self._runs))
+        process = launch.spawn(
+            self.guardian, name, logs=self._directory / "logs", addition=launch.again if self._runs else None
+        )
         self._runs.append(Run(process, self.guardian.run_id))
         return self._runs[-1]
 

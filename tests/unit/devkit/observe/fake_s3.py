@@ -30,6 +30,12 @@ class FakeS3:
         self._answer()
         self.objects.pop((Bucket, Key), None)
 
+    def delete_objects(self, *, Bucket: str, Delete: dict[str, Any]) -> None:  # noqa: N803
+        self._answer()
+        assert len(Delete["Objects"]) <= 1000, "S3 takes no more at once"
+        for one in Delete["Objects"]:
+            self.objects.pop((Bucket, one["Key"]), None)
+
     def get_paginator(self, operation: str) -> "FakeS3":
         assert operation == "list_objects_v2"
         return self

@@ -123,3 +123,33 @@ def test_an_offset_file_of_another_form_is_an_error_of_the_stack(
     store.put("checkpoints", "incident/x/offsets/0", text)
     with pytest.raises(StackError, match="offsets of batch 0 are not in the form of Spark's checkpoints"):
         checkpoint.range_of(0)
+
+
+def test_batches_of_a_checkpoint_that_was_made_anew_are_not_those_of_before(
+    store: FakeS3, checkpoint: Checkpoint
+) -> None:
+    for batch in range(3):
+        plan(store, batch, p0=10 * (batch + 1))
+        commit(store, batch)
+    assert checkpoint.committed() == of_topic(TOPIC, {0: 30})
+    assert checkpoint.delete() == 6
+    assert checkpoint.delete() == 0
+    assert checkpoint.committed() == {}
+    plan(store, 0, p0=7)
+    commit(store, 0)
+    assert checkpoint.committed() == of_topic(TOPIC, {0: 7})
+
+
+def test_more_objects_than_one_request_takes_are_deleted(store: FakeS3, checkpoint: Checkpoint) -> None:
+    for batch in range(1001):
+        commit(store, batch)
+    store.put("checkpoints", "incident/another/commits/0", "v1")
+    assert checkpoint.delete() == 1001
+    assert list(store.objects) == [("checkpoints", "incident/another/commits/0")]
+
+
+def test_a_store_that_does_not_answer_is_told_as_such(store: FakeS3, checkpoint: Checkpoint) -> None:
+    commit(store, 0)
+    store.broken = True
+    with pytest.raises(StackError, match="checkpoint could not be"):
+        checkpoint.delete()

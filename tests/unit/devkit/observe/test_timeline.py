@@ -31,6 +31,7 @@ from devkit.observe.kit_events import (
     ProcessStarted,
     ProgramsNamed,
     StartRefused,
+    StepEnded,
     StretchChosen,
     SupervisorGaveUp,
     TrafficBegun,
@@ -39,6 +40,7 @@ from devkit.observe.kit_events import (
 )
 from devkit.observe.logs import UnknownLine
 from devkit.observe.sample import Sample
+from devkit.observe.step_outcome import StepOutcome
 from devkit.observe.timeline import Timeline, TimelineEntry, TimelineEvent, read_timeline
 from pipeline.events import BatchCommitted, Failed, Waiting
 
@@ -82,6 +84,7 @@ ALL: tuple[TimelineEvent, ...] = (
     ProcessRestarted(process=2, pid=7),
     SupervisorGaveUp(restarts=3, exit_code=1),
     StartRefused(reason="two metrics of one name"),
+    StepEnded(outcome=StepOutcome(number=2, step="stop", holds=True, did="ended with 0", from_s=1.5, to_s=3)),
     ArmEnded(end=EndByCondition(reached={"restarts": 2, "replays": 1})),
     ArmEnded(end=EndByDeadline(deadline_s=60)),
     SAMPLE,

@@ -58,3 +58,11 @@ def test_order_does_not_matter(numbers: list[int]) -> None:
     batches, counts = fed(*numbers), Counter(numbers)
     assert batches.replays == max(counts.values(), default=1) - 1
     assert batches.replayed_offsets(range_of) == sum((n - 1) * range_of(batch).size for batch, n in counts.items())
+
+
+def test_the_numbers_of_another_checkpoint_are_no_repetitions() -> None:
+    batches = fed(0, 1, 1)
+    batches.begin_anew()
+    assert [batches.begin(number) for number in (0, 1, 1)] == [False, False, True]
+    assert (batches.any_begun, batches.replays) == (True, 1)
+    assert batches.again(range_of) == (range_of(1),)

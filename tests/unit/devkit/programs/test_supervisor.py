@@ -446,3 +446,38 @@ class TestContainer:
         begin(supervisor, guardian)
         supervisor.stop()
         assert watch.looks_at is None
+
+
+class TestOperator:
+    """What is done by hand to a program, beside its supervisor."""
+
+    def test_a_start_after_it_was_over_is_no_restart(
+        self, supervisor: Supervisor, guardian: FileGuardian, clock: Clock
+    ) -> None:
+        supervisor._may_refuse = True
+        begin(supervisor, guardian)
+        guardian.started[0].says({"event": "failed", "error": "no position", "refused": True, "stalled": False})
+        guardian.started[0].exit_code = 2
+        assert [event.event for event in supervisor.poll()] == ["failed", "process_ended", "start_refused"]
+        assert (supervisor.is_over, supervisor.refusal) == (True, "no position")
+        started = supervisor.start_again(Addition(("--new", "latest")))
+        assert started == ProcessRestarted(process=2, pid=1002, by="operator")
+        assert guardian.started[1].argv == ["python", "-m", "pipeline", "--new", "latest"]
+        assert (supervisor.is_over, supervisor.starts, supervisor.restarts) == (False, 2, 0)
+        guardian.started[1].exit_code = 1
+        list(supervisor.poll())
+        clock.now += 5
+        assert list(supervisor.poll()) == [ProcessRestarted(process=3, pid=1003)]
+        assert guardian.started[2].argv == ["python", "-m", "pipeline"]
+        assert supervisor.restarts == 1
+
+    def test_one_that_waits_for_its_restart_is_over_when_it_is_stopped(
+        self, supervisor: Supervisor, guardian: FileGuardian, clock: Clock
+    ) -> None:
+        begin(supervisor, guardian)
+        guardian.started[0].exit_code = 1
+        list(supervisor.poll())
+        supervisor.end_gracefully()
+        clock.now += 5
+        assert list(supervisor.poll()) == []
+        assert (supervisor.is_over, len(guardian.started)) == (True, 1)

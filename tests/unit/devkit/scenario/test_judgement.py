@@ -9,6 +9,7 @@ from devkit.headroom.shortage import UNMEASURED, Headroom
 from devkit.observe.arm_end import EndByCondition, EndByDeadline
 from devkit.observe.figures import FlatCommit
 from devkit.observe.logs import LoggedException
+from devkit.observe.step_outcome import StepOutcome
 from devkit.scenario.judgement import judge_arm
 from tests.unit.devkit.headroom.readings import samples
 from tests.unit.devkit.observed import an_audit, an_observation, some_figures
@@ -133,3 +134,32 @@ def test_what_is_not_observable_stays_so() -> None:
     (item,) = judge_arm(expecting(flat_commit={"at_least": "15s"}), not_observable, SHORT).expectations
     assert (item.holds, item.short) == (None, "")
     assert item.measured.startswith("n/a: not observable")
+
+
+class TestSteps:
+    """The steps of an arm are expectations too."""
+
+    DONE = StepOutcome(number=1, step="start new", holds=True, did="process 1", from_s=0, to_s=1)
+
+    @pytest.mark.parametrize(
+        ("step", "measured"),
+        [
+            (StepOutcome(number=2, step="command x", holds=False, did="exit code 3", from_s=1, to_s=2), "exit code 3"),
+            (StepOutcome(number=2, step="expect refused: …x…", from_s=1), "had not come when the arm ended"),
+            (StepOutcome(number=2, step="expect refused: …x…"), "its turn never came"),
+        ],
+    )
+    def test_one_that_fails_or_never_comes_breaks_the_arm(self, step: StepOutcome, measured: str) -> None:
+        judged = judge_arm(expecting(drained=True), an_observation(drained=True, steps=(self.DONE, step)), ROOM)
+        assert not judged.holds
+        assert [(one.name, one.holds) for one in judged.expectations] == [
+            ("step 1", True),
+            ("step 2", False),
+            ("drained", True),
+        ]
+        assert judged.expectations[1].measured == measured
+
+    def test_one_that_was_too_slow_on_a_slow_machine_says_nothing(self) -> None:
+        slow = StepOutcome(number=1, step="command x", holds=False, did="killed", from_s=0, to_s=9, timed_out=True)
+        assert judge_arm([], an_observation(steps=(slow,)), SHORT).holds is None
+        assert judge_arm([], an_observation(steps=(slow,)), ROOM).holds is False

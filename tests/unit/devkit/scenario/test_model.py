@@ -5,7 +5,8 @@ import pytest
 from pydantic import ValidationError
 
 from devkit.observe.arm_role import ROLES
-from devkit.scenario.model import Condition, Scenario
+from devkit.scenario.arm_ending import Condition
+from devkit.scenario.model import Scenario
 from devkit.scenario.surroundings import Mock, TopicSettings
 
 

@@ -58,7 +58,7 @@ def test_only_the_first_start_makes_a_checkpoint(
     place = SparkPlace("http://127.0.0.1:1", launched_in)
     launch = prepare_launch(training_config(stack), place, launched_in, options=("--allow-unsafe",))
     guardian = FakeGuardian(launched_in)
-    launch.spawn(guardian.real(), "it", logs=launched_in, again=again)
+    launch.spawn(guardian.real(), "it", logs=launched_in, addition=launch.again if again else None)
     ((_, argv, environment),) = guardian.started
     assert argv[7:] == ["--allow-unsafe", *added]
     assert environment == launch.environment

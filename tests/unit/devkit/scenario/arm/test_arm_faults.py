@@ -15,6 +15,7 @@ from devkit.faults.condition import Seen
 from devkit.faults.item import TimelineItem
 from devkit.faults.journal import Journal
 from devkit.observe.arm_observation import Sample, TimelineEvidence
+from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.timeline import Timeline
 from devkit.report.progress import Progress
 from devkit.scenario.arm.arm_faults import ArmFaults, require_levers
@@ -73,7 +74,10 @@ class Arm:
         log = ArmLog("fixed", self.timeline, Progress(self.shown))
         clock = ArmClock(self.clock)
         in_play = ArmInPlay("fixed", clock, cast(Any, [self.program]), self.state, log)
-        self.faults = ArmFaults(items, in_play, cast(Stack, stack), "run1", topics={}, events=100, seed=7)
+        checkpoint = cast(Checkpoint, None)
+        self.faults = ArmFaults(
+            items, in_play, cast(Stack, stack), "run1", topics={}, checkpoint=checkpoint, events=100, seed=7
+        )
         self.faults._runner._start = lambda work: work()
 
     def at(self, second: float) -> None:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from devkit.observe.arm_end import EndByCondition, EndByDeadline
 from devkit.observe.metrics import Series
 from devkit.scenario.arm.until import SoFar, arm_end
-from devkit.scenario.model import Condition, Until
+from devkit.scenario.arm_ending import Condition, Until
 
 
 def ended_by(*conditions: dict[str, Any], now_s: float = 0, **so_far: Any) -> str | None:

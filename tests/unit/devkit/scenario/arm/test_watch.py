@@ -118,7 +118,7 @@ class TestDeadline:
         assert raised.value.hint
 
     def test_a_refused_start_ends_it_at_once(self, watched: Watch, stage: Stage, clock: Time) -> None:
-        stage.arm.main.supervisor.refusal = "two metrics of one name"
+        stage.arm.main.supervisor.refusal, stage.arm.main.supervisor._is_over = "two metrics of one name", True
         assert watched() == EndByRefusal()
         assert clock.now < 1
 

@@ -1,0 +1,217 @@
+"""Takes an arm through its steps: each begins when the one before it is done, and the first that fails is the last.
+
+Without steps the programs are started at once. With them the main program starts when they say so; `until` counts once
+all of them are done.
+"""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from devkit.observe.audit.arrivals import read_topic
+from devkit.observe.kit_events import StepEnded
+from devkit.observe.step_outcome import StepOutcome
+from devkit.programs.operator_command import RunningCommand, run_command
+from devkit.scenario.arm.arm import Arm
+from devkit.scenario.arm.start import start_main
+from devkit.scenario.arm.until import SoFar, reached
+from devkit.scenario.arm_step import ArmStep, Awaited, OperatorCommand, Start
+from devkit.scenario.filled_words import filled
+from located_config.duration import format_duration
+
+_STOPPING = timedelta(seconds=60)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Done:
+    """A step has come to its end. `did` is what was seen."""
+
+    holds: bool
+    did: str
+    exit_code: int | None = None
+    output: str = ""
+    timed_out: bool = False
+
+
+class ArmSteps:
+    """Of one arm. `so_far` is what conditions ask for."""
+
+    def __init__(self, arm: Arm, so_far: Callable[[], SoFar]) -> None:
+        self._arm, self._so_far = arm, so_far
+        self._steps = arm.scenario.arms[arm.name].steps
+        self._begun_s: float | None = None
+        self._command: RunningCommand | None = None
+        arm.state.steps = [StepOutcome(number=number, step=str(one)) for number, one in enumerate(self._steps, 1)]
+
+    def advance(self) -> None:
+        """Go as far as is possible now. Raises StackError."""
+        for index, step in enumerate(self._steps):
+            outcome = self._arm.state.steps[index]
+            if outcome.holds:
+                continue
+            if outcome.holds is False:
+                return
+            if self._begun_s is None:
+                self._begun_s = self._arm.clock.now_s()
+                outcome = outcome.model_copy(update={"from_s": round(self._begun_s, 3)})
+                self._arm.state.steps[index] = outcome
+                done = self._begin(step, outcome)
+            else:
+                done = self._look(step)
+            if done is None:
+                return
+            self._end(index, outcome, done)
+            if not done.holds:
+                return
+
+    def _end(self, index: int, outcome: StepOutcome, done: Done) -> None:
+        self._begun_s, self._command = None, None
+        ended = outcome.model_copy(
+            update={
+                "holds": done.holds,
+                "did": done.did,
+                "exit_code": done.exit_code,
+                "output": done.output,
+                "timed_out": done.timed_out,
+                "to_s": round(self._arm.clock.now_s(), 3),
+            }
+        )
+        self._arm.state.steps[index] = ended
+        self._arm.log.add(StepEnded(outcome=ended))
+        which = f"{ended.number} of {len(self._steps)}, {self._steps[index].kind}"
+        self._arm.log.say("step", f"{which}{'' if done.holds else ' failed'}: {ended.did}")
+
+    def _begin(self, step: ArmStep, outcome: StepOutcome) -> Done | None:
+        if step.start is not None:
+            return self._start(step.start)
+        if step.stop:
+            self._arm.main.supervisor.end_gracefully()
+        elif step.command is not None:
+            self._run(step.command, outcome)
+        return self._look(step)
+
+    def _look(self, step: ArmStep) -> Done | None:
+        if step.stop:
+            return self._stopped()
+        if step.command is not None:
+            return self._ended(step.command)
+        if step.when is not None:
+            is_so = step.when.holds(self._arm.faults.seen, self._arm.scenario.traffic.event_count)
+            return Done(holds=True, did="it is so") if is_so else self._never()
+        assert step.expect is not None
+        return self._outcome(step.expect)
+
+    def _start(self, start: Start) -> Done:
+        main, arm = self._arm.main, self._arm
+        arguments = filled(start.arguments, self._value)
+        addition = main.launch.first if start.position == "new" else main.launch.again
+        addition = addition.with_arguments(arguments)
+        if not main.is_started:
+            start_main(arm, addition)
+        elif main.supervisor.is_over:
+            event = main.supervisor.start_again(addition)
+            arm.events[main.name].take(event)
+            arm.faults.note(event)
+        else:
+            return Done(holds=False, did=f"the {main.label} still runs, or is started again by its supervisor")
+        return Done(holds=True, did=f"process {main.supervisor.starts}" + "".join(f" {word}" for word in arguments))
+
+    def _stopped(self) -> Done | None:
+        supervisor = self._arm.main.supervisor
+        if supervisor.is_over or not self._arm.main.is_started:
+            return Done(holds=True, did=f"ended with {', '.join(map(str, supervisor.exit_codes[-1:])) or 'nothing'}")
+        if self._has_lasted(_STOPPING):
+            return Done(
+                holds=False, did=f"it had not ended within {format_duration(_STOPPING)} of SIGTERM", timed_out=True
+            )
+        return None
+
+    def _run(self, command: OperatorCommand, outcome: StepOutcome) -> None:
+        arm, main = self._arm, self._arm.main
+        words = filled(command.argv, self._value)
+        name, logs = f"operator-{outcome.number}", main.context.logs
+        arm.log.say("operator", " ".join(words))
+        self._command = run_command(main.context.guardian, name, words, main.launch.environment, logs=logs)
+        arm.stopping.callback(self._command.kill)
+
+    def _ended(self, command: OperatorCommand) -> Done | None:
+        running = self._command
+        assert running is not None
+        code = running.exit_code
+        if code is None:
+            if not self._has_lasted(command.within):
+                return None
+            running.kill()
+            text = f"it had not ended within {format_duration(command.within)}, and was killed"
+            return Done(holds=False, did=text, output=running.output(), timed_out=True)
+        output = running.output()
+        last = output.splitlines()[-1:]
+        did = f"exit code {code}" + "".join(f": {line}" for line in last)
+        return Done(holds=code == command.exit_code, did=did, exit_code=code, output=output)
+
+    def _outcome(self, awaited: Awaited) -> Done | None:
+        main = self._arm.main
+        refusal = main.supervisor.refusal if main.supervisor.is_over else None
+        if awaited.refused is not None and refusal is not None and awaited.refused.message not in refusal:
+            return Done(holds=False, did=f"refused for another reason: {refusal}")
+        found = reached(awaited, self._so_far(), main.name)
+        if (
+            found is None
+            or (awaited.refused is not None and refusal is None)
+            or (awaited.running and not main.is_running)
+        ):
+            return None if awaited.elapsed is not None else self._never()
+        texts = [f"{name} {value:g}" for name, value in found.items()]
+        return Done(holds=True, did=", ".join([*([f"refused: {refusal}"] if awaited.refused else []), *texts]) or "so")
+
+    def _never(self) -> Done | None:
+        """What keeps it from ever coming to pass: a program that was given up, or refused its start, does no more."""
+        supervisor = self._arm.main.supervisor
+        if not supervisor.is_over:
+            return None
+        if supervisor.gave_up:
+            return Done(holds=False, did="the program's supervisor had given up")
+        if supervisor.refusal is not None:
+            return Done(holds=False, did=f"the program refused its start: {supervisor.refusal}")
+        return None
+
+    def _has_lasted(self, time: timedelta) -> bool:
+        return self._begun_s is not None and self._arm.clock.now_s() - self._begun_s > time.total_seconds()
+
+    def _value(self, place: str) -> str:
+        main, topics = self._arm.main, self._arm.topics
+        match place:
+            case "python":
+                return sys.executable
+            case "config":
+                _ = main.launch  # which writes it
+                return str((main.context.directory / "pipeline.yaml").absolute())
+            case "arm":
+                return self._arm.name
+            case "uncommitted_since":
+                return self._uncommitted_since()
+            case "source" | "output" | "error" | "deferral":
+                return str(getattr(topics, place))
+            case "checkpoint":
+                return self._arm.places.checkpoint
+            case "bootstrap":
+                return self._arm.places.bootstrap
+            case "object_store":
+                return self._arm.places.s3_endpoint
+            case _:
+                return self._arm.places.mock_endpoint
+
+    def _uncommitted_since(self) -> str:
+        """Raises StackError when the source cannot be read."""
+        furthest = self._arm.main.state.furthest
+        times = [
+            record.timestamp_ms
+            for topic in self._arm.topics.sources
+            for record in read_topic(self._arm.bootstrap, topic)
+            if record.offset >= furthest.get((topic, record.partition), 0)
+        ]
+        since_ms = min(times, default=self._arm.clock.wall_ms())
+        moment = _EPOCH + timedelta(milliseconds=since_ms)
+        return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,39 @@
+"""Places in the words of an operator's command that the kit fills in: `{config}`, `{checkpoint}`.
+
+Braces around anything but a word stay as they are, so a word may be JSON.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from located_config.near import near_miss
+
+PLACES: Mapping[str, str] = {
+    "python": "the interpreter that the kit runs with",
+    "config": "the main program's configuration file",
+    "checkpoint": "where it keeps its checkpoint",
+    "bootstrap": "addresses of the brokers",
+    "source": "its first source topic",
+    "output": "its output topic",
+    "error": "its error topic",
+    "deferral": "its deferral topic",
+    "object_store": "URL of the object store",
+    "mock": "URL of the mock API",
+    "arm": "the arm's name",
+    "uncommitted_since": "when the first of the events that it has not committed was published, as "
+    "2026-01-31T12:00:00.000Z; by what its checkpoint has ever shown, also when that is lost",
+}
+"""What each is."""
+_PLACE = re.compile(r"\{([a-z_]+)\}")
+
+
+def unknown_places(words: Sequence[str]) -> Iterator[str]:
+    """What is wrong with each place that is none."""
+    for name in dict.fromkeys(name for word in words for name in _PLACE.findall(word)):
+        if name not in PLACES:
+            yield f"there is no place {{{name}}} to fill in; {near_miss(name, PLACES)}"
+
+
+def filled(words: Sequence[str], value_of: Callable[[str], str]) -> tuple[str, ...]:
+    """With the value of each place, asked for when there is one."""
+    return tuple(_PLACE.sub(lambda place: value_of(place[1]), word) for word in words)

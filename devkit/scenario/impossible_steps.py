@@ -1,0 +1,50 @@
+"""Steps of an arm that can never be taken, or never come to their end, by what the file itself says."""
+
+from collections.abc import Iterator
+
+from devkit.scenario.arm_step import ArmStep
+from devkit.scenario.configure import main_program
+from devkit.scenario.filled_words import unknown_places
+from devkit.scenario.model import Scenario
+from located_config.place import Location
+
+_ENDS = ("stop", "expect", "when")
+"""Steps after which a program may be over: without one in between, a second start finds the first one's still there."""
+
+
+def impossible_steps(scenario: Scenario) -> Iterator[tuple[Location, str]]:
+    """Where in the file, and what is wrong there."""
+    for arm, settings in scenario.arms.items():
+        place: Location = ("arms", arm, "steps")
+        if settings.steps and not any(step.start for step in settings.steps):
+            yield place, "no step starts the program; begin with `start: new`"
+        may_be_over, has_begun = True, False
+        for number, step in enumerate(settings.steps):
+            here: Location = (*place, number, step.kind)
+            if step.start is not None:
+                if not may_be_over:
+                    yield here, "the program still runs then; let it `stop`, or `expect` its end, before"
+                if not has_begun and step.start.position == "checkpoint" and not step.start.arguments:
+                    yield here, "there is no checkpoint at the first start; write `start: new`"
+                may_be_over, has_begun = False, True
+            elif step.kind in _ENDS:
+                if not has_begun:
+                    yield here, "the program has not been started before this step"
+                may_be_over = True
+            words = step.start.arguments if step.start else step.command.argv if step.command else ()
+            for text in unknown_places(words):
+                yield here, text
+            for key, text in _never(scenario, arm, step):
+                yield (*here, key), text
+
+
+def _never(scenario: Scenario, arm: str, step: ArmStep) -> Iterator[tuple[str, str]]:
+    awaited = step.expect
+    if awaited is None:
+        return
+    if awaited.gave_up and scenario.supervisor_of(arm).attempts is None:
+        yield "gave_up", "this arm's supervisor never gives up: write `supervisor: { attempts: 3 }`"
+    if awaited.refused is not None and main_program(scenario).command:
+        yield "refused", "the exit codes of a command are its own, so nothing shows that it refused its start"
+    if awaited.elapsed is not None and awaited.elapsed >= scenario.until.deadline:
+        yield "elapsed", "the arm ends at its deadline before that"

@@ -1,0 +1,109 @@
+"""The steps of an arm, as a file writes them, and which of them can never be taken."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from devkit.errors import InvalidFileError
+from devkit.scenario.arm_step import ArmStep
+from devkit.scenario.configure import config_difference
+from devkit.scenario.filled_words import PLACES, filled, unknown_places
+from devkit.scenario.load import load_scenario
+from devkit.scenario.stretch import stretch_scenario
+from tests.unit.devkit.scenario.conftest import Edited
+
+NO_POSITION = "{ expect: { refused: no position } }"
+Steps = Callable[[str], Path]
+
+
+@pytest.fixture
+def steps(edited: Edited, tmp_path: Path) -> Steps:
+    """The incident arm with these steps."""
+
+    def write(listed: str) -> Path:
+        file = tmp_path / "incident.yaml"
+        file.write_text(edited(("arms:\n  incident:\n", f"arms:\n  incident:\n    steps: [{listed}]\n")))
+        return file
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ({"start": "new"}, "start new"),
+        ({"start": "checkpoint"}, "start checkpoint"),
+        ({"start": {"arguments": ["--new", "latest"]}}, "start --new latest"),
+        ({"stop": True}, "stop"),
+        ({"when": "committed >= 50%"}, "when committed >= 50%"),
+        ({"expect": {"refused": "no position"}}, "expect refused: …no position…"),
+        ({"expect": {"gave_up": True, "restarts": 3}}, "expect gave up, restarts: 3"),
+        ({"expect": {"log": {"event": "waiting"}}}, "expect log: event waiting"),
+        ({"command": ["a", "b c"]}, "command a 'b c'"),
+        ({"command": {"argv": ["a"], "exit_code": 2}}, "command a, exit code 2"),
+    ],
+)
+def test_a_step_is_told_as_it_is_written(written: dict[str, object], told: str) -> None:
+    assert str(ArmStep.model_validate(written)) == told
+
+
+@pytest.mark.parametrize(
+    ("listed", "said"),
+    [
+        (NO_POSITION, "arms.incident.steps: no step starts the program; begin with `start: new`"),
+        ("{ start: checkpoint }", "[0].start: there is no checkpoint at the first start; write `start: new`"),
+        ("{ start: new }, { start: checkpoint }", "[1].start: the program still runs then; let it `stop`"),
+        ("{ stop: true }, { start: new }", "[0].stop: the program has not been started before this step"),
+        ("{ start: new }, { expect: { gave_up: true } }", "this arm's supervisor never gives up"),
+        ("{ start: new }, { command: [x, '{confg}'] }", "no place {confg} to fill in; did you mean 'config'?"),
+        ("{ start: { position: new, arguments: ['{chekpoint}'] } }", "did you mean 'checkpoint'?"),
+        ("{ start: new }, { expect: { elapsed: 1h } }", "the arm ends at its deadline before that"),
+        ("{ start: new, stop: true }", "each step is one of start, stop, expect, when, command"),
+        ("{ strat: new }", "did you mean 'start'?"),
+        ("{ start: new }, { expect: { } }", "no condition; write one of"),
+        ("{ start: new }, { when: 'comitted >= 50%' }", "did you mean 'committed'?"),
+        ("{ start: new }, { when: { request: { methods: [PUT] } } }", "let a fault of the timeline do"),
+        ("{ start: again }", "'again'"),
+        ("{ start: new }, { command: [] }", "command"),
+    ],
+)
+def test_steps_that_cannot_be_are_refused(steps: Steps, listed: str, said: str) -> None:
+    with pytest.raises(InvalidFileError) as caught:
+        load_scenario(steps(listed))
+    assert said in str(caught.value)
+
+
+def test_all_mistakes_are_told_in_one_pass(steps: Steps) -> None:
+    with pytest.raises(InvalidFileError) as caught:
+        load_scenario(steps("{ stop: true }, { start: checkpoint }, { command: ['{a}', '{b}'] }"))
+    assert [str(caught.value).count(text) for text in ("not been started", "no checkpoint", "no place {")] == [1, 1, 2]
+
+
+def test_steps_are_a_difference_between_arms(steps: Steps) -> None:
+    scenario = load_scenario(steps(f"{{ start: new }}, {NO_POSITION}, {{ start: {{ arguments: [--new, latest] }} }}"))
+    told = "start new; expect refused: …no position…; start --new latest"
+    assert config_difference(scenario)["steps"] == {"incident": told, "fixed": None}
+    assert [scenario.may_refuse(arm) for arm in scenario.roles] == [True, False]
+
+
+def test_times_of_steps_are_stretched(steps: Steps) -> None:
+    scenario = load_scenario(
+        steps("{ start: new }, { command: { argv: [x], within: 3s } }, { expect: { elapsed: 4s } }")
+    )
+    _, command, expect = stretch_scenario(scenario, 2).arms["incident"].steps
+    assert command.command is not None
+    assert expect.expect is not None
+    assert (command.command.within.total_seconds(), expect.expect.elapsed) == (6, expect.expect.elapsed)
+    assert expect.expect.elapsed is not None
+    assert expect.expect.elapsed.total_seconds() == 8
+
+
+class TestPlaces:
+    def test_each_is_filled_in_and_other_braces_stay(self) -> None:
+        found = filled(("--at={source}", '{"a": 1}', "x"), {"source": "topic"}.__getitem__)
+        assert found == ("--at=topic", '{"a": 1}', "x")
+
+    def test_a_name_is_told_once(self) -> None:
+        (said,) = unknown_places(("{confg}", "{confg}", *(f"{{{name}}}" for name in PLACES)))
+        assert said == "there is no place {confg} to fill in; did you mean 'config'?"
