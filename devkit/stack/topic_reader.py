@@ -16,7 +16,7 @@ LARGE: Mapping[str, int] = MappingProxyType(
 """Settings with which the largest records come in one fetch."""
 
 
-def connect(bootstrap: str, **settings: int) -> KafkaConsumer:
+def connect(bootstrap: str, **settings: int | str) -> KafkaConsumer:
     """One that is yet to be assigned, and reads from the beginning where it is not told. Raises StackError."""
     with answering(f"Kafka at {bootstrap} does not answer"):
         return KafkaConsumer(

@@ -59,3 +59,11 @@ def test_without_sources_records_are_counted() -> None:
     topic = Topic()
     left = Emissions(topic.read).look(topic.leave(None, None, None, None), DUE)
     assert (left, left.is_all) == (Emitted(3, 3, names_sources=False), True)
+
+
+def test_an_offset_without_a_record_is_none() -> None:
+    """A transaction's marker takes one."""
+    topic = Topic()
+    topic.leave(None, None)
+    left = Emissions(topic.read).look(3, DUE)
+    assert (left, left.is_all) == (Emitted(2, 3, names_sources=False), False)

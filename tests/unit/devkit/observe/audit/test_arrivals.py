@@ -1,8 +1,9 @@
 """Reading a topic, from a consumer that the test fills; the real broker's side is in the integration tests."""
 
+import itertools
 from collections import namedtuple
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,13 +20,19 @@ SOURCE_HEADERS = [("source-topic", b"page_change"), ("source-partition", b"00000
 
 @dataclass
 class Consumer:
-    """`partitions` maps a number to its records; `ends` says where the broker thinks they end."""
+    """`partitions` maps a number to its records; `ends` says where the broker thinks they end, `begins` where the log
+    does. It gives two records a poll, and stands still behind the last one when it `sticks`; else it comes to the end.
+    """
 
     partitions: dict[int, list[Record]]
     ends: dict[int, int]
     closed: bool = False
     assigned: list[int] = field(default_factory=list)
     fails: bool = False
+    sticks: bool = False
+    begins: int = 0
+    settings: dict[str, Any] = field(default_factory=dict)
+    at: int | None = None
 
     def partitions_for_topic(self, _topic: str) -> set[int] | None:
         return set(self.partitions) or None
@@ -40,18 +47,36 @@ class Consumer:
 
     def seek_to_beginning(self, place: TopicPartition) -> None:
         assert place.partition in self.assigned
+        self.at = None
 
-    def __iter__(self) -> Iterator[Record]:
+    def position(self, _place: TopicPartition) -> int | None:
+        return self.at
+
+    def poll(self, timeout_ms: int) -> dict[TopicPartition, list[Any]]:
+        assert timeout_ms
         (partition,) = self.assigned
-        return iter(self.partitions[partition])
+        self.at = self.begins if self.at is None else self.at
+        left = [one for one in self.partitions[partition] if one.offset >= self.at]
+        if not left and not self.sticks:
+            self.at = max(self.at, self.ends[partition])
+        if not left:
+            return {}
+        self.at = left[:2][-1].offset + 1
+        found = [SimpleNamespace(topic="enriched", partition=partition, **one._asdict()) for one in left[:2]]
+        return {TopicPartition("enriched", partition): found}
 
     def close(self) -> None:
         self.closed = True
 
 
 def read(monkeypatch: pytest.MonkeyPatch, consumer: Consumer) -> list[Arrival]:
-    monkeypatch.setattr(consumer_module, "KafkaConsumer", lambda **_settings: consumer)
-    return list(read_topic("127.0.0.1:1", "enriched"))
+    def connect(**settings: Any) -> Consumer:
+        consumer.settings = settings
+        return consumer
+
+    monkeypatch.setattr(consumer_module, "KafkaConsumer", connect)
+    seconds = itertools.count()
+    return list(read_topic("127.0.0.1:1", "enriched", clock=lambda: next(seconds)))
 
 
 def test_every_record_of_every_partition_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,9 +100,21 @@ def test_stops_at_the_end_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(read(monkeypatch, Consumer({0: records}, {0: 3}))) == 3
 
 
-def test_offsets_need_not_be_without_gaps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A transaction's marker takes an offset."""
-    assert len(read(monkeypatch, Consumer({0: [Record(0, b"", []), Record(7, b"", [])]}, {0: 8}))) == 2
+@pytest.mark.parametrize("end", [8, 9, 20])
+def test_offsets_need_not_be_without_gaps(monkeypatch: pytest.MonkeyPatch, end: int) -> None:
+    """A transaction's marker takes an offset, also the last one."""
+    assert len(read(monkeypatch, Consumer({0: [Record(0, b"", []), Record(7, b"", [])]}, {0: end}))) == 2
+
+
+def test_a_log_of_which_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert read(monkeypatch, Consumer({0: []}, {0: 8}, begins=8)) == []
+
+
+def test_a_transaction_that_was_aborted_emitted_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The broker is asked to leave it out; that it does is in the integration tests."""
+    consumer = Consumer({0: []}, {0: 0})
+    read(monkeypatch, consumer)
+    assert consumer.settings["isolation_level"] == "read_committed"
 
 
 def test_an_empty_topic(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,7 +142,7 @@ def test_headers_that_do_not_say_where_it_came_from(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_topic_that_cannot_be_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    consumer = Consumer({0: [Record(0, b"", [])]}, {0: 5})
+    consumer = Consumer({0: [Record(0, b"", [])]}, {0: 5}, sticks=True)
     with pytest.raises(StackError, match="enriched ends at 5 but could be read only up to 1"):
         read(monkeypatch, consumer)
     assert consumer.closed
