@@ -30,7 +30,8 @@ ErrorType = Literal[
 
 ERROR_TYPES: Mapping[ErrorType, str] = MappingProxyType(
     {
-        "malformed_json": "The source message is not JSON, or nested too deeply to be passed on.",
+        "malformed_json": "The source message is not JSON, or nested too deeply to be passed on, or it has an integer "
+        "beyond 64 bits.",
         "schema_violation": "The source message does not fit the schema of page change events; the message says where.",
         "unknown_schema": "`$schema` names another schema than that of page change events.",
         "unknown_schema_version": "`$schema` names a major version of the schema that the job cannot read. In more "

@@ -5,6 +5,7 @@ those that are used here. Fields that are unknown are passed on. Nothing is lost
 InvalidEventError, whose failure becomes an error event.
 """
 
+import json  # beside orjson, which reads an integer beyond 64 bits as a float
 import re
 import uuid
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from pipeline.schemas import (
 Kind = Literal["create", "edit", "move", "delete", "undelete", "visibility_change"]
 
 _EXCERPT_BYTES = 120
+_MOST_DIGITS = 20
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:enrichment:source-event")
 _VERSION = re.compile(rf"{PAGE_CHANGE_NAME}/([0-9]{{1,9}})\.[0-9]{{1,9}}\.[0-9]{{1,9}}")
@@ -77,7 +79,7 @@ def parse(value: bytes | None, position: str) -> PageChange:
             )
         ) from error
     try:
-        orjson.dumps(document)
+        written = orjson.dumps(document)
     except orjson.JSONEncodeError as error:
         # What can be read may be nested too deeply to be written, or for the validator.
         raise InvalidEventError(
@@ -90,6 +92,10 @@ def parse(value: bytes | None, position: str) -> PageChange:
         raise InvalidEventError(
             Failure("schema_violation", f"not a {uri} event at {place[:200]}: {violation.message[:250]}")
         )
+    # So large a float is written with an exponent; in texts the two characters are rare.
+    if b"e+" in written and (integer := _beyond_64_bits(value or b"")):
+        text = f"message of {len(value or b'')} bytes cannot be passed on: {integer} is beyond 64 bits"
+        raise InvalidEventError(Failure("malformed_json", text))
     revision = document["revision"]
     slot = revision.get("content_slots", {}).get("main", {})
     event_id = document["meta"].get("id", "")
@@ -117,6 +123,19 @@ def schema_of(value: bytes | None) -> str:
         return PAGE_CHANGE_URI
     named = document.get("$schema") if isinstance(document, dict) else None
     return named if isinstance(named, str) and _VERSION.fullmatch(named) else PAGE_CHANGE_URI
+
+
+def _beyond_64_bits(value: bytes) -> str | None:
+    """The first such integer, shortened, in what is JSON; it would leave as a float, which is another number."""
+    found: list[str] = []
+
+    def look(digits: str) -> int:
+        if len(digits.lstrip("-")) > _MOST_DIGITS or not -(2**63) <= int(digits) < 2**64:
+            found.append(digits if len(digits) <= _EXCERPT_BYTES else f"{digits[:_EXCERPT_BYTES]}…")
+        return 0
+
+    json.loads(value.decode(), parse_int=look)
+    return found[0] if found else None
 
 
 def _read_by(document: object) -> str:

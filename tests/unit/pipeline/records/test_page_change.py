@@ -187,6 +187,36 @@ def test_a_version_that_is_known_is_held_to_all_its_fields_and_another_to_those_
     assert message.startswith("not a /mediawiki/page/change/1.3.0 event at wiki_id: ")
 
 
+@pytest.mark.parametrize("integer", [2**64 - 1, -(2**63), 10**18])
+def test_an_integer_of_64_bits_is_passed_on_as_it_is(make_event: MakeEvent, integer: int) -> None:
+    output = orjson.loads(html_value(read(make_event() | {"added_later": [{"count": integer}]}), None, stream="s"))
+    assert repr(output["added_later"]) == repr([{"count": integer}])
+
+
+@pytest.mark.parametrize(
+    "integer", [2**64, -(2**63) - 1, 10**40, -(10**300)], ids=["2**64", "-2**63-1", "long", "huge"]
+)
+@pytest.mark.parametrize("version", ["1.2.0", "1.3.0"])
+def test_an_integer_that_would_leave_as_another_number_is_refused(
+    make_event: MakeEvent, version: str, integer: int
+) -> None:
+    event = make_event() | {"$schema": f"/mediawiki/page/change/{version}", "added_later": [{"count": 0}]}
+    digits = str(integer)
+    value = orjson.dumps(event).replace(b'"count":0', b'"count":' + digits.encode())
+    error_type, message = refused(value)
+    assert error_type == "malformed_json"
+    assert digits[:100] in message
+    assert message.endswith(" is beyond 64 bits")
+    assert len(message) < 300
+
+
+def test_what_is_no_integer_may_be_as_large(make_event: MakeEvent) -> None:
+    text = "1" * 30 + "e+30"
+    event = orjson.dumps(make_event(comment=text) | {"added_later": 0})
+    change = parse(event.replace(b'"added_later":0', b'"added_later":1.5e300'), "t/0/1")
+    assert (change.raw["comment"], change.raw["added_later"]) == (text, 1.5e300)
+
+
 @pytest.mark.parametrize(
     ("named", "error_type"),
     [
