@@ -8,7 +8,7 @@ everywhere in this project: `20MiB`, `40ms`, `5%`. Counts of requests are totals
 from collections.abc import Mapping
 from datetime import timedelta
 from itertools import combinations
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -92,6 +92,11 @@ class PipelineConfig(Section):
     checkpoint: Annotated[str, AfterValidator(require_something)] = Field(
         description="Directory or `s3a://` place of Spark's checkpoint. It belongs to one job.",
         examples=[f"s3a://checkpoints/{FIRST_JOB}"],
+    )
+    missing_checkpoint: Literal["refuse", "earliest"] = Field(
+        default="refuse",
+        description="What happens to a start without `--new` that finds no checkpoint. `refuse` refuses it, and names "
+        "the choices. `earliest` is unsafe: the job begins at the beginning of its topic.",
     )
     fetch: Fetch = Field(default=Fetch(), description="How content is fetched.")
     content: Content = Field(default=Content(), description="Which content is requested from the Action API.")

@@ -112,6 +112,13 @@ UNSAFE = (
         lambda config: config.sink.delivery_timeout is not None,
     ),
     Unsafe(
+        "missing_checkpoint",
+        "earliest",
+        "A job that has lost its checkpoint begins at the beginning of its topic, and emits again all that it has ever "
+        "emitted (T421216).",
+        lambda config: config.missing_checkpoint == "earliest",
+    ),
+    Unsafe(
         "metrics.on_collision",
         "drop",
         "Of two metrics with one name only the first is reported, silently.",

@@ -24,7 +24,7 @@ from pipeline.driver.sink import producer_options
 from pipeline.driver.spark_keys import require_known
 from pipeline.driver.spark_slots import require_slots
 from pipeline.driver.stall import StallWatch
-from pipeline.driver.start import NewStart, check
+from pipeline.driver.start import NewStart, check, instead_of_missing
 from pipeline.driver.stop import StoppedHardError, StopRequest, on_signals, stop_early
 from pipeline.errors import PipelineError, failure, root_cause
 from pipeline.events import (
@@ -60,12 +60,13 @@ _NEEDS = (
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """The query, what writes its batches, the address of Spark's UI if it has one, and when Spark has reported its last
-    word on the query.
+    """The query, what writes its batches, where it began, the address of Spark's UI if it has one, and when Spark has
+    reported its last word on the query.
     """
 
     query: "StreamingQuery"
     writer: "BatchWriter"
+    start: str
     ui: str | None
     ended: threading.Event
 
@@ -91,7 +92,7 @@ def run(
         hint = _java_hint(os.environ) if _NO_JAVA in str(error) else _NEEDS
         raise PipelineError(f"query could not begin: {root_cause(str(error))}", hint=hint) from error
     query, writer = running.query, running.writer
-    log.say(Started(start=new.name if new else "checkpoint", spark_ui=running.ui or "off"))
+    log.say(Started(start=running.start, spark_ui=running.ui or "off"))
     try:
         _watch(query, writer, stop)
         if stop.is_there and query.isActive:
@@ -201,7 +202,7 @@ def _begin(
     watch = StallWatch(config.stall_timeout.total_seconds(), time.monotonic)
     metrics = _metrics(spark, config)
     writer = BatchWriter(spark, config, watch, metrics)
-    known = taken.maker.ledger if taken.maker else None
+    known, new = taken.maker.ledger if taken.maker else None, taken.new
     _mark_checkpoint(spark, taken, _take_ledger(writer, config, known, new=new is not None, wish=wish))
     ownership = Ownership(spark, config.checkpoint)
     ownership.take()
@@ -219,7 +220,7 @@ def _begin(
         .trigger(processingTime=f"{config.batch.trigger.total_seconds()} seconds")
         .start()
     )
-    return Running(query, writer, spark.sparkContext.uiWebUrl, listener.ended)
+    return Running(query, writer, new.name if new else "checkpoint", spark.sparkContext.uiWebUrl, listener.ended)
 
 
 def _check_spark(spark: "SparkSession", resolved: Budget, new: NewStart | None) -> None:
@@ -243,13 +244,14 @@ def _check_spark(spark: "SparkSession", resolved: Budget, new: NewStart | None) 
 @dataclass(frozen=True, slots=True)
 class _Taken:
     """A checkpoint that is this job's: who has made it, None where it has no mark, and who this is. `adopted`: it has a
-    position, and no mark.
+    position, and no mark. `new` is where the job begins, None where the checkpoint says so.
     """
 
     place: str
     maker: Identity | None
     own: Identity
     adopted: bool
+    new: NewStart | None
 
 
 def _take_checkpoint(spark: "SparkSession", config: PipelineConfig, new: NewStart | None, own: Identity) -> _Taken:
@@ -257,12 +259,13 @@ def _take_checkpoint(spark: "SparkSession", config: PipelineConfig, new: NewStar
     place = config.checkpoint
     found = look(spark, place)
     require_checkpoint(found.names, place)
+    new = instead_of_missing(new, exists=found.has_position, policy=config.missing_checkpoint)
     # Without a position, a mark comes from a start that failed, and is no reason against a new one.
     left_behind = new is not None and not found.has_position
     maker = Identity.read(found.identity, place) if found.identity is not None and not left_behind else None
     require_own(maker, own, checkpoint=place, topics=found.topics())
     check(new, checkpoint=place, exists=found.has_position)
-    return _Taken(place, maker, own, adopted=found.has_position and maker is None)
+    return _Taken(place, maker, own, adopted=found.has_position and maker is None, new=new)
 
 
 def _take_ledger(

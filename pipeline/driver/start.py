@@ -2,15 +2,17 @@
 
 A run with `--new` may make a checkpoint and refuses an existing one; every other run, a restart too, continues a
 checkpoint and refuses a missing one. The lesson: a job without a checkpoint fell back to `earliest` and replayed the
-whole topic.
+whole topic. That is the policy `earliest`, which is unsafe.
 """
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Literal
 
 from pipeline.errors import RefusedError
 from pipeline.ops.moment import parse_moment
 
+MissingCheckpoint = Literal["refuse", "earliest"]
 CHOICES = "earliest, latest or timestamp=2026-01-31T00:00:00Z"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -38,6 +40,14 @@ def parse_new(text: str, now: datetime) -> NewStart:
         strategy = {"startingOffsetsByTimestampStrategy": "latest"}
         return NewStart(text, {"startingTimestamp": str(timestamp)} | strategy)
     raise RefusedError(f"--new {text}: no such start position", hint=f"write {CHOICES}")
+
+
+_EARLIEST = NewStart("earliest", {"startingOffsets": "earliest"})
+
+
+def instead_of_missing(new: NewStart | None, *, exists: bool, policy: MissingCheckpoint) -> NewStart | None:
+    """`new`, but where a continued run finds no checkpoint under the incident's policy: the beginning of the topic."""
+    return _EARLIEST if new is None and not exists and policy == "earliest" else new
 
 
 def check(new: NewStart | None, *, checkpoint: str, exists: bool) -> None:

@@ -15,15 +15,19 @@ from tests.integration.cli_run import REPOSITORY, CliRun
 from tests.integration.test_scenario_verdict import result_of
 
 # What incident and fix differ in is the cause here: without the difference there is nothing to judge.
-BY_DIFFERENCE = ("bad-revids", "backfill")
+BY_DIFFERENCE = (
+    "vanished-metric",
+    "renamed-metric",
+    "slow-object-store",
+    "broker-reassignment",
+    "bad-revids",
+    "backfill",
+)
 SCENARIOS = (
     *BY_DIFFERENCE,
     "oversized-message",
     "retry-storm",
     "stalled-progress",
-    "vanished-metric",
-    "renamed-metric",
-    "slow-object-store",
     "oversized-error-event",
 )
 Cli = Callable[..., CliRun]
@@ -66,6 +70,7 @@ def assert_outcome(run: CliRun, code: int, expected: str) -> None:
         pytest.param("renamed-metric", marks=pytest.mark.slow),
         *(pytest.param(name, marks=pytest.mark.slow) for name in BY_DIFFERENCE),
         pytest.param("slow-object-store", marks=pytest.mark.slow),
+        pytest.param("broker-reassignment", marks=pytest.mark.slow),
         pytest.param("oversized-error-event", marks=pytest.mark.slow),
     ],
 )
@@ -136,6 +141,10 @@ def _nothing_is_renamed(document: Any) -> None:
     del document["tried_first"]["fixed"]["metrics"]["rename"]
 
 
+def _the_broker_has_time(document: Any) -> None:
+    document["timeline"].clear()
+
+
 def _nothing_differs(document: Any) -> None:
     document["arms"]["fixed"] = document["arms"]["incident"]
 
@@ -155,6 +164,11 @@ def _the_store_is_fast(document: Any) -> None:
         ("vanished-metric", _names_differ, "refused: two metrics of one name"),
         ("renamed-metric", _nothing_is_renamed, "refused: metrics.rename reports enrichment_record_seconds"),
         ("slow-object-store", _the_store_is_fast, "fault 'slow PUTs'"),
+        ("vanished-metric", _nothing_differs, "differs metrics.on_collision"),
+        ("renamed-metric", _nothing_differs, "differs metrics.required"),
+        ("slow-object-store", _nothing_differs, "differs commit.policy"),
+        ("broker-reassignment", _the_broker_has_time, "fault 'broker without time'"),
+        ("broker-reassignment", _nothing_differs, "differs sink.delivery_timeout"),
         ("bad-revids", _nothing_differs, "differs fetch.retry_unknown"),
         ("bad-revids", _nothing_is_matched, "fault 'bad revision'"),
         ("backfill", _nothing_differs, "differs fetch.concurrency"),

@@ -25,6 +25,7 @@ from pipeline.config.unsafe import unsafe_settings
         ({"sink": {"delivery_timeout": "2min"}}, ["sink.delivery_timeout: any"]),
         ({"commit": {"slow_after": "1s", "timeout": "1min"}}, []),
         ({"commit": {"policy": "wait"}}, ["commit.policy: wait"]),
+        ({"missing_checkpoint": "earliest"}, ["missing_checkpoint: earliest"]),
         ({"metrics": {"on_collision": "drop"}}, ["metrics.on_collision: drop"]),
         (
             {"content_limit": {"measure": "content_length"}, "record_limit": {"policy": "none"}},

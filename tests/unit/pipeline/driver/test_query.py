@@ -133,7 +133,7 @@ def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPa
     def go(query: Query, writer: Writer) -> list[dict[str, Any]]:
         said: list[dict[str, Any]] = []
         ended = SimpleNamespace(wait=lambda _seconds: query.steps.append("awaited"))
-        running = {"query": query, "writer": writer, "ui": None, "ended": ended}
+        running = {"query": query, "writer": writer, "start": "checkpoint", "ui": None, "ended": ended}
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock[-1]))
         monkeypatch.setattr(log, "say", lambda event: said.append({"event": event.event} | fields_of(event)))
 
@@ -375,6 +375,17 @@ def test_a_mark_with_a_position_does(
     with pytest.raises(RefusedError, match="is another job's: source topic no"):
         module._take_checkpoint(SimpleNamespace(), config, new, own)  # type: ignore[arg-type]
     assert written == []
+
+
+@pytest.mark.parametrize("new", [NEW, None])
+def test_the_incidents_policy_begins_at_the_beginning_where_there_is_no_checkpoint(
+    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, new: NewStart | None
+) -> None:
+    monkeypatch.setattr(module, "look", lambda *_: Found("unused", (), None))
+    config = make_config(missing_checkpoint="earliest")
+    taken = module._take_checkpoint(SimpleNamespace(), config, new, Identity.of(config, "c1"))  # type: ignore[arg-type]
+    assert taken.new is not None
+    assert taken.new.name == ("earliest" if new is None else new.name)
 
 
 def test_a_missing_topic_is_refused_before_spark_starts(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipeline.driver.start import CHOICES, NewStart, check, parse_new
+from pipeline.driver.start import CHOICES, MissingCheckpoint, NewStart, check, instead_of_missing, parse_new
 from pipeline.errors import RefusedError
 
 ZONES = st.integers(-23 * 60, 23 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
@@ -78,3 +78,21 @@ def test_a_missing_checkpoint_is_never_a_silent_earliest() -> None:
 def test_an_existing_checkpoint_is_not_passed_over() -> None:
     with pytest.raises(RefusedError, match="s3a://b/c exists, and --new latest would not be obeyed"):
         check(parse_new("latest", NOW), checkpoint="s3a://b/c", exists=True)
+
+
+@pytest.mark.parametrize(
+    ("new", "exists", "policy", "begins"),
+    [
+        (None, False, "refuse", None),
+        (None, True, "earliest", None),
+        (None, False, "earliest", "earliest"),
+        ("latest", False, "earliest", "latest"),
+        ("latest", True, "earliest", "latest"),
+    ],
+)
+def test_only_the_incidents_policy_begins_where_it_was_not_told(
+    new: str | None, *, exists: bool, policy: MissingCheckpoint, begins: str | None
+) -> None:
+    told = parse_new(new, NOW) if new else None
+    found = instead_of_missing(told, exists=exists, policy=policy)
+    assert (found.name if found else None) == begins
