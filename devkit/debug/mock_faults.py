@@ -14,6 +14,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from devkit.errors import StackError, UsageError
 from devkit.loopback import loopback_session
+from devkit.network_cause import network_cause
 from devkit.stack.parts.mock_api import JournalCounts, RuleCounts
 
 _TIMEOUT_S = 10.0
@@ -104,7 +105,8 @@ class FaultControl:
             )
         except requests.RequestException as error:
             raise StackError(
-                f"the mock API at {self._endpoint} does not answer: {error}", hint="`devkit status` says what is up"
+                f"the mock API at {self._endpoint} does not answer: {network_cause(error)}",
+                hint="`devkit status` says what is up",
             ) from error
         if answer.ok:
             return answer.content

@@ -23,6 +23,7 @@ from urllib3.util import Retry
 
 from devkit.errors import SetupError
 from devkit.jvm.pins import Pin
+from devkit.network_cause import network_cause
 
 MIRROR_VARIABLE = "DEVKIT_MAVEN_URL"
 CONNECT_TIMEOUT = timedelta(seconds=15)
@@ -127,7 +128,7 @@ def _receive(
             report(len(chunk))
     except requests.RequestException as error:
         raise _WorthAnotherTryError(
-            f"{download.url}: the transfer broke off after {size} of {download.pin.size} bytes: {error}",
+            f"{download.url}: the transfer broke off after {size} of {download.pin.size} bytes: {network_cause(error)}",
             size,
             hint=_NETWORK_HINT,
         ) from error
@@ -140,12 +141,12 @@ def _get(session: requests.Session, url: str) -> requests.Response:
         response = session.get(url, stream=True, timeout=timeout)
     except requests.exceptions.SSLError as error:
         raise SetupError(
-            f"{url}: the server's certificate was not accepted: {error}",
+            f"{url}: the server's certificate was not accepted: {network_cause(error)}",
             hint="behind a TLS proxy, SSL_CERT_FILE or REQUESTS_CA_BUNDLE names its certificates",
         ) from error
     except (requests.RequestException, OSError) as error:
         # OSError: requests reports a certificate bundle that is not there so
-        raise SetupError(f"{url}: not reachable: {error}", hint=_NETWORK_HINT) from error
+        raise SetupError(f"{url}: not reachable: {network_cause(error)}", hint=_NETWORK_HINT) from error
     if response.status_code != requests.codes.ok:
         response.close()
         raise SetupError(

@@ -13,6 +13,7 @@ import requests
 from prometheus_client.parser import text_string_to_metric_families
 
 from devkit.loopback import loopback_session
+from devkit.network_cause import network_cause
 from devkit.observe.course import Course, Point
 
 _TIMEOUT_S = 2.0
@@ -76,7 +77,10 @@ class Scraper:
         try:
             text = self._get(url)
             page = read_page(text)
-        except (requests.RequestException, ValueError) as error:
+        except requests.RequestException as error:
+            self._failed = f"{url}: {network_cause(error)}"[:_SHOWN]
+            return
+        except ValueError as error:
             self._failed = f"{type(error).__name__}: {error}"[:_SHOWN]
             return
         self._pages += 1

@@ -10,6 +10,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from devkit.errors import StackError
 from devkit.loopback import loopback_session
+from devkit.network_cause import network_cause
 from devkit.proxy.direction import Sense
 from devkit.proxy.model import ListenerState, NewListener, NewToxic, Refusal, ToxicState
 from devkit.proxy.toxics.toxic import Layer, Toxic
@@ -97,7 +98,7 @@ class ProxyControl:
             )
         except requests.RequestException as error:
             silence = ProxyGoneError if _is_refused(error) else ProxySilentError
-            raise silence(f"the proxy did not answer {method} {path}: {error}") from error
+            raise silence(f"the proxy did not answer {method} {path}: {network_cause(error)}") from error
         if answer.ok:
             return answer.content
         try:

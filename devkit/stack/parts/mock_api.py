@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from devkit.errors import StackError
 from devkit.guardian import Guardian
 from devkit.loopback import loopback_session
+from devkit.network_cause import network_cause
 from devkit.stack.parts.lead import Lead, straight
 from devkit.stack.parts.process import ProcessPart
 from devkit.stack.parts.running import READY, Life, require_running
@@ -181,7 +182,7 @@ class MockApi:
         try:
             answer = self._session.request(method, self.direct + path, json=json, params=params, timeout=_TIMEOUT_S)
         except requests.RequestException as error:
-            raise MockSilentError(f"mock API did not answer {method} {path}: {error}") from error
+            raise MockSilentError(f"mock API did not answer {method} {path}: {network_cause(error)}") from error
         if not answer.ok:
             raise StackError(f"mock API answered {answer.status_code} to {method} {path}: {answer.text[:500]}")
         return answer.content

@@ -93,7 +93,7 @@ def test_what_never_was_a_number_is_known_all_the_same() -> None:
 @pytest.mark.parametrize(
     ("failure", "said"),
     [
-        (requests.ConnectionError("nobody listens"), "ConnectionError: nobody listens"),
+        (requests.ConnectionError("nobody listens"), "http://here/metrics: nobody listens"),
         ("<html>", "ValueError"),
     ],
 )
