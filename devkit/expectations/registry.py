@@ -23,6 +23,8 @@ from devkit.expectations.log import LOG
 from devkit.expectations.memory import MEMORY
 from devkit.expectations.metric import METRIC_EXISTS, METRIC_MISSING
 from devkit.expectations.metric_value import METRIC
+from devkit.expectations.never_ran import NEVER_RAN
+from devkit.expectations.other_settings import OTHER_SETTINGS
 from devkit.expectations.partitions_read import PARTITIONS_READ
 from devkit.expectations.past_failed_batch import PAST_FAILED_BATCH
 from devkit.expectations.peak_queue import PEAK_QUEUE
@@ -41,6 +43,8 @@ _ALL: tuple[ExpectationKind, ...] = (
     EXCEPTION,
     FAILURE,
     REFUSED,
+    NEVER_RAN,
+    OTHER_SETTINGS,
     LOG,
     PAST_FAILED_BATCH,
     FLAT_COMMIT,

@@ -19,6 +19,7 @@ from devkit.observe.latency import Latencies, Page
 from devkit.observe.logs import LoggedException
 from devkit.observe.metrics import NOTHING_SCRAPED, Scraped
 from devkit.observe.observable import UPSTREAM, Observable
+from devkit.observe.other_settings import OtherSetting
 from devkit.observe.program_observation import ProgramObservation
 from devkit.observe.sample import Sample
 from devkit.observe.step_outcome import StepOutcome
@@ -109,7 +110,9 @@ class ArmObservation:
     the timeline that began. `pages` are the named pages of the traffic by title, and `began_ms` is when the arm began,
     since the epoch. `commits` has what each commit of the main program took, in seconds, and `checkpoint` how large its
     checkpoint is, where it was looked at. `arms` are those that were played by now, this one among them; a recording
-    has none. `steps` are those of the arm, in their order.
+    has none. `steps` are those of the arm, in their order. `ran` is whether the main program's query ever ran, None
+    where nothing says so, and `other_settings` has those in which it ran otherwise than declared, None where it logged
+    none.
     """
 
     duration_s: float
@@ -149,6 +152,8 @@ class ArmObservation:
     checkpoint: CheckpointSize | None = None
     arms: Mapping[str, ComparedArm] = field(default_factory=dict)
     steps: tuple[StepOutcome, ...] = ()
+    ran: bool | None = None
+    other_settings: Mapping[str, OtherSetting] | None = None
 
     @property
     def hidden(self) -> tuple[str, ...]:
@@ -168,6 +173,8 @@ class ArmObservation:
             ended_with=program.ended_with,
             gave_up=program.gave_up,
             confirmed=program.confirmed,
+            ran=program.ran,
+            other_settings=program.other_settings,
             not_observable=program.not_observable | (self.not_observable & UPSTREAM),
             figures=self.figures.model_copy(update={"container": program.container}),
         )

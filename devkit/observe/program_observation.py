@@ -8,6 +8,7 @@ from devkit.container.kill import ContainerFigures
 from devkit.observe.audit.model import Audit
 from devkit.observe.logs import LoggedException
 from devkit.observe.observable import Observable
+from devkit.observe.other_settings import OtherSetting
 
 ONLY = "pipeline"
 """What the only program of an arm is called, in its logs and to a person."""
@@ -22,7 +23,7 @@ class ProgramObservation:
     `failures`, `stalls` and `replays` are as an arm's, `log` counts the events on its standard output by name, and
     `not_observable` is what it did not show. Memory is resident; both it and `mean_cpu_cores` are of all its processes
     together, None where no sample found one. `audit` is of the output topic that one beside the main program has of its
-    own; where it has such a topic and no audit, `unaudited` is its name.
+    own; where it has such a topic and no audit, `unaudited` is its name. `ran` and `other_settings` are as an arm's.
     """
 
     name: str
@@ -44,6 +45,8 @@ class ProgramObservation:
     audit: Audit | None = None
     gave_up: bool = False
     confirmed: Mapping[str, Any] | None = None
+    ran: bool | None = None
+    other_settings: Mapping[str, OtherSetting] | None = None
 
     @property
     def ended_with(self) -> int | None:

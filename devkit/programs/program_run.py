@@ -27,7 +27,8 @@ from devkit.programs.view import View
 @dataclass(frozen=True)
 class Policy:
     """When a program is started: once all that it `needs` run, and again after an end as `supervisor` says. `container`
-    is what its processes may use; where it `may_refuse`, a refused start is an outcome and no error of the run.
+    is what its processes may use; where it `may_refuse`, a refused start is an outcome and no error of the run, and
+    where it `may_never_run`, so is an end before its query began.
     """
 
     supervisor: SupervisorPolicy = field(default_factory=SupervisorPolicy)
@@ -35,6 +36,7 @@ class Policy:
     needs: tuple[str, ...] = ()
     container: Container | None = None
     may_refuse: bool = False
+    may_never_run: bool = False
 
 
 @dataclass
@@ -59,6 +61,7 @@ class ProgramRun:
             logs=self.context.logs,
             policy=self.policy.supervisor,
             may_refuse=self.policy.may_refuse,
+            may_never_run=self.policy.may_never_run,
             restart=self.policy.restart,
             name=self.label,
             container=self.container,

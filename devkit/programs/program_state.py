@@ -15,7 +15,8 @@ from devkit.programs.batches import PlannedBatches
 @dataclass
 class ProgramState:
     """`process` is the number of the process that runs and is ready, `processes` that of the newest one.
-    `retried` has what retried tasks of Spark read again, see `devkit.programs.retried_tasks`.
+    `has_run` stays true once its query ran. `retried` has what retried tasks of Spark read again, see
+    `devkit.programs.retried_tasks`.
 
     The newest serves metrics at `metrics_url`. `log` counts the events that it wrote by name. `committed` is what the
     checkpoint shows, `furthest` the furthest that one ever showed; `emitted` stands in where it shows nothing.
@@ -28,6 +29,7 @@ class ProgramState:
     process: int | None = None
     processes: int = 1
     has_words: bool = False
+    has_run: bool = False
     log: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
     stalls: list[str] = field(default_factory=list)

@@ -39,7 +39,7 @@ class Supervisor:
     """One process of a program at a time; `poll` it often. `view` tells what an end means, `restart` after which ends
     the program is started again: after each, only when the exit code is not 0, or after none; `policy` after which
     delay, and when it gives up. `container` looks at each process where the program has limits. Where the program
-    `may_refuse`, a refused start is an outcome.
+    `may_refuse`, a refused start is an outcome, and where it `may_never_run`, an end before it began anything.
     """
 
     def __init__(
@@ -53,6 +53,7 @@ class Supervisor:
         name: str = ONLY,
         container: ContainerWatch | None = None,
         may_refuse: bool = False,
+        may_never_run: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._guardian = guardian
@@ -63,7 +64,8 @@ class Supervisor:
         self._logs = logs
         self._policy, self._restart, self._name = policy, restart, name
         self._container = container
-        self._is_over, self._gave_up, self._may_refuse = False, False, may_refuse
+        self._is_over, self._gave_up = False, False
+        self._may_refuse, self._may_never_run = may_refuse, may_never_run
         self._reason: str | None = None
         self.refusal: str | None = None
         self._row, self._spawned_at = 0, 0.0
@@ -172,7 +174,7 @@ class Supervisor:
                 )
             self._is_over = self._restart == "never" or (self._restart == "on-failure" and code == 0)
             self._has_begun = self._has_begun or self._view.shows_life()
-            if not self._has_begun and not self._is_over:
+            if not (self._has_begun or self._is_over or self._may_never_run):
                 # Nothing of the scenario has happened yet, so this says something of the machine, not of the incident.
                 raise StackError(
                     f"the {self._name} ended with exit code {code} before {self._view.beginning}: "

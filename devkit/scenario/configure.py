@@ -158,3 +158,12 @@ def _differences(settings: Mapping[ArmName, Any], path: str) -> Iterator[tuple[s
             yield from _differences(inside, f"{path}.{key}" if path else key)
     elif any(value != values[0] for value in values):
         yield path, dict(settings)
+
+
+def keys_of(settings: Mapping[str, Any], path: str = "") -> Iterator[str]:
+    """All keys as dotted paths, those of sections too."""
+    for key, value in settings.items():
+        here = f"{path}.{key}" if path else key
+        yield here
+        if isinstance(value, Mapping):
+            yield from keys_of(value, here)

@@ -19,6 +19,7 @@ from pydantic import (
 
 from devkit.container.limits import Container
 from devkit.expectations import Expectation
+from devkit.expectations.never_ran import NeverRan
 from devkit.faults.item import Timeline, TimelineItem
 from devkit.headroom.shortage import MARGIN
 from devkit.observe.arm_role import ArmName, ArmRole, arms_named
@@ -184,8 +185,14 @@ class Scenario(_Model):
     def may_refuse(self, arm: ArmName) -> bool:
         """Whether the arm's own start may be refused: its expectation `refused` is about it, or one of its steps."""
         is_awaited = any(step.expect and step.expect.refused for step in self.arms[arm].steps)
-        is_expected = any(one.kind == "refused" for one in self.expected_of(arm))
-        return is_awaited or (is_expected and self.tried_first_in(arm) is None)
+        is_expected = any(one.kind == "refused" for one in self.expected_of(arm)) and self.tried_first_in(arm) is None
+        return is_awaited or is_expected or self.may_never_run(arm, next(iter(self.programs), ""))
+
+    def may_never_run(self, arm: ArmName, program: str) -> bool:
+        """Whether it is expected of a program that it never runs in this arm."""
+        main = next(iter(self.programs), "")
+        wanted = [one for one in self.expected_of(arm) if isinstance(one.argument, NeverRan) and one.argument.it_did]
+        return any((one.program or main) == program for one in wanted)
 
     def timeline_of(self, arm: ArmName) -> tuple[TimelineItem, ...]:
         """The faults that act in this arm."""

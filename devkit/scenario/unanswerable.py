@@ -10,12 +10,14 @@ from devkit.expectations.audit_counts import AuditCounts
 from devkit.expectations.error_events import ErrorEventPattern
 from devkit.expectations.gave_up import GaveUp
 from devkit.expectations.metric import MetricPattern
+from devkit.expectations.never_ran import NeverRan
 from devkit.expectations.refused import RefusalPattern
 from devkit.expectations.success_rate import SuccessRate
 from devkit.observe.arm_role import TWO_ARMS, ArmName
+from devkit.programs.consumer import ConsumerProgram
 from devkit.programs.places import NOWHERE
 from devkit.programs.unknown import unknown_program
-from devkit.scenario.configure import configured, main_program
+from devkit.scenario.configure import configured, main_name, main_program, programs_of
 from devkit.scenario.model import Scenario
 from devkit.scenario.uncomparable import uncomparable
 from devkit.scenario.unknown_parts import unknown_parts
@@ -35,6 +37,8 @@ def unanswerable(scenario: Scenario, arm: ArmName, expectation: Expectation) -> 
         yield "", "this arm's supervisor never gives up: write `supervisor: { attempts: 3 }`"
     if isinstance(argument, RefusalPattern) and main_program(scenario).command:
         yield "", "the exit codes of a command are its own, so nothing shows that it refused its start"
+    if isinstance(argument, NeverRan) and _says_nothing(scenario, named):
+        yield "", "nothing shows when this program runs: only a pipeline says that"
     if expectation.kind in ("container_kills", "peak_memory") and scenario.for_arm(arm).container is None:
         yield "", "the scenario gives its programs no container: say `container: {memory: 2GiB}`"
     if expectation.kind == "audit" and not _has_truth(scenario, arm):
@@ -54,6 +58,11 @@ def unanswerable(scenario: Scenario, arm: ArmName, expectation: Expectation) -> 
                 f"no metric_exists of {others} asks for it{with_labels}, so it could be misspelt and it would be "
                 "overlooked",
             )
+
+
+def _says_nothing(scenario: Scenario, named: str | None) -> bool:
+    program = programs_of(scenario).get(named or main_name(scenario))
+    return program is not None and (bool(program.command) or isinstance(program, ConsumerProgram))
 
 
 _OF_EVENTS = ("lost", "misrouted", "out_of_order")

@@ -7,7 +7,7 @@ from devkit.observe.arm_role import in_role
 from devkit.programs.places import NOWHERE
 from devkit.programs.program import Program
 from devkit.scenario.cause import NamedCause
-from devkit.scenario.configure import OF_KIT, config_difference, configured, programs_of
+from devkit.scenario.configure import OF_KIT, config_difference, configured, keys_of, programs_of
 from devkit.scenario.model import Scenario
 from devkit.scenario.shown_cause import differs_by_role
 from located_config.near import near_miss, nearest
@@ -47,7 +47,7 @@ def _is_of_kit(key: str) -> bool:
 def _alike(scenario: Scenario, key: str, difference: Mapping[str, Any], instead: Program | None) -> str:
     arm = next(iter(scenario.roles))
     main, *_ = programs_of(scenario, instead).values()
-    known = set(_keys(configured(scenario, arm, NOWHERE, program=main).effective()))
+    known = set(keys_of(configured(scenario, arm, NOWHERE, program=main).effective()))
     if key in known:
         return f"{key} is the same in all arms, so it is no cause"
     near = nearest(key, [*difference, *sorted(known)])
@@ -68,11 +68,3 @@ def same_arms(scenario: Scenario, instead: Program | None = None) -> Iterator[Pr
                     f"it is the same as arm {incident}, so the verdict says nothing about a fix",
                     f"write under arms.{incident} what caused the incident",
                 )
-
-
-def _keys(settings: Mapping[str, Any], path: str = "") -> Iterator[str]:
-    for key, value in settings.items():
-        here = f"{path}.{key}" if path else key
-        yield here
-        if isinstance(value, Mapping):
-            yield from _keys(value, here)

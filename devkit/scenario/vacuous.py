@@ -14,15 +14,16 @@ from devkit.expectations.bounds import Count, Number
 from devkit.expectations.error_events import ErrorEventPattern
 from devkit.expectations.log import LoggedEvent
 from devkit.expectations.metric import MetricPattern
+from devkit.expectations.other_settings import OtherSettings
 from devkit.observe.arm_role import ArmName
 from devkit.observe.logs import LOGGED
 from devkit.programs.places import NOWHERE
 from devkit.programs.program import ConfiguredProgram, Program
 from devkit.programs.spark.program import ConfiguredSpark
-from devkit.scenario.configure import configured, main_name, programs_of
+from devkit.scenario.configure import configured, keys_of, main_name, programs_of
 from devkit.scenario.model import Scenario
 from devkit.scenario.served_metrics import of_metric, served_by
-from located_config.near import near_miss
+from located_config.near import near_miss, nearest
 from located_config.place import Location
 from pipeline.records.error_types import ERROR_TYPES
 
@@ -53,6 +54,12 @@ def vacuous(
         served = [served_by(one.config) for each in arms if isinstance(one := found[each], ConfiguredSpark)]
         if len(served) == len(arms):
             yield from of_metric(argument, {series: labels for each in served for series, labels in each.items()})
+    if isinstance(argument, OtherSettings) and argument.key is not None and here is not None:
+        known_keys = tuple(keys_of(here.effective()))
+        if argument.key not in known_keys:
+            near = nearest(argument.key, known_keys)
+            remedy = f"did you mean {near!r}?" if near else "docs/reference/configuration.md has all of them"
+            yield ("key",), f"its configuration has no key {argument.key!r}; {remedy}"
     is_deferring = here is None or here.topics.defers
     if not is_deferring and expectation.kind in _OF_DEFERRAL and isinstance(argument, Count) and argument.at_least:
         yield (), "nothing is deferred in this arm: its deferral.policy is none"

@@ -140,6 +140,7 @@ class Arm:
                 spec.needs if spec else (),
                 container,
                 may_refuse=is_main and self.scenario.may_refuse(self.name),
+                may_never_run=self.scenario.may_never_run(self.name, program),
             ),
             ProgramState(complaints=FirstComplaints(limits_of_kit(self.scenario.kafka))),
         )

@@ -9,6 +9,7 @@ from devkit.observe.evidence import rule_evidence
 from devkit.observe.kit_events import NotObservable
 from devkit.observe.measure import measure, use_of
 from devkit.observe.observable import Observable
+from devkit.observe.other_settings import OtherSetting, other_settings
 from devkit.observe.program_observation import ProgramObservation
 from devkit.programs.program_run import ProgramRun
 from devkit.scenario.arm.arm import Arm
@@ -74,6 +75,8 @@ def observation(arm: Arm) -> ArmObservation:
         metrics=arm.scraper.scraped(),
         tried_first=state.tried_first,
         steps=tuple(state.steps),
+        ran=has_run(main),
+        other_settings=otherwise(main),
     )
 
 
@@ -127,6 +130,8 @@ def _program(arm: Arm, run: ProgramRun, not_observable: frozenset[Observable]) -
         is_over=run.supervisor.is_over,
         gave_up=run.supervisor.gave_up,
         confirmed=run.state.confirmed,
+        ran=has_run(run),
+        other_settings=otherwise(run),
         failures=tuple(run.state.failures),
         stalls=tuple(run.state.stalls),
         exceptions=run.supervisor.exceptions(),
@@ -138,6 +143,17 @@ def _program(arm: Arm, run: ProgramRun, not_observable: frozenset[Observable]) -
         unaudited="" if audit or output == arm.topics.output else output,
         audit=audit,
     )
+
+
+def has_run(run: ProgramRun) -> bool | None:
+    """None of one that does not say when it runs."""
+    return run.state.has_run if run.view.says_when_it_runs else None
+
+
+def otherwise(run: ProgramRun) -> dict[str, OtherSetting] | None:
+    """The settings in which it ran otherwise than declared; None where it logged no configuration."""
+    confirmed = run.state.confirmed
+    return None if confirmed is None else other_settings(run.configured.effective(), confirmed)
 
 
 def _not_observable_of(arm: Arm, run: ProgramRun) -> frozenset[Observable]:

@@ -53,7 +53,7 @@ class ProgramEvents:
         self._log.add(replace(event, effective=None) if isinstance(event, Configuration) else event)
         match event:
             case Started():
-                state.process = state.processes
+                state.process, state.has_run = state.processes, True
                 if event.start not in (None, "checkpoint") and state.batches.any_begun:
                     state.batches.begin_anew()
                 ui = f", Spark UI {event.spark_ui}" if event.spark_ui != "off" else ""

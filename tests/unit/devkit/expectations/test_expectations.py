@@ -13,6 +13,7 @@ from devkit.observe.figures import Answers, FlatCommit
 from devkit.observe.latency import EventLatency, Latencies
 from devkit.observe.logs import LoggedException
 from devkit.observe.metrics import Scraped
+from devkit.observe.other_settings import OtherSetting
 from tests.unit.devkit.observed import A_SAMPLE, an_audit, an_observation, some_figures, some_latencies
 
 TOO_LARGE = LoggedException(1, "RecordTooLargeException", "The message is 23048294 bytes when serialized")
@@ -37,6 +38,14 @@ STORM = some_figures(
 )
 LAG = ("lag_seconds", frozenset({("partition", "0")}))
 SCRAPED = {"metrics": Scraped(pages=9, present=frozenset({LAG}), highest={LAG: 2.5})}
+OTHERWISE = {
+    "batch.max_offsets": OtherSetting(declared=50, ran=500),
+    **{f"sink.{letter}": OtherSetting(declared=None, ran=[1]) for letter in "abc"},
+}
+ONE_OTHER = "1; batch.max_offsets is 500, declared 50"
+TOLD_OTHERWISE = (
+    "4; batch.max_offsets is 500, declared 50; sink.a is [1], declared not set; sink.b is [1], declared not set; 1 more"
+)
 COLLISION = "two metrics of one name: a and b"
 NEVER_RAN = STORM.flat_commit and STORM.flat_commit.model_copy(update={"median_cpu_cores": None})
 
@@ -339,6 +348,13 @@ def judge(expectation: dict[str, Any], observation: ArmObservation) -> Finding:
         ({"refused": {"message": "one name"}}, {"tried_first": FirstTry(COLLISION)}, "…one name…", COLLISION, True),
         ({"refused": {"message": "a port"}}, {"tried_first": FirstTry(COLLISION)}, "…a port…", COLLISION, False),
         ({"refused": {"message": "one name"}}, {"tried_first": FirstTry(None)}, "…one name…", "it started", False),
+        ({"never_ran": True}, {"ran": False, "restarts": 1}, "true", "it never ran in 2 processes", True),
+        ({"never_ran": {"it_did": False}}, {"ran": False}, "false", "it never ran in 1 process", False),
+        ({"never_ran": True}, {"ran": True}, "true", "it ran", False),
+        ({"other_settings": 0}, {"other_settings": {}}, "0", "0", True),
+        ({"other_settings": 0}, {"other_settings": OTHERWISE}, "0", TOLD_OTHERWISE, False),
+        ({"other_settings": {"key": "batch"}}, {"other_settings": OTHERWISE}, "at least 1 of batch", ONE_OTHER, True),
+        ({"other_settings": {"key": "fetch"}}, {"other_settings": OTHERWISE}, "at least 1 of fetch", "0", False),
         (
             {"metric_exists": {"name": "lag_seconds", "above": 2}},
             SCRAPED,

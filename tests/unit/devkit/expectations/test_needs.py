@@ -69,7 +69,9 @@ EVERY: tuple[dict[str, Any], ...] = (
     {"container_kills": 0},
     {"peak_memory": "2GiB"},
 )
-BESIDE = {"refused", "compare", "lag", "memory", "metric", "metric_exists", "metric_missing", "log", "error_events"}
+OF_START = {"refused", "never_ran", "other_settings"}
+OF_OTHERS = {"compare", "lag", "memory", "metric", "metric_exists", "metric_missing", "log", "error_events"}
+BESIDE = OF_START | OF_OTHERS
 """What is judged by something else than what a pipeline shows: a start of its own, metrics, a log, samples."""
 
 SEEN = an_observation(

@@ -24,6 +24,8 @@ EACH: tuple[tuple[str, object, Window | None], ...] = (
     ("exception", {"class": "RecordTooLargeException"}, None),
     ("failure", {"message": "x"}, None),
     ("refused", {"message": "x"}, None),
+    ("never_ran", True, "arm"),
+    ("other_settings", 0, None),
     ("past_failed_batch", 0, None),
     ("flat_commit", {"at_least": "15s"}, timedelta(seconds=15)),
     ("idle_cpu", {"at_most": 1}, timedelta(seconds=17.5)),

@@ -147,3 +147,19 @@ def test_a_start_that_may_be_refused_is_an_outcome_with_its_reason(
         2,
     )
     assert list(supervisor.poll()) == []
+
+
+def test_where_it_may_never_run_an_end_before_it_began_is_an_outcome(tmp_path: Path) -> None:
+    guardian, clock = FileGuardian(tmp_path), Clock()
+    supervisor = Supervisor(
+        cast(Guardian, guardian),
+        SparkView(ProgramState()),
+        logs=tmp_path,
+        policy=SupervisorPolicy(attempts=0),
+        may_never_run=True,
+        clock=clock,
+    )
+    supervisor.start(Launch(("mine",), {}))
+    guardian.started[0].exit_code = 1
+    assert [event.event for event in supervisor.poll()] == ["process_ended", "supervisor_gave_up"]
+    assert supervisor.gave_up

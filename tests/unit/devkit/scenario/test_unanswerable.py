@@ -56,6 +56,18 @@ def scenario_file(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
             [(FIXED, "- memory: { at_most: 1GiB, during: traffik }")],
             "memory.during: nothing of this arm is called 'traffik'; did you mean 'traffic'?",
         ),
+        (
+            [SEVERAL, (FIXED, "- never_ran: { program: reader }")],
+            "expect.fixed[0].never_ran: nothing shows when this program runs: only a pipeline says that",
+        ),
+        (
+            [(FIXED, "- other_settings: { key: batch.max_ofsets }")],
+            "other_settings.key: its configuration has no key 'batch.max_ofsets'; did you mean 'batch.max_offsets'?",
+        ),
+        (
+            [(FIXED, "- other_settings: { key: zzz }")],
+            "other_settings.key: its configuration has no key 'zzz'; docs/reference/configuration.md has all of them",
+        ),
         ([(FIXED, "- gave_up: true")], "expect.fixed[0].gave_up: this arm's supervisor never gives up: write"),
         (
             [(INCIDENT, "- compare: { restarts: { arms: [incident, fixed], at_least: 2 } }")],

@@ -1,0 +1,58 @@
+"""Whether a program never came to run: `never_ran: true`, or of one of several `never_ran: {program: reader}`.
+
+Its processes may have refused their start, ended before their query began, or hung. What never says when it runs cannot
+be judged.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from devkit.expectations.base import NOTHING, Finding
+from devkit.expectations.of_program import OfProgram
+from devkit.headroom.shortage import Window
+from devkit.observe.arm_end import EndByRefusal
+from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.observable import Observable
+from located_config.count import counted
+
+
+class NeverRan(OfProgram):
+    """`it_did` false: its query ran at some time in the arm."""
+
+    it_did: bool = Field(default=True)
+
+    def __str__(self) -> str:
+        return "true" if self.it_did else "false"
+
+
+def _spell_out(value: object) -> object:
+    return {"it_did": value} if isinstance(value, bool) else value
+
+
+@dataclass(frozen=True)
+class _NeverRan:
+    name: str = "never_ran"
+    summary: str = (
+        "The query of the program never ran in the arm: each of its processes refused its start, ended before, or "
+        "hung. With `false`, or `it_did: false`, it did run. Not observable of a program that does not say when it "
+        "runs."
+    )
+    example: str = "true"
+    argument: Any = Annotated[NeverRan, BeforeValidator(_spell_out, json_schema_input_type=NeverRan | bool)]
+    needs: frozenset[Observable] = NOTHING
+
+    def judge(self, argument: NeverRan, observation: ArmObservation) -> Finding:
+        if observation.ran is None:
+            return Finding(self.name, str(argument), "n/a: it does not say when it runs", holds=None)
+        after = f" in {counted(observation.restarts + 1, 'process', 'processes')}"
+        measured = "it ran" if observation.ran else f"it never ran{after}"
+        return Finding(self.name, str(argument), measured, observation.ran is not argument.it_did)
+
+    def depends_on_time(self, argument: NeverRan, observation: ArmObservation) -> Window | None:  # noqa: ARG002
+        """That it never ran might be for want of time, unless it said that it refused."""
+        return None if observation.ran or isinstance(observation.end, EndByRefusal) else "arm"
+
+
+NEVER_RAN = _NeverRan()

@@ -1,0 +1,65 @@
+"""In how many settings a program ran otherwise than the scenario declares: `other_settings: 0`, or which:
+`other_settings: {key: batch.max_offsets}`.
+
+By the event `configuration` that it logs when it starts. A file of its own, a variable or an argument may have been
+stronger than what it was given.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from devkit.expectations.base import NOTHING, Finding
+from devkit.expectations.bounds import or_exactly
+from devkit.expectations.of_program import ProgramCount
+from devkit.headroom.shortage import Window
+from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.observable import Observable
+
+_SHOWN = 3
+
+
+class OtherSettings(ProgramCount):
+    """Of `key`, or of what is below it; without, of all settings."""
+
+    key: Annotated[str, Field(min_length=1)] | None = Field(default=None)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _some(cls, value: object) -> object:
+        is_bare = isinstance(value, dict) and value.keys().isdisjoint(("at_least", "at_most"))
+        return {**value, "at_least": 1} if isinstance(value, dict) and is_bare else value
+
+    def covers(self, key: str) -> bool:
+        """Whether a setting counts."""
+        return self.key is None or key == self.key or key.startswith(f"{self.key}.")
+
+
+@dataclass(frozen=True)
+class _OtherSettings:
+    name: str = "other_settings"
+    summary: str = (
+        "Number of settings in which the program ran otherwise than the scenario declares, by the configuration that "
+        "its newest process logged; `key` counts one setting, or those of a section. Without a bound: at least one. "
+        "What the scenario leaves open counts for none. Not observable of a program that logs no configuration."
+    )
+    example: str = "{key: batch.max_offsets}"
+    argument: Any = Annotated[OtherSettings, or_exactly(OtherSettings, int, int)]
+    needs: frozenset[Observable] = NOTHING
+
+    def judge(self, argument: OtherSettings, observation: ArmObservation) -> Finding:
+        expected = f"{argument}" + (f" of {argument.key}" if argument.key else "")
+        if observation.other_settings is None:
+            return Finding(self.name, expected, "n/a: it logged no configuration", holds=None)
+        found = {key: one for key, one in observation.other_settings.items() if argument.covers(key)}
+        told = [f"{key} is {one}" for key, one in found.items()]
+        more = [f"{len(told) - _SHOWN} more"] if len(told) > _SHOWN else []
+        measured = "; ".join([f"{len(found)}", *told[:_SHOWN], *more])
+        return Finding(self.name, expected, measured, argument.admits(len(found)))
+
+    def depends_on_time(self, argument: OtherSettings, observation: ArmObservation) -> Window | None:  # noqa: ARG002
+        return None
+
+
+OTHER_SETTINGS = _OtherSettings()
