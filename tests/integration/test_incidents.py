@@ -29,6 +29,7 @@ SCENARIOS = (
     "retry-storm",
     "stalled-progress",
     "oversized-error-event",
+    "compressed-content-length",
 )
 Cli = Callable[..., CliRun]
 Changed = Callable[[str, Callable[[Any], None]], str]
@@ -72,6 +73,7 @@ def assert_outcome(run: CliRun, code: int, expected: str) -> None:
         pytest.param("slow-object-store", marks=pytest.mark.slow),
         pytest.param("broker-reassignment", marks=pytest.mark.slow),
         pytest.param("oversized-error-event", marks=pytest.mark.slow),
+        pytest.param("compressed-content-length", marks=pytest.mark.slow),
     ],
 )
 def test_as_shipped(devkit_cli: Cli, name: str) -> None:
@@ -116,6 +118,7 @@ def test_the_incident_in_both_arms_is_no_fix(devkit_cli: Cli, changed: Changed, 
         ("retry-storm", "slow parsing", {"window": {"from": "10m", "for": "1s"}}),
         ("stalled-progress", "slow page", {"path": "/nowhere"}),
         ("oversized-error-event", "parent refused", {"path": "/nowhere"}),
+        ("compressed-content-length", "repetitive page", {"path": "/nowhere"}),
     ],
 )
 def test_without_its_fault_a_run_is_inconclusive(
