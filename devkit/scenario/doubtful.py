@@ -11,6 +11,7 @@ from devkit.scenario.configure import config_difference, configured, programs_of
 from devkit.scenario.model import Scenario
 from devkit.scenario.unshowable import same_arms
 from devkit.scenario.written import places_of, written_at
+from located_config.count import counted
 from located_config.place import Location
 from located_config.problem import Problem
 from pipeline.config.unsafe import UNSAFE
@@ -46,6 +47,7 @@ def doubtful(scenario: Scenario, instead: Program | None = None) -> Iterator[Pro
                     f"the fixed arm never meets {item.name!r}, so it is not shown to stand it",
                     "leave `arms` out, unless that is meant",
                 )
+    yield from _fewer_partitions(scenario)
     for place in chain.from_iterable(places_of(scenario, key) for key in _TOPICS):
         text = "the kit makes this topic afresh for each arm, and deletes what there is of the name"
         yield Problem(place, text, "leave it out")
@@ -57,6 +59,19 @@ def doubtful(scenario: Scenario, instead: Program | None = None) -> Iterator[Pro
                 text = f"the {arm} arm has the unsafe {policy.text} as well"
                 place = written_at(scenario, arm, tuple(policy.key.split(".")))
                 yield Problem(place, text, "give it to the incident arm alone")
+
+
+def _fewer_partitions(scenario: Scenario) -> Iterator[Problem]:
+    if scenario.traffic.from_ is None:
+        return
+    captured = max(scenario.traffic.from_.outline.topics.values())
+    here = scenario.kafka.topics.source.partitions
+    if here < captured:
+        yield Problem(
+            ("traffic", "from"),
+            f"its topic has {counted(captured, 'partition')}, and the source topic here {here}: several share one",
+            f"write `kafka: {{ topics: {{ source: {{ partitions: {captured} }} }} }}`, unless that is meant",
+        )
 
 
 def _is_tried_alike(scenario: Scenario) -> bool:

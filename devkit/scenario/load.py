@@ -24,6 +24,7 @@ from devkit.scenario.unanswerable import unanswerable
 from devkit.scenario.unproving import unproving
 from devkit.scenario.unpublishable import unpublishable
 from devkit.scenario.written import expected_at, once
+from devkit.traffic.model import DIRECTORY
 from devkit.yaml_input import SetBy, placed, read_yaml, refused
 from located_config.model_keys import in_document
 from located_config.near import near_miss, nearest
@@ -100,7 +101,7 @@ def require_playable(file: LoadedFile, *, unchecked: bool = False, instead: Prog
 
 def _model(path: Path, document: Any, set_by: SetBy = lambda _: "") -> Scenario:
     try:
-        return Scenario.model_validate(document)
+        return Scenario.model_validate(document, context={DIRECTORY: path.absolute().parent})
     except ValidationError as error:
         raise refused(path, document, problems(error, Scenario, document, belongs), set_by=set_by) from error
 
@@ -134,7 +135,7 @@ def _strangers(scenario: Scenario) -> Iterator[Problem]:
         base: Location = (*place, "when")
         page, wiki = rule.when.page, rule.when.wiki
         if page is not None and page.replace("_", " ") not in pages:
-            remedy = near_miss(page, pages) if pages else f"write `pages: {{ {page}: {{}} }}` there"
+            remedy = scenario.traffic.remedy_for_page(page)
             yield Problem((*base, "page"), f"there is no page {page!r} in traffic.pages", remedy)
         if wiki is not None and wiki not in scenario.traffic.wikis:
             remedy = near_miss(wiki, scenario.traffic.wikis)

@@ -31,8 +31,7 @@ def unknown_parts(scenario: Scenario, arm: ArmName, expectation: Expectation) ->
 def _of_lag(scenario: Scenario, arm: ArmName, lag: LagBound) -> Iterator[tuple[str, str]]:
     pages = [title.replace("_", " ") for title in scenario.traffic.titles]
     if lag.page is not None and lag.page.replace("_", " ") not in pages:
-        remedy = near_miss(lag.page, pages) if pages else f"write `pages: {{ {lag.page}: {{}} }}` there"
-        yield "page", f"there is no page {lag.page!r} in traffic.pages; {remedy}"
+        yield "page", f"there is no page {lag.page!r} in traffic.pages; {scenario.traffic.remedy_for_page(lag.page)}"
     if lag.partition is None:
         return
     count = scenario.for_arm(arm).kafka.topics.source.partitions

@@ -3,13 +3,16 @@
 from dataclasses import replace
 from operator import attrgetter
 
+from devkit.traffic.capture.played_capture import play_capture
 from devkit.traffic.model import TrafficSpec
 from devkit.traffic.records import GeneratedPage, SourceRecord, Traffic
 from devkit.traffic.registry import GENERATORS
 
 
 def generate_all(spec: TrafficSpec) -> Traffic:
-    """Raises UsageError when an `event_bytes` is too small."""
+    """Raises UsageError when an `event_bytes` is too small, or the capture cannot be read any more."""
+    if spec.from_ is not None:
+        return play_capture(spec.from_, spec.wikis, spec.for_)
     records: list[SourceRecord] = []
     pages: list[GeneratedPage] = []
     for topic, generator, stream in spec.each():

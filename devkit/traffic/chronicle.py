@@ -1,11 +1,4 @@
-"""Lets changes happen to pages, one at a time, and states for each what must become of its event.
-
-Which revisions' HTML an output must hold:
-
-    edit, move                                      the new revision, and its parent for the diff
-    create, undelete, change that leaves it visible  the page's latest revision
-    delete, content hidden                          none: the event passes without a fetch
-"""
+"""Lets changes happen to pages, one at a time; `devkit.traffic.fate` says what must become of each event."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,6 +7,7 @@ from random import Random
 from typing import Literal
 from uuid import UUID
 
+from devkit.traffic.fate import fate_of
 from devkit.traffic.life import PageLife, Place, Visibility, draw_sha1
 from devkit.traffic.page_change import Change, JsonObject, event_of
 from devkit.traffic.population import Population
@@ -73,20 +67,19 @@ class Chronicle:
         page = self._population.named[title]
         before = page.latest
         page.revise(when, NAMED_PAGE_EDITOR, _NAMED_COMMENT, _NAMED_SIZE_BYTES, draw_sha1(self._rng))
-        return self._fetched(replace(self._change("edit", page, when, NAMED_PAGE_EDITOR), prior_revision=before))
+        return _happened(replace(self._change("edit", page, when, NAMED_PAGE_EDITOR), prior_revision=before))
 
     def _edit(self, when: datetime) -> Happening:
         page, user = self._population.take_live(), self._user()
         change = self._edited(page, when, user)
         self._population.settle(page)
-        return self._fetched(change)
+        return _happened(change)
 
     def _edit_not_wikitext(self, when: datetime) -> Happening:
         page, user = self._population.take_not_wikitext(), self._user()
         change = self._edited(page, when, user)
         self._population.settle(page)
-        expected = Expected(fate="filtered", reason="content_model", event_id=str(change.event_id), page=page.ref)
-        return Happening(event_of(change), page, expected)
+        return _happened(change)
 
     def _edited(self, page: PageLife, when: datetime, user: User) -> Change:
         before, rng = page.latest, self._rng
@@ -109,7 +102,7 @@ class Chronicle:
         user = self._user()
         page.revise(when, user, comment, size_bytes, draw_sha1(self._rng))
         self._population.settle(page)
-        return self._fetched(self._change("create", page, when, user))
+        return _happened(self._change("create", page, when, user))
 
     def _move(self, when: datetime, leaves_redirect: bool) -> Happening:
         rng, population = self._rng, self._population
@@ -121,7 +114,7 @@ class Chronicle:
         redirect = self._leave_redirect(page, old) if leaves_redirect else None
         population.settle(page)
         change = self._change("move", page, when, user)
-        return self._fetched(
+        return _happened(
             replace(change, reason=reason, prior_place=old, prior_revision=before, created_redirect=redirect)
         )
 
@@ -139,13 +132,13 @@ class Chronicle:
             change = replace(change, is_suppressed=True, performer=None, prior_flags=page.latest.visibility.flags())
         else:
             self._population.deleted.add(page)
-        return self._passed(change)
+        return _happened(change)
 
     def _undelete(self, when: datetime) -> Happening:
         page, user = self._population.take_deleted(), self._user()
         self._population.settle(page)
         change = replace(self._change("undelete", page, when, user), reason=self._language().reason(self._rng))
-        return self._fetched(change)
+        return _happened(change)
 
     def _change_visibility(self, when: datetime) -> Happening:
         hidden = self._population.hidden.take(self._rng) if self._rng.random() < 0.5 else None
@@ -157,7 +150,7 @@ class Chronicle:
         changed = {name: flag for name, flag in before.flags().items() if after.flags()[name] != flag}
         performer = None if self._rng.random() < 0.2 else user
         change = replace(self._change("visibility_change", page, when, performer), prior_flags=changed)
-        return self._fetched(change) if after.content else self._passed(change)
+        return _happened(change)
 
     def _change(
         self,
@@ -178,20 +171,10 @@ class Chronicle:
     def _language(self) -> Language:
         return self._rng.choice(languages())
 
-    def _fetched(self, change: Change) -> Happening:
-        latest = change.page.latest
-        expected = Expected(
-            fate="output",
-            event_id=str(change.event_id),
-            page=change.page.ref,
-            latest_revision=latest.rev_id,
-            parent_revision=(latest.parent_id or None) if change.kind in ("edit", "move") else None,
-        )
-        return Happening(event_of(change), change.page, expected)
 
-    def _passed(self, change: Change) -> Happening:
-        expected = Expected(fate="output", event_id=str(change.event_id), page=change.page.ref)
-        return Happening(event_of(change), change.page, expected)
+def _happened(change: Change) -> Happening:
+    event = event_of(change)
+    return Happening(event, change.page, fate_of(event))
 
 
 def _one_flag_changed(visibility: Visibility) -> tuple[Visibility, ...]:

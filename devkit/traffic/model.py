@@ -8,23 +8,42 @@ Of a program that reads several topics, the events of a further one are a stream
 
 So a topic that is added changes nothing of what stands there, and what all streams share is said once: seed, wikis and
 the time at which events are received.
+
+What was captured from a real topic is played in place of all that:
+
+    traffic: {from: capture.jsonl, rate: x2}
 """
 
 from collections.abc import Iterator
 from datetime import timedelta
 from itertools import combinations
-from typing import Annotated, Self
+from pathlib import Path
+from typing import Annotated, Any, Self
 from zlib import crc32
 
-from pydantic import AfterValidator, Field, GetJsonSchemaHandler, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    StringConstraints,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError
 
+from devkit.traffic.capture.playback import RATE_OR_TIMES, FromCapture, Playback, played
 from devkit.traffic.received import EventTimes
 from devkit.traffic.registry import GENERATORS
 from devkit.traffic.shape import spans
 from devkit.traffic.stream import Paced, Stream
 from located_config.near import near_miss
+from located_config.rate import Rate
+
+DIRECTORY = "directory"
+"""Under this name the context of a validation says from where the path of a capture is."""
 
 TRAFFIC = "traffic"
 """What the time of all of the traffic is called, as a part of an arm."""
@@ -65,9 +84,30 @@ class FurtherStream(Paced):
     generator: Generator = "page_change"
 
 
+def _seed_or_capture(schema: dict[str, Any]) -> None:
+    """Phases say what `rate` and `for` are, and a capture says all but what is written beside it."""
+    del schema["required"]
+    schema |= {"if": {"not": {"required": ["from"]}}, "then": {"required": ["seed"]}}
+
+
 class TrafficSpec(Stream):
     """The events of the first source topic, and by name the streams of further ones; equal specs give equal bytes."""
 
+    model_config = ConfigDict(json_schema_extra=_seed_or_capture)
+
+    from_: FromCapture | None = Field(
+        default=None,
+        alias="from",
+        description="A capture that is played, by its path from this file: events, keys, partitions and intervals are "
+        "its own, and only `rate`, `seed`, `wikis` and `event_times` can be said beside it (docs/traffic.md).",
+        examples=["capture.jsonl"],
+    )
+    rate: Annotated[Rate, WithJsonSchema(RATE_OR_TIMES)] = Field(
+        description="Rate of the drawn events; those of `pages` come on top. Of a capture: `x2` is twice its own pace, "
+        "in the intervals in which its events came, and a rate such as `20/s` has them evenly spaced. Default for a "
+        "capture: `x1`.",
+        examples=["20/s", "x2"],
+    )
     generator: Generator = "page_change"
     event_times: EventTimes = Field(
         default="fixed",
@@ -79,6 +119,14 @@ class TrafficSpec(Stream):
         default={},
         description="Streams for further source topics, by a name that is free. They begin when the traffic begins.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_capture(cls, value: Any, info: ValidationInfo) -> Any:
+        # A run that is stretched has one that was read already.
+        if not isinstance(value, dict) or value.get("from") is None or isinstance(value["from"], Playback):
+            return value
+        return played(value, (info.context or {}).get(DIRECTORY, Path()))
 
     @model_validator(mode="after")
     def _each_page_once(self) -> Self:
@@ -106,17 +154,30 @@ class TrafficSpec(Stream):
     @property
     def event_count(self) -> int:
         """All events of all streams, those of named pages included."""
+        if self.from_ is not None:
+            return self.from_.outline.count
         return super().event_count + sum(one.event_count for one in self.streams.values())
 
     @property
     def last_event(self) -> timedelta:
         """When the last event of all streams is published, after the traffic began."""
+        if self.from_ is not None:
+            return self.for_
         return max(super().last_event, *(one.last_event for one in self.streams.values()), timedelta())
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """Of the named pages of all streams."""
+        """Of the named pages of all streams, or of all pages of the capture."""
+        if self.from_ is not None:
+            return self.from_.outline.titles
         return tuple(title for one in self._by_name().values() for title in one.pages)
+
+    def remedy_for_page(self, title: str) -> str:
+        """What to do about a page of that title, which the traffic does not have."""
+        if self.from_ is not None:
+            return f"look its title up in {self.from_.path.name}, where titles may be stand-ins"
+        titles = [one.replace("_", " ") for one in self.titles]
+        return near_miss(title, titles) if titles else f"write `pages: {{ {title}: {{}} }}` there"
 
     def each(self) -> Iterator[tuple[str | None, str, Stream]]:
         """Topic, generator and what that makes events of, for each stream; None is the first source topic."""

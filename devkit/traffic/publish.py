@@ -1,7 +1,8 @@
 """Publishes traffic to its source topic at its own pace, and notes where each record landed.
 
 A thread of its own sends each record when it is due, by a clock passed in; when it is late it does not wait. The
-partition is chosen here, as Kafka's default partitioner would choose it, so that a page stays in one partition.
+partition is chosen here, as Kafka's default partitioner would choose it, so that a page stays in one partition; a
+record that was captured has its own.
 Acknowledgements are gathered on the way: a failure ends the publisher soon after it happened, not at the end.
 """
 
@@ -188,7 +189,7 @@ class Publisher:
                     break
                 record = self._stamp(generated)
                 topic = record.topic or self._topic
-                partition = partitions[topic][partition_index(record.key, len(partitions[topic]))]
+                partition = _partition_of(record, partitions[topic])
                 try:
                     sent = producer.send(topic, key=record.key, value=record.value, partition=partition)
                 except KafkaError as error:
@@ -237,6 +238,11 @@ class Publisher:
         )
         error.__cause__ = cause
         return error
+
+
+def _partition_of(record: SourceRecord, partitions: list[int]) -> int:
+    count = len(partitions)
+    return partitions[partition_index(record.key, count) if record.partition is None else record.partition % count]
 
 
 def partition_index(key: bytes, partition_count: int) -> int:

@@ -10,8 +10,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Literal
 
-from devkit.traffic.moments import EPOCH, RECEIVED_AFTER, to_milliseconds
+import orjson
+
+from devkit.traffic.moments import EPOCH, RECEIVED_AFTER, to_milliseconds, to_seconds
 from devkit.traffic.records import SourceRecord
+
+_WITH_MILLISECONDS = len("2026-03-02T09:00:00.150Z")
 
 EventTimes = Literal["fixed", "when published"]
 Stamp = Callable[[SourceRecord], SourceRecord]
@@ -24,5 +28,17 @@ def as_generated(record: SourceRecord) -> SourceRecord:
 
 def received_now(record: SourceRecord, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> SourceRecord:
     """The record as received at `now`; a broken message that has no such time stays as it is."""
+    if record.received is not None:
+        return replace(record, value=_stamped(record.value, record.received, now()))
     before = to_milliseconds(EPOCH + record.at + RECEIVED_AFTER).encode()
     return replace(record, value=record.value.replace(before, to_milliseconds(now()).encode()))
+
+
+def _stamped(value: bytes, before: str, now: datetime) -> bytes:
+    """The event with another `meta.dt` as long as the one before; one that is written otherwise stays."""
+    stamped = to_milliseconds(now) if len(before) == _WITH_MILLISECONDS else to_seconds(now)
+    if len(stamped) != len(before):
+        return value
+    event = orjson.loads(value)
+    event["meta"]["dt"] = stamped
+    return orjson.dumps(event).ljust(len(value))

@@ -3,8 +3,7 @@
     Stream ── generate ──> Traffic ─┬─ records: SourceRecord ── publish ──> Manifest (offset, Expected) ──> audit
                                          └─ pages: GeneratedPage ──> the mock's table of titles
 
-The fate is stated when the event is made, by the code that knows why it made it so; nothing is worked out from the
-bytes afterwards.
+The fate is stated when the event is made (`devkit.traffic.fate`), by those who know what it was made for.
 """
 
 from dataclasses import dataclass
@@ -46,7 +45,11 @@ class Expected(_Model):
 
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
-    """One Kafka record; `at` counts from the start of the traffic. `topic` None is the first source topic."""
+    """One Kafka record; `at` counts from the start of the traffic. `topic` None is the first source topic.
+
+    `partition` None leaves it to the key; one that the topic does not have goes round. `received` is the text of
+    `meta.dt`, where that is not the one of the traffic's own calendar.
+    """
 
     index: int
     at: timedelta
@@ -54,6 +57,8 @@ class SourceRecord:
     value: bytes
     expected: Expected
     topic: str | None = None
+    partition: int | None = None
+    received: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

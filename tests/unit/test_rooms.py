@@ -23,6 +23,7 @@ ALLOWED = {
         "pipeline.jobs.names",
         "pipeline.metrics.catalogue",
         "pipeline.records.error_types",
+        "pipeline.schemas",
         "mockapi.rules.model",
         "mockapi.rules.proof",
         "mockapi.catalog",

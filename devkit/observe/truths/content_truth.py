@@ -9,7 +9,7 @@ from devkit.observe.truths.truth import WikiAnswers
 from devkit.traffic.records import Expected
 from pipeline.config.pipeline_config import PipelineConfig
 
-_NO_EVENT = ("malformed_json", "schema_violation")
+_NO_EVENT = ("malformed_json", "schema_violation", "unknown_schema", "unknown_schema_version")
 _OTHER_MODEL = "content_model"
 
 

@@ -1,5 +1,6 @@
 """Takes a capture: reads a window of topics, replaces names and text, and writes the file."""
 
+import json
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from devkit.traffic.capture.capture_file import CapturedRecord, CaptureSource, C
 from devkit.traffic.capture.replacement import Replacement
 from devkit.traffic.capture.stand_ins import StandIns
 from devkit.traffic.capture.topic_window import TopicRecord, TopicWindow, WindowStart
+
+_MOST_DIGITS = 20
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,8 @@ def captured(record: TopicRecord, replacement: Replacement | None, stand_ins: St
             raise ValueError("the record has no value")  # noqa: TRY301
         document = orjson.loads(record.value)
         event = {"event": document if replacement is None else replacement.event(document)}
-        orjson.dumps(event)
+        if b"e+" in orjson.dumps(event):
+            json.loads(record.value, parse_int=_of_64_bits)
     except RecursionError:
         event = _unparsed(record.value, "is nested too deeply", stand_ins)
     except ValueError as error:  # orjson's errors are among them
@@ -92,6 +96,13 @@ def captured(record: TopicRecord, replacement: Replacement | None, stand_ins: St
             **event,
         }
     )
+
+
+def _of_64_bits(digits: str) -> int:
+    """What is larger was read as a float, which is another number."""
+    if len(digits) > _MOST_DIGITS or not -(2**63) <= int(digits) < 2**64:
+        raise ValueError("an integer is beyond 64 bits")
+    return 0
 
 
 def _key(key: bytes, replacement: Replacement | None) -> str:

@@ -101,6 +101,8 @@ def test_text_is_kept_where_that_is_asked_for(window: type[Window], tmp_path: Pa
         (b'{"user": "\xff"}', "str is not valid UTF-8"),
         (b"", "zero-length"),
         (None, "the record has no value"),
+        (b'{"a": "e+", "n": 123456789012345678901234567890}', "an integer is beyond 64 bits"),
+        (b'{"n": 18446744073709551616}', "an integer is beyond 64 bits"),
         (b"[" * 2000 + b"]" * 2000, "depth limit exceeded"),
         (b"[" * 600 + b"]" * 600, "ecursion|nested"),
     ],
@@ -117,3 +119,9 @@ def test_what_does_not_parse_is_there_by_its_length_a_digest_and_the_reason(valu
     assert other is not None
     assert found.unparsed.digest == again.digest != other.digest
     assert "Alice" not in orjson.dumps(found.model_dump()).decode()
+
+
+def test_a_float_is_no_integer_and_the_largest_integer_stays() -> None:
+    stand_ins = StandIns()
+    found = captured(record(1, b'{"a": 1e300, "n": 18446744073709551615}'), Replacement(stand_ins), stand_ins)
+    assert found.event == {"a": 1e300, "n": 18446744073709551615}
