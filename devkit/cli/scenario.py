@@ -63,7 +63,7 @@ def check(name_or_file: str, written: tuple[str, ...], extend: tuple[str, ...]) 
         click.echo(f"  {key}: {difference_text(values, loaded.roles)}")
 
 
-@scenario.command()
+@scenario.command(short_help="Write a commented scenario to begin with.")
 @click.argument("name")
 @click.option(
     "--from", "source", metavar="SCENARIO", help="Scenario to copy, by name or file. Default: a commented one."
