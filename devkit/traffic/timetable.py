@@ -38,7 +38,7 @@ def plan(spec: Stream, rng: Random) -> tuple[Slot, ...]:
     _pair_redirects(kinds, rng)
     drawn: list[tuple[SlotKind, str | None]] = [(kind, None) for kind in kinds]
     if hot:
-        drawn = _with_hot_pages(drawn, hot, rng)
+        drawn = _with_shares(drawn, hot, rng)
     slots = [Slot(at, kind, title) for at, (kind, title) in zip(_drawn_moments(spec), drawn, strict=True)]
     slots += [
         Slot(spec.for_ * moment, "edit", title)
@@ -56,7 +56,7 @@ def _drawn_moments(spec: Stream) -> Iterator[timedelta]:
         yield from (begin + length * (n / count) for n in range(count))
 
 
-def _with_hot_pages(
+def _with_shares(
     drawn: list[tuple[SlotKind, str | None]], hot: list[str], rng: Random
 ) -> list[tuple[SlotKind, str | None]]:
     """Edits of the hot pages at places of chance; the others stay in their order."""
