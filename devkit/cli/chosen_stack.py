@@ -12,17 +12,23 @@ MOCK_API = "mock API"
 KAFKA = "kafka"
 OBJECT_STORE = "object store"
 
-_RUN_ID = (
-    "Id of the stack or of the running scenario, as `devkit status` shows it. Default: the one that came up last; for "
-    "`devkit down` the only one that this checkout left up."
-)
+_WHICH = "Id of the stack or of the running scenario, as `devkit status` shows it. Default: "
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def run_id_option(command: F) -> F:
-    """Adds `--run-id`."""
-    return click.option("--run-id", metavar="ID", help=_RUN_ID)(command)
+    """Adds `--run-id`, by default that of the newest stack."""
+    return _run_id("the stack that came up last.")(command)
+
+
+def own_run_id_option(command: F) -> F:
+    """Adds `--run-id`, by default that of the only stack that this checkout left up."""
+    return _run_id("the only stack that this checkout left up.")(command)
+
+
+def _run_id(default: str) -> Callable[[F], F]:
+    return click.option("--run-id", metavar="ID", help=_WHICH + default)
 
 
 def stacks_up() -> list[RunState]:

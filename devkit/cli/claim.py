@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def claim() -> None:
-    """Claim checks: payloads too large for a record."""
+    """Fetch payloads that were too large for a record (claim checks)."""
 
 
 @claim.command()

@@ -38,9 +38,7 @@ def fault() -> None:
 
 @fault.command(short_help="Add faults, by options or from a file or scenario.")
 @click.argument("faults", nargs=-1, metavar="[FILE|SCENARIO|YAML]...")
-@click.option(
-    "--do", "do_", metavar="YAML", help="What the fault does, in YAML, also on a part: '{pause: {part: kafka}}'."
-)
+@click.option("--do", "do_", metavar="YAML", help="What the fault does, as YAML, for example '{pause: {part: kafka}}'.")
 @click.option(
     "--at", metavar="TIME", help="Begin a fault on a part after this time, for example 10s. Default: at once."
 )
@@ -246,7 +244,9 @@ def _status(one: "MockFault") -> str:
 
 @fault.command()
 @click.argument("names", nargs=-1)
-@click.option("--all", "everything", is_flag=True, help="Remove all effective faults, the scenario's own too.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Remove all faults that are effective, those of a running scenario too."
+)
 @run_id_option
 def remove(names: tuple[str, ...], run_id: str | None, *, everything: bool) -> None:
     """Remove faults by name."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @run_id_option
 def topics(run_id: str | None, *, as_json: bool) -> None:
-    """List the topics: partitions, records, bytes on the broker's disk, cleanup policy, largest record batch."""
+    """List the topics: partitions, records, bytes on the broker's disk, cleanup policy, limit on a record batch."""
     from devkit.debug.topic_info import topics_at
 
     run = running_stack(run_id)
@@ -86,7 +86,7 @@ def tail(topic: str, count: int, run_id: str | None, *, follow: bool, full: bool
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @run_id_option
 def lag(run_id: str | None, *, as_json: bool) -> None:
-    """Print the pipeline's lag by its checkpoint, and how many events it has deferred."""
+    """Print the number of source events that the pipeline has not committed, and of those that it has deferred."""
     from devkit.debug.program_lag import lag_of
 
     run = running_stack(run_id)
@@ -119,9 +119,9 @@ def lag(run_id: str | None, *, as_json: bool) -> None:
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[list | show POSITION | retry … | drop …]")
 @run_id_option
 def deferred(arguments: tuple[str, ...], run_id: str | None) -> None:
-    """The deferred events of the pipeline: `python -m pipeline deferred …` with its configuration.
+    """List, show, retry or drop the deferred events of the pipeline that runs.
 
-    Write --run-id before the subcommand.
+    This is `python -m pipeline deferred` with the configuration of that pipeline. Write --run-id before the subcommand.
     """
     asks_for_help = not arguments or "--help" in arguments
     options = [] if asks_for_help else ["--config", str(_place_of(running_stack(run_id)).file)]

@@ -16,9 +16,10 @@ _GOOD = ("running", "theirs")
 
 @click.command(short_help="List the parts and programs of the stacks that are up.")
 def ps() -> None:
-    """The parts and programs of the stacks that are up: process or container, state, address or log.
+    """List the parts and programs of the stacks that are up: process or container, state, address or log.
 
-    A part that a fault holds is named with the fault. Exit 3 when one of them does not run.
+    Beside a part that a fault pauses or has stopped stands the name of the fault. Exit 3 when a part or program does
+    not run.
     """
     runs = [run for run in known_runs() if run.guardian_is_alive()]
     if not runs:

@@ -76,9 +76,9 @@ def check(name_or_file: str, written: tuple[str, ...], extend: tuple[str, ...]) 
     help="Directory to write the file to. Default: the working directory.",
 )
 def new(name: str, source: str | None, directory: Path) -> None:
-    """Write NAME.yaml, a commented scenario to begin with, which is valid and can be played as it is.
+    """Write NAME.yaml, a commented scenario to begin with. It can be played as it is.
 
-    A file that is there already is left alone. Editors that know the YAML language server complete its keys.
+    A file that exists is not overwritten. Editors that know the YAML language server complete its keys.
     """
     from devkit.scenario.load import find_scenario
     from devkit.scenario.new import TEMPLATE, write_new

@@ -56,8 +56,9 @@ if TYPE_CHECKING:
     "--pause-at",
     multiple=True,
     metavar="[ARM:]PHASE",
-    help="Pause at this phase until Enter or `devkit resume`: stack (parts are up), traffic (before it is published), "
-    "pipeline (the query runs), arm-end (before the audit); incident:traffic is of one arm.",
+    help="Wait at this phase for Enter or `devkit resume`: stack (the parts are up), traffic (nothing is published "
+    "yet), pipeline (the query runs), arm-end (before the audit). In each arm, or in one, as incident:traffic; may be "
+    "repeated.",
 )
 @click.option(
     "--pause-limit",
@@ -67,8 +68,8 @@ if TYPE_CHECKING:
 @click.option(
     "--debug",
     type=click.Choice(("driver", "worker")),
-    help="Have the pipeline's driver, or its one Python worker, wait for a debugger. There is no deadline then, and no "
-    "verdict.",
+    help="Have the pipeline's driver or Python worker wait for a debugger; there is one worker then, no deadline and "
+    "no verdict.",
 )
 @click.option(
     "--stretch",

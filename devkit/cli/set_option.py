@@ -7,6 +7,6 @@ set_option = click.option(
     "written",
     multiple=True,
     metavar="PLACE=VALUE",
-    help="Set a value of the file otherwise, for example arms.fixed.batch.max_offsets=100; may be repeated. A place is "
-    "named as messages about the file name it, a value is YAML.",
+    help="Replace a value of the file, for example arms.fixed.batch.max_offsets=100; may be repeated. PLACE is the "
+    "path to the value, as error messages name it; VALUE is YAML.",
 )

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from devkit.cli.chosen_stack import named, run_id_option
+from devkit.cli.chosen_stack import named, own_run_id_option, run_id_option
 from devkit.cli.extend_option import extend_option
 from devkit.cli.held import tell_faults
 from devkit.cli.released import report_released
@@ -28,7 +28,10 @@ _ANSWERING = timedelta(seconds=2)
 @click.option("--s3-port", type=click.IntRange(1, 65535), help="Port for the object store. Default: any free port.")
 @click.option("--mock-port", type=click.IntRange(1, 65535), help="Port for the mock API. Default: any free port.")
 @click.option(
-    "--pipeline/--no-pipeline", default=True, show_default=True, help="Run html-enrichment on the stack as well."
+    "--pipeline/--no-pipeline",
+    default=True,
+    show_default=True,
+    help="Start the job html-enrichment on the stack, or leave it out.",
 )
 @click.option(
     "--brokers", type=click.Choice(["1", "3"]), default="1", show_default=True, help="Number of Kafka brokers."
@@ -83,10 +86,10 @@ def up(
 
 
 @click.command()
-@run_id_option
+@own_run_id_option
 @click.option("--all", "every", is_flag=True, help="End all stacks that this checkout left up.")
 def down(run_id: str | None, *, every: bool) -> None:
-    """End the stack that this checkout left up. Of several, say which with --run-id, or --all."""
+    """End the stack that this checkout left up. Where there are several, choose with --run-id or --all."""
     if every and run_id is not None:
         raise UsageError(f"--all and --run-id {run_id}", hint="give one of them")
     runs = _released(run_id)
@@ -116,7 +119,10 @@ def down(run_id: str | None, *, every: bool) -> None:
 
 @click.command(short_help="List the stacks that are up, and whether they answer.")
 def status() -> None:
-    """List the stacks that are up: addresses, whether they answer, what a fault holds. Exit 3 when one does not."""
+    """List the stacks that are up, with the address of each part, whether it answers, and the fault that holds it.
+
+    Exit 3 when a part does not answer.
+    """
     runs = [run for run in known_runs() if run.guardian_is_alive()]
     if not runs:
         click.echo("no stack is up")

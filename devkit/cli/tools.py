@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option(
     "--train",
     is_flag=True,
-    help="Make the class cache, which lets Spark's JVM start faster, now; it takes a minute, and is tried again "
+    help="Make the class cache now, with which Spark's JVM starts faster; it takes a minute, and is tried again "
     "where it failed before. Default: the first run makes it after its verdict.",
 )
 def doctor(*, train: bool) -> None:
@@ -44,11 +44,11 @@ def doctor(*, train: bool) -> None:
     sys.exit(INCONCLUSIVE if any(finding.status == "fail" for finding in findings) else 0)
 
 
-@click.command(short_help="End what killed runs left, and undo their faults.")
+@click.command(short_help="Remove what killed runs left, and undo their faults.")
 def heal() -> None:
-    """End what killed runs left: processes, containers, networks, volumes, directories, objects in an external stack.
+    """Remove what killed runs left: processes, containers, networks, volumes, directories, objects of external stacks.
 
-    Faults on parts that outlive their run are undone, and named where that cannot be.
+    Undo their faults that are still there, such as a quota of an external broker, and name what cannot be undone.
 
     Exit 3 when something remains.
     """

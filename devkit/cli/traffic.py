@@ -29,8 +29,8 @@ from devkit.guardian.run_state import LOGS
 def traffic(rate: str, for_: str, seed: int, topic: str | None, run_id: str | None) -> None:
     """Publish page_change events to a stack that is up, until Ctrl-C or until the time is over.
 
-    The mock API gets the pages of these events in place of those that it has, and keeps its rules. Equal options give
-    equal events. Let the pipeline drain before you change them, as it does not find the pages of earlier events then.
+    Equal options give equal events. The pages of these events replace those that the mock API has; its rules stay. So
+    let the pipeline drain before you publish with other options: it would no longer find the pages of earlier events.
     """
     from pydantic import ValidationError
 

@@ -27,7 +27,7 @@ _LEAST_AGE, _MOST_AGE = timedelta(hours=1), timedelta(days=36_500)
 
 @click.group()
 def claims() -> None:
-    """Claim checks: sweep."""
+    """Remove claim checks that no record refers to."""
 
 
 @claims.command()

@@ -38,12 +38,11 @@ _LOOK_S = 0.5
     help="Number of events, by id and by source position, that are kept to recognise repeats and conflicts.",
 )
 def consume(config_file: Path, remember: int, *, follow: bool) -> None:
-    """Print the output topic as JSON lines: repeats removed, claim checks resolved and verified.
+    """Print the output topic as JSON lines, without repeats, with claim checks resolved and verified.
 
-    Where an event has an output and an error event, as the upstream answered otherwise to a batch that was repeated
-    after a crash, the first of the two by the time of its record stands. The other is removed; so an output after an
-    error event is not printed. Error events of other jobs in the same topic are passed over. A line on standard error
-    counts at the end what was removed.
+    After a crash an event may have both an output and an error event, if the upstream answered differently the second
+    time. The record with the earlier timestamp counts: an output after an error event is not printed. Error events of
+    other jobs in the same topic are skipped. At the end, a line on standard error counts what was left out.
     """
     counts = Counts()
     with exit_codes():

@@ -30,7 +30,7 @@ _NOWHERE = "127.0.0.1:1"
     "--master",
     default="local",
     show_default=True,
-    help="Spark's master; for a cluster, --memory-limit is that of an executor.",
+    help="Spark's master. With that of a cluster, --memory-limit is the limit of one executor.",
 )
 def memory(limit: int, slots: int, config_file: Path | None, master: str) -> None:
     """Show how a memory limit is divided, and the settings that follow from it."""

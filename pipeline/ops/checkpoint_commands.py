@@ -45,7 +45,7 @@ _STOPPED = click.option(
 
 @click.group()
 def checkpoint() -> None:
-    """Work with a job's checkpoint: show, verify, fork, set-offsets."""
+    """Show, verify or copy a job's checkpoint, or set its offsets."""
 
 
 @checkpoint.command("show", short_help="Show batches and offsets of the checkpoint.")

@@ -56,7 +56,7 @@ _CONFIG = click.option(
 def replay(
     begin: str, end: str, target: str, rate: float, chosen: str | None, config_file: Path, *, dry_run: bool
 ) -> None:
-    """Send a part of the job's source again; headers of each record say where and when it was."""
+    """Publish events of the job's source topic again. Headers of each copy name the original's position and time."""
     with exit_codes():
         config = load_config(config_file)
         now = datetime.now(UTC)
@@ -98,7 +98,10 @@ def replay(
 )
 @_CONFIG
 def fan_out(src: str, dst: str, partitions: int, config_file: Path) -> None:
-    """Copy all records that topic SRC has now into DST, a new or empty topic, with the page as key."""
+    """Copy the records of topic SRC into DST, a new or empty topic, with the page as key.
+
+    Records that come to SRC meanwhile are not copied.
+    """
     with exit_codes():
         if src == dst:
             raise RefusedError(f"{src} cannot be copied into itself", hint="name a topic that is not there")

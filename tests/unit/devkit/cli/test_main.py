@@ -71,7 +71,13 @@ def test_which_stack_is_said_in_the_same_way_everywhere() -> None:
                 said[" ".join(path)] = parameter
     assert said.keys() >= {"down", "logs", "resume", "fault add", "topics", "tail", "lag", "traffic", "claim get"}
     assert {type(one) for one in said.values()} == {click.Option}
-    assert len({str((one.to_info_dict()["opts"], one.to_info_dict()["help"])) for one in said.values()}) == 1
+    facts = {name: one.to_info_dict() for name, one in said.items()}
+    assert {str(one["opts"]) for one in facts.values()} == {"['--run-id']"}
+    # `down` ends no stack of another checkout.
+    ends = {name: one["help"].partition(" Default: ") for name, one in facts.items()}
+    assert len({what for what, _, _ in ends.values()}) == 1
+    last, only = "the stack that came up last.", "the only stack that this checkout left up."
+    assert {name: default for name, (_, _, default) in ends.items()} == dict.fromkeys(ends, last) | {"down": only}
 
 
 @pytest.mark.parametrize(
