@@ -157,15 +157,20 @@ class Lanes:
                 unhealthy=unhealthy,
             )
 
-    def written(self, snapshot: Snapshot, number: int, tasks: Set[int], opened: Iterable[Opened] = ()) -> None:
+    def written(
+        self, snapshot: Snapshot, number: int, tasks: Set[int], opened: Iterable[Opened] = (), *, deferred: int = 0
+    ) -> None:
         """All of the batch is acknowledged: bring the ledger up to date with it. `tasks` are the attempts by which it
-        ended, `opened` is what they have found to be unhealthy. Raises PipelineError.
+        ended, `opened` is what they have found to be unhealthy, `deferred` how many events they deferred. Raises
+        PipelineError.
         """
         # Before the slow lane can take what the batch has deferred.
         found = self._outages.reported(opened, snapshot.unhealthy)
         with self._lock:
             folded = self._log.read(number, tasks)
             written = folded.written_by(number)
+            if len(written) < deferred:
+                raise _unseen(number, deferred, len(written), self._log.mark.topic)
             resolved = self._ledger.batch_done(snapshot, written)
             self._log.resolve(resolved)
             self._ledger.forget(resolved)
@@ -365,3 +370,10 @@ class Lanes:
         if figures != self._said:
             self._said = figures
             log.say(DeferralStatus(entries=figures[0], bytes=figures[1], pages=figures[2]))
+
+
+def _unseen(batch: int, deferred: int, seen: int, topic: str) -> PipelineError:
+    return PipelineError(
+        f"batch {batch} deferred {deferred} events, and {seen} of them are in the partitions of {topic} that it reads",
+        hint="its partitions may not be added to: the producers learn of a new one, and the job only when it starts",
+    )

@@ -196,7 +196,7 @@ class BatchWriter:
         else:
             function = enrich(self._config, workers=workers)
         self._ended.value = []
-        function = reporting_attempts(function, self._ended)
+        function = reporting_attempts(function, self._ended, ledger=self._config.deferral.topic if deferral else None)
         if self._metrics:
             function = reporting(function, self._metrics.figures["main"])
         try:
@@ -206,7 +206,7 @@ class BatchWriter:
             for one in retried(self._ended.value, number):
                 log.say(one)
         if deferral and snapshot:
-            deferral.written(snapshot, number, frozenset(task.attempt for task in self._ended.value))
+            deferral.written(snapshot, number, self._ended.value)
         else:
             self._require_ownership()
         seconds = time.monotonic() - started

@@ -3,7 +3,7 @@
 Made once, for the life of the driver, as what its tasks report is accumulated for that long.
 """
 
-from collections.abc import Set
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pipeline.config.pipeline_config import PipelineConfig
@@ -13,6 +13,7 @@ from pipeline.deferral.snapshot import Snapshot
 from pipeline.fetch.breakers import reporting_breakers
 from pipeline.worker.arrow import ArrowFunction
 from pipeline.worker.spark_task import enrich_around
+from pipeline.worker.task_attempt import EndedTask
 from pipeline.worker.task_results import accumulated_list
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class BatchDeferral:
         )
         return reporting_breakers(function, self._config.breaker, self._opened, snapshot.unhealthy)
 
-    def written(self, snapshot: Snapshot, number: int, tasks: Set[int]) -> None:
-        """All of the batch is acknowledged, by these attempts of its `tasks`. Raises PipelineError."""
-        self.lanes.written(snapshot, number, tasks, self._opened.value)
+    def written(self, snapshot: Snapshot, number: int, ended: Sequence[EndedTask]) -> None:
+        """All of the batch is acknowledged, by these attempts of its tasks. Raises PipelineError."""
+        tasks = frozenset(task.attempt for task in ended)
+        deferred = sum(task.deferred for task in ended)
+        self.lanes.written(snapshot, number, tasks, self._opened.value, deferred=deferred)

@@ -25,12 +25,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class EndedTask:
     """An attempt that has ended: its number, which no other of this Spark has, and how many were begun `before` it of
-    the same task; where there are some, what it has `read`.
+    the same task; where there are some, what it has `read`. `deferred` is how many records it has made for the ledger.
     """
 
     attempt: int
     before: int = 0
     read: tuple[OffsetsRead, ...] = ()
+    deferred: int = 0
 
 
 def task_attempt() -> int:
@@ -41,9 +42,13 @@ def task_attempt() -> int:
     return -1 if context is None else context.taskAttemptId()
 
 
-def reporting_attempts(function: "ArrowFunction", ended: "Accumulator[list[EndedTask]]") -> "ArrowFunction":
-    """The same function for `mapInArrow`; each of its tasks adds its attempt to `ended`, at its end."""
-    return functools.partial(_report, function, ended)
+def reporting_attempts(
+    function: "ArrowFunction", ended: "Accumulator[list[EndedTask]]", *, ledger: str | None = None
+) -> "ArrowFunction":
+    """The same function for `mapInArrow`; each of its tasks adds its attempt to `ended`, at its end. `ledger` is the
+    topic of what it defers.
+    """
+    return functools.partial(_report, function, ended, ledger)
 
 
 def retried(ended: Iterable[EndedTask], batch: int | None) -> Iterator[TaskRetried]:
@@ -56,12 +61,19 @@ def retried(ended: Iterable[EndedTask], batch: int | None) -> Iterator[TaskRetri
 
 
 def _report(
-    function: "ArrowFunction", ended: "Accumulator[list[EndedTask]]", batches: "Iterator[pa.RecordBatch]"
+    function: "ArrowFunction",
+    ended: "Accumulator[list[EndedTask]]",
+    ledger: str | None,
+    batches: "Iterator[pa.RecordBatch]",
 ) -> "Iterator[pa.RecordBatch]":
     before = _attempts_before()
     read = _Read()
-    yield from function(read.noting(batches) if before else batches)
-    ended.add([EndedTask(task_attempt(), before, read.offsets())])
+    deferred = 0
+    for records in function(read.noting(batches) if before else batches):
+        if ledger is not None:
+            deferred += records.column("topic").to_pylist().count(ledger)
+        yield records
+    ended.add([EndedTask(task_attempt(), before, read.offsets(), deferred)])
 
 
 def _attempts_before() -> int:

@@ -11,9 +11,11 @@ import pyspark
 import requests
 
 from devkit.guardian import Guardian, ManagedProcess
+from devkit.jvm import jars
 from devkit.jvm.runtime import java_home
 from devkit.stack.ports import LOOPBACK, free_port
 from devkit.waiting import wait_until
+from tests.integration.cli_run import REPOSITORY
 
 SPARK_HOME = Path(pyspark.__file__).parent
 STARTING = timedelta(minutes=3)
@@ -26,6 +28,17 @@ class Cluster:
     master: str
     ui: str
     nodes: Sequence[ManagedProcess]
+
+    def settings(self) -> dict[str, str]:
+        """With which executors on both workers find the job in this repository."""
+        return {
+            "spark.master": self.master,
+            "spark.executor.cores": "2",
+            "spark.cores.max": "4",
+            "spark.executor.memory": "512m",
+            "spark.executor.extraClassPath": ":".join(map(str, jars.ensure(jars.SPARK))),
+            "spark.executorEnv.PYTHONPATH": str(REPOSITORY),
+        }
 
     def workers(self) -> list[dict[str, Any]]:
         try:

@@ -1,4 +1,4 @@
-"""A source topic that gets more partitions, while the job runs and while it is stopped.
+"""Topics that get more partitions: a source, while the job runs and while it is stopped; and the ledger's.
 
 Set-up: real broker, Spark and mock. Events that were in the topic's one partition are published again into new ones,
 before anybody has read these. Checked: each new partition is read from its beginning, whatever the first start said;
@@ -32,10 +32,10 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def grow(bench: Bench, partitions: int) -> None:
+def grow(bench: Bench, topic: str, partitions: int) -> None:
     admin = KafkaAdminClient(bootstrap_servers=bench.bootstrap)
     try:
-        admin.create_partitions({bench.config.source.topic: NewPartitions(partitions)})
+        admin.create_partitions({topic: NewPartitions(partitions)})
     finally:
         admin.close()
 
@@ -78,7 +78,7 @@ def test_new_partitions_are_read_from_their_beginning(make_bench: MakeBench) -> 
     run.await_condition(lambda: bench.committed().get(0) == bench.source_end(), "the one partition to be worked off")
     assert run.said("bounds")[-1]["workers"] == 1
     # While the job runs.
-    grow(bench, 3)
+    grow(bench, bench.config.source.topic, 3)
     count = copy_all(bench, [1, 2])
     grown = {0: count, 1: count, 2: count}
     run.await_condition(lambda: bench.committed() == grown, "the new partitions to be worked off")
@@ -92,7 +92,7 @@ def test_new_partitions_are_read_from_their_beginning(make_bench: MakeBench) -> 
     run.await_condition(lambda: bench.deferred() == 5, "the slow page's next events to wait behind it")
     assert run.terminate() == 0, run.process.last_words(20)
     # While it is stopped.
-    grow(bench, 4)
+    grow(bench, bench.config.source.topic, 4)
     assert copy_all(bench, [3]) == count
     lag = bench.command("lag")
     assert lag.returncode == 0, lag.stderr
@@ -106,3 +106,22 @@ def test_new_partitions_are_read_from_their_beginning(make_bench: MakeBench) -> 
     assert sorted(offsets) == [0, 1, 2, 3]
     assert offsets[0], "some are filtered, and they are the same ones in every partition"
     assert all({offset % count for offset in of} == offsets[0] for of in offsets.values())
+
+
+@pytest.mark.slow
+def test_a_ledger_that_grows_under_a_running_job_ends_it_before_an_event_is_lost(make_bench: MakeBench) -> None:
+    """The producers of its tasks know the new partitions, and the driver does not."""
+    bench = make_bench(traffic=TRAFFIC, rules=SLOW, settings=SETTINGS)
+    run = bench.start()
+    run.await_line("started")
+    grow(bench, bench.config.deferral.topic, 20)
+    bench.publish(wait=True)
+    assert run.await_end() == 1
+    (failed,) = run.said("failed")
+    assert "deferred 1 events, and 0 of them are in the partitions of" in failed["error"]
+    bench.remove_rule("slow")
+    again = bench.start()
+    again.await_condition(lambda: sum(bench.committed().values()) == bench.source_end(), "the batch to be repeated")
+    again.await_condition(lambda: bench.audit().problems() == {}, "the event to be emitted")
+    assert again.terminate() == 0, again.process.last_words(20)
+    bench.assert_clean(restarted=True)

@@ -14,10 +14,8 @@ from typing import Any
 import pytest
 
 from devkit.guardian import Guardian, ManagedProcess
-from devkit.jvm import jars
 from devkit.observe.audit.replays import NO_REPLAYS
 from devkit.stack.stack import Stack
-from tests.integration.cli_run import REPOSITORY
 from tests.integration.crash.bench import Bench
 from tests.integration.spark_cluster import Cluster, spark_cluster
 
@@ -60,15 +58,7 @@ def at_work(cluster: Cluster) -> ManagedProcess | None:
 
 
 def test_what_a_lost_attempt_deferred_does_not_count(make_bench: Callable[..., Bench], cluster: Cluster) -> None:
-    spark = {
-        "spark.master": cluster.master,
-        "spark.executor.cores": "2",
-        "spark.cores.max": "4",
-        "spark.executor.memory": "512m",
-        "spark.executor.extraClassPath": ":".join(map(str, jars.ensure(jars.SPARK))),
-        "spark.executorEnv.PYTHONPATH": str(REPOSITORY),
-    }
-    bench = make_bench(traffic=TRAFFIC, rules=RULES, settings=SETTINGS, spark=spark)
+    bench = make_bench(traffic=TRAFFIC, rules=RULES, settings=SETTINGS, spark=cluster.settings())
     bench.publish(wait=True)
     run = bench.start()
     run.await_condition(

@@ -132,6 +132,16 @@ def test_the_topic_is_read_before_anything_is_resolved(driver: MakeDriver) -> No
     assert ours.remaining() == [1]
 
 
+def test_a_batch_ends_the_job_when_not_all_that_it_deferred_is_seen(driver: MakeDriver) -> None:
+    """It is in a partition that the driver does not know, and would be taken for emitted."""
+    ours = driver(entry(1), entry(2))
+    snapshot = ours.lanes.plan(4)
+    ours.log.put(entry(2), entry(9, "r", stuck=True), epoch=1, batch=4, task=TASK)
+    with pytest.raises(PipelineError, match="batch 4 deferred 3 events, and 2 of them are in the partitions of ledger"):
+        ours.lanes.written(snapshot, 4, {TASK}, deferred=3)
+    assert ours.remaining() == [1, 2, 9], "nothing was resolved"
+
+
 def test_tombstones_that_fail_fail_the_batch(driver: MakeDriver) -> None:
     ours = driver(entry(1))
     snapshot = ours.lanes.plan(0)

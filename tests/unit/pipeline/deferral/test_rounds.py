@@ -97,7 +97,7 @@ def test_what_the_task_reports_comes_back(run: Callable[[Job], list[Fact]]) -> N
     facts: list[Fact] = [Resolved(one.position) for one in ENTRIES]
 
     def job(function: Any) -> None:
-        inner, _ended = function.args
+        inner, _ended, _ledger = function.args
         _, reservations, accumulator, epoch = inner.args
         assert epoch == 3
         assert {
@@ -117,7 +117,7 @@ def test_a_retried_task_is_said(
     run: Callable[[Job], list[Fact]], capsys: pytest.CaptureFixture[str], fails: bool
 ) -> None:
     def job(function: Any) -> None:
-        _inner, ended = function.args
+        _inner, ended, _ledger = function.args
         accumulators._accumulatorRegistry[ended.aid] += [EndedTask(5, 1, (OffsetsRead("source", 0, 1, 3),))]
         if fails:
             raise RuntimeError("job aborted")

@@ -98,6 +98,7 @@ class Lanes:
     reservations: Sequence[Entry] = ()
     failure: Exception | None = None
     written_failure: Exception | None = None
+    deferred: int = 0
     plan_failure: Exception | None = None
     epoch: int = 5
     limit_bytes: int = 777
@@ -115,7 +116,10 @@ class Lanes:
             raise self.plan_failure
         return Snapshot(Fence({}, frozenset(), {}), tuple(self.reservations), self.unhealthy)
 
-    def written(self, snapshot: Snapshot, number: int, tasks: Set[int], opened: Sequence[Opened] = ()) -> None:
+    def written(
+        self, snapshot: Snapshot, number: int, tasks: Set[int], opened: Sequence[Opened] = (), *, deferred: int
+    ) -> None:
+        self.deferred = deferred
         self.steps.append(f"written {number}")
         self.tasks, self.opened = tasks, opened
         if self.written_failure:

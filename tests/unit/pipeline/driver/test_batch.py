@@ -126,7 +126,7 @@ def concurrency_in(config_json: str) -> int:
 
 
 def test_a_batch_is_planned_written_and_settled(bench: MakeBench) -> None:
-    made = bench()
+    made = bench(ended=(EndedTask(21, deferred=2), EndedTask(23, deferred=5)))
     frame = write(made)
     assert made.steps == ["plan 3", "look", "write", "written 3"]
     assert frame.done == [("coalesce", 2)], "each source partition is a task, which keeps its order"
@@ -135,6 +135,8 @@ def test_a_batch_is_planned_written_and_settled(bench: MakeBench) -> None:
     assert (concurrency_in(config_json), fence) == (20, Fence({}, frozenset(), {}))
     assert (target.epoch, target.batch, target.limit_bytes) == (5, 3, 777)
     assert made.lanes.tasks == {21, 23}, "the attempts by which it ended"
+    assert made.functions[0].args[2] == made.writer._config.deferral.topic, "what goes there is counted"
+    assert made.lanes.deferred == 7
 
 
 def test_reservations_join_their_pages_in_one_task_and_in_order(bench: MakeBench) -> None:

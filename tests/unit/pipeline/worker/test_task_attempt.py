@@ -66,6 +66,15 @@ def test_it_is_reported_at_the_tasks_end(run_as: Callable[[int], None]) -> None:
     assert told.tasks == [EndedTask(17)], "of a first attempt nothing was emitted before"
 
 
+def test_it_counts_what_it_defers(run_as: Callable[[int], None]) -> None:
+    run_as(0)
+    told: Any = Ended()
+    records = [pa.RecordBatch.from_pydict({"topic": topics}) for topics in (["out", "ledger"], ["ledger", "error"])]
+    given: Any = iter(())
+    assert list(reporting_attempts(lambda _: iter(records), told, ledger="ledger")(given)) == records
+    assert told.tasks == [EndedTask(17, deferred=2)]
+
+
 def test_a_later_attempt_says_what_it_has_read(run_as: Callable[[int], None]) -> None:
     run_as(2)
     read = [
