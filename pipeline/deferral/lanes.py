@@ -170,7 +170,7 @@ class Lanes:
             folded = self._log.read(number, tasks)
             written = folded.written_by(number)
             if len(written) < deferred:
-                raise _unseen(number, deferred, len(written), self._log.mark.topic)
+                raise _not_all_read(number, deferred, len(written), self._log.mark.topic)
             resolved = self._ledger.batch_done(snapshot, written)
             self._log.resolve(resolved)
             self._ledger.forget(resolved)
@@ -372,7 +372,7 @@ class Lanes:
             log.say(DeferralStatus(entries=figures[0], bytes=figures[1], pages=figures[2]))
 
 
-def _unseen(batch: int, deferred: int, seen: int, topic: str) -> PipelineError:
+def _not_all_read(batch: int, deferred: int, seen: int, topic: str) -> PipelineError:
     return PipelineError(
         f"batch {batch} deferred {deferred} events, and {seen} of them are in the partitions of {topic} that it reads",
         hint="its partitions may not be added to: the producers learn of a new one, and the job only when it starts",
