@@ -1,35 +1,26 @@
 """Reads a scenario file into its model; every error says file, line, column, what is wrong, and the near miss."""
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-from ruamel.yaml.comments import CommentedMap
 
 from devkit.errors import UsageError
 from devkit.extensions import load_extensions_of
-from devkit.observe.arm_role import ArmName
-from devkit.programs.places import NOWHERE
 from devkit.programs.program import Program
 from devkit.scenario.changed_document import OPTION, DocumentChange, changed, is_of_change
-from devkit.scenario.configure import configured, is_like_main, main_name, programs_of, tried_first
 from devkit.scenario.doubtful import doubtful
-from devkit.scenario.impossible import impossible
 from devkit.scenario.misplaced import belongs
 from devkit.scenario.model import Scenario
-from devkit.scenario.unanswerable import unanswerable
+from devkit.scenario.unplayable import elsewhere_unplayable, unplayable
 from devkit.scenario.unproving import unproving
-from devkit.scenario.unpublishable import unpublishable
-from devkit.scenario.written import expected_at, once
 from devkit.traffic.model import DIRECTORY
 from devkit.yaml_input import SetBy, placed, read_yaml, refused
-from located_config.model_keys import in_document
 from located_config.near import near_miss, nearest
-from located_config.place import Location, reaches
-from located_config.problem import Problem, described, is_echo, problems
+from located_config.place import Location
+from located_config.problem import Problem, problems
 
 SUFFIX = ".yaml"
 _UNCHECKED = "`devkit scenario run --unchecked` plays it all the same"
@@ -86,24 +77,35 @@ def load_file(
 def require_playable(file: LoadedFile, *, unchecked: bool = False, instead: Program | None = None) -> None:
     """Raises InvalidFileError with every problem that its model does not know of."""
     scenario, document = file.scenario, file.document
-    found = [
-        *once(_stack_keys(document, scenario)),
-        *once(_configurations(document, scenario)),
-        *_strangers(scenario),
-        *once(unpublishable(scenario)),
-        *(Problem(location, text) for location, text in impossible(scenario)),
-    ]
-    if found:
-        raise refused(file.path, document, found, set_by=file.set_by)
-    if not unchecked and (found := list(unproving(scenario, instead))):
-        raise refused(file.path, document, found, hint=_UNCHECKED, set_by=file.set_by)
+    found = list(unplayable(document, scenario))
+    told = [problem.location for problem in found]
+    further = [] if unchecked else [one for one in _unproving(scenario, instead) if not _is_told(one.location, told)]
+    if found or further:
+        raise refused(file.path, document, [*found, *further], hint=None if found else _UNCHECKED, set_by=file.set_by)
+
+
+def _unproving(scenario: Scenario, instead: Program | None) -> list[Problem]:
+    """Nothing where a configuration is invalid, which is told by itself."""
+    try:
+        return list(unproving(scenario, instead))
+    except ValidationError:
+        return []
+
+
+def _is_told(location: Location, told: Sequence[Location]) -> bool:
+    """Whether something else is wrong at the same place, or in a part of it: mended, it may be right."""
+    return any(one[: len(location)] == location or location[: len(one)] == one for one in told)
 
 
 def _model(path: Path, document: Any, set_by: SetBy = lambda _: "") -> Scenario:
+    """Where a section is wrong, all others are checked as well."""
+    context = {DIRECTORY: path.absolute().parent}
     try:
-        return Scenario.model_validate(document, context={DIRECTORY: path.absolute().parent})
+        return Scenario.model_validate(document, context=context)
     except ValidationError as error:
-        raise refused(path, document, problems(error, Scenario, document, belongs), set_by=set_by) from error
+        found = problems(error, Scenario, document, belongs)
+        further = elsewhere_unplayable(document, found, context)
+        raise refused(path, document, [*found, *further], set_by=set_by) from error
 
 
 def find_scenario(name_or_file: str, directory: Path) -> Path:
@@ -126,76 +128,3 @@ def find_scenario(name_or_file: str, directory: Path) -> Path:
     if name_or_file not in known:
         raise UsageError(f"there is no scenario {name_or_file!r} in {directory}", hint=near_miss(name_or_file, known))
     return directory / f"{name_or_file}{SUFFIX}"
-
-
-def _strangers(scenario: Scenario) -> Iterator[Problem]:
-    """What one part of the file says of another, and the other does not know: rules that no request can match."""
-    pages = [title.replace("_", " ") for title in scenario.traffic.titles]
-    for place, rule in scenario.rules_at():
-        base: Location = (*place, "when")
-        page, wiki = rule.when.page, rule.when.wiki
-        if page is not None and page.replace("_", " ") not in pages:
-            remedy = scenario.traffic.remedy_for_page(page)
-            yield Problem((*base, "page"), f"there is no page {page!r} in traffic.pages", remedy)
-        if wiki is not None and wiki not in scenario.traffic.wikis:
-            remedy = near_miss(wiki, scenario.traffic.wikis)
-            yield Problem((*base, "wiki"), f"there is no wiki {wiki!r} in traffic.wikis", remedy)
-        for fault, why in rule.do.not_observable().items():
-            yield Problem((*place, "do", fault), f"it cannot be shown that it fired: {why}")
-    yield from once(
-        Problem((*location, key) if key else location, text)
-        for arm in scenario.roles
-        for location, expectation in expected_at(scenario, arm)
-        for key, text in unanswerable(scenario, arm, expectation)
-    )
-
-
-def _stack_keys(document: CommentedMap, scenario: Scenario) -> Iterator[Problem]:
-    for name, program in programs_of(scenario).items():
-        of_tries: list[Location] = (
-            [("tried_first", arm) for arm in scenario.tried_first] if name == main_name(scenario) else []
-        )
-        for base in (*of_tries, *(base for arm in scenario.roles for base in _bases(scenario, arm, name))):
-            for key in program.given_by_stack:
-                location = (*base, *key)
-                if reaches(document, location) == len(location):
-                    yield Problem(location, "is given by the stack", "leave it out")
-
-
-def _configurations(document: CommentedMap, scenario: Scenario) -> Iterator[Problem]:
-    for arm, (name, program) in itertools.product(scenario.roles, programs_of(scenario).items()):
-        bases = _bases(scenario, arm, name)
-        try:
-            configured(scenario, arm, NOWHERE, name, program)
-        except ValidationError as error:
-            yield from _refused(document, program, error, bases)
-            continue
-        if name == main_name(scenario):
-            try:
-                tried_first(scenario, arm, NOWHERE, program)
-            except ValidationError as error:
-                yield from _refused(
-                    document, program, error, (("tried_first", scenario.key_of(scenario.tried_first, arm)), *bases)
-                )
-
-
-def _refused(
-    document: CommentedMap, program: Program, error: ValidationError, bases: Sequence[Location]
-) -> Iterator[Problem]:
-    """Each is told of the topmost place that has the value, or most of the way to it."""
-    for detail in error.errors():
-        if is_echo(detail):
-            continue
-        base = max(bases, key=lambda base: reaches(document, (*base, *detail["loc"])) - len(base))
-        location = in_document(document, program.model, (*base, *detail["loc"]))
-        yield described(detail, program.model, document, location, belongs)
-
-
-def _bases(scenario: Scenario, arm: ArmName, name: str) -> tuple[Location, ...]:
-    """Where the file may have a setting of a program of an arm, what lies on top first."""
-    of_arm: Location = ("arms", arm)
-    shared: Location = ("pipeline",)
-    if not name:
-        return of_arm, shared
-    own: Location = ("programs", name, "configuration")
-    return ((*of_arm, *own), of_arm, own, shared) if is_like_main(scenario, name) else ((*of_arm, *own), own)
