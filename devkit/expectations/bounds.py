@@ -10,7 +10,7 @@ DurationBound   a duration         flat_commit: {at_least: 15s}
 from datetime import timedelta
 from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from located_config.duration import Duration, format_duration
 from located_config.share import Share, format_share
@@ -26,8 +26,8 @@ class Range(BaseModel, Generic[T]):
     value: ClassVar[str] = "number"
     example: ClassVar[str] = "a number"
 
-    at_least: T | None = None
-    at_most: T | None = None
+    at_least: T | None = Field(default=None, description="Lower bound, inclusive.")
+    at_most: T | None = Field(default=None, description="Upper bound, inclusive.")
 
     @model_validator(mode="after")
     def _some(self) -> Self:

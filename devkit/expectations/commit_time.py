@@ -3,6 +3,8 @@
 from datetime import timedelta
 from typing import Literal, Self
 
+from pydantic import Field
+
 from devkit.expectations.bounds import Time
 from devkit.expectations.of_samples import OfCourse, OfSamples
 from devkit.expectations.timing import of_bound
@@ -12,7 +14,9 @@ from devkit.observe.arm_observation import ArmObservation
 class CommitTime(Time, OfSamples):
     """Bounds on a number of all commits."""
 
-    of: Literal["highest", "lowest", "mean", "last"] = "highest"
+    of: Literal["highest", "lowest", "mean", "last"] = Field(
+        default="highest", description="Number that is made of all commits."
+    )
 
     def __str__(self) -> str:
         return f"{self.number} {super().__str__()}"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Protocol, Self, runtime_checkable
 
-from pydantic import AfterValidator, ConfigDict, PlainValidator, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, TypeAdapter, ValidationError
 
 from devkit.expectations.base import NOTHING, ExpectationKind, Finding, gone
 from devkit.expectations.bounds import Number
@@ -41,7 +41,9 @@ class Ratio(Number):
 
     model_config = ConfigDict(extra="allow")
 
-    arms: Annotated[tuple[str, str], AfterValidator(_two)]
+    arms: Annotated[tuple[str, str], AfterValidator(_two)] = Field(
+        description="Two arms: the first one's figure is divided by the second one's."
+    )
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,12 @@ from located_config.size import Size, format_size
 class ErrorEventPattern(Count):
     """`type` is the field `error_type` of the error event; without it all types count together."""
 
-    type: Annotated[str, StringConstraints(min_length=1)] | None = None
-    max_size: Annotated[Size, Field(gt=0)] | None = None
+    type: Annotated[str, StringConstraints(min_length=1)] | None = Field(
+        default=None, description="Field `error_type` of the error events that count. Default: all types together."
+    )
+    max_size: Annotated[Size, Field(gt=0)] | None = Field(
+        default=None, description="Size that the value of none of their records exceeds."
+    )
 
     @model_validator(mode="before")
     @classmethod

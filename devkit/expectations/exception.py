@@ -21,8 +21,8 @@ class ExceptionPattern(OfProgram):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    class_: str = Field(alias="class")
-    message: str = ""
+    class_: str = Field(alias="class", description="Class of the exception, with or without its package.")
+    message: str = Field(default="", description="Part of its message.")
 
 
 @dataclass(frozen=True)

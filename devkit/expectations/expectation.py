@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
@@ -100,7 +100,9 @@ def register(expectation: ExpectationKind) -> None:
 
 def _take(*expectations: ExpectationKind) -> None:
     for one in expectations:
-        Expectation.__pydantic_fields__[one.name] = FieldInfo.from_annotated_attribute(one.argument | None, None)
+        Expectation.__pydantic_fields__[one.name] = FieldInfo.from_annotated_attribute(
+            one.argument | None, Field(default=None, description=one.summary)
+        )
     Expectation.model_rebuild(force=True)
 
 

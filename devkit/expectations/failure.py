@@ -17,7 +17,7 @@ from located_config.count import times
 class FailurePattern(OfProgram):
     """`message` is a part of what the process said when it failed."""
 
-    message: str = Field(min_length=1)
+    message: str = Field(min_length=1, description="Part of what the program reported when it failed.")
 
 
 @dataclass(frozen=True)

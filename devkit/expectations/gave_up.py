@@ -17,7 +17,7 @@ from located_config.count import counted
 class GaveUp(OfProgram):
     """`it_did` false: it had not given up by the arm's end."""
 
-    it_did: bool = Field(default=True)
+    it_did: bool = Field(default=True, description="Whether the supervisor gave up by the arm's end.")
 
     def __str__(self) -> str:
         return "true" if self.it_did else "false"

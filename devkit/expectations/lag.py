@@ -19,9 +19,11 @@ from devkit.observe.observable import Observable, why_not_observable
 class LagBound(Number, OfSamples):
     """Bounds on a number of the course of a lag, in events. `topic` is needed where there are several."""
 
-    partition: NonNegativeInt | None = None
-    topic: str | None = None
-    page: str | None = Field(default=None, min_length=1)
+    partition: NonNegativeInt | None = Field(
+        default=None, description="Number of a source partition, from 0. Default: the lag of all together."
+    )
+    topic: str | None = Field(default=None, description="Source topic of the partition, where there are several.")
+    page: str | None = Field(default=None, min_length=1, description="Page of `traffic.pages`: the lag of its events.")
 
     @model_validator(mode="after")
     def _one_thing(self) -> Self:

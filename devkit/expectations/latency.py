@@ -23,8 +23,12 @@ from located_config.count import counted
 class Latency(Time):
     """Bounds on a percentile, and of which events."""
 
-    percentile: Annotated[float, Field(gt=0, le=100)]
-    of: Literal["all", "healthy"] = "all"
+    percentile: Annotated[float, Field(gt=0, le=100)] = Field(
+        description="Percentile of the events' latencies, above 0 to 100."
+    )
+    of: Literal["all", "healthy"] = Field(
+        default="all", description="Which events count: all, or those of pages that no fault picks."
+    )
 
 
 _OF = {"all": "all events", "healthy": "events of healthy pages"}

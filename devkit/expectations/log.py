@@ -19,7 +19,7 @@ from devkit.observe.observable import Observable
 class LoggedEvent(ProgramCount):
     """`event` is the name, the field `event` of a line that is a JSON object."""
 
-    event: str = Field(min_length=1)
+    event: str = Field(min_length=1, description="Name of the event: the field `event` of a JSON line.")
 
     @model_validator(mode="before")
     @classmethod

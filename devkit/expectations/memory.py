@@ -4,6 +4,8 @@ Resident, as the samples have it: a page that processes share counts in each of 
 would be charged for.
 """
 
+from pydantic import Field
+
 from devkit.container.process_kind import ProcessKind
 from devkit.expectations.bounds import Bytes
 from devkit.expectations.of_program import OfProgram
@@ -19,8 +21,12 @@ _MIB = 1 << 20
 class MemoryBound(Bytes, OfSamples, OfProgram):
     """Bounds on a number of the course of a program's memory; a slope is the change in a minute."""
 
-    of: Of = "highest"
-    kind: ProcessKind | None = None
+    of: Of = Field(
+        default="highest", description="Number that is made of all looks; a slope is the change in a minute."
+    )
+    kind: ProcessKind | None = Field(
+        default=None, description="Kind of process whose memory counts. Default: all of the program."
+    )
 
     def __str__(self) -> str:
         return f"{self.number} {super().__str__()}" + (f" of {self.kind}" if self.kind else "")

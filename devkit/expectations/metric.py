@@ -28,8 +28,10 @@ class MetricPattern(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: MetricName
-    labels: dict[str, str] = {}
+    name: MetricName = Field(description="Name of the metric as a query asks for it, a counter's with its `_total`.")
+    labels: dict[str, str] = Field(
+        default={}, description="Labels that a series must have, with their values; it may have others."
+    )
 
     def __str__(self) -> str:
         return _shown(self.name, frozenset(self.labels.items()))
@@ -43,7 +45,9 @@ class MetricPattern(BaseModel):
 class RisingMetric(MetricPattern):
     """`above`: some page shows more than that."""
 
-    above: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    above: Annotated[float, Field(allow_inf_nan=False)] | None = Field(
+        default=None, description="Value that some page exceeds. Default: any value will do."
+    )
 
     def __str__(self) -> str:
         return super().__str__() + ("" if self.above is None else f" above {self.above:g}")

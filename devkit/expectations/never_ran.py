@@ -21,7 +21,7 @@ from located_config.count import counted
 class NeverRan(OfProgram):
     """`it_did` false: its query ran at some time in the arm."""
 
-    it_did: bool = Field(default=True)
+    it_did: bool = Field(default=True, description="Whether its query never ran; false where it ran at some time.")
 
     def __str__(self) -> str:
         return "true" if self.it_did else "false"

@@ -5,7 +5,7 @@ Without a name it is the first one. What is not observable of the program that i
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from devkit.expectations.bounds import Bytes, Count, or_exactly
 from located_config.size import Size
@@ -16,7 +16,9 @@ class OfProgram(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    program: str | None = None
+    program: str | None = Field(
+        default=None, description="Name of a program in the scenario's `programs`. Default: the main one."
+    )
 
 
 class ProgramCount(Count, OfProgram):

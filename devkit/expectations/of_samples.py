@@ -26,8 +26,14 @@ class InPhase(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    during: str | None = Field(default=None, min_length=1)
-    after: str | None = Field(default=None, min_length=1)
+    during: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Name of a fault of the timeline or of a part of the traffic: looks at that part of the arm alone.",
+    )
+    after: str | None = Field(
+        default=None, min_length=1, description="Like `during`: looks at the time from its end to the arm's end."
+    )
 
     @model_validator(mode="after")
     def _one_part(self) -> Self:
@@ -59,7 +65,7 @@ class InPhase(BaseModel):
 class OfSamples(InPhase):
     """`of` is the number that is made of the course; its default is each expectation's own."""
 
-    of: Of = "last"
+    of: Of = Field(default="last", description="Number that is made of all looks; a slope is the change in a minute.")
 
     @property
     def number(self) -> str:

@@ -23,7 +23,9 @@ _SHOWN = 3
 class OtherSettings(ProgramCount):
     """Of `key`, or of what is below it; without, of all settings."""
 
-    key: Annotated[str, Field(min_length=1)] | None = Field(default=None)
+    key: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None, description="Key of the configuration, or a section of it. Default: any key."
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -6,6 +6,8 @@ Where events still wait at the arm's end the time goes on to there, so an arm ca
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from pydantic import Field
+
 from devkit.expectations.base import Finding
 from devkit.expectations.bounds import Range
 from devkit.headroom.shortage import Window
@@ -21,7 +23,9 @@ class RateBound(Range[Rate]):
 
     value: ClassVar[str] = "rate"
 
-    of: Literal["all", "healthy"] = "all"
+    of: Literal["all", "healthy"] = Field(
+        default="all", description="Which events count: all, or those of pages that no fault picks."
+    )
 
     @classmethod
     def show(cls, value: float) -> str:

@@ -8,6 +8,8 @@ the load is the clients' own doing; high again, the upstream recovers.
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from pydantic import Field
+
 from devkit.expectations.base import Finding
 from devkit.expectations.bounds import Percentage
 from devkit.headroom.shortage import Window
@@ -19,7 +21,9 @@ from located_config.count import counted
 class SuccessRate(Percentage):
     """Bounds on the share, and of which requests."""
 
-    of: Literal["all", "after fault"] = "all"
+    of: Literal["all", "after fault"] = Field(
+        default="all", description="Which requests count: all, or those after the last fault that ends."
+    )
 
 
 _OF = {"all": "all requests", "after fault": "after the fault ends"}

@@ -10,6 +10,7 @@ several keys at once only `devkit scenario check` knows.
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 from pydantic import BaseModel
@@ -18,30 +19,26 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 from devkit.cli.extend_option import extend_option
 from devkit.errors import DevkitError
 from devkit.report.result import Result
-from devkit.scenario.model import Scenario
+from devkit.scenario.editor_schema import scenario_schema
 from located_config.schema import AsWritten
 from pipeline.config.pipeline_config import PipelineConfig
 
 _TOP = Path(__file__).parents[2]
-_SCHEMAS: dict[Path, tuple[type[BaseModel], JsonSchemaMode]] = {
-    _TOP / "devkit/report/result.schema.json": (Result, "serialization"),
-    _TOP / "devkit/scenario/scenario.schema.json": (Scenario, "validation"),
-    _TOP / "pipeline/pipeline.schema.json": (PipelineConfig, "validation"),
-}
 
 
 def schemas() -> dict[Path, str]:
     """The text of each schema file."""
-    return {
-        path: json.dumps(
-            {"$schema": GenerateJsonSchema.schema_dialect}
-            | model.model_json_schema(by_alias=True, mode=mode, schema_generator=AsWritten),
-            indent=2,
-            ensure_ascii=False,
-        )
-        + "\n"
-        for path, (model, mode) in _SCHEMAS.items()
+    found = {
+        _TOP / "devkit/report/result.schema.json": _of(Result, "serialization"),
+        _TOP / "devkit/scenario/scenario.schema.json": scenario_schema(),
+        _TOP / "pipeline/pipeline.schema.json": _of(PipelineConfig, "validation"),
     }
+    dialect = {"$schema": GenerateJsonSchema.schema_dialect}
+    return {path: json.dumps(dialect | one, indent=2, ensure_ascii=False) + "\n" for path, one in found.items()}
+
+
+def _of(model: type[BaseModel], mode: JsonSchemaMode) -> dict[str, Any]:
+    return model.model_json_schema(by_alias=True, mode=mode, schema_generator=AsWritten)
 
 
 @click.command()

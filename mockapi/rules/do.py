@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Annotated, Any, Self, TypeVar, cast
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
+from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
@@ -83,7 +83,9 @@ Faults = Annotated[Do, _AsRegistered()]
 
 def _take(*faults: Fault[Any]) -> None:
     for fault in faults:
-        Do.__pydantic_fields__[fault.name] = FieldInfo.from_annotated_attribute(fault.takes | None, None)
+        Do.__pydantic_fields__[fault.name] = FieldInfo.from_annotated_attribute(
+            fault.takes | None, Field(default=None, description=fault.summary)
+        )
     Do.model_rebuild(force=True)
 
 

@@ -105,6 +105,8 @@ def test_every_form_that_may_be_written_is_valid(section: str, key: str | None, 
         ("expect", "fixed", [{"restart": 2}]),
         ("expect", "fixed", [{"restarts": "often"}]),
         ("mock", "rules", [{"do": {"status": 504}}]),
+        ("arms", "fixed", {"batch": {"max_ofsets": 10}}),
+        ("pipeline", "fetch", {"deadline": "9 sec"}),
     ],
 )
 def test_what_is_wrong_by_itself_is_wrong_by_the_schema(section: str, key: str, value: Any) -> None:

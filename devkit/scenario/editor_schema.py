@@ -1,0 +1,55 @@
+"""The JSON schema of scenario files for editors: that of the model, with the configuration of programs in its places.
+
+The model takes any mapping there and asks the program that is to be configured. All programs of the kit have one
+configuration model; a kind from another package may have another, so unknown sections are open, and their keys are not.
+"""
+
+from typing import Any
+
+from devkit.scenario.model import Scenario
+from located_config.schema import AsWritten
+from pipeline.config.pipeline_config import PipelineConfig
+
+Schema = dict[str, Any]
+_NAME = "Configuration"
+_REFERENCE = {"$ref": f"#/$defs/{_NAME}"}
+_ANYTHING = {"additionalProperties": True, "type": "object"}
+
+
+def scenario_schema() -> Schema:
+    """By the names under which a file has its keys."""
+    schema: Schema = Scenario.model_json_schema(by_alias=True, mode="validation", schema_generator=AsWritten)
+    configuration = PipelineConfig.model_json_schema(
+        by_alias=True, mode="validation", schema_generator=AsWritten, ref_template=f"#/$defs/{_NAME}.{{model}}"
+    )
+    parts = configuration.pop("$defs")
+    configuration |= {"additionalProperties": True, "description": "Configuration of a program, as far as it is given."}
+    of_arm = schema["$defs"]["ArmSettings"]
+    of_arm["properties"] = configuration["properties"] | of_arm["properties"]
+    for arm in schema["properties"]["arms"]["patternProperties"].values():
+        arm["anyOf"].remove(_ANYTHING)
+    placed: Schema = _configured(schema)
+    definitions = {_NAME: configuration} | {f"{_NAME}.{name}": part for name, part in parts.items()}
+    placed["$defs"] |= {name: _in_part(one) for name, one in definitions.items()}
+    return placed
+
+
+def _configured(node: Any) -> Any:
+    """With the configuration wherever a mapping of any keys may stand."""
+    if node == _ANYTHING:
+        return _REFERENCE
+    if isinstance(node, dict):
+        return {key: _configured(value) for key, value in node.items()}
+    return [_configured(one) for one in node] if isinstance(node, list) else node
+
+
+def _in_part(node: Any) -> Any:
+    """Nothing is required: a file says what it has otherwise, and the stack gives the rest."""
+    if isinstance(node, dict):
+        return {key: _in_part(value) for key, value in node.items() if not (key == "required" and _is_list(value))}
+    return [_in_part(one) for one in node] if isinstance(node, list) else node
+
+
+def _is_list(value: Any) -> bool:
+    """A key of that name would have a mapping."""
+    return isinstance(value, list)
