@@ -253,6 +253,38 @@ def test_the_next_batch_tells_that_the_last_is_committed(bench: MakeBench) -> No
     made.writer.check()
 
 
+class Commits:
+    """The watch of Spark's writes to the checkpoint, which it makes between two batches."""
+
+    def __init__(self, steps: list[str]) -> None:
+        self._steps = steps
+
+    def batch_begins(self) -> None:
+        self._steps.append("begins")
+
+    def batch_ends(self, number: int) -> None:
+        self._steps.append(f"ends {number}")
+
+    def check(self, *, active: bool) -> None:
+        self._steps.append(f"active {active}")
+
+
+def test_between_two_batches_spark_commits(bench: MakeBench) -> None:
+    made = bench(policy="none")
+    made.writer._commits = Commits(made.steps)  # type: ignore[assignment]
+    write(made, 3)
+    made.writer.check_commit(active=True)
+    assert made.steps == ["begins", "look", "write", "ends 3", "active True"]
+
+
+def test_a_batch_that_failed_is_over(bench: MakeBench) -> None:
+    made = bench(policy="none", failure=RuntimeError("refused"))
+    made.writer._commits = Commits(made.steps)  # type: ignore[assignment]
+    with pytest.raises(RuntimeError, match="refused"):
+        write(made, 3)
+    assert made.steps[-1] == "ends 3"
+
+
 def test_a_batch_of_another_major_version_stops_the_job_and_is_not_settled(bench: MakeBench) -> None:
     made = bench()
     made.seen += [VersionsSeen(150, 2, "/mediawiki/page/change/2.0.0"), VersionsSeen(49)]

@@ -281,6 +281,7 @@ def test_a_batch_has_ended_when_it_was_there_before_the_trigger_rested(run: Run)
         run(query, writer)
     assert query.steps == ["batch", "status"] * 2
     assert writer.committed[:2] == [None, 7]
+    assert writer.triggers[:2] == [True, False]
 
 
 def test_what_fails_before_the_query_runs_is_told_with_what_it_needs(

@@ -79,6 +79,13 @@ def test_batches_are_timed_and_their_commits(make_config: MakeConfig) -> None:
     assert found["enrichment_batch_rows_total"] == 70
 
 
+def test_slow_commits_are_counted(make_config: MakeConfig) -> None:
+    metrics = metrics_of(make_config())
+    assert samples(metrics)["enrichment_commits_slow_total"] == 0
+    metrics.commit_slow()
+    assert samples(metrics)["enrichment_commits_slow_total"] == 1
+
+
 def test_the_ledger_stands_beside_its_bounds(make_config: MakeConfig) -> None:
     config = make_config(deferral={"max_entries": 7, "max_bytes": "1MiB"})
     metrics = metrics_of(config)
