@@ -20,6 +20,7 @@ BY_DIFFERENCE = (
     "renamed-metric",
     "slow-object-store",
     "broker-reassignment",
+    "lost-checkpoint",
     "bad-revids",
     "backfill",
     "hot-page",
@@ -146,6 +147,11 @@ def _the_broker_has_time(document: Any) -> None:
     document["timeline"].clear()
 
 
+def _the_checkpoint_stays(document: Any) -> None:
+    document["timeline"].clear()
+    document["until"]["deadline"] = "60s"  # a step waits for a refusal that does not come
+
+
 def _nothing_differs(document: Any) -> None:
     document["arms"]["fixed"] = document["arms"]["incident"]
 
@@ -168,6 +174,8 @@ def _the_store_is_fast(document: Any) -> None:
         ("vanished-metric", _nothing_differs, "differs metrics.on_collision"),
         ("renamed-metric", _nothing_differs, "differs metrics.required"),
         ("slow-object-store", _nothing_differs, "differs commit.policy"),
+        ("lost-checkpoint", _the_checkpoint_stays, "fault 'checkpoint lost'"),
+        ("lost-checkpoint", _nothing_differs, "differs missing_checkpoint"),
         ("broker-reassignment", _the_broker_has_time, "fault 'broker without time'"),
         ("broker-reassignment", _nothing_differs, "differs sink.delivery_timeout"),
         ("bad-revids", _nothing_differs, "differs fetch.retry_unknown"),
