@@ -25,13 +25,26 @@ from devkit.observe.sample import Sample
 from devkit.observe.step_outcome import StepOutcome
 
 
+class RuleSwitch(BaseModel):
+    """A rule of the mock was switched on or off by the kit, in seconds from the arm's start, when this number of events
+    was published.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    on: bool
+    at_s: float
+    published: int
+
+
 class Evidence(BaseModel):
     """What the mock's journal shows of one fault in one arm. Sizes in bytes, as the client got them.
 
     `content_length` is what the response header said, `wire` what went over the wire, `real` the decoded body; each
     the largest of the arm. `first_at_s` and `last_at_s` count from the arm's first request. `acted` is None for a fault
     that acts on each request it meets; for one that acts under load only, `inaction` says what was not seen.
-    `by_client` is whether the rule picks its requests by what clients do, such as trying again.
+    `by_client` is whether the rule picks its requests by what clients do, such as trying again. `switches` are those of
+    a rule that acts for a part of the traffic: without any, that part did not come.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -50,6 +63,7 @@ class Evidence(BaseModel):
     acted: bool | None = None
     inaction: str = ""
     by_client: bool = False
+    switches: tuple[RuleSwitch, ...] | None = None
 
 
 class TimelineEvidence(FaultOutcome):

@@ -6,22 +6,26 @@ client that was fixed. Some faults act under load only, and it may be the very p
 to; so for those it is also told whether they acted, which each of them knows how to tell.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
-from devkit.observe.arm_observation import Evidence
+from devkit.observe.arm_observation import Evidence, RuleSwitch
 from devkit.stack.parts.mock_api import JournalCounts, RuleCounts
 from mockapi.rules.model import Rule
 from mockapi.rules.proof import Met
 
 
-def rule_evidence(rules: Sequence[Rule], counts: JournalCounts) -> tuple[Evidence, ...]:
+def rule_evidence(
+    rules: Sequence[Rule], counts: JournalCounts, switches: Mapping[str, Sequence[RuleSwitch]] = MappingProxyType({})
+) -> tuple[Evidence, ...]:
     """The evidence of each rule. One that the journal does not know has evidence too, that it did not fire: an
-    operator removed it, and left out it would pass for a fault that there never was.
+    operator removed it, and left out it would pass for a fault that there never was. `switches` has each rule that the
+    kit switches.
     """
-    return tuple(_of(rule, counts.of(rule.name), counts) for rule in rules)
+    return tuple(_of(rule, counts.of(rule.name), counts, switches.get(rule.name)) for rule in rules)
 
 
-def _of(rule: Rule, counted: RuleCounts, counts: JournalCounts) -> Evidence:
+def _of(rule: Rule, counted: RuleCounts, counts: JournalCounts, switches: Sequence[RuleSwitch] | None) -> Evidence:
     inactions = rule.do.inactions(
         Met(counted.requests, counted.completed, counted.by_status, counts.upstream.max_queued)
     )
@@ -42,4 +46,5 @@ def _of(rule: Rule, counted: RuleCounts, counts: JournalCounts) -> Evidence:
         acted=None if inactions is None else not inactions,
         inaction="; ".join(inactions or ()),
         by_client=by_client,
+        switches=None if switches is None else tuple(switches),
     )

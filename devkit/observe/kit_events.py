@@ -247,6 +247,20 @@ class FaultEnded(FaultOutcome, _Event):
     """Name of the timeline's item."""
 
 
+class RuleSwitched(_Event):
+    """The kit has switched a rule of the mock, as its share of the traffic is published."""
+
+    event: Literal["rule_switched"] = "rule_switched"
+    name: str
+    """Name of the rule."""
+    on: bool
+    """Whether it is effective now."""
+    at_s: float
+    """When, in seconds from the arm's start."""
+    published: int
+    """Events published until then."""
+
+
 class PartsNotObservable(_Event):
     """Parts under a fault could not be asked."""
 
@@ -289,6 +303,7 @@ KitEvent = (
     | ProbeEnded
     | FaultBegun
     | FaultEnded
+    | RuleSwitched
     | PartsNotObservable
 )
 

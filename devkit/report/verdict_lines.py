@@ -111,14 +111,27 @@ def _describe_timeline(item: TimelineEvidence) -> str:
     return f"{item.fault!r} ({item.asked}), {item.from_s:.1f}s{until}: {seen}{item.did}{left}"
 
 
+def _switched(item: Evidence) -> str:
+    """When the kit switched the rule, where it does."""
+    if item.switches is None:
+        return ""
+    if not item.switches:
+        return "; never switched: its part of the traffic did not come"
+    return "".join(
+        f"; switched {'on' if one.on else 'off'} at {one.at_s:.1f}s, with {counted(one.published, 'event')} published"
+        for one in item.switches
+    )
+
+
 def _describe_rule(item: Evidence, *, in_full: bool) -> str:
+    switched = _switched(item)
     if not item.fired:
-        return f"{item.fault!r} matched no request"
+        return f"{item.fault!r} matched no request{switched}"
     # Where all were answered 200 that is no news.
     statuses = ", ".join(f"{status}: {count:,}" for status, count in sorted(item.by_status.items()))
     answers = f" ({statuses})" if item.by_status.keys() - {"200"} else ""
     idle = f"; never acted: {item.inaction}" if item.acted is False else ""
-    matched = f"{item.fault!r} matched {counted(item.requests, 'request')}{answers}"
+    matched = f"{item.fault!r} matched {counted(item.requests, 'request')}{answers}{switched}"
     if not in_full:
         return f"{matched}{idle}"
     header = "absent" if item.max_content_length_bytes is None else f"{item.max_content_length_bytes:,}"

@@ -13,6 +13,7 @@ from devkit.scenario.configure import programs_of
 from devkit.scenario.impossible_steps import impossible_steps
 from devkit.scenario.model import Scenario
 from devkit.scenario.programs import never_started
+from devkit.scenario.rule_window import empty_windows
 from devkit.scenario.surroundings import Topics
 from devkit.stack.parts.names import part_names
 from devkit.traffic.model import TRAFFIC
@@ -40,6 +41,7 @@ def impossible(scenario: Scenario) -> Iterator[tuple[tuple[int | str, ...], str]
     # What a program of the user's own logs is not known before it runs.
     logged = frozenset[str]() if any(program.command for program in programs_of(scenario).values()) else _EVENTS
     bounds = Bounds(scenario.traffic.event_count, programs=frozenset(scenario.programs), logged=logged, rules=rules)
+    yield from empty_windows(scenario.rules_at(), scenario.traffic.event_count)
     for number, item in enumerate(scenario.timeline):
         if item.name in rules:
             yield ("timeline", number, "name"), f"a rule of mock.rules has the name {item.name!r} as well"

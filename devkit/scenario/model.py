@@ -28,11 +28,11 @@ from devkit.scenario.arm_ending import Until
 from devkit.scenario.arms import Arms, Expectations, TriedFirst, require_arms, require_expectations
 from devkit.scenario.cause import NamedCause
 from devkit.scenario.programs import Overlay, Programs
+from devkit.scenario.rule_window import ScenarioRule
 from devkit.scenario.surroundings import Kafka, Mock
 from devkit.traffic.model import TrafficSpec
 from located_config.place import Location
 from located_config.quantity import refused
-from mockapi.rules.model import Rule
 
 
 class _Model(BaseModel):
@@ -211,7 +211,7 @@ class Scenario(_Model):
             changes["kafka"] = self.kafka.model_copy(update={"topics": topics})
         return self.model_copy(update=changes)
 
-    def rules_at(self) -> Iterator[tuple[Location, Rule]]:
+    def rules_at(self) -> Iterator[tuple[Location, ScenarioRule]]:
         """All rules of the mock, those of single arms among them, with their places."""
         for number, rule in enumerate(self.mock.rules):
             yield ("mock", "rules", number), rule

@@ -5,8 +5,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
+from devkit.scenario.rule_window import ScenarioRules
 from located_config.size import Size
-from mockapi.rules.model import Rules
 from pipeline.events import LimitOf
 
 
@@ -17,7 +17,7 @@ class _Model(BaseModel):
 class Mock(_Model):
     """The faults of the mock API. Each must be seen to fire, else there is no verdict."""
 
-    rules: Rules = Field(
+    rules: ScenarioRules = Field(
         default=(),
         description="Faults of the mock API, in the order in which they apply. Each must fire, else the run is "
         "inconclusive.",

@@ -20,6 +20,7 @@ def unknown_parts(scenario: Scenario, arm: ArmName, expectation: Expectation) ->
     argument = expectation.argument
     if isinstance(argument, InPhase) and argument.phase is not None:
         faults = [item.name for item in scenario.timeline_of(arm)]
+        faults += [rule.name for rule in scenario.for_arm(arm).mock.rules if rule.has_window]
         known = [*faults, *scenario.traffic.named_phases, TRAFFIC]
         if argument.phase not in known:
             text = f"nothing of this arm is called {argument.phase!r}; {near_miss(argument.phase, known)}"

@@ -7,7 +7,7 @@ All rules that match a request apply, in their order; for the same fault the las
 
 import unicodedata
 from collections import Counter
-from typing import Annotated, Self
+from typing import Annotated, Self, TypeVar
 
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -59,7 +59,11 @@ class Rule(Strict):
         return self
 
 
-def _unique_names(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+R = TypeVar("R", bound=Rule)
+
+
+def unique_names(rules: tuple[R, ...]) -> tuple[R, ...]:
+    """The rules. Raises PydanticCustomError where two have one name."""
     repeated = [name for name, count in Counter(rule.name for rule in rules).items() if count > 1]
     if repeated:
         raise PydanticCustomError(
@@ -70,5 +74,5 @@ def _unique_names(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
     return rules
 
 
-Rules = Annotated[tuple[Rule, ...], AfterValidator(_unique_names)]
+Rules = Annotated[tuple[Rule, ...], AfterValidator(unique_names)]
 """All rules of the mock, in the order in which they apply."""

@@ -1,7 +1,10 @@
 """Traffic that was published is captured from its topic and played in a scenario, where every event meets its fate.
 
+A rule of the mock acts for a part of that traffic.
+
 Set-up: the session's stack, to which a generated stream is published at its pace while a capture is taken of it; then a
-stack of the run's own. Checked: the capture, and the verdict and manifest of an arm that plays it twice as fast.
+stack of the run's own. Checked: the capture, and the verdict, the manifest and the evidence
+of an arm that plays it twice as fast.
 """
 
 import json
@@ -38,9 +41,10 @@ name: captured
 title: What was captured is played
 incident: { reference: none }
 traffic: { from: capture.jsonl, rate: x2 }
+traffic_begins: when running
 kafka: { topics: { source: { partitions: 2 } } }
 mock:
-  rules: [{ name: slow, do: { latency: 20ms } }]
+  rules: [{ name: slow, from: { share: 10% }, until: { share: 95% }, do: { latency: 20ms } }]
 pipeline: { batch: { max_offsets: 50 } }
 until: { any: [{ drained: true }], deadline: 120s }
 arms:
@@ -91,6 +95,14 @@ def test_captured_traffic_is_played_and_its_audit_is_clean(capture: Path, devkit
     manifest = [json.loads(line) for line in (directory / "fixed" / "manifest.jsonl").read_text().splitlines()]
     fates = Counter((one["expected"]["fate"], one["expected"].get("reason")) for one in manifest)
     assert fates == Counter((one.expected.fate, one.expected.reason) for one in generated)
-    audit = json.loads((directory / "result.json").read_text())["arms"]["fixed"]["audit"]
+    result = json.loads((directory / "result.json").read_text())
+    (slow,) = result["fault_evidence"]["fixed"]
+    assert slow["requests"] > 0
+    (on, off) = slow["switches"]
+    assert (on["on"], off["on"]) == (True, False)
+    assert 30 <= on["published"] < off["published"] <= 300
+    assert off["published"] >= 285
+    assert on["at_s"] < off["at_s"]
+    audit = result["arms"]["fixed"]["audit"]
     assert (audit["inputs"], audit["lost"], audit["mismatched"], audit["misrouted"]) == (len(generated), 0, 0, 0)
     assert audit["outputs"] == sum(one.expected.fate == "output" for one in generated)

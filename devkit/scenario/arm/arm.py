@@ -28,6 +28,7 @@ from devkit.scenario.arm.clock import ArmClock
 from devkit.scenario.arm.hooks import ArmHook, ArmInPlay
 from devkit.scenario.arm.log import ArmLog
 from devkit.scenario.arm.program_events import ProgramEvents
+from devkit.scenario.arm.rule_switches import RuleSwitches
 from devkit.scenario.arm.run_context import RunContext
 from devkit.scenario.configure import configured, environment_of, tried_first
 from devkit.scenario.model import Scenario
@@ -87,7 +88,15 @@ class Arm:
             events=scenario.traffic.event_count,
             seed=scenario.traffic.seed,
         )
-        self.hooks: tuple[ArmHook, ...] = (self.faults, *(make(in_play) for make in context.hooks))
+        self.switches = RuleSwitches(
+            [rule for rule in self.scenario.mock.rules if rule.has_window],
+            lambda rule, on: stack.mock_api.switch(rule, on),
+            lambda: self.publisher.published,
+            traffic.count,
+            self.clock,
+            self.log,
+        )
+        self.hooks: tuple[ArmHook, ...] = (self.faults, self.switches, *(make(in_play) for make in context.hooks))
         self.publishing_ends = threading.Event()
         self.stopping, self.closing = ExitStack(), ExitStack()
 

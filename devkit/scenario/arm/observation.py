@@ -26,6 +26,7 @@ def observation(arm: Arm) -> ArmObservation:
     assert state.end is not None
     assert found is not None
     rules, deferred = arm.scenario.mock.rules, arm.deferrals.entries
+    switches = {rule.name: arm.switches.done.get(rule.name, ()) for rule in rules if rule.has_window}
     not_observable = not_observable_of(arm)
     has_batches = not not_observable & {"batches", "offsets"}
     batches = main.state.batches
@@ -67,7 +68,7 @@ def observation(arm: Arm) -> ArmObservation:
         began_ms=arm.clock.began_ms,
         commits=tuple(main.state.commits),
         checkpoint=None if "offsets" in not_observable else arm.checkpoint.size(),
-        evidence=(*rule_evidence(rules, state.counts), *arm.faults.evidence()),
+        evidence=(*rule_evidence(rules, state.counts, switches), *arm.faults.evidence()),
         not_observable=not_observable,
         emitted=main.state.emitted if "offsets" in not_observable else None,
         caveats=(*state.caveats, *by_hand(arm)),
@@ -81,9 +82,12 @@ def observation(arm: Arm) -> ArmObservation:
 
 
 def phases(arm: Arm) -> dict[str, Phase]:
-    """The traffic and its phases, and the faults of the timeline that began."""
+    """The traffic and its phases, and the faults that began: of the timeline, and rules that the kit switched."""
     state = arm.state
     found = {item.fault: Phase(item.from_s, item.to_s) for item in arm.faults.evidence() if item.from_s is not None}
+    for rule in arm.scenario.mock.rules:
+        if switched := {one.on: one.at_s for one in arm.switches.done.get(rule.name, ())}:
+            found[rule.name] = Phase(switched.get(True, state.traffic_begun_s or 0.0), switched.get(False))
     if state.traffic_begun_s is not None:
         found[TRAFFIC] = Phase(state.traffic_begun_s, state.traffic_over_s)
         for name, times in arm.scenario.traffic.named_phases.items():

@@ -91,7 +91,9 @@ def populate(arm: Arm) -> None:
     """The mock knows the traffic and the rules, and begins afresh. Raises StackError."""
     scenario = arm.scenario
     arm.context.stack.mock_api.populate(
-        seed=scenario.traffic.seed, catalog=arm.traffic.catalog(), rules=scenario.mock.rules
+        seed=scenario.traffic.seed,
+        catalog=arm.traffic.catalog(),
+        rules=[rule.at_the_start() for rule in scenario.mock.rules],
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import requests
 from pydantic import BaseModel, ConfigDict, TypeAdapter
@@ -149,11 +150,22 @@ class MockApi:
         if self._state is not None:
             self._call("PUT", "/__mock/state", json=self._state)
 
+    def switch(self, rule: str, on: bool) -> None:
+        """Switch a rule on or off, also for a mock that is started again. May be called on any thread."""
+        path = f"/__mock/rules/{quote(rule, safe='')}"
+        with loopback_session() as session:
+            session.headers["X-Changed-By"] = self._author
+            self._call("PATCH", path, json={"enabled": on}, session=session)
+        if self._state is not None:
+            rules = [{**one, "enabled": on} if one["name"] == rule else one for one in self._state["rules"]]
+            self._state = {**self._state, "rules": rules}
+
     def changes_by_others(self) -> tuple[MockChange, ...]:
         """What another client changed since this one populated the mock, oldest first."""
         changes = TypeAdapter(list[MockChange]).validate_json(self._call("GET", "/__mock/journal/changes"))
-        ours = max((change.n for change in changes if change.author == self._author), default=0)
-        return tuple(change for change in changes if change.n > ours)
+        of_us = [change for change in changes if change.author == self._author]
+        begun = max((change.n for change in of_us if change.action == "populated"), default=0)
+        return tuple(change for change in changes if change.n > begun and change not in of_us)
 
     def rules(self) -> tuple[Rule, ...]:
         """All that it has, also those that are over."""
@@ -177,10 +189,18 @@ class MockApi:
         return self._call("GET", "/__mock/truth", params={"wiki": wiki, "path": path})
 
     def _call(
-        self, method: str, path: str, *, json: Mapping[str, Any] | None = None, params: dict[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Mapping[str, Any] | None = None,
+        params: dict[str, str] | None = None,
+        session: requests.Session | None = None,
     ) -> bytes:
         try:
-            answer = self._session.request(method, self.direct + path, json=json, params=params, timeout=_TIMEOUT_S)
+            answer = (session or self._session).request(
+                method, self.direct + path, json=json, params=params, timeout=_TIMEOUT_S
+            )
         except requests.RequestException as error:
             raise MockSilentError(f"mock API did not answer {method} {path}: {network_cause(error)}") from error
         if not answer.ok:

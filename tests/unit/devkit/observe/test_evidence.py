@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from devkit.observe.arm_observation import Evidence
+from devkit.observe.arm_observation import Evidence, RuleSwitch
 from devkit.observe.evidence import rule_evidence
 from devkit.stack.parts.mock_api import JournalCounts
 from mockapi.rules.model import Rule
@@ -110,3 +110,11 @@ def test_a_rule_that_the_journal_does_not_know_did_not_fire() -> None:
     counts = JournalCounts.model_validate({"requests": 0, "in_flight": 0, "by_status": {}, "rules": {}})
     (found,) = rule_evidence([rule], counts)
     assert (found.fault, found.fired, found.requests) == ("other", False, 0)
+
+
+def test_has_what_was_switched_of_the_rules_that_the_kit_switches() -> None:
+    rules = [Rule.model_validate({"name": name, "do": {"latency": "1s"}}) for name in ("slow", "gone", "always")]
+    counts = JournalCounts.model_validate({"requests": 9, "in_flight": 0, "by_status": {}, "rules": {}})
+    on = RuleSwitch(on=True, at_s=4.5, published=90)
+    found = rule_evidence(rules, counts, {"slow": [on], "gone": []})
+    assert [one.switches for one in found] == [(on,), (), None]

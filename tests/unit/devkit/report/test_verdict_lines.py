@@ -4,7 +4,7 @@ import pytest
 
 from devkit.headroom.calibration import Calibration
 from devkit.headroom.headroom_figures import ArmHeadroom, FirstPlay, RunHeadroom
-from devkit.observe.arm_observation import TimelineEvidence
+from devkit.observe.arm_observation import RuleSwitch, TimelineEvidence
 from devkit.observe.changed_value import ChangedValue
 from devkit.report.result import ProgramResult, Result
 from devkit.report.verdict_lines import verdict_lines
@@ -238,3 +238,15 @@ def test_a_run_that_is_not_of_the_file_as_it_is_says_so(good: Result) -> None:
     changes = (ChangedValue(place="traffic.rate", before="20/s", value="40/s"),)
     lines = list(verdict_lines(good.model_copy(update={"changes": changes}), DIRECTORY))
     assert lines[3] == "  not the file as it is: traffic.rate: 20/s → 40/s"
+
+
+def test_a_rule_that_the_kit_switches_says_when(good: Result) -> None:
+    def said(**changes: object) -> str:
+        evidence = {"incident": (fired(**changes),)}
+        return " ".join(rendered(good.model_copy(update={"fault_evidence": evidence})).split())
+
+    switches = (RuleSwitch(on=True, at_s=4.5, published=90), RuleSwitch(on=False, at_s=8.26, published=180))
+    on_and_off = "switched on at 4.5s, with 90 events published; switched off at 8.3s, with 180 events published"
+    assert f"'huge page' matched 2 requests; {on_and_off}" in said(requests=2, switches=switches)
+    never = "'huge page' matched no request; never switched: its part of the traffic did not come"
+    assert never in said(fired=False, switches=())

@@ -59,7 +59,7 @@ def server() -> Iterator[Server]:
             self.end_headers()
             self.wfile.write(text.encode())
 
-        do_GET = do_PUT = answer  # noqa: N815 — the names are http.server's
+        do_GET = do_PUT = do_PATCH = answer  # noqa: N815 — the names are http.server's
 
         def log_message(self, *_: object) -> None:
             """Quiet."""
@@ -218,3 +218,26 @@ def test_entries_of_a_rule_say_which_revisions_met_it(server: Server, mock: Mock
         JournalEntry(wiki=None, revision=None),
     ]
     assert server.asked[-1] == ("GET", "/__mock/journal?rule=slow+page", None)
+
+
+def test_a_rule_is_switched_also_for_a_mock_that_begins_anew(server: Server, mock: MockApi) -> None:
+    rules = [Rule.model_validate({"name": name, "do": {"latency": "1s"}}) for name in ("slow/one", "other")]
+    server.answers["/__mock/state"] = 200, "{}"
+    mock.populate(seed=7, catalog=[], rules=rules)
+    server.answers["/__mock/rules/slow%2Fone"] = 200, "{}"
+    mock.switch("slow/one", on=False)
+    assert server.asked[-1] == ("PATCH", "/__mock/rules/slow%2Fone", {"enabled": False})
+    mock.populate_again()
+    _, _, body = server.asked[-1]
+    assert [one.get("enabled", True) for one in body["rules"]] == [False, True]
+
+
+def test_what_we_switched_hides_no_change_by_others(server: Server, mock: MockApi) -> None:
+    ours = str(mock._session.headers["X-Changed-By"])
+    found = [("populated", ours), ("removed", "curl"), ("switched on", ours), ("added", "curl"), ("switched off", ours)]
+    changes = [
+        {"n": n, "at": "2026-11-22T12:30:15Z", "action": action, "author": author}
+        for n, (action, author) in enumerate(found, 1)
+    ]
+    server.answers["/__mock/journal/changes"] = 200, json.dumps(changes)
+    assert [change.n for change in mock.changes_by_others()] == [2, 4]

@@ -1,0 +1,102 @@
+"""Rules that act for a part of the traffic: what can be said of one, and what the mock gets of it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from devkit.errors import InvalidFileError
+from devkit.headroom.stretched_model import stretched
+from devkit.scenario.load import load_scenario
+from devkit.scenario.model import Scenario
+from devkit.scenario.rule_window import ScenarioRule, TrafficShare
+from devkit.stack.parts.mock_api import MockApi
+from tests.unit.devkit.scenario.conftest import Edited
+
+Checked = Callable[..., Scenario]
+
+SLOW: dict[str, Any] = {"name": "slow", "do": {"latency": "2s"}}
+RULE = "    - name: huge page\n"
+
+
+def rule(**more: Any) -> ScenarioRule:
+    return ScenarioRule.model_validate(SLOW | more)
+
+
+@pytest.mark.parametrize(("share", "events", "count"), [("30%", 10, 3), ("30%", 11, 4), ("100%", 7, 7), ("1%", 3, 1)])
+def test_a_share_is_reached_with_a_number_of_events(share: str, events: int, count: int) -> None:
+    assert TrafficShare.model_validate({"share": share}).count(events) == count
+
+
+def test_it_is_off_until_its_part_begins() -> None:
+    assert [rule(**one).at_the_start().enabled for one in ({}, {"until": {"share": "60%"}})] == [True, True]
+    assert not rule(**{"from": {"share": "30%"}}).at_the_start().enabled
+
+
+def test_the_mock_gets_the_rule_and_no_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[Any] = []
+    monkeypatch.setattr(MockApi, "_call", lambda self, method, path, json: sent.append(json))
+    windowed = rule(**{"from": {"share": "30%"}, "until": {"share": "60%"}})
+    MockApi("http://127.0.0.1:1").populate(seed=1, catalog=[], rules=[windowed.at_the_start()])
+    assert sent[0]["rules"] == [{"name": "slow", "do": {"latency": {"fixed": "2s"}}, "enabled": False}]
+
+
+def test_a_stretched_run_has_the_same_shares() -> None:
+    slower = stretched(rule(**{"from": {"share": "30%"}}), 3)
+    assert slower.from_ == TrafficShare(share=0.3)
+    assert slower.do != rule().do
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        (
+            {"from": {"share": "60%"}, "until": {"share": "30%"}},
+            r"until \(30%\) has to be a larger share than from",
+        ),
+        ({"from": {"share": "0%"}}, "must be above 0"),
+        ({"until": {"share": "130%"}}, "more than the whole"),
+        ({"from": {"share": "30%"}, "when": {"window": {"from": "3s"}}}, "when.window says when the rule acts, and so"),
+        ({"from": {"share": "30%"}, "ttl": "3s"}, "ttl says when the rule acts, and so do from and until"),
+        ({"until": {"share": "30%"}, "enabled": False}, "enabled says when"),
+        ({"from": "30%"}, "from"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(more: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem):
+        rule(**more)
+
+
+@pytest.fixture
+def checked(edited: Edited, tmp_path: Path) -> Checked:
+    """The scenario of the folder with these changes."""
+
+    def check(*changes: tuple[str, str]) -> Scenario:
+        (tmp_path / "s.yaml").write_text(edited(*changes))
+        return load_scenario(tmp_path / "s.yaml")
+
+    return check
+
+
+def test_a_part_without_an_event_is_refused_with_its_place(checked: Checked) -> None:
+    part = (RULE, RULE + "      from: { share: 50% }\n      until: { share: 50.1% }\n")
+    with pytest.raises(
+        InvalidFileError, match=r"mock.rules\[0\].until: of 161 events none is published between from and"
+    ):
+        checked(part)
+
+
+def test_an_expectation_can_choose_its_time(checked: Checked) -> None:
+    window = (RULE, RULE + "      from: { share: 30% }\n")
+    during = ("    - restarts: { at_least: 2 }\n", "    - lag: { during: huge page, of: highest, at_least: 2 }\n")
+    assert checked(window, during).mock.rules[0].has_window
+    with pytest.raises(InvalidFileError, match="nothing of this arm is called 'huge page'"):
+        checked(during)
+
+
+def test_names_are_still_unique(checked: Checked) -> None:
+    twice = RULE + "      do: { latency: 1s }\n" + RULE
+    with pytest.raises(InvalidFileError, match="rule name 'huge page' is there twice"):
+        checked((RULE, twice))
