@@ -124,7 +124,7 @@ def _likeness(scenario: Scenario) -> str:
 
 def _faults(scenario: Scenario) -> str:
     rules = [f"{code(rule.name)} of the mock" for rule in scenario.mock.rules]
-    rules += [f"{code(item.name)} on {_arms(scenario, item)}" for item in scenario.timeline]
+    rules += [f"{code(item.name)} on {_arms(scenario, item)}" for _, item, _ in scenario.timeline_at()]
     return f"{counted(len(rules), 'fault')}: {', '.join(rules)}; each must be seen to act" if rules else "none"
 
 

@@ -55,7 +55,7 @@ def check(name_or_file: str, written: tuple[str, ...], extend: tuple[str, ...]) 
         click.echo(f"  set: {change.told}")
     parts = {
         "event": loaded.traffic.event_count,
-        "fault": len(list(loaded.rules_at())) + len(loaded.timeline),
+        "fault": len(list(loaded.rules_at())) + len({item.name for _, item, _ in loaded.timeline_at()}),
         "expectation": sum(map(len, loaded.expect.values())),
     }
     click.echo(f"  {', '.join(counted(count, noun) for noun, count in parts.items())}")

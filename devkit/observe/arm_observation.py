@@ -124,9 +124,9 @@ class ArmObservation:
     the timeline that began. `pages` are the named pages of the traffic by title, and `began_ms` is when the arm began,
     since the epoch. `commits` has what each commit of the main program took, in seconds, and `checkpoint` how large its
     checkpoint is, where it was looked at. `arms` are those that were played by now, this one among them; a recording
-    has none. `steps` are those of the arm, in their order. `ran` is whether the main program's query ever ran, None
-    where nothing says so, and `other_settings` has those in which it ran otherwise than declared, None where it logged
-    none.
+    has none. `steps` are those of the arm, in their order. `spark` are the settings that the main program's Spark
+    logged. `ran` is whether the main program's query ever ran, None where nothing says so, and `other_settings` has
+    those in which it ran otherwise than declared, None where it logged none.
     """
 
     duration_s: float
@@ -167,6 +167,7 @@ class ArmObservation:
     arms: Mapping[str, ComparedArm] = field(default_factory=dict)
     steps: tuple[StepOutcome, ...] = ()
     ran: bool | None = None
+    spark: Mapping[str, Any] | None = None
     other_settings: Mapping[str, OtherSetting] | None = None
 
     @property
@@ -188,6 +189,7 @@ class ArmObservation:
             gave_up=program.gave_up,
             confirmed=program.confirmed,
             ran=program.ran,
+            spark=program.spark,
             other_settings=program.other_settings,
             not_observable=program.not_observable | (self.not_observable & UPSTREAM),
             figures=self.figures.model_copy(update={"container": program.container}),

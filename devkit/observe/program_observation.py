@@ -23,7 +23,8 @@ class ProgramObservation:
     `failures`, `stalls` and `replays` are as an arm's, `log` counts the events on its standard output by name, and
     `not_observable` is what it did not show. Memory is resident; both it and `mean_cpu_cores` are of all its processes
     together, None where no sample found one. `audit` is of the output topic that one beside the main program has of its
-    own; where it has such a topic and no audit, `unaudited` is its name. `ran` and `other_settings` are as an arm's.
+    own; where it has such a topic and no audit, `unaudited` is its name. `ran`, `spark` and `other_settings` are as an
+    arm's.
     """
 
     name: str
@@ -46,6 +47,7 @@ class ProgramObservation:
     gave_up: bool = False
     confirmed: Mapping[str, Any] | None = None
     ran: bool | None = None
+    spark: Mapping[str, Any] | None = None
     other_settings: Mapping[str, OtherSetting] | None = None
 
     @property

@@ -18,6 +18,8 @@ class Places:
     wikis: Mapping[str, str] = field(default_factory=dict)
 
 
+CONFIG_FILE = "pipeline.yaml"
+"""What a program's configuration is called on disk."""
 NOWHERE = Places("127.0.0.1:1", "http://127.0.0.1:1", "http://127.0.0.1:1", "s3a://nowhere/here", "nowhere")
 """Stands in where only a scenario's own keys matter."""
 

@@ -6,9 +6,11 @@ from pathlib import Path
 
 from devkit.container.limits import Container
 from devkit.debug.debugger import Debugger
+from devkit.errors import StackError
 from devkit.guardian import Guardian
 from devkit.programs.contained import EngineContainer
 from devkit.programs.launch import Launch
+from devkit.programs.places import CONFIG_FILE
 from devkit.stack.stack import Stack
 
 Say = Callable[[str], None]
@@ -21,7 +23,8 @@ class ProgramContext:
     Each source topic has `source_partitions`; `ui` asks for the program's own user interface where it has one.
     `scratch` is for the program's temporary files alone, where it is to be known how much of the disk they take;
     `limits` are those of its processes, `environment` the variables that the scenario gives them. `start` is where the
-    pipeline begins to read.
+    pipeline begins to read. `slots`, `spark` (settings), `arguments` and `raw_config` (the text) are what the scenario
+    gives to this program.
     """
 
     guardian: Guardian
@@ -36,10 +39,22 @@ class ProgramContext:
     limits: Container | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     start: str = "earliest"
+    slots: int | None = None
+    spark: Mapping[str, str] = field(default_factory=dict)
+    arguments: tuple[str, ...] = ()
+    raw_config: str | None = None
 
-    def with_environment(self, launch: Launch) -> Launch:
-        """What the scenario gives wins."""
-        return replace(launch, environment={**launch.environment, **self.environment})
+    def completed(self, launch: Launch) -> Launch:
+        """With what the scenario gives to any program: variables, which win, arguments, and a configuration file in the
+        place of the one that the launch has written. Raises StackError where it has written none.
+        """
+        if self.raw_config is not None:
+            file = self.directory / CONFIG_FILE
+            if not file.exists():
+                raise StackError(f"raw_config: this kind of program reads no {CONFIG_FILE}")
+            file.write_text(self.raw_config, encoding="utf-8")
+        argv = (*launch.argv, *self.arguments)
+        return replace(launch, argv=argv, environment={**launch.environment, **self.environment})
 
     def engine_container(self) -> EngineContainer | None:
         """Where a program of the project runs if the stack has an engine that holds it to its memory."""

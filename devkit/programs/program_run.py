@@ -85,7 +85,7 @@ class ProgramRun:
     @functools.cached_property
     def launch(self) -> Launch:
         """How it is started; what it reads is on disk from then on."""
-        return self.context.with_environment(self.configured.launch(self.context))
+        return self.context.completed(self.configured.launch(self.context))
 
     def start(self, addition: Addition | None = None) -> None:
         """Start it for the first time. Raises StackError."""

@@ -20,8 +20,8 @@ class ProgramState:
 
     The newest serves metrics at `metrics_url`. `log` counts the events that it wrote by name. `committed` is what the
     checkpoint shows, `furthest` the furthest that one ever showed; `emitted` stands in where it shows nothing.
-    `confirmed` is the effective configuration that its newest process logged. `commits` has what each commit took, in
-    seconds, by when it was reported.
+    `confirmed` is the effective configuration that its newest process logged, `spark` are the settings of its
+    Spark. `commits` has what each commit took, in seconds, by when it was reported.
     """
 
     batches: PlannedBatches = field(default_factory=PlannedBatches)
@@ -42,3 +42,4 @@ class ProgramState:
     commits: list[Point] = field(default_factory=list)
     emitted: Emitted | None = None
     confirmed: Mapping[str, Any] | None = None
+    spark: Mapping[str, Any] | None = None

@@ -7,14 +7,16 @@ all arms of a role by the role.
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
 from devkit.container.limits import Container
 from devkit.expectations import StatedExpectation
+from devkit.faults.item import Timeline
 from devkit.observe.arm_role import ROLES, ArmRole, Roles, in_role
 from devkit.programs.supervisor_policy import SupervisorPolicy
 from devkit.scenario.arm_step import Steps
+from devkit.scenario.launch_settings import LaunchSettings
 from devkit.scenario.programs import Overlay, ProgramName, ProgramSettings, empty_mapping
 from devkit.scenario.surroundings import ArmKafka, Mock
 from located_config.near import nearest
@@ -36,10 +38,12 @@ ArmKey = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,30}$"), Af
 """An arm's name, or a role, which means each arm that has it."""
 
 
-class ArmSettings(BaseModel):
-    """What an arm has of its own: keys of the configuration, and by name what single `programs` have in it."""
+class ArmSettings(LaunchSettings):
+    """What an arm has of its own: keys of the configuration, what its main program is started with, and by name what
+    single `programs` have in it.
+    """
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(frozen=False, extra="allow")
 
     role: ArmRole | None = Field(
         default=None,
@@ -74,6 +78,12 @@ class ArmSettings(BaseModel):
         examples=["latest"],
     )
 
+    timeline: Timeline = Field(
+        default=(),
+        description="Faults in this arm alone: behind those of the scenario's `timeline`, but in the place of one that "
+        "has the same name.",
+        examples=[[{"name": "broker still", "do": {"pause": {"part": "kafka"}}, "at": "10s", "for": "5s"}]],
+    )
     steps: Steps = Field(
         default=(),
         description="What happens to the main program in this arm, one after the other: it is started and stopped, an "

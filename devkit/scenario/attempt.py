@@ -118,7 +118,7 @@ class Attempt:
                 stack = start_stack(options.stack, guardian, directory / "stack", stack_request(scenario, options))
             with stack.left_when_it_fails(lambda text: progress.line("stack", text)):
                 items = [item for arm in options.arms for item in scenario.timeline_of(arm)]
-                require_levers(list({item.name: item for item in items}.values()), stack)
+                require_levers([item for number, item in enumerate(items) if item not in items[:number]], stack)
                 for name, address in stack.addresses().items():
                     timeline.add(PartAddress(part=name, address=address))
                 progress.line("stack", ", ".join(f"{name} {address}" for name, address in stack.addresses().items()))

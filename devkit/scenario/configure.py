@@ -8,17 +8,18 @@ from itertools import product
 from typing import Any
 
 from devkit.observe.about import Difference
-from devkit.observe.arm_role import ArmName, arms_named
+from devkit.observe.arm_role import ArmName
 from devkit.programs.places import NOWHERE, Places, merge
 from devkit.programs.program import ConfiguredProgram, Program
 from devkit.programs.registry import find_program
 from devkit.programs.spark.program import SPARK
+from devkit.scenario.launch_settings import LaunchSettings
 from devkit.scenario.model import Scenario
 from devkit.scenario.programs import ProgramSettings
 from located_config.flow import flow
 
 ABSENT = "not in this arm"
-OF_KIT = ("container", "kafka", "mock", "start", "steps", "timeline")
+OF_KIT = ("arguments", "container", "environment", "kafka", "mock", "raw_config", "start", "steps", "timeline")
 """Differences that the kit itself makes, and no program logs."""
 
 
@@ -42,8 +43,15 @@ def is_like_main(scenario: Scenario, name: str) -> bool:
 
 def environment_of(scenario: Scenario, arm: ArmName, name: str) -> dict[str, str]:
     """The variables that the file gives to a program of an arm."""
-    spec = scenario.programs.get(name)
-    return {} if spec is None else {**spec.environment, **_in_arm(scenario, arm, name).environment}
+    return launch_settings(scenario, arm, name).environment
+
+
+def launch_settings(scenario: Scenario, arm: ArmName, name: str) -> LaunchSettings:
+    """What a program of an arm is started with: what arms share, what the arm has for its main one, and its own."""
+    found = LaunchSettings().changed_by(scenario.programs.get(name, LaunchSettings()))
+    if name == main_name(scenario):
+        found = found.changed_by(scenario.arms[arm])
+    return found.changed_by(_in_arm(scenario, arm, name))
 
 
 def _in_arm(scenario: Scenario, arm: ArmName, name: str) -> ProgramSettings:
@@ -115,18 +123,32 @@ def config_difference(scenario: Scenario, instead: Program | None = None) -> dic
             of_main = found
         else:
             of_others |= {f"programs.{name}.{key}": one for key, one in found.items() if of_main.get(key) != one}
-        variables = differences({arm: environment_of(scenario, arm, name) for arm in roles})
-        of_others |= {f"programs.{name}.environment.{key}": one for key, one in variables.items()}
+        before = f"programs.{name}." if name else ""
+        launched = differences({arm: _launched(scenario, arm, name) for arm in roles})
+        of_others |= {f"{before}{key}": one for key, one in launched.items()}
     policies = differences({arm: scenario.supervisor_of(arm).model_dump(mode="json") for arm in roles})
     of_others |= {f"supervisor.{key}": one for key, one in policies.items()}
     of_others |= differences({arm: _around(scenario, arm) for arm in roles})
-    having = {item.name: arms_named(item.arms, roles) for item in scenario.timeline}
+    faults = {arm: {item.name: str(item) for item in scenario.timeline_of(arm)} for arm in roles}
     of_timeline: dict[str, Difference] = {
-        f"timeline.{item.name}": {arm: str(item) if arm in having[item.name] else ABSENT for arm in roles}
-        for item in scenario.timeline
-        if len(having[item.name]) < len(roles)
+        f"timeline.{name}": {arm: faults[arm].get(name, ABSENT) for arm in roles}
+        for name in dict.fromkeys(item.name for _, item, _ in scenario.timeline_at())
+        if len({faults[arm].get(name) for arm in roles}) > 1
     }
     return of_main | of_others | of_timeline
+
+
+def _launched(scenario: Scenario, arm: ArmName, name: str) -> dict[str, Any]:
+    """Under the keys that a file has it by; Spark's settings have their own names, which all begin with `spark.`."""
+    found = launch_settings(scenario, arm, name)
+    raw = found.raw_config
+    return {
+        "environment": found.environment,
+        "slots": found.slots,
+        "spark": {key.removeprefix("spark."): value for key, value in found.spark.items()},
+        "arguments": " ".join(found.arguments) or None,
+        "raw_config": raw and (raw.file or " / ".join(raw.text.split("\n"))),
+    }
 
 
 def _around(scenario: Scenario, arm: ArmName) -> dict[str, Any]:

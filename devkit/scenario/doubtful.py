@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import chain
 
-from devkit.observe.arm_role import TWO_ARMS, arms_named, in_role
+from devkit.observe.arm_role import TWO_ARMS, in_role
 from devkit.programs.like_pipeline import ConfiguredLikePipeline
 from devkit.programs.places import NOWHERE
 from devkit.programs.program import Program
@@ -40,12 +40,14 @@ def doubtful(scenario: Scenario, instead: Program | None = None) -> Iterator[Pro
         yield from same_arms(scenario, instead)  # with a cause it is refused
     fixes = in_role(scenario.roles, "fixed")
     if any(not key.startswith("timeline.") for key in difference):
-        for number, item in enumerate(scenario.timeline):
-            if not set(arms_named(item.arms, scenario.roles)).intersection(fixes):
+        met = {item.name for arm in fixes for item in scenario.timeline_of(arm)}
+        for place, item, _ in scenario.timeline_at():
+            if item.name not in met:
+                shared = place[0] == "timeline"
                 yield Problem(
-                    ("timeline", number, "arms"),
+                    (*place, "arms" if shared else "name"),
                     f"the fixed arm never meets {item.name!r}, so it is not shown to stand it",
-                    "leave `arms` out, unless that is meant",
+                    "leave `arms` out, unless that is meant" if shared else "write it at the top, unless that is meant",
                 )
     yield from _fewer_partitions(scenario)
     for place in chain.from_iterable(places_of(scenario, key) for key in _TOPICS):

@@ -4,7 +4,7 @@ Braces around anything but a word stay as they are, so a word may be JSON.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from located_config.near import near_miss
 
@@ -19,19 +19,22 @@ PLACES: Mapping[str, str] = {
     "deferral": "its deferral topic",
     "object_store": "URL of the object store",
     "mock": "URL of the mock API",
+    "claim_bucket": "bucket of the claim checks",
     "arm": "the arm's name",
     "uncommitted_since": "when the first of the events that it has not committed was published, as "
     "2026-01-31T12:00:00.000Z; by what its checkpoint has ever shown, also when that is lost",
 }
 """What each is."""
+OF_CONFIG = tuple(name for name in PLACES if name not in ("python", "config", "uncommitted_since"))
+"""Those of a configuration file, which is written before anything has begun."""
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 
-def unknown_places(words: Sequence[str]) -> Iterator[str]:
-    """What is wrong with each place that is none."""
+def unknown_places(words: Sequence[str], places: Collection[str] = tuple(PLACES)) -> Iterator[str]:
+    """What is wrong with each place that is none of these."""
     for name in dict.fromkeys(name for word in words for name in _PLACE.findall(word)):
-        if name not in PLACES:
-            yield f"there is no place {{{name}}} to fill in; {near_miss(name, PLACES)}"
+        if name not in places:
+            yield f"there is no place {{{name}}} to fill in; {near_miss(name, places)}"
 
 
 def filled(words: Sequence[str], value_of: Callable[[str], str]) -> tuple[str, ...]:

@@ -8,9 +8,12 @@ from devkit.faults.exclusive import clashes
 from devkit.faults.fault import Fault
 from devkit.faults.item import TimelineItem
 from devkit.observe.logs import LOGGED
+from devkit.programs.spark.program import SparkProgram
 from devkit.programs.unknown import unknown_program
 from devkit.scenario.configure import programs_of
+from devkit.scenario.filled_words import OF_CONFIG, unknown_places
 from devkit.scenario.impossible_steps import impossible_steps
+from devkit.scenario.launch_settings import LaunchSettings
 from devkit.scenario.model import Scenario
 from devkit.scenario.programs import never_started
 from devkit.scenario.rule_window import empty_windows
@@ -19,6 +22,7 @@ from devkit.stack.parts.names import part_names
 from devkit.traffic.model import TRAFFIC
 from located_config.duration import format_duration
 from located_config.near import near_miss, nearest
+from located_config.place import Location
 
 _OF_PROCESS = ("process_started", "process_restarted", "process_ended", "supervisor_gave_up")
 _EVENTS = LOGGED.union(_OF_PROCESS)
@@ -42,37 +46,64 @@ def impossible(scenario: Scenario) -> Iterator[tuple[tuple[int | str, ...], str]
     logged = frozenset[str]() if any(program.command for program in programs_of(scenario).values()) else _EVENTS
     bounds = Bounds(scenario.traffic.event_count, programs=frozenset(scenario.programs), logged=logged, rules=rules)
     yield from empty_windows(scenario.rules_at(), scenario.traffic.event_count)
-    for number, item in enumerate(scenario.timeline):
+    items = list(scenario.timeline_at())
+    for number, (place, item, having) in enumerate(items):
         if item.name in rules:
-            yield ("timeline", number, "name"), f"a rule of mock.rules has the name {item.name!r} as well"
+            yield (*place, "name"), f"a rule of mock.rules has the name {item.name!r} as well"
         if item.name in {TRAFFIC, *scenario.traffic.named_phases}:
-            yield ("timeline", number, "name"), f"a part of the traffic is called {item.name!r} as well"
+            yield (*place, "name"), f"a part of the traffic is called {item.name!r} as well"
         if item.at is not None and item.at >= scenario.until.deadline:
             deadline = format_duration(scenario.until.deadline)
-            yield ("timeline", number, "at"), f"each arm ends at its deadline of {deadline}, before this begins"
+            yield (*place, "at"), f"each arm ends at its deadline of {deadline}, before this begins"
         if item.do.brokers > scenario.kafka.brokers:
             few = f"needs at least {item.do.brokers} brokers, and kafka.brokers is {scenario.kafka.brokers}"
-            yield ("timeline", number, "do", item.do.name), few
+            yield (*place, "do", item.do.name), few
         for key, why in _no_target(item.do, scenario.kafka.brokers):
-            yield ("timeline", number, "do", item.do.name, key), why
-        for other in scenario.timeline[:number]:
-            if both := _at_once(scenario, item, other):
+            yield (*place, "do", item.do.name, key), why
+        for _, other, others in items[:number]:
+            if having & others and (both := _at_once(item, other)):
                 held = f"acts on {', '.join(both)}, as {other.name!r} does then"
-                yield ("timeline", number, "do", item.do.name), f"{held}; let one end before the other begins"
+                yield (*place, "do", item.do.name), f"{held}; let one end before the other begins"
         if item.when is not None and (text := item.when.never(bounds)):
-            yield ("timeline", number, "when"), text
+            yield (*place, "when"), text
     for arm, settings in scenario.arms.items():
         for name in settings.programs.keys() - scenario.programs.keys():
             yield ("arms", arm, "programs", name), unknown_program(name, scenario.programs)
     yield from impossible_steps(scenario)
+    yield from _of_launch(scenario)
     for place, text in never_started(scenario.programs):
         yield ("programs", *place), text
 
 
-def _at_once(scenario: Scenario, one: TimelineItem, other: TimelineItem) -> list[str]:
+def _of_launch(scenario: Scenario) -> Iterator[tuple[Location, str]]:
+    """What only Spark has, of another program, and places in a raw configuration that are none."""
+    programs = programs_of(scenario)
+    main = next(iter(programs))
+    found: list[tuple[Location, str, LaunchSettings]] = [
+        *((("arms", arm), main, settings) for arm, settings in scenario.arms.items()),
+        *((("programs", name), name, spec) for name, spec in scenario.programs.items()),
+        *(
+            (("arms", arm, "programs", name), name, own)
+            for arm, settings in scenario.arms.items()
+            for name, own in settings.programs.items()
+            if name in programs
+        ),
+    ]
+    for place, name, settings in found:
+        if not isinstance(programs[name], SparkProgram):
+            for key in ("slots", "spark"):
+                if getattr(settings, key):
+                    yield (*place, key), "only a pipeline runs on Spark; leave it out"
+        if settings.raw_config is not None:
+            if not settings.raw_config.text.strip():
+                yield (*place, "raw_config"), "says nothing; write a file's name, or the text"
+            for text in unknown_places([settings.raw_config.text], OF_CONFIG):
+                yield (*place, "raw_config"), text
+
+
+def _at_once(one: TimelineItem, other: TimelineItem) -> list[str]:
     """What two items change at the same time, as far as their times are known; a moment between them is enough."""
-    share_an_arm = any(one in items and other in items for items in map(scenario.timeline_of, scenario.roles))
-    if one.at is None or other.at is None or not share_an_arm:
+    if one.at is None or other.at is None:
         return []
     first, second = (one, other) if one.at <= other.at else (other, one)
     assert first.at is not None

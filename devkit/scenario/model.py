@@ -25,7 +25,7 @@ from devkit.headroom.shortage import MARGIN
 from devkit.observe.arm_role import ArmName, ArmRole, arms_named
 from devkit.programs.supervisor_policy import SupervisorPolicy
 from devkit.scenario.arm_ending import Until
-from devkit.scenario.arms import Arms, Expectations, TriedFirst, require_arms, require_expectations
+from devkit.scenario.arms import Arms, Expectations, TriedFirst, require_arms, require_expectations, wrong_at
 from devkit.scenario.cause import NamedCause
 from devkit.scenario.programs import Overlay, Programs
 from devkit.scenario.rule_window import ScenarioRule
@@ -167,6 +167,11 @@ class Scenario(_Model):
         require_arms(("tried_first",), self.tried_first, self.roles)
         for number, item in enumerate(self.timeline):
             require_arms(("timeline", number, "arms"), item.arms, self.roles)
+        for arm, settings in self.arms.items():
+            for number, item in enumerate(settings.timeline):
+                if "arms" in item.model_fields_set:
+                    place = ("arms", arm, "timeline", number, "arms")
+                    raise wrong_at(place, "what stands in an arm acts in this one alone", "leave it out")
         return self
 
     @property
@@ -195,8 +200,18 @@ class Scenario(_Model):
         return any((one.program or main) == program for one in wanted)
 
     def timeline_of(self, arm: ArmName) -> tuple[TimelineItem, ...]:
-        """The faults that act in this arm."""
-        return tuple(item for item in self.timeline if arm in arms_named(item.arms, self.roles))
+        """The faults that act in this arm: the shared ones, and behind them or in their place its own."""
+        shared = {item.name: item for item in self.timeline if arm in arms_named(item.arms, self.roles)}
+        return tuple((shared | {item.name: item for item in self.arms[arm].timeline}).values())
+
+    def timeline_at(self) -> Iterator[tuple[Location, TimelineItem, frozenset[ArmName]]]:
+        """All faults on parts with their places, those of single arms among them, and the arms in which each acts."""
+        for number, item in enumerate(self.timeline):
+            having = {arm for arm in arms_named(item.arms, self.roles) if item in self.timeline_of(arm)}
+            yield ("timeline", number), item, frozenset(having)
+        for arm, settings in self.arms.items():
+            for number, item in enumerate(settings.timeline):
+                yield ("arms", arm, "timeline", number), item, frozenset({arm})
 
     def key_of(self, entries: Mapping[str, object], arm: ArmName) -> str:
         """Under which key a section that is written by arm or by role has what is for this arm."""

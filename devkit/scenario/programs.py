@@ -7,12 +7,13 @@ have of their own are for it, and for each other one that has the same configura
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from devkit.errors import UsageError
 from devkit.programs.registry import find_program
 from devkit.programs.supervisor import Restart
 from devkit.programs.unknown import unknown_program
+from devkit.scenario.launch_settings import LaunchSettings
 
 
 def _known(run: str) -> str:
@@ -26,15 +27,6 @@ def _known(run: str) -> str:
 ProgramName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,30}$")]
 
 
-_GIVEN = ("DEVKIT_", "AWS_")
-
-
-def _not_given(name: str) -> str:
-    if name.startswith(_GIVEN):
-        raise ValueError(f"{name} is given by the stack; leave it out")
-    return name
-
-
 def empty_mapping(value: object) -> object:
     """`arms: {fixed: }` is an arm with nothing of its own."""
     return {} if value is None else value
@@ -42,21 +34,15 @@ def empty_mapping(value: object) -> object:
 
 Overlay = Annotated[dict[str, Any], BeforeValidator(empty_mapping, json_schema_input_type=dict[str, Any] | None)]
 """Settings that lie on top of others, mapping by mapping."""
-Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$"), AfterValidator(_not_given)]
 
 
-class ProgramSettings(BaseModel):
-    """What one program has of its own: `configuration` as its kind takes it, and `environment` variables."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class ProgramSettings(LaunchSettings):
+    """What one program has of its own: `configuration` as its kind takes it, and what it is started with."""
 
     configuration: Overlay = Field(
         default={},
         description="Configuration of this program alone, as its kind takes it.",
         examples=[{"batch": {"max_offsets": 50}}],
-    )
-    environment: dict[Variable, str] = Field(
-        default={}, description="Environment variables of this program alone.", examples=[{"LOG_LEVEL": "debug"}]
     )
 
 

@@ -1,5 +1,6 @@
 """Whether what a scenario names as the cause of its incident was there, by what was observed in the arms."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -7,6 +8,7 @@ from pydantic import ValidationError
 
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.arm_role import ROLES, ArmName, Roles, in_role
+from devkit.observe.program_observation import ProgramObservation
 from devkit.observe.setting_text import setting_text
 from devkit.programs.program import Program
 from devkit.report.result import CauseResult
@@ -17,6 +19,7 @@ from devkit.scenario.model import Scenario
 
 _OF_SUPERVISOR = "supervisor."
 _NOT_SAID = object()
+_LOCAL = re.compile(r"local\[(\d+)\]")
 
 
 def shown_causes(
@@ -93,12 +96,19 @@ def differs_by_role(values: Mapping[ArmName, Any], roles: Roles) -> bool:
 
 def _confirmed(seen: ArmObservation, key: str) -> Any:
     """The value that the program logged; `programs.NAME.…` is of another than the main one."""
-    settings: Any = seen.confirmed
+    of: ArmObservation | ProgramObservation | None = seen
     parts: Sequence[str] = key.split(".")
     if parts[0] == "programs":
-        settings = next((one.confirmed for one in seen.programs if one.name == parts[1]), None)
+        of = next((one for one in seen.programs if one.name == parts[1]), None if seen.programs else seen)
         parts = parts[2:]
-    return _at(settings, parts)
+    if of is None:
+        return _NOT_SAID
+    if parts[0] == "spark":  # where an arm does not set it, Spark says nothing of it
+        return _NOT_SAID if of.spark is None else of.spark.get(".".join(parts))
+    if parts == ["slots"]:
+        local = _LOCAL.fullmatch(str((of.spark or {}).get("spark.master")))
+        return int(local[1]) if local else _NOT_SAID
+    return _at(of.confirmed, parts)
 
 
 def _at(settings: Any, parts: Sequence[str]) -> Any:

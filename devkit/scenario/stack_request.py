@@ -29,7 +29,7 @@ def stack_request(scenario: Scenario, options: RunOptions) -> StackRequest:
         options.request,
         topics=topics_made_afresh(scenario, options.arms, programs),
         brokers=scenario.kafka.brokers,
-        proxied=frozenset(part for item in scenario.timeline for part in item.proxied),
+        proxied=frozenset(part for _, item, _ in scenario.timeline_at() for part in item.proxied),
         limits=next(filter(None, (scenario.for_arm(arm).container for arm in options.arms)), None),
         meanwhile=fetch,
     )

@@ -6,6 +6,7 @@ variable of an environment, a command's own settings, a file that a kind of prog
 that has any keeps the file's times unless a person says otherwise, or the ratio would be lost.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,11 +18,13 @@ from devkit.observe.arm_role import ArmName
 from devkit.programs.places import NOWHERE, merge
 from devkit.programs.program import ConfiguredProgram, Program
 from devkit.scenario.arms import ArmSettings
-from devkit.scenario.configure import configured, environment_of, main_name, programs_of, tried_first
+from devkit.scenario.configure import configured, launch_settings, main_name, programs_of, tried_first
+from devkit.scenario.launch_settings import LaunchSettings
 from devkit.scenario.model import Scenario
 
-_OF_ARM = ("container", "kafka", "mock", "start", "steps")
+_OF_ARM = ("container", "kafka", "mock", "start", "steps", "timeline", *LaunchSettings.model_fields)
 """What an arm has of its own besides configuration and its supervisor."""
+_TIME_OF_SPARK = re.compile(r"\d+(us|ms|s|min|h|d)")
 
 
 def stretch_scenario(scenario: Scenario, by: int, instead: Program | None = None) -> Scenario:
@@ -67,13 +70,22 @@ def stretch_scenario(scenario: Scenario, by: int, instead: Program | None = None
 def not_stretched(scenario: Scenario, programs: Mapping[str, Program]) -> tuple[str, ...]:
     """The settings of its programs that no stretch reaches, each with the program's name where it has one.
 
-    A variable counts that has a figure in its value: which of them are times is unknown.
+    A variable or an argument counts that has a figure in it: which of them are times is unknown.
     """
     found = [(name, program.unstretchable) for name, program in programs.items() if program.unstretchable]
     for name in programs:
-        variables = [item for arm in scenario.roles for item in environment_of(scenario, arm, name).items()]
+        launched = [launch_settings(scenario, arm, name) for arm in scenario.roles]
+        variables = [item for one in launched for item in one.environment.items()]
         with_figures = dict.fromkeys(key for key, value in variables if any(map(str.isdigit, value)))
         found += [(name, f"the variable {key}") for key in with_figures]
+        settings = [item for one in launched for item in one.spark.items()]
+        found += [
+            (name, key) for key in dict.fromkeys(key for key, value in settings if _TIME_OF_SPARK.fullmatch(value))
+        ]
+        if any(any(map(str.isdigit, word)) for one in launched for word in one.arguments):
+            found.append((name, "its arguments"))
+        if any(one.raw_config is not None for one in launched):
+            found.append((name, "its raw configuration"))
     return tuple(f"{what} (program {name})" if name else what for name, what in found)
 
 

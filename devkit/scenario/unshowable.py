@@ -23,7 +23,7 @@ def unshowable(scenario: Scenario, instead: Program | None = None) -> Iterator[P
 
 def _problem(scenario: Scenario, cause: NamedCause, instead: Program | None) -> Iterator[tuple[str, str]]:
     if cause.fault is not None:
-        faults = [rule.name for _, rule in scenario.rules_at()] + [item.name for item in scenario.timeline]
+        faults = [rule.name for _, rule in scenario.rules_at()] + [item.name for _, item, _ in scenario.timeline_at()]
         if cause.fault not in faults:
             known = near_miss(cause.fault, faults) if faults else "mock.rules and timeline are empty"
             yield "fault", f"there is no fault {cause.fault!r}; {known}"
@@ -41,7 +41,9 @@ def _problem(scenario: Scenario, cause: NamedCause, instead: Program | None) -> 
 
 
 def _is_of_kit(key: str) -> bool:
-    return key.startswith(tuple(f"{one}." for one in OF_KIT)) or key in OF_KIT or ".environment." in key
+    parts = key.split(".")
+    of_program = parts[2:] if parts[0] == "programs" else parts
+    return bool(of_program) and of_program[0] in OF_KIT
 
 
 def _alike(scenario: Scenario, key: str, difference: Mapping[str, Any], instead: Program | None) -> str:

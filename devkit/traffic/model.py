@@ -43,7 +43,7 @@ from located_config.near import near_miss
 from located_config.rate import Rate
 
 DIRECTORY = "directory"
-"""Under this name the context of a validation says from where the path of a capture is."""
+"""Under this name the context of a validation says from where the path of a capture, or of another file, is."""
 
 TRAFFIC = "traffic"
 """What the time of all of the traffic is called, as a part of an arm."""

@@ -7,11 +7,10 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter
 
-from devkit.programs.places import Places, merge
+from devkit.programs.places import CONFIG_FILE, Places, merge
 from devkit.programs.program_topics import ProgramTopics
 from pipeline.config.pipeline_config import PipelineConfig
 
-CONFIG_FILE = "pipeline.yaml"
 CONFIG: TypeAdapter[PipelineConfig] = TypeAdapter(PipelineConfig)
 
 GIVEN_BY_STACK = (

@@ -48,9 +48,9 @@ class ConfiguredSpark(ConfiguredLikePipeline):
         place = SparkPlace(
             store.endpoint,
             context.scratch or context.guardian.directory,
-            slots=slots_for(config, context.source_partitions),
+            slots=context.slots or slots_for(config, context.source_partitions),
             ui=context.ui,
-            settings=debugger.spark_settings() if debugger else {},
+            settings={**context.spark, **(debugger.spark_settings() if debugger else {})},
             installation=IN_IMAGE if container else None,
         )
         launch = prepare_launch(config, place, context.directory, credentials=store.credentials(), options=_OPTIONS)
@@ -61,7 +61,7 @@ class ConfiguredSpark(ConfiguredLikePipeline):
         """Never None. Raises StackError too when it ends without having refused, or does neither in time."""
         from devkit.programs.spark.first_try import try_start
 
-        launch = context.with_environment(self.launch(context))
+        launch = context.completed(self.launch(context))
         return try_start(context.guardian, launch, context.logs, require_stack=context.stack.require_running)
 
     def view(self, state: ProgramState, context: ProgramContext) -> SparkView:  # noqa: ARG002 - part of the interface

@@ -27,10 +27,12 @@ from devkit.scenario.arm.arm_state import ArmState
 from devkit.scenario.arm.clock import ArmClock
 from devkit.scenario.arm.hooks import ArmHook, ArmInPlay
 from devkit.scenario.arm.log import ArmLog
+from devkit.scenario.arm.place_values import value_of
 from devkit.scenario.arm.program_events import ProgramEvents
 from devkit.scenario.arm.rule_switches import RuleSwitches
 from devkit.scenario.arm.run_context import RunContext
-from devkit.scenario.configure import configured, environment_of, tried_first
+from devkit.scenario.configure import configured, launch_settings, tried_first
+from devkit.scenario.filled_words import filled
 from devkit.scenario.model import Scenario
 from devkit.scenario.surroundings import limits_of_kit
 from devkit.scenario.traffic import ScenarioTraffic
@@ -126,9 +128,12 @@ class Arm:
         own = places if is_main else replace(places, checkpoint=f"{places.checkpoint}-{program}")
         spec, container = self.scenario.programs.get(program), self.scenario.container
         supervisor = self.scenario.supervisor_of(self.name)
+        found = configured(self.scenario, self.name, own, program, context.programs[program])
+        settings = launch_settings(self.scenario, self.name, program)
+        raw = settings.raw_config.text if settings.raw_config else None
         return ProgramRun(
             program,
-            configured(self.scenario, self.name, own, program, context.programs[program]),
+            found,
             ProgramContext(
                 guardian=context.guardian,
                 stack=context.stack,
@@ -140,8 +145,12 @@ class Arm:
                 debugger=context.debugger if is_main else None,
                 scratch=context.guardian.directory / self.name / (program or ONLY) if container else None,
                 limits=container,
-                environment=environment_of(self.scenario, self.name, program),
+                environment=settings.environment,
                 start=self.scenario.arms[self.name].start,
+                slots=settings.slots,
+                spark=settings.spark,
+                arguments=settings.arguments,
+                raw_config=raw and filled([raw], lambda place: value_of(place, self.name, own, found.topics))[0],
             ),
             Policy(
                 supervisor,

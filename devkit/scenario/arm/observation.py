@@ -77,6 +77,7 @@ def observation(arm: Arm) -> ArmObservation:
         tried_first=state.tried_first,
         steps=tuple(state.steps),
         ran=has_run(main),
+        spark=main.state.spark,
         other_settings=otherwise(main),
     )
 
@@ -135,6 +136,7 @@ def _program(arm: Arm, run: ProgramRun, not_observable: frozenset[Observable]) -
         gave_up=run.supervisor.gave_up,
         confirmed=run.state.confirmed,
         ran=has_run(run),
+        spark=run.state.spark,
         other_settings=otherwise(run),
         failures=tuple(run.state.failures),
         stalls=tuple(run.state.stalls),

@@ -20,6 +20,7 @@ from pipeline.events import (
     BatchCommitted,
     BatchStarted,
     Configuration,
+    EffectiveSettings,
     Failed,
     MetricsServed,
     Resumed,
@@ -61,6 +62,8 @@ class ProgramEvents:
                 say(self._label, f"running{start}{ui}")
             case Configuration():
                 state.confirmed = event.effective or state.confirmed
+            case EffectiveSettings():
+                state.spark = event.spark
             case BatchStarted():
                 if state.batches.begin(event.batch):
                     say("replay", f"batch {event.batch} again{self._offsets_of(event.batch)}")

@@ -13,7 +13,9 @@ from devkit.observe.audit.arrivals import read_topic
 from devkit.observe.kit_events import StepEnded
 from devkit.observe.step_outcome import StepOutcome
 from devkit.programs.operator_command import RunningCommand, run_command
+from devkit.programs.places import CONFIG_FILE
 from devkit.scenario.arm.arm import Arm
+from devkit.scenario.arm.place_values import value_of
 from devkit.scenario.arm.start import start_main
 from devkit.scenario.arm.until import SoFar, reached
 from devkit.scenario.arm_step import ArmStep, Awaited, OperatorCommand, Start
@@ -181,27 +183,17 @@ class ArmSteps:
         return self._begun_s is not None and self._arm.clock.now_s() - self._begun_s > time.total_seconds()
 
     def _value(self, place: str) -> str:
-        main, topics = self._arm.main, self._arm.topics
+        main = self._arm.main
         match place:
             case "python":
                 return sys.executable
             case "config":
                 _ = main.launch  # which writes it
-                return str((main.context.directory / "pipeline.yaml").absolute())
-            case "arm":
-                return self._arm.name
+                return str((main.context.directory / CONFIG_FILE).absolute())
             case "uncommitted_since":
                 return self._uncommitted_since()
-            case "source" | "output" | "error" | "deferral":
-                return str(getattr(topics, place))
-            case "checkpoint":
-                return self._arm.places.checkpoint
-            case "bootstrap":
-                return self._arm.places.bootstrap
-            case "object_store":
-                return self._arm.places.s3_endpoint
             case _:
-                return self._arm.places.mock_endpoint
+                return value_of(place, self._arm.name, self._arm.places, self._arm.topics)
 
     def _uncommitted_since(self) -> str:
         """Raises StackError when the source cannot be read."""

@@ -78,9 +78,10 @@ def reason_against(arm: Arm) -> str | None:
         return "the incident is one of the start"
     if any(settings.steps for settings in scenario.arms.values()):
         return "an arm has steps, and begins as they say"
-    if any(item.at is not None for item in scenario.timeline):
+    items = [item for _, item, _ in scenario.timeline_at()]
+    if any(item.at is not None for item in items):
         return "a fault comes at a moment of the arm, which a warm-up would move"
-    if any(isinstance(item.when, RequestSeen) for item in scenario.timeline):
+    if any(isinstance(item.when, RequestSeen) for item in items):
         return "a fault comes at a request to the object store, and the warm-up has such requests of its own"
     if arm.context.debugger is not None:
         return "the debugger would stop in it"

@@ -1,0 +1,195 @@
+"""What the programs of an arm are started with besides their configuration: where it is given, and what is refused."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from devkit.errors import InvalidFileError, StackError
+from devkit.observe.arm_observation import ArmObservation
+from devkit.programs.launch import Launch
+from devkit.scenario.cause import NamedCause
+from devkit.scenario.configure import config_difference, launch_settings, programs_of
+from devkit.scenario.load import load_scenario
+from devkit.scenario.model import Scenario
+from devkit.scenario.shown_cause import shown_causes
+from devkit.scenario.stretch import not_stretched, stretch_scenario
+from tests.unit.devkit.observed import an_observation
+from tests.unit.devkit.programs.context import program_context
+from tests.unit.devkit.scenario.conftest import Edited
+
+Write = Callable[..., Path]
+RAW = "|\n      batch: { max_ofsets: 50 }\n      checkpoint: '{checkpoint}'\n"
+
+
+@pytest.fixture
+def write(edited: Edited, tmp_path: Path) -> Write:
+    def written(of_incident: str, *, top: str = "") -> Path:
+        file = tmp_path / "s.yaml"
+        text = edited(("arms:\n  incident:\n", f"{top}arms:\n  incident:\n    {of_incident}\n"))
+        file.write_text(text)
+        return file
+
+    return written
+
+
+@pytest.fixture
+def load(write: Write) -> Callable[..., Scenario]:
+    return lambda *given, **keys: load_scenario(write(*given, **keys))
+
+
+Load = Callable[..., Scenario]
+
+
+class TestLayers:
+    def test_an_arms_own_lie_on_what_is_shared(self, load: Load) -> None:
+        top = "programs:\n  html:\n    run: pipeline\n    slots: 3\n    spark: { spark.a: 1, spark.b: x }\n"
+        top += "    arguments: [--slots, '3']\n    environment: { LEVEL: info, MODE: plain }\n"
+        scenario = load(
+            "spark: { spark.b: true }\n    environment: { LEVEL: debug }\n"
+            "    programs: { html: { slots: 9, arguments: [--x] } }",
+            top=top,
+        )
+        of_incident, of_fixed = (launch_settings(scenario, arm, "html") for arm in ("incident", "fixed"))
+        assert (of_fixed.slots, of_fixed.spark) == (3, {"spark.a": "1", "spark.b": "x"})
+        assert of_fixed.arguments == ("--slots", "3")
+        assert (of_incident.slots, of_incident.spark) == (9, {"spark.a": "1", "spark.b": "true"})
+        assert of_incident.arguments == ("--x",)
+        assert of_incident.environment == {"LEVEL": "debug", "MODE": "plain"}
+
+    def test_they_are_differences_between_arms(self, load: Load) -> None:
+        scenario = load(
+            f"slots: 2\n    arguments: [--a, b]\n    environment: {{ A: b }}\n    spark: {{ spark.x.y: 7 }}\n"
+            f"    raw_config: {RAW}"
+        )
+        found = config_difference(scenario)
+        assert {key: found[key]["incident"] for key in ("slots", "arguments", "environment.A", "spark.x.y")} == {
+            "slots": 2,
+            "arguments": "--a b",
+            "environment.A": "b",
+            "spark.x.y": "7",
+        }
+        assert found["raw_config"]["incident"].startswith("batch: { max_ofsets: 50 } / checkpoint")
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("given", "said"),
+        [
+            ("slots: 0", "slots"),
+            ("spark: { sql.x: 1 }", "is no setting of Spark's (got 'sql.x'); write for example spark.sql.x"),
+            ("spark: { spark.master: local }", "is given by the stack (got 'spark.master'); write `slots`"),
+            ("environment: { DEVKIT_ARM: x }", "DEVKIT_ARM is given by the stack"),
+            ("raw_config: colleague.yaml", "could not be read: No such file or directory; its path is relative to"),
+            ("raw_config: { text: '' }", "says nothing; write a file's name, or the text"),
+            (
+                "raw_config: { text: 'a: {bootstrp}' }",
+                "there is no place {bootstrp} to fill in; did you mean 'bootstrap'?",
+            ),
+            ("raw_config: { text: 'a: {python}' }", "there is no place {python} to fill in"),
+            (
+                "timeline: [{ name: x, do: { pause: { part: kafka } }, at: 1s, arms: [fixed] }]",
+                "acts in this one alone",
+            ),
+            ("timeline: [{ name: x, do: { pause: { part: kafka } }, at: 2h }]", "each arm ends at its deadline"),
+            ("timeline: [{ name: x, do: { pause: { part: kafak } }, at: 1s }]", "did you mean 'kafka'?"),
+        ],
+    )
+    def test_what_cannot_be(self, write: Write, given: str, said: str) -> None:
+        with pytest.raises(InvalidFileError) as caught:
+            load_scenario(write(given))
+        assert said in str(caught.value)
+
+    @pytest.mark.parametrize("given", ["slots: 2", "spark: { spark.x: 1 }"])
+    def test_what_only_spark_has(self, write: Write, given: str) -> None:
+        with pytest.raises(InvalidFileError, match="only a pipeline runs on Spark"):
+            load_scenario(write(given, top="programs: { mine: { run: command sh } }\n"))
+
+
+class TestTimeline:
+    OWN = "timeline: [{ name: still, do: { pause: { part: kafka } }, at: 5s, for: 2s }]"
+    STILL = "{ name: still, do: { pause: { part: kafka } }, at: 1s }"
+    SHARED = f"timeline: [{STILL}, {{ name: b, do: {{ cpu_load: {{}} }}, at: 1s }}]\n"
+
+    def test_an_arms_own_takes_the_place_of_the_shared_one(self, load: Load) -> None:
+        scenario = load(self.OWN, top=self.SHARED)
+        assert [f"{item.name} {item.beginning}" for item in scenario.timeline_of("incident")] == [
+            "still at 5s",
+            "b at 1s",
+        ]
+        assert [f"{item.name} {item.beginning}" for item in scenario.timeline_of("fixed")] == ["still at 1s", "b at 1s"]
+        assert config_difference(scenario)["timeline.still"] == {
+            "incident": "pause: {part: kafka}, at 5s, for 2s",
+            "fixed": "pause: {part: kafka}, at 1s",
+        }
+
+    def test_two_faults_of_one_arm_do_not_clash_with_another_arms(self, load: Load) -> None:
+        shared = "timeline: [{ name: c, do: { pause: { part: kafka } }, at: 5s, arms: [fixed] }]\n"
+        assert len(load(self.OWN, top=shared).timeline_of("incident")) == 1
+
+    def test_two_of_one_arm_do(self, write: Write) -> None:
+        shared = "timeline: [{ name: c, do: { pause: { part: kafka } }, at: 5s }]\n"
+        with pytest.raises(
+            InvalidFileError, match=r"arms\.incident\.timeline\[0\]\.do\.pause: acts on part kafka, as 'c'"
+        ):
+            load_scenario(write(self.OWN, top=shared))
+
+
+class TestStretch:
+    def test_the_own_timeline_is_stretched_and_the_rest_stays(self, load: Load) -> None:
+        slower = stretch_scenario(load(f"{TestTimeline.OWN}\n    slots: 2\n    spark: {{ spark.x: 1 }}"), 3)
+        (item,) = slower.timeline_of("incident")
+        assert item.beginning == "at 15s"
+        assert launch_settings(slower, "incident", "").slots == 2
+        assert launch_settings(slower, "incident", "").spark == {"spark.x": "1"}
+
+    def test_what_may_be_a_time_keeps_the_files_pace(self, load: Load) -> None:
+        scenario = load(f"arguments: [--after, 3s]\n    spark: {{ spark.t: 10s, spark.n: 8 }}\n    raw_config: {RAW}")
+        told = not_stretched(scenario, programs_of(scenario))
+        assert told == ("spark.t", "its arguments", "its raw configuration")
+
+
+class TestContext:
+    def test_arguments_and_variables_are_added_and_the_file_is_replaced(self, tmp_path: Path) -> None:
+        (tmp_path / "pipeline.yaml").write_text("{}")
+        given: dict[str, Any] = {"arguments": ("--x",), "environment": {"B": "2"}, "raw_config": "a: [1\n"}
+        launch = program_context(tmp_path, **given).completed(Launch(("run",), {"A": "1", "B": "1"}))
+        assert (launch.argv, launch.environment) == (("run", "--x"), {"A": "1", "B": "2"})
+        assert (tmp_path / "pipeline.yaml").read_text() == "a: [1\n"
+
+    def test_a_kind_that_reads_no_such_file_cannot_get_one(self, tmp_path: Path) -> None:
+        with pytest.raises(StackError, match=r"reads no pipeline\.yaml"):
+            program_context(tmp_path, raw_config="x").completed(Launch(("run",), {}))
+
+
+class TestConfirmedBySpark:
+    def shown(self, load: Load, key: str, incident: ArmObservation, fixed: ArmObservation) -> tuple[bool, str]:
+        scenario = load("slots: 2\n    spark: { spark.x.y: 7 }")
+        scenario = scenario.model_copy(update={"cause": (NamedCause(differs=key),)})
+        (found,) = shown_causes(scenario, {"incident": incident, "fixed": fixed})
+        return found.shown, found.did
+
+    LOGGED = an_observation(spark={"spark.master": "local[2]", "spark.x.y": "7"})
+    OTHER = an_observation(spark={"spark.master": "local[4]"})
+
+    def test_a_setting_of_spark(self, load: Load) -> None:
+        told = "7 (incident), not set (fixed), as the program logged"
+        assert self.shown(load, "spark.x.y", self.LOGGED, self.OTHER) == (True, told)
+        shown, did = self.shown(load, "spark.x.y", self.OTHER, self.OTHER)
+        assert (shown, did) == (False, "incident ran with not set, which is not what it was given")
+
+    def test_slots(self, load: Load) -> None:
+        assert self.shown(load, "slots", self.LOGGED, self.OTHER) == (
+            True,
+            "2 (incident), 4 (fixed), as the program logged",
+        )
+
+    def test_where_spark_said_nothing_it_is_not_shown(self, load: Load) -> None:
+        for key in ("slots", "spark.x.y"):
+            silent = replace(self.OTHER, spark=None)
+            assert self.shown(load, key, self.LOGGED, silent) == (
+                False,
+                "the program of fixed did not confirm it in its log",
+            )
