@@ -14,10 +14,12 @@ from typing import Any
 import pytest
 
 from tests.integration.cli_run import CliRun
+from tests.own_pipeline_page import HAMMERING, block, mine
+from tests.own_pipeline_page import TEMPLATE as TEMPLATE_FILE
 
 HERE = Path(__file__).parent
 SCENARIO = str(HERE / "scenarios" / "own.yaml")
-TEMPLATE = [sys.executable, str(HERE.parents[1] / "docs" / "examples" / "my_pipeline.py")]
+TEMPLATE = [sys.executable, str(TEMPLATE_FILE)]
 OWN = [sys.executable, str(HERE / "own_pipeline.py")]
 Cli = Callable[..., CliRun]
 
@@ -47,6 +49,19 @@ def test_what_the_template_shows_is_judged_and_the_rest_is_named(devkit_cli: Cli
     audit = incident["audit"]
     assert audit["inputs"] == audit["outputs"] + audit["errors"] + audit["filtered"] == 61
     assert audit["lost"] == audit["unattributed"] == 0
+
+
+@pytest.mark.slow
+def test_the_scenario_of_the_documents_is_reproduced_and_fixed(devkit_cli: Cli, tmp_path: Path) -> None:
+    program, file = tmp_path / "mine.py", tmp_path / "hammering.yaml"
+    program.write_text(mine())
+    command = shlex.join([sys.executable, str(program)])
+    file.write_text(block("yaml", HAMMERING).replace("python mine.py", command))
+    run = devkit_cli("scenario", "run", str(file))
+    assert run.wait(500) == 0, run.output()
+    arms = json.loads((run.evidence / "result.json").read_text())["arms"]
+    assert [arms[name]["ended_by"] for name in ("incident", "fixed")] == ["drained", "drained"]
+    assert [arms[name]["figures"]["amplification"] > 2 for name in ("incident", "fixed")] == [True, False]
 
 
 @pytest.mark.slow

@@ -1,8 +1,11 @@
 """What docs/own-pipeline.md gives to copy: a scenario that can be played, and a checkpoint that the kit can read."""
 
-import re
+import io
+import urllib.request
+from email.message import Message
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
+from urllib.error import HTTPError
 
 import boto3
 import pytest
@@ -10,15 +13,10 @@ from mypy_boto3_s3 import S3Client
 
 from devkit.observe.checkpoint import Checkpoint
 from devkit.scenario.load import load_scenario
+from tests.own_pipeline_page import HAMMERING, block, mine
 from tests.unit.devkit.observe.fake_s3 import FakeS3
 
-PAGE = (Path(__file__).parents[2] / "docs" / "own-pipeline.md").read_text()
-
-
-def block(language: str, beginning: str) -> str:
-    blocks = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    (found,) = [one for one in blocks if one.startswith(beginning)]
-    return str(found)
+URL = "http://127.0.0.1:1/w"
 
 
 class Written(FakeS3):
@@ -48,7 +46,33 @@ def test_its_scenario_can_be_played(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").touch()
     file = tmp_path / "hammering.yaml"
-    file.write_text(block("yaml", "# hammering.yaml"))
+    file.write_text(block("yaml", HAMMERING))
     counts = load_scenario(file).expect["fixed"][2].argument
     told = ", ".join(f"{name}: 0" for name in counts.bounds)
     assert f"audit: {{ {told} }}" in block("yaml", "audit:")
+
+
+@pytest.mark.parametrize(("retries", "pauses"), [("at once", []), ("after a pause", [1, 1])])
+def test_its_program_asks_again_as_its_arm_says(
+    monkeypatch: pytest.MonkeyPatch, retries: str, pauses: list[int]
+) -> None:
+    program: dict[str, Any] = {"__name__": "mine"}
+    exec(mine(), program)  # the page's own lines
+    slept: list[int] = []
+    answers: list[Any] = [HTTPError(URL, 503, "", Message(), None)] * 2 + [io.BytesIO(b"html")]
+
+    def answer(_request: object, timeout: float) -> Any:
+        assert timeout == 60
+        found = answers.pop(0)
+        if isinstance(found, HTTPError):
+            raise found
+        return found
+
+    monkeypatch.setenv("RETRIES", retries)
+    monkeypatch.setattr(urllib.request, "urlopen", answer)
+    program["sleep"] = slept.append
+    assert program["answered"](urllib.request.Request(URL), timeout=60).read() == b"html"
+    assert slept == pauses
+    answers.append(HTTPError(URL, 404, "", Message(), None))
+    with pytest.raises(HTTPError, match="404"):
+        program["answered"](urllib.request.Request(URL), timeout=60)
