@@ -27,8 +27,8 @@ _LOOK_S = 0.05
 
 
 class WikiHosts:
-    """Raises RefusedError when there is no table to begin with. `now` is the time of day, which the file's is compared
-    with; `clock` counts seconds and never goes back.
+    """Any thread may call it. Raises RefusedError when there is no table to begin with. `now` is the time of day, which
+    the file's is compared with; `clock` counts seconds and never goes back.
     """
 
     def __init__(
@@ -78,11 +78,12 @@ class WikiHosts:
         version = _version(file)
         if version is None or version == self._version:
             return
-        if self._changing is None or self._changing[0] != version:
-            self._changing = version, self._clock()
-            if not self._is_still(version, self._clock()):
+        changing = self._changing  # other threads look too
+        if changing is None or changing[0] != version:
+            changing = self._changing = version, self._clock()
+            if not self._is_still(*changing):
                 self._added = _whole_lines(file)
-        if not self._is_still(*self._changing):
+        if not self._is_still(*changing):
             return
         try:
             hosts: Mapping[str, str] = _read(file)
