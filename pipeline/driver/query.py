@@ -313,5 +313,7 @@ def source_options(config: PipelineConfig, new: NewStart | None) -> dict[str, st
         "subscribe": ",".join(config.source.all_topics),
         "maxOffsetsPerTrigger": config.batch.max_offsets,
         "failOnDataLoss": "true",
+        # Spark's own default reads events of transactions that were aborted.
+        "kafka.isolation.level": "read_committed",
         **(new.options if new else {}),
     }

@@ -150,6 +150,7 @@ def opened_topic(
             client_id=CLIENT_ID,
             enable_auto_commit=False,
             auto_offset_reset="none",
+            isolation_level="read_committed",
             allow_auto_create_topics=False,
             bootstrap_timeout_ms=CONNECT_MS,
             max_partition_fetch_bytes=fetch_bytes,

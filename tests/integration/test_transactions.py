@@ -1,11 +1,12 @@
 """Topics that a transactional producer writes to: offsets that are no records, and records that do not count.
 
 Set-up: the session's stack, and topics of the test's own whose last offsets are transactions' markers. Checked: every
-look comes to its end, and the audit reads what is committed.
+look comes to its end, the audit reads what is committed, and the job too.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from typing import Any
 
 import pytest
 from kafka import KafkaProducer
@@ -17,8 +18,10 @@ from devkit.observe.deferrals import DeferralTopic
 from devkit.stack.stack import Stack
 from devkit.stack.topics import TopicEnds, recreate_topics
 from pipeline.ops.source import opened_topic
+from tests.integration.crash.bench import Bench
 
 TOPIC = "transactions.output"
+TRAFFIC: dict[str, Any] = {"generator": "page_change", "seed": 5, "rate": "100/s", "for": "100ms", "population": 4}
 
 
 @pytest.fixture
@@ -85,3 +88,26 @@ def test_the_pipelines_own_tools_read_such_a_topic_to_its_end(bootstrap: str, pr
         bounds = topic.bounds()
         assert bounds.end == {0: 2, 1: 0}
         assert [record.value for record in topic.records(bounds.first, bounds.end)] == [b"event"]
+
+
+def test_the_job_enriches_no_event_of_an_aborted_transaction(
+    make_bench: Callable[..., Bench], producer: KafkaProducer
+) -> None:
+    bench = make_bench(traffic=TRAFFIC, rules=[], settings={})
+    bench.publish(wait=True)
+    source, count = bench.config.source.topic, bench.source_end()
+    with opened_topic(bench.bootstrap, source) as topic:
+        bounds = topic.bounds()
+        events = list(topic.records(bounds.first, bounds.end))
+    producer.begin_transaction()
+    for event in events:
+        producer.send(source, partition=event.partition, key=event.key, value=event.value)
+    producer.flush()
+    producer.abort_transaction()
+    assert bench.source_end() == 2 * count + 1
+    run = bench.start()
+    run.await_condition(lambda: sum(bench.committed().values()) == 2 * count + 1, "the source to be read to its end")
+    assert run.terminate() == 0, run.process.last_words(20)
+    bench.assert_clean(restarted=False)
+    with opened_topic(bench.bootstrap, source) as topic:
+        assert list(topic.records({0: count}, topic.bounds().end)) == [], "neither do the operators' commands see it"

@@ -434,6 +434,11 @@ def test_spark_reads_every_topic_of_the_source(make_config: Callable[..., Pipeli
     assert module.source_options(make_config(source={"topics": ["a", "b"]}), None)["subscribe"] == "a,b"
 
 
+def test_spark_reads_what_is_committed(make_config: Callable[..., PipelineConfig]) -> None:
+    """That it then reads no event of an aborted transaction is in the integration tests."""
+    assert module.source_options(make_config(), None)["kafka.isolation.level"] == "read_committed"
+
+
 @pytest.mark.parametrize(("policy", "known", "asked"), [("none", LEDGER, 1), ("none", None, 0), ("defer", LEDGER, 0)])
 def test_a_start_without_deferral_looks_into_the_ledger_of_its_checkpoint(
     make_config: Callable[..., PipelineConfig],
