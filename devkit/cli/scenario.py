@@ -9,7 +9,7 @@ from devkit.cli.extend_option import extend_option
 from devkit.cli.scenario_directory import scenario_directory
 from devkit.cli.scenario_run import run
 from devkit.cli.set_option import set_option
-from devkit.errors import DevkitError
+from devkit.errors import DevkitError, UsageError
 from located_config.count import counted
 
 
@@ -69,13 +69,19 @@ def check(name_or_file: str, written: tuple[str, ...], extend: tuple[str, ...]) 
     "--from", "source", metavar="SCENARIO", help="Scenario to copy, by name or file. Default: a commented one."
 )
 @click.option(
+    "--from-capture",
+    "capture",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File of `devkit capture` whose events are the traffic of the commented scenario.",
+)
+@click.option(
     "--to",
     "directory",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path(),
     help="Directory to write the file to. Default: the working directory.",
 )
-def new(name: str, source: str | None, directory: Path) -> None:
+def new(name: str, source: str | None, capture: Path | None, directory: Path) -> None:
     """Write NAME.yaml, a commented scenario to begin with. It can be played as it is.
 
     A file that exists is not overwritten. Editors that know the YAML language server complete its keys.
@@ -83,7 +89,10 @@ def new(name: str, source: str | None, directory: Path) -> None:
     from devkit.scenario.load import find_scenario
     from devkit.scenario.new import TEMPLATE, write_new
 
-    file = write_new(name, directory, TEMPLATE if source is None else find_scenario(source, scenario_directory()))
+    if source is not None and capture is not None:
+        raise UsageError("--from and --from-capture each say what to begin with", hint="keep one of them")
+    template = TEMPLATE if source is None else find_scenario(source, scenario_directory())
+    file = write_new(name, directory, template, capture)
     click.echo(f"wrote {file}")
     click.echo(f"next: devkit scenario check {shlex.quote(str(file))}")
     click.echo(f"      devkit scenario run {shlex.quote(str(file))}")

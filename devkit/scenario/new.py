@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from devkit.errors import DevkitError, UsageError
 from devkit.scenario.load import SUFFIX, load_scenario
 from devkit.scenario.model import ScenarioName
+from devkit.scenario.new_from_capture import with_capture
 from devkit.yaml_input import read_yaml
 from located_config.place import position
 from located_config.problem import in_line
@@ -23,8 +24,9 @@ _MODELINE = "# yaml-language-server: $schema="
 _NAME = re.compile(r"^(name:\s*)([^\s#]+)")
 
 
-def write_new(name: str, directory: Path, source: Path = TEMPLATE) -> Path:
-    """`directory/NAME.yaml`, with the text of `source` under that name.
+def write_new(name: str, directory: Path, source: Path = TEMPLATE, capture: Path | None = None) -> Path:
+    """`directory/NAME.yaml`, with the text of `source` under that name; of the commented one the traffic may be a
+    `capture`.
 
     Raises UsageError when the name cannot be used, the file is there already, or a copy would not be valid there, and
     DevkitError when it cannot be written. No new file is left then.
@@ -32,6 +34,8 @@ def write_new(name: str, directory: Path, source: Path = TEMPLATE) -> Path:
     _require_name(name)
     file = directory / f"{name}{SUFFIX}"
     text = modeline(directory) + _renamed(source, name)
+    if capture is not None:
+        text = with_capture(text, capture, directory)
     try:
         directory.mkdir(parents=True, exist_ok=True)
         with file.open("x", encoding="utf-8") as new:

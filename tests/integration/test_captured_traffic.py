@@ -106,3 +106,15 @@ def test_captured_traffic_is_played_and_its_audit_is_clean(capture: Path, devkit
     audit = result["arms"]["fixed"]["audit"]
     assert (audit["inputs"], audit["lost"], audit["mismatched"], audit["misrouted"]) == (len(generated), 0, 0, 0)
     assert audit["outputs"] == sum(one.expected.fate == "output" for one in generated)
+
+
+@pytest.mark.slow
+def test_the_scenario_that_is_written_for_a_capture_reproduces_its_incident(
+    capture: Path, devkit_cli: Callable[..., CliRun]
+) -> None:
+    written = devkit_cli(
+        "scenario", "new", "mine", "--from-capture", str(capture), "--to", str(capture.parent), out=False
+    )
+    assert written.wait() == 0, written.output()
+    run = devkit_cli("scenario", "run", str(capture.with_name("mine.yaml")), "--plain")
+    assert run.wait() == 0, run.output()

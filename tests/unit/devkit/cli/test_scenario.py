@@ -300,3 +300,10 @@ class TestRefusedBeforeAnythingStarts:
         assert finished.code == 2
         assert f"error: {said}" in finished.err
         assert not (here / "runs").exists()
+
+
+def test_a_new_scenario_begins_with_one_thing(devkit: Devkit) -> None:
+    finished = devkit("scenario", "new", "mine", "--from", "an-incident", "--from-capture", "c.jsonl")
+    assert (finished.code, "--from and --from-capture each say what to begin with" in finished.err) == (2, True)
+    finished = devkit("scenario", "new", "mine", "--from-capture", "c.jsonl")
+    assert (finished.code, "the capture c.jsonl cannot be read" in finished.err) == (2, True)

@@ -1,0 +1,98 @@
+"""What a commented scenario says when its traffic is a capture: its pace, its topics, and a deadline that is enough."""
+
+import math
+import os
+import re
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from pathlib import Path
+
+from devkit.errors import UsageError
+from devkit.traffic.capture.outline import Outline, outline_at
+from pipeline.jobs.names import PAGE_CHANGE_TOPIC
+
+_RATE = 40.0
+"""Events a second, on average, that a laptop plays with ease."""
+_SHORT = timedelta(seconds=20)
+_TO_DRAIN = timedelta(seconds=90)
+_DEFAULT_BYTES = 1_000_000
+_MIB = 1024 * 1024
+_SHARES = {100: ("share: 10%, ", "one page in ten"), 10: ("share: 50%, ", "every other page"), 0: ("", "every page")}
+"""Of this number of pages such a share is surely not empty."""
+
+
+def with_capture(template: str, capture: Path, directory: Path) -> str:
+    """The text of the template with that traffic, for a file in `directory`. Raises UsageError, InvalidFileError."""
+    outline = outline_at(capture)
+    if not outline.count:
+        raise UsageError(f"{capture} has no event", hint="take one while events come")
+    times = _times(outline)
+    played = outline.length / times
+    path = Path(os.path.relpath(capture.absolute(), directory.absolute())).as_posix()
+    share, pages = next(texts for least, texts in _SHARES.items() if len(outline.titles) >= least)
+    changes = {
+        r"(# ---- What is replayed ----\n).*?(?=# ---- What goes wrong)": rf"\g<1>{_traffic(outline, path, times)}",
+        r"share: 10%, ": share,
+        r"one page in ten": pages,
+        r"(# ---- The job ----\n)": rf"{_kafka(outline)}\g<1>",
+        r"(\npipeline:\n)": rf"\g<1>{_sources(outline)}",
+        r"deadline: 90s": f"deadline: {math.ceil((2 * played + _TO_DRAIN).total_seconds())}s",
+    }
+    for pattern, text in changes.items():
+        template, found = re.subn(pattern, text.replace("\\n", "\n"), template, count=1, flags=re.DOTALL)
+        assert found == 1, pattern
+    return template
+
+
+def _times(outline: Outline) -> float:
+    """How many times as fast as it was captured: in a short time, but not faster than a laptop plays it."""
+    seconds = max(outline.length.total_seconds(), 0.001)
+    times = min(max(1.0, seconds / _SHORT.total_seconds()), _RATE * seconds / outline.count)
+    return max(math.floor(10 * times) / 10, 0.1)
+
+
+def _traffic(outline: Outline, path: str, times: float) -> str:
+    lines = (
+        f"# {outline.count} events that were captured, with keys, partitions and intervals of their own.",
+        f"# They came in {outline.length.total_seconds():.0f} s; x2 is twice that pace, 20/s has them evenly spaced.",
+        "traffic:",
+        f"  from: {path}",
+        f"  rate: x{times:g}",
+        "  # Titles are those of the file; there a page can be found by its title for `when: { page: … }`.",
+        "",
+        "",
+    )
+    return "\n".join(lines)
+
+
+def _kafka(outline: Outline) -> str:
+    """The section, where the source topic has to be otherwise than it is by default."""
+    settings = dict(_source_settings(outline))
+    if not settings:
+        return ""
+    source = ", ".join(f"{key}: {value}" for key, value in settings.items())
+    largest = _largest(settings)
+    return (
+        "# ---- The topics ----\n# As the captured topic was: its partitions, and room for its largest event.\n"
+        f"kafka:\n  topics:\n    source: {{ {source} }}\n{largest}\n"
+    )
+
+
+def _source_settings(outline: Outline) -> Iterator[tuple[str, str]]:
+    partitions = max(outline.topics.values())
+    if partitions > 1:
+        yield "partitions", str(partitions)
+    largest = max(outline.largest.values())
+    if largest > _DEFAULT_BYTES:
+        yield "max.message.bytes", f"{math.ceil(largest / _MIB) + 1}MiB"
+
+
+def _largest(settings: Mapping[str, str]) -> str:
+    limit = settings.get("max.message.bytes")
+    return f"    output: {{ max.message.bytes: {limit} }}\n" if limit else ""
+
+
+def _sources(outline: Outline) -> str:
+    """Of several captured topics, the first is the job's own."""
+    further = list(outline.topics)[1:]
+    return f"  source: {{ topics: [{', '.join([PAGE_CHANGE_TOPIC, *further])}] }}\n" if further else ""
