@@ -117,15 +117,18 @@ def _watch(query: "StreamingQuery", writer: "BatchWriter", stop: StopRequest) ->
     """Returns when the job is to stop and has nothing under way, or the query has ended. Raises PipelineError, or what
     Spark raises.
     """
-    draining = False
+    draining = committed = False
     looked = time.monotonic()
     while query.isActive:
         if stop.is_there and not draining:
             draining = True
             log.say(Stopping(batch=writer.writing, rounds=writer.rounds, within_s=stop.limit_s))
             writer.drain()
-        if draining and _is_done(query, writer, stop):
-            return
+        if draining:
+            # It stays so: a batch that begins now is held before it writes anything, and most triggers have none.
+            committed = committed or _is_committed(query, writer)
+            if _is_done(writer, stop, committed=committed):
+                return
         query.awaitTermination(_LOOK_S)  # type: ignore[arg-type]  # the stub says int; seconds may be a fraction
         # Asked in this order: a batch that begins after the first question is not ended by the second's answer.
         batch = writer.batch
@@ -137,19 +140,23 @@ def _watch(query: "StreamingQuery", writer: "BatchWriter", stop: StopRequest) ->
             writer.look_for_others()
 
 
-def _is_done(query: "StreamingQuery", writer: "BatchWriter", stop: StopRequest) -> bool:
+def _is_committed(query: "StreamingQuery", writer: "BatchWriter") -> bool:
+    """Whether every batch that was let in is."""
+    # In this order: what begins after the first question is held.
+    return writer.writing is None and (writer.is_held or not query.status["isTriggerActive"])
+
+
+def _is_done(writer: "BatchWriter", stop: StopRequest, *, committed: bool) -> bool:
     """Whether nothing is under way that is worth waiting for. Raises StoppedHardError when a batch is, and has to be
     left.
     """
-    # In this order: what begins after the first question is held.
-    batch = writer.writing
-    committed = batch is None and (writer.is_held or not query.status["isTriggerActive"])
     if committed and not writer.rounds:
         return True
     why = stop.ends_now
     if why is None:
         return False
     if not committed:
+        batch = writer.writing
         raise StoppedHardError(
             f"stopped with {'a batch' if batch is None else f'batch {batch}'} at work, as {why}",
             hint="it is processed again after the next start, and what of it was emitted is then emitted twice",

@@ -203,6 +203,14 @@ def test_rounds_are_given_up_when_the_time_is_over_and_that_is_no_failure(run: R
     assert (said[-1]["event"], said[-1]["rounds_given_up"]) == ("stopped", 2)
 
 
+def test_a_trigger_without_a_batch_is_no_batch_at_work(run: Run) -> None:
+    """It rests once, and is at work again, looking for news, when the time for slow rounds is over."""
+    query = Query(events=[signalled(), None, lambda: run.clock.append(26.0)], active=[True, False])  # type: ignore[attr-defined]
+    said = run(query, Writer(query, rounds_left=[2]))
+    assert (said[-1]["event"], said[-1]["rounds_given_up"]) == ("stopped", 2)
+    assert query.events == []
+
+
 @pytest.mark.parametrize(
     ("writings", "what"), [([7], "batch 7"), ([None], "a batch")], ids=["still writing", "not committed"]
 )
