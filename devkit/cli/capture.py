@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from devkit.traffic.capture.topic_window import WindowStart
 
 _MOST_EVENTS = 200_000
+_DEFAULT_EVENTS = 50_000
 _TELL_EVERY_S = 30.0
 
 
@@ -53,7 +54,7 @@ _TELL_EVERY_S = 30.0
 @click.option(
     "--max-events",
     type=click.IntRange(1, _MOST_EVENTS),
-    default=_MOST_EVENTS,
+    default=_DEFAULT_EVENTS,
     show_default=True,
     help="Number of events after which it ends, also before its time.",
 )

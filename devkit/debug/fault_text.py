@@ -1,7 +1,7 @@
 """What a person writes for a fault: a file, the name of a scenario, or YAML on the command line.
 
 a file           a rule, a list of rules, or a scenario (its `mock.rules`)
-a scenario       by its name: its rules
+a scenario       by its name: its rules, each for the whole time, as there is no traffic to know a share of
 YAML             `name: x, do: {status: 504}`; the braces around it may be left out
 """
 
@@ -12,6 +12,7 @@ from typing import Any
 from devkit.debug.mock_faults import Document
 from devkit.errors import InvalidFileError, Problem, UsageError
 from devkit.scenario.load import SUFFIX
+from devkit.scenario.rule_window import WINDOW
 from located_config.yaml_file import UnfitError, parse_yaml, read_yaml
 
 _EXAMPLE = "write 'do: {status: 504}', with name and when if you like"
@@ -56,10 +57,16 @@ def _parsed(text: str) -> Any:
         raise UsageError(f"{error}, in {text}", hint=_EXAMPLE) from error
 
 
+def _without_window(rule: Any) -> Any:
+    return {key: one for key, one in rule.items() if key not in WINDOW} if isinstance(rule, Mapping) else rule
+
+
 def _rules(document: Any, where: str) -> list[Document]:
     found = document
     if isinstance(document, Mapping) and isinstance(document.get("mock"), Mapping):
         found = document["mock"].get("rules")
+        if isinstance(found, list):
+            found = [_without_window(rule) for rule in found]
     elif isinstance(document, Mapping):
         found = document.get("rules", [document])
     if not isinstance(found, list) or not found or not all(isinstance(rule, Mapping) for rule in found):

@@ -16,7 +16,7 @@ from devkit.scenario.impossible_steps import impossible_steps
 from devkit.scenario.launch_settings import LaunchSettings
 from devkit.scenario.model import Scenario
 from devkit.scenario.programs import never_started
-from devkit.scenario.rule_window import empty_windows
+from devkit.scenario.rule_window import impossible_windows
 from devkit.scenario.surroundings import Topics
 from devkit.stack.parts.names import part_names
 from devkit.traffic.model import TRAFFIC
@@ -45,12 +45,13 @@ def impossible(scenario: Scenario) -> Iterator[tuple[tuple[int | str, ...], str]
     # What a program of the user's own logs is not known before it runs.
     logged = frozenset[str]() if any(program.command for program in programs_of(scenario).values()) else _EVENTS
     bounds = Bounds(scenario.traffic.event_count, programs=frozenset(scenario.programs), logged=logged, rules=rules)
-    yield from empty_windows(scenario.rules_at(), scenario.traffic.event_count)
+    phases = {TRAFFIC, *scenario.traffic.named_phases}
+    yield from impossible_windows(scenario.rules_at(), scenario.traffic.event_count, phases)
     items = list(scenario.timeline_at())
     for number, (place, item, having) in enumerate(items):
         if item.name in rules:
             yield (*place, "name"), f"a rule of mock.rules has the name {item.name!r} as well"
-        if item.name in {TRAFFIC, *scenario.traffic.named_phases}:
+        if item.name in phases:
             yield (*place, "name"), f"a part of the traffic is called {item.name!r} as well"
         if item.at is not None and item.at >= scenario.until.deadline:
             deadline = format_duration(scenario.until.deadline)

@@ -5,7 +5,7 @@ A share is no time: a stretched run has the same.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -13,6 +13,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from located_config.place import Location
 from located_config.share import PositiveShare, format_share
 from mockapi.rules.model import Rule, unique_names
+
+WINDOW = ("from", "until")
+"""The keys of a rule that are the kit's, and not known to the mock."""
 
 
 class TrafficShare(BaseModel):
@@ -75,9 +78,13 @@ ScenarioRules = Annotated[tuple[ScenarioRule, ...], AfterValidator(unique_names)
 """The rules of a scenario, in the order in which they apply."""
 
 
-def empty_windows(rules: Iterator[tuple[Location, ScenarioRule]], events: int) -> Iterator[tuple[Location, str]]:
-    """The windows in which no event is published, with their places."""
+def impossible_windows(
+    rules: Iterator[tuple[Location, ScenarioRule]], events: int, phases: Collection[str]
+) -> Iterator[tuple[Location, str]]:
+    """The windows in which no event is published, or that are called as one of the traffic's `phases`; with places."""
     for place, rule in rules:
+        if rule.has_window and rule.name in phases:
+            yield (*place, "name"), f"a part of the traffic is called {rule.name!r} as well"
         begin = rule.from_.count(events) if rule.from_ is not None else 0
         end = rule.until.count(events) if rule.until is not None else events
         if rule.has_window and end <= begin:

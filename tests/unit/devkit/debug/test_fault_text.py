@@ -29,6 +29,7 @@ def test_yaml_as_it_is_typed(tmp_path: Path, text: str) -> None:
         "- {name: x, do: {status: 504}}",
         "name: x\ndo: {status: 504}",
         "name: incident\nmock: {rules: [{name: x, do: {status: 504}}]}",
+        "mock: {rules: [{name: x, from: {share: 30%}, until: {share: 60%}, do: {status: 504}}]}",
     ],
 )
 def test_a_file(tmp_path: Path, text: str) -> None:

@@ -100,3 +100,11 @@ def test_names_are_still_unique(checked: Checked) -> None:
     twice = RULE + "      do: { latency: 1s }\n" + RULE
     with pytest.raises(InvalidFileError, match="rule name 'huge page' is there twice"):
         checked((RULE, twice))
+
+
+def test_it_is_called_as_no_part_of_the_traffic(checked: Checked) -> None:
+    named = (RULE, "    - name: traffic\n      until: { share: 30% }\n")
+    with pytest.raises(
+        InvalidFileError, match=r"mock.rules\[0\].name: a part of the traffic is called 'traffic' as well"
+    ):
+        checked(named)
