@@ -24,13 +24,29 @@ from benchmarks.memory.bench import memory
 from devkit.errors import DevkitError, UsageError
 
 F = TypeVar("F", bound=Callable[..., Any])
-_EVENTS = click.option("--events", default=20_000, show_default=True)
-_ROUNDS = click.option("--rounds", default=3, show_default=True)
+_EVENTS = click.option("--events", default=20_000, show_default=True, help="Number of events in the source.")
+_ROUNDS = click.option(
+    "--rounds", default=3, show_default=True, help="Number of rounds; in each, every contestant runs once."
+)
+_ONLY = "Names of the contestants, with commas between them."
+_PROFILE = click.option(
+    "--profile", is_flag=True, help="Measure the processor seconds of each process's threads as well, by name."
+)
+
+
+def _name(default: str) -> Callable[[F], F]:
+    return click.option(
+        "--name", default=default, show_default=True, help="Name of the result, benchmarks/results/NAME.json."
+    )
 
 
 def _settings(default: Path) -> Callable[[F], F]:
     return click.option(
-        "--settings", type=click.Path(path_type=Path), default=default, help="The engine's, another file."
+        "--settings",
+        type=click.Path(path_type=Path),
+        default=default,
+        show_default=True,
+        help="YAML file with the settings of the engine.",
     )
 
 
@@ -38,9 +54,12 @@ def _directory() -> Path:
     return Path(tempfile.mkdtemp(prefix="bench-"))
 
 
-@click.group()
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
-    """The engine measured beside its peers. Nothing fails on a figure."""
+    """Measure the engine beside its peers. Nothing fails on a figure.
+
+    Without a command, run the pytest benchmarks of the kit; options go to pytest: -k NAME, -m "not slow".
+    """
 
 
 main.add_command(memory)
@@ -50,13 +69,26 @@ main.add_command(growth)
 @main.command("backfill")
 @_EVENTS
 @_ROUNDS
-@click.option("--only", default="bare aiohttp,bare fastest,asyncio,engine", show_default=True, help="With commas.")
-@click.option("--coding", type=click.Choice(["gzip", "identity"]), default="gzip", show_default=True)
+@click.option("--only", default="bare aiohttp,bare fastest,asyncio,engine", show_default=True, help=_ONLY)
+@click.option(
+    "--coding",
+    type=click.Choice(["gzip", "identity"]),
+    default="gzip",
+    show_default=True,
+    help="Content coding of the answers.",
+)
 @_settings(SETTINGS)
-@click.option("--profile", is_flag=True, help="Also the processor seconds of each process's threads, by name.")
-@click.option("--client", default="raw", show_default=True, help="Of the asyncio program: raw, httptools, aiohttp.")
-@click.option("--in-flight", default=128, show_default=True, help="Of the asyncio program, in each process.")
-@click.option("--name", default="backfill", show_default=True, help="Of the result.")
+@_PROFILE
+@click.option(
+    "--client", default="raw", show_default=True, help="HTTP client of the asyncio program: raw, httptools or aiohttp."
+)
+@click.option(
+    "--in-flight",
+    default=128,
+    show_default=True,
+    help="Number of requests that each process of the asyncio program has in flight.",
+)
+@_name("backfill")
 def backfill_(
     events: int,
     rounds: int,
@@ -69,7 +101,7 @@ def backfill_(
     in_flight: int,
     name: str,
 ) -> None:
-    """Bench 1: a backlog worked off, beside a bare client and a hand-written program."""
+    """Process a backlog. Beside the engine: a bare client and a hand-written program."""
     bare = [part for part in _parts(only) if part in BARE]
     others = [part for part in _parts(only) if part not in BARE]
     backfill(
@@ -90,13 +122,13 @@ def backfill_(
     "--only",
     default="engine,pyflink async,pyflink as it comes,pyflink sync",
     show_default=True,
-    help="With commas.",
+    help=_ONLY,
 )
 @_settings(SETTINGS)
-@click.option("--profile", is_flag=True, help="Also the processor seconds of each process's threads, by name.")
-@click.option("--name", default="pyflink", show_default=True, help="Of the result.")
+@_PROFILE
+@_name("pyflink")
 def pyflink_(events: int, rounds: int, only: str, settings: Path, *, profile: bool, name: str) -> None:
-    """Bench 2: the same backlog, beside PyFlink."""
+    """Process the same backlog beside PyFlink."""
     backfill(
         _chosen(only, settings),
         Workload(events),
@@ -112,13 +144,13 @@ def pyflink_(events: int, rounds: int, only: str, settings: Path, *, profile: bo
 @main.command("slow-pages")
 @_EVENTS
 @_ROUNDS
-@click.option("--only", default="engine", show_default=True, help="Contestants, with commas: engine, asyncio, …")
+@click.option("--only", default="engine", show_default=True, help=_ONLY)
 @click.option("--pace", default=50.0, show_default=True, help="Events a second where latencies are measured.")
-@click.option("--seconds", default=60.0, show_default=True, help="How long at that pace.")
+@click.option("--seconds", default=60.0, show_default=True, help="Seconds for which latencies are measured.")
 @_settings(SLOW_SETTINGS)
-@click.option("--name", default="slow-pages", show_default=True, help="Of the result.")
+@_name("slow-pages")
 def slow_pages_(events: int, rounds: int, only: str, pace: float, seconds: float, settings: Path, name: str) -> None:
-    """Bench 3: one page in a hundred takes 40 s; rate and latency of the others."""
+    """Process pages of which some are slow. One in a hundred takes 40 s; rate and latency are those of the others."""
     slow_pages(
         _chosen(only, settings),
         Workload(events),
@@ -132,21 +164,21 @@ def slow_pages_(events: int, rounds: int, only: str, pace: float, seconds: float
 
 @main.command("live")
 @_ROUNDS
-@click.option("--seconds", default=60.0, show_default=True)
-@click.option("--only", default="engine,engine s3a", show_default=True, help="Contestants, with commas.")
+@click.option("--seconds", default=60.0, show_default=True, help="Seconds for which latencies are measured.")
+@click.option("--only", default="engine,engine s3a", show_default=True, help=_ONLY)
 @_settings(SETTINGS)
-@click.option("--name", default="live", show_default=True, help="Of the result.")
+@_name("live")
 def live_(rounds: int, seconds: float, only: str, settings: Path, name: str) -> None:
-    """Bench 4: 20 events a second; the time from an event's append to its output's."""
+    """Process live traffic, 20 events/s. What counts is the time from an event's append to that of its output."""
     live(_chosen(only, settings), rounds=rounds, seconds=seconds, directory=_directory(), name=name)
 
 
 @main.command("version-look")
 @_EVENTS
 @_ROUNDS
-@click.option("--name", default="version-look", show_default=True, help="Of the result.")
+@_name("version-look")
 def version_look_(events: int, rounds: int, name: str) -> None:
-    """Bench 5: the look at the versions of a batch, in the JVM and in the Python workers, beside no look."""
+    """Measure the look at schema versions. It is taken in the JVM, in the Python workers, and not at all."""
     version_look(Workload(events), rounds=rounds, directory=_directory(), name=name)
 
 

@@ -1,4 +1,4 @@
-"""Bench 1: a backlog of events with two pages each, worked off as fast as it goes.
+"""A backlog of events with two pages each, processed as fast as it goes.
 
 The engine beside (a) a bare client that only fetches, and (b) a hand-written asyncio program that does the same work.
 """

@@ -1,4 +1,4 @@
-"""Bench 4: live traffic. How long after its append to the source an event's output is appended.
+"""Live traffic: how long after its append to the source an event's output is appended.
 
 With a checkpoint on a local disk, and with one in an S3 store: MinIO where its binary is on PATH, else moto.
 """

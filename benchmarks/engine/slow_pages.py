@@ -1,4 +1,4 @@
-"""Bench 3: one page in a hundred takes 40 s. What becomes of the others: their rate from a backlog, their latency.
+"""One page in a hundred takes 40 s. What becomes of the others: their rate from a backlog, their latency.
 
 Rate and latency of the healthy events only, with the slow pages and without, in turns.
 """

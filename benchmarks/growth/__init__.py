@@ -1,1 +1,1 @@
-"""Bench 6: what grows with what. Rate with partitions and requests in flight, time with the backlog and the ledger."""
+"""What grows with what. Rate with partitions and requests in flight, time with the backlog and the ledger."""

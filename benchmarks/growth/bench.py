@@ -1,4 +1,4 @@
-"""Bench 6 as a whole: `python -m benchmarks.engine growth`, and its parts by name."""
+"""The whole bench of growth: `python -m benchmarks.engine growth`, and its parts by name."""
 
 import os
 import tempfile
@@ -28,10 +28,17 @@ REFERENCE = {
 
 @click.command()
 @click.argument("parts", nargs=-1, type=click.Choice(PARTS))
-@click.option("--fast", is_flag=True, help="Few and short points, to see that all of it works.")
-@click.option("--name", default="growth", show_default=True, help="Of the result; parts that are not run stay in it.")
+@click.option("--fast", is_flag=True, help="Take few and short points, to see that all of it works.")
+@click.option(
+    "--name",
+    default="growth",
+    show_default=True,
+    help="Name of the result, benchmarks/results/NAME.json; parts that are not run stay in it.",
+)
 def growth(parts: tuple[str, ...], name: str, *, fast: bool) -> None:
-    """Bench 6: rate by partitions and requests in flight, time by backlog and ledger, and the model's error."""
+    """Measure what grows with what. Rate by partitions and requests in flight, time by backlog and ledger; the
+    model's error.
+    """
     chosen = parts or PARTS
     kept = _kept(name)
     directory = Path(tempfile.mkdtemp(prefix="growth-"))

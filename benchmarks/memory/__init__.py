@@ -1,1 +1,1 @@
-"""Bench 5: resident memory, when many large pages come at once and when mixed traffic goes on for long."""
+"""Resident memory, when many large pages come at once and when mixed traffic goes on for long."""

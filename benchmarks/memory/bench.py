@@ -1,4 +1,4 @@
-"""Bench 5 as a whole: `python -m benchmarks.engine memory`, and its parts by name."""
+"""The whole bench of memory: `python -m benchmarks.engine memory`, and its parts by name."""
 
 import tempfile
 from pathlib import Path
@@ -22,12 +22,22 @@ REFERENCE = {
 
 @click.command()
 @click.argument("parts", nargs=-1, type=click.Choice(PARTS))
-@click.option("--fast", is_flag=True, help="Fewer pages and minutes, to see that all of it works.")
-@click.option("--pages", type=click.IntRange(1), help="At once; 200.")
-@click.option("--minutes", type=click.FloatRange(min=0.5), help="Of mixed traffic; 30.")
-@click.option("--rate", default=RATE, show_default=True, help="Of mixed traffic, events/s.")
-@click.option("--through", type=click.Choice(get_args(Through)), multiple=True, help="Where large pages go; claim.")
-@click.option("--name", default="memory", show_default=True, help="Of the result; parts that are not run stay in it.")
+@click.option("--fast", is_flag=True, help="Take fewer pages and minutes, to see that all of it works.")
+@click.option("--pages", type=click.IntRange(1), help="Number of large pages at once. Default: 200.")
+@click.option("--minutes", type=click.FloatRange(min=0.5), help="Minutes of mixed traffic. Default: 30.")
+@click.option("--rate", default=RATE, show_default=True, help="Rate of mixed traffic in events a second.")
+@click.option(
+    "--through",
+    type=click.Choice(get_args(Through)),
+    multiple=True,
+    help="Where large pages go; may be repeated. Default: claim.",
+)
+@click.option(
+    "--name",
+    default="memory",
+    show_default=True,
+    help="Name of the result, benchmarks/results/NAME.json; parts that are not run stay in it.",
+)
 def memory(
     parts: tuple[str, ...],
     pages: int | None,
@@ -38,7 +48,7 @@ def memory(
     *,
     fast: bool,
 ) -> None:
-    """Bench 5: peak memory with many large pages at once, and whether it is flat under mixed traffic."""
+    """Measure resident memory. With many large pages at once, and whether it is flat under mixed traffic."""
     chosen = parts or PARTS
     directory = Path(tempfile.mkdtemp(prefix="memory-"))
     path = RESULTS / f"{name}.json"

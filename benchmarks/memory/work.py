@@ -1,4 +1,4 @@
-"""What bench 5 has the engine do: 200 pages of 15 MiB at once, or traffic of every kind for long."""
+"""What the bench of memory has the engine do: 200 pages of 15 MiB at once, or traffic of every kind for long."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
