@@ -33,6 +33,11 @@ new *args: ready
 check *args: ready
     @devkit scenario check "$@"
 
+# Compare two runs: just compare RUN RUN
+[no-cd, no-exit-message]
+compare *args: ready
+    @devkit compare "$@"
+
 # Bring a stack up and leave it running: just up [--stack compose]
 [no-cd, no-exit-message]
 up *args: ready

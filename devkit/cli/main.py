@@ -15,6 +15,7 @@ import click
 
 from devkit.cli.capture import capture
 from devkit.cli.claim import claim
+from devkit.cli.compare import compare
 from devkit.cli.exit_codes import ExitCodes
 from devkit.cli.fault import fault
 from devkit.cli.faults import faults
@@ -85,6 +86,7 @@ _COMMANDS = (
     claim,
     resume,
     report,
+    compare,
     doctor,
     heal,
     clean,

@@ -1,0 +1,90 @@
+"""A comparison in plain text, without what is equal in both runs."""
+
+from collections.abc import Iterator
+
+from devkit.compare.comparison import ComparedExpectation, ComparedFigure, ComparedRun, Measured, RunComparison
+from devkit.observe.changed_value import not_as_shipped
+from devkit.observe.setting_text import setting_text
+from devkit.report.columns import columns
+from located_config.count import counted
+
+_HOLDS = {True: "ok", False: "FAIL", None: "n/a"}
+
+
+def comparison_lines(comparison: RunComparison) -> Iterator[str]:
+    """Lines without line ends."""
+    a, b = comparison.a, comparison.b
+    yield from _run("a", a)
+    yield from _run("b", b)
+    if a.scenario != b.scenario:
+        yield "They are of different scenarios."
+    for name, arms in (("a", comparison.only_a), ("b", comparison.only_b)):
+        if arms:
+            yield f"Played in {name} alone: {', '.join(arms)}."
+    yield ""
+    yield "expectations:"
+    for one in comparison.expectations:
+        yield from _expectation(one)
+    yield ""
+    differing = [one for one in comparison.figures if one.a != one.b]
+    equal = len(comparison.figures) - len(differing)
+    yield f"figures, with the ratio b / a ({counted(equal, 'figure')} equal in both):"
+    if differing:
+        yield from columns([("arm", "figure", "a", "b", "ratio"), *map(_figure, differing)], indent="  ")
+    if a.stretch != b.stretch:
+        yield f"  times of a are {a.stretch} times the file's, those of b {b.stretch} times"
+    yield ""
+    yield "configuration:"
+    yield from _settings(comparison)
+    yield ""
+    yield "machine, times slower than when it is free:"
+    rows = [("at the start", _number(a.slowdown), _number(b.slowdown))]
+    for arm in comparison.machine:
+        rows.append((arm.arm, _number(arm.slowdown_a), _number(arm.slowdown_b)))
+        rows.append((f"{arm.arm}, slowest 10s", _number(arm.worst_a), _number(arm.worst_b)))
+    yield from columns([("", "a", "b"), *rows], indent="  ")
+    for part, (one_version, other_version) in comparison.versions.items():
+        yield f"  {part}: {one_version or 'none'} (a), {other_version or 'none'} (b)"
+
+
+def _run(name: str, run: ComparedRun) -> Iterator[str]:
+    yield f"{name}: {run.scenario} (seed {run.seed}): {run.outcome}, exit code {run.exit_code}"
+    yield f"   {run.directory}"
+    if told := not_as_shipped(run.changes):
+        yield f"   {told}"
+
+
+def _settings(comparison: RunComparison) -> Iterator[str]:
+    """What all arms had otherwise in the same way is one line."""
+    arms: dict[tuple[str, str, str], list[str]] = {}
+    for one in comparison.settings:
+        if not one.by_stretch:
+            arms.setdefault((one.key, setting_text(one.a), setting_text(one.b)), []).append(one.arm)
+    for (key, a, b), having in arms.items():
+        yield f"  {', '.join(having)}: {key}: {a} (a) → {b} (b)"
+    stretched = sum(one.by_stretch for one in comparison.settings)
+    if stretched:
+        yield f"  {counted(stretched, 'duration')} of other values by the stretch alone"
+    if not comparison.settings:
+        yield "  the same in both"
+
+
+def _expectation(one: ComparedExpectation) -> Iterator[str]:
+    expected = list(dict.fromkeys(side.expected for side in (one.a, one.b) if side))
+    yield f"  {one.arm} {one.name} (expected {expected[0] if len(expected) == 1 else 'otherwise in b'})"
+    for name, side in (("a", one.a), ("b", one.b)):
+        yield f"    {name}  {_side(side, told=len(expected) > 1)}"
+
+
+def _side(side: Measured | None, *, told: bool) -> str:
+    if side is None:
+        return "not expected"
+    return f"{_HOLDS[side.holds]:<4}  {side.measured}" + (f" (expected {side.expected})" if told else "")
+
+
+def _figure(one: ComparedFigure) -> tuple[str, ...]:
+    return one.arm, one.name, _number(one.a), _number(one.b), "" if one.ratio is None else f"{one.ratio:g}"
+
+
+def _number(value: float | None) -> str:
+    return "n/a" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:g}"

@@ -1,0 +1,139 @@
+from typing import Any
+
+import pytest
+
+from devkit.compare.comparison import Measured, RunComparison
+from devkit.compare.lines import comparison_lines
+from devkit.errors import UsageError
+from devkit.headroom.calibration import Calibration
+from devkit.headroom.headroom_figures import ArmHeadroom, RunHeadroom
+from devkit.observe.changed_value import ChangedValue
+from devkit.report.result import ExpectationResult, Result
+from tests.unit.devkit.compare.conftest import Runs
+from tests.unit.devkit.report import storm
+
+CONFIGURATION = {
+    "batch": {"max_offsets": 50},
+    "stall_timeout": "10s",
+    "checkpoint": "s3a://a",
+    "sink": {"topic": "out"},
+}
+
+
+def worse(**changes: Any) -> Result:
+    """The storm with a fixed arm that was restarted, on a machine that was slow."""
+    good = storm.result()
+    fixed = good.arms["fixed"]
+    broken = ExpectationResult(name="restarts", expected="0", measured="3", holds=False)
+    headroom = ArmHeadroom(
+        slowdown=2.5,
+        worst_slowdown=4.0,
+        worst_from_s=3.0,
+        limit=5.0,
+        core_slowdown=1.0,
+        others_cores=None,
+        pressure=None,
+    )
+    changed = fixed.model_copy(
+        update={"restarts": 3, "duration_s": 72.0, "expectations": (*fixed.expectations, broken), "headroom": headroom}
+    )
+    calibration = Calibration(quantum_s=0.01, baseline="measured", measured_s=0.02, slowdown=2.2)
+    run = RunHeadroom(margin=5, stretch=2, stretch_by="command line", calibration=calibration)
+    return good.model_copy(
+        update={
+            "outcome": "fix does not hold",
+            "exit_code": 1,
+            "arms": {**good.arms, "fixed": changed},
+            "headroom": run,
+            "versions": {**good.versions, "python": "3.12.1"},
+            **changes,
+        }
+    )
+
+
+def of(runs: Runs, a: tuple[Any, ...] = (), b: tuple[Any, ...] = ()) -> RunComparison:
+    return RunComparison.of(runs.read("1", *a), runs.read("2", *b))
+
+
+def test_two_equal_runs_differ_in_nothing(runs: Runs) -> None:
+    comparison = of(runs, (None, CONFIGURATION), (None, CONFIGURATION))
+    assert (comparison.settings, comparison.versions) == ((), {})
+    assert all(one.a == one.b for one in comparison.figures)
+    assert all(one.a == one.b for one in comparison.expectations)
+
+
+def test_expectations_stand_side_by_side(runs: Runs) -> None:
+    found = {(one.arm, one.name): (one.a, one.b) for one in of(runs, (), (worse(),)).expectations}
+    assert found["fixed", "restarts"] == (None, Measured(expected="0", measured="3", holds=False))
+    a, b = found["fixed", "drained"]
+    assert a == b
+    assert a == Measured(expected="true", measured="committed 200 of 200", holds=True)
+
+
+def test_a_figure_has_its_ratio_where_there_is_one(runs: Runs) -> None:
+    figures = {(one.arm, one.name): one for one in of(runs, (), (worse(),)).figures}
+    assert figures["fixed", "duration_s"].ratio == 2.0
+    assert (figures["fixed", "restarts"].b, figures["fixed", "restarts"].ratio) == (3, None)
+    assert figures["fixed", "figures.amplification"].ratio == 1.0
+    assert figures["incident", "audit.pending"].a == 134
+
+
+def test_configurations_are_compared_without_what_the_stack_gives(runs: Runs) -> None:
+    other = {**CONFIGURATION, "batch": {"max_offsets": 100}, "checkpoint": "s3a://b", "sink": {}}
+    found = of(runs, (None, CONFIGURATION), (None, other)).settings
+    assert [(one.arm, one.key, one.a, one.b) for one in found] == [
+        ("fixed", "batch.max_offsets", 50, 100),
+        ("fixed", "sink.topic", "out", None),
+    ]
+
+
+def test_a_duration_that_was_only_stretched_is_told_as_such(runs: Runs) -> None:
+    other = {**CONFIGURATION, "stall_timeout": "20s", "batch": {"max_offsets": 100}}
+    found = of(runs, (None, CONFIGURATION), (worse(), other)).settings
+    assert {one.key: one.by_stretch for one in found} == {"stall_timeout": True, "batch.max_offsets": False}
+
+
+def test_what_the_kit_gives_the_arms_is_compared_too(runs: Runs) -> None:
+    difference = {"supervisor.attempts": {"incident": 1, "fixed": None}}
+    found = of(runs, (worse(config_difference=difference),), ()).settings
+    assert [(one.arm, one.key, one.a, one.b) for one in found] == [("incident", "supervisor.attempts", 1, None)]
+
+
+def test_a_configuration_that_cannot_be_read(runs: Runs) -> None:
+    run = runs.read("1", None, CONFIGURATION)
+    (run.directory / "fixed" / "pipeline.yaml").write_text("a: b: c")
+    with pytest.raises(UsageError, match=r"pipeline\.yaml is not as a run writes it"):
+        RunComparison.of(run, run)
+
+
+def test_an_arm_that_one_run_alone_played_is_named_and_not_compared(runs: Runs) -> None:
+    good = storm.result()
+    comparison = of(runs, (), (good.model_copy(update={"arms": {"fixed": good.arms["fixed"]}}),))
+    assert (comparison.only_a, comparison.only_b) == (("incident",), ())
+    assert {one.arm for one in (*comparison.figures, *comparison.expectations, *comparison.machine)} == {"fixed"}
+    assert "Played in a alone: incident." in list(comparison_lines(comparison))
+
+
+def test_as_text(runs: Runs) -> None:
+    changes = (ChangedValue(place="traffic.rate", before="20/s", value="40/s"),)
+    other = {**CONFIGURATION, "stall_timeout": "20s", "batch": {"max_offsets": 100}}
+    comparison = of(runs, (None, CONFIGURATION), (worse(changes=changes), other))
+    text = "\n".join(comparison_lines(comparison)).replace(str(runs.out), "runs")
+    assert text.startswith(
+        "a: a-storm (seed 7): reproduced and fixed, exit code 0\n"
+        "   runs/a-storm/1\n"
+        "b: a-storm (seed 7): fix does not hold, exit code 1\n"
+        "   runs/a-storm/2\n"
+        "   not the file as it is: traffic.rate: 20/s → 40/s\n"
+    )
+    assert "\n  fixed restarts (expected 0)\n    a  not expected\n    b  FAIL  3\n" in text
+    assert "\n  fixed  duration_s  36  72  2\n" in text
+    assert "\n  times of a are 1 times the file's, those of b 2 times\n" in text
+    assert "\n  fixed: batch.max_offsets: 50 (a) → 100 (b)\n  1 duration of other values by the stretch alone\n" in text
+    assert "\n  fixed, slowest 10s     n/a  4\n" in text
+    assert text.endswith("\n  python: 3.11.2 (a), 3.12.1 (b)")
+
+
+def test_it_can_be_read_again(runs: Runs) -> None:
+    comparison = of(runs, (None, CONFIGURATION), (worse(), CONFIGURATION))
+    assert RunComparison.model_validate_json(comparison.model_dump_json()) == comparison
