@@ -1,5 +1,6 @@
 """YAML files that the kit is given: read with their places, refused with all that is wrong with them."""
 
+import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,11 @@ def read_yaml(path: Path) -> CommentedMap:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
     except UnfitError as error:
         raise InvalidFileError(path, [Problem(error.line, error.column, str(error))]) from error
+
+
+def plain(value: Any) -> Any:
+    """A value of a document as JSON has it, without the places that it knows."""
+    return json.loads(json.dumps(value, default=str))
 
 
 SetBy = Callable[[Location], str]

@@ -2,7 +2,8 @@
 
 import shlex
 import sys
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -20,6 +21,9 @@ from located_config.near import near_miss
 
 if TYPE_CHECKING:
     from devkit.observe.arm_role import Roles
+    from devkit.report.run_series import Series, SeriesRun
+    from devkit.scenario.model import Scenario
+    from devkit.scenario.run import FinishedRun
 
 
 @click.command(short_help="Make an incident happen, and prove that the fix holds.")
@@ -30,6 +34,19 @@ if TYPE_CHECKING:
 )
 @set_option
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of traffic and faults. Default: that of the file.")
+@click.option(
+    "--runs",
+    type=click.IntRange(2),
+    metavar="N",
+    help="Play it N times, each with a seed that is one more than the last, and print the rate of each exit code with "
+    "its interval. The exit code is that of the worst run.",
+)
+@click.option(
+    "--ablate",
+    is_flag=True,
+    help="After a run that passed, play the fixed arm without each of its differences from the incident arm, and print "
+    "which of them the fix needs. Of several fixed arms, --arm names the one.",
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -94,6 +111,7 @@ def run(
     wanted: tuple[str, ...],
     written: tuple[str, ...],
     seed: int | None,
+    runs: int | None,
     out: Path,
     command: str | None,
     pause_at: tuple[str, ...],
@@ -102,6 +120,7 @@ def run(
     stretch: int | None,
     extend: tuple[str, ...],
     *,
+    ablate: bool,
     as_json: bool,
     keep: bool,
     plain: bool,
@@ -115,9 +134,11 @@ def run(
     from devkit.cli.kept import keep_stack
     from devkit.debug.pause_point import PausePoint, require_arms, require_way_on
     from devkit.programs.command.program import CommandKind
+    from devkit.report.ablation import ablation_lines
     from devkit.report.live import progress_for
     from devkit.report.verdict_lines import verdict_lines
     from devkit.report.wrapping import width_of
+    from devkit.scenario.ablate import Ablated, Ablating
     from devkit.scenario.afterwards import make_next_run_faster
     from devkit.scenario.configure import main_program
     from devkit.scenario.load import find_scenario, load_file
@@ -139,12 +160,17 @@ def run(
         raise UsageError(
             "--debug works for the kit's own pipeline only", hint="start your debugger in --pipeline COMMAND"
         )
+    if (runs is not None or ablate) and (keep or debug is not None or points):
+        several = "--ablate" if ablate else "--runs"
+        raise UsageError(f"{several} plays one run after the other: leave out --keep, --debug and --pause-at")
+    if runs is not None and ablate:
+        raise UsageError("--ablate is of one run: leave out --runs")
     if seed is not None:
-        loaded = loaded.model_copy(update={"traffic": loaded.traffic.model_copy(update={"seed": seed})})
+        loaded = loaded.with_seed(seed)
     arms = _arms(wanted, loaded.roles)
+    ablated = Ablated.of(arms, loaded.roles) if ablate else None
     require_arms(points, arms)
-    repeat = ["devkit", "scenario", "run", name_or_file, "--seed", str(loaded.traffic.seed)]
-    repeat += [word for one in wanted for word in ("--arm", one)]
+    repeat = [word for one in wanted for word in ("--arm", one)]
     repeat += [word for one in written for word in ("--set", one)]
     repeat += ["--stack", backend] if backend != STACKS[0] else []
     repeat += ["--addresses", str(addresses)] if addresses else []
@@ -157,7 +183,7 @@ def run(
         arms,
         out,
         keep,
-        shlex.join(repeat),
+        _repeat(name_or_file, loaded, repeat),
         stack=backend,
         request=request,
         instead=instead,
@@ -168,13 +194,52 @@ def run(
         changes=tuple(change.told for change in file.changes),
     )
     output = sys.stderr if as_json else sys.stdout
-    with progress_for(output, plain=plain) as progress:
-        finished = run_scenario(loaded, options, progress, on_keep=keep_stack)
-    click.echo("\n".join(verdict_lines(finished.result, finished.directory, width_of(output))), err=as_json)
+
+    def play(scenario: "Scenario") -> "FinishedRun":
+        of_seed = replace(options, repeat=_repeat(name_or_file, scenario, repeat))
+        with progress_for(output, plain=plain) as progress:
+            finished = run_scenario(scenario, of_seed, progress, on_keep=keep_stack)
+        click.echo("\n".join(verdict_lines(finished.result, finished.directory, width_of(output))), err=as_json)
+        return finished
+
+    if runs is not None:
+        series = _series(lambda seed: play(loaded.with_seed(seed)), loaded, runs, as_json=as_json)
+        sys.exit(context.ensure_object(ExitCodes).of(series.exit_code))
+    finished = play(loaded)
+    if ablated is not None and not finished.result.exit_code:
+        with progress_for(output, plain=plain) as progress:
+            ablation = Ablating(file, finished, options, ablated, progress).play()
+        click.echo("\n".join(ablation_lines(ablation)), err=as_json)
+        if as_json:
+            click.echo(ablation.model_dump_json(indent=2))
+        sys.exit(context.ensure_object(ExitCodes).of(ablation.exit_code))
     if as_json:
         click.echo(finished.result.model_dump_json(indent=2))
     make_next_run_faster(loaded, options, finished.result, lambda text: click.echo(text, err=True))
     sys.exit(context.ensure_object(ExitCodes).of(finished.result.exit_code))
+
+
+def _repeat(name_or_file: str, scenario: "Scenario", options: Sequence[str]) -> str:
+    return shlex.join(["devkit", "scenario", "run", name_or_file, "--seed", str(scenario.traffic.seed), *options])
+
+
+def _series(play: "Callable[[int], FinishedRun]", scenario: "Scenario", runs: int, *, as_json: bool) -> "Series":
+    """Plays them; what was played is printed also when it is interrupted."""
+    from devkit.report.run_series import Series, series_lines
+    from devkit.scenario.play_series import play_series
+
+    played: list[SeriesRun] = []
+    try:
+        for one in play_series(play, scenario.traffic.seed, runs):
+            played.append(one)
+            click.echo(f"run {len(played)} of {runs}, seed {one.seed}: exit {one.exit_code}, {one.outcome}", err=True)
+    finally:
+        if played:
+            series = Series.of(scenario.name, played)
+            click.echo("\n".join(series_lines(series)), err=as_json)
+    if as_json:
+        click.echo(series.model_dump_json(indent=2))
+    return series
 
 
 def _arms(wanted: Collection[str], known: "Roles") -> tuple[str, ...]:

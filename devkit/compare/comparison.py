@@ -14,13 +14,14 @@ from pydantic import BaseModel, ConfigDict
 from devkit.errors import UsageError
 from devkit.observe.arm_role import ArmName
 from devkit.observe.changed_value import ChangedValue
-from devkit.programs.spark.configuration import CONFIG_FILE, GIVEN_BY_STACK
+from devkit.programs.places import CONFIG_FILE
+from devkit.programs.spark.configuration import GIVEN_BY_STACK
 from devkit.report.result import ArmResult, ExpectationResult, Outcome, Result
 from devkit.report.run_record import RunRecord
 from devkit.scenario.configure import OF_KIT, differences
 from located_config.duration import parse_duration
 
-_OUTSIDE = (*OF_KIT, "programs", "supervisor")
+_OUTSIDE = (*OF_KIT, "programs", "slots", "spark", "supervisor")
 """Where differences of the arms stand that are in no program's configuration."""
 _GIVEN = frozenset(".".join(key) for key in GIVEN_BY_STACK)
 
@@ -111,7 +112,7 @@ class RunComparison(_Model):
 
     @classmethod
     def of(cls, a: RunRecord, b: RunRecord) -> "RunComparison":
-        """Raises UsageError where a configuration in their directories cannot be read."""
+        """Raises UsageError where one has no result."""
         one, other = _result(a), _result(b)
         pairs = [(arm, found, other.arms[arm]) for arm, found in one.arms.items() if arm in other.arms]
         versions = {key: (one.versions.get(key), other.versions.get(key)) for key in one.versions | other.versions}
@@ -223,10 +224,11 @@ def _configurations(directory: Path) -> dict[str, Any]:
 
 
 def _configuration(file: Path) -> Any:
+    text = file.read_text(encoding="utf-8", errors="replace")
     try:
-        return json.loads(file.read_bytes())
-    except ValueError as error:
-        raise UsageError(f"{file} is not as a run writes it: {error}") from error
+        return json.loads(text)
+    except ValueError:
+        return {"raw_config": text}  # which an arm was given as it is
 
 
 def _machine(arm: ArmName, a: ArmResult, b: ArmResult) -> ComparedMachine:

@@ -15,7 +15,7 @@ _SOME_PRESSURE = 0.1
 OWN_LOAD = 2.0
 """How many times slower a run by itself makes a machine of two cores: what a stretch has to leave room for."""
 
-StretchBy = Literal["command line", "calibration", "program", "repeat"]
+StretchBy = Literal["command line", "calibration", "program", "repeat", "ablation"]
 """What chose a stretch."""
 
 MOST = 8

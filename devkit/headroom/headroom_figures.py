@@ -80,6 +80,7 @@ class RunHeadroom(_Model):
             "calibration": "which is enough" if self.stretch == 1 else "to make up for that",
             "program": f"as {unreached}",
             "repeat": "as it was short of time before",
+            "ablation": "as in the run that it belongs to",
         }[self.stretch_by]
         plays = "times are the file's" if self.stretch == 1 else f"all times are {self.stretch} times the file's"
         if self.stretch > 1 and self.not_stretched:

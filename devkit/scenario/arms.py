@@ -21,7 +21,7 @@ from devkit.scenario.programs import Overlay, ProgramName, ProgramSettings, empt
 from devkit.scenario.surroundings import ArmKafka, Mock
 from located_config.near import nearest
 
-_TAKEN = ("stack", "first-play", "latest", "verdict")
+_TAKEN = ("stack", "first-play", "ablation", "latest", "verdict")
 """What else stands beside the arms, in the directory of a run and in the names of JUnit's suites."""
 _MISSPELT = 0.75
 

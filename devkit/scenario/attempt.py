@@ -2,9 +2,10 @@
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 
 from devkit.debug.debugger import Debugger
 from devkit.debug.pause_point import Pauses, PersonGate
@@ -14,7 +15,7 @@ from devkit.headroom.calibration import Calibration, StretchBy, stretch_for
 from devkit.headroom.headroom_figures import FirstPlay, RunHeadroom
 from devkit.headroom.monitor import Monitor
 from devkit.observe.about import About
-from devkit.observe.arm_observation import ComparedArm
+from devkit.observe.arm_observation import AnyEvidence, ComparedArm
 from devkit.observe.arm_role import ArmName
 from devkit.observe.changed_value import not_as_shipped
 from devkit.observe.kit_events import GuardianStarted, HarnessError, PartAddress, StretchChosen, VerdictReached
@@ -54,6 +55,7 @@ class Played:
 
     result: Result
     play_again: int | None
+    compared: Mapping[ArmName, ComparedArm] = field(default_factory=dict)
 
     @property
     def stretch(self) -> int:
@@ -62,8 +64,26 @@ class Played:
 
 
 @dataclass(frozen=True)
+class OfRun:
+    """A run that passed, whose fixed arm is played without one `difference`; `compared` are its other arms."""
+
+    result: Result
+    compared: Mapping[ArmName, ComparedArm]
+    difference: str
+
+    def causes(self, shown: tuple[CauseResult, ...]) -> tuple[CauseResult, ...]:
+        """Without the difference nothing can show it, and nothing has to."""
+        named = f"differs {self.difference}"
+        return tuple(
+            CauseResult(cause=named, shown=True, did="turned back") if one.cause == named else one for one in shown
+        )
+
+
+@dataclass(frozen=True)
 class Attempt:
-    """`stretch` is that of a repeat, which `first_play` tells of; without, it is chosen."""
+    """`stretch` is that of a repeat, which `first_play` tells of; without, it is chosen. `of_run` is the run that this
+    one is to find out something more of.
+    """
 
     scenario: Scenario
     options: RunOptions
@@ -72,6 +92,7 @@ class Attempt:
     on_keep: OnKeep
     stretch: int | None = None
     first_play: FirstPlay | None = None
+    of_run: OfRun | None = None
 
     @property
     def programs(self) -> dict[str, Program]:
@@ -139,7 +160,7 @@ class Attempt:
                 pauses.at("stack")
                 with stack.named_failures():
                     arms = {}
-                    compared: dict[str, ComparedArm] = {}
+                    compared = {} if self.of_run is None else dict(self.of_run.compared)
                     for name in options.arms:
                         arm = Arm(context, scenario, name, traffic)
                         with monitor.watching(name, arm.main.configured.commit_within, headroom) as watched:
@@ -152,15 +173,18 @@ class Attempt:
                         reports.arm_ended(name, arms[name].result)
                 progress.close()
             observed = {arm: one.observation for arm, one in compared.items()}
+            cause = shown_causes(scenario, observed, options.instead)
             played = judged(
                 tells,
                 arms,
                 headroom,
                 duration_s=timeline.now_s(),
                 command=main.command,
-                cause=shown_causes(scenario, observed, options.instead),
+                cause=cause if self.of_run is None else self.of_run.causes(cause),
                 alike=alike(scenario, observed),
+                before={} if self.of_run is None else self.of_run.result.fault_evidence,
             )
+            played = replace(played, compared=compared)
             if options.keep and played.play_again is None:
                 monitor.stop()
                 self.on_keep(stack, guardian, directory / "stack")
@@ -172,7 +196,10 @@ class Attempt:
         """How much slower the arms are played: as it is wished for, or as the machine needs it."""
         by: StretchBy
         unreached = not_stretched(self.scenario, self.programs)
-        if self.stretch is not None:
+        if self.of_run is not None:
+            of_run = self.of_run.result.headroom
+            stretch, by = 1 if of_run is None else of_run.stretch, "ablation"
+        elif self.stretch is not None:
             stretch, by = self.stretch, "repeat"
         elif self.options.stretch is not None:
             stretch, by = self.options.stretch, "command line"
@@ -213,11 +240,12 @@ def judged(
     command: str,
     cause: tuple[CauseResult, ...] = (),
     alike: tuple[str, ...] = (),
+    before: Mapping[ArmName, tuple[AnyEvidence, ...]] = MappingProxyType({}),
 ) -> Played:
-    """The result of the arms that were played."""
+    """The result of the arms that were played; `before` has the evidence of those that were played in another run."""
     arms = {arm: one.result for arm, one in played.items()}
     evidence = {arm: one.evidence for arm, one in played.items()}
-    verdict = judge(arms, evidence, tells.roles, cause, alike)
+    verdict = judge(arms, {**before, **evidence}, tells.roles, cause, alike)
     result = Result(
         scenario=tells.scenario,
         title=tells.title,

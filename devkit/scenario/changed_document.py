@@ -7,7 +7,6 @@ Whether what is set makes sense is for the check of the whole file.
 """
 
 import copy
-import json
 import re
 import types
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from devkit.errors import UsageError
 from devkit.observe.changed_value import ChangedValue
 from devkit.scenario.configure import main_name, programs_of
 from devkit.scenario.model import Scenario
+from devkit.yaml_input import plain
 from located_config.model_keys import fields_of
 from located_config.near import near_miss
 from located_config.place import Location, reaches, shown
@@ -43,8 +43,7 @@ class DocumentChange:
     @property
     def told(self) -> ChangedValue:
         """For the run's reports, in plain JSON."""
-        before, value = json.loads(json.dumps([self.before, self.value], default=str))
-        return ChangedValue(place=shown(self.location), before=before, value=value)
+        return ChangedValue(place=shown(self.location), before=plain(self.before), value=plain(self.value))
 
 
 def changed(document: Any, scenario: Scenario, written: Sequence[str]) -> tuple[Any, tuple[DocumentChange, ...]]:

@@ -74,6 +74,13 @@ def load_file(
     return file
 
 
+def with_document(file: LoadedFile, document: Any) -> LoadedFile:
+    """The file with another document, which need not prove anything by itself. Raises InvalidFileError."""
+    other = replace(file, document=document, scenario=_model(file.path, document, file.set_by))
+    require_playable(other, unchecked=True)
+    return other
+
+
 def require_playable(file: LoadedFile, *, unchecked: bool = False, instead: Program | None = None) -> None:
     """Raises InvalidFileError with every problem that its model does not know of."""
     scenario, document = file.scenario, file.document

@@ -174,6 +174,10 @@ class Scenario(_Model):
                     raise wrong_at(place, "what stands in an arm acts in this one alone", "leave it out")
         return self
 
+    def with_seed(self, seed: int) -> Self:
+        """The same with another seed of traffic and faults."""
+        return self.model_copy(update={"traffic": self.traffic.model_copy(update={"seed": seed})})
+
     @property
     def roles(self) -> dict[ArmName, ArmRole]:
         """The arms in the order in which they are played."""

@@ -1,10 +1,12 @@
 """A whole run: the arms are played, and once more where the machine was short of time."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from devkit.headroom.headroom_figures import FirstPlay
-from devkit.observe.arm_role import TWO_ARMS
+from devkit.observe.arm_observation import ComparedArm
+from devkit.observe.arm_role import TWO_ARMS, ArmName
 from devkit.report.progress import Progress
 from devkit.report.result import Result
 from devkit.scenario.attempt import Attempt
@@ -16,10 +18,11 @@ from devkit.scenario.run_directory import make_run_directory
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """The result, and the directory with the evidence."""
+    """The result, the directory with the evidence, and what was observed of each arm."""
 
     result: Result
     directory: Path
+    compared: Mapping[ArmName, ComparedArm] = field(default_factory=dict)
 
 
 def run_scenario(scenario: Scenario, options: RunOptions, progress: Progress, *, on_keep: OnKeep) -> FinishedRun:
@@ -27,7 +30,7 @@ def run_scenario(scenario: Scenario, options: RunOptions, progress: Progress, *,
     directory = make_run_directory(options.out, scenario.name)
     first = Attempt(scenario, options, directory, progress, on_keep).play()
     if first.play_again is None:
-        return FinishedRun(first.result, directory)
+        return FinishedRun(first.result, directory, first.compared)
     aside = set_aside(directory)
     before = FirstPlay(directory=aside.name, stretch=first.stretch, reasons=first.result.reasons)
     progress.line("headroom", f"{first.result.reasons[0]}")
@@ -37,7 +40,8 @@ def run_scenario(scenario: Scenario, options: RunOptions, progress: Progress, *,
     )
     again = Attempt(scenario, options, directory, progress, on_keep, stretch=first.play_again, first_play=before)
     try:
-        return FinishedRun(again.play().result, directory)
+        second = again.play()
+        return FinishedRun(second.result, directory, second.compared)
     except KeyboardInterrupt:
         progress.line("headroom", f"interrupted; the first play was finished: its result and its report are in {aside}")
         raise

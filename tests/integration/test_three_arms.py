@@ -4,8 +4,6 @@ Checked: every arm is played and judged by its own expectations, and the cause i
 """
 
 import json
-import shlex
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,19 +11,14 @@ from typing import Any
 import pytest
 
 from tests.integration.cli_run import CliRun
+from tests.integration.poisoned_scenario import write_scenario
 
-HERE = Path(__file__).parent
-RUN = shlex.join(["command", sys.executable, str(HERE / "poisoned_pipeline.py")])
 Cli = Callable[..., CliRun]
 
 
 @pytest.mark.slow
 def test_every_arm_counts_and_giving_up_is_an_outcome(devkit_cli: Cli, tmp_path: Path) -> None:
-    scenario = tmp_path / "three-arms.yaml"
-    scenario.write_text(
-        (HERE / "scenarios" / "three-arms.yaml").read_text().replace("run: RUN", f"run: {json.dumps(RUN)}")
-    )
-    run = devkit_cli("scenario", "run", str(scenario))
+    run = devkit_cli("scenario", "run", write_scenario("three-arms", tmp_path))
     assert run.wait(500) == 0, run.output()
     file = run.evidence / "result.json"
     result: dict[str, Any] = json.loads(file.read_text())

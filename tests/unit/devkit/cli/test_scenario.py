@@ -188,6 +188,22 @@ class TestRun:
         assert asked[1][1].repeat == "devkit scenario run an-incident --seed 7 --stretch 3"
         assert devkit("scenario", "run", "an-incident", "--stretch", "0").code == 2
 
+    def test_several_runs_with_a_seed_more_each_time(
+        self, devkit: Devkit, asked: list[tuple[Scenario, RunOptions]]
+    ) -> None:
+        finished = devkit("scenario", "run", "an-incident", "--runs", "3", "--seed", "11")
+        assert [scenario.traffic.seed for scenario, _ in asked] == [11, 12, 13]
+        assert asked[2][1].repeat == "devkit scenario run an-incident --seed 13"
+        assert finished.code == 0
+        assert "exit 0, holds:         3 of 3, 100%  (44% to 100% with 95% confidence)\n" in finished.out
+
+    def test_the_exit_code_of_several_is_the_worst(
+        self, devkit: Devkit, asked: list[tuple[Scenario, RunOptions]]
+    ) -> None:
+        finished = devkit("scenario", "run", "an-incident", "--runs", "2", "--arm", "fixed", "--json")
+        assert finished.code == 1
+        assert [one["exit_code"] for one in json.loads(finished.out)["runs"]] == [1, 1]
+
     def test_json_alone_on_standard_output(self, devkit: Devkit, asked: list[tuple[Scenario, RunOptions]]) -> None:
         finished = devkit("scenario", "run", "an-incident", "--json")
         assert Result.model_validate(json.loads(finished.out)) == a_good_result()
@@ -290,6 +306,7 @@ class TestRefusedBeforeAnythingStarts:
             (("--pause-at", "nowhere", "--pause-limit", "1s"), "--pause-at nowhere: there is no such point"),
             (("--pause-at", "stack", "--pause-limit", "5"), "--pause-limit: "),
             (("--pipeline", "no-such-program-at-all"), "--pipeline: 'no-such-program-at-all' is no program"),
+            (("--runs", "2", "--keep"), "--runs plays one run after the other: leave out --keep"),
             (("--pipeline", "true", "--debug", "driver"), "--debug works for the kit's own pipeline only"),
         ],
     )

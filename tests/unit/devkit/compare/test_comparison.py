@@ -1,10 +1,7 @@
 from typing import Any
 
-import pytest
-
 from devkit.compare.comparison import Measured, RunComparison
 from devkit.compare.lines import comparison_lines
-from devkit.errors import UsageError
 from devkit.headroom.calibration import Calibration
 from devkit.headroom.headroom_figures import ArmHeadroom, RunHeadroom
 from devkit.observe.changed_value import ChangedValue
@@ -99,11 +96,12 @@ def test_what_the_kit_gives_the_arms_is_compared_too(runs: Runs) -> None:
     assert [(one.arm, one.key, one.a, one.b) for one in found] == [("incident", "supervisor.attempts", 1, None)]
 
 
-def test_a_configuration_that_cannot_be_read(runs: Runs) -> None:
-    run = runs.read("1", None, CONFIGURATION)
-    (run.directory / "fixed" / "pipeline.yaml").write_text("a: b: c")
-    with pytest.raises(UsageError, match=r"pipeline\.yaml is not as a run writes it"):
-        RunComparison.of(run, run)
+def test_a_configuration_that_an_arm_was_given_as_it_is_is_one_value(runs: Runs) -> None:
+    a, b = runs.read("1", None, CONFIGURATION), runs.read("2", None, CONFIGURATION)
+    for run, text in ((a, "stall_timeout: 1s\n"), (b, "stall_timeout: 2s\n")):
+        (run.directory / "fixed" / "pipeline.yaml").write_text(text)
+    (found,) = RunComparison.of(a, b).settings
+    assert (found.key, found.a, found.b) == ("raw_config", "stall_timeout: 1s\n", "stall_timeout: 2s\n")
 
 
 def test_an_arm_that_one_run_alone_played_is_named_and_not_compared(runs: Runs) -> None:

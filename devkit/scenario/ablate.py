@@ -1,0 +1,115 @@
+"""After a run that passed: the fixed arm played again without each of its differences, to see which the fix needs.
+
+Only the fixed arm is played; what the incident arms showed in the run stands. Seed and stretch are those of the run.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from devkit.errors import DevkitError, InvalidFileError, UsageError
+from devkit.observe.arm_role import ArmName, Roles, in_role
+from devkit.report.ablation import NEEDED, AblatedDifference, Ablation
+from devkit.report.progress import Progress
+from devkit.report.result import Result
+from devkit.scenario.attempt import Attempt, OfRun
+from devkit.scenario.load import LoadedFile
+from devkit.scenario.options import RunOptions
+from devkit.scenario.run import FinishedRun
+from devkit.scenario.turned_back import TurnedBack, turned_back
+
+DIRECTORY = "ablation"
+FILE = "ablation.json"
+_UNUSABLE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True)
+class Ablated:
+    """The fixed arm of which differences are turned back, and the incident arm that they are differences from."""
+
+    fixed: ArmName
+    incident: ArmName
+
+    @classmethod
+    def of(cls, arms: tuple[ArmName, ...], roles: Roles) -> "Ablated":
+        """Of the arms that are played. Raises UsageError where there is no such pair, or more than one fixed arm."""
+        fixes, incidents = ([arm for arm in in_role(roles, role) if arm in arms] for role in ("fixed", "incident"))
+        if len(fixes) > 1:
+            names = " or ".join(f"--arm {name}" for name in fixes)
+            raise UsageError(f"--ablate: there is more than one fixed arm: {', '.join(fixes)}", hint=f"say {names}")
+        if not fixes or not incidents:
+            missing = "a fixed arm" if not fixes else "an incident arm"
+            raise UsageError(f"--ablate: {missing} has to be played as well", hint="name it with a further --arm")
+        return cls(fixes[0], incidents[0])
+
+
+@dataclass(frozen=True)
+class Ablating:
+    """`run` is one of `file`, with these options, and passed."""
+
+    file: LoadedFile
+    run: FinishedRun
+    options: RunOptions
+    ablated: Ablated
+    progress: Progress
+
+    def play(self) -> Ablation:
+        """Raises UsageError where the arms do not differ in anything that the file says."""
+        fixed, incident = self.ablated.fixed, self.ablated.incident
+        differences = list(turned_back(self.file, fixed, incident))
+        if not differences:
+            text = f"--ablate: {fixed} differs from {incident} in nothing that the file says"
+            raise UsageError(text, hint="what a program does by DEVKIT_ARM is known to it alone")
+        found = []
+        for number, one in enumerate(differences, 1):
+            self.progress.line("ablation", f"{number} of {len(differences)}: {fixed} without {one.difference}")
+            found.append(self._without(one, number))
+        ablation = Ablation(
+            scenario=self.file.scenario.name,
+            arm=fixed,
+            against=incident,
+            run=str(self.run.directory),
+            differences=tuple(found),
+        )
+        (self.run.directory / FILE).write_text(ablation.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        return ablation
+
+    def _without(self, one: TurnedBack, number: int) -> AblatedDifference:
+        found = AblatedDifference(difference=one.difference, incident=one.incident, fixed=one.fixed)
+        directory = self.run.directory / DIRECTORY / f"{number}-{_UNUSABLE.sub('-', one.difference)}"
+        try:
+            without = one.load(self.file, self.options.instead)
+            if without is None:
+                return found.model_copy(update={"needed": "no", "reason": "it is the default all the same"})
+            result = self._played(without, one, directory)
+        except InvalidFileError as error:
+            return found.model_copy(update={"reason": f"the rest is invalid without it: {error.problems[0].text}"})
+        except DevkitError as error:
+            return found.model_copy(update={"reason": str(error).partition("\n")[0]})
+        return found.model_copy(
+            update={
+                "needed": NEEDED.get(result.outcome, "unclear"),
+                "outcome": result.outcome,
+                "reason": next(iter(result.reasons), ""),
+                "directory": str(directory),
+            }
+        )
+
+    def _played(self, without: LoadedFile, one: TurnedBack, directory: Path) -> Result:
+        directory.mkdir(parents=True)
+        others = {arm: seen for arm, seen in self.run.compared.items() if arm != self.ablated.fixed}
+        options = replace(
+            self.options,
+            arms=(self.ablated.fixed,),
+            repeat=f"{self.options.repeat} --ablate",
+            changes=(*self.options.changes, one.told),
+        )
+        attempt = Attempt(
+            without.scenario.with_seed(self.run.result.seed),
+            options,
+            directory,
+            self.progress,
+            lambda *_: None,
+            of_run=OfRun(self.run.result, others, one.difference),
+        )
+        return attempt.play().result

@@ -1,0 +1,42 @@
+"""What the fix needs, on real parts: the fixed arm is played again without each of its differences.
+
+Set-up: a program that ends at one event, without Spark; one variable is the fix, another one and a setting of the
+supervisor are not. Checked: which of them the arm needs, and that the incident arm was played once.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from devkit.compare.comparison import RunComparison
+from devkit.compare.find_run import find_run
+from tests.integration.cli_run import CliRun
+from tests.integration.poisoned_scenario import write_scenario
+
+Cli = Callable[..., CliRun]
+
+
+@pytest.mark.slow
+def test_the_difference_that_is_the_fix_is_told_from_the_others(devkit_cli: Cli, tmp_path: Path) -> None:
+    run = devkit_cli("scenario", "run", write_scenario("poisoned", tmp_path), "--ablate")
+    assert run.wait(800) == 0, run.output()
+    ablation = json.loads((run.evidence / "ablation.json").read_text())
+    assert {one["difference"]: (one["needed"], one["outcome"]) for one in ablation["differences"]} == {
+        "supervisor.reset_after": ("no", "fixed arm holds"),
+        "programs.own.environment.POISON": ("yes", "fixed arm does not hold"),
+        "programs.own.environment.COLOUR": ("no", "fixed arm holds"),
+    }
+    results = [json.loads(file.read_text()) for file in run.evidence.glob("ablation/*/result.json")]
+    assert [list(result["arms"]) for result in results] == [["fixed"]] * 3
+    assert {result["seed"] for result in results} == {3}
+
+    (without,) = run.evidence.glob("ablation/*POISON")
+    compared = RunComparison.of(find_run(str(run.evidence), run.out), find_run(str(without), run.out))
+    assert (compared.a.outcome, compared.b.outcome) == ("reproduced and fixed", "fixed arm does not hold")
+    assert [(one.arm, one.key, one.a, one.b) for one in compared.settings if "POISON" in one.key] == [
+        ("fixed", "programs.own.environment.POISON", "skip", None)
+    ]
+    (restarts,) = [one for one in compared.figures if (one.arm, one.name) == ("fixed", "restarts")]
+    assert (restarts.a, restarts.b, restarts.ratio) == (0, 1, None)

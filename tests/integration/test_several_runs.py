@@ -1,0 +1,24 @@
+"""A scenario played several times, on real parts: every run has a seed and evidence of its own.
+
+Set-up: a program that ends at one event, without Spark; a fault that no seed changes, so that every run must agree.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.integration.cli_run import CliRun
+from tests.integration.poisoned_scenario import write_scenario
+
+Cli = Callable[..., CliRun]
+
+
+@pytest.mark.slow
+def test_runs_agree_and_their_rate_has_an_interval(devkit_cli: Cli, tmp_path: Path) -> None:
+    run = devkit_cli("scenario", "run", write_scenario("poisoned", tmp_path), "--runs", "2", "--arm", "fixed")
+    assert run.wait(500) == 0, run.output()
+    results = [json.loads(file.read_text()) for file in sorted(run.out.glob("poisoned/*/result.json"))]
+    assert [(one["seed"], one["exit_code"]) for one in results] == [(3, 0), (4, 0)]
+    assert "exit 0, holds:         2 of 2, 100%  (34% to 100% with 95% confidence)" in run.output()
