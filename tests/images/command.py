@@ -33,6 +33,6 @@ def run(
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BuildError(f"{argv[0]}: {error}") from error
     if done.returncode != 0:
-        said = (done.stderr + done.stdout).decode(errors="replace")[-3000:]
-        raise BuildError(f"{' '.join(map(str, argv))} ended with {done.returncode}:\n{said}")
+        output = (done.stderr + done.stdout).decode(errors="replace")[-3000:]
+        raise BuildError(f"{' '.join(map(str, argv))} ended with {done.returncode}:\n{output}")
     return done.stdout.decode(errors="replace")

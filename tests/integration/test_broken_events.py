@@ -67,9 +67,9 @@ def test_the_query_lives_on_and_each_has_its_one_record(make_bench: Callable[...
     assert outputs.keys() | errors.keys() <= source.keys()
     assert not outputs.keys() & errors.keys()
     for arrival in outputs.values():
-        said = orjson.loads(arrival.value)
-        known = said["$schema"] == PAGE_CHANGE_URI
-        (known_fields_validator() if known else used_fields_validator()).validate(said)
+        event = orjson.loads(arrival.value)
+        known = event["$schema"] == PAGE_CHANGE_URI
+        (known_fields_validator() if known else used_fields_validator()).validate(event)
     for arrival in errors.values():
         assert len(arrival.value) <= MOST_ERROR_BYTES
         error_validator().validate(orjson.loads(arrival.value))

@@ -49,9 +49,9 @@ def test_it_waits_stops_shows_and_goes_on(
     devkit_cli: Cli, role: str, file: str, text: str, expression: str, value: str
 ) -> None:
     run = devkit_cli("scenario", "run", SCENARIO, "--arm", "fixed", "--debug", role)
-    told = run.await_condition(lambda: WAITS.search(run.output()), "the line that says where to attach")
+    waits = run.await_condition(lambda: WAITS.search(run.output()), "the line that says where to attach")
     place = REPOSITORY / file
-    with attached(int(told[1])) as client:
+    with attached(int(waits[1])) as client:
         client.attach(place, line_of(place, text))
         assert client.value_at_the_stop(expression) == value
         client.let_go()

@@ -51,8 +51,8 @@ def test_an_operator_retries_and_drops(make_bench: MakeBench) -> None:
     run.await_condition(lambda: bench.deferred() == 3, "the dropped event's page to leave")
     assert run.terminate() == 0
 
-    said = bench.command("deferred", "drop", of_page["Worse"], "--wait", "0").stdout
-    assert said == f"{of_page['Worse']}: recorded; the job carries it out when it runs\n"
+    output = bench.command("deferred", "drop", of_page["Worse"], "--wait", "0").stdout
+    assert output == f"{of_page['Worse']}: recorded; the job carries it out when it runs\n"
     assert len(bench.command("deferred", "list").stdout.splitlines()) == 4
     run = bench.start()
     run.await_line("command", action="drop", position=of_page["Worse"], found=True)

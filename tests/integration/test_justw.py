@@ -262,13 +262,13 @@ def test_two_at_once_on_a_fresh_checkout_both_succeed_and_one_does_the_work(chec
         hold.unlink()
         fifo.write("go on\n")
 
-    told = {
+    outputs = {
         name: process.communicate(timeout=DEADLINE.total_seconds())
         for name, process in (("first", first), ("second", second))
     }
 
-    assert (first.returncode, second.returncode) == (0, 0), told
-    assert {name: out.splitlines()[-1] for name, (out, _) in told.items()} == {"first": "first", "second": "second"}
+    assert (first.returncode, second.returncode) == (0, 0), outputs
+    assert {name: out.splitlines()[-1] for name, (out, _) in outputs.items()} == {"first": "first", "second": "second"}
     assert uv_steps(checkout.steps()) == ["venv", "pip", "uv", "uv"]
 
 

@@ -117,14 +117,14 @@ def test_a_replay_is_seen_and_removed(make_bench: MakeBench) -> None:
     assert run.terminate() == 0
     bench.end()
 
-    lines, said = consumed(bench)
+    lines, output = consumed(bench)
     raw = bench.outputs()
     assert len(raw) > len({line["id"] for line in lines}) == len(lines), "repeats are not known by their ids"
     errors = bench.errors()
     failed = len({error.source for error in errors})
-    assert f"{len(raw) + len(errors)} records, " in said
-    assert f"{len(raw) - len(lines) + len(errors) - failed} repeats removed (0 with other bytes)" in said
-    assert f"{failed} error events, conflicts removed: 0 error after output, 0 output after error" in said
+    assert f"{len(raw) + len(errors)} records, " in output
+    assert f"{len(raw) - len(lines) + len(errors) - failed} repeats removed (0 with other bytes)" in output
+    assert f"{failed} error events, conflicts removed: 0 error after output, 0 output after error" in output
     sources = [(line["source"]["partition"], line["source"]["offset"]) for line in lines]
     assert len(sources) == len(set(sources))
     large = [line for line in lines if line["event"]["page"]["page_title"] == LARGE]

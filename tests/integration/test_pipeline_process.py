@@ -90,10 +90,10 @@ def job(stack: tuple[Guardian, Stack], tmp_path: Path, request: pytest.FixtureRe
 
 
 def test_a_missing_checkpoint_is_refused_with_the_choices(job: Job) -> None:
-    code, said = job.run_to_end()
+    code, output = job.run_to_end()
     assert code == 2
-    assert "holds no position to continue from" in said
-    assert "--new earliest, latest or timestamp=" in said
+    assert "holds no position to continue from" in output
+    assert "--new earliest, latest or timestamp=" in output
 
 
 def test_an_existing_checkpoint_refuses_a_new_start_and_graceful_stop_is_exit_0(job: Job) -> None:
@@ -112,23 +112,23 @@ def test_an_existing_checkpoint_refuses_a_new_start_and_graceful_stop_is_exit_0(
     wait_until(lambda: first.exit_code is not None, what="the pipeline to stop", deadline=DEADLINE)
     assert first.exit_code == 0, first.last_words(20)
     assert lines_of(first)[-1]["event"] == "stopped"
-    code, said = job.run_to_end("--new", "earliest")
+    code, output = job.run_to_end("--new", "earliest")
     assert code == 2
-    assert "--new earliest would not be obeyed" in said
+    assert "--new earliest would not be obeyed" in output
 
 
 def test_a_start_that_failed_does_not_stand_in_the_way_of_the_next(job: Job) -> None:
     """A topic that is missing is said by its name, and what the metrics' port stopped has left no position."""
     topic = job.config["source"]["topic"]
     job.config["source"]["topic"] = "no.such"
-    code, said = job.run_to_end("--new", "earliest")
+    code, output = job.run_to_end("--new", "earliest")
     assert code == 2
-    assert f"source.topic: there is no topic no.such at {job.config['source']['bootstrap_servers']}" in said
+    assert f"source.topic: there is no topic no.such at {job.config['source']['bootstrap_servers']}" in output
     job.config["source"]["topic"] = f"{topic[:-6]}out"
     with socket.create_server(("127.0.0.1", 0)) as taken:
         job.config["metrics"] = {"port": taken.getsockname()[1]}
-        code, said = job.run_to_end("--new", "earliest")
-    assert code == 2, said
+        code, output = job.run_to_end("--new", "earliest")
+    assert code == 2, output
     job.config["source"]["topic"] = topic
     del job.config["metrics"]
     process = job.start("--new", "earliest")
@@ -140,17 +140,17 @@ def test_a_start_that_failed_does_not_stand_in_the_way_of_the_next(job: Job) -> 
 
 def test_a_metrics_name_used_twice_is_refused(job: Job) -> None:
     job.config["metrics"] = {"rename": {"enrichment_fetch_retries": "enrichment_events"}}
-    code, said = job.run_to_end("--new", "latest")
+    code, output = job.run_to_end("--new", "latest")
     assert code == 2
-    assert "would both be reported as enrichment_events" in said
+    assert "would both be reported as enrichment_events" in output
 
 
 def test_memory_that_is_given_elsewhere_and_is_more_than_the_limit_leaves_is_refused(job: Job) -> None:
     """The stack's Spark has a heap of 1 GiB."""
-    code, said = job.run_to_end("--new", "latest", "--memory-limit", "4GiB", "--slots", "4")
+    code, output = job.run_to_end("--new", "latest", "--memory-limit", "4GiB", "--slots", "4")
     assert code == 2
-    assert "spark.driver.memory is 1g" in said
-    assert "the limit leaves" in said
+    assert "spark.driver.memory is 1g" in output
+    assert "the limit leaves" in output
 
 
 def test_messages_that_are_no_events_become_bounded_error_events_and_the_stream_goes_on(job: Job) -> None:

@@ -94,9 +94,9 @@ def test_it_is_played_again_slower_and_then_judged(devkit_cli: Callable[..., Cli
         assert (aside / arm / "logs" / "mine-1.out").exists()
         assert (directory / arm / "logs" / "mine-1.out").exists()
 
-    said = " ".join(run.output().split())
-    assert UNKNOWN in said
-    assert "both arms are played again, 2 times slower; the first play is in" in said
-    assert "all times are 2 times the file's, as it was short of time before" in said
-    assert "first play: was short of time; its evidence is in first-play/" in said
-    assert "Traceback" not in said
+    output = " ".join(run.output().split())
+    assert UNKNOWN in output
+    assert "both arms are played again, 2 times slower; the first play is in" in output
+    assert "all times are 2 times the file's, as it was short of time before" in output
+    assert "first play: was short of time; its evidence is in first-play/" in output
+    assert "Traceback" not in output

@@ -75,7 +75,7 @@ def test_both_topics_are_read_once_and_told_apart(bench: Bench) -> None:
     errors = [
         orjson.loads(arrival.value) for arrival in bench.errors() if arrival.source and arrival.source[0] == LINKS
     ]
-    told = {(one["error_type"], one["errored_stream_name"], one["errored_schema_uri"]) for one in errors}
-    assert ("malformed_json", LINKS, "/acme/links/change/1.0.0") in told
+    ends = {(one["error_type"], one["errored_stream_name"], one["errored_schema_uri"]) for one in errors}
+    assert ("malformed_json", LINKS, "/acme/links/change/1.0.0") in ends
     counted = [orjson.loads(arrival.value)["links"] for arrival in bench.outputs()]
     assert any(links is not None for links in counted)

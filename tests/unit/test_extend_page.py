@@ -150,9 +150,9 @@ def test_a_fault_of_the_mock_needs_no_kit(run: Run) -> None:
 
 
 def test_devkit_lists_faults_of_both_sorts(run: Run) -> None:
-    for file, said in (("maintenance", "the maintenance page"), ("connections", "a neighbour holds connections")):
+    for file, output in (("maintenance", "the maintenance page"), ("connections", "a neighbour holds connections")):
         ended = run("-m", "devkit.cli.main", "faults", file, "--extend", f"./{file}.py")
-        assert said in ended.stdout, ended.stderr
+        assert output in ended.stdout, ended.stderr
 
 
 def test_the_variable_does_as_the_option(run: Run, directory: Path) -> None:

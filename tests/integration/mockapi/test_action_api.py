@@ -52,8 +52,8 @@ def client(mock: Any) -> Client:
 
 @pytest.fixture
 def admin(client: Client) -> Client:
-    told = client.post(action="login", lgname="Admin", lgpassword="dockerpass", lgtoken=client.token("login"))
-    assert told["login"]["result"] == "Success"
+    answer = client.post(action="login", lgname="Admin", lgpassword="dockerpass", lgtoken=client.token("login"))
+    assert answer["login"]["result"] == "Success"
     return client
 
 
@@ -73,8 +73,8 @@ def test_log_in_write_read_move_and_delete(admin: Client, mock: Any) -> None:
     )
     admin.post(action="delete", title="Your page", token=admin.token())
     assert mock.page(edit["newrevid"], Host="en.wikipedia.org").status == 404
-    told = Client(mock).get(action="query", revids=edit["newrevid"])["query"]
-    assert told == {"badrevids": {str(edit["newrevid"]): {"revid": edit["newrevid"], "missing": True}}}
+    answer = Client(mock).get(action="query", revids=edit["newrevid"])["query"]
+    assert answer == {"badrevids": {str(edit["newrevid"]): {"revid": edit["newrevid"], "missing": True}}}
 
 
 def test_a_new_user_becomes_an_administrator(admin: Client, mock: Any) -> None:
@@ -91,22 +91,22 @@ def test_a_new_user_becomes_an_administrator(admin: Client, mock: Any) -> None:
     assert rights["added"] == ["sysop"]
     mindy = Client(mock)
     mindy.post(action="login", lgname="Mindy", lgpassword="long enough", lgtoken=mindy.token("login"))
-    told = mindy.get(action="query", meta="userinfo", uiprop="groups", **{"assert": "user"})["query"]["userinfo"]
-    assert (told["name"], told["groups"]) == ("Mindy", ["sysop", "*", "user", "autoconfirmed"])
+    answer = mindy.get(action="query", meta="userinfo", uiprop="groups", **{"assert": "user"})["query"]["userinfo"]
+    assert (answer["name"], answer["groups"]) == ("Mindy", ["sysop", "*", "user", "autoconfirmed"])
 
 
 def test_no_writes_survive_a_new_state(admin: Client, mock: Any) -> None:
     rev_id = admin.post(action="edit", title="Mine", text="x", token=admin.token())["edit"]["newrevid"]
     assert mock.ask("/__mock/state", method="PUT", body={"seed": 1}).status == 200
-    told = admin.get(action="query", revids=rev_id, meta="userinfo")["query"]
-    assert ("badrevids" in told, told["userinfo"]["id"]) == (True, 0)
+    answer = admin.get(action="query", revids=rev_id, meta="userinfo")["query"]
+    assert ("badrevids" in answer, answer["userinfo"]["id"]) == (True, 0)
 
 
 def test_a_rule_for_one_revision_leaves_the_others_of_the_answer_alone(client: Client, mock: Any) -> None:
     mock.rules({"name": "gone", "when": {"revision": 28673}, "do": {"missing": True}})
-    told = client.get(action="query", prop="revisions", revids="28673|28674", rvprop="ids")["query"]
-    assert list(told["badrevids"]) == ["28673"]
-    assert [one["revid"] for one in told["pages"][0]["revisions"]] == [28674]
+    answer = client.get(action="query", prop="revisions", revids="28673|28674", rvprop="ids")["query"]
+    assert list(answer["badrevids"]) == ["28673"]
+    assert [one["revid"] for one in answer["pages"][0]["revisions"]] == [28674]
     (entry,) = mock.journal("?rule=gone")
     assert (entry["path"], entry["rules"], entry["status"]) == (PATH, ["gone"], 200)
 

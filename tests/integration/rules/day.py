@@ -175,8 +175,8 @@ def play(guardian: Guardian, stack: Stack, directory: Path, name: str = "rules")
         bench.publish(wait=True)
         any_event = next(record for record in generated.records if _title(record.value) == CROWD[0])
         # What is said is not derived from the memory limit, so the defaults are left out.
-        told = bench.config.model_dump(mode="json", by_alias=True, exclude_unset=True)
-        bench.config_file.write_bytes(orjson.dumps(told))
+        settings = bench.config.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        bench.config_file.write_bytes(orjson.dumps(settings))
         odd = _Odd(bench)
         odd.send(MALFORMED, None, b"{" * MALFORMED_BYTES)
         for name, wiki_id in ((FOREIGN, FOREIGN_WIKI), (BORROWED, "enwiki")):

@@ -17,9 +17,9 @@ def test_one_json_object_a_line_with_the_time_in_utc(capsys: pytest.CaptureFixtu
     reason = "two\nlines, ä"
     log.say(Waiting(batch=3, reason=reason, wikis=("enwiki", "dewiki")))
     log.say(Stopping(batch=None, rounds=0, within_s=0.25))
-    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [datetime.fromisoformat(line.pop("at")).utcoffset() for line in said] == [timedelta(0), timedelta(0)]
-    assert said == [
+    output = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [datetime.fromisoformat(line.pop("at")).utcoffset() for line in output] == [timedelta(0), timedelta(0)]
+    assert output == [
         # Entries and bytes are not what it waits for.
         {"event": "waiting", "batch": 3, "reason": reason, "wikis": ["enwiki", "dewiki"]},
         {"event": "stopping", "batch": None, "rounds": 0, "within_s": 0.25},

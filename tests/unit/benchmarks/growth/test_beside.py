@@ -21,9 +21,9 @@ def test_a_point_is_kept_beside_its_forecast() -> None:
 
 def test_a_size_is_a_row_and_all_of_them_are_a_growth(capsys: pytest.CaptureFixture[str]) -> None:
     points = {10: point(1000, 1000), 1000: point(100, 100)}
-    told = by_size("backlog", points)
-    assert told["growth_exponent"] == pytest.approx(0.5)
-    rows = cast(list[dict[str, object]], told["points"])
+    sizes = by_size("backlog", points)
+    assert sizes["growth_exponent"] == pytest.approx(0.5)
+    rows = cast(list[dict[str, object]], sizes["points"])
     assert [(row["backlog"], row["ms_an_event"], row["first_output_s"]) for row in rows] == [(10, 1, 4), (1000, 10, 4)]
     assert "grows with the backlog to the power of +0.500" in capsys.readouterr().out
     say_size("backlog", 1000, points[1000])

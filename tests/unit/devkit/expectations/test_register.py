@@ -75,11 +75,11 @@ def test_one_file_adds_an_expectation(tmp_path: Path) -> None:
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
-    said = json.loads(ended.stdout)
-    assert said["finding"] == ["at most 2", f"{260 / 150}", True]
-    assert said["not_observable"] is None
-    assert "did you mean 'fetches_an_output'?" in said["near"]
-    assert said["schema"]
+    result = json.loads(ended.stdout)
+    assert result["finding"] == ["at most 2", f"{260 / 150}", True]
+    assert result["not_observable"] is None
+    assert "did you mean 'fetches_an_output'?" in result["near"]
+    assert result["schema"]
 
 
 def test_a_name_that_is_taken_is_refused() -> None:

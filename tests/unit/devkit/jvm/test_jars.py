@@ -111,9 +111,9 @@ def test_a_fresh_cache_is_filled_in_the_order_of_the_lock(
     assert contents(paths) == [mirror.files[str(pin.path)] for pin in pins]
     assert paths[3].name == "part-3_2.13-1.3.jar"
     assert leftovers() == []
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.splitlines()[-1] == "downloading 12 kafka jars: 0.0 of 0.0 MB, 100 %"
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.splitlines()[-1] == "downloading 12 kafka jars: 0.0 of 0.0 MB, 100 %"
 
 
 def test_a_full_cache_needs_no_network(

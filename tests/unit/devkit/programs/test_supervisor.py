@@ -227,13 +227,13 @@ def test_a_program_that_reported_nothing_is_quoted_from_its_log(
     begin(supervisor, guardian)
     guardian.started[0].exit_code = 1
     list(supervisor.poll())
-    said = supervisor.last_complaint()
-    assert said is not None
-    assert (said.kind, said.text, said.process) == ("last lines of its log", "error: no such topic", 1)
+    complaint = supervisor.last_complaint()
+    assert complaint is not None
+    assert (complaint.kind, complaint.text, complaint.process) == ("last lines of its log", "error: no such topic", 1)
     guardian.started[0].stderr.write_text("x: java.lang.OutOfMemoryError: no room\n")
-    said = supervisor.last_complaint()
-    assert said is not None
-    assert (said.kind, said.text) == ("exception", "OutOfMemoryError: no room")
+    complaint = supervisor.last_complaint()
+    assert complaint is not None
+    assert (complaint.kind, complaint.text) == ("exception", "OutOfMemoryError: no room")
 
 
 def test_stop_before_any_start_is_nothing(supervisor: Supervisor) -> None:
@@ -340,8 +340,8 @@ class TestPolicy:
         guardian.started[0].exit_code = exit_code
         assert list(supervisor.poll()) == [ProcessEnded(process=1, exit_code=exit_code)]
         clock.now += 5
-        said = [event.event for event in supervisor.poll()]
-        assert said == ["process_restarted"] * restarts
+        events = [event.event for event in supervisor.poll()]
+        assert events == ["process_restarted"] * restarts
         assert (supervisor.restarts, supervisor.is_over) == (restarts, not restarts)
         assert supervisor.ended_with == (None if restarts else exit_code)
         assert supervisor.exit_codes == [exit_code]

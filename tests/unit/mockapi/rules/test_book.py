@@ -161,11 +161,11 @@ def test_a_rule_that_did_not_fire_is_explained(book: RuleBook, time: Time) -> No
     fired = names(book.match(asked()))
     assert fired == ["short"]
     time.pass_(2)
-    told = {name: book.explain(name, asked(), fired) for name in ("other", "third", "short", "off")}
-    assert [(one.key, one.wanted, one.got) for one in told["other"]] == [("revision", "(2,)", "1")]
-    assert [one.key for one in told["third"]] == ["nth"]
-    assert told["short"] == ()
-    assert [one.got for one in told["off"]] == ["switched off"]
+    answer = {name: book.explain(name, asked(), fired) for name in ("other", "third", "short", "off")}
+    assert [(one.key, one.wanted, one.got) for one in answer["other"]] == [("revision", "(2,)", "1")]
+    assert [one.key for one in answer["third"]] == ["nth"]
+    assert answer["short"] == ()
+    assert [one.got for one in answer["off"]] == ["switched off"]
     assert [one.got for one in book.explain("short", asked(), ())] == ["expired"]
 
 

@@ -143,14 +143,14 @@ def test_one_of_several_targets_must_fit_it_all() -> None:
 
 def test_a_mismatch_says_what_was_wanted_and_what_there_was() -> None:
     matching = Matching(rule(method="HEAD", page="Old", attempt={"at_least": 3}, wiki="enwiki"), seed=1)
-    told = [(one.key, one.wanted, one.got) for one in matching.mismatches(subject())]
-    assert told == [("method", "HEAD", "GET"), ("attempt", '{"at_least":3}', "2"), ("page", "Old", "Old harbour")]
+    answer = [(one.key, one.wanted, one.got) for one in matching.mismatches(subject())]
+    assert answer == [("method", "HEAD", "GET"), ("attempt", '{"at_least":3}', "2"), ("page", "Old", "Old harbour")]
 
 
 def test_of_several_targets_the_nearest_is_explained() -> None:
     matching = Matching(rule(wiki="dewiki", page="Hafen", revision=1), seed=1)
-    told = [one.key for one in matching.mismatches(subject(PAGE, Target("dewiki", "Hafen", 9, 36865)))]
-    assert told == ["revision"]
+    answer = [one.key for one in matching.mismatches(subject(PAGE, Target("dewiki", "Hafen", 9, 36865)))]
+    assert answer == ["revision"]
 
 
 def test_a_probability_is_drawn_for_each_key_and_attempt() -> None:

@@ -124,8 +124,8 @@ def test_a_retried_task_is_said(
 
     with suppress(RuntimeError):
         run(job)
-    said = json.loads(capsys.readouterr().out)
-    assert said == {"at": ANY, "event": "task_retried", "attempts": 1, "read": [["source", 0, 1, 3]]}
+    output = json.loads(capsys.readouterr().out)
+    assert output == {"at": ANY, "event": "task_retried", "attempts": 1, "read": [["source", 0, 1, 3]]}
 
 
 def test_a_round_without_news_reports_nothing(run: Callable[[Job], list[Fact]]) -> None:

@@ -162,8 +162,8 @@ def test_a_task_that_ended_by_a_later_attempt_is_said(
     with suppress(RuntimeError):
         write(made)
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    (said,) = (line for line in lines if line["event"] == "task_retried")
-    assert said == {"at": ANY, "event": "task_retried", "batch": 3, "attempts": 1, "read": [["source", 0, 7, 9]]}
+    (output,) = (line for line in lines if line["event"] == "task_retried")
+    assert output == {"at": ANY, "event": "task_retried", "batch": 3, "attempts": 1, "read": [["source", 0, 7, 9]]}
     assert made.lanes.tasks == ({21, 23} if policy == "defer" else frozenset())
 
 

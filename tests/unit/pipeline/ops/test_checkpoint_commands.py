@@ -177,8 +177,8 @@ def test_verify_tells_another_cluster(go: Go, place: Path) -> None:
 def test_verify_finds_what_is_strange_in_a_checkpoint(go: Go, place: Path) -> None:
     (place / "sub").mkdir()
     result = go("checkpoint", "verify")
-    said = f"{place} is no checkpoint of a job's: it holds sub; move that away\n"
-    assert (result.exit_code, result.stdout) == (2, said)
+    output = f"{place} is no checkpoint of a job's: it holds sub; move that away\n"
+    assert (result.exit_code, result.stdout) == (2, output)
 
 
 @pytest.mark.parametrize("arguments", [["fork"], ["set-offsets", "--at", "2026-01-01T00:00:07Z", "--into"]])

@@ -153,8 +153,8 @@ def test_a_replay_that_was_stopped_says_where_it_goes_on(go: Go, target: FakeTar
         assert stopped.exit_code == 0
     else:
         assert stopped.exit_code == 130
-        said, hint = stopped.stderr.splitlines()
-        assert said == f"error: stopped, with {sent} records sent, all of them acknowledged"
+        output, hint = stopped.stderr.splitlines()
+        assert output == f"error: stopped, with {sent} records sent, all of them acknowledged"
         assert target.finished == sent
         target.stopped_at = None
         again = hint.removeprefix("hint: it goes on with ").split()

@@ -73,9 +73,9 @@ class Answer:
 
     @property
     def error(self) -> tuple[str, str]:
-        told = self.json["error"]
-        assert self["mediawiki-api-error"] == told["code"]
-        return told["code"], told["info"]
+        answer = self.json["error"]
+        assert self["mediawiki-api-error"] == answer["code"]
+        return answer["code"], answer["info"]
 
     def __getitem__(self, name: str) -> str | None:
         return next((value for key, value in self.headers if key == name), None)
@@ -132,8 +132,8 @@ class Api:
         return token
 
     def log_in(self, name: str = "Admin", password: str = "dockerpass") -> "Api":
-        told = self.post(action="login", lgname=name, lgpassword=password, lgtoken=self.token("login")).json
-        assert told["login"]["result"] == "Success"
+        answer = self.post(action="login", lgname=name, lgpassword=password, lgtoken=self.token("login")).json
+        assert answer["login"]["result"] == "Success"
         return self
 
     def write(self, action: str, **parameters: Any) -> Any:
@@ -169,8 +169,8 @@ async def _play(exchange: Exchange, method: str, path: str, query: str, headers:
     }
     await exchange(scope, receive, send)
     start, *rest = sent
-    told = tuple((name.decode(), value.decode("latin-1")) for name, value in start["headers"])
-    return Answer(start["status"], told, b"".join(message.get("body", b"") for message in rest))
+    pairs = tuple((name.decode(), value.decode("latin-1")) for name, value in start["headers"])
+    return Answer(start["status"], pairs, b"".join(message.get("body", b"") for message in rest))
 
 
 def client(*more: CatalogPage, rules: tuple[dict[str, Any], ...] = ()) -> Api:

@@ -26,8 +26,8 @@ def test_a_person_logs_in(api: Any) -> None:
     ],
 )
 def test_or_is_told_why_not(api: Any, changed: dict[str, str], code: str, message: str) -> None:
-    told = api.post(**{**LOGIN, **changed}, logintoken=api.token("login")).json["clientlogin"]
-    assert told == {"status": "FAIL", "message": message, "messagecode": code, "canpreservestate": False}
+    answer = api.post(**{**LOGIN, **changed}, logintoken=api.token("login")).json["clientlogin"]
+    assert answer == {"status": "FAIL", "message": message, "messagecode": code, "canpreservestate": False}
 
 
 def test_it_has_to_be_said_where_to_come_back_to(api: Any) -> None:

@@ -41,6 +41,6 @@ def test_who_has_an_account_stays_who_it_is(admin: Any) -> None:
     ],
 )
 def test_or_is_told_why_not(api: Any, changed: dict[str, str], code: str, message: str) -> None:
-    told = create(api, **changed)
-    assert told == {"status": "FAIL", "message": message, "messagecode": code, "canpreservestate": False}
+    answer = create(api, **changed)
+    assert answer == {"status": "FAIL", "message": message, "messagecode": code, "canpreservestate": False}
     assert api.query(meta="userinfo")["userinfo"]["id"] == 0

@@ -9,8 +9,8 @@ ONLY_ADMINISTRATORS = (
 
 
 def test_a_deleted_page_is_gone_with_its_revisions(admin: Any) -> None:
-    told = admin.write("delete", title="old_harbour", reason="bye")
-    assert told == {"title": "Old harbour", "reason": "bye", "logid": 1}
+    answer = admin.write("delete", title="old_harbour", reason="bye")
+    assert answer == {"title": "Old harbour", "reason": "bye", "logid": 1}
     assert admin.query(titles="Old harbour")["pages"][0]["missing"] is True
     assert list(admin.another().query(revids="4099")["badrevids"]) == ["4099"]
 
@@ -21,8 +21,8 @@ def test_without_a_reason_it_says_what_was_there(admin: Any) -> None:
 
 def test_undeletion_brings_all_back(admin: Any) -> None:
     admin.write("delete", title="Old harbour")
-    told = admin.write("undelete", title="Old harbour", reason="back")
-    assert told == {"title": "Old harbour", "revisions": 3, "fileversions": 0, "reason": "back"}
+    answer = admin.write("undelete", title="Old harbour", reason="back")
+    assert answer == {"title": "Old harbour", "revisions": 3, "fileversions": 0, "reason": "back"}
     assert admin.query(revids="4099")["pages"][0]["title"] == "Old harbour"
 
 

@@ -10,8 +10,8 @@ def text_of(api: Any, title: str) -> str:
 
 
 def test_a_new_page_is_told_with_its_ids(admin: Any) -> None:
-    told = admin.write("edit", title="new_page", text="Hello", summary="first")
-    assert list(told.items()) == [
+    answer = admin.write("edit", title="new_page", text="Hello", summary="first")
+    assert list(answer.items()) == [
         ("new", True),
         ("result", "Success"),
         ("pageid", 9),
@@ -26,16 +26,16 @@ def test_a_new_page_is_told_with_its_ids(admin: Any) -> None:
 
 
 def test_a_change_has_the_revision_before_it(admin: Any) -> None:
-    told = admin.write("edit", title="Old harbour", text="four", minor=1, formatversion=1)
-    assert (told["oldrevid"], told["newrevid"], "new" in told, told["watched"]) == (4099, 4100, False, "")
+    answer = admin.write("edit", title="Old harbour", text="four", minor=1, formatversion=1)
+    assert (answer["oldrevid"], answer["newrevid"], "new" in answer, answer["watched"]) == (4099, 4100, False, "")
     (page,) = admin.query(prop="revisions", titles="Old harbour", rvprop="flags|user|userid|ids")["pages"]
     assert page["revisions"] == [{"revid": 4100, "parentid": 4099, "minor": True, "user": "Admin", "userid": 1}]
 
 
 def test_the_same_text_changes_nothing(admin: Any) -> None:
-    told = admin.write("edit", title="Old harbour", text="three")
-    assert told["nochange"] is True
-    assert "newrevid" not in told
+    answer = admin.write("edit", title="Old harbour", text="three")
+    assert answer["nochange"] is True
+    assert "newrevid" not in answer
 
 
 def test_a_write_pins_the_client_to_where_it_was_written(admin: Any) -> None:
@@ -73,8 +73,8 @@ def test_a_section_can_be_changed(make_api: Any, make_page: Any, section: str, e
 
 
 def test_a_redirect_can_be_followed(admin: Any) -> None:
-    told = admin.write("edit", title="To harbour", redirect=1, appendtext="!")
-    assert (told["redirects"], told["title"]) == ([{"from": "To harbour", "to": "Old harbour"}], "Old harbour")
+    answer = admin.write("edit", title="To harbour", redirect=1, appendtext="!")
+    assert (answer["redirects"], answer["title"]) == ([{"from": "To harbour", "to": "Old harbour"}], "Old harbour")
 
 
 @pytest.mark.parametrize(
@@ -124,8 +124,8 @@ def test_a_right_checksum_is_no_hindrance(admin: Any) -> None:
 
 
 def test_visitors_may_write_and_get_a_session(api: Any) -> None:
-    told = api.write("edit", title="A", text="x", minor=1)
-    assert told["result"] == "Success"
+    answer = api.write("edit", title="A", text="x", minor=1)
+    assert answer["result"] == "Success"
     assert "enwiki_session" in api.cookies
     (page,) = api.query(prop="revisions", titles="A", rvprop="user|userid|flags")["pages"]
     assert page["revisions"] == [{"minor": False, "user": "192.0.2.1", "anon": True, "userid": 0}]
@@ -147,7 +147,7 @@ def test_not_everybody_may_write_everything(api: Any, admin: Any, title: str, co
 
 
 def test_what_is_written_is_there_for_everybody(admin: Any) -> None:
-    told = admin.write("edit", title="A", text="''x''")
+    answer = admin.write("edit", title="A", text="''x''")
     visitor = admin.another()
-    rest = visitor.ask("", path=f"/w/rest.php/v1/revision/{told['newrevid']}")
+    rest = visitor.ask("", path=f"/w/rest.php/v1/revision/{answer['newrevid']}")
     assert rest.json["source"] == "''x''"

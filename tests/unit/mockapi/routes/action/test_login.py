@@ -48,9 +48,9 @@ def test_without_a_session_the_login_is_lost(api: Any) -> None:
 
 
 def test_without_a_token_one_is_given(api: Any) -> None:
-    told = login(api, lgname="Admin", lgpassword="dockerpass")
-    assert told["result"] == "NeedToken"
-    assert login(api, lgname="Admin", lgpassword="dockerpass", lgtoken=told["token"])["result"] == "Success"
+    answer = login(api, lgname="Admin", lgpassword="dockerpass")
+    assert answer["result"] == "NeedToken"
+    assert login(api, lgname="Admin", lgpassword="dockerpass", lgtoken=answer["token"])["result"] == "Success"
 
 
 def test_the_token_is_spent_by_a_login(api: Any) -> None:
@@ -80,5 +80,5 @@ def test_a_logout_ends_the_session(admin: Any) -> None:
 
 def test_wikis_have_their_own_sessions(make_api: Any, make_page: Any) -> None:
     api = make_api(make_page(1, "Hafen", "x", wiki="dewiki")).log_in()
-    told = api.ask("action=query&meta=userinfo&format=json", host="de.wikipedia.org").json
-    assert told["query"]["userinfo"]["id"] == 0
+    answer = api.ask("action=query&meta=userinfo&format=json", host="de.wikipedia.org").json
+    assert answer["query"]["userinfo"]["id"] == 0

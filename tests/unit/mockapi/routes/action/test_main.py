@@ -4,8 +4,8 @@ import pytest
 
 
 def test_an_assertion_is_looked_at_before_the_action(api: Any) -> None:
-    told = "You are no longer logged in, so the action could not be completed."
-    assert api.get(action="query", **{"assert": "user"}, revids="x").error == ("assertuserfailed", told)
+    answer = "You are no longer logged in, so the action could not be completed."
+    assert api.get(action="query", **{"assert": "user"}, revids="x").error == ("assertuserfailed", answer)
 
 
 @pytest.mark.parametrize(

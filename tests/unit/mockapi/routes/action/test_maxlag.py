@@ -38,8 +38,8 @@ def test_lag_alone_changes_nothing(make_api: Any, maxlag: dict[str, str]) -> Non
 
 
 def test_siteinfo_tells_the_lag(make_api: Any) -> None:
-    told = lagging(make_api, "7s").query(meta="siteinfo", siprop="dbrepllag")["dbrepllag"]
-    assert told == [{"host": "", "lag": 7}]
+    answer = lagging(make_api, "7s").query(meta="siteinfo", siprop="dbrepllag")["dbrepllag"]
+    assert answer == [{"host": "", "lag": 7}]
 
 
 @pytest.mark.parametrize(("lag", "told"), [(None, -1), (timedelta(seconds=3), 3), (timedelta(milliseconds=2500), 2.5)])

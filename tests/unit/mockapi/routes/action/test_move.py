@@ -4,8 +4,8 @@ import pytest
 
 
 def test_a_page_takes_its_id_along_and_leaves_a_redirect(admin: Any) -> None:
-    told = admin.write("move", **{"from": "Old harbour"}, to="new harbour", reason="r")
-    assert told == {
+    answer = admin.write("move", **{"from": "Old harbour"}, to="new harbour", reason="r")
+    assert answer == {
         "from": "Old harbour",
         "to": "New harbour",
         "reason": "r",
@@ -20,8 +20,8 @@ def test_a_page_takes_its_id_along_and_leaves_a_redirect(admin: Any) -> None:
 
 
 def test_its_talk_page_can_come_along(admin: Any) -> None:
-    told = admin.write("move", fromid=1, to="New harbour", movetalk=1, noredirect=1)
-    assert (told["redirectcreated"], told["talkfrom"], told["talkto"]) == (
+    answer = admin.write("move", fromid=1, to="New harbour", movetalk=1, noredirect=1)
+    assert (answer["redirectcreated"], answer["talkfrom"], answer["talkto"]) == (
         False,
         "Talk:Old harbour",
         "Talk:New harbour",

@@ -45,10 +45,10 @@ def test_the_module_that_warned_last_is_named_first_and_each_text_said_once() ->
     result = ApiResult()
     for module, text in [("query+info", "a"), ("query+info", "b"), ("query+info", "a"), ("main", "c")]:
         result.warn(module, "code", text)
-    told = old_style(result.warnings)
-    assert told == {"main": {"warnings": Content("c")}, "info": {"warnings": Content("a\nb")}}
-    assert isinstance(told, dict)
-    assert list(told) == ["main", "info"]
+    answer = old_style(result.warnings)
+    assert answer == {"main": {"warnings": Content("c")}, "info": {"warnings": Content("a\nb")}}
+    assert isinstance(answer, dict)
+    assert list(answer) == ["main", "info"]
 
 
 def test_a_deprecation_says_where_to_read_on() -> None:

@@ -15,8 +15,8 @@ def seen(api: Any, rev_id: int) -> Any:
 
 
 def test_hidden_parts_are_gone_for_readers_and_marked_for_administrators(admin: Any) -> None:
-    told = hide(admin, "4098", hide="content|user|comment")
-    assert told == {
+    answer = hide(admin, "4098", hide="content|user|comment")
+    assert answer == {
         "status": "Success",
         "target": "Old harbour",
         "items": [

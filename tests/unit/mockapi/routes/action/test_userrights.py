@@ -14,10 +14,10 @@ def change(api: Any, **parameters: Any) -> Any:
 
 
 def test_groups_are_added_and_removed(robin: Any) -> None:
-    told = change(robin, user="robin", add="sysop|bot").json["userrights"]
-    assert told == {"user": "Robin", "userid": 2, "added": ["sysop", "bot"], "removed": [], "watchuser": False}
-    told = change(robin, user="Robin", add="sysop", remove="bot").json["userrights"]
-    assert (told["added"], told["removed"]) == ([], ["bot"])
+    answer = change(robin, user="robin", add="sysop|bot").json["userrights"]
+    assert answer == {"user": "Robin", "userid": 2, "added": ["sysop", "bot"], "removed": [], "watchuser": False}
+    answer = change(robin, user="Robin", add="sysop", remove="bot").json["userrights"]
+    assert (answer["added"], answer["removed"]) == ([], ["bot"])
 
 
 def test_what_changed_is_told_at_the_place_where_it_was_asked_for(robin: Any) -> None:
@@ -48,8 +48,8 @@ def test_whom_it_is_about_is_looked_at_before_the_token(
 
 def test_who_may_not_changes_nothing(robin: Any) -> None:
     visitor = robin.another()
-    told = visitor.post(action="userrights", user="Robin", add="sysop", token="+\\").json["userrights"]
-    assert (told["added"], told["removed"]) == ([], [])
+    answer = visitor.post(action="userrights", user="Robin", add="sysop", token="+\\").json["userrights"]
+    assert (answer["added"], answer["removed"]) == ([], [])
     assert robin.world.accounts(robin.world.wikis.by_name("enwiki")).user("Robin").groups == ()
 
 

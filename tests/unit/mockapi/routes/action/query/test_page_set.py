@@ -29,9 +29,9 @@ def test_every_kind_of_title_has_its_node(api: Any, title: str, expected: dict[s
 
 
 def test_titles_that_were_written_otherwise_are_told(api: Any) -> None:
-    told = api.query(titles="old_harbour|Nope|User:a/b#x|a&amp;b")
-    assert list(told) == ["normalized", "pages"]
-    assert told["normalized"] == [
+    answer = api.query(titles="old_harbour|Nope|User:a/b#x|a&amp;b")
+    assert list(answer) == ["normalized", "pages"]
+    assert answer["normalized"] == [
         {"fromencoded": False, "from": "old_harbour", "to": "Old harbour"},
         {"fromencoded": False, "from": "User:a/b#x", "to": "User:A/b"},
         {"fromencoded": False, "from": "a&amp;b", "to": "A&b"},
@@ -67,10 +67,10 @@ def test_page_ids_that_nobody_has_are_missing(api: Any) -> None:
 
 @pytest.mark.parametrize("version", [1, 2])
 def test_bad_revisions_are_told_before_the_pages(api: Any, version: int) -> None:
-    told = api.query(revids="4098|99999|-5|20481|4097", formatversion=version)
+    answer = api.query(revids="4098|99999|-5|20481|4097", formatversion=version)
     missing: object = True if version == 2 else ""
-    assert list(told) == ["badrevids", "pages"]
-    assert told["badrevids"] == {
+    assert list(answer) == ["badrevids", "pages"]
+    assert answer["badrevids"] == {
         rev_id: {"revid": int(rev_id), "missing": missing} for rev_id in ("99999", "-5", "20481")
     }
 
@@ -84,8 +84,8 @@ def test_a_lone_bad_revision_zero_is_a_list_as_php_has_it(api: Any) -> None:
 
 
 def test_redirects_are_followed_to_their_end(api: Any) -> None:
-    told = api.query(titles="To redirect", redirects=1)
-    assert told == {
+    answer = api.query(titles="To redirect", redirects=1)
+    assert answer == {
         "redirects": [
             {"from": "To redirect", "to": "To harbour"},
             {"from": "To harbour", "to": "Old harbour", "tofragment": "Quay"},
@@ -121,9 +121,9 @@ def test_pages_are_named_in_one_way(api: Any, ways: dict[str, str], info: str) -
 @pytest.mark.parametrize("fault", [{"missing": True}, {"replica_lag": {"attempts": 5}}])
 def test_a_rule_can_have_a_revision_missing(make_api: Any, fault: dict[str, Any]) -> None:
     api = make_api(rules=({"name": "gone", "when": {"revision": 4098}, "do": fault},))
-    told = api.query(revids="4098|4097")
-    assert told["badrevids"] == {"4098": {"revid": 4098, "missing": True}}
-    assert told["pages"][0]["title"] == "Old harbour"
+    answer = api.query(revids="4098|4097")
+    assert answer["badrevids"] == {"4098": {"revid": 4098, "missing": True}}
+    assert answer["pages"][0]["title"] == "Old harbour"
 
 
 def test_a_page_whose_newest_revision_is_missing_is_as_it_was_before(make_api: Any) -> None:

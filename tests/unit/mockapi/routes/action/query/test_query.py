@@ -15,9 +15,9 @@ def test_a_module_that_there_is_not_is_a_warning(api: Any, group: str) -> None:
 
 
 def test_modules_tell_in_the_order_in_which_they_are_named(api: Any) -> None:
-    told = api.query(prop="revisions|info", meta="userinfo|siteinfo", titles="Old harbour", rvprop="ids")
-    assert list(told) == ["pages", "userinfo", "general"]
-    assert list(told["pages"][0])[3:5] == ["revisions", "contentmodel"]
+    answer = api.query(prop="revisions|info", meta="userinfo|siteinfo", titles="Old harbour", rvprop="ids")
+    assert list(answer) == ["pages", "userinfo", "general"]
+    assert list(answer["pages"][0])[3:5] == ["revisions", "contentmodel"]
 
 
 def test_numbers_of_the_nodes_are_told_when_asked_for(api: Any) -> None:

@@ -15,8 +15,8 @@ HIDDEN = {"name": "hide", "when": {"revision": 4098}, "do": {"hidden": {"parts":
 
 
 def revision(api: Any, rev_id: int = 4098, *, rvprop: str = ALL, **parameters: Any) -> Any:
-    told = api.query(prop="revisions", revids=rev_id, rvprop=rvprop, **parameters)["pages"]
-    (page,) = told.values() if isinstance(told, dict) else told
+    answer = api.query(prop="revisions", revids=rev_id, rvprop=rvprop, **parameters)["pages"]
+    (page,) = answer.values() if isinstance(answer, dict) else answer
     return page["revisions"][0]
 
 
@@ -69,8 +69,8 @@ def test_without_the_text_there_is_no_old_shape_to_warn_of(api: Any) -> None:
     ("rvprop", "shape"), [("", {}), ("bogus", {}), ("tags", {"tags": []}), ("content", {"slots": {}})]
 )
 def test_little_asked_is_little_told(api: Any, rvprop: str, shape: dict[str, Any]) -> None:
-    told = revision(api, rvprop=rvprop, rvslots="")
-    assert told == (shape or [])
+    answer = revision(api, rvprop=rvprop, rvslots="")
+    assert answer == (shape or [])
 
 
 def test_what_a_rule_hides_is_marked(make_api: Any) -> None:
@@ -92,8 +92,8 @@ def test_what_a_rule_hides_is_marked(make_api: Any) -> None:
 
 
 def test_an_administrator_sees_it_all_the_same(make_api: Any) -> None:
-    told = revision(make_api(rules=(HIDDEN,)).log_in(), rvslots="main")
-    assert (told["userhidden"], told["user"], told["slots"]["main"]["content"]) == (True, "192.0.2.9", "two")
+    answer = revision(make_api(rules=(HIDDEN,)).log_in(), rvslots="main")
+    assert (answer["userhidden"], answer["user"], answer["slots"]["main"]["content"]) == (True, "192.0.2.9", "two")
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,8 @@ def test_suppression_is_told_where_it_shows(make_api: Any, rvprop: str, suppress
     ],
 )
 def test_a_section_is_what_is_below_its_heading(api: Any, section: str, expected: str) -> None:
-    told = revision(api, 4097, rvprop="content", rvslots="main", rvsection=section)
-    assert told["slots"]["main"]["content"] == expected
+    answer = revision(api, 4097, rvprop="content", rvslots="main", rvsection=section)
+    assert answer["slots"]["main"]["content"] == expected
 
 
 @pytest.mark.parametrize("section", ["4", "T1", "-1", "x", "9" * 5000])

@@ -21,8 +21,8 @@ def test_lists_of_numbers_are_objects_in_version_two(api: Any) -> None:
 
 
 def test_namespaces_have_numbers_names_and_aliases(api: Any) -> None:
-    told = api.query(meta="siteinfo", siprop="namespaces|namespacealiases")
-    assert told["namespaces"]["4"] == {
+    answer = api.query(meta="siteinfo", siprop="namespaces|namespacealiases")
+    assert answer["namespaces"]["4"] == {
         "id": 4,
         "case": "first-letter",
         "name": "Wikipedia",
@@ -31,21 +31,21 @@ def test_namespaces_have_numbers_names_and_aliases(api: Any) -> None:
         "content": False,
         "nonincludable": False,
     }
-    assert "canonical" not in told["namespaces"]["0"]
-    assert told["namespaces"]["8"]["namespaceprotection"] == "editinterface"
-    assert told["namespacealiases"] == [{"id": 6, "alias": "Image"}, {"id": 7, "alias": "Image talk"}]
+    assert "canonical" not in answer["namespaces"]["0"]
+    assert answer["namespaces"]["8"]["namespaceprotection"] == "editinterface"
+    assert answer["namespacealiases"] == [{"id": 6, "alias": "Image"}, {"id": 7, "alias": "Image talk"}]
 
 
 def test_version_one_has_the_name_under_a_star(api: Any) -> None:
-    told = api.query(meta="siteinfo", siprop="namespaces", formatversion=1)["namespaces"]
-    assert list(told["1"].items()) == [
+    answer = api.query(meta="siteinfo", siprop="namespaces", formatversion=1)["namespaces"]
+    assert list(answer["1"].items()) == [
         ("id", 1),
         ("case", "first-letter"),
         ("subpages", ""),
         ("canonical", "Talk"),
         ("*", "Talk"),
     ]
-    assert told["0"] == {"id": 0, "case": "first-letter", "content": "", "*": ""}
+    assert answer["0"] == {"id": 0, "case": "first-letter", "content": "", "*": ""}
 
 
 def test_statistics_count_what_readers_see(admin: Any) -> None:
@@ -69,5 +69,5 @@ def test_other_servers_are_not_shown(api: Any) -> None:
 
 def test_a_wiki_is_chosen_by_host(make_api: Any, make_page: Any) -> None:
     api = make_api(make_page(1, "Hafen", "x", wiki="dewiki"))
-    told = api.ask("action=query&meta=siteinfo&format=json", host="de.wikipedia.org:8080").json
-    assert told["query"]["general"]["wikiid"] == "dewiki"
+    answer = api.ask("action=query&meta=siteinfo&format=json", host="de.wikipedia.org:8080").json
+    assert answer["query"]["general"]["wikiid"] == "dewiki"

@@ -7,13 +7,13 @@ TOKEN = re.compile(r"[0-9a-f]{40}\+\\")
 
 
 def test_a_visitor_needs_no_secret_but_to_log_in(api: Any) -> None:
-    told = api.query(meta="tokens", type="*")["tokens"]
-    assert list(told) == [
+    answer = api.query(meta="tokens", type="*")["tokens"]
+    assert list(answer) == [
         f"{kind}token" for kind in ("createaccount", "csrf", "login", "patrol", "rollback", "userrights", "watch")
     ]
-    secret = {name for name, token in told.items() if TOKEN.fullmatch(token)}
+    secret = {name for name, token in answer.items() if TOKEN.fullmatch(token)}
     assert secret == {"createaccounttoken", "logintoken"}
-    assert {told[name] for name in told.keys() - secret} == {"+\\"}
+    assert {answer[name] for name in answer.keys() - secret} == {"+\\"}
 
 
 @pytest.mark.parametrize(("kind", "begun"), [("csrf", False), ("login", True), ("createaccount", True)])
@@ -24,9 +24,9 @@ def test_tokens_to_log_in_begin_a_session(api: Any, kind: str, begun: bool) -> N
 
 
 def test_tokens_are_told_in_the_order_in_which_they_are_asked_for(admin: Any) -> None:
-    told = admin.query(meta="tokens", type="watch|csrf|bogus")["tokens"]
-    assert list(told) == ["watchtoken", "csrftoken"]
-    assert all(TOKEN.fullmatch(token) for token in told.values())
+    answer = admin.query(meta="tokens", type="watch|csrf|bogus")["tokens"]
+    assert list(answer) == ["watchtoken", "csrftoken"]
+    assert all(TOKEN.fullmatch(token) for token in answer.values())
 
 
 def test_none_asked_is_an_empty_object(api: Any) -> None:

@@ -2,16 +2,18 @@ from typing import Any
 
 
 def test_a_visitor_is_an_address(api: Any) -> None:
-    told = api.query(meta="userinfo", uiprop="groups|rights|blockinfo|hasmsg", formatversion=1)["userinfo"]
-    assert list(told)[:4] == ["id", "name", "anon", "groups"]
-    assert (told["id"], told["name"], told["anon"], told["groups"]) == (0, "192.0.2.1", "", ["*"])
-    assert {"read", "edit", "createaccount"} <= set(told["rights"])
-    assert "messages" not in told
+    answer = api.query(meta="userinfo", uiprop="groups|rights|blockinfo|hasmsg", formatversion=1)["userinfo"]
+    assert list(answer)[:4] == ["id", "name", "anon", "groups"]
+    assert (answer["id"], answer["name"], answer["anon"], answer["groups"]) == (0, "192.0.2.1", "", ["*"])
+    assert {"read", "edit", "createaccount"} <= set(answer["rights"])
+    assert "messages" not in answer
 
 
 def test_a_user_has_groups_and_rights(admin: Any) -> None:
-    told = admin.query(meta="userinfo", uiprop="groups|implicitgroups|groupmemberships|rights|changeablegroups|hasmsg")
-    user = told["userinfo"]
+    answer = admin.query(
+        meta="userinfo", uiprop="groups|implicitgroups|groupmemberships|rights|changeablegroups|hasmsg"
+    )
+    user = answer["userinfo"]
     assert (user["id"], user["name"], user["messages"]) == (1, "Admin", False)
     assert user["groups"] == ["bureaucrat", "interface-admin", "sysop", "*", "user", "autoconfirmed"]
     assert {"delete", "apihighlimits", "suppressrevision"} <= set(user["rights"])
@@ -19,7 +21,7 @@ def test_a_user_has_groups_and_rights(admin: Any) -> None:
 
 
 def test_all_can_be_asked_for_at_once(api: Any) -> None:
-    told = api.query(meta="userinfo", uiprop="*")["userinfo"]
-    assert told["ratelimits"] == {}
-    assert told["centralids"] == {"local": 0}
-    assert told["changeablegroups"] == {"add": [], "remove": [], "add-self": [], "remove-self": []}
+    answer = api.query(meta="userinfo", uiprop="*")["userinfo"]
+    assert answer["ratelimits"] == {}
+    assert answer["centralids"] == {"local": 0}
+    assert answer["changeablegroups"] == {"add": [], "remove": [], "add-self": [], "remove-self": []}
