@@ -85,6 +85,14 @@ WRONG = [
         "expect.incident[0].metric_missing.name: the pipeline serves no metric 'lag'",
     ),
     (
+        [
+            METRICS,
+            (INCIDENT, "- metric_missing: { name: enrichment_lag_seconds, labels: { partion: '0' } }"),
+            exists("name: enrichment_lag_seconds, labels: { partion: '0' }"),
+        ],
+        "metric_missing.labels.partion: enrichment_lag_seconds has no label 'partion'; did you mean 'partition'?",
+    ),
+    (
         [(INCIDENT, "- deferred: { at_least: 1 }"), (IN_INCIDENT, "    deferral: { policy: none }")],
         "expect.incident[0].deferred: nothing is deferred in this arm: its deferral.policy is none",
     ),
