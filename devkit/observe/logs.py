@@ -14,6 +14,10 @@ from pipeline.events import EVENT_CLASSES, PipelineEvent
 # A nested class is named behind its outer one, `KafkaOffsets$StaleException`; a message may be missing.
 _EXCEPTION = re.compile(r"(?:^|: )(?:[a-z_]\w*\.)+(?:\w+\$)*([A-Z]\w*(?:Exception|Error))(?:: (.+)|$)")
 
+_TRACEBACK = "Traceback (most recent call last):"
+_OF_TRACEBACK = re.compile(r"(?:\w+\.)*([A-Z]\w*)(?:: (.+)|$)")
+"""The first line behind a Python traceback that is not indented: a class that is built in has no package there."""
+
 _EVENTS: TypeAdapter[PipelineEvent] = TypeAdapter(PipelineEvent)
 
 LOGGED = frozenset(EVENT_CLASSES)
@@ -35,10 +39,15 @@ class LoggedException:
 def exceptions_in(log: Path, process: int) -> tuple[LoggedException, ...]:
     """Each distinct exception of a process's log, in the order of first appearance."""
     found: dict[LoggedException, None] = {}
+    in_traceback = False
     try:
         with log.open(encoding="utf-8", errors="replace") as lines:
-            for line in lines:
-                if match := _EXCEPTION.search(line.rstrip()):
+            for text in map(str.rstrip, lines):
+                match = _EXCEPTION.search(text)
+                if in_traceback and text and not text[0].isspace():
+                    in_traceback, match = False, match or _OF_TRACEBACK.match(text)
+                in_traceback |= text.endswith(_TRACEBACK)
+                if match:
                     found[LoggedException(process, match[1], match[2] or "")] = None
     except FileNotFoundError:
         return ()

@@ -122,10 +122,9 @@ def difference(result: Result) -> list[str]:
 def _more(name: ArmName, arm: ArmResult) -> list[str]:
     """Where the rest of what the main program's audit counted is."""
     audit = arm.audit
-    is_written = arm.holds is False and not audit.unaudited and len(audit.examples) < sum(audit.problems().values())
-    return (
-        [f"all such events are in {name}/{FILE}"] if is_written and audit.problems().keys() - {"unattributed"} else []
-    )
+    problems = audit.problems() | ({"not_emitted": audit.not_emitted} if audit.not_emitted else {})
+    is_written = arm.holds is False and not audit.unaudited and len(audit.examples) < sum(problems.values())
+    return [f"all such events are in {name}/{FILE}"] if is_written and problems.keys() - {"unattributed"} else []
 
 
 def examples(arm: ArmResult) -> tuple[str, ...]:

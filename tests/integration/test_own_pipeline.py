@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.integration.cli_run import CliRun
+from tests.integration.poisoned_scenario import write_scenario
 from tests.own_pipeline_page import HAMMERING, block, mine
 from tests.own_pipeline_page import TEMPLATE as TEMPLATE_FILE
 
@@ -85,3 +86,19 @@ def test_one_that_never_does_anything_says_nothing_of_the_incident(devkit_cli: C
     run = devkit_cli("scenario", "run", SCENARIO, "--pipeline", "sh -c 'echo no such luck >&2; exit 2'")
     assert run.wait() == 3
     assert "ended with exit code 2 before it fetched or wrote anything: no such luck" in run.output()
+
+
+@pytest.mark.slow
+def test_an_event_that_it_swallowed_is_named_with_the_exception_of_its_log(devkit_cli: Cli, tmp_path: Path) -> None:
+    """It goes on as if nothing were wrong, and shows no commit: the verdict says which event is missing, and why."""
+    swallow = "arms.fixed.programs.own.environment.POISON=swallow"
+    until = "until.any=[{drained: true}, {elapsed: 30s}]"
+    file = write_scenario("poisoned", tmp_path)
+    run = devkit_cli("scenario", "run", file, "--arm", "fixed", "--set", swallow, "--set", until)
+    assert run.wait(500) == 1, run.output()
+    fixed = json.loads((run.evidence / "result.json").read_text())["arms"]["fixed"]
+    assert fixed["audit"]["not_emitted"] >= 1
+    assert [one["text"] for one in fixed["complaints"]] == ["KeyError: 'no such part'"]
+    assert "fixed: own process 1, exception: KeyError: 'no such part'" in run.output()
+    assert "fixed: not emitted: page 'Poison', event " in run.output()
+    assert f"not the file as it is: {swallow.replace('=', ': skip → ')}" in run.output()

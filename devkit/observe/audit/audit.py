@@ -92,9 +92,12 @@ class DeliveryAudit:
         deferrals: DeferredEntries | None = None,
         replays: Replays = NO_REPLAYS,
         tell: Callable[[str, SourceEvent], None] = lambda _problem, _event: None,
+        *,
+        names_missing: bool = False,
     ) -> Audit:
         """The figures, given the offsets up to which the pipeline has committed, its deferred events, and what it read
-        again. `tell` is told each problem of each event, where a truth says what its fate is.
+        again. `tell` is told each problem of each event, where a truth says what its fate is. With
+        `names_missing` so is each pending event that had to be emitted: nothing else says which they are.
         """
         deferrals = DeferredEntries() if deferrals is None else deferrals  # one with nothing deferred now is empty
         counts, examples = self._counts.copy(), self._examples.copy()
@@ -118,6 +121,10 @@ class DeliveryAudit:
                     _count_misrouted(counts, examples, event, departure)
             elif not is_committed:
                 counts["pending"] += 1
+                if names_missing and event.entry.expected.fate != "filtered":
+                    counts["not_emitted"] += 1
+                    wrong = f"expected {_FATES[event.entry.expected.fate]}, and the arm ended without"
+                    examples.add("not_emitted", event.name, wrong, position)
             elif position in deferrals.now:
                 counts["deferred"] += 1
             elif event.entry.expected.fate == "filtered":

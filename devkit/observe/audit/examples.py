@@ -10,7 +10,16 @@ from located_config.count import counted
 
 MOST = 5
 _LONGEST = 200
-_SERIOUS = ("lost", "out_of_order", "conflicting", "misrouted", "mismatched", "duplicated", "unattributed")
+_SERIOUS = (
+    "lost",
+    "not_emitted",
+    "out_of_order",
+    "conflicting",
+    "misrouted",
+    "mismatched",
+    "duplicated",
+    "unattributed",
+)
 
 
 class Examples:

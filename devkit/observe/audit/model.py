@@ -20,6 +20,7 @@ class Audit(BaseModel):
     `timed_out`: events with an error event that reports a timeout, which was not their fate; `timed_out_conflicts` of
     the conflicts that are not excused are with such a one.
 
+    `not_emitted`: pending events that had to be emitted, of a program of which no commits are observable.
     `unaudited`: without a truth nothing says which events the job has to filter and what its outputs must be, and the
     figures are of records alone.
     """
@@ -47,6 +48,7 @@ class Audit(BaseModel):
     excused_conflicts_by_retry: int = 0
     timed_out: int = 0
     timed_out_conflicts: int = 0
+    not_emitted: int = 0
     examples: tuple[str, ...] = ()
     unaudited: bool = False
 

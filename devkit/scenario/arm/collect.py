@@ -16,13 +16,21 @@ def collect(arm: Arm) -> None:
     arm.scraper.write(arm.directory)
     arm.log.ended(state.end)
     state.duration_s = arm.clock.now_s()
+    not_observable = main.view.not_observable(arm.deferrals)
     failed = arm.checkpoint.failed_range() if main.supervisor.exit_codes else None
     arm.log.say("audit", "every input against its fate")
     arm.publisher.manifest().write(arm.directory / "manifest.jsonl")
     mock = arm.context.stack.mock_api
     state.collection = collection(
         arm.traffic.source_events(arm.publisher),
-        Ended(main.view.committed(), arm.deferrals.entries, failed, state.ended_ms, replays_of(arm)),
+        Ended(
+            main.view.committed(),
+            arm.deferrals.entries,
+            failed,
+            state.ended_ms,
+            replays_of(arm),
+            names_missing={"offsets", "sources"} & not_observable == {"offsets"},
+        ),
         bootstrap=arm.bootstrap,
         topics=arm.topics,
         truth=arm.truth,

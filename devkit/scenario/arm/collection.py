@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ended:
-    """How an arm ended: the offsets committed, what the deferral topic says, the batch that failed, the time, and what
-    was read again.
+    """How an arm ended: the offsets committed, what the deferral topic says, the batch that failed, the time, what
+    was read again, and whether events that are not committed are to be named, as no commit is observable.
     """
 
     committed: Offsets
@@ -38,6 +38,7 @@ class Ended:
     failed: OffsetRange | None
     ended_ms: int
     replays: Replays = NO_REPLAYS
+    names_missing: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,13 @@ def collection(
     }
     unmet: list[Unmet] = []
     return Collection(
-        audit=audit.finish(ended.committed, ended.deferrals, ended.replays, lambda *found: unmet.append(found)),
+        audit=audit.finish(
+            ended.committed,
+            ended.deferrals,
+            ended.replays,
+            lambda *found: unmet.append(found),
+            names_missing=ended.names_missing,
+        ),
         past_failed_batch=audit.past(ended.failed.end) if ended.failed else None,
         latencies=latencies(
             events,

@@ -1,13 +1,16 @@
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from devkit.programs.spark.program import SparkProgram
+from devkit.report.ablation import AblatedDifference, Ablation
 from devkit.report.result import Result
 from devkit.scenario import run as run_module
+from devkit.scenario.ablate import Ablated, Ablating
 from devkit.scenario.model import Scenario
 from devkit.scenario.options import RunOptions
 from devkit.scenario.run import FinishedRun
@@ -204,6 +207,51 @@ class TestRun:
         assert finished.code == 1
         assert [one["exit_code"] for one in json.loads(finished.out)["runs"]] == [1, 1]
 
+    @pytest.fixture
+    def ablated(self, monkeypatch: pytest.MonkeyPatch) -> list[Ablating]:
+        """What was asked for, with nothing played: of one difference it is not clear whether the fix needs it."""
+        ablated: list[Ablating] = []
+
+        def play(ablating: Ablating) -> Ablation:
+            ablated.append(ablating)
+            one = AblatedDifference(difference="record_limit.policy", incident="none", fixed="serialized")
+            return Ablation(
+                scenario="an-incident", arm="fixed", against="incident", run="runs/an-incident/now", differences=(one,)
+            )
+
+        monkeypatch.setattr(Ablating, "play", play)
+        return ablated
+
+    def test_what_the_fix_needs_is_told_after_the_verdict(
+        self, devkit: Devkit, asked: list[tuple[Scenario, RunOptions]], ablated: list[Ablating]
+    ) -> None:
+        finished = devkit("scenario", "run", "an-incident", "--ablate", "--seed", "9")
+        assert finished.out.index("REPRODUCED AND FIXED") < finished.out.index("what fixed needs of its differences")
+        assert (finished.code, len(asked), ablated[0].ablated) == (3, 1, Ablated("fixed", "incident"))
+        assert Ablation.model_validate_json(devkit("scenario", "run", "an-incident", "--ablate", "--json").out)
+
+    def test_a_run_that_did_not_pass_has_no_fix_to_take_apart(
+        self, devkit: Devkit, outcome_of_runs: dict[str, Any], ablated: list[Ablating]
+    ) -> None:
+        outcome_of_runs.update(outcome="not reproduced", exit_code=1)
+        assert devkit("scenario", "run", "an-incident", "--ablate").code == 1
+        assert ablated == []
+
+    @pytest.fixture
+    def outcome_of_runs(
+        self, asked: list[tuple[Scenario, RunOptions]], monkeypatch: pytest.MonkeyPatch
+    ) -> dict[str, Any]:
+        """What results are changed to."""
+        outcome: dict[str, Any] = {}
+        plain = run_module.run_scenario
+
+        def run_scenario(*arguments: Any, on_keep: Any) -> FinishedRun:
+            finished = plain(*arguments, on_keep=on_keep)
+            return replace(finished, result=finished.result.model_copy(update=outcome))
+
+        monkeypatch.setattr(run_module, "run_scenario", run_scenario)
+        return outcome
+
     def test_json_alone_on_standard_output(self, devkit: Devkit, asked: list[tuple[Scenario, RunOptions]]) -> None:
         finished = devkit("scenario", "run", "an-incident", "--json")
         assert Result.model_validate(json.loads(finished.out)) == a_good_result()
@@ -306,6 +354,8 @@ class TestRefusedBeforeAnythingStarts:
             (("--pause-at", "nowhere", "--pause-limit", "1s"), "--pause-at nowhere: there is no such point"),
             (("--pause-at", "stack", "--pause-limit", "5"), "--pause-limit: "),
             (("--pipeline", "no-such-program-at-all"), "--pipeline: 'no-such-program-at-all' is no program"),
+            (("--runs", "2", "--ablate"), "--ablate is of one run: leave out --runs"),
+            (("--ablate", "--arm", "fixed"), "--ablate: an incident arm has to be played as well"),
             (("--runs", "2", "--keep"), "--runs plays one run after the other: leave out --keep"),
             (("--pipeline", "true", "--debug", "driver"), "--debug works for the kit's own pipeline only"),
         ],

@@ -37,6 +37,33 @@ def seen(tmp_path: Path, text: str) -> list[tuple[str, str]]:
     return [(found.class_name, found.message) for found in exceptions_in(log, 1)]
 
 
+PYTHON_LOG = """\
+ERROR:root:page 'Long' was not enriched
+Traceback (most recent call last):
+  File "my_pipeline.py", line 31, in enriched
+    return event["revision"]["rev_id"]
+           ~~~~~~~~~~~~~~~~~^^^^^^^^^^
+KeyError: 'rev_id'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "my_pipeline.py", line 60, in main
+    raise Oops
+Oops
+INFO:root:Done: all else
+Note: Nothing
+"""
+
+
+def test_exceptions_of_a_program_in_python_also_those_that_are_built_in(tmp_path: Path) -> None:
+    assert seen(tmp_path, PYTHON_LOG) == [("KeyError", "'rev_id'"), ("Oops", "")]
+
+
+def test_a_line_that_only_looks_like_one_is_none(tmp_path: Path) -> None:
+    assert seen(tmp_path, "KeyError: 'rev_id'\nTraceback (most recent call last):\nstopped by hand\nHint: no\n") == []
+
+
 def test_a_real_failure(tmp_path: Path) -> None:
     assert seen(tmp_path, SPARK_LOG) == [
         ("RecordTooLargeException", TOO_LARGE),

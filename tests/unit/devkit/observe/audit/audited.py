@@ -31,11 +31,12 @@ def audit(
     committed: Offsets = ALL,
     resolve: Callable[[dict[str, bytes]], bytes] = no_store,
     replays: Replays = NO_REPLAYS,
+    names_missing: bool = False,
 ) -> Audit:
     held = DeliveryAudit(events, truth=TRUTH, resolve=resolve)
     for one in arrivals:
         (held.add_error if one.topic == ERROR else held.add_output)(one)
-    return held.finish(committed, replays=replays)
+    return held.finish(committed, replays=replays, names_missing=names_missing)
 
 
 def nonzero(figures: Audit) -> dict[str, Any]:

@@ -69,6 +69,14 @@ def test_pending_is_not_committed_yet() -> None:
     assert nonzero(audit(events, committed={})) == {"inputs": 4, "pending": 4}
 
 
+def test_where_no_commit_is_observable_each_event_that_is_missing_is_named() -> None:
+    figures = audit([EDIT, FAILING, CANARY], output_of(EDIT), committed={}, names_missing=True)
+    assert nonzero(figures) == {"inputs": 3, "outputs": 1, "pending": 2, "not_emitted": 1}
+    (example,) = figures.examples
+    assert example.startswith(f"not emitted: {FAILING.name}: expected ")
+    assert figures.problems() == {}
+
+
 def test_what_left_before_its_batch_failed_is_no_longer_pending() -> None:
     assert nonzero(audit([EDIT], output_of(EDIT), committed={})) == {"inputs": 1, "outputs": 1}
 
