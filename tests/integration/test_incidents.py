@@ -24,14 +24,15 @@ BY_DIFFERENCE = (
     "bad-revids",
     "backfill",
     "hot-page",
+    "oversized-error-event",
+    "compressed-content-length",
+    "memory-creep",
 )
 SCENARIOS = (
     *BY_DIFFERENCE,
     "oversized-message",
     "retry-storm",
     "stalled-progress",
-    "oversized-error-event",
-    "compressed-content-length",
 )
 Cli = Callable[..., CliRun]
 Changed = Callable[[str, Callable[[Any], None]], str]
@@ -118,6 +119,7 @@ def test_the_incident_in_both_arms_is_no_fix(devkit_cli: Cli, changed: Changed, 
         ("stalled-progress", "slow page", {"path": "/nowhere"}),
         ("oversized-error-event", "parent refused", {"path": "/nowhere"}),
         ("compressed-content-length", "repetitive page", {"path": "/nowhere"}),
+        ("memory-creep", "large page", {"path": "/nowhere"}),
     ],
 )
 def test_without_its_fault_a_run_is_inconclusive(
