@@ -25,12 +25,21 @@ _LOCAL = re.compile(r"local\[(\d+)\]")
 def shown_causes(
     scenario: Scenario, played: Mapping[ArmName, ArmObservation], instead: Program | None = None
 ) -> tuple[CauseResult, ...]:
-    """One for each item of `cause`, in the file's order. `instead` takes the place of the main program."""
+    """One for each item of `cause`, in the file's order. `instead` takes the place of the main program.
+
+    One that need not log its configuration, and does not, is not asked to confirm what it was given.
+    """
     try:
         difference = config_difference(scenario, instead)
     except ValidationError:
         difference = {}  # a program of another kind knows none of these keys
-    return tuple(_shown(one, scenario, played, difference) for one in scenario.cause)
+    is_silent = instead is not None and instead.command and all(one.confirmed is None for one in played.values())
+    asked = [one for one in scenario.cause if not (is_silent and _is_of_program(one))]
+    return tuple(_shown(one, scenario, played, difference) for one in asked)
+
+
+def _is_of_program(cause: NamedCause) -> bool:
+    return cause.differs is not None and not cause.differs.startswith((_OF_SUPERVISOR, "programs."))
 
 
 def _shown(

@@ -8,6 +8,8 @@ import pytest
 
 from devkit.errors import InvalidFileError
 from devkit.observe.arm_observation import ArmObservation, FirstTry
+from devkit.programs.command.command_line import CommandLine
+from devkit.programs.command.program import CommandProgram
 from devkit.programs.places import NOWHERE
 from devkit.report.result import CauseResult
 from devkit.scenario.configure import configured
@@ -175,3 +177,22 @@ def test_swapped_arms_are_refuted_with_the_cause_shown() -> None:
     cause = CauseResult(cause="differs x.y", shown=True, did="so it was")
     arms = {"incident": an_arm(holds=False), "fixed": an_arm(holds=False)}
     assert judge(arms, {}, cause=(cause,)).outcome == "not reproduced"
+
+
+class TestAProgramInThePlaceOfTheMainOne:
+    """It need not log its configuration."""
+
+    CAUSE = "{ fault: huge page }, { differs: record_limit.policy }, { differs: supervisor.delay }"
+    COMMAND = CommandProgram(line=CommandLine(("mine",), Path()))
+
+    def asked(self, scenario: Scenario, **seen: object) -> list[str]:
+        played = {arm: an_observation(**seen) for arm in ARMS}
+        return [one.cause for one in shown_causes(scenario, played, self.COMMAND)]
+
+    def test_is_not_asked_to_confirm_what_it_was_given(self, edited: Edited, tmp_path: Path) -> None:
+        scenario = load(edited, tmp_path, self.CAUSE, unchecked=True)
+        assert self.asked(scenario) == ["fault 'huge page'", "differs supervisor.delay"]
+
+    def test_is_held_to_what_it_logs(self, edited: Edited, tmp_path: Path) -> None:
+        scenario = load(edited, tmp_path, self.CAUSE, unchecked=True)
+        assert len(self.asked(scenario, confirmed={})) == 3
