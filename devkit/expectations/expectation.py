@@ -46,6 +46,11 @@ class Expectation(BaseModel):
         """The program that it names; None is the first one."""
         return self.argument.program if isinstance(self.argument, OfProgram) else None
 
+    @staticmethod
+    def of(kind: str, argument: Any) -> "Expectation":
+        """One whose argument was checked already."""
+        return Expectation.model_construct({kind}, **{kind: argument})
+
     def depends_on_time(self, observation: ArmObservation) -> Window | None:
         """The time whose shortage would make the finding say nothing; None where time has no part in it."""
         program = self._program_in(observation)

@@ -42,7 +42,7 @@ from devkit.scenario.shown_cause import shown_causes
 from devkit.scenario.stack_request import stack_request
 from devkit.scenario.stretch import not_stretched, stretch_scenario
 from devkit.scenario.subject import about
-from devkit.scenario.told_apart import alike
+from devkit.scenario.told_apart import not_told_apart
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.scenario.verdict import judge
 from devkit.stack.registry import start_stack
@@ -181,7 +181,7 @@ class Attempt:
                 duration_s=timeline.now_s(),
                 command=main.command,
                 cause=cause if self.of_run is None else self.of_run.causes(cause),
-                alike=alike(scenario, observed),
+                alike=not_told_apart(scenario, observed),
                 before={} if self.of_run is None else self.of_run.result.fault_evidence,
             )
             played = replace(played, compared=compared)

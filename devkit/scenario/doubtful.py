@@ -1,6 +1,8 @@
 """What a file says that may well be meant, and more often is a slip: `check` and `run` warn of it and go on."""
 
+import math
 from collections.abc import Iterator
+from datetime import timedelta
 from itertools import chain
 
 from devkit.observe.arm_role import TWO_ARMS, in_role
@@ -12,6 +14,7 @@ from devkit.scenario.model import Scenario
 from devkit.scenario.unshowable import same_arms
 from devkit.scenario.written import places_of, written_at
 from located_config.count import counted
+from located_config.duration import format_duration
 from located_config.place import Location
 from located_config.problem import Problem
 from pipeline.config.unsafe import UNSAFE
@@ -55,9 +58,11 @@ def doubtful(scenario: Scenario, instead: Program | None = None) -> Iterator[Pro
         yield Problem(place, text, "leave it out")
     found = {arm: configured(scenario, arm, NOWHERE) for arm in scenario.roles}
     configs = {arm: one.config for arm, one in found.items() if isinstance(one, ConfiguredLikePipeline)}
+    yield from _late(scenario)
+    incidents = in_role(scenario.roles, "incident")
     for policy in UNSAFE:
-        if len(configs) == len(found) and all(policy.holds(config) for config in configs.values()):
-            for arm in fixes:
+        if len(configs) == len(found) and any(policy.holds(configs[arm]) for arm in incidents):
+            for arm in (arm for arm in fixes if policy.holds(configs[arm])):
                 text = f"the {arm} arm has the unsafe {policy.text} as well"
                 place = written_at(scenario, arm, tuple(policy.key.split(".")))
                 yield Problem(place, text, "give it to the incident arm alone")
@@ -74,6 +79,22 @@ def _fewer_partitions(scenario: Scenario) -> Iterator[Problem]:
             f"its topic has {counted(captured, 'partition')}, and the source topic here {here}: several share one",
             f"write `kafka: {{ topics: {{ source: {{ partitions: {captured} }} }} }}`, unless that is meant",
         )
+
+
+def _late(scenario: Scenario) -> Iterator[Problem]:
+    """Faults that come later than the traffic, in arms that are over once they have drained."""
+    last = scenario.traffic.last_event
+    if not any(condition.drained and condition.model_fields_set == {"drained"} for condition in scenario.until.any):
+        return
+    for place, item, _ in scenario.timeline_at():
+        if item.at is not None and item.at > last:
+            published = format_duration(timedelta(seconds=math.ceil(last.total_seconds())))
+            yield Problem(
+                (*place, "at"),
+                f"the last event is published within {published}, and an arm that has drained is over: this may never "
+                "come",
+                "let it begin earlier, or by a condition such as `when: { committed: 50% }`",
+            )
 
 
 def _is_tried_alike(scenario: Scenario) -> bool:

@@ -19,7 +19,7 @@ from devkit.programs.places import NOWHERE
 from devkit.programs.unknown import unknown_program
 from devkit.scenario.configure import configured, main_name, main_program, programs_of
 from devkit.scenario.model import Scenario
-from devkit.scenario.uncomparable import uncomparable
+from devkit.scenario.uncomparable import compared, uncomparable
 from devkit.scenario.unknown_parts import unknown_parts
 from located_config.count import counted
 
@@ -29,6 +29,8 @@ def unanswerable(scenario: Scenario, arm: ArmName, expectation: Expectation) -> 
     argument, named = expectation.argument, expectation.program
     yield from unknown_parts(scenario, arm, expectation)
     yield from uncomparable(tuple(scenario.roles), arm, expectation)
+    for other, inner in compared(scenario.roles, expectation):
+        yield from ((inner.kind, text) for _, text in unanswerable(scenario, other, inner))
     if named is not None and named not in scenario.programs:
         yield "program", unknown_program(named, scenario.programs)
     if isinstance(argument, SuccessRate) and argument.of == "after fault" and not scenario.for_arm(arm).mock.fault_over:

@@ -1,10 +1,18 @@
 """Comparisons of arms that no run can make: of an arm that there is not, or that is played only after this one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from devkit.expectations import Expectation
 from devkit.expectations.compare import Comparison
 from located_config.near import near_miss
+
+
+def compared(arms: Collection[str], expectation: Expectation) -> Iterator[tuple[str, Expectation]]:
+    """The figure that is compared as an expectation of each of its arms; nothing for another expectation."""
+    argument = expectation.argument
+    if isinstance(argument, Comparison):
+        inner = Expectation.of(argument.figure, argument.argument)
+        yield from ((arm, inner) for arm in argument.ratio.arms if arm in arms)
 
 
 def uncomparable(arms: Sequence[str], arm: str, expectation: Expectation) -> Iterator[tuple[str, str]]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from devkit.observe.arm_role import in_role
+from devkit.programs.consumer import ConsumerProgram
 from devkit.programs.places import NOWHERE
 from devkit.programs.program import Program
 from devkit.scenario.cause import NamedCause
@@ -29,7 +30,9 @@ def _problem(scenario: Scenario, cause: NamedCause, instead: Program | None) -> 
             yield "fault", f"there is no fault {cause.fault!r}; {known}"
     elif cause.differs is not None:
         difference = config_difference(scenario, instead)
-        if cause.differs in difference and _is_of_kit(cause.differs):
+        if _is_of_consumer(scenario, cause.differs):
+            yield "differs", "a consumer logs no configuration, so nothing confirms it; name what it makes happen"
+        elif cause.differs in difference and _is_of_kit(cause.differs):
             yield "differs", "no program confirms it in its log; name what it makes happen, such as a fault"
         elif cause.differs in difference:
             if not differs_by_role(difference[cause.differs], scenario.roles):
@@ -44,6 +47,11 @@ def _is_of_kit(key: str) -> bool:
     parts = key.split(".")
     of_program = parts[2:] if parts[0] == "programs" else parts
     return bool(of_program) and of_program[0] in OF_KIT
+
+
+def _is_of_consumer(scenario: Scenario, key: str) -> bool:
+    parts = key.split(".")
+    return parts[0] == "programs" and isinstance(programs_of(scenario).get(parts[1]), ConsumerProgram)
 
 
 def _alike(scenario: Scenario, key: str, difference: Mapping[str, Any], instead: Program | None) -> str:

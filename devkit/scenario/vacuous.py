@@ -23,6 +23,7 @@ from devkit.programs.spark.program import ConfiguredSpark
 from devkit.scenario.configure import configured, keys_of, main_name, programs_of
 from devkit.scenario.model import Scenario
 from devkit.scenario.served_metrics import of_metric, served_by
+from devkit.scenario.uncomparable import compared
 from located_config.near import near_miss, nearest
 from located_config.place import Location
 from pipeline.records.error_types import ERROR_TYPES
@@ -35,6 +36,8 @@ def vacuous(
 ) -> Iterator[tuple[Location, str]]:
     """What is wrong, behind the place of the expectation's argument; `instead` takes the main program's place."""
     argument, programs = expectation.argument, programs_of(scenario, instead)
+    for other, inner in compared(scenario.roles, expectation):
+        yield from (((inner.kind, *key), text) for key, text in vacuous(scenario, other, inner, instead))
     if expectation.kind == "amplification" and isinstance(argument, Number) and _is_any_amplification(argument):
         yield ("at_least",), "each fetch takes a request, so it is never below 1: write a higher bound, or at_most"
     name = expectation.program or main_name(scenario)

@@ -71,6 +71,12 @@ def test_what_nothing_can_show_is_refused(edited: Edited, tmp_path: Path, cause:
     assert [problem.text for problem in caught.value.problems] == [UNSHOWABLE[cause]]
 
 
+def test_of_a_consumer_nothing_confirms_a_setting(edited: Edited, tmp_path: Path) -> None:
+    several = ("kafka:\n", "programs: { html: { run: pipeline }, reader: { run: consumer } }\nkafka:\n")
+    with pytest.raises(InvalidFileError, match="a consumer logs no configuration, so nothing confirms it"):
+        load(edited, tmp_path, "{ differs: programs.reader.record_limit.policy }", several)
+
+
 def test_arms_that_are_the_same_are_refused_where_a_cause_is_named(edited: Edited, tmp_path: Path) -> None:
     with pytest.raises(InvalidFileError, match="it is the same as arm incident"):
         load(edited, tmp_path, "{ fault: huge page }", SAME)

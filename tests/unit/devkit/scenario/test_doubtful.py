@@ -11,6 +11,7 @@ INCIDENT = "    content_limit: { measure: content_length }\n    record_limit: { 
 FIXED = "    record_limit: { policy: serialized }\n"
 ITEM = "timeline: [{{ name: still, do: {{ pause: {{ part: kafka }} }}, at: 1s{arms} }}]\nkafka:\n"
 OWN = ("kafka:\n", "programs: { mine: { run: 'command sh -c true' } }\nkafka:\n")
+ONLY_DRAINED = "{ drained: true }"
 SAME = [(INCIDENT, ""), (FIXED, "")]
 
 
@@ -32,6 +33,13 @@ SAME = [(INCIDENT, ""), (FIXED, "")]
         ),
         ([("kafka:\n", ITEM.format(arms=", arms: [fixed]"))], ""),
         ([("kafka:\n", ITEM.format(arms=""))], ""),
+        (
+            [
+                ("kafka:\n", ITEM.format(arms="").replace("1s", "30s")),
+                ("{ drained: true }, { replays: 2 }", ONLY_DRAINED),
+            ],
+            ":19:59: warning: timeline[0].at: the last event is published within 8s, and an arm that has drained",
+        ),
         (
             [("sink: {", "sink: { topic: mine,")],
             ":24:11: warning: pipeline.sink.topic: the kit makes this topic afresh for each arm, and deletes what",

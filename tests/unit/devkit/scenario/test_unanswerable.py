@@ -74,6 +74,17 @@ def scenario_file(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
             "expect.incident[0].compare: arm fixed is played after this one: let it stand in expect.fixed",
         ),
         (
+            [(FIXED, "- compare: { lag: { page: Huje, arms: [fixed, incident], at_least: 2 } }")],
+            "expect.fixed[0].compare.lag: there is no page 'Huje' in traffic.pages; did you mean 'Huge'?",
+        ),
+        (
+            [
+                METRICS,
+                (FIXED, "- compare: { metric: { name: enrichment_lag_event, arms: [fixed, incident], at_least: 2 } }"),
+            ],
+            "expect.fixed[0].compare.metric.name: ",
+        ),
+        (
             [(FIXED, "- compare: { restarts: { arms: [fixd, incident], at_least: 2 } }")],
             "expect.fixed[0].compare: there is no arm 'fixd'; did you mean 'fixed'?",
         ),
