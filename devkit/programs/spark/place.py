@@ -67,13 +67,14 @@ def installed_here() -> Installation:
 class SparkPlace:
     """`slots` is the number of tasks at once; it may exceed the cores, as fetching is waiting.
 
-    `settings` are more of Spark's settings, and win. `installation` is where the driver finds Spark, if not here.
+    `driver_memory` None leaves it to the job, which derives it from its `--memory-limit`. `settings` are more of
+    Spark's settings, and win. `installation` is where the driver finds Spark, if not here.
     """
 
     s3_endpoint: str
     directory: Path
     slots: int = SLOTS
-    driver_memory: str = "1g"
+    driver_memory: str | None = "1g"
     ui: bool = False
     settings: Mapping[str, str] = field(default_factory=dict)
     installation: Installation | None = None
@@ -120,7 +121,6 @@ def write_spark_conf(place: SparkPlace, conf_dir: Path, *, jvm_options: Sequence
     )
     settings = {
         "spark.master": f"local[{place.slots}]",
-        "spark.driver.memory": place.driver_memory,
         "spark.driver.host": LOOPBACK,
         "spark.driver.bindAddress": LOOPBACK,
         "spark.driver.extraClassPath": installed.classpath,
@@ -144,6 +144,8 @@ def write_spark_conf(place: SparkPlace, conf_dir: Path, *, jvm_options: Sequence
             "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
         ),
     }
+    if place.driver_memory is not None:
+        settings["spark.driver.memory"] = place.driver_memory
     settings |= place.settings
     conf_dir.mkdir(parents=True, exist_ok=True)
     lines = [f"{key} {value}" for key, value in settings.items()]

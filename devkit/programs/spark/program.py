@@ -24,6 +24,8 @@ from devkit.programs.spark.view import SparkView
 
 # A scenario's incident arm is what the unsafe policies are there for.
 _OPTIONS = ("--allow-unsafe",)
+_LIMIT = "--memory-limit"
+"""With it the job derives all memory settings itself, and refuses others."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class ConfiguredSpark(ConfiguredLikePipeline):
             store.endpoint,
             context.scratch or context.guardian.directory,
             slots=context.slots or slots_for(config, context.source_partitions),
+            driver_memory=None if _LIMIT in context.arguments else SparkPlace.driver_memory,
             ui=context.ui,
             settings={**context.spark, **(debugger.spark_settings() if debugger else {})},
             installation=IN_IMAGE if container else None,

@@ -109,6 +109,21 @@ class TestLaunch:
         SPARK.configure(NOWHERE, settings).launch(program_context(tmp_path, source_partitions=3))
         assert "spark.master local[6]\n" in (tmp_path / "spark-conf" / "spark-defaults.conf").read_text()
 
+    @pytest.mark.parametrize(
+        ("arguments", "memory"),
+        [((), "1g"), (("--memory-limit", "6GiB"), None)],
+        ids=["the kit's", "the job derives it"],
+    )
+    def test_what_the_scenario_gives_goes_to_spark(
+        self, tmp_path: Path, arguments: tuple[str, ...], memory: str | None
+    ) -> None:
+        given = {"slots": 2, "spark": {"spark.x": "y"}, "arguments": arguments}
+        SPARK.configure(NOWHERE, {}).launch(program_context(tmp_path, **given))
+        lines = (tmp_path / "spark-conf" / "spark-defaults.conf").read_text().splitlines()
+        settings = dict(line.split(" ", 1) for line in lines)
+        assert (settings["spark.master"], settings["spark.x"]) == ("local[2]", "y")
+        assert settings.get("spark.driver.memory") == memory
+
     def test_for_a_debugger_of_its_worker(self, tmp_path: Path) -> None:
         launch = SPARK.configure(NOWHERE, {}).launch(program_context(tmp_path, debugger=Debugger("worker", 5678)))
         assert launch.environment["DEVKIT_DEBUG_PORT"] == "5678"
