@@ -121,8 +121,10 @@ def test_commands_and_their_options_exist(page: Path) -> None:
 def test_scenarios_exist(page: Path) -> None:
     text = page.read_text()
     named = set(re.findall(r"justw scenario ([a-z][\w-]*)", text))
-    for several in re.findall(r"(?:SCENARIO|scenario): \[(.+?)\]", text):
-        named |= set(several.split(", "))
+    for several in re.findall(r"(?:SCENARIO|scenario): \[(.+?)\]", text, re.DOTALL):
+        listed = set(re.split(r",\s+", several.strip()))
+        assert listed == {path.stem for path in (REPOSITORY / "scenarios").glob("*.yaml")}, "all of them"
+        named |= listed
     assert {name for name in named if not (REPOSITORY / "scenarios" / f"{name}.yaml").exists()} == set()
 
 
