@@ -26,6 +26,8 @@ CAPTURE_VERSION = 1
 _PART = ".part"
 _PRIVATE = 0o600
 _MOST_PROBLEMS = 10
+LATEST_MS = 253_402_300_799_999
+"""The end of the year 9999, the last that a time can lie in here."""
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -95,7 +97,7 @@ class CapturedRecord(_Model):
     topic: str
     partition: int = Field(ge=0)
     offset: int = Field(ge=0)
-    timestamp_ms: int = Field(ge=0)
+    timestamp_ms: int = Field(ge=0, le=LATEST_MS)
     key: str | None
     bytes: int = Field(ge=0)
     event: Any = None

@@ -67,8 +67,12 @@ def played(written: Mapping[str, Any], directory: Path) -> dict[str, Any]:
     even, rate = _rate(written.get("rate", _AS_CAPTURED), found)
     if found or outline is None:
         raise ValidationError.from_exception_data("traffic", found)
-    length = timedelta(seconds=outline.count / rate) if even else outline.length / rate
-    length = max(length, _SHORTEST)
+    try:
+        length = max(timedelta(seconds=outline.count / rate) if even else outline.length / rate, _SHORTEST)
+    except (OverflowError, ZeroDivisionError):
+        remedy = "write x2 for twice the pace of the capture, or a rate such as 20/s"
+        problem = _problem("rate", written.get("rate"), "too slow or too fast a pace to be played", remedy)
+        raise ValidationError.from_exception_data("traffic", [problem]) from None
     wikis = {"wikis": dict(outline.wikis)} if outline.wikis and "wikis" not in written else {}
     per_second = f"{outline.count / length.total_seconds()!r}/s"
     return {"seed": 0, **written, **wikis, "from": Playback(path, even), "rate": per_second, "for": length}

@@ -50,9 +50,11 @@ KEPT: Mapping[str, re.Pattern[str]] = MappingProxyType(
 
 _URI = "meta.uri"
 _URI_START = re.compile(r"https?://[A-Za-z0-9.:-]+/(?:wiki/)?")
-_USER_ID = "user_id"
-_EDIT_COUNT = "edit_count"
+_USER_ID = re.compile(r"(?:.*_)?(?:user|actor)(?:_central)?_id|central_user_id")
+_EDIT_COUNT = re.compile(r"(?:.*_)?edit_?count")
 _REGISTERED = "registration_dt"
+_DIGIT = re.compile(r"\d")
+_MOST_EXACT = 2**53
 _MOST_FIELDS = 500
 
 
@@ -71,10 +73,10 @@ class Replacement:
         """Of a key that is a JSON object the ids stay; any other is a text."""
         try:
             fields = orjson.loads(key)
-        except orjson.JSONDecodeError:
-            fields = None
-        if isinstance(fields, dict):
-            return orjson.dumps(self._value(fields, "")).decode()
+            if isinstance(fields, dict):
+                return orjson.dumps(self._value(fields, "")).decode()
+        except (orjson.JSONDecodeError, orjson.JSONEncodeError, RecursionError):
+            pass  # what is nested too deeply is a text as well
         self._count("(key)")
         try:
             return self._stand_ins.text(key.decode())
@@ -90,6 +92,8 @@ class Replacement:
             return self._text(value, place)
         if isinstance(value, int) and not isinstance(value, bool):
             return self._number(value, place)
+        if isinstance(value, float) and value.is_integer() and abs(value) < _MOST_EXACT:  # 5.0 is an id like 5
+            return float(self._number(int(value), place))
         return value
 
     def _text(self, text: str, place: str) -> str:
@@ -100,15 +104,15 @@ class Replacement:
         if place == _URI and (start := _URI_START.match(text)):
             return start[0] + self._stand_ins.text(text[start.end() :])
         if place.endswith(_REGISTERED) and _TIME.fullmatch(text):
-            return f"{text[:4]}-01-01T00:00:00{text[19:]}"
+            return f"{text[:4]}-01-01T00:00:00{_DIGIT.sub('0', text[19:])}"
         return self._stand_ins.text(text)
 
     def _number(self, number: int, place: str) -> int:
         name = place.rpartition(".")[2]
-        if name == _USER_ID:
+        if _USER_ID.fullmatch(name):
             self._count(place)
             return self._stand_ins.number(number)
-        if name == _EDIT_COUNT and number > 9:
+        if _EDIT_COUNT.fullmatch(name) and number > 9:
             self._count(place)
             scale = int(10 ** (len(str(number)) - 1))
             return number // scale * scale

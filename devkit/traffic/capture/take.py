@@ -10,7 +10,14 @@ from pathlib import Path
 import orjson
 
 from devkit.errors import StackError
-from devkit.traffic.capture.capture_file import CapturedRecord, CaptureSource, CaptureWriter, EndedBy, Unparsed
+from devkit.traffic.capture.capture_file import (
+    LATEST_MS,
+    CapturedRecord,
+    CaptureSource,
+    CaptureWriter,
+    EndedBy,
+    Unparsed,
+)
 from devkit.traffic.capture.replacement import Replacement
 from devkit.traffic.capture.stand_ins import StandIns
 from devkit.traffic.capture.topic_window import TopicRecord, TopicWindow, WindowStart
@@ -72,7 +79,6 @@ def take_capture(
 
 def captured(record: TopicRecord, replacement: Replacement | None, stand_ins: StandIns) -> CapturedRecord:
     """A record as the file has it; without a `replacement` names and text stay."""
-    key = None if record.key is None else _key(record.key, replacement)
     event: dict[str, object]
     try:
         if record.value is None:
@@ -81,7 +87,7 @@ def captured(record: TopicRecord, replacement: Replacement | None, stand_ins: St
         event = {"event": document if replacement is None else replacement.event(document)}
         if b"e+" in orjson.dumps(event):
             json.loads(record.value, parse_int=_of_64_bits)
-    except RecursionError:
+    except (RecursionError, orjson.JSONEncodeError):  # read, but too deep to be gone through or to be written
         event = _unparsed(record.value, "is nested too deeply", stand_ins)
     except ValueError as error:  # orjson's errors are among them
         event = _unparsed(record.value, str(error), stand_ins)
@@ -90,8 +96,8 @@ def captured(record: TopicRecord, replacement: Replacement | None, stand_ins: St
             "topic": record.topic,
             "partition": record.partition,
             "offset": record.offset,
-            "timestamp_ms": max(record.timestamp_ms, 0),
-            "key": key,
+            "timestamp_ms": min(max(record.timestamp_ms, 0), LATEST_MS),
+            "key": None if record.key is None else _key(record.key, replacement),
             "bytes": len(record.value or b""),
             **event,
         }

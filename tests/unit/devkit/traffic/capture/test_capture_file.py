@@ -89,6 +89,11 @@ HEADER: dict[str, Any] = {"devkit_capture": 2}
         (2, orjson.dumps(GOOD.model_dump(exclude={"offset", "unparsed"})).decode(), r"c.jsonl:2:1: offset: is missing"),
         (3, '{"topic": "t", "partition": -1}', r"c.jsonl:3:1: partition: .*got -1"),
         (3, orjson.dumps(GOOD.model_dump(exclude={"event", "unparsed"})).decode(), r"3:1: .*event and unparsed"),
+        (
+            2,
+            orjson.dumps(GOOD.model_dump(exclude={"unparsed"}) | {"timestamp_ms": 10**17}).decode(),
+            r"c.jsonl:2:1: time",
+        ),
         (1, '{"devkit_capture": 1}', r"c.jsonl:1:1: source: is missing"),
         (1, "", r"c.jsonl:1:1: is not JSON"),
     ],

@@ -64,6 +64,8 @@ def test_it_can_be_stretched(directory: Path, rate: str) -> None:
     [
         ({"rate": "fast"}, "rate: not a rate (got 'fast'); write x2 for twice the pace of the capture, or a rate such"),
         ({"rate": "x0"}, "rate: not above 0 (got 'x0'); write x1"),
+        ({"rate": "x" + "9" * 400}, "rate: too slow or too fast a pace to be played"),
+        ({"rate": "x0.00000000000000001"}, "rate: too slow or too fast a pace to be played"),
         ({"rate": 2}, "rate: not a rate (got 2); write x2"),
         ({"for": "10s"}, "for: says nothing where traffic is played from a capture (got '10s'); leave it out"),
         ({"pages": {"A": {}}}, "pages: says nothing where traffic is played from a capture; leave it out"),

@@ -100,6 +100,16 @@ def test_of_a_user_only_magnitudes_stay(replacement: Replacement) -> None:
     assert replacement.event({"revision": {"editor": user}})["revision"]["editor"] == after
 
 
+def test_no_id_of_a_user_stays_however_the_schema_calls_it(replacement: Replacement) -> None:
+    for name in ("user_id", "user_central_id", "rev_user_id", "actor_id"):
+        for number in (1351079888211148, 4711, 4711.0):
+            after = replacement.event({"performer": {name: number}})["performer"][name]
+            assert (after != number, type(after), len(str(after))) == (True, type(number), len(str(number)))
+    user = {"user_edit_count": 48_213, "user_registration_dt": "2014-05-17T12:34:56.789+05:30"}
+    after = replacement.event({"performer": user})["performer"]
+    assert after == {"user_edit_count": 40_000, "user_registration_dt": "2014-01-01T00:00:00.000+00:00"}
+
+
 def test_the_address_of_a_page_keeps_its_host(replacement: Replacement) -> None:
     uri = replacement.event({"meta": {"uri": "https://en.wikipedia.org/wiki/Alice"}})["meta"]["uri"]
     assert uri.startswith("https://en.wikipedia.org/wiki/")
@@ -109,7 +119,7 @@ def test_the_address_of_a_page_keeps_its_host(replacement: Replacement) -> None:
 def test_a_key_keeps_its_ids_and_no_text(replacement: Replacement) -> None:
     assert replacement.key(b'{"wiki_id": "enwiki", "page_id": 5}') == '{"wiki_id":"enwiki","page_id":5}'
     assert "Alice" not in replacement.key(b'{"user": "Alice"}')
-    for key in (b"Alice", b"4711", b"\xff\xfe\x00Alice"):
+    for key in (b"Alice", b"4711", b"\xff\xfe\x00Alice", b'{"a":' * 300 + b'"Alice"' + b"}" * 300):
         assert replacement.key(key) == replacement.key(key) != key.decode(errors="replace")
         assert len(replacement.key(key)) == len(key)
 

@@ -105,6 +105,7 @@ def test_text_is_kept_where_that_is_asked_for(window: type[Window], tmp_path: Pa
         (b'{"n": 18446744073709551616}', "an integer is beyond 64 bits"),
         (b"[" * 2000 + b"]" * 2000, "depth limit exceeded"),
         (b"[" * 600 + b"]" * 600, "ecursion|nested"),
+        (b"[" * 300 + b"]" * 300, "nested"),  # read and gone through, but not written
     ],
 )
 def test_what_does_not_parse_is_there_by_its_length_a_digest_and_the_reason(value: bytes | None, reason: str) -> None:
