@@ -5,6 +5,7 @@ that take minutes: the job is up, it logs nothing, and nothing is committed. The
 and ends where it cannot commit.
 """
 
+import math
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -51,6 +52,7 @@ class CommitWatch:
         self._last: int | None = None
         self._is_slow = False
         self._next_look = 0.0
+        self._not_writing = -math.inf
 
     def batch_begins(self) -> None:
         """Spark has called the job for a batch: its offsets are written."""
@@ -84,11 +86,17 @@ class CommitWatch:
             if seconds < min(self._slow_s, self._limit_s) or now < self._next_look:
                 return
             self._next_look = now + _LOOK_S
-        if not self._is_writing():
-            return
+        is_writing = self._is_writing()
         with self._lock:
             if self._since != since:
                 return  # a batch began or ended meanwhile
+            if not is_writing:
+                self._not_writing, self._is_slow = now, False
+                return
+            # What is written now was begun after the last look that saw no write: Kafka may have taken the rest.
+            seconds = now - max(since, self._not_writing)
+            if seconds < min(self._slow_s, self._limit_s):
+                return
             slow, self._is_slow = seconds >= self._slow_s and not self._is_slow, True
         if slow:
             log.say(CommitSlow(batch=last, seconds=round(seconds, 3), place=self._place))

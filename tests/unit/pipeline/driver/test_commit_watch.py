@@ -104,6 +104,21 @@ def test_a_trigger_that_asks_kafka_is_no_slow_write(said: list[Any]) -> None:
     assert said == []
 
 
+def test_what_kafka_took_before_a_write_is_no_part_of_it(said: list[Any]) -> None:
+    scene = Scene()
+    scene.writes = False
+    for now in range(60):
+        scene.look_at(now)
+    scene.writes = True
+    scene.look_at(60.0)
+    scene.look_at(63.9)
+    assert (said, scene.counted) == ([], 0)
+    scene.look_at(65.0)
+    assert said == [CommitSlow(batch=None, seconds=6.0, place="s3a://c/p")]
+    with pytest.raises(StalledError):
+        scene.look_at(80.0)
+
+
 def test_the_stacks_are_looked_at_once_a_second_at_most() -> None:
     scene = Scene()
     scene.writes = False
