@@ -68,6 +68,7 @@ class Supervisor:
         self._may_refuse, self._may_never_run = may_refuse, may_never_run
         self._reason: str | None = None
         self.refusal: str | None = None
+        self._has_moved_on = False
         self._row, self._spawned_at = 0, 0.0
         self._processes: list[ManagedProcess] = []
         self._tail: LineTail | None = None
@@ -102,6 +103,11 @@ class Supervisor:
         return self._gave_up
 
     @property
+    def last_refusal(self) -> str | None:
+        """Why it is over where its newest process refused its start; `refusal` keeps that of an earlier one."""
+        return self.refusal if self._is_over and not self._has_moved_on else None
+
+    @property
     def ended_with(self) -> int | None:
         """The exit code of one that is over; None of one that is not."""
         return self.exit_codes[-1] if self._is_over and self.exit_codes else None
@@ -115,7 +121,7 @@ class Supervisor:
     def start_again(self, addition: Addition) -> ProcessRestarted:
         """An operator does, after it was over. Raises StackError."""
         self._is_over, self._gave_up, self._is_to_end = False, False, False
-        self._restart_at, self._row, self._reason = None, 0, None
+        self._restart_at, self._row, self._reason, self._has_moved_on = None, 0, None, True
         self._by_hand += 1
         self._spawn(addition)
         return ProcessRestarted(process=self.starts, pid=self._processes[-1].pid, by="operator")
@@ -163,7 +169,7 @@ class Supervisor:
                 self._is_over = True
                 self.exit_codes.append(code)
                 process.kill_tree()
-                self.refusal = self._reason or in_short(process.last_words(6))
+                self.refusal, self._has_moved_on = self._reason or in_short(process.last_words(6)), False
                 yield ProcessEnded(process=self.starts, exit_code=code)
                 yield StartRefused(reason=self.refusal)
                 return

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from devkit.expectations.refused import RefusalPattern
 from devkit.faults.condition import RequestSeen, When
 from devkit.scenario.arm_ending import Condition
-from located_config.duration import PositiveDuration
+from located_config.duration import PositiveDuration, format_duration
 from located_config.quantity import refused
 
 _COMMAND = timedelta(seconds=120)
@@ -34,7 +34,8 @@ class Start(_Model):
     )
 
     def __str__(self) -> str:
-        return f"start {shlex.join(self.arguments) or self.position}"
+        words = self.arguments if self.arguments and self.position == "checkpoint" else (self.position, *self.arguments)
+        return f"start {shlex.join(words)}"
 
 
 class Awaited(Condition):
@@ -85,7 +86,8 @@ class OperatorCommand(_Model):
 
     def __str__(self) -> str:
         code = f", exit code {self.exit_code}" if self.exit_code else ""
-        return f"command {shlex.join(self.argv)}{code}"
+        within = "" if self.within == _COMMAND else f", within {format_duration(self.within)}"
+        return f"command {shlex.join(self.argv)}{code}{within}"
 
 
 def _spelled_start(value: object) -> object:

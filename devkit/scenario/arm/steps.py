@@ -155,7 +155,7 @@ class ArmSteps:
 
     def _outcome(self, awaited: Awaited) -> Done | None:
         main = self._arm.main
-        refusal = main.supervisor.refusal if main.supervisor.is_over else None
+        refusal = main.supervisor.last_refusal
         if awaited.refused is not None and refusal is not None and awaited.refused.message not in refusal:
             return Done(holds=False, did=f"refused for another reason: {refusal}")
         found = reached(awaited, self._so_far(), main.name)
@@ -175,8 +175,8 @@ class ArmSteps:
             return None
         if supervisor.gave_up:
             return Done(holds=False, did="the program's supervisor had given up")
-        if supervisor.refusal is not None:
-            return Done(holds=False, did=f"the program refused its start: {supervisor.refusal}")
+        if supervisor.last_refusal is not None:
+            return Done(holds=False, did=f"the program refused its start: {supervisor.last_refusal}")
         return None
 
     def _has_lasted(self, time: timedelta) -> bool:

@@ -90,7 +90,7 @@ def has_ended(arm: Arm, deadline_s: float) -> ArmEnd | None:
         return EndByStep(step=failed.number, did=failed.did)
     if arm.state.has_steps_to_take:
         return deadline_end(so_far(arm), deadline_s=deadline_s)
-    if supervisor.refusal is not None and supervisor.is_over:
+    if supervisor.last_refusal is not None:
         return EndByRefusal()
     return arm_end(arm.scenario.until, so_far(arm), arm.main.name, deadline_s=deadline_s)
 

@@ -35,6 +35,7 @@ def steps(edited: Edited, tmp_path: Path) -> Steps:
         ({"start": "new"}, "start new"),
         ({"start": "checkpoint"}, "start checkpoint"),
         ({"start": {"arguments": ["--new", "latest"]}}, "start --new latest"),
+        ({"start": {"position": "new", "arguments": ["--adopt"]}}, "start new --adopt"),
         ({"stop": True}, "stop"),
         ({"when": "committed >= 50%"}, "when committed >= 50%"),
         ({"expect": {"refused": "no position"}}, "expect refused: …no position…"),
@@ -42,6 +43,7 @@ def steps(edited: Edited, tmp_path: Path) -> Steps:
         ({"expect": {"log": {"event": "waiting"}}}, "expect log: event waiting"),
         ({"command": ["a", "b c"]}, "command a 'b c'"),
         ({"command": {"argv": ["a"], "exit_code": 2}}, "command a, exit code 2"),
+        ({"command": {"argv": ["a"], "within": "5s"}}, "command a, within 5s"),
     ],
 )
 def test_a_step_is_told_as_it_is_written(written: dict[str, object], told: str) -> None:

@@ -149,6 +149,23 @@ def test_a_refusal_for_another_reason_fails(play: Play) -> None:
     assert len(played.guardian.started) == 1
 
 
+def test_what_an_earlier_process_refused_is_no_refusal_of_a_later_one(play: Play) -> None:
+    played = play(
+        "{ start: new }, { expect: { refused: no position } }, { start: { arguments: [--new, latest] } }, "
+        "{ expect: { refused: no position } }"
+    )
+    played.look()
+    played.ends(2, REFUSED)
+    assert played.look() == [True, True, True, None]
+    arm = played.stage.arm
+    arm.main.supervisor._gave_up = arm.main.supervisor._is_over = True
+    assert played.look() == [True, True, True, False]
+    assert played.outcomes[3].did == "the program's supervisor had given up"
+    arm.state.steps = arm.state.steps[:3]
+    assert has_ended(arm, 90) is None
+    assert arm.main.supervisor.refusal == "checkpoint x holds no position"
+
+
 def test_a_refusal_after_the_last_step_ends_the_arm(play: Play) -> None:
     played = play("{ start: new }, { expect: { refused: no position } }, { start: { arguments: [--new, latest] } }")
     for _ in range(2):
