@@ -8,9 +8,11 @@ from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from typing import Annotated, Any, Self
 
+import orjson
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, model_validator
 
 from devkit.errors import UsageError
+from pipeline.schemas import known_fields_validator
 
 DECISIVE = (
     "$schema",
@@ -58,7 +60,9 @@ class Patch(BaseModel):
         return self
 
     def applied(self, event: Mapping[str, Any]) -> dict[str, Any]:
-        """The event with the fields set. Raises UsageError for a path that it does not have."""
+        """The event with the fields set. Raises UsageError for a path that it does not have, and for a value with
+        which it does not end as expected.
+        """
         patched = deepcopy(dict(event))
         for path, value in self.set.items():
             *above, last = path.split(".")
@@ -76,7 +80,23 @@ class Patch(BaseModel):
                     hint="write a value of that type, or `error: schema_violation`",
                 )
             inside[last] = value
+        self._require_end(patched)
         return patched
+
+    def _require_end(self, patched: Mapping[str, Any]) -> None:
+        try:
+            orjson.dumps(patched)
+        except orjson.JSONEncodeError as error:
+            problem = f"traffic.patch: an edit of page {self.page} cannot be written as JSON: {error}"
+            raise UsageError(problem) from error
+        if self.error is not None:
+            return
+        for misfit in known_fields_validator().iter_errors(patched):
+            raise UsageError(
+                f"traffic.patch: an edit of page {self.page} does not fit its schema: "
+                f"{'.'.join(map(str, misfit.instance_path))}: {misfit.message}",
+                hint="write a value that fits, or `error: schema_violation`",
+            )
 
 
 def patches_of(patches: Iterable[Patch], title: str, edit: int) -> list[Patch]:

@@ -129,6 +129,9 @@ def test_an_event_that_is_broken_on_purpose_ends_in_its_error() -> None:
     [
         ({"set": {"performer.user_txt": "x"}}, "an edit of page Huge has no field performer.user_txt"),
         ({"set": {"performer.user_text": 3}}, "performer.user_text is text in the event, and 3 is a whole number"),
+        ({"set": {"performer.user_id": -5}}, "does not fit its schema: performer.user_id: -5 is less than the minimum"),
+        ({"set": {"performer.user_id": 2**64}}, "cannot be written as JSON: Integer exceeds 64-bit range"),
+        ({"set": {"wiki_id": 2**64}, "error": "schema_violation"}, "cannot be written as JSON"),
     ],
 )
 def test_a_patch_that_does_not_fit_the_event(patch: dict[str, Any], said: str) -> None:
