@@ -78,6 +78,8 @@ def reason_against(arm: Arm) -> str | None:
         return "the incident is one of the start"
     if any(settings.steps for settings in scenario.arms.values()):
         return "an arm has steps, and begins as they say"
+    if started := [name for name, settings in scenario.arms.items() if settings.start != "earliest"]:
+        return f"arm {started[0]} may begin behind a warm-up, which it would then never commit"
     items = [item for _, item, _ in scenario.timeline_at()]
     if any(item.at is not None for item in items):
         return "a fault comes at a moment of the arm, which a warm-up would move"

@@ -20,6 +20,7 @@ from devkit.scenario.arm.clock import ArmClock
 from devkit.scenario.arm.sampling import take_sample
 from devkit.scenario.arm.warm_up import can_be_warmed_up, reason_against, warm_up
 from devkit.scenario.arm.watch import has_ended
+from devkit.scenario.arms import ArmSettings
 from devkit.scenario.model import Scenario
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.stack import Stack
@@ -215,6 +216,10 @@ class TestReasonsAgainst:
         [
             ({"traffic_begins": "at once"}, "backlog"),
             ({"tried_first": {"fixed": {}}}, "one of the start"),
+            (
+                {"arms": {"incident": ArmSettings(start="latest"), "fixed": ArmSettings()}},
+                "arm incident may begin",
+            ),
             (
                 {
                     "timeline": (
