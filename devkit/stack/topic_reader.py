@@ -16,11 +16,20 @@ LARGE: Mapping[str, int] = MappingProxyType(
 """Settings with which the largest records come in one fetch."""
 
 
+RECONNECT_MAX_MS = 1_000
+"""The longest wait before a client tries a broker again, as Kafka's own clients have it. kafka-python's is 30 s: after
+a minute's outage it would wait on for as long as its requests may take, beside a broker that is up."""
+
+
 def connect(bootstrap: str, **settings: int | str) -> KafkaConsumer:
     """One that is yet to be assigned, and reads from the beginning where it is not told. Raises StackError."""
     with answering(f"Kafka at {bootstrap} does not answer"):
         return KafkaConsumer(
-            bootstrap_servers=bootstrap, enable_auto_commit=False, auto_offset_reset="earliest", **settings
+            bootstrap_servers=bootstrap,
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            reconnect_backoff_max_ms=RECONNECT_MAX_MS,
+            **settings,
         )
 
 

@@ -17,6 +17,7 @@ from kafka.errors import KafkaError
 from kafka.partitioner.default import murmur2
 
 from devkit.errors import StackError, WaitTimeoutError
+from devkit.stack.topic_reader import RECONNECT_MAX_MS
 from devkit.traffic.manifest import Manifest, ManifestEntry
 from devkit.traffic.received import Stamp, as_generated
 from devkit.traffic.records import Expected, SourceRecord, Traffic
@@ -87,6 +88,7 @@ def connect_producer(bootstrap: str) -> Producer:
         linger_ms=0,
         max_request_size=_MAX_REQUEST_BYTES,
         delivery_timeout_ms=_DELIVERY_TIMEOUT_S * 1000,
+        reconnect_backoff_max_ms=RECONNECT_MAX_MS,
     )
     # It would flush when the interpreter ends, and say with a traceback that a dead broker takes nothing; the code that
     # publishes closes the producer.

@@ -17,6 +17,7 @@ from kafka.structs import TopicPartition
 
 from pipeline import log
 from pipeline.events import LagUnknown
+from pipeline.reconnect import RECONNECT_MAX_MS
 from pipeline.records.record import SourcePartition
 
 _POLL_MS = 200
@@ -76,6 +77,7 @@ class KafkaSource:
             request_timeout_ms=_REQUEST_MS,
             connections_max_idle_ms=_CONNECTION_IDLE_MS,
             max_poll_records=1,
+            reconnect_backoff_max_ms=RECONNECT_MAX_MS,
             # One record of each is wanted; a broker sends at least a whole batch whatever the bound says.
             fetch_max_bytes=1,
             max_partition_fetch_bytes=1,

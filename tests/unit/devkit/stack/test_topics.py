@@ -127,6 +127,13 @@ class Consumer:
         self.closed = True
 
 
+def test_a_broker_that_was_away_for_minutes_is_tried_again_every_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, Any] = {}
+    monkeypatch.setattr(consumer_module, "KafkaConsumer", lambda **settings: given.update(settings) or Consumer({0}))
+    TopicEnds("127.0.0.1:1")
+    assert given["reconnect_backoff_max_ms"] <= 1_000
+
+
 class TestEnds:
     def ends(self, monkeypatch: pytest.MonkeyPatch, consumer: Consumer) -> TopicEnds:
         monkeypatch.setattr(consumer_module, "KafkaConsumer", lambda **_: consumer)
