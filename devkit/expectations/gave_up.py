@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from devkit.expectations.base import NOTHING, Finding
-from devkit.expectations.of_program import OfProgram
+from devkit.expectations.of_program import WhetherItDid, or_whether
 from devkit.expectations.timing import restarts_window
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
@@ -14,17 +14,10 @@ from devkit.observe.observable import Observable
 from located_config.count import counted
 
 
-class GaveUp(OfProgram):
+class GaveUp(WhetherItDid):
     """`it_did` false: it had not given up by the arm's end."""
 
     it_did: bool = Field(default=True, description="Whether the supervisor gave up by the arm's end.")
-
-    def __str__(self) -> str:
-        return "true" if self.it_did else "false"
-
-
-def _spell_out(value: object) -> object:
-    return {"it_did": value} if isinstance(value, bool) else value
 
 
 @dataclass(frozen=True)
@@ -35,7 +28,7 @@ class _GaveUp:
         "had not by the arm's end."
     )
     example: str = "true"
-    argument: Any = Annotated[GaveUp, BeforeValidator(_spell_out, json_schema_input_type=GaveUp | bool)]
+    argument: Any = Annotated[GaveUp, or_whether(GaveUp)]
     needs: frozenset[Observable] = NOTHING
 
     def judge(self, argument: GaveUp, observation: ArmObservation) -> Finding:

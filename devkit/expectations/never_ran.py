@@ -7,10 +7,10 @@ be judged.
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from devkit.expectations.base import NOTHING, Finding
-from devkit.expectations.of_program import OfProgram
+from devkit.expectations.of_program import WhetherItDid, or_whether
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_end import EndByRefusal
 from devkit.observe.arm_observation import ArmObservation
@@ -18,17 +18,10 @@ from devkit.observe.observable import Observable
 from located_config.count import counted
 
 
-class NeverRan(OfProgram):
+class NeverRan(WhetherItDid):
     """`it_did` false: its query ran at some time in the arm."""
 
     it_did: bool = Field(default=True, description="Whether its query never ran; false where it ran at some time.")
-
-    def __str__(self) -> str:
-        return "true" if self.it_did else "false"
-
-
-def _spell_out(value: object) -> object:
-    return {"it_did": value} if isinstance(value, bool) else value
 
 
 @dataclass(frozen=True)
@@ -40,7 +33,7 @@ class _NeverRan:
         "runs."
     )
     example: str = "true"
-    argument: Any = Annotated[NeverRan, BeforeValidator(_spell_out, json_schema_input_type=NeverRan | bool)]
+    argument: Any = Annotated[NeverRan, or_whether(NeverRan)]
     needs: frozenset[Observable] = NOTHING
 
     def judge(self, argument: NeverRan, observation: ArmObservation) -> Finding:

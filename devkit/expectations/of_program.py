@@ -5,7 +5,7 @@ Without a name it is the first one. What is not observable of the program that i
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from devkit.expectations.bounds import Bytes, Count, or_exactly
 from located_config.size import Size
@@ -19,6 +19,24 @@ class OfProgram(BaseModel):
     program: str | None = Field(
         default=None, description="Name of a program in the scenario's `programs`. Default: the main one."
     )
+
+
+class WhetherItDid(OfProgram):
+    """Something that a program did or did not do; `true` alone is short for `it_did: true`."""
+
+    it_did: bool = True
+
+    def __str__(self) -> str:
+        return "true" if self.it_did else "false"
+
+
+def or_whether(model: type[WhetherItDid]) -> BeforeValidator:
+    """Reads `true` or `false` alone as the model's `it_did`."""
+
+    def spelt_out(value: object) -> object:
+        return {"it_did": value} if isinstance(value, bool) else value
+
+    return BeforeValidator(spelt_out, json_schema_input_type=model | bool)
 
 
 class ProgramCount(Count, OfProgram):
