@@ -19,16 +19,22 @@ EVENTS = 12
 
 
 class Busy:
-    """Each event takes a few turns of the loop; `most` were under way at once, of one page and of all."""
+    """Events under way at once, of one page and of all. None ends before as many are under way as should be: they come
+    from another thread, at its own pace. Then a few turns of the loop show whether there are more.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, expected: int) -> None:
         self.of_page, self.of_all = 0, 0
         self._under_way: list[bytes | None] = []
+        self._expected, self._reached = expected, asyncio.Event()
 
     async def process(self, message: SourceMessage, *, limit_s: float) -> Record:
         self._under_way.append(message.key)
         self.of_page = max(self.of_page, self._under_way.count(message.key))
         self.of_all = max(self.of_all, len(self._under_way))
+        if len(self._under_way) >= self._expected:
+            self._reached.set()
+        await self._reached.wait()
         for _ in range(5):
             await asyncio.sleep(0)
         self._under_way.remove(message.key)
@@ -66,7 +72,7 @@ def test_how_many_events_of_a_page_are_under_way(
     of_all: int,
     policy: str,
 ) -> None:
-    job = Busy()
+    job = Busy(of_all)
     monkeypatch.setattr(task, "_loop_thread", lambda: loop_thread)
     monkeypatch.setattr(task, "_job", lambda *_: job)
     monkeypatch.setattr(task, "task_attempt", lambda: 1)
