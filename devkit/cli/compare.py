@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from devkit.errors import UsageError
+
 
 @click.command(short_help="Compare two runs, from their evidence.")
 @click.argument("run_a", metavar="RUN")
@@ -19,11 +21,24 @@ import click
 def compare(run_a: str, run_b: str, out: Path, *, as_json: bool) -> None:
     """Compare two runs: verdicts, expectations side by side, figures with their ratio, configuration, machine.
 
-    A RUN is a directory, NAME/TIME below the directory of runs, or the NAME of a scenario for its newest run.
+    A RUN is a directory, NAME/TIME below the directory of runs, or the NAME of a scenario for its newest run. Two
+    that are of several runs each, NAME/series-TIME, are compared by how often each verdict came.
     """
     from devkit.compare.comparison import RunComparison
-    from devkit.compare.find_run import find_run
+    from devkit.compare.find_run import find_run, find_series
     from devkit.compare.lines import comparison_lines
+    from devkit.compare.series_comparison import SeriesComparison, series_comparison_lines
+    from devkit.report.series_directory import read_series
 
+    one, other = find_series(run_a, out), find_series(run_b, out)
+    if one and other:
+        of_series = SeriesComparison.of((one, read_series(one)), (other, read_series(other)))
+        click.echo(of_series.model_dump_json(indent=2) if as_json else "\n".join(series_comparison_lines(of_series)))
+        return
+    if one or other:
+        raise UsageError(
+            f"{one or other} is of several runs, and {run_b if one else run_a} is not",
+            hint="name two series, or two runs: `series.json` has the directory of each run",
+        )
     comparison = RunComparison.of(find_run(run_a, out), find_run(run_b, out))
     click.echo(comparison.model_dump_json(indent=2) if as_json else "\n".join(comparison_lines(comparison)))

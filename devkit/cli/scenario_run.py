@@ -4,7 +4,7 @@ import shlex
 import sys
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -21,7 +21,8 @@ from located_config.near import near_miss
 
 if TYPE_CHECKING:
     from devkit.observe.arm_role import Roles
-    from devkit.report.run_series import Series, SeriesRun
+    from devkit.report.run_series import Series
+    from devkit.scenario.ablate import Ablating
     from devkit.scenario.model import Scenario
     from devkit.scenario.run import FinishedRun
 
@@ -134,8 +135,8 @@ def run(
     from devkit.cli.kept import keep_stack
     from devkit.debug.pause_point import PausePoint, require_arms, require_way_on
     from devkit.programs.command.program import CommandKind
-    from devkit.report.ablation import ablation_lines
     from devkit.report.live import progress_for
+    from devkit.report.run_series import Series
     from devkit.report.verdict_lines import verdict_lines
     from devkit.report.wrapping import width_of
     from devkit.scenario.ablate import Ablated, Ablating
@@ -203,16 +204,21 @@ def run(
         return finished
 
     if runs is not None:
-        series = _series(lambda seed: play(loaded.with_seed(seed)), loaded, runs, as_json=as_json)
+        first = Series(
+            scenario=loaded.name,
+            title=loaded.title,
+            began=datetime.now(UTC),
+            planned=runs,
+            repeat=shlex.join([*shlex.split(options.repeat), "--runs", str(runs)]),
+            changes=options.changes,
+        )
+        series = _series(lambda seed: play(loaded.with_seed(seed)), first, loaded.traffic.seed, out, as_json=as_json)
         sys.exit(context.ensure_object(ExitCodes).of(series.exit_code))
     finished = play(loaded)
     if ablated is not None and not finished.result.exit_code:
         with progress_for(output, plain=plain) as progress:
-            ablation = Ablating(file, finished, options, ablated, progress).play()
-        click.echo("\n".join(ablation_lines(ablation)), err=as_json)
-        if as_json:
-            click.echo(ablation.model_dump_json(indent=2))
-        sys.exit(context.ensure_object(ExitCodes).of(ablation.exit_code))
+            code = _ablate(Ablating(file, finished, options, ablated, progress), as_json=as_json)
+        sys.exit(context.ensure_object(ExitCodes).of(code))
     if as_json:
         click.echo(finished.result.model_dump_json(indent=2))
     make_next_run_faster(loaded, options, finished.result, lambda text: click.echo(text, err=True))
@@ -223,23 +229,40 @@ def _repeat(name_or_file: str, scenario: "Scenario", options: Sequence[str]) -> 
     return shlex.join(["devkit", "scenario", "run", name_or_file, "--seed", str(scenario.traffic.seed), *options])
 
 
-def _series(play: "Callable[[int], FinishedRun]", scenario: "Scenario", runs: int, *, as_json: bool) -> "Series":
-    """Plays them; what was played is printed also when it is interrupted."""
-    from devkit.report.run_series import Series, series_lines
+def _series(play: "Callable[[int], FinishedRun]", first: "Series", seed: int, out: Path, *, as_json: bool) -> "Series":
+    """Plays them; what was played is on disk after each run, and printed also when it is interrupted."""
+    from devkit.report.run_series import series_lines
+    from devkit.report.series_directory import write_series
     from devkit.scenario.play_series import play_series
+    from devkit.scenario.run_directory import make_series_directory
 
-    played: list[SeriesRun] = []
+    directory = make_series_directory(out, first.scenario)
+    series = first
     try:
-        for one in play_series(play, scenario.traffic.seed, runs):
-            played.append(one)
-            click.echo(f"run {len(played)} of {runs}, seed {one.seed}: exit {one.exit_code}, {one.outcome}", err=True)
+        for one in play_series(play, seed, first.planned):
+            series = series.with_run(one)
+            write_series(directory, series)
+            told = f"exit {one.exit_code}, {one.outcome}"
+            click.echo(f"run {len(series.runs)} of {series.planned}, seed {one.seed}: {told}", err=True)
     finally:
-        if played:
-            series = Series.of(scenario.name, played)
-            click.echo("\n".join(series_lines(series)), err=as_json)
+        if series.runs:
+            click.echo("\n".join(series_lines(series, directory)), err=as_json)
     if as_json:
         click.echo(series.model_dump_json(indent=2))
     return series
+
+
+def _ablate(ablating: "Ablating", *, as_json: bool) -> int:
+    """Plays and prints it; returns the exit code."""
+    from devkit.report.ablation import ablation_lines
+
+    result = ablating.play()
+    assert result.ablation is not None
+    ablating.progress.close()
+    click.echo("\n".join(ablation_lines(result.ablation, ablating.run.directory)), err=as_json)
+    if as_json:
+        click.echo(result.model_dump_json(indent=2))
+    return result.ablation.exit_code
 
 
 def _arms(wanted: Collection[str], known: "Roles") -> tuple[str, ...]:

@@ -16,7 +16,9 @@ from devkit.observe.arm_role import ArmName
 from devkit.observe.changed_value import ChangedValue
 from devkit.programs.places import CONFIG_FILE
 from devkit.programs.spark.configuration import GIVEN_BY_STACK
-from devkit.report.result import ArmResult, ExpectationResult, Outcome, Result
+from devkit.report.expectation_result import ExpectationResult
+from devkit.report.outcome import Outcome
+from devkit.report.result import ArmResult, Result
 from devkit.report.run_record import RunRecord
 from devkit.scenario.configure import OF_KIT, differences
 from located_config.duration import parse_duration

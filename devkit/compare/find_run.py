@@ -1,10 +1,11 @@
-"""The directory of a run that a person names: by its path, or as it is called below the directory of runs."""
+"""The directory of a run, or of several, that a person names: by its path, or as it is called below that of runs."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 from devkit.errors import UsageError
 from devkit.report.run_record import RESULT, TIMELINE, RunRecord, read_run
+from devkit.report.series_directory import is_series
 from located_config.near import nearest
 
 
@@ -26,6 +27,11 @@ def find_run(text: str, out: Path) -> RunRecord:
     near = nearest(text, ["latest", *names, *whole])
     hint = f"did you mean {near}?" if near else f"name a directory, or the newest of one of {', '.join(names)}"
     raise UsageError(f"there is no run {text}", hint=hint)
+
+
+def find_series(text: str, out: Path) -> Path | None:
+    """The directory of several runs at a path, or at `out/PATH`; None for what is none."""
+    return next((place for place in (Path(text), out / text) if is_series(place)), None)
 
 
 def _with_result(directory: Path) -> RunRecord:

@@ -1,6 +1,7 @@
 """Which differences of a fixed arm the fix needs: each was turned back by itself, and the arm played without it."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -9,11 +10,13 @@ from devkit.errors import INCONCLUSIVE
 from devkit.observe.arm_role import ArmName
 from devkit.observe.setting_text import setting_text
 from devkit.report.columns import columns
-from devkit.report.result import Outcome
+from devkit.report.expectation_result import ExpectationResult
+from devkit.report.outcome import Outcome
 
 Needed = Literal["yes", "no", "unclear"]
 NEEDED: dict[Outcome, Needed] = {"fixed arm holds": "no", "fixed arm does not hold": "yes"}
 """By the outcome of the arm without the difference; any other is unclear."""
+NOT_PLAYED_YET = "it was not its turn yet when the ablation ended"
 
 
 class _Model(BaseModel):
@@ -23,8 +26,9 @@ class _Model(BaseModel):
 class AblatedDifference(_Model):
     """One difference: `fixed` was turned back to `incident`, where None is a key that the arm does not have.
 
-    `outcome` is that of the arm without it, None where it could not be played or did not have to be; `reason` says why,
-    or what broke. `directory` has the evidence, in the run's.
+    `outcome` is that of the arm without it and `expectations` are what it came to, None and empty where it could not be
+    played or did not have to be. `reason` says why that is so, or why nothing can be told of the play, and `next_step`
+    what to do about that. `directory` has the play's evidence, seen from that of the run.
     """
 
     difference: str
@@ -32,37 +36,91 @@ class AblatedDifference(_Model):
     fixed: Any
     needed: Needed = "unclear"
     outcome: Outcome | None = None
+    expectations: tuple[ExpectationResult, ...] = ()
     reason: str = ""
+    next_step: str = ""
     directory: str | None = None
+
+    @property
+    def change(self) -> str:
+        """What was turned back, as a value of the fixed arm and one of the incident arm."""
+        return f"{setting_text(self.fixed)} → {setting_text(self.incident)}"
 
 
 class Ablation(_Model):
-    """Of the arm `arm`, whose differences from `against` were turned back; `run` is the directory of the run."""
+    """Of the arm `arm`, whose differences from `against` were turned back.
 
-    scenario: str
+    `as_played` is what the arm expected and measured in the run itself, with nothing turned back.
+    """
+
     arm: ArmName
     against: ArmName
-    run: str
+    as_played: tuple[ExpectationResult, ...]
     differences: tuple[AblatedDifference, ...]
 
     @property
     def exit_code(self) -> int:
         """0 where it is known of each difference whether the fix needs it, else 3."""
-        return INCONCLUSIVE if any(one.needed == "unclear" for one in self.differences) else 0
+        return INCONCLUSIVE if self.of("unclear") else 0
+
+    def of(self, needed: Needed) -> tuple[str, ...]:
+        """The differences of which that is the answer."""
+        return tuple(one.difference for one in self.differences if one.needed == needed)
+
+    @property
+    def conclusion(self) -> str:
+        """What it comes to, in sentences."""
+        needed, not_needed, unclear = self.of("yes"), self.of("no"), self.of("unclear")
+        parts = [f"The fix needs {_listed(needed)}."] if needed else []
+        if not_needed:
+            parts.append(f"It holds without {_listed(not_needed)}{', each by itself' if len(not_needed) > 1 else ''}.")
+        if len(not_needed) == len(self.differences) > 1:
+            parts.append("So two or more of them do the same: leave one out of the file and ask again.")
+        if unclear:
+            parts.append(f"Not known of {_listed(unclear)}.")
+        return " ".join(parts)
+
+    def telling(self, expectations: tuple[ExpectationResult, ...]) -> tuple[ExpectationResult, ...]:
+        """Of the `expectations` of one play those that hold in some plays and not in others; if there is none, all."""
+        plays = [self.as_played, *(one.expectations for one in self.differences if one.expectations)]
+        told = {_key(item) for play in plays for item in play if not item.holds}
+        return tuple(item for item in expectations if _key(item) in told) or expectations
 
 
-def ablation_lines(ablation: Ablation) -> Iterator[str]:
-    """Lines without line ends."""
+def ablation_lines(ablation: Ablation, directory: Path) -> Iterator[str]:
+    """Lines without line ends; `directory` is that of the run."""
     yield ""
-    yield f"{ablation.scenario}: what {ablation.arm} needs of its differences from {ablation.against}"
+    yield f"what {ablation.arm} needs of its differences from {ablation.against}:"
     head = ("difference", ablation.arm, "turned back to", "without it", "needed")
     rows = [
         (one.difference, setting_text(one.fixed), setting_text(one.incident), one.outcome or "not played", one.needed)
         for one in ablation.differences
     ]
     yield from columns([head, *rows], indent="  ")
+    yield ""
     for one in ablation.differences:
+        yield f"without {one.difference}:"
+        for item in ablation.telling(one.expectations):
+            yield f"  {holds_text(item):<4} {item.name}: {item.measured} (expected {item.expected})"
         if one.reason:
-            yield f"  {one.difference}: {one.reason}"
-    if len(ablation.differences) > 1 and all(one.needed == "no" for one in ablation.differences):
-        yield "  each can be missing by itself, so two or more of them do the same: leave one out and ask again"
+            yield f"  {one.reason}"
+        if one.next_step:
+            yield f"  next: {one.next_step}"
+        if one.directory:
+            yield f"  evidence: {directory / one.directory}"
+    yield ""
+    yield ablation.conclusion
+
+
+def holds_text(item: ExpectationResult) -> str:
+    """As a word in a column."""
+    return "n/a" if item.holds is None else "ok" if item.holds else "FAIL"
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _key(item: ExpectationResult) -> tuple[str, str]:
+    return item.name, item.expected

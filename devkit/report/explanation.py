@@ -16,8 +16,9 @@ from devkit.observe.about import difference_text
 from devkit.observe.arm_role import TWO_ARMS, ArmName
 from devkit.observe.audit.unmet import FILE
 from devkit.observe.complaint import Complaint
+from devkit.report.expectation_result import ExpectationResult
 from devkit.report.next_step import next_step
-from devkit.report.result import ArmResult, ExpectationResult, Result
+from devkit.report.result import ArmResult, Result
 
 MOST_EXAMPLES = 5
 DIFFERENCE = "configuration difference"

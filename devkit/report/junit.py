@@ -1,4 +1,5 @@
-"""`junit.xml`: a test suite for each arm, a test case for each expectation, and one for the verdict.
+"""`junit.xml`: a test suite for each arm, a test case for each expectation, and one for the verdict; after an ablation
+also one for each difference.
 
 It is written before the first arm and after each, and says of what has not ended yet that it has not: a run that is
 killed leaves errors, never a file that looks like success. Refuted is a failure, inconclusive an error; its text
@@ -13,8 +14,10 @@ from collections.abc import Mapping, Sequence
 from devkit.errors import INCONCLUSIVE, REPRODUCED_AND_FIXED
 from devkit.observe.about import About
 from devkit.observe.arm_role import ArmName
+from devkit.report.ablation import Ablation, holds_text
+from devkit.report.expectation_result import ExpectationResult
 from devkit.report.explanation import explanation, headline, what_next
-from devkit.report.result import ArmResult, ExpectationResult, Result
+from devkit.report.result import ArmResult, Result
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _COUNTED = ("failure", "error", "skipped")
@@ -34,6 +37,8 @@ def junit_xml(
     missing = broke_off or "it has not ended"
     suites = [_arm_suite(about, arm, arms.get(arm), missing) for arm in about.arms]
     suites.append(_verdict_suite(about, result, missing, output))
+    if result is not None and result.ablation is not None:
+        suites.append(_ablation_suite(about, result.ablation))
     root = ET.Element("testsuites", {"name": f"devkit scenario {about.scenario}"})
     root.extend(suites)
     for name in ("tests", "failures", "errors"):
@@ -80,6 +85,25 @@ def _verdict_suite(about: About, result: Result | None, missing: str, output: st
     if output:
         ET.SubElement(case, "system-out").text = _text(output)
     return _suite(about, name, [case], time_s=result.duration_s if result else 0)
+
+
+def _ablation_suite(about: About, ablation: Ablation) -> ET.Element:
+    """A case for each difference: needed or not, both are an answer. An error is one of which it is not known."""
+    name = f"{about.scenario}.ablation"
+    cases = []
+    for one in ablation.differences:
+        case = _case(name, f"{ablation.arm} without {one.difference}")
+        if one.needed == "unclear":
+            lines = [one.reason, *([f"next: {one.next_step}"] if one.next_step else [])]
+            _add(case, "error", f"not known whether the fix needs it: {_first_line(one.reason)}", "\n".join(lines))
+        measured = [
+            f"{holds_text(item)}  {item.name}: {item.measured} (expected {item.expected})"
+            for item in ablation.telling(one.expectations)
+        ]
+        lines = [f"needed: {one.needed}", f"turned back: {one.change}", one.outcome or "not played", *measured]
+        ET.SubElement(case, "system-out").text = _text("\n".join(lines))
+        cases.append(case)
+    return _suite(about, name, cases)
 
 
 def _hoped_for(about: About) -> str:

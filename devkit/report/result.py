@@ -4,7 +4,6 @@ Its JSON Schema stands beside this file; a test keeps the two equal.
 """
 
 from datetime import datetime
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -22,49 +21,14 @@ from devkit.observe.observable import Observable
 from devkit.observe.program_observation import ProgramObservation
 from devkit.observe.run_phases import PhaseTime
 from devkit.observe.step_outcome import StepOutcome
+from devkit.report.ablation import Ablation
+from devkit.report.expectation_result import ExpectationResult
+from devkit.report.outcome import Outcome
 from located_config.count import counted, times
-
-Outcome = Literal[
-    "reproduced and fixed",
-    "not reproduced",
-    "fix does not hold",
-    "incident arm holds",
-    "incident arm does not hold",
-    "fixed arm holds",
-    "fixed arm does not hold",
-    "inconclusive",
-]
 
 
 class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ExpectationResult(_Model):
-    """One expectation with what was measured. `holds` is None when what it needs was not to be seen, or when it depends
-    on time and the machine was `short` of it: that says what was short. `slowdown` is how many times slower than when
-    it is free the machine was over the time that it depends on. A `decisive` one is excused by nothing.
-    """
-
-    name: str
-    expected: str
-    measured: str
-    holds: bool | None
-    depends_on_time: bool = False
-    decisive: bool = False
-    short: str = ""
-    slowdown: float | None = None
-
-    @property
-    def sentence(self) -> str:
-        """For a person, as a statement."""
-        return f"{self.short_sentence}: {self.short}" if self.short else self.short_sentence
-
-    @property
-    def short_sentence(self) -> str:
-        """Without what the machine was short of."""
-        text = f"{self.name}: expected {self.expected}, measured {self.measured}"
-        return f"{text}, which says nothing" if self.short else text
 
 
 class ProgramResult(_Model):
@@ -179,7 +143,8 @@ class CauseResult(_Model):
 class Result(_Model):
     """The whole run. `reasons` says why an outcome is not "reproduced and fixed". `roles` has all arms of the scenario,
     `arms` those that were played; `cause` is empty where the scenario names none: it is the faults then. `changes` are
-    values that the command line set in the scenario's file for this run.
+    values that the command line set in the scenario's file for this run. `ablation` says what the fix needs, where
+    that was asked for.
 
     `phases` say where the time went. `headroom` is None where it was not measured. `pipeline` is the command of the
     program under test; empty for the kit's.
@@ -204,3 +169,4 @@ class Result(_Model):
     headroom: RunHeadroom | None = None
     roles: Roles = TWO_ARMS
     cause: tuple[CauseResult, ...] = ()
+    ablation: Ablation | None = None

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from devkit.observe.about import About
 from devkit.observe.arm_role import ArmName
+from devkit.report.ablation import ablation_lines
 from devkit.report.junit import junit_xml
 from devkit.report.page.page import render_page
 from devkit.report.result import ArmResult, Result
 from devkit.report.run_record import read_run
-from devkit.report.summary import broke_off_markdown, summary_markdown
+from devkit.report.summary import ablation_markdown, broke_off_markdown, summary_markdown
 from devkit.report.verdict_lines import verdict_lines
 
 REPORT = "report.html"
@@ -24,7 +25,8 @@ JOB_SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
 class RunReports:
-    """The reports of one run: `begin`, `arm_ended` for each arm, then `finish` or `break_off`.
+    """The reports of one run: `begin`, `arm_ended` for each arm, then `finish` or `break_off`, then
+    `ablated` where that is asked for.
 
     `say` gets one line for each report that could not be written.
     """
@@ -52,6 +54,16 @@ class RunReports:
         self._attempt(REPORT, self._page)
         self._summarise(lambda: summary_markdown(result, self._directory))
 
+    def ablated(self, result: Result, *, is_over: bool) -> None:
+        """The reports of a finished run again, with what its ablation found so far: `result.ablation` is not None."""
+        assert result.ablation is not None
+        lines = [*verdict_lines(result, self._directory), *ablation_lines(result.ablation, self._directory)]
+        self._attempt(JUNIT, lambda: junit_xml(self._about, result.arms, result=result, output="\n".join(lines)))
+        self._attempt(REPORT, self._page)
+        self._attempt(SUMMARY, lambda: summary_markdown(result, self._directory))
+        if is_over:
+            self._append(ablation_markdown(result.ablation))
+
     def break_off(self, error: str) -> None:
         """The run has no result; what it saw until then is shown all the same."""
         self._attempt(JUNIT, lambda: junit_xml(self._about, self._arms, broke_off=error))
@@ -63,8 +75,13 @@ class RunReports:
 
     def _summarise(self, write: Callable[[], str]) -> None:
         text = self._attempt(SUMMARY, write)
+        if text is not None:
+            self._append(text)
+
+    def _append(self, text: str) -> None:
+        """To the page of the job, where it has one."""
         target = self._environment.get(JOB_SUMMARY_VARIABLE)
-        if text is None or not target:
+        if not target:
             return
         try:
             with Path(target).open("a", encoding="utf-8") as summary:

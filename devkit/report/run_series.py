@@ -5,14 +5,17 @@ end with 0 say no more than that it is above 57 %.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from pathlib import Path
 from statistics import NormalDist
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from devkit.errors import INCONCLUSIVE, REFUTED, REPRODUCED_AND_FIXED
+from devkit.observe.changed_value import ChangedValue
 from devkit.report.columns import columns
-from devkit.report.result import Outcome
+from devkit.report.outcome import Outcome
+from located_config.count import counted
 
 CONFIDENCE = 0.95
 _CODES = {REPRODUCED_AND_FIXED: "holds", REFUTED: "refuted", INCONCLUSIVE: "inconclusive"}
@@ -23,14 +26,22 @@ class _Model(BaseModel):
 
 
 class SeriesRun(_Model):
-    """One run. `reason` is the first of its result, or why the harness did not finish it: `directory` is None then."""
+    """One run. `reason` is the first of its result, or why the harness did not finish it: `directory` is None then.
+    `next_step` says of an inconclusive one what to do about it, where that is known.
+    """
 
     seed: int
     outcome: Outcome
     exit_code: int
     reason: str
+    next_step: str = ""
     duration_s: float
     directory: str | None
+
+    @property
+    def run_name(self) -> str:
+        """The name of its directory, which lies beside that of the series; empty where it has none."""
+        return Path(self.directory).name if self.directory else ""
 
 
 class ExitRate(_Model):
@@ -42,21 +53,51 @@ class ExitRate(_Model):
     at_least: float
     at_most: float
 
+    @property
+    def name(self) -> str:
+        """What that code says of a run."""
+        return _CODES[self.exit_code]
+
+    @property
+    def interval(self) -> str:
+        """For a person."""
+        return f"{self.at_least:.0%} to {self.at_most:.0%}"
+
 
 class Series(_Model):
-    """`exit_code` is the worst one: 3, of which nothing is known, counts for worse than 1."""
+    """Runs of one scenario, of which `planned` were to be played: there are fewer where the series was interrupted.
+
+    `repeat` is the command that plays it again, `changes` are values that the command line set in the scenario's file.
+    Directories of runs are written as the command line had them.
+    """
 
     scenario: str
-    runs: tuple[SeriesRun, ...]
-    rates: tuple[ExitRate, ...]
-    exit_code: int
+    title: str
+    began: AwareDatetime
+    planned: int
+    repeat: str
+    changes: tuple[ChangedValue, ...] = ()
+    runs: tuple[SeriesRun, ...] = ()
+    rates: tuple[ExitRate, ...] = ()
 
-    @classmethod
-    def of(cls, scenario: str, runs: Sequence[SeriesRun]) -> "Series":
-        """At least one run."""
-        counts = Counter(run.exit_code for run in runs)
-        rates = tuple(_rate(code, counts[code], len(runs)) for code in _CODES)
-        return cls(scenario=scenario, runs=tuple(runs), rates=rates, exit_code=max(counts))
+    def with_run(self, run: SeriesRun) -> "Series":
+        """One more, and the rates with it."""
+        runs = (*self.runs, run)
+        counts = Counter(one.exit_code for one in runs)
+        return self.model_copy(
+            update={"runs": runs, "rates": tuple(_rate(code, counts[code], len(runs)) for code in _CODES)}
+        )
+
+    @property
+    def exit_code(self) -> int:
+        """That of the worst run: 3, of which nothing is known, counts for worse than 1."""
+        return max((one.exit_code for one in self.runs), default=INCONCLUSIVE)
+
+    @property
+    def unfinished(self) -> str:
+        """That runs are missing, for a person; empty where they are all there."""
+        missing = self.planned - len(self.runs)
+        return f"interrupted: {missing} of {self.planned} runs were not played" if missing else ""
 
 
 def wilson(hits: int, runs: int) -> tuple[float, float]:
@@ -67,10 +108,12 @@ def wilson(hits: int, runs: int) -> tuple[float, float]:
     return max(0.0, (middle - half) / (1 + spread)), min(1.0, (middle + half) / (1 + spread))
 
 
-def series_lines(series: Series) -> Iterator[str]:
-    """Lines without line ends."""
+def series_lines(series: Series, directory: Path) -> Iterator[str]:
+    """Lines without line ends; `directory` is that of the series."""
     yield ""
-    yield f"{series.scenario}: {len(series.runs)} runs"
+    yield f"{series.scenario}: {counted(len(series.runs), 'run')}"
+    if series.unfinished:
+        yield f"  {series.unfinished}"
     head = ("seed", "exit", "outcome", "took", "evidence")
     rows = [
         (str(run.seed), str(run.exit_code), run.outcome, f"{run.duration_s:.0f}s", run.directory or run.reason)
@@ -80,17 +123,21 @@ def series_lines(series: Series) -> Iterator[str]:
     for run in series.runs:
         if run.exit_code and run.directory:
             yield f"  seed {run.seed}: {run.reason}"
+        if run.next_step:
+            yield f"  seed {run.seed}: next: {run.next_step}"
     yield ""
     yield from columns(
         [
             (
-                f"exit {rate.exit_code}, {_CODES[rate.exit_code]}:",
+                f"exit {rate.exit_code}, {rate.name}:",
                 f"{rate.runs} of {len(series.runs)}, {rate.share:.0%}",
-                f"({rate.at_least:.0%} to {rate.at_most:.0%} with {CONFIDENCE:.0%} confidence)",
+                f"({rate.interval} with {CONFIDENCE:.0%} confidence)",
             )
             for rate in series.rates
         ]
     )
+    yield ""
+    yield f"evidence: {directory}"
 
 
 def _rate(code: int, hits: int, runs: int) -> ExitRate:

@@ -2,9 +2,9 @@
 
 With `--extend ./my_fault.py --to DIRECTORY` they know what extensions add, and are written there instead.
 
-`result.schema.json` is for who reads a run's result; the other two are for editors, which then complete and check
-scenario files and pipeline configurations while they are written. They know keys, types and units; what depends on
-several keys at once only `devkit scenario check` knows.
+`result.schema.json` and `series.schema.json` are for who reads what a run, or several, came to; the other two are for
+editors, which then complete and check scenario files and pipeline configurations while they are written. They know
+keys, types and units; what depends on several keys at once only `devkit scenario check` knows.
 """
 
 import json
@@ -19,6 +19,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 from devkit.cli.extend_option import extend_option
 from devkit.errors import DevkitError
 from devkit.report.result import Result
+from devkit.report.run_series import Series
 from devkit.scenario.editor_schema import scenario_schema
 from located_config.schema import AsWritten
 from pipeline.config.pipeline_config import PipelineConfig
@@ -30,6 +31,7 @@ def schemas() -> dict[Path, str]:
     """The text of each schema file."""
     found = {
         _TOP / "devkit/report/result.schema.json": _of(Result, "serialization"),
+        _TOP / "devkit/report/series.schema.json": _of(Series, "serialization"),
         _TOP / "devkit/scenario/scenario.schema.json": scenario_schema(),
         _TOP / "pipeline/pipeline.schema.json": _of(PipelineConfig, "validation"),
     }

@@ -8,6 +8,8 @@ from devkit.observe.about import About
 from devkit.observe.arm_observation import AnyEvidence, Evidence, TimelineEvidence
 from devkit.observe.changed_value import not_as_shipped
 from devkit.observe.setting_text import setting_text
+from devkit.report.ablation import Ablation
+from devkit.report.expectation_result import ExpectationResult
 from devkit.report.explanation import explanation, headline, what_next
 from devkit.report.result import ArmResult, Result
 from located_config.count import counted
@@ -17,6 +19,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$@])")
 _MARKS = {0: "✅", 1: "❌"}
 _UNKNOWN = "❔"
 _HOLDS = {True: "holds", False: "does not hold", None: "cannot be judged"}
+_NEEDED = {"yes": "yes", "no": "no", "unclear": f"{_UNKNOWN} unclear"}
 _EACH = {True: "✅ ok", False: "❌ FAIL", None: f"{_UNKNOWN} n/a"}
 
 
@@ -48,9 +51,32 @@ def summary_markdown(result: Result, directory: Path) -> str:
         rows = [(_EACH[one.shown], _inline(one.cause), _inline(one.did)) for one in result.cause]
         lines += [*_table(("", "cause", "what was seen of it"), rows), ""]
     lines += [*_table(("fault", "arm", "what it did", "fired"), _faults(result)), ""]
+    if result.ablation:
+        lines += [ablation_markdown(result.ablation)]
     if not result.exit_code:
         lines += _ending(result.repeat, directory)
     return "\n".join(lines)
+
+
+def ablation_markdown(ablation: Ablation) -> str:
+    """What the fix needs, as a part of its own."""
+    rows = [
+        (
+            _NEEDED[one.needed],
+            _code(one.difference),
+            _code(one.change),
+            _inline(one.outcome or "not played"),
+            "; ".join(_measured(item) for item in ablation.telling(one.expectations)) or _inline(one.reason),
+        )
+        for one in ablation.differences
+    ]
+    head = ("needed", "difference", "turned back", "without it", "measured")
+    title = f"**What {ablation.arm} needs** of its differences from {ablation.against}. {_inline(ablation.conclusion)}"
+    return "\n".join([title, "", *_table(head, rows), "", ""])
+
+
+def _measured(item: ExpectationResult) -> str:
+    return f"{_EACH[item.holds]} {_inline(item.name)}: {_inline(item.measured)} (expected {_inline(item.expected)})"
 
 
 def broke_off_markdown(about: About, error: str, directory: Path) -> str:

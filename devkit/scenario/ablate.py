@@ -4,14 +4,18 @@ Only the fixed arm is played; what the incident arms showed in the run stands. S
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from devkit.errors import DevkitError, InvalidFileError, UsageError
 from devkit.observe.arm_role import ArmName, Roles, in_role
-from devkit.report.ablation import NEEDED, AblatedDifference, Ablation
+from devkit.report.ablation import NEEDED, NOT_PLAYED_YET, AblatedDifference, Ablation
+from devkit.report.next_step import next_step
 from devkit.report.progress import Progress
 from devkit.report.result import Result
+from devkit.report.run_record import RESULT, read_run
+from devkit.report.run_reports import RunReports, write_whole
 from devkit.scenario.attempt import Attempt, OfRun
 from devkit.scenario.load import LoadedFile
 from devkit.scenario.options import RunOptions
@@ -19,7 +23,6 @@ from devkit.scenario.run import FinishedRun
 from devkit.scenario.turned_back import TurnedBack, turned_back
 
 DIRECTORY = "ablation"
-FILE = "ablation.json"
 _UNUSABLE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -53,47 +56,62 @@ class Ablating:
     ablated: Ablated
     progress: Progress
 
-    def play(self) -> Ablation:
-        """Raises UsageError where the arms do not differ in anything that the file says."""
+    def play(self) -> Result:
+        """The run's result with what was found. It and the reports are written after each play, so that what is known
+        stays when the ablation is interrupted. Raises UsageError where the arms do not differ in anything that the file
+        says.
+        """
         fixed, incident = self.ablated.fixed, self.ablated.incident
+        directory, say = self.run.directory, lambda text: self.progress.line("report", text)
+        reports = RunReports(directory, read_run(directory).about, say=say)
         differences = list(turned_back(self.file, fixed, incident))
         if not differences:
             text = f"--ablate: {fixed} differs from {incident} in nothing that the file says"
             raise UsageError(text, hint="what a program does by DEVKIT_ARM is known to it alone")
-        found = []
+        found = [_of(one).model_copy(update={"reason": NOT_PLAYED_YET}) for one in differences]
+        result = self._written(found, reports)
         for number, one in enumerate(differences, 1):
             self.progress.line("ablation", f"{number} of {len(differences)}: {fixed} without {one.difference}")
-            found.append(self._without(one, number))
+            found[number - 1] = self._without(one, number)
+            result = self._written(found, reports)
+        return result
+
+    def _written(self, found: Sequence[AblatedDifference], reports: RunReports) -> Result:
+        of_run, fixed = self.run.result, self.ablated.fixed
         ablation = Ablation(
-            scenario=self.file.scenario.name,
             arm=fixed,
-            against=incident,
-            run=str(self.run.directory),
+            against=self.ablated.incident,
+            as_played=of_run.arms[fixed].expectations,
             differences=tuple(found),
         )
-        (self.run.directory / FILE).write_text(ablation.model_dump_json(indent=2) + "\n", encoding="utf-8")
-        return ablation
+        result = of_run.model_copy(update={"ablation": ablation})
+        write_whole(self.run.directory / RESULT, result.model_dump_json(indent=2) + "\n")
+        is_over = all(one.reason != NOT_PLAYED_YET for one in found)
+        reports.ablated(result, is_over=is_over)
+        return result
 
     def _without(self, one: TurnedBack, number: int) -> AblatedDifference:
-        found = AblatedDifference(difference=one.difference, incident=one.incident, fixed=one.fixed)
-        directory = self.run.directory / DIRECTORY / f"{number}-{_UNUSABLE.sub('-', one.difference)}"
+        found = _of(one)
+        directory = Path(DIRECTORY) / f"{number}-{_UNUSABLE.sub('-', one.difference)}"
         try:
             without = one.load(self.file, self.options.instead)
             if without is None:
                 return found.model_copy(update={"needed": "no", "reason": "it is the default all the same"})
-            result = self._played(without, one, directory)
+            result = self._played(without, one, self.run.directory / directory)
         except InvalidFileError as error:
             return found.model_copy(update={"reason": f"the rest is invalid without it: {error.problems[0].text}"})
         except DevkitError as error:
             return found.model_copy(update={"reason": str(error).partition("\n")[0]})
-        return found.model_copy(
-            update={
-                "needed": NEEDED.get(result.outcome, "unclear"),
-                "outcome": result.outcome,
-                "reason": next(iter(result.reasons), ""),
-                "directory": str(directory),
-            }
-        )
+        needed = NEEDED.get(result.outcome, "unclear")
+        known = {
+            "needed": needed,
+            "outcome": result.outcome,
+            "expectations": result.arms[self.ablated.fixed].expectations,
+            "directory": str(directory),
+        }
+        if needed == "unclear":
+            known |= {"reason": next(iter(result.reasons), ""), "next_step": next_step(result)}
+        return found.model_copy(update=known)
 
     def _played(self, without: LoadedFile, one: TurnedBack, directory: Path) -> Result:
         directory.mkdir(parents=True)
@@ -113,3 +131,7 @@ class Ablating:
             of_run=OfRun(self.run.result, others, one.difference),
         )
         return attempt.play().result
+
+
+def _of(one: TurnedBack) -> AblatedDifference:
+    return AblatedDifference(difference=one.difference, incident=one.incident, fixed=one.fixed)

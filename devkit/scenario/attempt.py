@@ -1,5 +1,6 @@
 """The arms of a scenario played once: stack up, one arm after the other, verdict, evidence on disk."""
 
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -24,8 +25,8 @@ from devkit.observe.timeline import Timeline, read_timeline
 from devkit.programs.program import Program
 from devkit.report.progress import Progress
 from devkit.report.result import CauseResult, Result
-from devkit.report.run_record import TIMELINE
-from devkit.report.run_reports import RunReports
+from devkit.report.run_record import RESULT, TIMELINE
+from devkit.report.run_reports import RunReports, write_whole
 from devkit.report.still import still
 from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.arm_faults import require_levers
@@ -103,7 +104,9 @@ class Attempt:
         """Raises DevkitError when the harness fails."""
         directory, progress = self.directory, self.progress
         tells = about(self.scenario, self.options, datetime.now(UTC))
-        reports = RunReports(directory, tells, say=lambda text: progress.line("report", text))
+        # A job's page gets what an ablation comes to, and not a verdict of each play that is turned back on purpose.
+        environment = os.environ if self.of_run is None else {}
+        reports = RunReports(directory, tells, say=lambda text: progress.line("report", text), environment=environment)
         with Timeline(directory / TIMELINE) as timeline:
             timeline.add(tells)
             reports.begin()
@@ -117,7 +120,7 @@ class Attempt:
         result = played.result.model_copy(update={"phases": phase_times(read_timeline(directory / TIMELINE))})
         played = replace(played, result=result)
         text = result.model_dump_json(indent=2) + "\n"
-        (directory / "result.json").write_text(text, encoding="utf-8")
+        write_whole(directory / RESULT, text)
         reports.finish(result)
         return played
 

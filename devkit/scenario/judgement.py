@@ -15,7 +15,7 @@ from devkit.expectations.timing import of_end
 from devkit.headroom.shortage import SLOWEST, Headroom, Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.step_outcome import StepOutcome
-from devkit.report.result import ExpectationResult
+from devkit.report.expectation_result import ExpectationResult
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,17 @@
-"""Where a run leaves its evidence: `runs/<name>/<time>/`, with `runs/latest` pointing at the newest."""
+"""Where a run leaves its evidence: `runs/<name>/<time>/`, with `runs/latest` pointing at the newest, and several runs
+what they come to: `runs/<name>/series-<time>/`.
+"""
 
 import contextlib
 import errno
 import os
 import shutil
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from pathlib import Path
 
 from devkit.errors import DevkitError
+from devkit.report.series_directory import is_series, runs_of
 
 MIB = 1024 * 1024
 _NEEDED_BYTES = 1024 * MIB
@@ -16,7 +19,19 @@ _NEEDED_BYTES = 1024 * MIB
 
 def make_run_directory(out: Path, name: str) -> Path:
     """A new directory of this run. Raises DevkitError when it cannot be made."""
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    return _make(out, name, lambda directory: _point_latest(out, directory))
+
+
+def make_series_directory(out: Path, name: str) -> Path:
+    """A new directory of several runs, beside those of the runs themselves. Raises DevkitError when it cannot be made.
+
+    `latest` goes on pointing at the newest run.
+    """
+    return _make(out, name, lambda _directory: None, prefix="series-")
+
+
+def _make(out: Path, name: str, then: Callable[[Path], None], prefix: str = "") -> Path:
+    stamp = prefix + datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     base = out / name
     try:
         base.mkdir(parents=True, exist_ok=True)
@@ -25,7 +40,7 @@ def make_run_directory(out: Path, name: str) -> Path:
             with contextlib.suppress(FileExistsError):
                 directory.mkdir()
                 break
-        _point_latest(out, directory)
+        then(directory)
     except OSError as error:
         raise DevkitError(
             f"{base} cannot be written: {error.strerror}",
@@ -46,18 +61,24 @@ def require_space(*places: Path) -> None:
 
 
 def prune_runs(out: Path, keep: int, *, in_use: Collection[Path] = ()) -> list[Path]:
-    """Remove all but the newest `keep` runs of each scenario; returns what was removed.
+    """Remove all but the newest `keep` runs of each scenario, and each series of which no run is left; returns what was
+    removed.
 
     A run's directory that is, or has in it, one of the absolute paths `in_use` stays.
     """
     removed: list[Path] = []
     for scenario in sorted(path for path in out.glob("*") if path.is_dir() and not path.is_symlink()):
-        runs = sorted((path for path in scenario.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime)
+        places = [path for path in scenario.iterdir() if path.is_dir()]
+        runs = sorted((path for path in places if not is_series(path)), key=lambda path: path.stat().st_mtime)
         for old in runs[: max(0, len(runs) - keep)]:
             if any(path.is_relative_to(old.absolute()) for path in in_use):
                 continue
             shutil.rmtree(old)
             removed.append(old)
+        for series in sorted(filter(is_series, places)):
+            if not any(run.is_dir() for run in runs_of(series)):
+                shutil.rmtree(series)
+                removed.append(series)
     latest = out / "latest"
     if latest.is_symlink() and not latest.exists():
         latest.unlink()

@@ -20,7 +20,8 @@ from devkit.errors import INCONCLUSIVE, REFUTED, REPRODUCED_AND_FIXED
 from devkit.observe.arm_end import EndByDeadline
 from devkit.observe.arm_observation import AnyEvidence
 from devkit.observe.arm_role import ROLES, TWO_ARMS, ArmName, Roles, in_role
-from devkit.report.result import ArmResult, CauseResult, Outcome
+from devkit.report.outcome import Outcome
+from devkit.report.result import ArmResult, CauseResult
 from devkit.scenario.fault_proof import arms_without_any, fault_names, unproven
 
 _EXIT_CODES: dict[Outcome, int] = {

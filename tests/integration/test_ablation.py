@@ -22,12 +22,26 @@ Cli = Callable[..., CliRun]
 def test_the_difference_that_is_the_fix_is_told_from_the_others(devkit_cli: Cli, tmp_path: Path) -> None:
     run = devkit_cli("scenario", "run", write_scenario("poisoned", tmp_path), "--ablate")
     assert run.wait(800) == 0, run.output()
-    ablation = json.loads((run.evidence / "ablation.json").read_text())
+    ablation = json.loads((run.evidence / "result.json").read_text())["ablation"]
     assert {one["difference"]: (one["needed"], one["outcome"]) for one in ablation["differences"]} == {
         "supervisor.reset_after": ("no", "fixed arm holds"),
         "programs.own.environment.POISON": ("yes", "fixed arm does not hold"),
         "programs.own.environment.COLOUR": ("no", "fixed arm holds"),
     }
+    measured = {
+        one["difference"].rpartition(".")[2]: {item["name"]: item["measured"] for item in one["expectations"]}
+        for one in ablation["differences"]
+    }
+    assert {name: found["restarts"] for name, found in measured.items()} == {
+        "reset_after": "0",
+        "POISON": "1",
+        "COLOUR": "0",
+    }
+    needed = "The fix needs programs.own.environment.POISON."
+    assert needed in run.output()
+    assert needed in (run.evidence / "report.html").read_text()
+    assert "needed: yes" in (run.evidence / "junit.xml").read_text()
+    assert "**What fixed needs**" in (run.evidence / "summary.md").read_text()
     results = [json.loads(file.read_text()) for file in run.evidence.glob("ablation/*/result.json")]
     assert [list(result["arms"]) for result in results] == [["fixed"]] * 3
     assert {result["seed"] for result in results} == {3}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from devkit.report.series_directory import read_series, runs_of
 from tests.integration.cli_run import CliRun
 from tests.integration.poisoned_scenario import write_scenario
 
@@ -22,3 +23,9 @@ def test_runs_agree_and_their_rate_has_an_interval(devkit_cli: Cli, tmp_path: Pa
     results = [json.loads(file.read_text()) for file in sorted(run.out.glob("poisoned/*/result.json"))]
     assert [(one["seed"], one["exit_code"]) for one in results] == [(3, 0), (4, 0)]
     assert "exit 0, holds:         2 of 2, 100%  (34% to 100% with 95% confidence)" in run.output()
+    (directory,) = run.out.glob("poisoned/series-*")
+    series = read_series(directory)
+    assert [(one.seed, one.outcome) for one in series.runs] == [(3, "fixed arm holds"), (4, "fixed arm holds")]
+    assert all((place / "report.html").is_file() for place in runs_of(directory))
+    assert "2 of 2 runs hold" in (directory / "report.html").read_text()
+    assert (run.out / "latest").resolve() == runs_of(directory)[-1]

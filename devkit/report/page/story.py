@@ -10,9 +10,10 @@ from devkit.observe.audit.model import Audit
 from devkit.observe.figures import Figures
 from devkit.report.arm_record import ArmRecord
 from devkit.report.explanation import AUDIT, DIFFERENCE, ExplanationPart, explanation, headline, what_next
+from devkit.report.outcome import Outcome
 from devkit.report.page.numbers import figure, number
 from devkit.report.page.tables import result_of
-from devkit.report.result import ArmResult, Outcome, Result
+from devkit.report.result import ArmResult, Result
 from devkit.report.run_record import RunRecord
 from located_config.count import counted, times
 

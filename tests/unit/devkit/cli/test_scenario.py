@@ -9,6 +9,7 @@ import pytest
 from devkit.programs.spark.program import SparkProgram
 from devkit.report.ablation import AblatedDifference, Ablation
 from devkit.report.result import Result
+from devkit.report.series_directory import read_series
 from devkit.scenario import run as run_module
 from devkit.scenario.ablate import Ablated, Ablating
 from devkit.scenario.model import Scenario
@@ -199,6 +200,29 @@ class TestRun:
         assert asked[2][1].repeat == "devkit scenario run an-incident --seed 13"
         assert finished.code == 0
         assert "exit 0, holds:         3 of 3, 100%  (44% to 100% with 95% confidence)\n" in finished.out
+        (directory,) = Path("runs/an-incident").glob("series-*")
+        assert finished.out.endswith(f"evidence: {directory}\n")
+        series = read_series(directory)
+        assert ([run.seed for run in series.runs], series.planned) == ([11, 12, 13], 3)
+        assert series.repeat == "devkit scenario run an-incident --seed 11 --runs 3"
+        assert not Path("runs/latest").exists()  # which is for runs
+
+    def test_an_interrupted_series_has_what_was_played(
+        self, devkit: Devkit, asked: list[tuple[Scenario, RunOptions]], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        plain = run_module.run_scenario
+
+        def run_scenario(scenario: Scenario, *arguments: Any, on_keep: Any) -> FinishedRun:
+            if scenario.traffic.seed == 12:
+                raise KeyboardInterrupt
+            return plain(scenario, *arguments, on_keep=on_keep)
+
+        monkeypatch.setattr(run_module, "run_scenario", run_scenario)
+        finished = devkit("scenario", "run", "an-incident", "--runs", "3", "--seed", "11")
+        assert finished.code == 130
+        (directory,) = Path("runs/an-incident").glob("series-*")
+        assert [run.seed for run in read_series(directory).runs] == [11]
+        assert "interrupted: 2 of 3 runs were not played" in finished.out
 
     def test_the_exit_code_of_several_is_the_worst(
         self, devkit: Devkit, asked: list[tuple[Scenario, RunOptions]]
@@ -212,12 +236,11 @@ class TestRun:
         """What was asked for, with nothing played: of one difference it is not clear whether the fix needs it."""
         ablated: list[Ablating] = []
 
-        def play(ablating: Ablating) -> Ablation:
+        def play(ablating: Ablating) -> Result:
             ablated.append(ablating)
             one = AblatedDifference(difference="record_limit.policy", incident="none", fixed="serialized")
-            return Ablation(
-                scenario="an-incident", arm="fixed", against="incident", run="runs/an-incident/now", differences=(one,)
-            )
+            found = Ablation(arm="fixed", against="incident", as_played=(), differences=(one,))
+            return a_good_result().model_copy(update={"ablation": found})
 
         monkeypatch.setattr(Ablating, "play", play)
         return ablated
@@ -228,7 +251,8 @@ class TestRun:
         finished = devkit("scenario", "run", "an-incident", "--ablate", "--seed", "9")
         assert finished.out.index("REPRODUCED AND FIXED") < finished.out.index("what fixed needs of its differences")
         assert (finished.code, len(asked), ablated[0].ablated) == (3, 1, Ablated("fixed", "incident"))
-        assert Ablation.model_validate_json(devkit("scenario", "run", "an-incident", "--ablate", "--json").out)
+        printed = Result.model_validate_json(devkit("scenario", "run", "an-incident", "--ablate", "--json").out)
+        assert printed.ablation is not None
 
     def test_a_run_that_did_not_pass_has_no_fix_to_take_apart(
         self, devkit: Devkit, outcome_of_runs: dict[str, Any], ablated: list[Ablating]

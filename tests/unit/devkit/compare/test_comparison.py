@@ -5,7 +5,8 @@ from devkit.compare.lines import comparison_lines
 from devkit.headroom.calibration import Calibration
 from devkit.headroom.headroom_figures import ArmHeadroom, RunHeadroom
 from devkit.observe.changed_value import ChangedValue
-from devkit.report.result import ExpectationResult, Result
+from devkit.report.expectation_result import ExpectationResult
+from devkit.report.result import Result
 from tests.unit.devkit.compare.conftest import Runs
 from tests.unit.devkit.report import storm
 

@@ -6,7 +6,8 @@ import pytest
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.arm_observation import Evidence
 from devkit.observe.complaint import Complaint
-from devkit.report.result import ArmResult, ExpectationResult, Result
+from devkit.report.expectation_result import ExpectationResult
+from devkit.report.result import ArmResult, Result
 from tests.unit.devkit.observed import an_audit, some_figures
 
 DRAINED = EndByCondition(reached={"drained": 1})

@@ -16,7 +16,8 @@ from devkit.observe.arm_end import EndByCondition
 from devkit.observe.arm_observation import Evidence
 from devkit.observe.figures import Answers, Figures, LatencyFigures
 from devkit.observe.timeline import TimelineEntry, read_timeline
-from devkit.report.result import ArmResult, ExpectationResult, Result
+from devkit.report.expectation_result import ExpectationResult
+from devkit.report.result import ArmResult, Result
 from tests.unit.devkit.observed import an_audit
 
 STEP_S = 0.5

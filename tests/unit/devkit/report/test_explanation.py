@@ -2,8 +2,9 @@ from typing import Any
 
 import pytest
 
+from devkit.report.expectation_result import ExpectationResult
 from devkit.report.explanation import MOST_EXAMPLES, difference, examples, explanation, headline, what_next
-from devkit.report.result import ArmResult, ExpectationResult, ProgramResult, Result
+from devkit.report.result import ArmResult, ProgramResult, Result
 
 
 def titles(result: Result) -> list[str]:

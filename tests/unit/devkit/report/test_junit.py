@@ -4,9 +4,10 @@ from typing import Any
 import pytest
 
 from devkit.observe.complaint import Complaint
+from devkit.report.expectation_result import ExpectationResult
 from devkit.report.explanation import difference
 from devkit.report.junit import junit_xml
-from devkit.report.result import ArmResult, ExpectationResult, Result
+from devkit.report.result import ArmResult, Result
 from tests.unit.devkit.report import storm
 
 ATTRIBUTES = {

@@ -18,7 +18,12 @@ from devkit.scenario.configure import configured
 from devkit.scenario.load import load_scenario
 
 TOP = Path(__file__).parents[4]
-FILES = ["devkit/report/result.schema.json", "devkit/scenario/scenario.schema.json", "pipeline/pipeline.schema.json"]
+FILES = [
+    "devkit/report/result.schema.json",
+    "devkit/report/series.schema.json",
+    "devkit/scenario/scenario.schema.json",
+    "pipeline/pipeline.schema.json",
+]
 SCENARIOS = sorted((TOP / "scenarios").rglob("*.yaml"))
 
 
@@ -50,11 +55,11 @@ def test_a_result_is_valid(which: str, request: pytest.FixtureRequest) -> None:
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_a_shipped_scenario_is_valid_and_so_are_its_configurations(path: Path) -> None:
-    assert errors(FILES[1], yaml.safe_load(path.read_text())) == []
+    assert errors(FILES[2], yaml.safe_load(path.read_text())) == []
     scenario = load_scenario(path)
     for arm in ROLES:
         effective = configured(scenario, arm, NOWHERE).effective()
-        assert errors(FILES[2], effective) == []
+        assert errors(FILES[3], effective) == []
 
 
 FORMS = [
@@ -89,7 +94,7 @@ def test_every_form_that_may_be_written_is_valid(section: str, key: str | None, 
     path = tmp_path / "x.yaml"
     path.write_text(yaml.safe_dump(document))
     load_scenario(path, unchecked=True)
-    assert errors(FILES[1], document) == []
+    assert errors(FILES[2], document) == []
 
 
 @pytest.mark.parametrize(
@@ -112,7 +117,7 @@ def test_every_form_that_may_be_written_is_valid(section: str, key: str | None, 
 def test_what_is_wrong_by_itself_is_wrong_by_the_schema(section: str, key: str, value: Any) -> None:
     document = yaml.safe_load((TOP / "tests/unit/devkit/scenario/incident.yaml").read_text())
     document[section][key] = value
-    assert errors(FILES[1], document)
+    assert errors(FILES[2], document)
 
 
 def test_an_extension_that_is_not_there_is_an_error_of_one_line(tmp_path: Path) -> None:

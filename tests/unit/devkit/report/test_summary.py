@@ -5,7 +5,8 @@ import pytest
 
 from devkit.observe.arm_observation import TimelineEvidence
 from devkit.observe.changed_value import ChangedValue
-from devkit.report.result import ExpectationResult, ProgramResult, Result
+from devkit.report.expectation_result import ExpectationResult
+from devkit.report.result import ProgramResult, Result
 from devkit.report.summary import broke_off_markdown, summary_markdown
 from tests.unit.devkit.report import storm
 

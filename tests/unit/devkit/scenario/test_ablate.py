@@ -7,15 +7,17 @@ import pytest
 from devkit.errors import StackError, UsageError
 from devkit.observe.arm_observation import ComparedArm
 from devkit.observe.arm_role import Roles
+from devkit.report.ablation import NOT_PLAYED_YET
 from devkit.report.progress import Progress
 from devkit.report.result import CauseResult, Result
 from devkit.scenario import ablate
-from devkit.scenario.ablate import FILE, Ablated, Ablating
+from devkit.scenario.ablate import Ablated, Ablating
 from devkit.scenario.attempt import Attempt, OfRun, Played
 from devkit.scenario.load import load_file
 from devkit.scenario.options import RunOptions
 from devkit.scenario.run import FinishedRun
 from tests.unit.devkit.observed import an_observation
+from tests.unit.devkit.report import storm
 from tests.unit.devkit.report.conftest import a_good_result
 from tests.unit.devkit.scenario.conftest import TEXT
 
@@ -66,8 +68,7 @@ class TestPlaying:
         path = tmp_path / "a.yaml"
         path.write_text(text)
         file = load_file(path, unchecked=True)
-        directory = tmp_path / "run"
-        directory.mkdir()
+        directory = storm.write_run(tmp_path / "run")
         compared = {arm: ComparedArm(an_observation()) for arm in ("incident", "fixed")}
         run = FinishedRun(a_good_result(), directory, compared)
         options = RunOptions(("incident", "fixed"), tmp_path, keep=False, repeat="devkit scenario run a")
@@ -75,11 +76,12 @@ class TestPlaying:
 
     def test_each_difference_by_itself_and_the_fixed_arm_alone(self, attempts: list[Attempt], tmp_path: Path) -> None:
         text = TEXT.replace("record_limit: { policy: serialized }", "batch: { max_offsets: 9 }")
-        ablation = self.ablating(tmp_path, text).play()
+        ablation = self.ablating(tmp_path, text).play().ablation
+        assert ablation is not None
         assert {one.difference: (one.needed, one.reason) for one in ablation.differences} == {
             "batch.max_offsets": ("unclear", "Kafka ended"),
             "content_limit.measure": ("no", ""),
-            "record_limit.policy": ("yes", "restarts: 2"),
+            "record_limit.policy": ("yes", ""),
         }
         assert {attempt.options.arms for attempt in attempts} == {("fixed",)}
         assert {tuple(attempt.of_run.compared) for attempt in attempts if attempt.of_run} == {("incident",)}
@@ -88,7 +90,39 @@ class TestPlaying:
             "arms.fixed.content_limit.measure: not set → content_length",
             "arms.fixed.record_limit.policy: not set → none",
         ]
-        assert (tmp_path / "run" / FILE).exists()
+        measured = {one.difference: len(one.expectations) for one in ablation.differences}
+        assert measured == {"batch.max_offsets": 0, "content_limit.measure": 2, "record_limit.policy": 2}
+        written = Result.model_validate_json((tmp_path / "run" / "result.json").read_bytes())
+        assert written.ablation == ablation
+        assert "What the fix needs" in (tmp_path / "run" / "report.html").read_text()
+
+    def test_what_is_known_stays_when_it_is_interrupted(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def play(attempt: Attempt) -> Played:
+            assert attempt.of_run is not None
+            if attempt.of_run.difference == "content_limit.measure":
+                raise KeyboardInterrupt
+            return Played(a_good_result().model_copy(update={"outcome": "fixed arm holds"}), None)
+
+        monkeypatch.setattr(ablate.Attempt, "play", play)
+        with pytest.raises(KeyboardInterrupt):
+            self.ablating(tmp_path).play()
+        written = Result.model_validate_json((tmp_path / "run" / "result.json").read_bytes()).ablation
+        assert written is not None
+        assert {one.difference: (one.needed, one.reason) for one in written.differences} == {
+            "record_limit.policy": ("no", ""),
+            "content_limit.measure": ("unclear", NOT_PLAYED_YET),
+        }
+
+    def test_what_to_do_about_an_unclear_one_is_said(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        unclear = a_good_result().model_copy(
+            update={"outcome": "inconclusive", "exit_code": 3, "reasons": ("nothing acted",), "fault_evidence": {}}
+        )
+        monkeypatch.setattr(ablate.Attempt, "play", lambda _attempt: Played(unclear, None))
+        ablation = self.ablating(tmp_path).play().ablation
+        assert ablation is not None
+        assert {(one.needed, one.reason, one.next_step) for one in ablation.differences} == {
+            ("unclear", "nothing acted", "give the scenario a fault, in `mock.rules` or in `timeline`")
+        }
 
     def test_what_was_set_on_the_command_line_stays_in_what_is_played(
         self, attempts: list[Attempt], tmp_path: Path

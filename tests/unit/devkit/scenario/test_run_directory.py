@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from devkit.errors import DevkitError
+from devkit.report.series_directory import write_series
 from devkit.scenario import run_directory
-from devkit.scenario.run_directory import make_run_directory, prune_runs, require_space
+from devkit.scenario.run_directory import make_run_directory, make_series_directory, prune_runs, require_space
+from tests.unit.devkit.report.test_run_series import EMPTY, a_run
 
 Usage = namedtuple("Usage", "total used free")  # what shutil.disk_usage returns
 
@@ -87,6 +89,14 @@ class TestMaking:
         assert caught.value.exit_code == 3
 
 
+def test_a_series_is_beside_the_runs_and_latest_stays_with_the_newest_run(tmp_path: Path) -> None:
+    run = make_run_directory(tmp_path, "slow-page")
+    series = make_series_directory(tmp_path, "slow-page")
+    assert series.parent == run.parent
+    assert series.name.startswith("series-20")
+    assert (tmp_path / "latest").resolve() == run
+
+
 class TestSpace:
     def test_enough(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(shutil, "disk_usage", lambda _place: Usage(0, 0, run_directory._NEEDED_BYTES))
@@ -123,6 +133,17 @@ class TestPruning:
 
     def test_all(self, runs: Path) -> None:
         assert len(prune_runs(runs, 0)) == 6
+
+    def test_a_series_is_no_run_and_stays_as_long_as_one_of_its_runs(self, runs: Path) -> None:
+        for names in (("run0", "run3"), ("run2", "run3")):
+            series = EMPTY
+            for seed, name in enumerate(names):
+                series = series.with_run(a_run(seed, 0).model_copy(update={"directory": f"elsewhere/a/{name}"}))
+            directory = runs / f"a/series-{names[0]}"
+            directory.mkdir()
+            write_series(directory, series)
+        assert prune_runs(runs, 2) == [runs / "a/run3", runs / "a/run2", runs / "a/series-run2"]
+        assert (runs / "a/series-run0").is_dir()
 
     def test_what_is_in_use_stays(self, runs: Path) -> None:
         """The logs of a stack that was kept are below the directory of its run."""

@@ -10,7 +10,8 @@ from devkit.errors import INCONCLUSIVE, REFUTED, REPRODUCED_AND_FIXED
 from devkit.observe.arm_end import ArmEnd, EndByCondition, EndByDeadline
 from devkit.observe.arm_observation import AnyEvidence, Evidence, TimelineEvidence
 from devkit.observe.arm_role import ArmName
-from devkit.report.result import ArmResult, ExpectationResult
+from devkit.report.expectation_result import ExpectationResult
+from devkit.report.result import ArmResult
 from devkit.scenario.verdict import Verdict, judge
 from tests.unit.devkit.observed import an_audit, some_figures
 

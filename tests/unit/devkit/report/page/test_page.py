@@ -15,8 +15,8 @@ import pytest
 from devkit.observe.arm_observation import TimelineEvidence
 from devkit.observe.changed_value import ChangedValue
 from devkit.observe.complaint import Complaint
+from devkit.report.expectation_result import ExpectationResult
 from devkit.report.page.page import render_page
-from devkit.report.result import ExpectationResult
 from devkit.report.run_record import read_run
 from tests.unit.devkit.report import storm
 

@@ -4,8 +4,8 @@ from typing import Any, get_args
 import pytest
 
 from devkit.observe.arm_observation import TimelineEvidence
+from devkit.report.outcome import Outcome
 from devkit.report.page.story import paragraph, verdict
-from devkit.report.result import Outcome
 from devkit.report.run_record import RunRecord, read_run
 from tests.unit.devkit.report import storm
 

@@ -1,0 +1,65 @@
+"""What the HTML pages have in common: their templates, style and policy.
+
+Everything that was written by others (titles, logs, messages) is escaped by the template engine; a page's own policy
+also forbids any script or style but those whose hashes it names, and any request.
+"""
+
+import base64
+import hashlib
+import re
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from devkit.observe.setting_text import setting_text
+from devkit.report.page.numbers import duration, number
+
+_HERE = Path(__file__).parent
+_LONGEST_TEXT = 2000
+_WORD_ENDS = re.compile(r"(?<=\w[._/])(?=[A-Za-z])|(?<=[a-z])(?=[A-Z])")
+
+
+def part(name: str) -> Markup:
+    """Style or script: the kit's own file, as its hash in the policy shows."""
+    return Markup((_HERE / name).read_text(encoding="utf-8"))
+
+
+def policy(style: Markup, script: Markup | None = None) -> str:
+    """Content-Security-Policy of a page that has these alone."""
+    scripts = f" script-src {_hash(script)};" if script else ""
+    return f"default-src 'none'; style-src {_hash(style)};{scripts} base-uri 'none'; form-action 'none'"
+
+
+def environment() -> Environment:
+    """The templates of this directory, with the filters that they use."""
+    found = Environment(
+        loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    found.filters |= {
+        "cut": _cut,
+        "setting": _setting,
+        "breakable": _breakable,
+        "number": number,
+        "duration": duration,
+    }
+    return found
+
+
+def _cut(value: object) -> str:
+    """Long texts would bury the rest; the whole is in the run's files."""
+    text = str(value)
+    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
+
+
+def _breakable(text: str) -> Markup:
+    """Text that a narrow column may break where the words end that long names are made of."""
+    return Markup("<wbr>").join(escape(part) for part in _WORD_ENDS.split(text))
+
+
+def _setting(value: object) -> str:
+    return _cut(setting_text(value))
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
