@@ -9,6 +9,7 @@ Which revisions' HTML an output must hold:
 It is stated for `html-enrichment`; what another job does otherwise, its truth knows (`devkit.observe.truths`).
 """
 
+import json  # beside orjson, which reads an integer beyond 64 bits as a float
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -26,6 +27,7 @@ from pipeline.schemas import (
 )
 
 _VERSION = re.compile(rf"{PAGE_CHANGE_NAME}/([0-9]{{1,9}})\.[0-9]{{1,9}}\.[0-9]{{1,9}}")
+_MANY_DIGITS = re.compile(rb"[0-9]{19}")
 _WITH_PARENT = ("edit", "move")
 _WIKITEXT = "wikitext"
 
@@ -39,6 +41,8 @@ def fate_of_value(value: bytes) -> Expected:
         return Expected(fate="error", reason="malformed_json")
     if (reason := _misfit(event)) is not None:
         return Expected(fate="error", reason=reason, event_id=_id(event))
+    if _is_beyond_64_bits(value):
+        return Expected(fate="error", reason="malformed_json", event_id=_id(event))
     return fate_of(event)
 
 
@@ -77,6 +81,24 @@ def _misfit(event: Any) -> str | None:
             return "unknown_schema_version"
         validator = used_fields_validator()
     return None if validator.is_valid(event) else "schema_violation"
+
+
+def _is_beyond_64_bits(value: bytes) -> bool:
+    """Whether JSON has an integer that is neither a signed nor an unsigned one of 64 bits: few programs can read it as
+    the number that it is.
+    """
+    if not _MANY_DIGITS.search(value):
+        return False
+    beyond = False
+
+    def look(digits: str) -> int:
+        nonlocal beyond
+        # Python refuses to read a number of thousands of digits.
+        beyond = beyond or len(digits) > 20 or not -(2**63) <= int(digits) < 2**64
+        return 0
+
+    json.loads(value, parse_int=look)
+    return beyond
 
 
 def _id(event: Any) -> str | None:

@@ -81,3 +81,36 @@ def test_another_minor_version_is_read_as_one(mixed: Traffic) -> None:
     event = orjson.loads(next(one.value for one in mixed.records if one.expected.latest_revision))
     value = orjson.dumps({**event, "$schema": "/mediawiki/page/change/1.9.0", "later": 1})
     assert fate_of_value(value).fate == "output" == ends_in_the_pipeline(value)[0]
+
+
+@pytest.mark.parametrize("digits", ["9223372036854775808", "18446744073709551615", "-9223372036854775808"])
+def test_an_integer_of_64_bits_is_passed_on(mixed: Traffic, digits: str) -> None:
+    value = with_number(mixed, "of_a_later_version", digits)
+    assert fate_of_value(value).fate == "output" == ends_in_the_pipeline(value)[0]
+
+
+@pytest.mark.parametrize("digits", ["18446744073709551616", "-9223372036854775809", "1" * 300, "-" + "1" * 20])
+@pytest.mark.parametrize("place", ["rev_id", "of_a_later_version"])
+def test_an_integer_beyond_64_bits_is_refused(mixed: Traffic, digits: str, place: str) -> None:
+    """By the schema, where it has a bound of its own."""
+    value = with_number(mixed, place, digits)
+    found = fate_of_value(value)
+    assert found == Expected(
+        fate="error",
+        reason="schema_violation" if place == "rev_id" else "malformed_json",
+        event_id=orjson.loads(value)["meta"]["id"],
+    )
+    assert (found.fate, found.reason) == ends_in_the_pipeline(value)
+
+
+@pytest.mark.parametrize("number", ["1e22", "1.5e300", '"99999999999999999999999"'])
+def test_what_is_no_integer_may_have_any_number_of_digits(mixed: Traffic, number: str) -> None:
+    value = with_number(mixed, "of_a_later_version", number)
+    assert fate_of_value(value).fate == "output" == ends_in_the_pipeline(value)[0]
+
+
+def with_number(mixed: Traffic, place: str, number: str) -> bytes:
+    """An event that is fetched, with a number at this place of its revision."""
+    event = orjson.loads(next(one.value for one in mixed.records if one.expected.latest_revision))
+    event["revision"][place] = 4_711_001_122
+    return orjson.dumps(event).replace(b"4711001122", number.encode())
