@@ -22,6 +22,7 @@ from pipeline.events import (
     LimitsDisagree,
     LimitsUnknown,
     SettingsUnknown,
+    WikisFileUnusable,
 )
 
 Kind = Literal["warning", "refusal", "error", "exception", "last lines of its log"]
@@ -102,6 +103,8 @@ def complaint_in(event: ProgramEvent) -> tuple[Kind, str] | None:
             return "warning", f"the brokers at {bootstrap} did not say their limits: {reason}"
         case ClaimStoreDown(store=store, reason=reason, effect=effect):
             return "warning", f"{store}: {reason}; {effect}"
+        case WikisFileUnusable(reason=reason, hint=hint):
+            return "warning", f"{reason}; {hint}"
         case BreakerOpen(wiki=wiki, wikis=wikis, why=why, failed=failed, requests=requests):
             who = wiki or f"no wiki (of {counted(wikis or 0, 'wiki')} some failed)"
             return "warning", f"{who} is not asked for now: {failed:,} of {counted(requests, 'request')} failed, {why}"

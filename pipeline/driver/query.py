@@ -60,12 +60,13 @@ _NEEDS = (
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """The query, what writes its batches, where it began, the address of Spark's UI if it has one, and when Spark has
-    reported its last word on the query.
+    """The query, what writes its batches, the table of wikis, where it began, the address of Spark's UI if it has one,
+    and when Spark has reported its last word on the query.
     """
 
     query: "StreamingQuery"
     writer: "BatchWriter"
+    hosts: WikiHosts
     start: str
     ui: str | None
     ended: threading.Event
@@ -94,7 +95,7 @@ def run(
     query, writer = running.query, running.writer
     log.say(Started(start=running.start, spark_ui=running.ui or "off"))
     try:
-        _watch(query, writer, stop)
+        _watch(query, writer, stop, running.hosts)
         if stop.is_there and query.isActive:
             _end(running, stop)
             return
@@ -113,7 +114,7 @@ def _ended_by(writer: "BatchWriter", words: str) -> PipelineError:
     return failure("query", words)
 
 
-def _watch(query: "StreamingQuery", writer: "BatchWriter", stop: StopRequest) -> None:
+def _watch(query: "StreamingQuery", writer: "BatchWriter", stop: StopRequest, hosts: WikiHosts) -> None:
     """Returns when the job is to stop and has nothing under way, or the query has ended. Raises PipelineError, or what
     Spark raises.
     """
@@ -138,6 +139,7 @@ def _watch(query: "StreamingQuery", writer: "BatchWriter", stop: StopRequest) ->
         if time.monotonic() - looked >= _OTHERS_S:
             looked = time.monotonic()
             writer.look_for_others()
+            hosts.look()
 
 
 def _is_committed(query: "StreamingQuery", writer: "BatchWriter") -> bool:
@@ -189,7 +191,7 @@ def _begin(
     """`will_run` is called when from then on something may be under way."""
     config = resolved.config
     names_of(config.metrics)  # a name used twice is known without Spark
-    WikiHosts(config.mediawiki)  # so is a file of wikis that is not there
+    hosts = WikiHosts(config.mediawiki, say=log.say)  # so is a file of wikis that is not there
     # A Kafka client, which only a job that starts needs.
     from pipeline.limits.read import ask_brokers, require_limits, require_topics
 
@@ -227,7 +229,8 @@ def _begin(
         .trigger(processingTime=f"{config.batch.trigger.total_seconds()} seconds")
         .start()
     )
-    return Running(query, writer, new.name if new else "checkpoint", spark.sparkContext.uiWebUrl, listener.ended)
+    start = new.name if new else "checkpoint"
+    return Running(query, writer, hosts, start, spark.sparkContext.uiWebUrl, listener.ended)
 
 
 def _check_spark(spark: "SparkSession", resolved: Budget, new: NewStart | None) -> None:

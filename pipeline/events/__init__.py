@@ -42,6 +42,8 @@ from pipeline.events.outage_events import (
     ClaimStoreDown,
     Grain,
     LagUnknown,
+    WikisFileRead,
+    WikisFileUnusable,
 )
 from pipeline.events.start_events import (
     BrokerLimits,
@@ -99,6 +101,8 @@ __all__ = [
     "Stopping",
     "TaskRetried",
     "Waiting",
+    "WikisFileRead",
+    "WikisFileUnusable",
     "WorkBounds",
     "fields_of",
 ]
@@ -150,6 +154,8 @@ PipelineEvent = Annotated[
     | BreakerClosed
     | ClaimStoreDown
     | ClaimStoreBack
+    | WikisFileRead
+    | WikisFileUnusable
     | LagUnknown
     | Stopping
     | Stopped

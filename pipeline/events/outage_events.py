@@ -88,6 +88,34 @@ class ClaimStoreBack:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WikisFileRead:
+    """A table of wikis that has changed, or was unusable, is effective."""
+
+    event: Literal["wikis_file_read"] = "wikis_file_read"
+    file: str
+    """Path of the file."""
+    wikis: int
+    """Number of wikis in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WikisFileUnusable:
+    """A table of wikis has changed, or is gone, and cannot be read; the one before it stays effective. Logged once for
+    each reason.
+    """
+
+    event: Literal["wikis_file_unusable"] = "wikis_file_unusable"
+    file: str
+    """Path of the file."""
+    reason: str
+    """What is wrong with it, with line and column."""
+    hint: str
+    """What to do about it."""
+    wikis: int
+    """Number of wikis in the table that stays effective."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LagUnknown:
     """The lag could not be measured; its metrics keep the last values."""
 

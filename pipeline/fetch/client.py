@@ -15,6 +15,7 @@ from typing import Any
 
 import aiohttp
 
+from pipeline import log
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.fetch.answers import FOREIGN, head_of, is_foreign, is_transient, retry_after_s
 from pipeline.fetch.ask import Ask
@@ -145,7 +146,7 @@ class WikiClient:
         self._clock = clock
         self._now = now
         self._jitter = jitter
-        self._hosts = WikiHosts(config.mediawiki)
+        self._hosts = WikiHosts(config.mediawiki, say=log.say)
         self._slots = RequestSlots(config.fetch.concurrency, config.fetch.concurrency_per_wiki)
         self._in_flight = in_flight or InFlightBytes(config.fetch.in_flight_bound)
         self._breakers = breakers or Breakers(None)

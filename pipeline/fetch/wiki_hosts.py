@@ -2,9 +2,10 @@
 
 A new wiki is a line in that file, and no restart. A file that is replaced by renaming is never seen half written. One
 that is rewritten in place is, so a changed file counts when it has stood still for a second. Until then, and when it is
-no table, the table before it stays effective, with the wikis that the changed file adds.
+no table, the table before it stays effective, with the wikis that the changed file adds. What came of a change is said.
 """
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,13 +13,18 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from located_config.place import position
+from located_config.problem import problems
 from located_config.yaml_file import UnfitError, parse_yaml, read_yaml
 from pipeline.config.places import MediaWiki
 from pipeline.config.section import Host
 from pipeline.errors import RefusedError
+from pipeline.events import Event, WikisFileRead, WikisFileUnusable
 
-_TABLE: TypeAdapter[dict[str, str]] = TypeAdapter(Annotated[dict[str, Host], Field(min_length=1)])
-_Version = tuple[int, int, int]
+_WIKIS = Annotated[dict[str, Host], Field(min_length=1)]
+_TABLE: TypeAdapter[dict[str, str]] = TypeAdapter(_WIKIS)
+_Version = tuple[int, int, int] | None
+"""By what a file's content is known; None of one that is not there."""
 
 # What writes a file in place may pause between two pieces, but not for long.
 _STILL_S = 1.0
@@ -28,7 +34,7 @@ _LOOK_S = 0.05
 
 class WikiHosts:
     """Any thread may call it. Raises RefusedError when there is no table to begin with. `now` is the time of day, which
-    the file's is compared with; `clock` counts seconds and never goes back.
+    the file's is compared with; `clock` counts seconds and never goes back. `say` gets what came of each change.
     """
 
     def __init__(
@@ -38,11 +44,14 @@ class WikiHosts:
         now: Callable[[], float] = time.time,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
+        say: Callable[[Event], None] = lambda _event: None,
     ) -> None:
         self._file = None if config.wikis_file is None else Path(config.wikis_file)
-        self._now, self._clock = now, clock
-        self._version: _Version | None = None
+        self._now, self._clock, self._say = now, clock, say
+        self._looking = threading.Lock()
+        self._version: _Version = None
         self._changing: tuple[_Version, float] | None = None
+        self._problem: str | None = None
         self._added: Mapping[str, str] = {}
         self._hosts: Mapping[str, str] = config.wikis
         if self._file is not None:
@@ -50,9 +59,15 @@ class WikiHosts:
 
     def host_of(self, wiki_id: str) -> str | None:
         """None for a wiki that the table does not have."""
-        if self._file is not None:
-            self._look(self._file)
+        self.look()
         return self._hosts.get(wiki_id) or self._added.get(wiki_id)
+
+    def look(self) -> None:
+        """Read the file again when it has changed: as `host_of` does, where nobody asks for a host."""
+        if self._file is None or (self._changing is None and _version(self._file) == self._version):
+            return
+        with self._looking:
+            self._look(self._file)
 
     def is_another(self, wiki_id: str, host: str) -> bool:
         """Whether the host is in the table, and not that of this wiki."""
@@ -66,7 +81,7 @@ class WikiHosts:
             version = _version(file)
             if version != self._version:
                 self._version, since = version, self._clock()
-            if self._is_still(version, since):
+            if version is None or self._is_still(version, since):
                 return _read(file)
             sleep(_LOOK_S)
         raise RefusedError(
@@ -76,30 +91,40 @@ class WikiHosts:
 
     def _look(self, file: Path) -> None:
         version = _version(file)
-        if version is None or version == self._version:
+        if version == self._version:
+            self._added, self._changing = {}, None
             return
-        changing = self._changing  # other threads look too
-        if changing is None or changing[0] != version:
-            changing = self._changing = version, self._clock()
-            if not self._is_still(*changing):
+        if self._changing is None or self._changing[0] != version:
+            self._changing = version, self._clock()
+            if not self._is_still(*self._changing):
                 self._added = _whole_lines(file)
-        if not self._is_still(*changing):
+        if not self._is_still(*self._changing):
             return
+        hosts, error = self._hosts, None
         try:
-            hosts: Mapping[str, str] = _read(file)
-        except RefusedError:
-            hosts = self._hosts
+            hosts = _read(file)
+        except RefusedError as refused:
+            error = refused
         if _version(file) == version:
             self._hosts, self._added, self._version, self._changing = hosts, {}, version, None
+            self._say_what_came(file, error)
 
-    def _is_still(self, version: _Version | None, since: float) -> bool:
+    def _say_what_came(self, file: Path, error: RefusedError | None) -> None:
+        if error is None:
+            self._say(WikisFileRead(file=str(file), wikis=len(self._hosts)))
+        elif str(error) != self._problem:
+            wikis = len(self._hosts)
+            self._say(WikisFileUnusable(file=str(file), reason=str(error), hint=error.hint or "", wikis=wikis))
+        self._problem = None if error is None else str(error)
+
+    def _is_still(self, version: _Version, since: float) -> bool:
         """Whether the file has stood still, by its own time or by ours: those of two machines may differ."""
-        if version is None:
+        if version is not None and self._now() - version[0] / 1e9 >= _STILL_S:
             return True
-        return self._now() - version[0] / 1e9 >= _STILL_S or self._clock() - since >= _STILL_S
+        return self._clock() - since >= _STILL_S
 
 
-def _version(file: Path) -> _Version | None:
+def _version(file: Path) -> _Version:
     try:
         found = file.stat()
     except OSError:
@@ -110,12 +135,29 @@ def _version(file: Path) -> _Version | None:
 
 def _read(file: Path) -> Mapping[str, str]:
     try:
-        return _TABLE.validate_python(read_yaml(file))
+        document = read_yaml(file)
     except OSError as error:
-        raise RefusedError(f"mediawiki.wikis_file: {file} cannot be read: {error.strerror}") from error
-    except (UnfitError, ValidationError, RecursionError) as error:
-        text = f"mediawiki.wikis_file: {file} is no table of wikis"
-        raise RefusedError(text, hint="write a line `enwiki: en.wikipedia.org` for each wiki") from error
+        raise RefusedError(
+            f"mediawiki.wikis_file: {file} cannot be read: {error.strerror}",
+            hint="it has to be at that path, where every executor can read it",
+        ) from error
+    except UnfitError as error:
+        raise _no_table(file, (error.line, error.column), str(error)) from error
+    try:
+        return _TABLE.validate_python(document)
+    except RecursionError as error:
+        raise _no_table(file, (1, 1), "nested too deeply") from error
+    except ValidationError as error:
+        first = problems(error, _WIKIS, document)[0]
+        raise _no_table(file, position(document, first.location), str(first)) from error
+
+
+def _no_table(file: Path, place: tuple[int, int], problem: str) -> RefusedError:
+    line, column = place
+    return RefusedError(
+        f"mediawiki.wikis_file: {file}:{line}:{column} is no table of wikis: {problem}",
+        hint="write a line `enwiki: en.wikipedia.org` for each wiki",
+    )
 
 
 def _whole_lines(file: Path) -> Mapping[str, str]:

@@ -5,7 +5,7 @@ import pytest
 from devkit.observe.complaint import Complaint, FirstComplaints, complaint_in
 from devkit.observe.kit_events import ProcessEnded, ProgramEvent
 from devkit.observe.logs import UnknownLine
-from pipeline.events import Failed, LimitOf, LimitsDisagree, LimitsUnknown, Started
+from pipeline.events import Failed, LimitOf, LimitsDisagree, LimitsUnknown, Started, WikisFileRead, WikisFileUnusable
 
 DISAGREE = LimitsDisagree(problem="the topic takes 1MiB, the producer sends 20MiB", hint="raise max.message.bytes")
 
@@ -17,6 +17,7 @@ DISAGREE = LimitsDisagree(problem="the topic takes 1MiB, the producer sends 20Mi
         (Failed(error="query failed: x"), "error", "query failed: x"),
         (Failed(error="unsafe: x", refused=True), "refusal", "unsafe: x"),
         (LimitsUnknown(bootstrap="b:1", reason="no"), "warning", "the brokers at b:1 did not say their limits: no"),
+        (WikisFileUnusable(file="w", reason="no table", hint="write one", wikis=2), "warning", "no table; write one"),
         (UnknownLine("oops", {"level": "WARN", "msg": "low on memory"}), "warning", "low on memory"),
         (UnknownLine("oops", {"level": "error", "error": "boom"}), "error", "boom"),
     ],
@@ -29,6 +30,7 @@ def test_what_a_program_says_of_a_problem(event: ProgramEvent, kind: str, text: 
     "event",
     [
         Started(),
+        WikisFileRead(file="w", wikis=2),
         ProcessEnded(process=1, exit_code=1),
         UnknownLine("progress", {"level": "info", "message": "x"}),
         UnknownLine("progress", {"error": "none"}),

@@ -133,7 +133,8 @@ def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPa
     def go(query: Query, writer: Writer) -> list[dict[str, Any]]:
         said: list[dict[str, Any]] = []
         ended = SimpleNamespace(wait=lambda _seconds: query.steps.append("awaited"))
-        running = {"query": query, "writer": writer, "start": "checkpoint", "ui": None, "ended": ended}
+        hosts = SimpleNamespace(look=lambda: query.steps.append("looked at the wikis"))
+        running = {"query": query, "writer": writer, "hosts": hosts, "start": "checkpoint", "ui": None, "ended": ended}
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock[-1]))
         monkeypatch.setattr(log, "say", lambda event: said.append({"event": event.event} | fields_of(event)))
 
@@ -255,6 +256,15 @@ def test_a_job_that_does_nothing_ends_when_a_later_start_has_the_checkpoint(run:
     query.events += [None, lambda: clock.append(2.0), None, lambda: pytest.fail("it should have ended")]
     with pytest.raises(FencedError):
         run(query, Writer(query, others=True))
+
+
+def test_the_table_of_wikis_is_looked_at_while_nothing_is_fetched(run: Run) -> None:
+    clock = run.clock  # type: ignore[attr-defined]
+    query = Query(active=[False] * 3)
+    query.events += [None, lambda: clock.append(2.0), RuntimeError(TRACE)]
+    with pytest.raises(PipelineError):
+        run(query, Writer(query))
+    assert query.steps.count("looked at the wikis") == 1
 
 
 def test_a_query_that_ended_by_itself_says_why(run: Run) -> None:

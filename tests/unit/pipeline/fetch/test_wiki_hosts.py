@@ -1,3 +1,4 @@
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -6,6 +7,7 @@ import pytest
 
 from pipeline.config.pipeline_config import MediaWiki
 from pipeline.errors import RefusedError
+from pipeline.events import Event, WikisFileRead, WikisFileUnusable
 from pipeline.fetch.wiki_hosts import WikiHosts
 
 TWO = "dewiki: de.example\nfrwiki: fr.example\n"
@@ -16,6 +18,7 @@ class Table:
 
     def __init__(self, file: Path) -> None:
         self.file, self.ahead = file, 0.0
+        self.events: list[Event] = []
         self._passed = self._changed = 0.0
 
     def rename(self, text: str) -> None:
@@ -42,7 +45,16 @@ class Table:
 
     def hosts(self, sleep: Callable[[float], None] | None = None) -> WikiHosts:
         config = MediaWiki(endpoint="http://127.0.0.1:1", wikis_file=str(self.file))
-        return WikiHosts(config, now=self.now, clock=self.clock, sleep=sleep or self.wait)
+        return WikiHosts(config, now=self.now, clock=self.clock, sleep=sleep or self.wait, say=self.events.append)
+
+    def new_events(self, hosts: WikiHosts) -> list[Event]:
+        """What is said when nobody asks for a host, in looks of several seconds."""
+        for _ in range(5):
+            hosts.look()
+            self.wait(1)
+        events = list(self.events)
+        self.events.clear()
+        return events
 
 
 @pytest.fixture
@@ -124,6 +136,57 @@ def test_a_file_that_is_no_table_while_the_job_runs_changes_nothing(
     table.rename("newwiki: new.example\n")
     table.wait(1)
     assert found(hosts, "dewiki", "newwiki") == [None, "new.example"]
+
+
+def test_a_file_that_stays_broken_is_said_once(table: Table, hosts: WikiHosts) -> None:
+    file, hint = str(table.file), "write a line `enwiki: en.wikipedia.org` for each wiki"
+    assert table.new_events(hosts) == []
+
+    def unusable(place: str, problem: str) -> WikisFileUnusable:
+        reason = f"mediawiki.wikis_file: {file}:{place} is no table of wikis: {problem}"
+        return WikisFileUnusable(file=file, reason=reason, hint=hint, wikis=2)
+
+    table.rename("dewiki: de.example\nfrwiki: a host\n")
+    (said,) = table.new_events(hosts)
+    assert isinstance(said, WikisFileUnusable)
+    assert said == unusable("2:1", said.reason.partition("wikis: ")[2])
+    assert "frwiki" in said.reason
+    assert "'a host'" in said.reason
+    table.rename("dewiki: de.example\nfrwiki: a host\n")
+    assert table.new_events(hosts) == [], "the same once more"
+    table.write("dewiki: [")
+    (said,) = table.new_events(hosts)
+    assert isinstance(said, WikisFileUnusable)
+    assert f"{file}:1:" in said.reason
+    assert found(hosts, "dewiki", "frwiki") == ["de.example", "fr.example"]
+    table.rename("dewiki: other.example\n")
+    assert table.new_events(hosts) == [WikisFileRead(file=file, wikis=1)]
+    assert found(hosts, "dewiki", "frwiki") == ["other.example", None]
+
+
+def test_a_file_that_is_gone_is_said_when_none_has_come_in_its_place(table: Table, hosts: WikiHosts) -> None:
+    table.file.unlink()
+    hosts.look()
+    table.rename(TWO)
+    assert [event.event for event in table.new_events(hosts)] == ["wikis_file_read"]
+    table.file.unlink()
+    (said,) = table.new_events(hosts)
+    assert isinstance(said, WikisFileUnusable)
+    assert said.reason == f"mediawiki.wikis_file: {table.file} cannot be read: No such file or directory"
+    assert hosts.host_of("dewiki") == "de.example"
+    table.rename(TWO)
+    assert table.new_events(hosts) == [WikisFileRead(file=str(table.file), wikis=2)]
+
+
+def test_threads_that_look_at_once_say_it_once(table: Table, hosts: WikiHosts) -> None:
+    table.rename("{}\n")
+    table.wait(1)
+    threads = [threading.Thread(target=hosts.host_of, args=["dewiki"]) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [event.event for event in table.events] == ["wikis_file_unusable"]
 
 
 def test_a_start_waits_for_a_file_that_is_being_written(table: Table) -> None:
