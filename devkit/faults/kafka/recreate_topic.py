@@ -1,5 +1,6 @@
 """`recreate_topic: {topic: output}`: a topic is deleted with all its records and made again, empty."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -19,8 +20,10 @@ _DELETED = timedelta(seconds=30)
 
 
 class RecreateTopic(Fault):
-    """The new topic has the partitions and settings of the old one. Its records are counted just before it is deleted;
-    what is written between the two is gone too, and in no count.
+    """The new topic has the partitions and settings of the old one. How many records went with the old one is known by
+    its end offsets, read just before it is deleted. It is not exact: Kafka cannot delete a topic and say where it ended
+    in one step, so what is written between the two is gone too and in no count, and where programs write in
+    transactions the end of each takes an offset. The proof says how long that time was.
 
     The source topic is refused: what was published is known by its offsets, and those would begin anew.
     """
@@ -48,6 +51,7 @@ class RecreateTopic(Fault):
             left = f"the records that topic {topic} had are gone"
             context.plan(Undo(irreversible=left, outlives_run=context.is_guest))
             # The last thing before: what is written until the broker has deleted the topic is in no count.
+            asked = time.monotonic()
             records = kafka.records(topic)
             kafka.admin.delete_topics([topic])
             options = {
@@ -64,7 +68,8 @@ class RecreateTopic(Fault):
                 return True
 
             wait_until(made, what=f"topic {topic} to be made again", deadline=_DELETED)
-        return _Recreated(context.kafka, topic, before, records)
+            uncounted_s = time.monotonic() - asked
+        return _Recreated(context.kafka, topic, before, records, uncounted_s)
 
 
 @dataclass(frozen=True)
@@ -73,16 +78,18 @@ class _Recreated:
     topic: str
     before: str
     records: int
+    uncounted_s: float
+    """From before the count to when the new topic was there, and so the old one gone."""
 
     def end(self) -> Proof:
         with cluster(self.bootstrap) as kafka:
             is_another = comes_true(lambda: kafka.topic_id(self.topic) != self.before)
         if not is_another:
             return Proof(acted=False, did=f"topic {self.topic} is the one of before")
-        hides = (
-            f"at least {counted(self.records, 'record')} went with topic {self.topic}, and no audit can see them"
-            if self.records
-            else ""
+        gone = f"{counted(self.records, 'record')} by its end offsets, and what was written in the "
+        gone += f"{self.uncounted_s:.3f} s from then until it was gone"
+        return Proof(
+            acted=True,
+            did=f"topic {self.topic} was deleted with {gone}; and it was made again",
+            hides=f"no audit can see what went with topic {self.topic}: {gone}",
         )
-        did = f"topic {self.topic} was deleted with at least {counted(self.records, 'record')}, and made again"
-        return Proof(acted=True, did=did, hides=hides)
