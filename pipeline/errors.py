@@ -80,5 +80,6 @@ def root_cause(text: str) -> str:
     telling = [cause for cause in causes if ": " in cause and not cause.endswith(_GOES_ON)]
     if len(telling) > 1 and _NAMELESS in telling[-1]:
         telling.pop()
-    raised = [line for line in lines if _RAISED.match(line)]
+    # Below the bridge's own exception stands Java's, behind a colon.
+    raised = [line for line in (line.removeprefix(": ") for line in lines) if _RAISED.match(line)]
     return next((found[-1] for found in (telling, raised, causes, lines[:1]) if found), "no cause given")

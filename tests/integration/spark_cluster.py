@@ -40,6 +40,13 @@ class Cluster:
             "spark.executorEnv.PYTHONPATH": str(REPOSITORY),
         }
 
+    def at_work(self) -> ManagedProcess | None:
+        """The first node on which Python runs."""
+        for node in self.nodes:
+            if any("pyspark.daemon" in process.cmdline() for process in node.tree()):
+                return node
+        return None
+
     def workers(self) -> list[dict[str, Any]]:
         try:
             found: list[dict[str, Any]] = requests.get(f"{self.ui}/json/", timeout=30).json()["workers"]

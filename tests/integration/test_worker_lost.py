@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from devkit.guardian import Guardian, ManagedProcess
+from devkit.guardian import Guardian
 from devkit.observe.audit.replays import NO_REPLAYS
 from devkit.stack.stack import Stack
 from tests.integration.crash.bench import Bench
@@ -49,14 +49,6 @@ def cluster(stack: tuple[Guardian, Stack], tmp_path: Path) -> Iterator[Cluster]:
         yield made
 
 
-def at_work(cluster: Cluster) -> ManagedProcess | None:
-    """The worker on which Python runs."""
-    for node in cluster.nodes:
-        if any("pyspark.daemon" in process.cmdline() for process in node.tree()):
-            return node
-    return None
-
-
 def test_what_a_lost_attempt_deferred_does_not_count(make_bench: Callable[..., Bench], cluster: Cluster) -> None:
     bench = make_bench(traffic=TRAFFIC, rules=RULES, settings=SETTINGS, spark=cluster.settings())
     bench.publish(wait=True)
@@ -64,7 +56,7 @@ def test_what_a_lost_attempt_deferred_does_not_count(make_bench: Callable[..., B
     run.await_condition(
         lambda: bench.deferred_ever() and bench.in_flight("slow"), "a page to be deferred, and the next to be fetched"
     )
-    lost = at_work(cluster)
+    lost = cluster.at_work()
     assert lost
     # In this order: the first attempt must not end before it is lost, and the next finds nothing that hangs.
     (held,) = bench.in_flight("slow")[0]["rules"]

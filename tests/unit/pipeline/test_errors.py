@@ -24,6 +24,13 @@ botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint U
 	at py4j.Protocol.getReturnValue(Protocol.java:476)
 """
 BRIDGE = "Caused by: py4j.Py4JException: An exception was raised. Return Message: Traceback (most recent call last):\n"
+ABORTED = "org.apache.spark.SparkException: Job aborted due to stage failure: ResultStage 2 has failed"
+CALL = f"""\
+    raise Py4JJavaError(
+py4j.protocol.Py4JJavaError: An error occurred while calling o1839.save.
+: {ABORTED}
+\tat org.apache.spark.MapOutputTracker$.validateStatus(MapOutputTracker.scala:1781)
+"""
 NAMELESS = (
     "Caused by: org.apache.kafka.common.errors.UnknownTopicOrPartitionException: "
     "This server does not host this topic-partition."
@@ -43,6 +50,7 @@ NAMELESS = (
         ),
         (PYTHON, "botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint URL"),
         (BRIDGE + PYTHON, "botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint URL"),
+        (BRIDGE + CALL, ABORTED),
         (
             BRIDGE + TRACE,
             "org.apache.kafka.common.errors.RecordTooLargeException: The message is 23048382 bytes when serialized",
