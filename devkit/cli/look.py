@@ -114,12 +114,12 @@ def lag(run_id: str | None, *, as_json: bool) -> None:
 
 @click.command(
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
-    short_help="List, show, retry or drop the pipeline's deferred events.",
+    short_help="List, show, retry, drop or move the pipeline's deferred events.",
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[list | show POSITION | retry … | drop …]")
 @run_id_option
 def deferred(arguments: tuple[str, ...], run_id: str | None) -> None:
-    """List, show, retry or drop the deferred events of the pipeline that runs.
+    """List, show, retry, drop or move the deferred events of the pipeline that runs.
 
     This is `python -m pipeline deferred` with the configuration of that pipeline. Write --run-id before the subcommand.
     """

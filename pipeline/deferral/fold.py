@@ -35,7 +35,9 @@ class FencedError(PipelineError):
 
 
 class ScatteredError(PipelineError):
-    """A position stands in two partitions, between which there is no order."""
+    """A position stands in two partitions, between which there is no order. A restart would only find it again."""
+
+    exit_code: ClassVar[int] = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,5 +151,6 @@ def check_epoch(folded: Folded, *, own: int) -> None:
 def _scattered(position: Position, one: int, other: int) -> ScatteredError:
     return ScatteredError(
         f"the deferral topic has records of {position} in its partitions {one} and {other}",
-        hint="its partitions may not be added to, and all who write to it must choose partitions like Kafka's producer",
+        hint="was it given more partitions? Then `python -m pipeline deferred move NEW_TOPIC` moves what is deferred "
+        "into a new topic, and loses nothing; else all who write to it must choose partitions like Kafka's producer",
     )

@@ -375,5 +375,6 @@ class Lanes:
 def _not_all_read(batch: int, deferred: int, seen: int, topic: str) -> PipelineError:
     return PipelineError(
         f"batch {batch} deferred {deferred} events, and {seen} of them are in the partitions of {topic} that it reads",
-        hint="its partitions may not be added to: the producers learn of a new one, and the job only when it starts",
+        hint="its partitions may not be added to: the producers learn of a new one, and the job only when it starts; "
+        "`python -m pipeline deferred move NEW_TOPIC` moves what is deferred into a new topic",
     )

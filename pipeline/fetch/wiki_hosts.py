@@ -63,7 +63,7 @@ class WikiHosts:
         return self._hosts.get(wiki_id) or self._added.get(wiki_id)
 
     def look(self) -> None:
-        """Read the file again when it has changed: as `host_of` does, where nobody asks for a host."""
+        """Read the file again when it has changed: as `host_of` does, also while no host is asked for."""
         if self._file is None or (self._changing is None and _version(self._file) == self._version):
             return
         with self._looking:

@@ -1,4 +1,4 @@
-"""`python -m pipeline deferred list | show | retry | drop --config FILE`: exit 0, 1 Kafka failed, 2 refused."""
+"""`python -m pipeline deferred list | show | retry | drop | move --config FILE`: exit 0, 1 Kafka failed, 2 refused."""
 
 import sys
 import time
@@ -8,7 +8,9 @@ from pathlib import Path
 
 import click
 
+from located_config.count import counted
 from pipeline.config.config_file import load_config
+from pipeline.deferral.moving import move as move_ledger
 from pipeline.deferral.topic import LedgerTopic
 from pipeline.deferral.wire import Action
 from pipeline.errors import RefusedError
@@ -28,9 +30,9 @@ _WAIT = click.option(
 )
 
 
-@click.group(short_help="List, show, retry or drop the deferred events of a job.")
+@click.group(short_help="List, show, retry, drop or move the deferred events of a job.")
 def deferred() -> None:
-    """Work with the deferred events of a job: list, show, retry, drop."""
+    """Work with the deferred events of a job: list, show, retry, drop, move."""
 
 
 @deferred.command("list")
@@ -79,6 +81,28 @@ def drop(positions: tuple[str, ...], config_file: Path, wait_s: float) -> None:
     """Give up deferred events: each becomes an error event when its page is processed next."""
     with exit_codes(), _ledger(config_file) as topic:
         _wish(topic, "drop", positions, wait_s, everything=False)
+
+
+@deferred.command(short_help="Move all deferred events of a stopped job into a new topic.")
+@click.argument("topic")
+@_CONFIG
+def move(topic: str, config_file: Path) -> None:
+    """Move all deferred events into TOPIC, which is made; for a deferral.topic that was given more partitions.
+
+    Stop the job first: one that still runs is ended with exit code 2. Then set deferral.topic to TOPIC and start the
+    job with --adopt-ledger. The old topic keeps its records; start no job with it any more.
+    """
+    with exit_codes():
+        config = load_config(config_file)
+        old = config.deferral.topic
+        if topic == old:
+            raise RefusedError(f"{topic} is deferral.topic already", hint="name a topic that is not there")
+        with opened(config) as there, opened(config, new=topic) as made:
+            moved = move_ledger(there, made)
+        click.echo(f"{counted(len(moved.entries), 'deferred event')} moved from {old} to {topic}")
+        click.echo(
+            f"next: set deferral.topic to {topic}, and start the job with --adopt-ledger; never again with {old}"
+        )
 
 
 def _wish(topic: LedgerTopic, action: Action, texts: tuple[str, ...], wait_s: float, *, everything: bool) -> None:

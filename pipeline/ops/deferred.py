@@ -1,4 +1,4 @@
-"""`deferred list | show | retry | drop`: the ledger of a job that runs or has stopped.
+"""`deferred list | show | retry | drop | move`: the ledger of a job that runs or has stopped.
 
 Reading folds the ledger's topic. A wish (`retry`, `drop`) is a record of the same topic: a job that runs carries it
 out within a second or at the end of its batch, one that has stopped when it starts again. Nothing is taken out of the
@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.entry import Entry, order, rests
 from pipeline.deferral.fold import fold
+from pipeline.deferral.ledger_start import LedgerStart
 from pipeline.deferral.topic import LedgerTopic, items_of
 from pipeline.deferral.wire import (
     Action,
@@ -57,10 +58,13 @@ def parse_position(text: str) -> Position:
 
 
 @contextmanager
-def opened(config: PipelineConfig) -> Iterator[LedgerTopic]:
-    """The ledger's topic of a job; it is not made when it is missing. Raises PipelineError."""
-    topic = LedgerTopic(config.sink.bootstrap_servers, config.deferral.topic, config.sink.max_request_size)
-    topic.open()
+def opened(config: PipelineConfig, *, new: str | None = None) -> Iterator[LedgerTopic]:
+    """The ledger's topic of a job, which is not made when it is missing; or a `new` one for it, which is.
+
+    Raises PipelineError.
+    """
+    topic = LedgerTopic(config.sink.bootstrap_servers, new or config.deferral.topic, config.sink.max_request_size)
+    topic.open(LedgerStart(missing="make") if new else None)
     try:
         yield topic
     finally:

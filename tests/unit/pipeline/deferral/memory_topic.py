@@ -7,8 +7,8 @@ from typing import cast
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.fold import Folded, fold
 from pipeline.deferral.ledger_start import LedgerStart
-from pipeline.deferral.topic import LedgerTopic, LogRecord
-from pipeline.deferral.wire import NullRecord, parse, to_record
+from pipeline.deferral.topic import LedgerTopic, LogRecord, items_of
+from pipeline.deferral.wire import Item, NullRecord, to_record
 from pipeline.errors import PipelineError
 from pipeline.records.record import Record
 
@@ -31,8 +31,11 @@ class Log:
         """What a task writes, or another driver."""
         self.append([to_record(entry, topic=TOPIC, epoch=epoch, batch=batch, task=task) for entry in entries])
 
+    def items(self) -> list[Item | None]:
+        return list(items_of(self.records))
+
     def folded(self) -> Folded:
-        return fold(parse(r.key, r.value, r.headers, partition=r.partition, offset=r.offset) for r in self.records)
+        return fold(self.items())
 
 
 @dataclass

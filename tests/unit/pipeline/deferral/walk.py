@@ -46,11 +46,16 @@ def walk(
         drawn = replace(drawn, lose_worker=lose_worker)
     play = Play(walker, driver=driver, settings=settings, odds=drawn)
     play.compare = compare
+    wander(play, walker, steps)
+    Drain(play).run()
+    return play
+
+
+def wander(play: Play, walker: Walker, steps: int) -> None:
+    """Some random moves, without an end; raises Violation."""
     for _ in range(steps):
         moves = play.moves()
         (move,) = walker.random.choices(moves, [move.weight for move in moves])
         play.trace.append(move.name)
         move.go()
         play.check()
-    Drain(play).run()
-    return play

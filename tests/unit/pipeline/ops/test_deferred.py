@@ -205,12 +205,20 @@ def test_the_done_of_a_driver_that_was_given_up_does_not_count() -> None:
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """Runs `pipeline deferred …` on a log; a stopped job, so nobody carries anything out."""
 
-    def go(*arguments: str, on: Log | MemoryTopic | None = None, failure: PipelineError | None = None) -> Result:
+    def go(
+        *arguments: str,
+        on: Log | MemoryTopic | None = None,
+        into: Log | None = None,
+        failure: PipelineError | None = None,
+    ) -> Result:
         @contextmanager
-        def opened(_config: PipelineConfig) -> Iterator[LedgerTopic]:
+        def opened(_config: PipelineConfig, *, new: str | None = None) -> Iterator[LedgerTopic]:
             if failure:
                 raise failure
-            yield (on if isinstance(on, MemoryTopic) else MemoryTopic(on or Log())).as_topic()
+            if new:
+                yield MemoryTopic(into or Log(), topic=new).as_topic()
+            else:
+                yield (on if isinstance(on, MemoryTopic) else MemoryTopic(on or Log())).as_topic()
 
         monkeypatch.setattr(commands, "opened", opened)
         config = {
@@ -265,6 +273,7 @@ def test_wishes_are_recorded(run: Callable[..., Result], log: Log) -> None:
         (["retry", "--all", "source/0/1"], "positions and --all"),
         (["drop", "source/0/7", "--wait", "0"], "source/0/7: is not deferred"),
         (["drop"], "Missing argument"),
+        (["move", "mw_page_html_content_change_enrich.deferred"], "is deferral.topic already"),
         (["drop", "source/0/1", "--wait", "-1"], "-1"),
     ],
 )
@@ -309,6 +318,23 @@ def test_what_leaves_while_all_is_retried_is_no_error(
     result = run("retry", "--all", "--wait", "0", on=topic)
     assert (result.exit_code, result.stdout) == (0, said)
     assert [one.position.offset for one in log.folded().commands] == [at for at in (1, 2) if at not in gone]
+
+
+def test_what_is_deferred_moves_into_a_new_topic(run: Callable[..., Result], log: Log) -> None:
+    log.append([tombstone(entry(2).position, topic=TOPIC, epoch=1)], partition=1)
+    listed = run("list", on=log)
+    assert listed.exit_code == 2
+    assert "deferred move NEW_TOPIC" in listed.stderr
+    into = Log()
+    moved = run("move", "deferred-2", on=log, into=into)
+    assert (moved.exit_code, moved.stdout.splitlines()[0]) == (
+        0,
+        "1 deferred event moved from mw_page_html_content_change_enrich.deferred to deferred-2",
+    )
+    assert "set deferral.topic to deferred-2, and start the job with --adopt-ledger" in moved.stdout
+    assert [line.split()[0] for line in run("list", on=into).stdout.splitlines()] == ["position", "source/0/1"]
+    again = run("move", "deferred-2", on=log, into=into)
+    assert (again.exit_code, "deferred-2 is not empty" in again.stderr) == (2, True)
 
 
 def test_a_topic_that_cannot_be_read_is_exit_1(run: Callable[..., Result]) -> None:
