@@ -6,11 +6,14 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from located_config.duration import PositiveDuration
+from located_config.duration import Duration, PositiveDuration
 from located_config.size import Size
 from pipeline.config.address import require_something
 from pipeline.config.section import MIB, Host, HttpUrl, Section, Servers, Topic
 from pipeline.jobs.names import FIRST, other_defaults
+
+# Without effect under another `read`.
+_ALIGNED = frozenset({"slice", "idle_after"})
 
 
 class Source(Section):
@@ -29,6 +32,23 @@ class Source(Section):
         description="Topics of source events, for a job that reads several; instead of `topic`. Which topics a "
         "job reads is fixed by its checkpoint.",
         examples=[["mediawiki.page_change.v1", "mediawiki.page_links_change.v1"]],
+    )
+
+    read: Literal["proportional", "aligned"] = Field(
+        default="proportional",
+        description="How a micro-batch is shared among partitions. `proportional`: by their number of waiting events, "
+        "as Spark's own source does. `aligned`: by event time, the timestamp of the record, so that a job that "
+        "has a watermark loses no event while it catches up.",
+    )
+    slice: PositiveDuration = Field(
+        default=timedelta(seconds=30),
+        description="Event time that a micro-batch may span, under `read: aligned`. `batch.max_offsets` bounds it as "
+        "well.",
+    )
+    idle_after: Duration = Field(
+        default=timedelta(seconds=10),
+        description="Time without a new event after which a partition holds the others back no longer, under `read: "
+        "aligned`. If it is shorter than a producer's pauses, that producer's events may come too late.",
     )
 
     # Of several, `topic` is the first: what can do with one topic takes that.
@@ -54,11 +74,23 @@ class Source(Section):
             raise ValueError(f"source.topics names {', '.join(twice)} twice: name each topic once")
         return self
 
+    @model_validator(mode="after")
+    def _aligned_keys(self) -> Self:
+        unused = sorted(_ALIGNED & self.model_fields_set)
+        if self.read != "aligned" and unused:
+            raise ValueError(
+                f"source.{unused[0]} is for source.read: aligned, and read is {self.read}: remove it, or write "
+                "read: aligned"
+            )
+        return self
+
     @model_serializer(mode="wrap")
     def _as_given(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """What is shown, stored and compared has the key that holds."""
         shown: dict[str, Any] = handler(self)
         shown.pop("topic" if self.topics else "topics", None)
+        if self.read != "aligned":
+            shown = {key: value for key, value in shown.items() if key not in _ALIGNED}
         return shown
 
 

@@ -19,7 +19,8 @@ from pipeline.records.record import SourcePartition
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_BEGIN = "sources/0/0"
+BEGIN = "sources/0/0"
+"""Where the job began, until its first batch is committed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def look(spark: "SparkSession", checkpoint: str) -> Found:
     """What lies there now."""
     names = _names(spark, checkpoint, "")
     planned = _newest(spark, checkpoint, "offsets") if "offsets" in names else -1
-    last = f"offsets/{planned}" if planned >= 0 else _BEGIN
+    last = f"offsets/{planned}" if planned >= 0 else BEGIN
     text = read_text(spark, checkpoint, last) if planned >= 0 or "sources" in names else None
     return Found(
         checkpoint,
@@ -84,7 +85,7 @@ def replayed_from(spark: "SparkSession", checkpoint: str) -> dict[SourcePartitio
 def committed_offsets(spark: "SparkSession", checkpoint: str) -> dict[SourcePartition, int] | None:
     """The next offset of each partition by the last committed batch, or where the job began; None before it has."""
     batch = _newest(spark, checkpoint, "commits")
-    text = read_text(spark, checkpoint, f"offsets/{batch}" if batch >= 0 else _BEGIN)
+    text = read_text(spark, checkpoint, f"offsets/{batch}" if batch >= 0 else BEGIN)
     if text is None:
         return None
     return {

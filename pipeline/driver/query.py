@@ -21,6 +21,7 @@ from pipeline.driver.identity import FILE, Identity, require_checkpoint, require
 from pipeline.driver.job_checkpoint import committed_offsets, look, write_text
 from pipeline.driver.session import heap_bytes, jvm_pid, known_keys, start_session
 from pipeline.driver.sink import producer_options
+from pipeline.driver.source_stream import require_readable, source_options, source_stream, trigger_seconds
 from pipeline.driver.spark_keys import require_known
 from pipeline.driver.spark_slots import require_slots
 from pipeline.driver.stall import StallWatch
@@ -198,6 +199,7 @@ def _begin(
     brokers = ask_brokers(config)
     require_limits(brokers.limits, config)
     require_topics(brokers.missing)
+    require_readable(config)
     spark = start_session(config.job, resolved.spark, meanwhile=("pipeline.driver.batch", "pandas"))
     on_signals(stop_early)  # once more: the session sets a handler of its own for SIGINT
     _check_spark(spark, resolved, new)
@@ -220,13 +222,11 @@ def _begin(
     spark.streams.addListener(listener)
     will_run()
     query = (
-        spark.readStream.format("kafka")
-        .options(**source_options(config, new))
-        .load()
+        source_stream(spark, config, new)
         .writeStream.queryName(config.job)
         .foreachBatch(writer.write)
         .option("checkpointLocation", config.checkpoint)
-        .trigger(processingTime=f"{config.batch.trigger.total_seconds()} seconds")
+        .trigger(processingTime=f"{trigger_seconds(config)} seconds")
         .start()
     )
     start = new.name if new else "checkpoint"
@@ -312,18 +312,3 @@ def _metrics(spark: "SparkSession", config: PipelineConfig) -> "JobMetrics | Non
     )
     log.say(MetricsServed(url=metrics.start()))
     return metrics
-
-
-def source_options(config: PipelineConfig, new: NewStart | None) -> dict[str, str | int]:
-    """The settings of Spark's Kafka source. A restart has no start position: the checkpoint has it, and partitions that
-    were added since are read from their beginning.
-    """
-    return {
-        "kafka.bootstrap.servers": config.source.bootstrap_servers,
-        "subscribe": ",".join(config.source.all_topics),
-        "maxOffsetsPerTrigger": config.batch.max_offsets,
-        "failOnDataLoss": "true",
-        # Spark's own default reads events of transactions that were aborted.
-        "kafka.isolation.level": "read_committed",
-        **(new.options if new else {}),
-    }

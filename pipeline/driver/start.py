@@ -24,6 +24,12 @@ class NewStart:
     name: str
     options: dict[str, str]
 
+    @property
+    def timestamp_ms(self) -> int | None:
+        """The time at which it begins, in milliseconds since the epoch; None where no time was given."""
+        text = self.options.get("startingTimestamp")
+        return None if text is None else int(text)
+
 
 def parse_new(text: str, now: datetime) -> NewStart:
     """The start position of `--new`. Raises RefusedError that lists the choices, for a time after `now` as well."""

@@ -204,6 +204,20 @@ def test_one_source_topic_or_several_are_shown_as_they_were_given(make_config: M
     assert (one.source.all_topics, several.source.all_topics) == (("a",), ("a", "b"))
     for made, key, value in ((one, "topic", "a"), (several, "topics", ["a", "b"])):
         shown = made.model_dump(mode="json", by_alias=True)
-        assert shown["source"] == {"bootstrap_servers": "127.0.0.1:1", key: value}
+        assert shown["source"] == {"bootstrap_servers": "127.0.0.1:1", key: value, "read": "proportional"}
         assert PipelineConfig.model_validate(shown).source.all_topics == made.source.all_topics
         assert PipelineConfig.model_validate_json(made.model_dump_json(by_alias=True)).source == made.source
+
+
+def test_what_only_an_aligned_source_uses_is_refused_elsewhere(make_config: MakeConfig) -> None:
+    for key in ("slice", "idle_after"):
+        with pytest.raises(ValidationError, match=rf"source\.{key} is for source\.read: aligned, and read is propor"):
+            make_config(source={key: "5s"})
+        with pytest.raises(ValidationError, match=r"remove it, or write read: aligned"):
+            make_config(source={key: "5s", "read": "proportional"})
+    made = make_config(source={"read": "aligned", "slice": "5s"})
+    shown = made.model_dump(mode="json", by_alias=True)["source"]
+    assert (shown["slice"], shown["idle_after"]) == ("5s", "10s")
+    assert PipelineConfig.model_validate_json(made.model_dump_json(by_alias=True)).source == made.source
+    with pytest.raises(ValidationError, match="above 0"):
+        make_config(source={"read": "aligned", "slice": "0s"})

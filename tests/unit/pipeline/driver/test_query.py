@@ -447,16 +447,6 @@ def test_a_session_that_takes_the_signals_does_not_keep_them(
         module._begin(Budget(make_config()), NEW, lambda: pytest.fail("nothing runs yet"), allow_unsafe=False)
 
 
-def test_spark_reads_every_topic_of_the_source(make_config: Callable[..., PipelineConfig]) -> None:
-    assert module.source_options(make_config(source={"topic": "a"}), None)["subscribe"] == "a"
-    assert module.source_options(make_config(source={"topics": ["a", "b"]}), None)["subscribe"] == "a,b"
-
-
-def test_spark_reads_what_is_committed(make_config: Callable[..., PipelineConfig]) -> None:
-    """That it then reads no event of an aborted transaction is in the integration tests."""
-    assert module.source_options(make_config(), None)["kafka.isolation.level"] == "read_committed"
-
-
 @pytest.mark.parametrize(("policy", "known", "asked"), [("none", LEDGER, 1), ("none", None, 0), ("defer", LEDGER, 0)])
 def test_a_start_without_deferral_looks_into_the_ledger_of_its_checkpoint(
     make_config: Callable[..., PipelineConfig],

@@ -19,7 +19,7 @@ from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.snapshot import Fence
 from pipeline.deferral.wire import position_of
 from pipeline.driver.identity import Identity
-from pipeline.driver.query import source_options
+from pipeline.driver.source_stream import source_options
 from pipeline.fetch.client import FetchedText, FetchFailedError, WikiClient
 from pipeline.fetch.deadline import Deadline
 from pipeline.fetch.route import Route

@@ -1,0 +1,1 @@
+"""The aligned source: several topics and partitions, read together in event time."""

@@ -1,0 +1,71 @@
+"""Where a job that reads aligned begins: worked out by the driver, and put where Spark's Kafka source puts it.
+
+Spark asks a source of this kind again where it began for as long as its first batch is not committed, and keeps no
+answer; `latest` would be another place each time.
+"""
+
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+
+import orjson
+from kafka import KafkaAdminClient
+from kafka.admin import ConfigFilterType, ConfigResource, ConfigResourceType
+from kafka.errors import KafkaError
+
+from pipeline.aligned.horizon import Offsets
+from pipeline.aligned.kafka_log import KafkaLog
+from pipeline.driver.start import NewStart
+from pipeline.errors import PipelineError, RefusedError
+
+_ANSWER_MS = 10_000
+_FETCH_BYTES = 1024
+_KIND = "message.timestamp.type"
+
+
+def require_event_time(bootstrap: str, topics: Iterable[str]) -> None:
+    """Raises RefusedError for topics whose records have the broker's time instead of their own. A broker that does not
+    let the job ask is no reason: each record says it once more.
+    """
+    wanted = [ConfigResource(ConfigResourceType.TOPIC, topic, [_KIND]) for topic in topics]
+    try:
+        with closing(KafkaAdminClient(bootstrap_servers=bootstrap, bootstrap_timeout_ms=_ANSWER_MS)) as admin:
+            found = admin.describe_configs(wanted, config_filter=ConfigFilterType.ALL).get("topic", {})
+    except (KafkaError, OSError, ValueError):
+        return
+    wrong = sorted(
+        topic for topic, settings in found.items() if settings.get(_KIND, {}).get("value") == "LogAppendTime"
+    )
+    if wrong:
+        raise RefusedError(
+            f"source.read is aligned, and {_KIND} of {', '.join(wrong)} is LogAppendTime: their records do not say "
+            "when an event happened, only when it arrived",
+            hint=f"set {_KIND} to CreateTime, or source.read to proportional",
+        )
+
+
+def first_offsets(bootstrap: str, topics: Sequence[str], new: NewStart) -> Offsets:
+    """Where a new start begins in each partition, as Spark's own source would. Raises PipelineError."""
+    log = KafkaLog(bootstrap, "enrichment-planner", fetch_bytes=_FETCH_BYTES)
+    try:
+        bounds = log.bounds(topics)
+        if new.timestamp_ms is None:
+            return {one: first if new.name == "earliest" else end for one, (first, end) in bounds.items()}
+        found = log.first_at(dict.fromkeys(bounds, new.timestamp_ms))
+    finally:
+        log.close()
+    # A partition without an event at or after that time begins at its end.
+    return {one: end if (at := found.get(one)) is None else at for one, (_, end) in bounds.items()}
+
+
+def offsets_text(by_topic: dict[str, dict[str, int]]) -> str:
+    """A file of where a job began, as Spark's Kafka source writes it: with a byte 0 in front."""
+    return f"\0v1\n{orjson.dumps(by_topic).decode()}"
+
+
+def read_offsets(text: str) -> dict[str, dict[str, int]]:
+    """Raises PipelineError for a file in another form."""
+    try:
+        found: dict[str, dict[str, int]] = orjson.loads(text.strip().splitlines()[-1])
+    except (orjson.JSONDecodeError, IndexError) as error:
+        raise PipelineError(f"sources/0/0 of the checkpoint does not say where the job began: {error}") from error
+    return found

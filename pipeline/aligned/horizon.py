@@ -1,0 +1,171 @@
+"""Where the next micro-batch ends: at one event time, the horizon, in all partitions of all topics.
+
+    dense   ──■■■■■■■■■■│■■■■■■■■■■■■■■■■■
+    sparse  ──■─────────│──■──────■───────      behind the horizon a partition waits, however many records it has
+    bursty  ────────────│───────■■■■■■■■■■
+                     horizon
+
+Spark has one watermark over all partitions, which the furthest of them moves. Shared by the number of records, a batch
+takes a burst to its end and leaves the dense partition minutes behind: its records are late before they are read. With
+one horizon for all, whatever is still to come of what the topics hold now is later than what was read.
+
+The horizon lies `slice_ms` behind the earliest record that waits, and nearer where that would be more than
+`max_offsets`. It does not pass the newest record of a partition either, as the next one of that may be only a little
+later: such a partition holds the others back until it has been silent for long enough (`pipeline.aligned.silence`).
+
+Times are event times in milliseconds since the epoch, and a horizon is the first that the batch does not take.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from pipeline.records.record import SourcePartition
+
+Offsets = Mapping[SourcePartition, int]
+# Each guess is a question to the brokers, and a batch that is a quarter below its bound is as good.
+_GUESSES = 8
+_FULL_ENOUGH = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """A partition between what was read and its end: `position` is the next offset to be read, and `end` is behind the
+    last that can be.
+
+    `next_ms` is the time of the first record that waits, None when none does: offsets alone may be left by transactions
+    and compaction. `idle` says that the partition has been silent for long enough to hold nothing back.
+    """
+
+    position: int
+    end: int
+    next_ms: int | None
+    idle: bool = False
+
+
+class EventTimes(Protocol):
+    """What the topics hold, asked for the partitions whose fronts are planned."""
+
+    def ends_before(self, at_ms: int) -> Offsets:
+        """Of each partition in which a record waits, the offset of the first that is of `at_ms` or later; its end when
+        there is none.
+        """
+
+    def newest_ms(self, partition: SourcePartition) -> int | None:
+        """The latest time in a partition up to its end, as far as is known; None when it has never had a record."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPlan:
+    """Where a batch ends in each partition, and its horizon; None when it takes no record.
+
+    `holding` are the partitions that hold others back: silent, and not for long enough.
+    """
+
+    ends: Offsets
+    horizon_ms: int | None
+    holding: Collection[SourcePartition] = ()
+
+
+def plan_batch(
+    fronts: Mapping[SourcePartition, Front],
+    reached_ms: int | None,
+    times: EventTimes,
+    *,
+    slice_ms: int,
+    max_offsets: int | None,
+) -> BatchPlan:
+    """`reached_ms` is the latest time that was read before, None before anything was. A record below it is late: it
+    is taken as it comes, and moves no horizon back. `max_offsets` None is without a bound.
+    """
+    waiting = {partition: front for partition, front in fronts.items() if front.next_ms is not None}
+    # Offsets without a record cost nothing and have no time.
+    ends = {partition: front.position if partition in waiting else front.end for partition, front in fronts.items()}
+    if not waiting:
+        return BatchPlan(ends, None)
+    first = max(min(front.next_ms for front in waiting.values() if front.next_ms is not None), reached_ms or 0)
+    horizon, holding = _held_back(fronts, reached_ms, times, first + slice_ms)
+    if horizon is None:
+        return BatchPlan(ends, None, holding)
+    taken = _within(waiting, times, min(first + 1, horizon), horizon, max_offsets)
+    if taken is None:
+        least = min(first + 1, horizon)
+        taken = least, _shared(waiting, times.ends_before(least), least, max_offsets or 0)
+    horizon, of_waiting = taken
+    if all(end == waiting[partition].position for partition, end in of_waiting.items()):
+        return BatchPlan(ends, None, holding)
+    return BatchPlan({**ends, **of_waiting}, horizon, holding)
+
+
+def _held_back(
+    fronts: Mapping[SourcePartition, Front], reached_ms: int | None, times: EventTimes, horizon: int
+) -> tuple[int | None, list[SourcePartition]]:
+    """How far the horizon may go, None for nowhere, and who keeps it from going further."""
+    ends = times.ends_before(horizon)
+    found: dict[SourcePartition, int | None] = {}
+    for partition, front in fronts.items():
+        if front.idle or ends.get(partition, front.end) < front.end:
+            continue
+        known = [one for one in (times.newest_ms(partition), front.next_ms) if one is not None]
+        found[partition] = max(*known, reached_ms or 0) + 1 if known else None
+    # Of a partition that has never had a record nothing is known: its first may be as early as any.
+    if None in found.values():
+        return None, sorted(partition for partition, limit in found.items() if limit is None)
+    limits = {partition: limit for partition, limit in found.items() if limit is not None and limit < horizon}
+    lowest = min(limits.values(), default=horizon)
+    return lowest, sorted(partition for partition, limit in limits.items() if limit == lowest)
+
+
+def _within(
+    waiting: Mapping[SourcePartition, Front], times: EventTimes, least: int, horizon: int, max_offsets: int | None
+) -> tuple[int, Offsets] | None:
+    """The latest of the horizons looked at that takes no more than `max_offsets`, from `least` on; None when even that
+    takes more.
+    """
+    ends = times.ends_before(horizon)
+    if max_offsets is None or (count := _count(waiting, ends)) <= max_offsets:
+        return horizon, ends
+    found: tuple[int, Offsets] | None = None
+    low, high = least, horizon
+    for _ in range(_GUESSES):
+        if low >= high:
+            break
+        # Where an even rate would have it, and at last the least that makes progress.
+        share = max_offsets / count
+        guess = low + int((high - low) * share) if found is None else (low + high) // 2
+        guess = min(max(guess, low), high - 1)
+        ends = times.ends_before(guess)
+        size = _count(waiting, ends)
+        if size > max_offsets:
+            high, count = guess, size
+        else:
+            found, low = (guess, ends), guess + 1
+            if size >= _FULL_ENOUGH * max_offsets:
+                break
+    if found is None and high > least:
+        ends = times.ends_before(least)
+        found = (least, ends) if _count(waiting, ends) <= max_offsets else None
+    return found
+
+
+def _shared(waiting: Mapping[SourcePartition, Front], ends: Offsets, horizon: int, max_offsets: int) -> Offsets:
+    """A part of each partition's offsets below the horizon, shared evenly. All of these records are of one millisecond,
+    or late: no order among partitions is left to keep.
+    """
+    counts = {
+        partition: ends[partition] - front.position
+        for partition, front in waiting.items()
+        if front.next_ms is not None and front.next_ms < horizon
+    }
+    shares = dict.fromkeys(waiting, 0)
+    left = max_offsets
+    # The smallest first: what one does not need is there for the others.
+    for place, partition in enumerate(sorted(counts, key=lambda one: (counts[one], one))):
+        share = max(1, left // (len(counts) - place)) if left else 0
+        shares[partition] = min(counts[partition], share)
+        left -= shares[partition]
+    return {partition: front.position + shares[partition] for partition, front in waiting.items()}
+
+
+def _count(waiting: Mapping[SourcePartition, Front], ends: Offsets) -> int:
+    return sum(ends[partition] - front.position for partition, front in waiting.items())

@@ -1,0 +1,153 @@
+"""The source's topics as the aligned source asks them: where partitions begin and end, what was when, and the records.
+
+Only what is committed counts: a partition ends before the first transaction that is open. Every wait has an end, and
+names the brokers when it comes to it.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from kafka import KafkaConsumer
+from kafka.consumer.fetcher import ConsumerRecord
+from kafka.errors import KafkaError, OffsetOutOfRangeError
+from kafka.structs import TopicPartition
+
+from pipeline.aligned.horizon import Offsets
+from pipeline.errors import PipelineError
+from pipeline.reconnect import RECONNECT_MAX_MS
+from pipeline.records.record import SourcePartition
+
+Enough = Callable[[SourcePartition, ConsumerRecord], bool]
+
+ANSWER_S = 60.0
+"""How long the brokers may be away, as for Spark's own source."""
+_POLL_MS = 200
+_REFRESH_S = 10.0
+_CONNECTION_IDLE_MS = 300_000
+# The broker answers one request of a connection at a time: a question must not wait behind a fetch that finds nothing.
+_FETCH_WAIT_MS = 10
+
+
+class KafkaLog:
+    """Not safe to use from several threads at once. Its methods raise PipelineError when the brokers do not answer."""
+
+    def __init__(
+        self, bootstrap: str, client_id: str, *, fetch_bytes: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """At most `fetch_bytes` come at once of a partition, or one batch of the producer's."""
+        self._bootstrap, self._clock = bootstrap, clock
+        self._refreshed: float | None = None
+        with self._answers("are asked for"):
+            self._consumer = KafkaConsumer(
+                bootstrap_servers=bootstrap,
+                client_id=client_id,
+                enable_auto_commit=False,
+                allow_auto_create_topics=False,
+                # What is gone is an error: to go on behind it would be to lose it in silence.
+                auto_offset_reset="none",
+                isolation_level="read_committed",
+                max_partition_fetch_bytes=fetch_bytes,
+                fetch_max_wait_ms=_FETCH_WAIT_MS,
+                connections_max_idle_ms=_CONNECTION_IDLE_MS,
+                reconnect_backoff_max_ms=RECONNECT_MAX_MS,
+            )
+
+    def bounds(self, topics: Sequence[str]) -> Mapping[SourcePartition, tuple[int, int]]:
+        """The first offset and the end of each partition. Raises PipelineError for a topic that is not there."""
+        with self._answers("do not say where their topics end"):
+            if self._refreshed is None or self._clock() - self._refreshed >= _REFRESH_S:
+                # What it knows of a topic it keeps; only this asks again, and so finds a partition that is new.
+                self._consumer.topics()
+                self._refreshed = self._clock()
+            places = []
+            for topic in topics:
+                numbers = self._consumer.partitions_for_topic(topic)
+                if not numbers:
+                    raise PipelineError(f"there is no topic {topic} at {self._bootstrap}")
+                places += [TopicPartition(topic, number) for number in sorted(numbers)]
+            firsts = self._consumer.beginning_offsets(places, timeout_ms=int(ANSWER_S * 1000))
+            ends = self._consumer.end_offsets(places, timeout_ms=int(ANSWER_S * 1000))
+        return {SourcePartition(*place): (firsts[place], ends[place]) for place in places}
+
+    def first_at(self, at_ms: Mapping[SourcePartition, int]) -> Mapping[SourcePartition, int | None]:
+        """The first offset of each partition whose record is of that time or later, None when there is none. It may lie
+        far before records that are earlier: producers' clocks differ.
+        """
+        with self._answers("do not say what their topics held when"):
+            found = self._consumer.offsets_for_times(
+                {TopicPartition(*one): max(0, ms) for one, ms in at_ms.items()}, timeout_ms=int(ANSWER_S * 1000)
+            )
+        # -1 and None are two ways of Kafka's to say that there is no such record.
+        return {
+            SourcePartition(*place): match.offset if match and match.offset >= 0 else None
+            for place, match in found.items()
+        }
+
+    def read(
+        self,
+        starts: Offsets,
+        stops: Offsets,
+        *,
+        enough: Enough | None = None,
+    ) -> Iterator[tuple[SourcePartition, list[ConsumerRecord]]]:
+        """All records of each partition from its start up to and without its stop, in their order; none behind the
+        first of a partition for which `enough` is true. Raises PipelineError for offsets that are gone.
+        """
+        places = {TopicPartition(*one): stop for one, stop in stops.items() if starts[one] < stop}
+        with self._answers("do not hand over their records"):
+            self._consumer.assign(list(places))
+            # A partition that is assigned again stays paused, as the reading before left it.
+            self._consumer.resume(*places)
+            for place in places:
+                self._consumer.seek(place, starts[SourcePartition(*place)])
+        try:
+            yield from self._read(places, enough)
+        finally:
+            # Else it would go on fetching what is next.
+            self._consumer.assign([])
+
+    def _read(
+        self, places: dict[TopicPartition, int], enough: Enough | None
+    ) -> Iterator[tuple[SourcePartition, list[ConsumerRecord]]]:
+        heard = self._clock()
+        while places:
+            with self._answers("do not hand over their records"):
+                found = self._consumer.poll(timeout_ms=_POLL_MS)
+            done = []
+            for place, records in found.items():
+                stop = places.get(place, 0)
+                taken = [record for record in records if record.offset < stop]
+                if enough is not None:
+                    last = next((at for at, one in enumerate(taken) if enough(SourcePartition(*place), one)), None)
+                    if last is not None:
+                        taken = taken[: last + 1]
+                        done.append(place)
+                if taken:
+                    yield SourcePartition(*place), taken
+            with self._answers("do not hand over their records"):
+                # The stop may be a gap: offsets that compaction or a transaction removed have no record.
+                done += [place for place, stop in places.items() if (self._consumer.position(place) or 0) >= stop]
+            if found or done:
+                heard = self._clock()
+            elif self._clock() - heard > ANSWER_S:
+                raise PipelineError(f"the brokers at {self._bootstrap} sent no record for {ANSWER_S:g} s")
+            if done:
+                places = {place: stop for place, stop in places.items() if place not in done}
+                self._consumer.pause(*done)
+
+    def close(self) -> None:
+        """Commits no offsets: the job's positions stand in its checkpoint."""
+        self._consumer.close(autocommit=False)
+
+    @contextmanager
+    def _answers(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except OffsetOutOfRangeError as error:
+            raise PipelineError(
+                f"offsets that the job has not read are gone from {self._bootstrap}: {error}",
+                hint="retention has deleted them, or the topic was made again: `checkpoint check` says which",
+            ) from error
+        except (KafkaError, OSError, ValueError) as error:
+            raise PipelineError(f"the brokers at {self._bootstrap} {what}: {error!r}") from error

@@ -1,0 +1,123 @@
+"""The event times that planning asks for, from Kafka: its index of times, and records where that does not say.
+
+What is at an offset never changes, so what was read once is kept for as long as the partition stands there.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kafka.consumer.fetcher import ConsumerRecord
+
+from pipeline.aligned.horizon import Front, Offsets
+from pipeline.aligned.kafka_log import KafkaLog
+from pipeline.errors import PipelineError
+from pipeline.records.record import SourcePartition
+
+_BEFORE = 20
+"""Records before an offset whose latest time counts as the partition's: neighbours are seldom in perfect order."""
+_LOG_APPEND_TIME = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """The latest time just before an offset, and that of the first record from there on; None where there is none."""
+
+    before_ms: int | None
+    next_ms: int | None
+
+
+@dataclass
+class KafkaTimes:
+    """The times of one plan after the other; `fronts` are those of the plan at work. Raises PipelineError."""
+
+    log: KafkaLog
+    max_scanned: int
+    fronts: Mapping[SourcePartition, Front] = field(default_factory=dict)
+    firsts: Offsets = field(default_factory=dict)
+    _around: dict[SourcePartition, tuple[int, Around]] = field(default_factory=dict)
+    _newest: dict[SourcePartition, tuple[int, int | None]] = field(default_factory=dict)
+    _scanned: dict[SourcePartition, tuple[int, list[tuple[int, int]], int]] = field(default_factory=dict)
+
+    def around(
+        self, positions: Offsets, bounds: Mapping[SourcePartition, tuple[int, int]]
+    ) -> Mapping[SourcePartition, Around]:
+        """Of each position: the latest time before it, and the next from there on below the partition's end."""
+        unknown = {one: at for one, at in positions.items() if not self._knows(one, at, bounds[one][1])}
+        before: dict[SourcePartition, list[int]] = {one: [] for one in unknown}
+        following: dict[SourcePartition, int] = {}
+        starts = {one: max(bounds[one][0], at - _BEFORE) for one, at in unknown.items()}
+        stops = {one: bounds[one][1] for one in unknown}
+        for partition, records in self.log.read(
+            starts, stops, enough=lambda one, record: record.offset >= unknown[one]
+        ):
+            for record in records:
+                time_ms = _event_time(partition, record)
+                if record.offset < unknown[partition]:
+                    before[partition].append(time_ms)
+                else:
+                    following.setdefault(partition, time_ms)
+        for one, at in unknown.items():
+            self._around[one] = at, Around(max(before[one], default=None), following.get(one))
+        return {one: self._around[one][1] for one in positions}
+
+    def newest_ms(self, partition: SourcePartition) -> int | None:
+        """Read of its last records, once for each end."""
+        end = self.fronts[partition].end
+        known = self._newest.get(partition)
+        if known is None or known[0] != end:
+            start = max(self.firsts[partition], end - _BEFORE)
+            read = self.log.read({partition: start}, {partition: end})
+            times = [_event_time(partition, record) for _, records in read for record in records]
+            known = self._newest[partition] = end, max(times, default=None)
+        return known[1]
+
+    def ends_before(self, at_ms: int) -> Offsets:
+        """Mostly one question to the brokers."""
+        waiting = {one: front for one, front in self.fronts.items() if front.next_ms is not None}
+        ends: dict[SourcePartition, int] = {}
+        asked: list[SourcePartition] = []
+        for one, front in waiting.items():
+            if front.next_ms is not None and front.next_ms >= at_ms:
+                ends[one] = front.position
+            else:
+                asked.append(one)
+        found = self.log.first_at(dict.fromkeys(asked, at_ms)) if asked else {}
+        for one in asked:
+            first, front = found.get(one), waiting[one]
+            if first is None:
+                ends[one] = front.end
+            elif first > front.position:
+                ends[one] = min(first, front.end)
+            else:
+                # A record that was read long ago is of that time: the index says nothing of what comes after it.
+                ends[one] = self._scan(one, front, at_ms)
+        return ends
+
+    def _scan(self, partition: SourcePartition, front: Front, at_ms: int) -> int:
+        """The same from the records, of which no more are looked at than a batch may take."""
+        known = self._scanned.get(partition)
+        stop = min(front.end, front.position + self.max_scanned)
+        if known is None or (known[0], known[2]) != (front.position, stop):
+            times = [
+                (record.offset, _event_time(partition, record))
+                for _, records in self.log.read({partition: front.position}, {partition: stop})
+                for record in records
+            ]
+            known = self._scanned[partition] = front.position, times, stop
+        return next((offset for offset, time_ms in known[1] if time_ms >= at_ms), known[2])
+
+    def _knows(self, partition: SourcePartition, position: int, end: int) -> bool:
+        if partition not in self._around or self._around[partition][0] != position:
+            return False
+        # Where nothing waited, something may by now.
+        return position >= end or self._around[partition][1].next_ms is not None
+
+
+def _event_time(partition: SourcePartition, record: ConsumerRecord) -> int:
+    if record.timestamp_type == _LOG_APPEND_TIME:
+        raise PipelineError(
+            f"topic {partition.topic} has the broker's time of arrival (LogAppendTime), which says nothing of when an "
+            "event happened",
+            hint="set its message.timestamp.type to CreateTime, or source.read to proportional",
+        )
+    return int(record.timestamp)

@@ -1,0 +1,25 @@
+"""Which partitions have been silent for long enough to hold the others back no longer.
+
+Silence is counted by this process's clock from the look at which a partition's end was first seen where it is: what
+went on before the process began is not known, so every start gives each partition the whole time once more.
+"""
+
+from dataclasses import dataclass, field
+
+from pipeline.aligned.horizon import Offsets
+from pipeline.records.record import SourcePartition
+
+
+@dataclass
+class SilenceWatch:
+    """`idle_after_s` is in seconds."""
+
+    idle_after_s: float
+    _seen: dict[SourcePartition, tuple[int, float]] = field(default_factory=dict)
+
+    def look(self, ends: Offsets, now_s: float) -> frozenset[SourcePartition]:
+        """The partitions that are idle at `now_s`, where each ends at `ends`."""
+        for partition, end in ends.items():
+            if partition not in self._seen or self._seen[partition][0] != end:
+                self._seen[partition] = end, now_s
+        return frozenset(one for one in ends if now_s - self._seen[one][1] >= self.idle_after_s)

@@ -1,0 +1,278 @@
+"""Spark's interface to the aligned source: a Python streaming data source whose batches are planned by their horizon.
+
+    in the planner's process   latestOffset ─▶ where the batch ends │ partitions ─▶ a range for each Kafka partition
+    in the Python workers      read ─▶ Arrow batches of the range's records
+
+Offsets stand in the checkpoint as Spark's Kafka source writes them, `{"topic": {"0": 6000}}`, so whatever reads or
+writes a checkpoint need not know which of the two made it, and a job may change from one to the other. The columns are
+the same too, and `horizon` beside them: the latest event time that was read before this batch, null before the first.
+It is worked out from the records before the batch's beginning, so a batch that is run again has it once more.
+"""
+
+import functools
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from kafka.consumer.fetcher import ConsumerRecord
+from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveInt
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+from pipeline.aligned.horizon import BatchPlan, Front, Offsets, plan_batch
+from pipeline.aligned.kafka_log import KafkaLog
+from pipeline.aligned.kafka_times import KafkaTimes
+from pipeline.aligned.silence import SilenceWatch
+from pipeline.errors import PipelineError
+from pipeline.records.record import SourcePartition
+
+FORMAT = "aligned-kafka"
+SCHEMA = StructType(
+    [
+        StructField("key", BinaryType()),
+        StructField("value", BinaryType()),
+        StructField("topic", StringType()),
+        StructField("partition", IntegerType()),
+        StructField("offset", LongType()),
+        StructField("timestamp", TimestampType()),
+        StructField(
+            "headers", ArrayType(StructType([StructField("key", StringType()), StructField("value", BinaryType())]))
+        ),
+        StructField("horizon", TimestampType()),
+    ]
+)
+_PLANNING_BYTES = 256 * 1024
+_READING_BYTES = 1024 * 1024
+# As what the workers hand on: small enough to flow, large enough that its fixed cost does not count.
+_BATCH_BYTES = 4 * 1024 * 1024
+_BATCH_ROWS = 500
+# Of a look at a record only the time is wanted, and for a batch no more are looked at than it may have.
+_MAX_SCANNED = 100_000
+_MOST_US = 2**63 - 1
+
+ByTopic = dict[str, dict[str, int]]
+
+
+class AlignedOptions(BaseModel):
+    """What the source is given, as one option `settings` in JSON. `initial` is where the first batch begins, by topic
+    and partition; None for a query whose checkpoint has a batch.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    bootstrap_servers: str
+    topics: tuple[str, ...]
+    slice_ms: PositiveInt
+    idle_after_ms: NonNegativeInt
+    max_offsets: PositiveInt
+    initial: ByTopic | None = None
+
+
+@dataclass
+class OffsetRange(InputPartition):
+    """What one task reads: a range of a partition, and the horizon that its batch begins with."""
+
+    topic: str
+    partition: int
+    first: int
+    end: int
+    horizon_ms: int | None
+
+
+class AlignedSource(DataSource):
+    """`spark.readStream.format(FORMAT)`, after `spark.dataSource.register(AlignedSource)`."""
+
+    @classmethod
+    def name(cls) -> str:
+        """By which Spark knows it."""
+        return FORMAT
+
+    def schema(self) -> StructType:
+        """The columns of Spark's Kafka source, and `horizon`."""
+        return SCHEMA
+
+    def streamReader(self, schema: StructType) -> "AlignedReader":  # noqa: ARG002, N802 — Spark's own names
+        """Called in the planner's process, and for each task."""
+        return AlignedReader(AlignedOptions.model_validate_json(self.options["settings"]))
+
+
+class AlignedReader(DataSourceStreamReader):
+    """Plans and reads. Its methods raise PipelineError, which Spark makes the end of the query."""
+
+    def __init__(self, options: AlignedOptions) -> None:
+        self._options = options
+
+    @functools.cached_property
+    def _planner(self) -> "Planner":
+        return Planner(self._options)
+
+    def initialOffset(self) -> ByTopic:  # noqa: N802
+        """Where the first batch begins; the driver has it in the checkpoint before the query starts."""
+        if self._options.initial is None:
+            raise PipelineError("the checkpoint does not say where the job began: sources/0/0 is missing")
+        return self._options.initial
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        """Spark hands it to `latestOffset`, but for triggers that want everything."""
+        return ReadMaxRows(self._options.max_offsets)
+
+    def latestOffset(self, start: ByTopic, limit: ReadLimit) -> ByTopic:  # noqa: N802
+        """Where the batch ends that begins at `start`; `start` itself when there is nothing to take, or not yet."""
+        if not isinstance(limit, ReadMaxRows | ReadAllAvailable):
+            raise PipelineError(f"the source knows no limit of the kind {type(limit).__name__}")
+        plan = self._planner.plan(positions_of(start), limit.max_rows if isinstance(limit, ReadMaxRows) else None)
+        ends = by_topic(plan.ends)
+        # As it is written: to Spark another text is another offset, and a batch without a record.
+        return start if ends == start or _is_nothing_new(start, ends) else ends
+
+    def reportLatestOffset(self) -> ByTopic | None:  # noqa: N802
+        """How far the topics go, for Spark's own account of the query; None before the first plan."""
+        found = self._planner.latest
+        return by_topic(found) if found else None
+
+    def partitions(self, start: ByTopic, end: ByTopic) -> Sequence[OffsetRange]:
+        """A range for each partition that has something new; a partition that is new begins at 0."""
+        starts, ends = positions_of(start), positions_of(end)
+        taken = {one: stop for one, stop in sorted(ends.items()) if starts.get(one, 0) < stop}
+        horizon_ms = self._planner.reached_before(starts) if taken else None
+        return [OffsetRange(*one, starts.get(one, 0), stop, horizon_ms) for one, stop in taken.items()]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """In a Python worker, which keeps its connection to the brokers for the tasks that follow."""
+        assert isinstance(partition, OffsetRange)
+        place = SourcePartition(partition.topic, partition.partition)
+        log = _reading_log(self._options.bootstrap_servers)
+        records = (one for _, some in log.read({place: partition.first}, {place: partition.end}) for one in some)
+        return arrow_batches(records, partition.horizon_ms)
+
+    def stop(self) -> None:
+        """The process ends with its connection."""
+
+
+class Planner:
+    """Plans one batch after the other, in one process."""
+
+    def __init__(self, options: AlignedOptions) -> None:
+        self._options = options
+        log = KafkaLog(options.bootstrap_servers, "enrichment-planner", fetch_bytes=_PLANNING_BYTES)
+        self._times = KafkaTimes(log, min(options.max_offsets + 1, _MAX_SCANNED))
+        self._log = log
+        self._silence = SilenceWatch(options.idle_after_ms / 1000)
+        self.latest: Offsets = {}
+
+    def plan(self, positions: Offsets, max_offsets: int | None) -> BatchPlan:
+        """The batch that begins at `positions`."""
+        bounds = self._log.bounds(self._options.topics)
+        starts = {one: positions.get(one, 0) for one in bounds}
+        require_kept(positions, bounds)
+        self.latest = {one: end for one, (_, end) in bounds.items()}
+        idle = self._silence.look(self.latest, time.monotonic())
+        around = self._times.around(starts, bounds)
+        fronts = {
+            one: Front(start, bounds[one][1], around[one].next_ms, idle=one in idle) for one, start in starts.items()
+        }
+        self._times.fronts, self._times.firsts = fronts, {one: first for one, (first, _) in bounds.items()}
+        reached = max((one.before_ms for one in around.values() if one.before_ms is not None), default=None)
+        return plan_batch(fronts, reached, self._times, slice_ms=self._options.slice_ms, max_offsets=max_offsets)
+
+    def reached_before(self, positions: Offsets) -> int | None:
+        """The latest event time below the positions, None when nothing is there."""
+        bounds = self._log.bounds(self._options.topics)
+        require_kept(positions, bounds)
+        around = self._times.around({one: positions.get(one, 0) for one in bounds}, bounds)
+        return max((one.before_ms for one in around.values() if one.before_ms is not None), default=None)
+
+
+def require_kept(positions: Offsets, bounds: Mapping[SourcePartition, tuple[int, int]]) -> None:
+    """Raises PipelineError when the topics do not hold what is to be read next: nothing is lost in silence."""
+    for one, position in positions.items():
+        if one not in bounds:
+            raise PipelineError(f"partition {one} is not there any more", hint="the topic was made again")
+        if position > bounds[one][1]:
+            raise PipelineError(
+                f"{one} ends at {bounds[one][1]}, and was read to {position}", hint="the topic was made again"
+            )
+    for one, (first, end) in bounds.items():
+        position = positions.get(one, 0)
+        if position < first and position < end:
+            raise PipelineError(
+                f"{one} begins at {first}, and is to be read from {position}: {first - position} events are lost",
+                hint="`checkpoint set-offsets` goes on with what remains",
+            )
+
+
+def positions_of(offsets: ByTopic) -> Offsets:
+    """Of offsets as they stand in a checkpoint."""
+    return {SourcePartition(topic, int(one)): at for topic, of in offsets.items() for one, at in of.items()}
+
+
+def by_topic(positions: Offsets) -> ByTopic:
+    """As they stand in a checkpoint, always in one order: Spark compares texts."""
+    found: ByTopic = {}
+    for (topic, number), offset in sorted(positions.items()):
+        found.setdefault(topic, {})[str(number)] = offset
+    return found
+
+
+def _is_nothing_new(start: ByTopic, ends: ByTopic) -> bool:
+    """Whether no partition has moved; one that has no offset to be read makes no batch by being there."""
+    starts = positions_of(start)
+    return all(starts.get(one, 0) == end for one, end in positions_of(ends).items())
+
+
+@functools.cache
+def _reading_log(bootstrap: str) -> KafkaLog:
+    return KafkaLog(bootstrap, "enrichment-source", fetch_bytes=_READING_BYTES)
+
+
+def arrow_batches(records: Iterator[ConsumerRecord], horizon_ms: int | None) -> Iterator[pa.RecordBatch]:
+    """Records as Spark takes them, a few megabytes at a time."""
+    pending: list[ConsumerRecord] = []
+    size = 0
+    for record in records:
+        pending.append(record)
+        size += len(record.value or b"") + len(record.key or b"")
+        if size >= _BATCH_BYTES or len(pending) >= _BATCH_ROWS:
+            yield _to_arrow(pending, horizon_ms)
+            pending, size = [], 0
+    if pending:
+        yield _to_arrow(pending, horizon_ms)
+
+
+@functools.cache
+def _arrow_schema() -> pa.Schema:
+    return to_arrow_schema(SCHEMA, timezone="UTC")
+
+
+def _to_arrow(records: list[ConsumerRecord], horizon_ms: int | None) -> pa.RecordBatch:
+    columns: list[list[Any]] = [
+        [record.key for record in records],
+        [record.value for record in records],
+        [record.topic for record in records],
+        [record.partition for record in records],
+        [record.offset for record in records],
+        [_microseconds(record.timestamp) for record in records],
+        [[{"key": name, "value": value} for name, value in record.headers] or None for record in records],
+        [None if horizon_ms is None else _microseconds(horizon_ms)] * len(records),
+    ]
+    schema = _arrow_schema()
+    arrays = [pa.array(column, type=field.type) for column, field in zip(columns, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _microseconds(time_ms: int) -> int:
+    """Whatever a producer says, as near as Spark can write it down."""
+    return max(-_MOST_US, min(_MOST_US, time_ms * 1000))

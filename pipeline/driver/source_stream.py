@@ -1,0 +1,84 @@
+"""The rows of the source's topics: by Spark's own Kafka source, or by the aligned one.
+
+Both have the same columns and the same offsets, so nothing behind this knows which of them a job has.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.driver.job_checkpoint import BEGIN, read_text, write_text
+from pipeline.driver.start import NewStart
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# A trigger without news asks the brokers for each partition's end; Spark would begin the next one at once.
+_ALIGNED_TRIGGER_S = 0.05
+
+
+def require_readable(config: PipelineConfig) -> None:
+    """Raises RefusedError for topics that the source cannot read as it is to."""
+    if config.source.read == "aligned":
+        from pipeline.aligned.beginning import require_event_time
+
+        require_event_time(config.source.bootstrap_servers, config.source.all_topics)
+
+
+def source_stream(spark: "SparkSession", config: PipelineConfig, new: NewStart | None) -> "DataFrame":
+    """The rows, from where `new` begins or the checkpoint stands. Raises PipelineError, and what Spark raises."""
+    if config.source.read == "proportional":
+        return spark.readStream.format("kafka").options(**kafka_options(config, new)).load()
+    from pipeline.aligned.beginning import first_offsets, offsets_text, read_offsets
+    from pipeline.aligned.spark_source import FORMAT, AlignedOptions, AlignedSource, by_topic
+
+    source = config.source
+    if new is not None:
+        offsets = by_topic(first_offsets(source.bootstrap_servers, source.all_topics, new))
+        write_text(spark, config.checkpoint, BEGIN, offsets_text(offsets))
+    began = read_text(spark, config.checkpoint, BEGIN)
+    settings = AlignedOptions.model_validate(
+        {**aligned_options(config), "initial": None if began is None else read_offsets(began)}
+    )
+    spark.dataSource.register(AlignedSource)
+    return spark.readStream.format(FORMAT).option("settings", settings.model_dump_json()).load()
+
+
+def trigger_seconds(config: PipelineConfig) -> float:
+    """Seconds from the start of one micro-batch to that of the next, at least."""
+    seconds = config.batch.trigger.total_seconds()
+    return seconds if config.source.read == "proportional" else max(seconds, _ALIGNED_TRIGGER_S)
+
+
+def source_options(config: PipelineConfig, new: NewStart | None) -> Mapping[str, object]:
+    """The settings of the source that is read from. A restart has no start position: the checkpoint has it, and
+    partitions that were added since are read from their beginning.
+    """
+    if config.source.read == "aligned":
+        return aligned_options(config) | (new.options if new else {})
+    return kafka_options(config, new)
+
+
+def kafka_options(config: PipelineConfig, new: NewStart | None) -> dict[str, str | int]:
+    """Of Spark's Kafka source."""
+    return {
+        "kafka.bootstrap.servers": config.source.bootstrap_servers,
+        "subscribe": ",".join(config.source.all_topics),
+        "maxOffsetsPerTrigger": config.batch.max_offsets,
+        "failOnDataLoss": "true",
+        # Spark's own default reads events of transactions that were aborted.
+        "kafka.isolation.level": "read_committed",
+        **(new.options if new else {}),
+    }
+
+
+def aligned_options(config: PipelineConfig) -> dict[str, object]:
+    """Of the aligned source, by the names of its own settings."""
+    source = config.source
+    return {
+        "bootstrap_servers": source.bootstrap_servers,
+        "topics": source.all_topics,
+        "slice_ms": max(1, round(source.slice.total_seconds() * 1000)),
+        "idle_after_ms": round(source.idle_after.total_seconds() * 1000),
+        "max_offsets": config.batch.max_offsets,
+    }

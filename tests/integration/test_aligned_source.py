@@ -1,0 +1,192 @@
+"""The aligned source on a real broker and in a real Spark, beside Spark's own Kafka source.
+
+Set-up: a topic with a partition that has an event every 300 ms of ten minutes, one that has an event a minute, and one
+whose events are all of minute nine: a backlog, as after an outage. The query drops repeats within a watermark, as jobs
+with a state do. Checked: what of it Spark drops as late; that a checkpoint is the same to both sources.
+"""
+
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kafka import KafkaProducer
+from kafka.admin import ConfigResource, ConfigResourceType
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from devkit.guardian import Guardian
+from devkit.jvm import jars
+from devkit.jvm.runtime import java_home
+from devkit.stack.stack import Stack
+from devkit.stack.topics import recreate_topics, topic_admin
+from pipeline.aligned.spark_source import FORMAT, AlignedOptions, AlignedSource
+from pipeline.ops.files import LocalFiles
+from pipeline.ops.spark_checkpoint import read_checkpoint
+from tests.integration.crash.bench import Bench
+from tests.integration.crash.point import CrashPoint
+
+TOPIC = "aligned.source"
+BEGIN_MS = 1_767_225_600_000  # 2026-01-01
+MINUTE_MS = 60_000
+DENSE, SPARSE, BURST = 2000, 10, 400
+MAX_OFFSETS = 160
+DELAY_S = 30
+KEPT_FOR_EVER = {"retention.ms": "-1"}
+
+TRAFFIC: dict[str, Any] = {"generator": "page_change", "seed": 3, "rate": "200/s", "for": "500ms", "population": 12}
+WRITTEN = CrashPoint(target="pipeline.driver.batch:BatchWriter._write", moment="after", call=2)
+
+Rows = Counter[tuple[str, int, int]]
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkSession]:
+    os.environ.setdefault("JAVA_HOME", str(java_home()))
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.sql.shuffle.partitions", "1").config("spark.sql.session.timeZone", "UTC")
+    builder = builder.config("spark.driver.extraClassPath", ":".join(map(str, jars.ensure(jars.SPARK))))
+    session = builder.getOrCreate()
+    session.dataSource.register(AlignedSource)
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def bootstrap(stack: tuple[Guardian, Stack]) -> str:
+    _, running = stack
+    recreate_topics(running.kafka.bootstrap, {TOPIC: (3, KEPT_FOR_EVER)})
+    return running.kafka.bootstrap
+
+
+def publish(bootstrap: str, times: Mapping[int, list[int]]) -> None:
+    """Records of these event times, by partition."""
+    with closing(KafkaProducer(bootstrap_servers=bootstrap, linger_ms=50)) as producer:
+        for partition, of in times.items():
+            for number, time_ms in enumerate(of):
+                value = f"{partition}-{time_ms}-{number}".encode()
+                producer.send(TOPIC, value=value, partition=partition, timestamp_ms=time_ms)
+        producer.flush(60)
+
+
+def backlog() -> dict[int, list[int]]:
+    return {
+        0: [BEGIN_MS + number * 10 * MINUTE_MS // DENSE for number in range(DENSE)],
+        1: [BEGIN_MS + number * MINUTE_MS for number in range(SPARSE)],
+        2: [BEGIN_MS + 9 * MINUTE_MS + number for number in range(BURST)],
+    }
+
+
+def rows_of(spark: SparkSession, bootstrap: str, read: str) -> DataFrame:
+    if read == "proportional":
+        options: dict[str, Any] = {
+            "kafka.bootstrap.servers": bootstrap,
+            "subscribe": TOPIC,
+            "startingOffsets": "earliest",
+            "maxOffsetsPerTrigger": MAX_OFFSETS,
+        }
+        return spark.readStream.format("kafka").options(**options).load()
+    settings = AlignedOptions(
+        bootstrap_servers=bootstrap,
+        topics=(TOPIC,),
+        slice_ms=30_000,
+        idle_after_ms=0,
+        max_offsets=MAX_OFFSETS,
+        initial={TOPIC: {"0": 0, "1": 0, "2": 0}},
+    )
+    return spark.readStream.format(FORMAT).option("settings", settings.model_dump_json()).load()
+
+
+def drain(query: StreamingQuery) -> list[dict[str, Any]]:
+    """What Spark says of its batches, when all there is has been read and the query has ended."""
+    try:
+        query.processAllAvailable()
+        return [json.loads(one.json) for one in query.recentProgress]
+    finally:
+        query.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("read", ["proportional", "aligned"])
+def test_what_a_job_with_a_watermark_loses_of_a_backlog(
+    spark: SparkSession, bootstrap: str, tmp_path: Path, read: str
+) -> None:
+    """With Spark's own source more than half, in silence; of what is read aligned nothing."""
+    publish(bootstrap, backlog())
+    kept: Rows = Counter()
+
+    def keep(batch: DataFrame, _number: int) -> None:
+        kept.update((row.topic, row.partition, row.offset) for row in batch.collect())
+
+    once = rows_of(spark, bootstrap, read).withWatermark("timestamp", f"{DELAY_S} seconds")
+    once = once.dropDuplicatesWithinWatermark(["value"])
+    checkpoint = tmp_path / "checkpoint"
+    query = once.writeStream.foreachBatch(keep).option("checkpointLocation", str(checkpoint)).start()
+    progress = drain(query)
+    total = DENSE + SPARSE + BURST
+    dropped = sum(of["numRowsDroppedByWatermark"] for one in progress for of in one["stateOperators"])
+    assert sum(kept.values()) == len(kept) == total - dropped
+    assert sum(one["numInputRows"] for one in progress) == total
+    if read == "proportional":
+        assert dropped > total / 2
+    else:
+        assert dropped == 0
+        assert max(one["numInputRows"] for one in progress) <= MAX_OFFSETS
+
+
+@pytest.mark.slow
+def test_a_checkpoint_goes_from_one_source_to_the_other_and_back(
+    spark: SparkSession, bootstrap: str, tmp_path: Path
+) -> None:
+    checkpoint = tmp_path / "checkpoint"
+    seen: Rows = Counter()
+
+    def keep(batch: DataFrame, _number: int) -> None:
+        seen.update((row.topic, row.partition, row.offset) for row in batch.collect())
+
+    ends = {0: 0, 1: 0, 2: 0}
+    for turn, read in enumerate(("proportional", "aligned", "proportional", "aligned", "aligned")):
+        times = BEGIN_MS + turn * 10 * MINUTE_MS
+        counts = {0: 200, 1: 3, 2: 50}
+        publish(bootstrap, {one: [times + at * 100 for at in range(count)] for one, count in counts.items()})
+        ends = {one: end + counts[one] for one, end in ends.items()}
+        rows = rows_of(spark, bootstrap, read)
+        drain(rows.writeStream.foreachBatch(keep).option("checkpointLocation", str(checkpoint)).start())
+        found = read_checkpoint(LocalFiles("checkpoint", checkpoint))
+        assert (found.committed(), found.is_committed) == ({TOPIC: ends}, True)
+    assert set(seen) == {(TOPIC, one, offset) for one, end in ends.items() for offset in range(end)}
+    assert set(seen.values()) == {1}
+
+
+@pytest.mark.slow
+def test_the_job_reads_aligned_through_a_crash_beside_a_silent_topic(make_bench: Callable[..., Bench]) -> None:
+    source = {"topics": ["aligned.busy", "aligned.silent"], "read": "aligned", "idle_after": "1s"}
+    bench = make_bench(traffic=TRAFFIC, rules=[], settings={"source": source, "batch": {"max_offsets": 40}})
+    refused = bench.command("run", bench.config.job, "--new", "earliest")
+    assert refused.returncode == 2, "the kit's topics have the broker's time"
+    assert "message.timestamp.type of aligned.busy, aligned.silent is LogAppendTime" in refused.stderr
+    with topic_admin(bench.bootstrap, "given event times") as admin:
+        kind = {"message.timestamp.type": "CreateTime"}
+        admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topic, kind) for topic in source["topics"]])
+    bench.publish(wait=True)
+    crashed = bench.start(crash=WRITTEN)
+    assert crashed.await_end() != 0
+    assert 0 < sum(bench.committed().values()) < bench.source_end(), "it died between emitting a batch and its commit"
+    again = bench.start()
+    bench.await_drained(again)
+    assert again.terminate() == 0, again.process.last_words(20)
+    bench.assert_clean(restarted=True)
+    batches = [line["rows"] for line in again.said("batch_committed")]
+    assert max(batches) <= 40
+    shown = bench.command("checkpoint", "show")
+    assert shown.returncode == 0, shown.stderr
+    rows = [line.split()[:3] for line in shown.stdout.splitlines() if line.startswith("aligned.")]
+    assert ["aligned.busy", "0", str(bench.source_end())] in rows
+    lag = bench.command("lag")
+    assert lag.returncode == 0, lag.stderr

@@ -1,0 +1,55 @@
+"""Topics in memory, as `KafkaLog` gives them: with Kafka's own index of times, which knows nothing of positions."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from pipeline.aligned.horizon import Offsets
+from pipeline.aligned.kafka_log import Enough
+from pipeline.records.record import SourcePartition
+
+
+class Record(NamedTuple):
+    """The part of a record that planning looks at."""
+
+    offset: int
+    timestamp: int
+    timestamp_type: int = 0
+
+
+@dataclass
+class RecordsInMemory:
+    """`times` are event times by offset; None is an offset without a record. `read_` counts records handed over."""
+
+    times: dict[SourcePartition, list[int | None]]
+    kinds: Mapping[SourcePartition, int] = field(default_factory=dict)
+    firsts: Mapping[SourcePartition, int] = field(default_factory=dict)
+    handed_over: int = 0
+    asked: int = 0
+
+    def bounds(self, _topics: Any = ()) -> Mapping[SourcePartition, tuple[int, int]]:
+        return {one: (self.firsts.get(one, 0), len(times)) for one, times in self.times.items()}
+
+    def first_at(self, at_ms: Mapping[SourcePartition, int]) -> Mapping[SourcePartition, int | None]:
+        self.asked += 1
+        found: dict[SourcePartition, int | None] = {}
+        for one, ms in at_ms.items():
+            later = (at for at, time in enumerate(self.times[one]) if time is not None and time >= ms)
+            found[one] = next(later, None)
+        return found
+
+    def read(
+        self, starts: Offsets, stops: Offsets, *, enough: Enough | None = None
+    ) -> Iterator[tuple[SourcePartition, list[Any]]]:
+        for one, stop in stops.items():
+            records: list[Any] = []
+            for offset in range(starts[one], stop):
+                time = self.times[one][offset]
+                if time is None:
+                    continue
+                records.append(Record(offset, time, self.kinds.get(one, 0)))
+                if enough is not None and enough(one, records[-1]):
+                    break
+            self.handed_over += len(records)
+            if records:
+                yield one, records

@@ -1,0 +1,138 @@
+"""What Spark gets of the aligned source, without Spark: offsets in its own form, ranges, columns."""
+
+from typing import Any, cast
+
+import pytest
+from kafka.consumer.fetcher import ConsumerRecord
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxFiles, ReadMaxRows
+
+from pipeline.aligned import spark_source as module
+from pipeline.aligned.kafka_log import KafkaLog
+from pipeline.aligned.spark_source import (
+    AlignedOptions,
+    AlignedReader,
+    AlignedSource,
+    arrow_batches,
+    by_topic,
+    positions_of,
+)
+from pipeline.errors import PipelineError
+from pipeline.records.record import SourcePartition
+from tests.unit.pipeline.aligned.records_in_memory import RecordsInMemory
+
+A, B = SourcePartition("a", 0), SourcePartition("a", 1)
+OPTIONS = AlignedOptions(
+    bootstrap_servers="unused:1", topics=("a",), slice_ms=10, idle_after_ms=0, max_offsets=100, initial={"a": {"0": 0}}
+)
+
+
+@pytest.fixture
+def log(monkeypatch: pytest.MonkeyPatch) -> RecordsInMemory:
+    made = RecordsInMemory({A: list(range(5, 105)), B: [50, None, 61]})
+    monkeypatch.setattr(module, "KafkaLog", lambda *_, **__: cast("KafkaLog", made))
+    return made
+
+
+@pytest.fixture
+def reader(log: RecordsInMemory) -> AlignedReader:
+    return AlignedReader(OPTIONS)
+
+
+LIMIT = ReadMaxRows(100)
+
+
+def test_a_batch_is_planned_and_read_in_ranges(reader: AlignedReader) -> None:
+    start = {"a": {"0": 40, "1": 0}}
+    end = reader.latestOffset(start, LIMIT)
+    assert end == {"a": {"0": 50, "1": 2}}, "an offset without a record is passed"
+    ranges = [(one.partition, one.first, one.end, one.horizon_ms) for one in reader.partitions(start, end)]
+    assert ranges == [(0, 40, 50, 44), (1, 0, 2, 44)]
+
+
+def test_a_partition_that_the_checkpoint_does_not_know_is_read_from_its_beginning(reader: AlignedReader) -> None:
+    start = {"a": {"0": 100}}
+    end = reader.latestOffset(start, LIMIT)
+    assert end == {"a": {"0": 100, "1": 3}}
+    assert [(one.partition, one.first, one.end) for one in reader.partitions(start, end)] == [(1, 0, 3)]
+
+
+@pytest.mark.parametrize("start", [{"a": {"0": 100, "1": 3}}, {"a": {"1": 3, "0": 100}}])
+def test_without_news_the_offsets_stay_as_they_are_written(reader: AlignedReader, start: dict[str, Any]) -> None:
+    assert str(reader.latestOffset(start, LIMIT)) == str(start)
+    assert reader.partitions(start, start) == []
+
+
+def test_a_batch_that_is_run_again_has_the_same_horizon(reader: AlignedReader, log: RecordsInMemory) -> None:
+    start = {"a": {"0": 40, "1": 0}}
+    end = reader.latestOffset(start, LIMIT)
+    first = reader.partitions(start, end)
+    log.times[B] += [1, 2, 3]
+    log.times[A].append(500)
+    assert AlignedReader(OPTIONS).partitions(start, end) == first
+
+
+def test_how_far_the_topics_go_is_reported_after_the_first_plan(reader: AlignedReader) -> None:
+    assert reader.reportLatestOffset() is None
+    reader.latestOffset({"a": {"0": 0, "1": 0}}, LIMIT)
+    assert reader.reportLatestOffset() == {"a": {"0": 100, "1": 3}}
+
+
+def test_limits_of_spark(reader: AlignedReader) -> None:
+    assert reader.getDefaultReadLimit() == ReadMaxRows(100)
+    everything = reader.latestOffset({"a": {"0": 0, "1": 0}}, ReadAllAvailable())
+    assert everything == {"a": {"0": 10, "1": 0}}, "the slice bounds it all the same"
+    with pytest.raises(PipelineError, match="ReadMaxFiles"):
+        reader.latestOffset({"a": {"0": 0}}, ReadMaxFiles(1))
+
+
+def test_where_the_job_began_comes_from_the_checkpoint(reader: AlignedReader) -> None:
+    assert reader.initialOffset() == {"a": {"0": 0}}
+    with pytest.raises(PipelineError, match="sources/0/0 is missing"):
+        AlignedReader(OPTIONS.model_copy(update={"initial": None})).initialOffset()
+
+
+@pytest.mark.parametrize(
+    ("start", "firsts", "said"),
+    [
+        ({"a": {"0": 3, "1": 0}}, {A: 5}, "a/0 begins at 5, and is to be read from 3: 2 events are lost"),
+        ({"a": {"0": 5}}, {B: 1}, "a/1 begins at 1, and is to be read from 0: 1 events are lost"),
+        ({"a": {"0": 101}}, {}, "a/0 ends at 100, and was read to 101"),
+        ({"a": {"7": 1}}, {}, "partition a/7 is not there any more"),
+    ],
+)
+def test_what_the_topics_do_not_hold_any_more_is_an_error(
+    log: RecordsInMemory, start: dict[str, Any], firsts: dict[SourcePartition, int], said: str
+) -> None:
+    log.firsts = firsts
+    for ask in (lambda one: one.latestOffset(start, LIMIT), lambda one: one.partitions(start, {"a": {"0": 200}})):
+        with pytest.raises(PipelineError, match=said):
+            ask(AlignedReader(OPTIONS))
+
+
+def test_offsets_as_in_a_checkpoint() -> None:
+    positions = {SourcePartition("b", 10): 1, SourcePartition("b", 2): 2, A: 3}
+    assert list(by_topic(positions)) == ["a", "b"]
+    assert list(by_topic(positions)["b"]) == ["2", "10"]
+    assert positions_of(by_topic(positions)) == positions
+
+
+def record(offset: int, value: bytes | None = b"{}", time_ms: int = 1_767_225_600_123) -> ConsumerRecord:
+    headers = [("name", b"value")] if offset else []
+    return ConsumerRecord("a", 1, 0, offset, time_ms, 0, b"key", value, headers, None, 3, 2, 0)
+
+
+def test_the_columns_are_those_of_sparks_own_source() -> None:
+    (batch,) = arrow_batches(iter([record(0), record(1, None)]), 5)
+    rows = batch.to_pylist()
+    assert [row["headers"] for row in rows] == [None, [{"key": "name", "value": b"value"}]]
+    assert [row["value"] for row in rows] == [b"{}", None]
+    assert (rows[0]["topic"], rows[0]["partition"], rows[0]["offset"], rows[0]["key"]) == ("a", 1, 0, b"key")
+    assert rows[0]["timestamp"].isoformat() == "2026-01-01T00:00:00.123000+00:00"
+    assert rows[0]["horizon"].isoformat() == "1970-01-01T00:00:00.005000+00:00"
+    assert AlignedSource({}).schema().fieldNames() == batch.schema.names
+
+
+def test_large_records_go_by_themselves_and_times_beyond_all_years_too() -> None:
+    batches = list(arrow_batches((record(at, b"x" * 5_000_000, 2**62) for at in range(3)), None))
+    assert [len(batch) for batch in batches] == [1, 1, 1]
+    assert batches[0].column("horizon").null_count == 1

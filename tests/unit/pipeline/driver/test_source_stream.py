@@ -1,0 +1,102 @@
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import orjson
+import pytest
+
+from pipeline.aligned import beginning
+from pipeline.aligned.spark_source import FORMAT, AlignedOptions, AlignedSource
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.driver import source_stream as module
+from pipeline.driver.start import NewStart
+from pipeline.records.record import SourcePartition
+
+
+def test_spark_reads_every_topic_of_the_source(make_config: Callable[..., PipelineConfig]) -> None:
+    assert module.source_options(make_config(source={"topic": "a"}), None)["subscribe"] == "a"
+    assert module.source_options(make_config(source={"topics": ["a", "b"]}), None)["subscribe"] == "a,b"
+
+
+def test_spark_reads_what_is_committed(make_config: Callable[..., PipelineConfig]) -> None:
+    """That it then reads no event of an aborted transaction is in the integration tests."""
+    assert module.source_options(make_config(), None)["kafka.isolation.level"] == "read_committed"
+
+
+class Stream:
+    """What is said to Spark's reader, and the class that it was told of."""
+
+    def __init__(self) -> None:
+        self.options_: dict[str, Any] = {}
+        self.kind = ""
+        self.registered: list[type] = []
+        self.dataSource = SimpleNamespace(register=self.registered.append)
+
+    @property
+    def readStream(self) -> "Stream":  # noqa: N802 — Spark's name
+        return self
+
+    def format(self, kind: str) -> "Stream":
+        self.kind = kind
+        return self
+
+    def option(self, name: str, value: str) -> "Stream":
+        return self.options(**{name: value})
+
+    def options(self, **more: Any) -> "Stream":
+        self.options_ |= more
+        return self
+
+    def load(self) -> "Stream":
+        return self
+
+
+@pytest.fixture
+def files(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The checkpoint's, by name."""
+    made: dict[str, str] = {}
+    monkeypatch.setattr(module, "read_text", lambda _spark, _place, name: made.get(name))
+    monkeypatch.setattr(module, "write_text", lambda _spark, _place, name, text: made.update({name: text}))
+    return made
+
+
+ALIGNED = {"topics": ["a", "b"], "read": "aligned", "slice": "5s"}
+NEW = NewStart("latest", {"startingOffsets": "latest"})
+
+
+def test_a_new_start_is_in_the_checkpoint_before_the_query_begins(
+    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, files: dict[str, str]
+) -> None:
+    offsets = {SourcePartition("a", 0): 7, SourcePartition("b", 0): 3}
+    monkeypatch.setattr(beginning, "first_offsets", lambda *_: offsets)
+    spark: Any = Stream()
+    config = make_config(source=ALIGNED, batch={"max_offsets": 50})
+    module.source_stream(spark, config, NEW)
+    assert files == {"sources/0/0": '\0v1\n{"a":{"0":7},"b":{"0":3}}'}, "as Spark's own source writes it"
+    settings = AlignedOptions.model_validate_json(spark.options_["settings"])
+    assert (spark.kind, spark.registered) == (FORMAT, [AlignedSource])
+    assert (settings.topics, settings.slice_ms, settings.max_offsets) == (("a", "b"), 5000, 50)
+    assert settings.initial == {"a": {"0": 7}, "b": {"0": 3}}
+    monkeypatch.setattr(beginning, "first_offsets", lambda *_: pytest.fail("a restart begins nowhere else"))
+    again: Any = Stream()
+    module.source_stream(again, config, None)
+    assert again.options_ == spark.options_
+
+
+def test_a_copy_of_a_checkpoint_need_not_say_where_the_job_began(
+    make_config: Callable[..., PipelineConfig],
+    files: dict[str, str],
+) -> None:
+    spark: Any = Stream()
+    module.source_stream(spark, make_config(source=ALIGNED), None)
+    assert orjson.loads(spark.options_["settings"])["initial"] is None
+
+
+def test_sparks_own_source_is_left_to_itself(make_config: Callable[..., PipelineConfig], files: dict[str, str]) -> None:
+    spark: Any = Stream()
+    config = make_config()
+    module.source_stream(spark, config, NEW)
+    assert (spark.kind, spark.registered, files) == ("kafka", [], {})
+    assert spark.options_ == module.source_options(config, NEW)
+    assert module.trigger_seconds(config) == 0
+    assert 0 < module.trigger_seconds(make_config(source=ALIGNED)) < 1
