@@ -27,6 +27,9 @@ class AuditCounts(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     lost: Bound | None = Field(default=None, description="Committed events that had to be emitted, and were not.")
+    lapsed: Bound | None = Field(
+        default=None, description="Events that came too late for the job, with a lapsed_action event in their place."
+    )
     duplicated: Bound | None = Field(default=None, description="Records that repeat another one, not excused.")
     conflicting: Bound | None = Field(
         default=None, description="Events with an output and an error event, or with two contents, not excused."

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ProgramTopics:
-    """Their names. `defers` tells whether anything is ever written to the deferral topic.
+    """Their names. `defers` tells whether anything is ever written to the deferral topic. `lapsed` is the topic of
+    lapsed_action events, None for a program that makes none.
 
     `sources` are all that it reads, at least one; traffic that names no topic goes to the first.
     """
@@ -15,6 +16,7 @@ class ProgramTopics:
     error: str
     deferral: str
     defers: bool
+    lapsed: str | None = None
 
     @property
     def source(self) -> str:
@@ -23,4 +25,5 @@ class ProgramTopics:
 
     def names(self) -> tuple[str, ...]:
         """The deferral topic is among them even where nothing is ever written to it."""
-        return *self.sources, self.output, self.error, self.deferral
+        lapsed = () if self.lapsed is None else (self.lapsed,)
+        return *self.sources, self.output, self.error, self.deferral, *lapsed

@@ -176,6 +176,7 @@ class PipelineConfig(Section):
         topics += [
             ("sink.topic", self.sink.topic),
             ("sink.error_topic", self.sink.error_topic),
+            ("sink.lapsed_topic", self.sink.effective_lapsed_topic),
             ("deferral.topic", self.deferral.topic),
         ]
         for (one, topic), (other, same) in combinations(topics, 2):

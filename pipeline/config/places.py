@@ -4,7 +4,14 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    field_serializer,
+    model_serializer,
+    model_validator,
+)
 
 from located_config.duration import Duration, PositiveDuration
 from located_config.size import Size
@@ -13,7 +20,7 @@ from pipeline.config.section import MIB, Host, HttpUrl, Section, Servers, Topic
 from pipeline.jobs.names import FIRST, other_defaults
 
 # Without effect under another `read`.
-_ALIGNED = frozenset({"slice", "idle_after"})
+_ALIGNED = frozenset({"slice", "idle_after", "late", "lateness"})
 
 
 class Source(Section):
@@ -49,6 +56,17 @@ class Source(Section):
         default=timedelta(seconds=10),
         description="Time without a new event after which a partition holds the others back no longer, under `read: "
         "aligned`. If it is shorter than a producer's pauses, that producer's events may come too late.",
+    )
+
+    late: Literal["process", "lapse"] = Field(
+        default="process",
+        description="What happens to an event that is more than `lateness` behind the latest event time read before "
+        "its micro-batch, under `read: aligned`. `process`: it is processed as any other. `lapse`: a lapsed_action "
+        "event in `sink.lapsed_topic` takes its place, so that no watermark drops it in silence.",
+    )
+    lateness: Duration = Field(
+        default=timedelta(seconds=10),
+        description="How far an event may be behind under `late: lapse`. With a watermark in the job: its delay.",
     )
 
     # Of several, `topic` is the first: what can do with one topic takes that.
@@ -108,6 +126,11 @@ class Sink(Section):
     error_topic: Topic = Field(
         default=FIRST.error_topic, description=f"Topic of error events.{other_defaults('error_topic')}"
     )
+    lapsed_topic: Topic | None = Field(
+        default=None,
+        description="Topic of lapsed_action events, under `source.late: lapse`. Default: the error topic with "
+        "`.lapsed` in the place of `.error`.",
+    )
     max_request_size: Annotated[Size, Field(alias="max.request.size", gt=0)] = Field(
         default=MIB, description="The producer's own setting: the largest record, and request, that it sends, in bytes."
     )
@@ -117,6 +140,15 @@ class Sink(Section):
         "none, and `stall_timeout` ends the process. A value is unsafe: later events of a page may be"
         " produced before an earlier one.",
     )
+
+    @property
+    def effective_lapsed_topic(self) -> str:
+        """As written, else named as the error topic is."""
+        return self.lapsed_topic or f"{self.error_topic.removesuffix('.error')}.lapsed"
+
+    @field_serializer("lapsed_topic")
+    def _as_effective(self, _written: str | None) -> str:
+        return self.effective_lapsed_topic
 
 
 class MediaWiki(Section):

@@ -27,7 +27,7 @@ from pipeline.errors import PipelineError
 from pipeline.events import BatchStarted, BatchWritten
 from pipeline.fetch.share import bounds
 from pipeline.metrics.in_worker import reporting
-from pipeline.worker.spark_task import RECORD_DDL, SOURCE_COLUMNS, enrich
+from pipeline.worker.spark_task import HORIZON, RECORD_DDL, SOURCE_COLUMNS, enrich
 from pipeline.worker.task_attempt import reporting_attempts, retried
 from pipeline.worker.task_results import accumulated_list
 
@@ -173,7 +173,7 @@ class BatchWriter:
 
     def _write(self, batch: "DataFrame", number: int) -> None:
         self._watch.end()  # a next batch is planned only when the last has been committed
-        rows = batch.select(*SOURCE_COLUMNS)
+        rows = batch.select(*SOURCE_COLUMNS, *((HORIZON,) if self._config.source.late == "lapse" else ()))
         slots = main_slots(batch.sparkSession.sparkContext.defaultParallelism, self._config)
         # Those of the topic once they are known: a batch has only those with news, and to count them takes a plan.
         workers = max(1, min(self._partitions or batch.rdd.getNumPartitions(), slots))

@@ -33,7 +33,7 @@ class BatchDeferral:
             return rows
         # Each page in one task, in the order of the source. A replayed batch may hold a reserved entry twice.
         return (
-            rows.unionByName(entry_rows(self._spark, snapshot.reserved))
+            rows.unionByName(entry_rows(self._spark, snapshot.reserved), allowMissingColumns=True)
             .repartition(workers, "topic", "partition", "key")
             .sortWithinPartitions("topic", "partition", "offset")
         )

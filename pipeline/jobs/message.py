@@ -10,12 +10,15 @@ from pipeline.records.record import Position, Record
 
 @dataclass(frozen=True, slots=True)
 class SourceMessage:
-    """A message of the source topic as Spark hands it over."""
+    """A message of the source topic as Spark hands it over. `horizon` is the latest event time that was read before
+    its batch, None where the source does not say.
+    """
 
     position: Position
     key: bytes | None
     value: bytes | None
     appended: datetime
+    horizon: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

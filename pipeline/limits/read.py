@@ -86,7 +86,8 @@ def ask_brokers(config: PipelineConfig) -> Brokers:
     sink, source = config.sink, config.source
     sources = source.all_topics
     producer = producer_sizes(sink)
-    topics = (sink.topic, sink.error_topic, config.deferral.topic)
+    lapsed = (sink.effective_lapsed_topic,) if source.late == "lapse" else ()
+    topics = (sink.topic, sink.error_topic, config.deferral.topic, *lapsed)
     if source.bootstrap_servers == sink.bootstrap_servers:
         at_source = at_sink = _ask(sink.bootstrap_servers, (*topics, *sources))
     else:
@@ -108,6 +109,7 @@ def ask_brokers(config: PipelineConfig) -> Brokers:
         *((Missing(named, topic, source.bootstrap_servers), at_source) for topic in sources),
         (Missing("sink.topic", sink.topic, sink.bootstrap_servers), at_sink),
         (Missing("sink.error_topic", sink.error_topic, sink.bootstrap_servers), at_sink),
+        *((Missing("sink.lapsed_topic", topic, sink.bootstrap_servers), at_sink) for topic in lapsed),
     )
     missing = tuple(one for one, cluster in needed if one.topic in cluster.missing)
     source_ids = {topic: at_source.ids[topic] for topic in sources if topic in at_source.ids}

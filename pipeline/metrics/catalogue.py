@@ -46,7 +46,9 @@ def _driver(name: str, kind: Kind, text: str, *labels: str) -> Metric:
     return Metric(f"enrichment_{name}", kind, text, labels)
 
 
-EVENTS = _worker("events", "counter", "Events by what became of them: output, error, deferred, filtered.", "outcome")
+EVENTS = _worker(
+    "events", "counter", "Events by what became of them: output, error, deferred, filtered, lapsed.", "outcome"
+)
 ERRORS = _worker("errors", "counter", "Error events by their class.", "error_type")
 CLAIM_CHECKS = _worker("claim_checks", "counter", "Outputs whose payload went to the object store.")
 RECORD_SECONDS = _worker("record_seconds", "histogram", "From the start of an event to its outcome, with its fetches.")

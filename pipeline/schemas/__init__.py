@@ -1,4 +1,4 @@
-"""The two event schemas this software speaks, stated here in full and checked locally.
+"""The three event schemas this software speaks, stated here in full and checked locally.
 
 A schema service would be one more thing that has to be up before an event may pass, so the schemas travel with the
 code. All are JSON Schema draft-07; formats (`date-time`, `uri-reference`) are enforced, not only noted.
@@ -18,6 +18,7 @@ PAGE_CHANGE_NAME = "/mediawiki/page/change"
 PAGE_CHANGE_MAJOR = 1
 PAGE_CHANGE_URI = f"{PAGE_CHANGE_NAME}/1.2.0"
 ERROR_URI = "/error/2.1.0"
+LAPSED_URI = "/enrichment/lapsed_action/1.0.0"
 
 
 @cache
@@ -42,6 +43,12 @@ def used_fields_validator() -> jsonschema_rs.Draft7Validator:
 def error_validator() -> jsonschema_rs.Draft7Validator:
     """Validates parsed events of `ERROR_URI`."""
     return _compiled(_stated("error.json"))
+
+
+@cache
+def lapsed_validator() -> jsonschema_rs.Draft7Validator:
+    """Validates parsed events of `LAPSED_URI`."""
+    return _compiled(_stated("lapsed_action.json"))
 
 
 def _stated(filename: str) -> Any:

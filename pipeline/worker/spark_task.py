@@ -31,8 +31,10 @@ from pipeline.fetch.share import of_worker
 from pipeline.jobs import registry
 from pipeline.jobs.enrichment import Enrichment
 from pipeline.jobs.message import Outcome, SourceMessage
-from pipeline.metrics.in_worker import Measured, Task
+from pipeline.metrics.catalogue import EVENTS
+from pipeline.metrics.in_worker import RECORDER, Measured, Task
 from pipeline.records.claim_check import ClaimStore
+from pipeline.records.lapsed_action import without_late
 from pipeline.records.record import Position, Record
 from pipeline.records.size import serialized_size
 from pipeline.worker import engine
@@ -60,6 +62,8 @@ RECORD_SCHEMA = pa.schema(
 )
 RECORD_DDL = "topic string, key binary, value binary, headers array<struct<key: string, value: binary>>"
 SOURCE_COLUMNS = ("topic", "partition", "offset", "key", "value", "timestamp")
+HORIZON = "horizon"
+"""A column more, where the job has to know which events are late."""
 
 # One Arrow batch to the JVM: small enough to flow, large enough that its fixed cost does not count. What is finished
 # does not wait for what is not: beside a slow page a batch goes when it is old, or when nothing else comes.
@@ -299,9 +303,10 @@ def _run(
 ) -> Iterator[pa.RecordBatch]:
     measured = _measured(config, task)
     in_flight = _in_flight(config.fetch.in_flight_bound, "main")
+    lapsed: list[Record] = []
     results = (
         records
-        for group in _groups(_once_each(_messages(batches)), config)
+        for group in _groups(without_late(_once_each(_messages(batches)), config, lapsed), config)
         for records in engine.run(
             group,
             measured.process,
@@ -315,6 +320,9 @@ def _run(
         )
     )
     yield from _arrow_batches(results)
+    if lapsed:
+        RECORDER.count(EVENTS, "lapsed", by=len(lapsed))
+        yield from _arrow_batches([lapsed])
 
 
 def _measured(config: PipelineConfig, task: Task[SourceMessage, Outcome]) -> Task[SourceMessage, Outcome]:
@@ -365,10 +373,19 @@ def _size(record: Record) -> int:
 
 def _messages(batches: Iterator[pa.RecordBatch]) -> Iterator[SourceMessage]:
     for batch in batches:
-        columns = [batch.column(name) for name in SOURCE_COLUMNS]
-        columns[-1] = columns[-1].cast(pa.timestamp("us", tz="UTC")).cast(pa.int64())
-        for topic, partition, offset, key, value, timestamp_us in zip(*(c.to_pylist() for c in columns), strict=True):
-            yield SourceMessage(Position(topic, partition, offset), key, value, _moment(timestamp_us))
+        columns = [batch.column(name) for name in SOURCE_COLUMNS[:-1]]
+        columns.append(_microseconds(batch.column(SOURCE_COLUMNS[-1])))
+        # Entries of the ledger among them have none.
+        has_horizon = HORIZON in batch.schema.names
+        columns.append(_microseconds(batch.column(HORIZON)) if has_horizon else pa.nulls(len(batch)))
+        rows = zip(*(column.to_pylist() for column in columns), strict=True)
+        for topic, partition, offset, key, value, timestamp_us, horizon_us in rows:
+            horizon = None if horizon_us is None else _moment(horizon_us)
+            yield SourceMessage(Position(topic, partition, offset), key, value, _moment(timestamp_us), horizon)
+
+
+def _microseconds(column: pa.Array) -> pa.Array:
+    return column.cast(pa.timestamp("us", tz="UTC")).cast(pa.int64())
 
 
 def _moment(timestamp_us: int) -> datetime:

@@ -3,6 +3,10 @@
 Set-up: a topic with a partition that has an event every 300 ms of ten minutes, one that has an event a minute, and one
 whose events are all of minute nine: a backlog, as after an outage. The query drops repeats within a watermark, as jobs
 with a state do. Checked: what of it Spark drops as late; that a checkpoint is the same to both sources.
+
+And the job itself on the kit's traffic, with a second topic that is silent: a crash between emitting a batch and its
+commit, a restart, and events an hour late in the silent topic. Checked: the audit, the operators' commands on its
+checkpoint, and that the late ones lapse.
 """
 
 import json
@@ -14,6 +18,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from kafka import KafkaProducer
 from kafka.admin import ConfigResource, ConfigResourceType
@@ -23,11 +28,14 @@ from pyspark.sql.streaming.query import StreamingQuery
 from devkit.guardian import Guardian
 from devkit.jvm import jars
 from devkit.jvm.runtime import java_home
+from devkit.observe.audit.arrivals import read_topic
 from devkit.stack.stack import Stack
 from devkit.stack.topics import recreate_topics, topic_admin
 from pipeline.aligned.spark_source import FORMAT, AlignedOptions, AlignedSource
 from pipeline.ops.files import LocalFiles
+from pipeline.ops.source import opened_topic
 from pipeline.ops.spark_checkpoint import read_checkpoint
+from pipeline.schemas import lapsed_validator
 from tests.integration.crash.bench import Bench
 from tests.integration.crash.point import CrashPoint
 
@@ -164,9 +172,28 @@ def test_a_checkpoint_goes_from_one_source_to_the_other_and_back(
     assert set(seen.values()) == {1}
 
 
+def publish_late(bench: Bench, topic: str, silent: str) -> int:
+    """All events of a topic once more, in another, an hour older than they are; how many."""
+    with opened_topic(bench.bootstrap, topic) as opened:
+        bounds = opened.bounds()
+        records = list(opened.records(bounds.first, bounds.end))
+    with closing(KafkaProducer(bootstrap_servers=bench.bootstrap)) as producer:
+        for record in records:
+            time_ms = record.timestamp_ms - 60 * MINUTE_MS
+            producer.send(silent, key=record.key, value=record.value, partition=0, timestamp_ms=time_ms)
+        producer.flush(60)
+    return len(records)
+
+
 @pytest.mark.slow
 def test_the_job_reads_aligned_through_a_crash_beside_a_silent_topic(make_bench: Callable[..., Bench]) -> None:
-    source = {"topics": ["aligned.busy", "aligned.silent"], "read": "aligned", "idle_after": "1s"}
+    source: dict[str, Any] = {
+        "topics": ["aligned.busy", "aligned.silent"],
+        "read": "aligned",
+        "idle_after": "1s",
+        "late": "lapse",
+        "lateness": "1m",
+    }
     bench = make_bench(traffic=TRAFFIC, rules=[], settings={"source": source, "batch": {"max_offsets": 40}})
     refused = bench.command("run", bench.config.job, "--new", "earliest")
     assert refused.returncode == 2, "the kit's topics have the broker's time"
@@ -180,8 +207,21 @@ def test_the_job_reads_aligned_through_a_crash_beside_a_silent_topic(make_bench:
     assert 0 < sum(bench.committed().values()) < bench.source_end(), "it died between emitting a batch and its commit"
     again = bench.start()
     bench.await_drained(again)
-    assert again.terminate() == 0, again.process.last_words(20)
     bench.assert_clean(restarted=True)
+    late = publish_late(bench, "aligned.busy", "aligned.silent")
+    lapsed = bench.config.sink.effective_lapsed_topic
+
+    def sources() -> list[tuple[str, int, int]]:
+        return sorted(arrival.source for arrival in read_topic(bench.bootstrap, lapsed) if arrival.source)
+
+    again.await_condition(lambda: len(sources()) == late, "what the silent topic brings an hour late to lapse")
+    assert again.terminate() == 0, again.process.last_words(20)
+    assert sources() == [("aligned.silent", 0, at) for at in range(late)]
+    for arrival in read_topic(bench.bootstrap, lapsed):
+        event = orjson.loads(arrival.value)
+        lapsed_validator().validate(event)
+        assert event["behind_ms"] > 50 * MINUTE_MS
+    assert {arrival.source[0] for arrival in bench.outputs() if arrival.source} == {"aligned.busy"}
     batches = [line["rows"] for line in again.said("batch_committed")]
     assert max(batches) <= 40
     shown = bench.command("checkpoint", "show")

@@ -30,7 +30,9 @@ _FATES: Mapping[Fate, str] = {
 _CONTRADICTIONS: Mapping[Ending, str] = {
     "output": "emitted as error event after its output",
     "error": "emitted as output after its error event",
+    "lapsed": "emitted after its lapsed_action event",
 }
+_COUNTED_AS: Mapping[Ending, str] = {"output": "outputs", "error": "errors", "lapsed": "lapsed"}
 
 
 class DeliveryAudit:
@@ -73,6 +75,12 @@ class DeliveryAudit:
         if self._takes_first(arrival, departure, "error"):
             departure.error_text = error_text(arrival)
             self._verify_error(arrival, event)
+
+    def add_lapsed(self, arrival: Arrival) -> None:
+        """As `add_output`, for records of the topic of lapsed_action events."""
+        event, departure = self._attribute(arrival)
+        if event is not None and departure is not None:
+            self._takes_first(arrival, departure, "lapsed")
 
     def past(self, ends: Offsets) -> int:
         """Events that were emitted although they lie at or past these offsets of their partitions."""
@@ -214,14 +222,18 @@ def _count_departure(
     restarts do not account for.
     """
     most = excused.most
-    counts["outputs" if departure.ended == "output" else "errors"] += 1
+    assert departure.ended is not None, "an event with a departure has a record"
+    counts[_COUNTED_AS[departure.ended]] += 1
+    if departure.ended == "lapsed" and departure.first is not None:
+        wrong = f"lapsed; expected {_FATES[event.entry.expected.fate]}"
+        examples.add("lapsed", _which(event, departure.first), wrong, event.position)
     counts["timed_out"] += departure.timed_out
     counts["timed_out_conflicts"] += departure.timed_out_conflicts(most)
     counts["excused"] += departure.excused_repeats(most)
     if departure.repeats > departure.excused_repeats(most):
         examples.mark("duplicated", event.position)
     counts["excused_by_retry"] += departure.excused_repeats(most) - departure.excused_repeats(excused.by_restart)
-    if departure.contradiction is None or departure.ended is None:
+    if departure.contradiction is None:
         return
     counts["conflicting"] += 1
     if departure.excuses_contradiction(most):
@@ -235,8 +247,8 @@ def _count_departure(
 def _count_misrouted(counts: Counter[str], examples: Examples, event: SourceEvent, departure: Departure) -> None:
     """Whether the event ended as it had to, by its first record."""
     first, fate = departure.first, event.entry.expected.fate
-    if first is None or departure.ended == fate:
-        return
+    if first is None or departure.ended in (fate, "lapsed"):
+        return  # what lapsed is counted as that
     how = "ended as output" if departure.ended == "output" else f"ended as error event ({departure.error_text})"
     counts["misrouted"] += 1
     examples.add("misrouted", _which(event, first), f"{how}; expected {_FATES[fate]}", event.position)

@@ -1,7 +1,7 @@
 """How one event was emitted: each record of it in one class.
 
     first           the earliest of all its records: how the event ended
-    contradiction   the first record of the other topic: an error event after the output, or an output after the error
+    contradiction   the first record of another topic: an error event after the output, or an output after the error
     repeat          as the first of its own topic, byte for byte
     differing       not the first of its topic, and with other bytes than that
 
@@ -17,7 +17,7 @@ from typing import Literal
 
 from devkit.observe.audit.order import Landing, earlier
 
-Ending = Literal["output", "error"]
+Ending = Literal["output", "error", "lapsed"]
 """The topic that a record of an event is in."""
 
 
@@ -48,7 +48,8 @@ class Departure:
     @property
     def first(self) -> Landing | None:
         """In doubt the output: records of one moment in two topics have no order."""
-        return earlier(self.firsts.get("output"), self.firsts.get("error"))
+        of_error = earlier(self.firsts.get("error"), self.firsts.get("lapsed"))
+        return earlier(self.firsts.get("output"), of_error)
 
     @property
     def ended(self) -> Ending | None:
@@ -57,7 +58,7 @@ class Departure:
 
     @property
     def contradiction(self) -> Landing | None:
-        """Of the first record in the topic that the event did not end in."""
+        """Of the first record in a topic that the event did not end in."""
         return next((landing for landing in self.firsts.values() if landing is not self.first), None)
 
     def excused_repeats(self, most: int) -> int:

@@ -12,6 +12,7 @@ MOST = 5
 _LONGEST = 200
 _SERIOUS = (
     "lost",
+    "lapsed",
     "not_emitted",
     "out_of_order",
     "conflicting",

@@ -6,8 +6,9 @@ from pydantic import BaseModel, ConfigDict
 class Audit(BaseModel):
     """Counts of source events, except where it says records.
 
-    Each input ends in exactly one of `outputs`, `errors`, `filtered`, `deferred` (committed, and deferred in the
-    deferral topic), `pending` (not yet committed, still in the source) or `lost`. Events that were emitted more than
+    Each input ends in exactly one of `outputs`, `errors`, `filtered`, `lapsed` (too late for its job, which made a
+    lapsed_action event of it), `deferred` (committed, and deferred in the deferral topic), `pending` (not yet
+    committed, still in the source) or `lost`. Events that were emitted more than
     once count there once, by their first record, and their other records in `duplicated` (they repeat an earlier one
     byte for byte) or `conflicting` (output and error event of one event, or other content in the same topic), see
     `devkit.observe.audit.departure`. Of events that a restart or a retried task had read again, see
@@ -41,6 +42,7 @@ class Audit(BaseModel):
     mismatched: int
     unattributed: int
     claim_checks: int
+    lapsed: int = 0
     mismatched_outputs: int = 0
     excused: int = 0
     excused_by_retry: int = 0
@@ -60,8 +62,8 @@ class Audit(BaseModel):
 
     def problems(self) -> dict[str, int]:
         """What is not clean. Repeats and conflicts are no problem as far as something excuses them."""
-        names = ("lost", "conflicting", "out_of_order", "misrouted", "mismatched", "unattributed", "duplicated")
-        counts = {name: getattr(self, name) for name in names}
+        emitted = ("conflicting", "out_of_order", "misrouted", "mismatched", "unattributed", "duplicated")
+        counts = {name: getattr(self, name) for name in ("lost", "lapsed", *emitted)}
         counts["conflicting"] -= self.excused_conflicts
         counts["duplicated"] -= self.excused
         return {name: count for name, count in counts.items() if count}

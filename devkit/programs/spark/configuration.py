@@ -51,6 +51,7 @@ def topics_of(config: PipelineConfig) -> ProgramTopics:
         error=config.sink.error_topic,
         deferral=config.deferral.topic,
         defers=config.deferral.policy == "defer",
+        lapsed=config.sink.effective_lapsed_topic if config.source.late == "lapse" else None,
     )
 
 

@@ -145,6 +145,7 @@ def _fates(audit: Audit) -> str:
         "ended as output": audit.outputs,
         "as error events": audit.errors,
         "were filtered": audit.filtered,
+        "lapsed": audit.lapsed,
         "were still deferred": audit.deferred,
         "were lost": audit.lost,
     }

@@ -35,6 +35,7 @@ _AUDIT = {
     "deferred": "still deferred",
     "pending": "still in the source, not committed",
     "lost": "lost",
+    "lapsed": "lapsed: too late for the job",
     "duplicated": "records that repeat an earlier one byte for byte",
     "excused": "of these, of events that a restart or a retried task had read again",
     "excused_by_retry": "of those, by retried tasks alone",

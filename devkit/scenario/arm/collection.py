@@ -114,6 +114,9 @@ def delivery_audit(
     for arrival in read_topic(bootstrap, topics.error):
         if arrival.source not in left_out:
             audit.add_error(arrival)
+    for arrival in read_topic(bootstrap, topics.lapsed) if topics.lapsed is not None else ():
+        if arrival.source not in left_out:
+            audit.add_lapsed(arrival)
     return audit
 
 

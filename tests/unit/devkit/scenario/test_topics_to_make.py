@@ -42,3 +42,9 @@ def test_the_deferral_topic_is_compacted_and_takes_what_the_source_does(
     assert settings["max.message.bytes"] == str(source_bytes + 65_536)
     assert settings["cleanup.policy"] == "compact"
     assert int(settings["min.compaction.lag.ms"]) >= 3_600_000
+
+
+def test_lapsed_events_have_a_topic_where_the_program_makes_some() -> None:
+    names = ProgramTopics((SOURCE,), OUTPUT, ERROR, DEFERRED, defers=False, lapsed="lapsed")
+    assert topics_to_make(Topics(), names)["lapsed"] == (1, {"message.timestamp.type": "LogAppendTime"})
+    assert "lapsed" in names.names()

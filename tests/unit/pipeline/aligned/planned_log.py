@@ -20,9 +20,11 @@ class PlannedLog:
         self.positions = {one: self.positions.get(one, 0) for one in self.times}
 
     @classmethod
-    def of(cls, times: Mapping[str, Iterable[int | None]], **more: frozenset[SourcePartition]) -> "PlannedLog":
+    def of(
+        cls, times: Mapping[str, Iterable[int | None]], *, idle: frozenset[SourcePartition] = frozenset()
+    ) -> "PlannedLog":
         """A partition 0 for each topic."""
-        return cls({SourcePartition(topic, 0): list(of) for topic, of in times.items()}, **more)
+        return cls({SourcePartition(topic, 0): list(of) for topic, of in times.items()}, idle=idle)
 
     def fronts(self) -> dict[SourcePartition, Front]:
         return {

@@ -210,14 +210,22 @@ def test_one_source_topic_or_several_are_shown_as_they_were_given(make_config: M
 
 
 def test_what_only_an_aligned_source_uses_is_refused_elsewhere(make_config: MakeConfig) -> None:
-    for key in ("slice", "idle_after"):
+    for key, value in (("slice", "5s"), ("idle_after", "5s"), ("late", "lapse"), ("lateness", "5s")):
         with pytest.raises(ValidationError, match=rf"source\.{key} is for source\.read: aligned, and read is propor"):
-            make_config(source={key: "5s"})
+            make_config(source={key: value})
         with pytest.raises(ValidationError, match=r"remove it, or write read: aligned"):
-            make_config(source={key: "5s", "read": "proportional"})
+            make_config(source={key: value, "read": "proportional"})
     made = make_config(source={"read": "aligned", "slice": "5s"})
     shown = made.model_dump(mode="json", by_alias=True)["source"]
     assert (shown["slice"], shown["idle_after"]) == ("5s", "10s")
     assert PipelineConfig.model_validate_json(made.model_dump_json(by_alias=True)).source == made.source
     with pytest.raises(ValidationError, match="above 0"):
         make_config(source={"read": "aligned", "slice": "0s"})
+
+
+def test_lapsed_events_go_beside_error_events(make_config: MakeConfig) -> None:
+    made = make_config(sink={"error_topic": "a.error"})
+    assert made.model_dump(mode="json")["sink"]["lapsed_topic"] == made.sink.effective_lapsed_topic == "a.lapsed"
+    assert make_config(sink={"error_topic": "a", "lapsed_topic": "b"}).sink.effective_lapsed_topic == "b"
+    with pytest.raises(ValidationError, match=r"sink\.error_topic and sink\.lapsed_topic are both 'a'"):
+        make_config(sink={"error_topic": "a", "lapsed_topic": "a"})

@@ -69,7 +69,8 @@ class Frame:
         self.done.append(("coalesce", tasks))
         return self
 
-    def unionByName(self, other: list[Entry]) -> "Frame":  # noqa: N802
+    def unionByName(self, other: list[Entry], *, allowMissingColumns: bool) -> "Frame":  # noqa: N802, N803
+        assert allowMissingColumns, "an entry has no horizon"
         self.done.append(("union", [one.position.offset for one in other]))
         return self
 

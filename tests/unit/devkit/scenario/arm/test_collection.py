@@ -15,7 +15,16 @@ from devkit.scenario.arm import collection as collection_module
 from devkit.scenario.arm.collection import Ended, collection, pages_matched
 from devkit.stack.parts.mock_api import JournalCounts, JournalEntry, MockApi
 from mockapi.rules.model import Rule
-from tests.unit.devkit.observe.audit.events import ERROR, OUTPUT, SOURCE, TRUTH, error_of, output_of, source_event
+from tests.unit.devkit.observe.audit.events import (
+    ERROR,
+    OUTPUT,
+    SOURCE,
+    TRUTH,
+    arrival,
+    error_of,
+    output_of,
+    source_event,
+)
 
 
 def published(event: SourceEvent, at_ms: int) -> Arrival:
@@ -79,6 +88,23 @@ def test_what_came_of_events_that_are_left_out_is_not_looked_at(monkeypatch: pyt
     )
     assert found.audit.problems() == {}
     assert (found.audit.inputs, found.audit.outputs, found.audit.errors) == (1, 1, 0)
+
+
+def test_lapsed_events_are_looked_up_where_the_program_makes_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    late = source_event(0)
+    topics = {SOURCE: [], OUTPUT: [], ERROR: [], "lapsed": [arrival(late, b"{}", topic="lapsed")]}
+    monkeypatch.setattr(collection_module, "read_topic", lambda _bootstrap, topic: iter(topics[topic]))
+    found = collection(
+        [late],
+        Ended(committed={(SOURCE, 0): 1}, deferrals=DeferredEntries(), failed=None, ended_ms=9000),
+        bootstrap="127.0.0.1:1",
+        topics=ProgramTopics((SOURCE,), OUTPUT, ERROR, "deferred", defers=True, lapsed="lapsed"),
+        truth=TRUTH,
+        client=cast(Any, None),
+        pages_matched=set(),
+    )
+    assert found.audit.problems() == {"lapsed": 1}
+    assert found.unmet == (("lapsed", late),)
 
 
 def test_each_event_that_was_lost_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
