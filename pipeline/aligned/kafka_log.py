@@ -5,7 +5,7 @@ names the brokers when it comes to it.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from kafka import KafkaConsumer
@@ -38,6 +38,7 @@ class KafkaLog:
         """At most `fetch_bytes` come at once of a partition, or one batch of the producer's."""
         self._bootstrap, self._clock = bootstrap, clock
         self._refreshed: float | None = None
+        self._assigned: set[TopicPartition] = set()
         with self._answers("are asked for"):
             self._consumer = KafkaConsumer(
                 bootstrap_servers=bootstrap,
@@ -66,6 +67,7 @@ class KafkaLog:
                 if not numbers:
                     raise PipelineError(f"there is no topic {topic} at {self._bootstrap}")
                 places += [TopicPartition(topic, number) for number in sorted(numbers)]
+            self._attend(places)
             firsts = self._consumer.beginning_offsets(places, timeout_ms=int(ANSWER_S * 1000))
             ends = self._consumer.end_offsets(places, timeout_ms=int(ANSWER_S * 1000))
         return {SourcePartition(*place): (firsts[place], ends[place]) for place in places}
@@ -96,16 +98,15 @@ class KafkaLog:
         """
         places = {TopicPartition(*one): stop for one, stop in stops.items() if starts[one] < stop}
         with self._answers("do not hand over their records"):
-            self._consumer.assign(list(places))
-            # A partition that is assigned again stays paused, as the reading before left it.
-            self._consumer.resume(*places)
+            self._attend(places)
             for place in places:
                 self._consumer.seek(place, starts[SourcePartition(*place)])
+            self._consumer.resume(*places)
         try:
             yield from self._read(places, enough)
         finally:
-            # Else it would go on fetching what is next.
-            self._consumer.assign([])
+            # Else it would go on fetching what comes next.
+            self._consumer.pause(*places)
 
     def _read(
         self, places: dict[TopicPartition, int], enough: Enough | None
@@ -135,6 +136,19 @@ class KafkaLog:
             if done:
                 places = {place: stop for place, stop in places.items() if place not in done}
                 self._consumer.pause(*done)
+
+    def _attend(self, places: Collection[TopicPartition]) -> None:
+        """Have partitions assigned, and paused until they are read. Those of before stay: of what is not assigned the
+        client forgets where its brokers are, and every question would have to find them again.
+        """
+        new = set(places) - self._assigned
+        if not new:
+            return
+        self._assigned |= new
+        self._consumer.assign(sorted(self._assigned))
+        for place in new:
+            self._consumer.seek(place, 0)
+        self._consumer.pause(*new)
 
     def close(self) -> None:
         """Commits no offsets: the job's positions stand in its checkpoint."""

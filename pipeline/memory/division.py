@@ -10,7 +10,7 @@ integration tests' load) and rounded up.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pipeline.config.pipeline_config import MIB, PipelineConfig
@@ -29,6 +29,9 @@ COST_IN_FLIGHT = 6
 # Besides, the record at work is there as bodies, texts, lines, diff, JSON and Arrow at once: 4.9 times its two bodies.
 COST_AT_WORK = 5
 BODIES = 2
+# With source.read: aligned, a worker beside each that only reads, and the query's planner: 134 MiB resident with all
+# that they import, and a batch of records on its way.
+READER = 160 * MIB
 # The driver's own Python: 190 MiB when idle. The ledger's entries are there, their rows for a batch, and its messages.
 DRIVER = 256 * MIB
 COST_LEDGER = 3
@@ -73,7 +76,9 @@ class MemoryPart:
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlan:
-    """All in bytes. `in_flight`, `slow_round`, `body` and `results` are settings; the others what processes take."""
+    """All in bytes, but for numbers: of `slots`, of slow `rounds`, of `readers` that only read the source. `in_flight`,
+    `slow_round`, `body` and `results` are settings; the others what processes take.
+    """
 
     limit: int
     slots: int
@@ -86,12 +91,14 @@ class MemoryPlan:
     slow_round: int
     body: int
     results: int
+    readers: int = 0
 
     @property
     def workers(self) -> int:
         """What the Python workers take in all."""
         of_slot = WORKER + COST_AT_WORK * BODIES * self.body + self.results
-        return self.slots * of_slot + COST_IN_FLIGHT * (self.in_flight + self.rounds * self.slow_round)
+        in_flight = COST_IN_FLIGHT * (self.in_flight + self.rounds * self.slow_round)
+        return self.slots * of_slot + in_flight + self.readers * READER
 
     @property
     def total(self) -> int:
@@ -114,6 +121,9 @@ class MemoryPlan:
         yield MemoryPart(
             "content in flight", COST_IN_FLIGHT * self.in_flight, f"{COST_IN_FLIGHT} x fetch.max_in_flight_bytes"
         )
+        if self.readers:
+            why = f"source.read: aligned, {self.readers} of {READER // MIB} MiB"
+            yield MemoryPart("readers and planner", self.readers * READER, why)
         if self.rounds:
             slow = COST_IN_FLIGHT * self.rounds * self.slow_round
             yield MemoryPart("slow rounds", slow, f"{COST_IN_FLIGHT} x {self.rounds} x slow_lane.max_in_flight_bytes")
@@ -143,7 +153,10 @@ def derive(limit: int, slots: int, config: PipelineConfig, *, place: Place = "lo
     settings = _settings(config, slots, rounds)
     driver = DRIVER + (COST_LEDGER * config.deferral.max_bytes if rounds else 0) if place == "local" else 0
     heap, besides = _heap(config, slots), _besides_heap(config, slots)
-    fixed = driver + heap + besides + slots * WORKER
+    readers = 0
+    if config.source.read == "aligned":
+        readers = slots + (1 if place == "local" else 0)
+    fixed = driver + heap + besides + slots * WORKER + readers * READER
     least = fixed + sum(one.cost * one.floor for one in settings)
     if limit < least:
         raise _too_small(limit, slots, least, settings)
@@ -152,7 +165,7 @@ def derive(limit: int, slots: int, config: PipelineConfig, *, place: Place = "lo
     values = [_value(one, left, shares) for one in settings]
     # The heap has a share as well.
     heap = _whole_mib(min(heap + left // shares, max(heap, _MOST_HEAP)))
-    return MemoryPlan(limit, slots, rounds, place, driver, heap, besides, *values)
+    return replace(MemoryPlan(limit, slots, rounds, place, driver, heap, besides, *values), readers=readers)
 
 
 def applied(config: PipelineConfig, plan: MemoryPlan) -> PipelineConfig:

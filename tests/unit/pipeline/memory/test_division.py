@@ -11,6 +11,7 @@ from pipeline.memory.division import (
     BODIES,
     COST_AT_WORK,
     COST_IN_FLIGHT,
+    READER,
     WORKER,
     MemoryPlan,
     Place,
@@ -36,6 +37,7 @@ SECTIONS = st.fixed_dictionaries(
                 ),
             },
         ),
+        "source": st.fixed_dictionaries({}, optional={"read": st.sampled_from(["proportional", "aligned"])}),
         "sink": st.fixed_dictionaries({}, optional={"max.request.size": st.integers(1024, 256 * MIB)}),
     },
 )
@@ -140,3 +142,15 @@ def test_what_has_no_bound_fits_into_no_limit(make_config: Callable[..., Pipelin
     with pytest.raises(RefusedError, match=r"fetch\.max_in_flight_bytes is none.*not 4096MiB either") as refused:
         derive(4 * GIB, 4, make_config(fetch={"max_in_flight_bytes": "none"}))
     assert refused.value.hint == "remove it, to have it derived"
+
+
+@pytest.mark.parametrize(("place", "readers"), [("local", 5), ("executor", 4)])
+def test_what_reads_beside_the_workers_has_its_part(
+    make_config: Callable[..., PipelineConfig], place: Place, readers: int
+) -> None:
+    """The planner is beside the driver."""
+    plan = derive(6 * GIB, 4, make_config(source={"read": "aligned"}), place=place)
+    assert plan.readers == readers
+    assert {part.what: part.size for part in plan.parts}["readers and planner"] == readers * READER
+    assert sum(part.size for part in plan.parts) == plan.total <= 6 * GIB
+    assert derive(6 * GIB, 4, make_config(), place=place).readers == 0
