@@ -43,6 +43,7 @@ PORTS = ("KAFKA_PORT", "KAFKA_KIT_PORT", "S3_PORT", "MOCK_PORT", "SPARK_UI_PORT"
 STARTING = timedelta(minutes=3)
 DELIVERY = timedelta(minutes=2)
 PROJECT = "devkit-spark-profile"
+PIPELINE = f"{PROJECT}-pipeline-1"
 
 
 @pytest.fixture
@@ -56,7 +57,9 @@ def ports(docker_engine: TestEngine, docker: Docker) -> Iterator[dict[str, int]]
         subprocess.run(up, cwd=REPOSITORY, env=environment, check=True, timeout=900)
         yield chosen
     finally:
-        logs = subprocess.run([*command, "logs", "--no-color"], cwd=REPOSITORY, capture_output=True, text=True)
+        logs = subprocess.run(
+            [*command, "logs", "--no-color", "--tail", "40"], cwd=REPOSITORY, capture_output=True, text=True
+        )
         print(logs.stdout[-20_000:])
         down = [*command, "down", "--volumes", "--timeout", "1"]
         subprocess.run(down, cwd=REPOSITORY, env=environment, check=True, timeout=120)
@@ -64,7 +67,7 @@ def ports(docker_engine: TestEngine, docker: Docker) -> Iterator[dict[str, int]]
 
 
 @pytest.mark.slow
-def test_the_pipeline_runs_on_a_cluster_of_two_workers(ports: dict[str, int]) -> None:
+def test_the_pipeline_runs_on_a_cluster_of_two_workers(ports: dict[str, int], docker: Docker) -> None:
     bootstrap = f"127.0.0.1:{ports['KAFKA_PORT']}"
     mock = MockApi(f"http://127.0.0.1:{ports['MOCK_PORT']}")
     await_answer(mock, RemotePart("mock-api", mock.endpoint).life)
@@ -80,9 +83,13 @@ def test_the_pipeline_runs_on_a_cluster_of_two_workers(ports: dict[str, int]) ->
     awaited = sum(entry.expected.fate != "filtered" for entry in publisher.manifest().entries)
 
     def delivered() -> bool:
+        assert docker("inspect", "--format", "{{.State.Status}}", PIPELINE) == "running\n", docker(
+            "logs", "--tail", "5", PIPELINE
+        )
         return sum(ends.of(OUTPUT).values()) + sum(ends.of(ERRORS).values()) >= awaited
 
-    wait_until(delivered, what=f"{awaited} events to be delivered", deadline=STARTING + DELIVERY)
+    what = f"{awaited} events to be delivered"
+    wait_until(delivered, what=what, deadline=STARTING + DELIVERY, interval=timedelta(seconds=1))
     committed = of_topic(SOURCE, ends.of(SOURCE))
     ends.close()
     audit = DeliveryAudit(
