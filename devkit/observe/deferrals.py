@@ -4,14 +4,16 @@ A key is `<topic>/<partition>/<offset>` of a source event; no value means that i
 `command/` are the pipeline's own notes. The fold shares no code with the pipeline's, and reads on from look to look.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Protocol
 
 from kafka.structs import TopicPartition
 
 from devkit.errors import StackError, WaitTimeoutError
 from devkit.observe.audit.arrivals import Position
+from devkit.observe.carried_over import CarriedOver
 from devkit.stack.topic_reader import answering, connect, has_read, places_of
 from devkit.waiting import wait_until
 
@@ -33,14 +35,23 @@ class DeferredEntries:
         self._over_budget: set[Position] = set()
         self._unreadable: dict[bytes, None] = {}
         self._left_out: frozenset[Position] = frozenset()
+        self._carried_over = CarriedOver()
 
     def leave_out(self, positions: Iterable[Position]) -> None:
         """These are not to be counted, from now on."""
         self._left_out = frozenset(positions)
 
-    def take(self, key: bytes | None, value: bytes | None, cause: bytes | None = None) -> None:
-        """The next record of a partition, and its header `cause` where it has one."""
+    def take(
+        self,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Mapping[str, bytes | None] = MappingProxyType({}),
+        *,
+        partition: int = 0,
+    ) -> None:
+        """The next record of a partition."""
         if key is not None and key.startswith(_NOTES):
+            self._carried_over.take_marker(partition, key)
             return
         position = _position(key)
         if position is None:
@@ -49,10 +60,12 @@ class DeferredEntries:
             pass
         elif value is None:
             self._now.discard(position)
+            self._carried_over.take_resolved(partition, position, headers.get("epoch"))
         else:
             self._now.add(position)
             self._ever.add(position)
-            if cause == _OVER_BUDGET:
+            self._carried_over.take_entry(partition, position)
+            if headers.get("cause") == _OVER_BUDGET:
                 self._over_budget.add(position)
 
     @property
@@ -69,6 +82,10 @@ class DeferredEntries:
     def over_budget(self) -> frozenset[Position]:
         """The part of `ever` that was deferred at least once with the cause `batch_budget`."""
         return frozenset(self._over_budget)
+
+    def carried_over(self, position: Position) -> int | None:
+        """How many starts of the program found the event unresolved; None where that is not known."""
+        return self._carried_over.times(position) if position in self._ever else 0
 
     @property
     def unreadable(self) -> tuple[bytes, ...]:
@@ -150,7 +167,7 @@ class DeferralTopic:
             return True
         for records in self._consumer.poll(timeout_ms=_POLL_MS).values():
             for record in records:
-                self.entries.take(record.key, record.value, dict(record.headers).get("cause"))
+                self.entries.take(record.key, record.value, dict(record.headers), partition=record.partition)
         return False
 
 

@@ -122,8 +122,8 @@ class DeliveryAudit:
             departure = self._emitted.get(position)
             is_committed = event.entry.offset < committed.get(event.partition, 0)
             if departure is not None:
-                was_deferred = position in deferrals.ever
-                excused = replays.excused(event.partition, event.entry.offset, was_deferred=was_deferred)
+                carried_over = deferrals.carried_over(position)
+                excused = replays.excused(event.partition, event.entry.offset, carried_over=carried_over)
                 _count_departure(counts, examples, event, departure, excused)
                 if self._truth is not None:
                     _count_misrouted(counts, examples, event, departure)

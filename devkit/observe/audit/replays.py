@@ -3,8 +3,9 @@ an error event beside an output.
 
 after a restart
     an event of a batch that was begun k times      may be emitted k times
-    an event that was deferred                      once more for each restart: a round of the slow lane that was
-                                                    cut off is done again
+    an event that was deferred                      once more for each start that found it unresolved: what was cut
+                                                    off before it was resolved is done again; for each restart,
+                                                    where the program does not mark its starts
     any event, where batches are not observable     once more for each restart
 after a retried task
     an event that the task read                     once more for each attempt before the one that ended
@@ -40,13 +41,16 @@ class Replays:
     again: tuple[OffsetRange, ...] | None = ()
     retried: tuple[OffsetRange, ...] = ()
 
-    def excused(self, partition: SourcePartition, offset: int, *, was_deferred: bool) -> Excused:
-        """How many records after the first are no problem, of the event at this place of the source."""
+    def excused(self, partition: SourcePartition, offset: int, *, carried_over: int | None) -> Excused:
+        """How many records after the first are no problem, of the event at this place of the source. `carried_over` is
+        how many starts found it deferred; None where that is not known.
+        """
         by_retry = sum(one.holds(partition, offset) for one in self.retried)
         if self.again is None:
             return Excused(self.restarts, by_retry)
         read_again = sum(one.holds(partition, offset) for one in self.again)
-        return Excused(min(read_again, self.restarts) + (self.restarts if was_deferred else 0), by_retry)
+        found = self.restarts if carried_over is None else min(carried_over, self.restarts)
+        return Excused(min(read_again, self.restarts) + found, by_retry)
 
 
 NO_REPLAYS = Replays()

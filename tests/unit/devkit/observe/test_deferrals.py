@@ -35,7 +35,7 @@ def test_the_last_value_decides() -> None:
 def test_events_of_a_batch_over_its_budget_are_told_by_their_cause() -> None:
     folded = standing((b"s/0/1", b"{}"))
     for offset, cause in ((2, b"too_large"), (3, b"batch_budget"), (4, None)):
-        folded.take(b"s/0/%d" % offset, b"{}", cause)
+        folded.take(b"s/0/%d" % offset, b"{}", {"cause": cause})
     folded.take(b"s/0/3", None)
     assert folded.over_budget == {("s", 0, 3)}
 
@@ -66,6 +66,49 @@ def test_is_the_fold_by_key(steps: list[tuple[tuple[str, int, int], bool]]) -> N
         folded.take(f"{topic}/{partition}/{offset:010d}".encode(), b"x" if put else None)
     assert folded.now == {position for position, put in last.items() if put}
     assert folded.ever == {position for position, put in steps if put}
+
+
+A, B = ("s", 0, 1), ("s", 0, 2)
+ENTRY_A, ENTRY_B = (b"s/0/1", b"{}"), (b"s/0/2", b"{}")
+
+
+def taken(*items: tuple[bytes, bytes | None] | tuple[bytes, bytes | None, int], partition: int = 0) -> DeferredEntries:
+    """The third of an item is the epoch of who wrote it."""
+    folded = DeferredEntries()
+    for key, value, *epoch in items:
+        folded.take(key, value, {"epoch": b"%d" % epoch[0]} if epoch else {}, partition=partition)
+    return folded
+
+
+def marker(epoch: int) -> Item:
+    return b"epoch/%d/%032x" % (epoch, epoch), b""
+
+
+def test_each_start_carries_over_what_is_unresolved_then() -> None:
+    folded = taken(marker(1), ENTRY_A, ENTRY_B, (b"s/0/1", None, 1), marker(2), marker(3), (b"s/0/2", None, 3))
+    assert (folded.carried_over(A), folded.carried_over(B)) == (0, 2)
+    assert folded.carried_over(("s", 0, 9)) == 0
+
+
+def test_without_a_marker_it_is_not_known() -> None:
+    folded = taken(ENTRY_A, (b"command/x", b""), (b"epoch/x", b""))
+    assert folded.carried_over(A) is None
+    assert folded.carried_over(B) == 0, "it was never deferred"
+
+
+def test_who_was_given_up_resolves_nothing() -> None:
+    """The third start folds the entry all the same."""
+    folded = taken(marker(1), ENTRY_A, marker(2), (b"s/0/1", None, 1), marker(3))
+    assert folded.carried_over(A) == 2
+    assert folded.now == set()
+
+
+def test_a_marker_is_about_its_own_partition() -> None:
+    folded = taken(marker(1), ENTRY_A, partition=0)
+    folded.take(*marker(2), partition=1)
+    assert folded.carried_over(A) == 0
+    folded.take(*marker(2), partition=0)
+    assert folded.carried_over(A) == 1
 
 
 def test_a_pipeline_that_defers_nothing() -> None:
@@ -112,7 +155,7 @@ class Consumer:
                 some = records[begin : begin + 2]
                 self.positions[number] += len(some)
                 found[TopicPartition("d", number)] = [
-                    SimpleNamespace(key=key, value=value, headers=[]) for key, value in some
+                    SimpleNamespace(key=key, value=value, headers=[], partition=number) for key, value in some
                 ]
         return found
 

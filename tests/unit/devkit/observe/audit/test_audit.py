@@ -111,14 +111,32 @@ def test_a_repeat_is_excused_where_its_offset_was_read_again(replays: Replays, e
     assert (figures.duplicated, figures.excused) == (2, excused)
 
 
-def test_a_repeat_of_a_deferred_event_is_excused_once_for_each_restart() -> None:
+@pytest.mark.parametrize(
+    ("markers", "left"),
+    [
+        pytest.param((), 1, id="who marks no starts: once for each restart"),
+        pytest.param((0,), 3, id="resolved before the next start"),
+        pytest.param((0, 1), 2, id="found by the second start"),
+        pytest.param((0, 1, 1), 1, id="found by two starts"),
+        pytest.param((0, 1, 1, 1), 1, id="by more than there were restarts"),
+        pytest.param((0, 2), 3, id="started again when it was resolved"),
+    ],
+)
+def test_a_repeat_of_a_deferred_event_is_excused_once_for_each_start_that_found_it(
+    markers: tuple[int, ...], left: int
+) -> None:
+    """A marker stands before the entry, between it and its end, or behind."""
+    key = b"page_change/0/0000000000"
+    records: list[list[tuple[bytes, bytes | None]]] = [[], [(key, b"{}")], [(key, None)]]
+    for number, place in enumerate(markers):
+        records[place].append((b"epoch/%d/x" % number, b""))
     entries = DeferredEntries()
-    entries.take(b"page_change/0/0000000000", b"{}")
-    entries.take(b"page_change/0/0000000000", None)
+    for record, value in (one for part in records for one in part):
+        entries.take(record, value)
     held = DeliveryAudit([EDIT], truth=TRUTH, resolve=no_store)
     for at in range(4):
         held.add_output(output_of(EDIT, at=at))
-    assert held.finish(ALL, entries, Replays(2)).problems() == {"duplicated": 1}
+    assert held.finish(ALL, entries, Replays(2)).problems() == {"duplicated": left}
 
 
 @pytest.mark.parametrize(

@@ -170,7 +170,7 @@ class TestWhatIsKeptOut:
 
     def test_the_fold_of_the_deferral_topic_passes_over_it(self, warmed: Stage) -> None:
         entries = warmed.arm.deferrals.entries
-        entries.take(f"{SOURCE}/1/{0:010}".encode(), b"{}", b"batch_budget")
+        entries.take(f"{SOURCE}/1/{0:010}".encode(), b"{}", {"cause": b"batch_budget"})
         assert (entries.ever, entries.over_budget) == (frozenset(), frozenset())
         entries.take(f"{SOURCE}/1/{1:010}".encode(), b"{}")
         assert entries.now == {(SOURCE, 1, 1)}
