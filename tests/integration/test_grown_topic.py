@@ -125,3 +125,38 @@ def test_a_ledger_that_grows_under_a_running_job_ends_it_before_an_event_is_lost
     again.await_condition(lambda: bench.audit().problems() == {}, "the event to be emitted")
     assert again.terminate() == 0, again.process.last_words(20)
     bench.assert_clean(restarted=True)
+
+
+@pytest.mark.slow
+def test_what_is_deferred_in_a_ledger_that_has_grown_moves_into_a_new_topic(make_bench: MakeBench) -> None:
+    """One of two events is resolved after the growth, so the ledger has its records in two partitions."""
+    pages = {"Early": {"edits": 1}, "Late": {"edits": 1}}
+    rules = [{"name": name, "when": {"page": name}, "do": {"latency": "60s"}} for name in pages]
+    settings = {"deferral": {"inline_allowance": "2s", "slow_lane": {"deadline": "2s", "backoff": "1s"}}}
+    bench = make_bench(traffic={**TRAFFIC, "pages": pages}, rules=rules, settings={**SETTINGS, **settings})
+    ledger = bench.config.deferral.topic
+    bench.publish(wait=True)
+    run = bench.start()
+    run.await_condition(lambda: bench.deferred() == 2, "both pages to be deferred")
+    run.await_condition(lambda: sum(bench.committed().values()) == bench.source_end(), "all to be committed")
+    assert run.terminate() == 0, run.process.last_words(20)
+    grow(bench, ledger, 20)
+    bench.remove_rule("Early")
+    run = bench.start()
+    run.await_line("slow_round", resolved=1)
+    assert run.terminate() == 0, run.process.last_words(20)
+    run = bench.start()
+    assert run.await_end() == 2
+    assert "in its partitions" in run.said("failed")[0]["error"]
+    moved = bench.command("deferred", "move", "moved.deferred")
+    assert moved.returncode == 0, moved.stderr
+    assert "1 deferred event moved" in moved.stdout
+    bench.config_file.write_text(bench.config_file.read_text().replace(ledger, "moved.deferred"))
+    bench.remove_rule("Late")
+    run = bench.start("--adopt-ledger")
+    run.await_line("slow_round", resolved=1)
+    assert run.terminate() == 0, run.process.last_words(20)
+    assert (run.said("ledger")[0]["topic"], run.said("ledger")[0]["entries"]) == ("moved.deferred", 1)
+    assert bench.audit().problems() == {}
+    assert len(bench.outputs()) == len({arrival.source for arrival in bench.outputs()})
+    assert bench.ever_deferred() <= {arrival.source for arrival in bench.outputs()}
