@@ -62,11 +62,12 @@ def tail(topic: str, count: int, run_id: str | None, *, follow: bool, full: bool
     TOPIC is a name, or one of source, output, error and deferred: the topics of the pipeline.
     """
     from devkit.debug.record_text import json_object, plain_line
-    from devkit.debug.tail import TailRecord, TopicTail
+    from devkit.debug.tail import TopicTail
+    from devkit.stack.topic_reader import TopicRecord
 
     run = running_stack(run_id)
 
-    def say(record: TailRecord) -> None:
+    def say(record: TopicRecord) -> None:
         as_text = json.dumps(json_object(record, whole=full)) if as_json else plain_line(record, whole=full)
         click.echo(as_text)
 

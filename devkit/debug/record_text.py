@@ -4,14 +4,14 @@ import base64
 from datetime import UTC, datetime
 from typing import Any
 
-from devkit.debug.tail import TailRecord
+from devkit.stack.topic_reader import TopicRecord
 from located_config.count import counted
 
 _SHORT_VALUE = 160
 _SHORT_HEADER = 80
 
 
-def plain_line(record: TailRecord, *, whole: bool = False) -> str:
+def plain_line(record: TopicRecord, *, whole: bool = False) -> str:
     """One line: place, time, key, size, headers, and the value, its beginning alone unless `whole`."""
     size = "tombstone" if record.value is None else counted(len(record.value), "byte")
     headers = " ".join(f"{_safe(name)}={shown(value, _SHORT_HEADER)}" for name, value in record.headers)
@@ -26,7 +26,7 @@ def plain_line(record: TailRecord, *, whole: bool = False) -> str:
     return "  ".join(parts)
 
 
-def json_object(record: TailRecord, *, whole: bool = False) -> dict[str, Any]:
+def json_object(record: TopicRecord, *, whole: bool = False) -> dict[str, Any]:
     """Bytes that are UTF-8 as text, others as `{"base64": …}`; the value's beginning alone unless `whole`."""
     longest = None if whole else _SHORT_VALUE
     return {

@@ -4,31 +4,17 @@ Records of several partitions have no order between them but their timestamps, s
 """
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, ExitStack
 from datetime import timedelta
 
 from kafka.structs import TopicPartition
 
-from devkit.errors import StackError, UsageError, WaitTimeoutError
-from devkit.stack.topic_reader import LARGE, answering, connect, has_read, places_of
+from devkit.errors import StackError, WaitTimeoutError
+from devkit.stack.topic_reader import LARGE, TopicRecord, answering, connect, has_read, places_of, require_topic
 from devkit.waiting import wait_until
 
 _DEADLINE = timedelta(seconds=30)
 _POLL_MS = 200
-
-
-@dataclass(frozen=True)
-class TailRecord:
-    """A record as the broker has it; `timestamp_ms` since the epoch, `value` None for a tombstone."""
-
-    topic: str
-    partition: int
-    offset: int
-    timestamp_ms: int
-    key: bytes | None
-    value: bytes | None
-    headers: tuple[tuple[str, bytes | None], ...]
 
 
 class TopicTail:
@@ -37,17 +23,16 @@ class TopicTail:
     def __init__(self, bootstrap: str, topic: str) -> None:
         self._topic = topic
         self._consumer = connect(bootstrap, **LARGE)
-        with answering(f"Kafka at {bootstrap} does not answer"):
-            known = sorted(name for name in self._consumer.topics() if not name.startswith("__"))
-        if topic not in known:
-            self._consumer.close()
-            raise UsageError(f"there is no topic {topic}", hint=f"there are: {', '.join(known) or 'none'}")
+        with ExitStack() as failing, answering(f"Kafka at {bootstrap} does not answer"):
+            failing.callback(self._consumer.close)
+            require_topic(self._consumer, topic)
+            failing.pop_all()
         self._places = places_of(self._consumer, topic)
         self._consumer.assign(self._places)
 
-    def last(self, count: int) -> list[TailRecord]:
+    def last(self, count: int) -> list[TopicRecord]:
         """The last `count` records of all partitions together, the newest at the end."""
-        found: list[TailRecord] = []
+        found: list[TopicRecord] = []
         try:
             with self._reading():
                 ends, begins = self._consumer.end_offsets(self._places), self._consumer.beginning_offsets(self._places)
@@ -67,7 +52,7 @@ class TopicTail:
         found.sort(key=lambda record: (record.timestamp_ms, record.partition, record.offset))
         return found[-count:] if count else []
 
-    def following(self) -> Iterator[TailRecord]:
+    def following(self) -> Iterator[TopicRecord]:
         """What comes after `last`, for ever."""
         while True:
             with self._reading():
@@ -77,10 +62,10 @@ class TopicTail:
     def _reading(self) -> AbstractContextManager[None]:
         return answering(f"{self._topic} could not be read")
 
-    def _poll(self) -> Iterator[TailRecord]:
+    def _poll(self) -> Iterator[TopicRecord]:
         for records in self._consumer.poll(timeout_ms=_POLL_MS).values():
             for record in records:
-                yield TailRecord(
+                yield TopicRecord(
                     self._topic,
                     record.partition,
                     record.offset,
@@ -101,5 +86,5 @@ class TopicTail:
         self.close()
 
 
-def _place(record: TailRecord) -> TopicPartition:
+def _place(record: TopicRecord) -> TopicPartition:
     return TopicPartition(record.topic, record.partition)

@@ -2,23 +2,38 @@
 
 import contextlib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from kafka import KafkaConsumer
 from kafka.errors import KafkaError
 from kafka.structs import TopicPartition
 
-from devkit.errors import StackError
+from devkit.errors import StackError, UsageError
+from located_config.count import counted
+from located_config.near import nearest
+from pipeline.reconnect import RECONNECT_MAX_MS
 
 LARGE: Mapping[str, int] = MappingProxyType(
     {"max_partition_fetch_bytes": 64 * 1024 * 1024, "fetch_max_bytes": 64 * 1024 * 1024}
 )
 """Settings with which the largest records come in one fetch."""
 
+# A cluster of many may have thousands of topics.
+_FEW = 20
 
-RECONNECT_MAX_MS = 1_000
-"""The longest wait before a client tries a broker again, as Kafka's own clients have it. kafka-python's is 30 s: after
-a minute's outage it would wait on for as long as its requests may take, beside a broker that is up."""
+
+@dataclass(frozen=True, slots=True)
+class TopicRecord:
+    """A record as the broker has it; `timestamp_ms` since the epoch, `value` None for a tombstone."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp_ms: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
 
 
 def connect(bootstrap: str, **settings: int | str) -> KafkaConsumer:
@@ -45,6 +60,17 @@ def answering(what: str) -> Iterator[None]:
 def places_of(consumer: KafkaConsumer, topic: str) -> list[TopicPartition]:
     """The partitions of a topic in their order; none where there is no such topic."""
     return [TopicPartition(topic, number) for number in sorted(consumer.partitions_for_topic(topic) or ())]
+
+
+def require_topic(consumer: KafkaConsumer, topic: str) -> None:
+    """Raises UsageError, with the near miss, for a topic that is not there."""
+    known = consumer.topics()
+    if topic in known:
+        return
+    others = sorted(name for name in known if not name.startswith("__"))
+    near = nearest(topic, others)
+    hint = f"there are: {', '.join(others) if 0 < len(others) <= _FEW else counted(len(others), 'other topic')}"
+    raise UsageError(f"there is no topic {topic}", hint=f"did you mean {near!r}?" if near else hint)
 
 
 def has_read(consumer: KafkaConsumer, ends: Mapping[TopicPartition, int]) -> bool:

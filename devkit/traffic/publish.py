@@ -17,11 +17,11 @@ from kafka.errors import KafkaError
 from kafka.partitioner.default import murmur2
 
 from devkit.errors import StackError, WaitTimeoutError
-from devkit.stack.topic_reader import RECONNECT_MAX_MS
 from devkit.traffic.manifest import Manifest, ManifestEntry
 from devkit.traffic.received import Stamp, as_generated
 from devkit.traffic.records import Expected, SourceRecord, Traffic
 from located_config.count import counted
+from pipeline.reconnect import RECONNECT_MAX_MS
 
 _MAX_REQUEST_BYTES = 32 * 1024 * 1024
 _DELIVERY_TIMEOUT_S = 120

@@ -10,6 +10,7 @@ from pathlib import Path
 import orjson
 
 from devkit.errors import StackError
+from devkit.stack.topic_reader import TopicRecord
 from devkit.traffic.capture.capture_file import (
     LATEST_MS,
     CapturedRecord,
@@ -20,7 +21,7 @@ from devkit.traffic.capture.capture_file import (
 )
 from devkit.traffic.capture.replacement import Replacement
 from devkit.traffic.capture.stand_ins import StandIns
-from devkit.traffic.capture.topic_window import TopicRecord, TopicWindow, WindowStart
+from devkit.traffic.capture.topic_window import TopicWindow, WindowStart
 
 _MOST_DIGITS = 20
 

@@ -7,32 +7,16 @@ some brokers, and fetches a megabyte of a partition at a time, as any consumer d
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from kafka.structs import TopicPartition
 
-from devkit.errors import UsageError
-from devkit.stack.topic_reader import answering, connect, has_read, places_of
-from located_config.count import counted
-from located_config.near import nearest
+from devkit.stack.topic_reader import TopicRecord, answering, connect, has_read, places_of, require_topic
 
 _POLL_MS = 500
 
 WindowStart = Literal["earliest", "latest"] | datetime
-
-
-@dataclass(frozen=True, slots=True)
-class TopicRecord:
-    """A record as it was read; `value` is None for one that has none."""
-
-    topic: str
-    partition: int
-    offset: int
-    timestamp_ms: int
-    key: bytes | None
-    value: bytes | None
 
 
 class TopicWindow:
@@ -46,12 +30,8 @@ class TopicWindow:
         self._span_ms, self._start = round(span / timedelta(milliseconds=1)), start
         with ExitStack() as failing, answering(f"the topics at {bootstrap} could not be read"):
             failing.callback(self._consumer.close)
-            known = self._consumer.topics()
             for topic in topics:
-                if topic not in known:
-                    near = nearest(topic, known)
-                    hint = f"did you mean {near!r}?" if near else f"it has {counted(len(known), 'other topic')}"
-                    raise UsageError(f"there is no topic {topic!r} at {bootstrap}", hint=hint)
+                require_topic(self._consumer, topic)
             places = {topic: places_of(self._consumer, topic) for topic in topics}
             self.partitions = {topic: len(of_topic) for topic, of_topic in places.items()}
             """How many each topic has, by its name."""

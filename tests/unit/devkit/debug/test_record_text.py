@@ -7,9 +7,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from devkit.debug.record_text import json_object, plain_line, shown
-from devkit.debug.tail import TailRecord
+from devkit.stack.topic_reader import TopicRecord
 
-RECORD = TailRecord(
+RECORD = TopicRecord(
     topic="out",
     partition=1,
     offset=42,

@@ -1,13 +1,14 @@
 """Whether a consumer has read what there is."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import cast
 
 import pytest
 from kafka import KafkaConsumer
 from kafka.structs import TopicPartition
 
-from devkit.stack.topic_reader import has_read
+from devkit.errors import UsageError
+from devkit.stack.topic_reader import has_read, require_topic
 
 FIRST, SECOND = TopicPartition("t", 0), TopicPartition("t", 1)
 
@@ -15,8 +16,11 @@ FIRST, SECOND = TopicPartition("t", 0), TopicPartition("t", 1)
 class Consumer:
     """kafka-python gives None for a position that it could not ask for in time, as of a broker that has just died."""
 
-    def __init__(self, positions: Mapping[TopicPartition, int | None]) -> None:
-        self._positions = positions
+    def __init__(self, positions: Mapping[TopicPartition, int | None], topics: Collection[str] = ()) -> None:
+        self._positions, self._topics = positions, set(topics)
+
+    def topics(self) -> set[str]:
+        return self._topics
 
     def position(self, place: TopicPartition) -> int | None:
         return self._positions[place]
@@ -36,3 +40,23 @@ def test_it_has_when_each_position_is_at_its_end(positions: Mapping[TopicPartiti
 
 def test_a_partition_without_records_is_read() -> None:
     assert has_read(cast(KafkaConsumer, Consumer({FIRST: None})), {FIRST: 0})
+
+
+@pytest.mark.parametrize(
+    ("topics", "hint"),
+    [
+        (["changes", "other"], "did you mean 'changes'?"),
+        (["b", "a", "__consumer_offsets"], "there are: a, b"),
+        ([], "there are: 0 other topics"),
+        ([f"t{number}" for number in range(21)], "there are: 21 other topics"),
+    ],
+)
+def test_a_topic_that_is_not_there(topics: list[str], hint: str) -> None:
+    with pytest.raises(UsageError, match=r"^there is no topic change$") as refused:
+        require_topic(cast(KafkaConsumer, Consumer({}, topics)), "change")
+    assert refused.value.hint == hint
+
+
+@pytest.mark.parametrize("topic", ["changes", "__consumer_offsets"])
+def test_one_that_is_there_is_no_problem(topic: str) -> None:
+    require_topic(cast(KafkaConsumer, Consumer({}, ["changes", "__consumer_offsets"])), topic)

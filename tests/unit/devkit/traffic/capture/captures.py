@@ -4,11 +4,11 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from devkit.stack.topic_reader import TopicRecord
 from devkit.traffic.capture.capture_file import CaptureSource, CaptureWriter
 from devkit.traffic.capture.replacement import Replacement
 from devkit.traffic.capture.stand_ins import StandIns
 from devkit.traffic.capture.take import captured
-from devkit.traffic.capture.topic_window import TopicRecord
 from devkit.traffic.publish import partition_index
 from devkit.traffic.records import Traffic
 

@@ -8,11 +8,12 @@ import orjson
 import pytest
 
 from devkit.errors import StackError
+from devkit.stack.topic_reader import TopicRecord
 from devkit.traffic.capture.capture_file import read_capture
 from devkit.traffic.capture.replacement import Replacement
 from devkit.traffic.capture.stand_ins import StandIns
 from devkit.traffic.capture.take import CaptureOrder, captured, take_capture
-from devkit.traffic.capture.topic_window import TopicRecord, WindowStart
+from devkit.traffic.capture.topic_window import WindowStart
 
 ORDER = CaptureOrder("127.0.0.1:1", ("changes",), "latest", timedelta(minutes=10), 100, keep_text=False)
 
