@@ -6,17 +6,18 @@ Events that are not emitted count as later than all that are, so an arm cannot l
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from devkit.expectations.base import Finding
 from devkit.expectations.bounds import Time
+from devkit.expectations.of_events import OfEvents, latencies_of, not_known_of
 from devkit.expectations.timing import of_bound
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.latency import Latencies, Percentile
-from devkit.observe.observable import UPSTREAM, Observable, why_not_observable
+from devkit.observe.observable import Observable
 from located_config.count import counted
 
 
@@ -26,9 +27,7 @@ class Latency(Time):
     percentile: Annotated[float, Field(gt=0, le=100)] = Field(
         description="Percentile of the events' latencies, above 0 to 100."
     )
-    of: Literal["all", "healthy"] = Field(
-        default="all", description="Which events count: all, or those of pages that no fault picks."
-    )
+    of: OfEvents = "all"
 
 
 _OF = {"all": "all events", "healthy": "events of healthy pages"}
@@ -48,9 +47,9 @@ class _Latency:
 
     def judge(self, argument: Latency, observation: ArmObservation) -> Finding:
         expected = f"p{argument.percentile:g} {argument} ({_OF[argument.of]})"
-        if argument.of == "healthy" and (forgotten := UPSTREAM & observation.not_observable):
-            return Finding(self.name, expected, why_not_observable(forgotten), holds=None)
-        events = observation.latencies if argument.of == "all" else observation.latencies.healthy()
+        if why := not_known_of(argument.of, observation):
+            return Finding(self.name, expected, why, holds=None)
+        events = latencies_of(argument.of, observation)
         found = events.percentile(argument.percentile) if events else None
         if events is None or found is None:
             missing = (
@@ -63,7 +62,7 @@ class _Latency:
 
     def figure(self, argument: Latency, observation: ArmObservation) -> float | None:
         """In seconds; None where too many events wait to know."""
-        events = observation.latencies if argument.of == "all" else observation.latencies.healthy()
+        events = latencies_of(argument.of, observation)
         found = events.percentile(argument.percentile) if events else None
         return found.at_most_s if found else None
 

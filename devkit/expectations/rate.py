@@ -4,16 +4,15 @@ Where events still wait at the arm's end the time goes on to there, so an arm ca
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
-
-from pydantic import Field
+from typing import Any, ClassVar
 
 from devkit.expectations.base import Finding
 from devkit.expectations.bounds import Range
+from devkit.expectations.of_events import OfEvents, latencies_of, not_known_of
 from devkit.headroom.shortage import Window
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.latency import Latencies
-from devkit.observe.observable import UPSTREAM, Observable, why_not_observable
+from devkit.observe.observable import Observable
 from located_config.count import counted
 from located_config.rate import Rate, format_rate
 
@@ -23,9 +22,7 @@ class RateBound(Range[Rate]):
 
     value: ClassVar[str] = "rate"
 
-    of: Literal["all", "healthy"] = Field(
-        default="all", description="Which events count: all, or those of pages that no fault picks."
-    )
+    of: OfEvents = "all"
 
     @classmethod
     def show(cls, value: float) -> str:
@@ -49,9 +46,9 @@ class _Rate:
     needs: frozenset[Observable] = frozenset({"sources"})
 
     def judge(self, argument: RateBound, observation: ArmObservation) -> Finding:
-        if argument.of == "healthy" and (forgotten := UPSTREAM & observation.not_observable):
-            return Finding(self.name, str(argument), why_not_observable(forgotten), holds=None)
-        events = _events(argument, observation)
+        if why := not_known_of(argument.of, observation):
+            return Finding(self.name, str(argument), why, holds=None)
+        events = latencies_of(argument.of, observation)
         value = _rate(events)
         if events is None or value is None:
             return Finding(self.name, str(argument), "n/a: no event had to leave, or none is known", holds=None)
@@ -61,14 +58,10 @@ class _Rate:
 
     def figure(self, argument: RateBound, observation: ArmObservation) -> float | None:
         """A second; None where there is no event to count."""
-        return _rate(_events(argument, observation))
+        return _rate(latencies_of(argument.of, observation))
 
     def depends_on_time(self, argument: RateBound, observation: ArmObservation) -> Window | None:  # noqa: ARG002
         return "arm"
-
-
-def _events(argument: RateBound, observation: ArmObservation) -> Latencies | None:
-    return observation.latencies if argument.of == "all" else observation.latencies.healthy()
 
 
 def _rate(events: Latencies | None) -> float | None:
