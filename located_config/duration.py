@@ -1,4 +1,4 @@
-"""A length of time: `500us`, `40ms`, `10s`, `2m` (or `2min`), `1.5h`, `30d`.
+"""A length of time: `500us`, `40ms`, `10s`, `2m` (or `2min`), `1.5h`, `30d`; a shift of moments may be `-2m` as well.
 
 A bare number is refused on purpose: a later reader does not know its unit.
 """
@@ -71,6 +71,20 @@ def format_duration(value: timedelta) -> str:
     return f"{count // _UNITS_US[unit]}{unit}"
 
 
+def parse_shift(value: object) -> timedelta:
+    """A duration, or one with a minus in front: so much earlier. A timedelta passes. Raises QuantityError."""
+    if isinstance(value, timedelta):
+        return value
+    if isinstance(value, str) and value.lstrip().startswith("-"):
+        return -parse_duration(value.lstrip()[1:])
+    return parse_duration(value)
+
+
+def format_shift(value: timedelta) -> str:
+    """The text that `parse_shift` reads back exactly."""
+    return f"-{format_duration(-value)}" if value < timedelta(0) else format_duration(value)
+
+
 def _above_zero(value: timedelta) -> timedelta:
     if not value:
         raise refused("must be above 0", f"write for example 10s ({UNITS})")
@@ -86,3 +100,11 @@ Duration = Annotated[
 """Written as text, `10s`, and dumped as text too. Never negative."""
 
 PositiveDuration = Annotated[Duration, AfterValidator(_above_zero)]
+
+Shift = Annotated[
+    timedelta,
+    reader(parse_shift),
+    PlainSerializer(format_shift, return_type=str),
+    WithJsonSchema(text_schema(DURATION_PATTERN.replace("^", "^\\s*-?", 1))),
+]
+"""So much later, or with a minus so much earlier: `2m`, `-2m`."""

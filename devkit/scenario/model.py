@@ -123,10 +123,10 @@ class Scenario(_Model):
         description="Limits of each program, all its processes together. A program that exceeds one is killed "
         "with exit code 137.",
     )
-    traffic_begins: Literal["at once", "when running"] = Field(
+    traffic_begins: Literal["before the start", "at once", "when running"] = Field(
         default="at once",
         description="`at once` publishes while the main program starts. `when running` waits until its first "
-        "query runs and it is warm.",
+        "query runs and it is warm. `before the start` publishes everything before any program starts.",
     )
     supervisor: SupervisorPolicy = Field(
         default=SupervisorPolicy(),

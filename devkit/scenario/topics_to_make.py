@@ -9,14 +9,24 @@ _KAFKA_DEFAULT_MESSAGE_BYTES = 1_048_588
 _HEADERS_BYTES = 64 * 1024
 # The broker's clock for all of them: end-to-end latency is a difference, and order between topics a comparison.
 _CLOCK = {"message.timestamp.type": "LogAppendTime"}
+# Events that bring their own time: a broker deletes what is older than its retention within half a minute, and refuses
+# what is an hour ahead of its clock.
+_EVENT_TIME = {
+    "message.timestamp.type": "CreateTime",
+    "message.timestamp.after.max.ms": str(2**63 - 1),
+    "retention.ms": "-1",
+}
 
 
-def topics_to_make(topics: Topics, names: ProgramTopics) -> dict[str, tuple[int, dict[str, str]]]:
+def topics_to_make(
+    topics: Topics, names: ProgramTopics, *, event_time: bool = False
+) -> dict[str, tuple[int, dict[str, str]]]:
     """Partitions and settings by name, the deferral topic among them where the program defers.
 
-    The pipeline would make that one itself; another program may count on it.
+    The pipeline would make that one itself; another program may count on it. With `event_time` the records of the
+    sources have times of their own.
     """
-    of_source = topics.source.partitions, topics.source.kafka_settings() | _CLOCK
+    of_source = topics.source.partitions, topics.source.kafka_settings() | (_EVENT_TIME if event_time else _CLOCK)
     wanted = {
         **dict.fromkeys(names.sources, of_source),
         names.output: (topics.output.partitions, topics.output.kafka_settings() | _CLOCK),

@@ -27,6 +27,11 @@ class ScenarioTraffic:
         """Number of records published in an arm, those of the warm-up not among them."""
         return len(self._traffic.records)
 
+    @property
+    def has_event_time(self) -> bool:
+        """Whether records carry the time of their events, not that of their publishing."""
+        return self._spec.own_event_time is not None
+
     def catalog(self) -> list[CatalogPage]:
         """The pages as the mock knows them."""
         return _catalog(self._traffic.pages)
@@ -42,15 +47,17 @@ class ScenarioTraffic:
         return WarmUpTraffic(warm_up_traffic(self._spec, self._traffic, partitions))
 
     def publisher(self, bootstrap: str, topic: str, stop: threading.Event, fate: ExpectedFate = stated) -> Publisher:
-        """For one arm; `fate` says how each event has to end."""
-        """Not started; `stop` ends it before its next record."""
+        """For one arm, not started; `stop` ends it before its next record. `fate` says how each event has to end."""
         stamp = received_now if self._spec.event_times == "when published" else as_generated
         return Publisher(self._traffic, topic, lambda: connect_producer(bootstrap), time.monotonic, stop, stamp, fate)
 
     def source_events(self, publisher: Publisher) -> list[SourceEvent]:
         """What was published, with the bytes that were sent and expected fates."""
-        entries, records = publisher.manifest().entries, publisher.sent()
-        return [SourceEvent(entry, record.key, record.value) for entry, record in zip(entries, records, strict=True)]
+        found = zip(publisher.manifest().entries, publisher.sent(), publisher.sent_ms(), strict=True)
+        return [
+            SourceEvent(entry, record.key, record.value, sent_ms if self.has_event_time else None)
+            for entry, record, sent_ms in found
+        ]
 
 
 class WarmUpTraffic:

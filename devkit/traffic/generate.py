@@ -8,7 +8,8 @@ One random source, seeded by the spec, feeds everything in a fixed order.
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 from random import Random
 
 import orjson
@@ -18,7 +19,7 @@ from devkit.traffic.broken import not_json, not_schema
 from devkit.traffic.canary import CANARY_PAGE_ID, CANARY_WIKI, canary_of
 from devkit.traffic.chronicle import Chronicle, Happening
 from devkit.traffic.event_patch import patches_of
-from devkit.traffic.moments import EPOCH
+from devkit.traffic.moments import EPOCH, RECEIVED_AFTER, to_milliseconds
 from devkit.traffic.page_change import JsonObject, kafka_key
 from devkit.traffic.population import Population
 from devkit.traffic.records import Expected, GeneratedPage, SourceRecord, Traffic
@@ -48,6 +49,7 @@ class _Generation:
         self._chronicle = Chronicle(self._rng, self._population, users)
         self._broken_json, self._broken_schema = 0, 0
         self._edits: Counter[str] = Counter()
+        self._repeated: dict[int, SourceRecord] = {}
 
     def traffic(self) -> Traffic:
         slots = plan(self._spec, self._rng)
@@ -55,7 +57,15 @@ class _Generation:
         return Traffic(records, tuple(page.generated() for page in self._population.pages))
 
     def _record(self, index: int, slot: Slot) -> SourceRecord:
-        when = EPOCH + slot.at
+        when = EPOCH + self._spec.shift + slot.at
+        if slot.repeated is not None and slot.kind == "repeat":
+            return _repeat(index, slot.at, self._repeated[slot.repeated], when)
+        record = self._first(index, slot, when)
+        if slot.repeated is not None:
+            self._repeated[slot.repeated] = record
+        return record
+
+    def _first(self, index: int, slot: Slot, when: datetime) -> SourceRecord:
         if slot.named_page is not None:
             happening = self._chronicle.edit_named(slot.named_page, when)
             self._edits[slot.named_page] += 1
@@ -77,7 +87,11 @@ class _Generation:
                 event_id = self._chronicle.draw_id()
                 expected = Expected(fate="filtered", reason="canary", event_id=str(event_id))
                 key = kafka_key(CANARY_WIKI, CANARY_PAGE_ID)
-                return SourceRecord(index, slot.at, key, _serialise(canary_of(when, event_id)), expected)
+                value = _serialise(canary_of(when, event_id))
+                closes = slot.closing is not None
+                return SourceRecord(index, slot.at, key, value, expected, partition=slot.closing, closes=closes)
+            case "repeat":
+                raise ValueError("a repeat has a number")
             case "not_json":
                 happening = self._chronicle.happen("edit", when)
                 value = not_json(self._broken_json, _serialise(happening.event), self._rng)
@@ -98,6 +112,14 @@ class _Generation:
 def _of_page(index: int, at: timedelta, happening: Happening, value: bytes, expected: Expected) -> SourceRecord:
     page = happening.page
     return SourceRecord(index, at, kafka_key(page.wiki, page.page_id), value, expected)
+
+
+def _repeat(index: int, at: timedelta, first: SourceRecord, when: datetime) -> SourceRecord:
+    """The same event as received again."""
+    event = orjson.loads(first.value)
+    event["meta"]["dt"] = to_milliseconds(when + RECEIVED_AFTER)
+    expected = first.expected.model_copy(update={"repeat": True})
+    return replace(first, index=index, at=at, value=_serialise(event), expected=expected)
 
 
 def _serialise(event: JsonObject) -> bytes:

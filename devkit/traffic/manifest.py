@@ -34,7 +34,7 @@ class Manifest:
     def write(self, path: Path) -> None:
         """Writes JSON lines, replacing the file."""
         with path.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(entry.model_dump_json(exclude_none=True) + "\n" for entry in self.entries)
+            file.writelines(entry.model_dump_json(exclude_defaults=True) + "\n" for entry in self.entries)
 
     @classmethod
     def read(cls, path: Path) -> Self:

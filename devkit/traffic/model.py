@@ -9,6 +9,10 @@ Of a program that reads several topics, the events of a further one are a stream
 So a topic that is added changes nothing of what stands there, and what all streams share is said once: seed, wikis and
 the time at which events are received.
 
+What happened over minutes can be published in seconds, with its own times (`devkit.traffic.event_time`):
+
+    traffic: {seed: 7, rate: 10/s, for: 10m, event_times: {published: x60}}
+
 What was captured from a real topic is played in place of all that:
 
     traffic: {from: capture.jsonl, rate: x2}
@@ -35,7 +39,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from devkit.traffic.capture.playback import RATE_OR_TIMES, FromCapture, Playback, played
-from devkit.traffic.received import EventTimes
+from devkit.traffic.event_time import NamedOrOwn, OwnEventTime
 from devkit.traffic.registry import GENERATORS
 from devkit.traffic.shape import spans
 from devkit.traffic.stream import Paced, Stream
@@ -109,11 +113,14 @@ class TrafficSpec(Stream):
         examples=["20/s", "x2"],
     )
     generator: Generator = "page_change"
-    event_times: EventTimes = Field(
+    event_times: NamedOrOwn = Field(
         default="fixed",
         description="When events say they were received (`meta.dt`). `fixed`: on 2026-03-02, so that equal seeds give "
         "equal bytes. `when published`: by the clock when each is published, which `fetch.not_found_grace` needs; "
-        "bytes then differ from run to run in that time alone.",
+        "bytes then differ from run to run in that time alone. `{published: x60}`: on 2026-03-02 as well, at the times "
+        "that `rate`, `for` and `phases` say, and published 60 times as fast; each record carries its event's time as "
+        "CreateTime, and its topic keeps it whatever its age.",
+        examples=["fixed", {"published": "x60"}],
     )
     streams: dict[StreamName, FurtherStream] = Field(
         default={},
@@ -145,11 +152,39 @@ class TrafficSpec(Stream):
             seen |= {phase.name} if phase.name else set()
         return self
 
+    @model_validator(mode="after")
+    def _own_event_time_where_it_is_needed(self) -> Self:
+        if self.own_event_time is None:
+            for name, one in self._by_name().items():
+                closing = one.canaries.closing if one.canaries else None
+                found = {"shift": one.shift, "pauses": one.pauses, "canaries.closing": closing}
+                if needing := next((key for key, value in found.items() if value), None):
+                    place = f"streams.{name}.{needing}" if name else needing
+                    raise ValueError(
+                        f"{place} is of event time, write `event_times: {{ published: x1 }}` under traffic"
+                    )
+        elif self.from_ is not None:
+            raise ValueError("event_times: a capture has times and a pace of its own, write fixed or when published")
+        return self
+
+    @property
+    def own_event_time(self) -> OwnEventTime | None:
+        """None where events happen when they are published."""
+        return self.event_times if isinstance(self.event_times, OwnEventTime) else None
+
+    def _published(self, happened: timedelta) -> timedelta:
+        own = self.own_event_time
+        return happened if own is None else own.after(happened)
+
     @property
     def named_phases(self) -> dict[str, tuple[timedelta, timedelta]]:
-        """From when to when each phase lasts that has a name, from the traffic's beginning on."""
+        """From when to when each phase is published that has a name, from the traffic's beginning on."""
         every = (found for one in self._by_name().values() for found in spans(one.phases))
-        return {phase.name: (begin, begin + phase.for_) for phase, begin in every if phase.name}
+        return {
+            phase.name: (self._published(begin), self._published(begin + phase.for_))
+            for phase, begin in every
+            if phase.name
+        }
 
     @property
     def event_count(self) -> int:
@@ -163,7 +198,8 @@ class TrafficSpec(Stream):
         """When the last event of all streams is published, after the traffic began."""
         if self.from_ is not None:
             return self.for_
-        return max(super().last_event, *(one.last_event for one in self.streams.values()), timedelta())
+        last = max(super().last_event, *(one.last_event for one in self.streams.values()), timedelta())
+        return self._published(last)
 
     @property
     def titles(self) -> tuple[str, ...]:

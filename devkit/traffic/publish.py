@@ -6,6 +6,7 @@ record that was captured has its own.
 Acknowledgements are gathered on the way: a failure ends the publisher soon after it happened, not at the end.
 """
 
+import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -60,8 +61,12 @@ class Producer(Protocol):
     def partitions_for(self, topic: str) -> Iterable[int]:
         """Partition numbers, in no order; waits for the broker. Raises a KafkaError."""
 
-    def send(self, topic: str, *, key: bytes, value: bytes, partition: int) -> Acknowledgement:
-        """Queues the record and does not wait for its answer. Raises a KafkaError where it is not even queued."""
+    def send(
+        self, topic: str, *, key: bytes, value: bytes, partition: int, timestamp_ms: int | None
+    ) -> Acknowledgement:
+        """Queues the record, as of now without a time of its own, and does not wait for its answer. Raises a KafkaError
+        where it is not even queued.
+        """
 
     def close(self, timeout: float | None = None) -> None:
         """Waits up to `timeout` seconds for what is queued, with None without limit. Raises a KafkaError."""
@@ -105,7 +110,8 @@ class Publisher:
     """Publishes one Traffic, once, to `topic` what names no other: `start`, then look at it, then `result`.
 
     `connect` is called in the thread, which closes the producer as well. `clock` counts seconds and never goes back.
-    `stamp` makes of each record the one that is sent, when it is due; `fate` says how it has to end.
+    `stamp` makes of each record the one that is sent, when it is due; `fate` says how it has to end. `wall_ms` is the
+    time since the epoch.
     """
 
     def __init__(
@@ -117,12 +123,14 @@ class Publisher:
         stop: StopSignal,
         stamp: Stamp = as_generated,
         fate: ExpectedFate = stated,
+        wall_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     ) -> None:
         self._traffic, self._topic, self._connect, self._clock, self._stop = traffic, topic, connect, clock, stop
-        self._stamp, self._fate = stamp, fate
-        self._pending: deque[tuple[SourceRecord, Acknowledgement]] = deque()
+        self._stamp, self._fate, self._wall_ms = stamp, fate, wall_ms
+        self._pending: deque[tuple[SourceRecord, int, Acknowledgement]] = deque()
         self._entries: list[ManifestEntry] = []
         self._acknowledged: list[SourceRecord] = []
+        self._sent_ms: list[int] = []
         self._lock = Lock()
         self._finished = Event()
         self._error: Exception | None = None
@@ -165,6 +173,11 @@ class Publisher:
         with self._lock:
             return tuple(self._acknowledged)
 
+    def sent_ms(self) -> tuple[int, ...]:
+        """When each of them was sent, in milliseconds since the epoch."""
+        with self._lock:
+            return tuple(self._sent_ms)
+
     def manifest(self) -> Manifest:
         """What is acknowledged by now; after a failure, what was acknowledged before it."""
         with self._lock:
@@ -193,10 +206,16 @@ class Publisher:
                 topic = record.topic or self._topic
                 partition = _partition_of(record, partitions[topic])
                 try:
-                    sent = producer.send(topic, key=record.key, value=record.value, partition=partition)
+                    sent = producer.send(
+                        topic,
+                        key=record.key,
+                        value=record.value,
+                        partition=partition,
+                        timestamp_ms=record.timestamp_ms,
+                    )
                 except KafkaError as error:
                     raise self._failed(error, record) from error
-                self._pending.append((record, sent))
+                self._pending.append((record, self._wall_ms(), sent))
                 self._gather(wait=False)
             self._gather(wait=True)
         finally:
@@ -218,8 +237,8 @@ class Publisher:
             self._gather(wait=False)
 
     def _gather(self, *, wait: bool) -> None:
-        while self._pending and (wait or self._pending[0][1].is_done):
-            record, sent = self._pending.popleft()
+        while self._pending and (wait or self._pending[0][-1].is_done):
+            record, sent_ms, sent = self._pending.popleft()
             try:
                 landed = sent.get(timeout=_DELIVERY_TIMEOUT_S)
             except KafkaError as error:
@@ -230,6 +249,7 @@ class Publisher:
             with self._lock:
                 self._entries.append(entry)
                 self._acknowledged.append(record)
+                self._sent_ms.append(sent_ms)
 
     def _failed(self, cause: KafkaError, record: SourceRecord | None = None) -> StackError:
         which = f"record {record.index} ({counted(len(record.value), 'byte')})" if record else "traffic"

@@ -8,7 +8,6 @@ stamp has a fixed width: sizes stay as they are. Times of pages and revisions st
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Literal
 
 import orjson
 
@@ -17,7 +16,6 @@ from devkit.traffic.records import SourceRecord
 
 _WITH_MILLISECONDS = len("2026-03-02T09:00:00.150Z")
 
-EventTimes = Literal["fixed", "when published"]
 Stamp = Callable[[SourceRecord], SourceRecord]
 
 

@@ -33,6 +33,8 @@ class Expected(_Model):
     `reason` is the filter (`canary`, `content_model`) or the error's type (`malformed_json`, `schema_violation`).
     `page` and the revisions are None when the event gives a consumer no page change to act on: canaries and errors.
     `event_id` is None when the bytes cannot be parsed. An output with neither revision passes without a fetch.
+    `repeat`: an earlier event of its topic has the same `event_id`, so a program may drop one of them. `may_lapse`: it
+    comes so late that it may end as a lapsed event instead.
     """
 
     fate: Fate
@@ -41,13 +43,17 @@ class Expected(_Model):
     page: PageRef | None = None
     latest_revision: int | None = None
     parent_revision: int | None = None
+    repeat: bool = False
+    may_lapse: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
     """One Kafka record; `at` counts from the start of the traffic. `topic` None is the first source topic.
 
-    `partition` None leaves it to the key; one that the topic does not have goes round. `received` is the text of
+    A generator says in `at` when the event happens; when it is published is worked out from that (`all_streams`), and
+    with `closes` it is behind everything else. `timestamp_ms` is the record's own time, None where the kit leaves it to
+    Kafka. `partition` None leaves it to the key; one that the topic does not have goes round. `received` is the text of
     `meta.dt`, where that is not the one of the traffic's own calendar.
     """
 
@@ -59,6 +65,8 @@ class SourceRecord:
     topic: str | None = None
     partition: int | None = None
     received: str | None = None
+    timestamp_ms: int | None = None
+    closes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

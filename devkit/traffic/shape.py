@@ -1,15 +1,16 @@
 """How the events of a stream lie in time: phases of different rates, and canaries at fixed intervals.
 
 phases: [{for: 10s, rate: 20/s}, {name: burst, for: 2s, rate: 500/s}, {for: 5s}]
-canaries: {every: 2s}
+canaries: {every: 2s, closing: {after: 5m}}
 """
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from devkit.traffic.event_time import ClosingCanaries
 from located_config.duration import PositiveDuration
 from located_config.rate import Rate
 
@@ -38,16 +39,36 @@ class TrafficPhase(_Model):
 
 
 class Canaries(_Model):
-    """Probe events at fixed intervals, besides those of the mix."""
+    """Probe events besides those of the mix: at fixed intervals, and behind everything else."""
 
-    every: PositiveDuration = Field(
-        description="Time between two canaries. The last one is at the traffic's end where that is a multiple.",
+    every: PositiveDuration | None = Field(
+        default=None,
+        description="Time between two canaries. The last one is at the traffic's end where that is a multiple. "
+        "Default: none are at intervals.",
         examples=["2s"],
     )
+    closing: ClosingCanaries | None = Field(
+        default=None,
+        description="Canaries behind all other events, needed where something waits for a watermark: it moves with "
+        "events alone. They need `event_times: {published: …}`.",
+        examples=[{"after": "5m"}],
+    )
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if self.every is None and self.closing is None:
+            raise ValueError("no canary; write every, closing or both")
+        return self
 
     def moments(self, length: timedelta) -> Iterator[timedelta]:
-        """From the first interval's end on."""
-        return (self.every * (number + 1) for number in range(length // self.every))
+        """Of those at intervals, from the first interval's end on."""
+        if self.every is not None:
+            yield from (self.every * (number + 1) for number in range(length // self.every))
+
+    def count(self, length: timedelta) -> int:
+        """All of them."""
+        at_intervals = length // self.every if self.every is not None else 0
+        return at_intervals + (self.closing.partitions if self.closing is not None else 0)
 
 
 def counted_at(rate: float, length: timedelta) -> int:

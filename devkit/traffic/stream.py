@@ -1,10 +1,13 @@
 """One stretch of source events: how many, of which kinds, and for which pages.
 
-`rate` times `for` is the number of events drawn by `mix` over a population of pages; the events of `pages` come on
-top. The seed decides contents and order, never a count: two seeds give as many deletions and as many broken events.
+`rate` times `for` is the number of events drawn by `mix` over a population of pages; the events of `pages`, canaries
+and repeats come on top. The seed decides contents and order, never a count: two seeds give as many deletions and as
+many broken events.
 """
 
+from collections.abc import Iterator
 from datetime import timedelta
+from itertools import islice, pairwise
 from typing import Annotated, Any, Self
 
 from pydantic import (
@@ -18,11 +21,14 @@ from pydantic import (
     model_validator,
 )
 
+from devkit.traffic.apportion import apportion
 from devkit.traffic.event_patch import Patch
+from devkit.traffic.event_time import ProducerPause, Repeats, held_back
 from devkit.traffic.shape import Canaries, TrafficPhase, counted_at, spans
 from located_config.count import counted
-from located_config.duration import PositiveDuration, format_duration
+from located_config.duration import PositiveDuration, Shift, format_duration
 from located_config.near import near_miss
+from located_config.quantity import refused
 from located_config.rate import Rate, format_rate
 from located_config.share import Share
 from located_config.size import Size
@@ -30,11 +36,17 @@ from located_config.size import Size
 MAX_EVENTS = 200_000
 """A Traffic is held in memory; an event of usual size takes 2 to 3 KB."""
 
+UNREPEATED = ("canary", "not_json", "not_schema")
+"""Kinds of the mix that have no page change of which there could be a repeat."""
+
 _MOST_COUNTED = 1e12
 """A larger count is said without its digits; one beyond the largest float has none."""
 
 MAX_EDITS_OF_A_PAGE = 4_000
 """Revision ids leave a page 4,095 revisions."""
+
+_LONGEST_SHIFT = timedelta(days=1)
+"""What pages went through before the traffic was more than a day before it."""
 
 _ILLEGAL_IN_TITLES = frozenset('#<>[]|{}"\\')
 
@@ -150,8 +162,26 @@ class Paced(_Model):
     )
     canaries: Canaries | None = Field(
         default=None,
-        description="Probe events at fixed intervals, on top of the drawn ones.",
+        description="Probe events at fixed intervals or at the end, on top of the drawn ones.",
         examples=[{"every": "2s"}],
+    )
+    repeats: Repeats | None = Field(
+        default=None,
+        description="Events that come once more with the same `meta.id`, on top of the drawn ones. Of these, one that "
+        "removes duplicates may drop all but one.",
+        examples=[{"share": "5%", "after": "4s"}],
+    )
+    shift: Shift = Field(
+        default=timedelta(0),
+        description="How much newer the events are, or with a minus older, than those of other streams that are "
+        "published at the same time; at most a day. It needs `event_times: {published: …}`.",
+        examples=["-2m"],
+    )
+    pauses: tuple[ProducerPause, ...] = Field(
+        default=(),
+        description="Times in which the producer holds events back: they are published at its end, late. They need "
+        "`event_times: {published: …}`.",
+        examples=[[{"from": "3m", "for": "1m"}]],
     )
     patch: tuple[Patch, ...] = Field(
         default=(),
@@ -201,6 +231,22 @@ class Paced(_Model):
                 raise ValueError(f"page titles {twin!r} and {title!r} are one page: a space and '_' are the same")
         return pages
 
+    @field_validator("shift")
+    @classmethod
+    def _not_before_the_pages(cls, shift: timedelta) -> timedelta:
+        if abs(shift) > _LONGEST_SHIFT:
+            raise refused("more than a day", f"write at most {format_duration(_LONGEST_SHIFT)}")
+        return shift
+
+    @model_validator(mode="after")
+    def _pauses_in_order(self) -> Self:
+        for one, other in pairwise(self.pauses):
+            if other.from_ < one.to:
+                raise ValueError("pauses: each begins where the one before it has ended; write them in order of time")
+        if self.pauses and self.pauses[-1].from_ >= self.for_:
+            raise ValueError("pauses: the last one begins when the stream is over")
+        return self
+
     @model_validator(mode="after")
     def _a_sensible_count(self) -> Self:
         if self.rate * self.for_.total_seconds() > _MOST_COUNTED:
@@ -212,6 +258,20 @@ class Paced(_Model):
             )
         if self.event_count > MAX_EVENTS:
             raise ValueError(f"{self.event_count} events are more than {MAX_EVENTS}, lower rate, for or edits")
+        return self
+
+    @model_validator(mode="after")
+    def _enough_to_repeat(self) -> Self:
+        if self.repeats is None:
+            return self
+        counts = self.kind_counts()
+        unfit = sum(counts[kind] for kind in UNREPEATED)
+        # A move and the redirect that it leaves stay together, so neither takes the place of another event.
+        most = max(0, self.drawn_count - 2 * (unfit + counts["move"]))
+        if not self.repeats.indices(self.drawn_count):
+            raise ValueError(f"repeats: share is of {counted(self.drawn_count, 'event')}, which gives none")
+        if len(self.repeats.indices(self.drawn_count)) > most:
+            raise ValueError(f"repeats: of {counted(self.drawn_count, 'event')} of this mix {most} can be repeated")
         return self
 
     @model_validator(mode="after")
@@ -250,16 +310,35 @@ class Paced(_Model):
     @property
     def event_count(self) -> int:
         """All events, those of named pages and canaries included."""
-        canaries = self.for_ // self.canaries.every if self.canaries else 0
-        return self.drawn_count + canaries + sum(page.edits for page in self.pages.values() if page.share is None)
+        canaries = self.canaries.count(self.for_) if self.canaries else 0
+        repeats = len(self.repeats.indices(self.drawn_count)) if self.repeats else 0
+        edits = sum(page.edits for page in self.pages.values() if page.share is None)
+        return self.drawn_count + canaries + repeats + edits
 
     @property
     def last_event(self) -> timedelta:
-        """When the last event is published, after the traffic began."""
+        """When the last event but for closing canaries is published, at the pace at which events happen."""
         moments = [self.for_ * at for page in self.pages.values() if page.share is None for at in page.moments()]
         moments += [begin + length * (1 - 1 / count) for begin, length, count in self.paces() if count]
         moments += [*self.canaries.moments(self.for_)][-1:] if self.canaries else []
-        return max(moments)
+        if self.repeats is not None:
+            last = self.repeats.indices(self.drawn_count)[-1]
+            moments.append(next(islice(self.drawn_moments(), last, None)) + self.repeats.after)
+        # Whatever happens earlier is published no later, so the pauses need be looked at for the last one alone.
+        return held_back(max(moments, default=timedelta(0)), self.pauses)
+
+    def kind_counts(self) -> dict[str, int]:
+        """Number of drawn events of each kind of the mix, and of plain edits; edits of pages with a share count in
+        neither.
+        """
+        shares = {"edit": max(0.0, 1 - self.mix.total), **self.mix.shares()}
+        hot = sum(self.edits_of(title) for title, page in self.pages.items() if page.share)
+        return apportion(self.drawn_count - hot, shares)
+
+    def drawn_moments(self) -> Iterator[timedelta]:
+        """When each drawn event happens: evenly over the time, or over that of each phase."""
+        for begin, length, count in self.paces():
+            yield from (begin + length * (n / count) for n in range(count))
 
     def paces(self) -> list[tuple[timedelta, timedelta, int]]:
         """Beginning, length and number of drawn events of each part in which these are evenly spaced."""

@@ -22,7 +22,7 @@ def warm_up_traffic(spec: Stream, traffic: Traffic, partitions: int) -> Traffic:
     pages = {f"Warm-up {number}": NamedPage() for number in range(partitions)}
     # So short that no event is drawn: those of the pages are all.
     short: dict[str, object] = {"rate": 1.0, "for_": timedelta(milliseconds=1), "population": 1, "pages": pages}
-    short |= {"phases": (), "canaries": None, "patch": ()}
+    short |= {"phases": (), "canaries": None, "patch": (), "repeats": None, "pauses": ()}
     return generate(spec.model_copy(update=short), traffic.pages)
 
 
@@ -33,7 +33,7 @@ def publish_warm_up(traffic: Traffic, topic: str, connect: Callable[[], Producer
         try:
             partitions = sorted(producer.partitions_for(topic))
             sent = [
-                producer.send(topic, key=record.key, value=record.value, partition=partition)
+                producer.send(topic, key=record.key, value=record.value, partition=partition, timestamp_ms=None)
                 for record, partition in zip(traffic.records, partitions, strict=True)
             ]
             landed = [one.get(timeout=_TIMEOUT_S) for one in sent]

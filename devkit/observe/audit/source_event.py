@@ -11,11 +11,15 @@ from devkit.traffic.manifest import ManifestEntry
 
 @dataclass(frozen=True)
 class SourceEvent:
-    """Its manifest entry and the bytes that were published."""
+    """Its manifest entry and the bytes that were published.
+
+    `published_ms` is when it was, since the epoch; None where the record's own time says it.
+    """
 
     entry: ManifestEntry
     key: bytes
     value: bytes
+    published_ms: int | None = None
 
     @property
     def position(self) -> Position:

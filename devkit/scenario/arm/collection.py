@@ -70,11 +70,13 @@ def collection(
     Raises StackError.
     """
     audit = delivery_audit(events, bootstrap=bootstrap, topics=topics, truth=truth, client=client, left_out=left_out)
-    published_ms: dict[Position, int] = {
-        (record.topic, record.partition, record.offset): record.timestamp_ms
-        for topic in topics.sources
-        for record in read_topic(bootstrap, topic)
-    }
+    published_ms = {event.position: event.published_ms for event in events if event.published_ms is not None}
+    if not published_ms:
+        published_ms = {
+            (record.topic, record.partition, record.offset): record.timestamp_ms
+            for topic in topics.sources
+            for record in read_topic(bootstrap, topic)
+        }
     unmet: list[Unmet] = []
     return Collection(
         audit=audit.finish(

@@ -7,6 +7,7 @@ from devkit.scenario.arm.arm import Arm
 from devkit.scenario.arm.warm_up import populate
 from devkit.scenario.topics_to_make import topics_to_make
 from devkit.stack.topics import recreate_topics
+from located_config.count import counted
 
 
 def prepare(arm: Arm) -> None:
@@ -18,8 +19,12 @@ def prepare(arm: Arm) -> None:
     populate(arm)
     topics: dict[str, tuple[int, dict[str, str]]] = {}
     for run in reversed(arm.programs):
-        topics |= topics_to_make(arm.scenario.kafka.topics, run.configured.topics)
+        event_time = arm.traffic.has_event_time and run is arm.main
+        topics |= topics_to_make(arm.scenario.kafka.topics, run.configured.topics, event_time=event_time)
     recreate_topics(arm.bootstrap, topics)
+    if arm.traffic.has_event_time:
+        sources = counted(len(arm.topics.sources), "source topic")
+        arm.log.say("topics", f"{sources} with message.timestamp.type CreateTime and retention.ms -1")
 
 
 def try_first(arm: Arm) -> None:

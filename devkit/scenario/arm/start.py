@@ -4,12 +4,14 @@ from devkit.observe.kit_events import ProcessStarted
 from devkit.programs.launch import Addition
 from devkit.programs.program_run import ProgramRun
 from devkit.scenario.arm.arm import Arm
+from devkit.scenario.arm.begin_traffic import publish_backlog
 from devkit.scenario.arm.sampling import take_sample
 
 
 def start(arm: Arm) -> None:
     """Whatever happens from now on, the hooks and the programs are ended. Raises StackError."""
     arm.connect()
+    publish_backlog(arm)
     for run in arm.programs:
         arm.stopping.callback(run.stop)
     arm.stopping.callback(arm.publishing_ends.set)

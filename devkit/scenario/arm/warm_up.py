@@ -72,8 +72,10 @@ def reason_against(arm: Arm) -> str | None:
         return "nothing shows what the program has committed"
     if scenario.traffic.generator != "page_change":
         return "a warm-up is made of page changes, and the source topic has other events"
-    if scenario.traffic_begins == "at once":
-        return "the traffic begins at once, and its backlog is what the first query has to meet"
+    if scenario.traffic_begins != "when running":
+        return f"the traffic begins {scenario.traffic_begins}, and its backlog is what the first query has to meet"
+    if scenario.traffic.own_event_time is not None:
+        return "events carry times of their own, and those of a warm-up would be ahead of or behind them all"
     if any(one is not None for one in scenario.tried_first.values()):
         return "the incident is one of the start"
     if any(settings.steps for settings in scenario.arms.values()):

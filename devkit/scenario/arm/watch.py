@@ -8,8 +8,8 @@ from datetime import timedelta
 from devkit.debug.debugger import CAVEAT
 from devkit.errors import StackError
 from devkit.observe.arm_end import ArmEnd, EndByRefusal, EndByStep
-from devkit.observe.kit_events import TrafficBegun
 from devkit.scenario.arm.arm import Arm
+from devkit.scenario.arm.begin_traffic import begin_traffic
 from devkit.scenario.arm.sampling import take_sample
 from devkit.scenario.arm.start import start_due
 from devkit.scenario.arm.steps import ArmSteps
@@ -70,17 +70,6 @@ def _require_samples(arm: Arm, end: ArmEnd) -> None:
             "a fault of its timeline kept a part from answering all the while",
             hint="give the fault an end with `for`, or let it begin later",
         )
-
-
-def begin_traffic(arm: Arm) -> None:
-    """Where it is time for that, and it has not begun yet."""
-    state = arm.state
-    if not state.traffic_begun and (arm.scenario.traffic_begins == "at once" or arm.main.is_running):
-        state.traffic_begun = True
-        state.paused_before_traffic_s = arm.pause("traffic") or 0
-        arm.log.add(TrafficBegun())
-        arm.publisher.start()
-        state.traffic_begun_s = arm.clock.now_s()
 
 
 def has_ended(arm: Arm, deadline_s: float) -> ArmEnd | None:

@@ -5,7 +5,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from located_config.duration import DURATION_PATTERN, Duration, PositiveDuration, format_duration, parse_duration
+from located_config.duration import (
+    DURATION_PATTERN,
+    Duration,
+    PositiveDuration,
+    Shift,
+    format_duration,
+    format_shift,
+    parse_duration,
+    parse_shift,
+)
 from located_config.quantity import QuantityError
 from tests.unit.located_config.texts import agree, near
 
@@ -108,3 +117,19 @@ def test_above_zero() -> None:
     assert adapter.validate_python("1us") == timedelta(microseconds=1)
     with pytest.raises(ValidationError, match="must be above 0"):
         adapter.validate_python("0s")
+
+
+@given(st.timedeltas(min_value=timedelta(days=-3000), max_value=timedelta(days=3000)))
+def test_a_shift_reads_back_what_it_is_written_as(shift: timedelta) -> None:
+    assert parse_shift(format_shift(shift)) == parse_shift(shift) == shift
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("-2m", -120), (" -1.5 s", -1.5), ("2m", 120), ("-0s", 0)])
+def test_shifts_as_people_write_them(text: str, seconds: float) -> None:
+    assert TypeAdapter(Shift).validate_python(text) == timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize("text", ["--2m", "-2", "2m earlier", 5])
+def test_what_is_no_shift(text: object) -> None:
+    with pytest.raises(QuantityError):
+        parse_shift(text)

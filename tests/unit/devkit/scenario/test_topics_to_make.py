@@ -33,6 +33,15 @@ def test_every_source_topic_is_made() -> None:
     assert "links" in names.names()
 
 
+def test_sources_whose_records_have_their_own_time_keep_them_whatever_their_age() -> None:
+    names = ProgramTopics((SOURCE, "links"), OUTPUT, ERROR, DEFERRED, defers=False)
+    wanted = topics_to_make(Topics(), names, event_time=True)
+    _, settings = wanted[SOURCE]
+    assert wanted["links"] == wanted[SOURCE]
+    assert (settings["message.timestamp.type"], settings["retention.ms"]) == ("CreateTime", "-1")
+    assert wanted[OUTPUT][1] == wanted[ERROR][1] == {"message.timestamp.type": "LogAppendTime"}
+
+
 @pytest.mark.parametrize(("source", "source_bytes"), [({}, 1_048_588), ({"max.message.bytes": "8MiB"}, 8_388_608)])
 def test_the_deferral_topic_is_compacted_and_takes_what_the_source_does(
     source: dict[str, Any], source_bytes: int

@@ -7,6 +7,7 @@ import pytest
 from devkit.scenario.model import Scenario
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.traffic.manifest import Manifest, ManifestEntry
+from devkit.traffic.model import TrafficSpec
 from devkit.traffic.publish import Publisher
 from devkit.traffic.received import received_now
 
@@ -45,9 +46,12 @@ def test_source_events_are_those_that_were_published(traffic: ScenarioTraffic, p
         ManifestEntry(topic="t", partition=0, offset=offset, expected=record.expected)
         for offset, record in enumerate(records[:published])
     )
-    sent = records[:published]
-    publisher = cast(Publisher, SimpleNamespace(manifest=lambda: Manifest(entries), sent=lambda: sent))
+    sent, times = records[:published], tuple(range(published))
+    publisher = cast(
+        Publisher, SimpleNamespace(manifest=lambda: Manifest(entries), sent=lambda: sent, sent_ms=lambda: times)
+    )
     events = traffic.source_events(publisher)
+    assert {event.published_ms for event in events} <= {None}
     assert [event.entry for event in events] == list(entries)
     assert [event.value for event in events] == [record.value for record in records[:published]]
 
@@ -59,6 +63,20 @@ def test_an_event_is_received_when_it_is_published_where_the_file_says_so(
     spec = scenario.traffic.model_copy(update={"event_times": times})
     publisher = ScenarioTraffic(spec).publisher("127.0.0.1:1", "t", threading.Event())
     assert (publisher._stamp is received_now) == stamped
+
+
+def test_of_records_with_a_time_of_their_own_it_is_known_when_they_were_published() -> None:
+    spec = TrafficSpec.model_validate({"seed": 1, "rate": "1/m", "for": "2m", "event_times": {"published": "x60"}})
+    traffic = ScenarioTraffic(spec)
+    assert traffic.has_event_time
+    entries = tuple(
+        ManifestEntry(topic="t", partition=0, offset=offset, expected=record.expected)
+        for offset, record in enumerate(traffic._traffic.records)
+    )
+    found = SimpleNamespace(
+        manifest=lambda: Manifest(entries), sent=lambda: traffic._traffic.records, sent_ms=lambda: (7, 8)
+    )
+    assert [event.published_ms for event in traffic.source_events(cast(Publisher, found))] == [7, 8]
 
 
 def test_each_arm_has_a_publisher_of_its_own(traffic: ScenarioTraffic) -> None:

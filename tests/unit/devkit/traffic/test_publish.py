@@ -64,14 +64,18 @@ class FakeProducer:
     refusing: dict[int, Exception] = field(default_factory=dict)
     answers_at_once: bool = True
     sent: list[tuple[float, str, bytes, bytes, int]] = field(default_factory=list)
+    timestamps: list[int | None] = field(default_factory=list)
     offsets: Counter[int] = field(default_factory=Counter)
     is_closed: bool = False
 
     def partitions_for(self, topic: str) -> Iterable[int]:
         return self.partitions
 
-    def send(self, topic: str, *, key: bytes, value: bytes, partition: int) -> Acknowledgement:
+    def send(
+        self, topic: str, *, key: bytes, value: bytes, partition: int, timestamp_ms: int | None
+    ) -> Acknowledgement:
         n = len(self.sent)
+        self.timestamps.append(timestamp_ms)
         if n in self.refusing:
             raise self.refusing[n]
         self.sent.append((self.time.now - 100.0, topic, key, value, partition))
@@ -139,9 +143,9 @@ def test_a_late_publisher_does_not_wait() -> None:
     time = Time()
     producer = FakeProducer(time)
 
-    def slow_send(topic: str, *, key: bytes, value: bytes, partition: int) -> Acknowledgement:
+    def slow_send(topic: str, *, key: bytes, value: bytes, partition: int, timestamp_ms: int | None) -> Acknowledgement:
         time.now += 1000
-        return FakeProducer.send(producer, topic, key=key, value=value, partition=partition)
+        return FakeProducer.send(producer, topic, key=key, value=value, partition=partition, timestamp_ms=timestamp_ms)
 
     producer.send = slow_send  # type: ignore[method-assign]
     _run(producer, time).result(DEADLINE_S)
@@ -186,6 +190,21 @@ def test_a_record_goes_to_the_topic_that_it_names() -> None:
     manifest = publisher.result(DEADLINE_S)
     assert [topic for _, topic, *_ in producer.sent] == ["source", "links", "source"]
     assert [entry.topic for entry in manifest.entries] == ["source", "links", "source"]
+
+
+def test_a_record_has_its_own_time_and_it_is_known_when_each_was_sent() -> None:
+    time = Time()
+    producer = FakeProducer(time)
+    made = _traffic(3)
+    first, second, third = made.records
+    timed = replace(made, records=(first, replace(second, timestamp_ms=1772442000150), third))
+    publisher = Publisher(
+        timed, "source", lambda: producer, time.clock, time, wall_ms=lambda: round(1000 * (time.now - 100))
+    )
+    publisher.start()
+    publisher.result(DEADLINE_S)
+    assert producer.timestamps == [None, 1772442000150, None]
+    assert publisher.sent_ms() == (0, 2000, 4000)
 
 
 def test_a_stop_ends_it_early_and_keeps_what_is_out() -> None:

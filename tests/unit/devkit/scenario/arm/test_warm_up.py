@@ -25,6 +25,7 @@ from devkit.scenario.model import Scenario
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.stack import Stack
 from devkit.stack.topics import TopicEnds
+from devkit.traffic.event_time import OwnEventTime
 from pipeline.events import BatchCommitted, BatchStarted, Started, Waiting
 from tests.unit.devkit.scenario.arm.stage import ERROR, OUTPUT, SOURCE, Stage, set_up
 
@@ -214,7 +215,8 @@ class TestReasonsAgainst:
     @pytest.mark.parametrize(
         ("change", "reason"),
         [
-            ({"traffic_begins": "at once"}, "backlog"),
+            ({"traffic_begins": "at once"}, "begins at once, and its backlog"),
+            ({"traffic_begins": "before the start"}, "begins before the start, and its backlog"),
             ({"tried_first": {"fixed": {}}}, "one of the start"),
             (
                 {"arms": {"incident": ArmSettings(start="latest"), "fixed": ArmSettings()}},
@@ -243,6 +245,12 @@ class TestReasonsAgainst:
         traffic = arm.scenario.traffic.model_copy(update={"generator": "mine"})
         arm.scenario = arm.scenario.model_copy(update={"traffic": traffic})
         assert "made of page changes" in (reason_against(arm) or "")
+
+    def test_traffic_with_times_of_its_own(self, warming: Warming) -> None:
+        arm = warming.stage.arm
+        traffic = arm.scenario.traffic.model_copy(update={"event_times": OwnEventTime(published=60.0)})
+        arm.scenario = arm.scenario.model_copy(update={"traffic": traffic})
+        assert "times of their own" in (reason_against(arm) or "")
 
     def test_another_program_that_reads_the_source(self, warming: Warming) -> None:
         warming.stage.arm.programs *= 2

@@ -14,9 +14,10 @@ from devkit.observe.deferrals import Deferrals
 from devkit.observe.sampler import SampledTopics, Sampler
 from devkit.observe.usage import TreeUsage
 from devkit.scenario.arm.arm_faults import ArmFaults
+from devkit.scenario.arm.begin_traffic import begin_traffic, publish_backlog
 from devkit.scenario.arm.clock import ArmClock
 from devkit.scenario.arm.start import start
-from devkit.scenario.arm.watch import begin_traffic, watch
+from devkit.scenario.arm.watch import watch
 from devkit.stack.stack import Stack
 from devkit.stack.topics import TopicEnds
 from devkit.traffic.publish import Publisher
@@ -43,6 +44,19 @@ class TestTraffic:
 
     def test_at_once(self, stage: Stage) -> None:
         assert self.begun(stage, "at once") == [True] * 5
+
+    def test_before_the_start(self, stage: Stage) -> None:
+        stage.arm.scenario = stage.arm.scenario.model_copy(update={"traffic_begins": "before the start"})
+        calls: list[str] = []
+        found = SimpleNamespace(start=lambda: calls.append("start"), result=lambda timeout_s: calls.append("result"))
+        stage.arm.publisher = cast(Publisher, found)
+        publish_backlog(stage.arm)
+        begin_traffic(stage.arm)
+        assert calls == ["start", "result"]
+
+    def test_no_backlog_of_traffic_that_begins_later(self, stage: Stage) -> None:
+        publish_backlog(stage.arm)
+        assert not stage.arm.state.traffic_begun
 
     def test_when_the_first_query_runs(self, stage: Stage) -> None:
         assert self.begun(stage, "when running") == [False, True, True, True, True]
