@@ -31,6 +31,7 @@ from pipeline.config.limits_section import ClaimCheck, ContentLimit, ErrorEvents
 from pipeline.config.metrics_section import Metrics
 from pipeline.config.places import MediaWiki, Sink, Source
 from pipeline.config.section import MIB, Host, HttpUrl, Section, Servers, Topic
+from pipeline.config.state_section import Deduplicate, State
 from pipeline.jobs.names import FIRST_JOB, JOB_DEFAULTS, JobDefaults, JobName
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "Commit",
     "Content",
     "ContentLimit",
+    "Deduplicate",
     "Deferral",
     "ErrorEvents",
     "Fetch",
@@ -57,6 +59,7 @@ __all__ = [
     "Sink",
     "SlowLaneConfig",
     "Source",
+    "State",
     "Topic",
     "ledger_topic_settings",
 ]
@@ -116,6 +119,7 @@ class PipelineConfig(Section):
     breaker: Breaker = Field(
         default=Breaker(), description="When requests to an unhealthy wiki, or to the whole endpoint, stop."
     )
+    state: State = Field(default=State(), description="Where the state of the job lies, if it has some.")
     metrics: Metrics = Field(default=Metrics(), description="What the driver serves to Prometheus.")
     stall_timeout: PositiveDuration = Field(
         default=timedelta(minutes=10),

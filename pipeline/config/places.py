@@ -17,6 +17,7 @@ from located_config.duration import Duration, PositiveDuration
 from located_config.size import Size
 from pipeline.config.address import require_something
 from pipeline.config.section import MIB, Host, HttpUrl, Section, Servers, Topic
+from pipeline.config.state_section import Deduplicate
 from pipeline.jobs.names import FIRST, other_defaults
 
 # Without effect under another `read`.
@@ -45,7 +46,7 @@ class Source(Section):
         default="proportional",
         description="How a micro-batch is shared among partitions. `proportional`: by their number of waiting events, "
         "as Spark's own source does. `aligned`: by event time, the timestamp of the record, so that a job that "
-        "has a watermark loses no event while it catches up.",
+        "has a watermark loses no event while it catches up; `proportional` is unsafe for such a job.",
     )
     slice: PositiveDuration = Field(
         default=timedelta(seconds=30),
@@ -67,6 +68,11 @@ class Source(Section):
     lateness: Duration = Field(
         default=timedelta(seconds=10),
         description="How far an event may be behind under `late: lapse`. With a watermark in the job: its delay.",
+    )
+    deduplicate: Deduplicate | None = Field(
+        default=None,
+        description="Which source events are dropped as repeats. With `within` a duration and `read: proportional` it "
+        "is unsafe: while the job catches up, first occurrences are dropped as well. Default: none are.",
     )
 
     # Of several, `topic` is the first: what can do with one topic takes that.

@@ -112,6 +112,27 @@ UNSAFE = (
         lambda config: config.sink.delivery_timeout is not None,
     ),
     Unsafe(
+        "source.read",
+        "proportional",
+        "With `source.deduplicate`. One burst, or a topic with few events, moves the watermark ahead of the rest of a "
+        "backlog, which Spark then drops as too late: the job is up, its lag falls, and events are lost. Read aligned, "
+        "none is.",
+        lambda config: _has_watermark(config) and config.source.read == "proportional",
+    ),
+    Unsafe(
+        "source.deduplicate.by",
+        "event",
+        "The state holds every event as a whole, for as long as it is remembered.",
+        lambda config: config.source.deduplicate is not None and config.source.deduplicate.by == "event",
+    ),
+    Unsafe(
+        "source.deduplicate.within",
+        "ever",
+        "The state grows with each event, for ever: so do the time of a batch and the checkpoint, until the memory or "
+        "the disk is full. The restart loads it all again.",
+        lambda config: config.source.deduplicate is not None and config.source.deduplicate.within == "ever",
+    ),
+    Unsafe(
         "missing_checkpoint",
         "earliest",
         "A job that has lost its checkpoint begins at the beginning of its topic, and emits again all that it has ever "
@@ -125,6 +146,11 @@ UNSAFE = (
         lambda config: config.metrics.on_collision == "drop",
     ),
 )
+
+
+def _has_watermark(config: PipelineConfig) -> bool:
+    deduplicate = config.source.deduplicate
+    return deduplicate is not None and deduplicate.within != "ever"
 
 
 def unsafe_settings(config: PipelineConfig) -> list[str]:

@@ -27,6 +27,7 @@ from pipeline.errors import PipelineError
 from pipeline.events import BatchStarted, BatchWritten
 from pipeline.fetch.share import bounds
 from pipeline.metrics.in_worker import reporting
+from pipeline.state.deduplicate import PAGE_ORDER
 from pipeline.worker.spark_task import HORIZON, RECORD_DDL, SOURCE_COLUMNS, enrich
 from pipeline.worker.task_attempt import reporting_attempts, retried
 from pipeline.worker.task_results import accumulated_list
@@ -53,7 +54,7 @@ class BatchWriter:
         deferring = config.deferral.policy == "defer"
         self._deferral = BatchDeferral(spark, config, _lanes(spark, config, metrics)) if deferring else None
         self._failure: PipelineError | None = None
-        self._partitions = self._workers = 0
+        self._partitions = self._workers = self._by_page = 0
         self._ownership: Ownership | None = None
         self._gate = BatchGate()
         self._commits = CommitWatch(
@@ -79,6 +80,10 @@ class BatchWriter:
     def own(self, ownership: Ownership) -> None:
         """The checkpoint is this start's; from now on each batch sees to it that it still is."""
         self._ownership = ownership
+
+    def by_page(self, tasks: int) -> None:
+        """Batches come in this number of partitions, each page in one of them and in no order."""
+        self._by_page = tasks
 
     def look_for_others(self) -> None:
         """Raises FencedError when a later start of the job has taken the checkpoint."""
@@ -175,10 +180,14 @@ class BatchWriter:
         self._watch.end()  # a next batch is planned only when the last has been committed
         rows = batch.select(*SOURCE_COLUMNS, *((HORIZON,) if self._config.source.late == "lapse" else ()))
         slots = main_slots(batch.sparkSession.sparkContext.defaultParallelism, self._config)
-        # Those of the topic once they are known: a batch has only those with news, and to count them takes a plan.
-        workers = max(1, min(self._partitions or batch.rdd.getNumPartitions(), slots))
-        # Else tasks would wait for each other, and their times add up. A partition stays whole, and in order.
-        rows = rows.coalesce(workers)
+        if self._by_page:
+            workers = self._by_page
+            rows = rows.sortWithinPartitions(*PAGE_ORDER)
+        else:
+            # Those of the topic once they are known: a batch has only those with news, and to count them takes a plan.
+            workers = max(1, min(self._partitions or batch.rdd.getNumPartitions(), slots))
+            # Else tasks would wait for each other, and their times add up. A partition stays whole, and in order.
+            rows = rows.coalesce(workers)
         if workers != self._workers:
             self._workers = workers
             log.say(bounds(self._config, workers))

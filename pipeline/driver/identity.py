@@ -17,6 +17,7 @@ from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.ledger_start import LedgerMark
 from pipeline.driver.start import CHOICES
 from pipeline.errors import RefusedError
+from pipeline.state.pinned import StateMark
 
 FILE = "job.json"
 # What Spark puts there; hidden files are checksums of Hadoop's.
@@ -33,7 +34,7 @@ def _several(value: Any) -> Any:
 class Identity(BaseModel):
     """`source` are the topics, in the file one is a text. `cluster` is the id of their Kafka cluster, None where it did
     not say; `source_ids` are Kafka's of the topics, of those that were known. `ledger` is None for a job that has never
-    deferred, or that an earlier version began.
+    deferred, or that an earlier version began. `state` is what the checkpoint fixes of its state, None without one.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -44,6 +45,7 @@ class Identity(BaseModel):
     sink: str
     source_ids: Mapping[str, str] = {}
     ledger: LedgerMark | None = None
+    state: StateMark | None = None
 
     @classmethod
     def of(cls, config: PipelineConfig, cluster: str | None, source_ids: Mapping[str, str] | None = None) -> Self:
@@ -69,6 +71,7 @@ class Identity(BaseModel):
                 "cluster": self.cluster or own.cluster,
                 "source_ids": {**own.source_ids, **self.source_ids},
                 "ledger": known if ledger is None or same else ledger,
+                "state": self.state or own.state,
             }
         )
 

@@ -5,7 +5,7 @@ It says so late, after the next batch has run, so nothing that decides anything 
 
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from pyspark.sql.streaming.listener import (
 )
 
 from pipeline import log
-from pipeline.events import BatchCommitted
+from pipeline.events import BatchCommitted, StateCommitted
 from pipeline.records.record import SourcePartition
 
 
@@ -28,12 +28,15 @@ def _once(_batch: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A committed micro-batch. `positions` has the next offset of each partition; durations are in milliseconds."""
+    """A committed micro-batch. `positions` has the next offset of each partition; durations are in
+    milliseconds. `states` are those of the operators that have one.
+    """
 
     batch: int
     rows: int
     durations_ms: Mapping[str, int]
     positions: Mapping[SourcePartition, int]
+    states: tuple[StateCommitted, ...] = ()
 
     @property
     def commit_ms(self) -> int:
@@ -50,7 +53,23 @@ class Progress:
         if "addBatch" not in durations:
             return None
         batch = int(raw["batchId"])
-        return cls(batch, int(raw.get("numInputRows", 0)) // reads(batch), durations, _positions(raw["sources"]))
+        rows = int(raw.get("numInputRows", 0)) // reads(batch)
+        return cls(batch, rows, durations, _positions(raw["sources"]), tuple(_states(batch, raw)))
+
+
+def _states(batch: int, raw: Mapping[str, Any]) -> Iterator[StateCommitted]:
+    """Of each operator that has a state."""
+    for operator in raw.get("stateOperators", ()):
+        yield StateCommitted(
+            batch=batch,
+            operator=str(operator["operatorName"]),
+            rows=int(operator["numRowsTotal"]),
+            bytes=int(operator["memoryUsedBytes"]),
+            commit_ms=int(operator["commitTimeMs"]),
+            duplicates=int(operator.get("customMetrics", {}).get("numDroppedDuplicateRows", 0)),
+            late_dropped=int(operator["numRowsDroppedByWatermark"]),
+            watermark=raw.get("eventTime", {}).get("watermark"),
+        )
 
 
 def _positions(sources: list[Mapping[str, Any]]) -> dict[SourcePartition, int]:
@@ -82,6 +101,8 @@ class ProgressListener(StreamingQueryListener):
         if progress is None:
             return
         log.say(BatchCommitted(batch=progress.batch, rows=progress.rows, durations_ms=progress.durations_ms))
+        for state in progress.states:
+            log.say(state)
         if self._told is not None:
             self._told(progress)
 

@@ -23,7 +23,7 @@ from pipeline.driver.session import heap_bytes, jvm_pid, known_keys, start_sessi
 from pipeline.driver.sink import producer_options
 from pipeline.driver.source_stream import require_readable, source_options, source_stream, trigger_seconds
 from pipeline.driver.spark_keys import require_known
-from pipeline.driver.spark_slots import require_slots
+from pipeline.driver.spark_slots import main_slots, require_slots
 from pipeline.driver.stall import StallWatch
 from pipeline.driver.start import NewStart, check, instead_of_missing
 from pipeline.driver.stop import StoppedHardError, StopRequest, on_signals, stop_early
@@ -40,6 +40,8 @@ from pipeline.events import (
 from pipeline.fetch.wiki_hosts import WikiHosts
 from pipeline.memory.budget import Budget, require_heap
 from pipeline.metrics.registry import names_of
+from pipeline.state.pinned import pinned
+from pipeline.state.store_settings import store_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -206,10 +208,13 @@ def _begin(
     from pipeline.driver.batch import BatchWriter  # imported while the JVM started
     from pipeline.driver.ownership import Ownership
     from pipeline.driver.progress import ProgressListener
+    from pipeline.state.deduplicate import without_repeats
 
     if not allow_unsafe:
         require_slots(spark.sparkContext.master or "", spark.sparkContext.defaultParallelism, config)
-    taken = _take_checkpoint(spark, config, new, Identity.of(config, brokers.source_cluster, brokers.source_ids))
+    slots = main_slots(spark.sparkContext.defaultParallelism, config)
+    own = Identity.of(config, brokers.source_cluster, brokers.source_ids)
+    taken = _take_checkpoint(spark, config, new, own, slots=slots)
     watch = StallWatch(config.stall_timeout.total_seconds(), time.monotonic)
     metrics = _metrics(spark, config)
     writer = BatchWriter(spark, config, watch, metrics)
@@ -221,9 +226,14 @@ def _begin(
     listener = ProgressListener(writer.committed, writer.reads)
     spark.streams.addListener(listener)
     will_run()
+    rows = source_stream(spark, config, new)
+    if taken.own.state is not None:
+        for key, value in store_settings(config, taken.own.state).items():
+            spark.conf.set(key, value)
+        rows = without_repeats(rows, config, tasks=slots)
+        writer.by_page(slots)
     query = (
-        source_stream(spark, config, new)
-        .writeStream.queryName(config.job)
+        rows.writeStream.queryName(config.job)
         .foreachBatch(writer.write)
         .option("checkpointLocation", config.checkpoint)
         .trigger(processingTime=f"{trigger_seconds(config)} seconds")
@@ -264,7 +274,9 @@ class _Taken:
     new: NewStart | None
 
 
-def _take_checkpoint(spark: "SparkSession", config: PipelineConfig, new: NewStart | None, own: Identity) -> _Taken:
+def _take_checkpoint(
+    spark: "SparkSession", config: PipelineConfig, new: NewStart | None, own: Identity, *, slots: int
+) -> _Taken:
     """See that the checkpoint is this job's. Raises RefusedError."""
     place = config.checkpoint
     found = look(spark, place)
@@ -275,6 +287,8 @@ def _take_checkpoint(spark: "SparkSession", config: PipelineConfig, new: NewStar
     maker = Identity.read(found.identity, place) if found.identity is not None and not left_behind else None
     require_own(maker, own, checkpoint=place, topics=found.topics())
     check(new, checkpoint=place, exists=found.has_position)
+    state = pinned(maker.state if maker else None, config, checkpoint=place, slots=slots, exists=found.has_position)
+    own = own.model_copy(update={"state": state})
     return _Taken(place, maker, own, adopted=found.has_position and maker is None, new=new)
 
 

@@ -20,6 +20,7 @@ from pipeline.events.batch_events import (
     CommitSlow,
     OffsetsRead,
     Resumed,
+    StateCommitted,
     TaskRetried,
     Waiting,
 )
@@ -97,6 +98,7 @@ __all__ = [
     "SettingsUnknown",
     "SlowRound",
     "Started",
+    "StateCommitted",
     "Stopped",
     "Stopping",
     "TaskRetried",
@@ -142,6 +144,7 @@ PipelineEvent = Annotated[
     | TaskRetried
     | BatchWritten
     | BatchCommitted
+    | StateCommitted
     | CommitSlow
     | Waiting
     | Resumed

@@ -65,6 +65,29 @@ class BatchCommitted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StateCommitted:
+    """The state of a job that has some, as a micro-batch left it. Spark reports it with `batch_committed`."""
+
+    event: Literal["state_committed"] = "state_committed"
+    batch: int
+    """Number of the batch in the checkpoint, from 0."""
+    operator: str
+    """Spark's name for what keeps the state, as `dedupeWithinWatermark`."""
+    rows: int
+    """Number of rows in the state."""
+    bytes: int
+    """Bytes of memory that the state stores take, by their own account."""
+    commit_ms: int
+    """Milliseconds that the partitions' writes of the state took, added up."""
+    duplicates: int
+    """Number of source rows that were dropped as repeats."""
+    late_dropped: int
+    """Number of source rows that Spark dropped as they were behind the watermark: those are lost."""
+    watermark: str | None = None
+    """Event time behind which rows of this batch were late; omitted by a job without a watermark."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CommitSlow:
     """Spark has been writing to the checkpoint for longer than `commit.slow_after`. Logged once until it is through."""
 

@@ -77,7 +77,7 @@ class MemoryPart:
 @dataclass(frozen=True, slots=True)
 class MemoryPlan:
     """All in bytes, but for numbers: of `slots`, of slow `rounds`, of `readers` that only read the source. `in_flight`,
-    `slow_round`, `body` and `results` are settings; the others what processes take.
+    `slow_round`, `body`, `results` and `state` are settings; the others what processes take.
     """
 
     limit: int
@@ -92,6 +92,7 @@ class MemoryPlan:
     body: int
     results: int
     readers: int = 0
+    state: int = 0
 
     @property
     def workers(self) -> int:
@@ -103,7 +104,7 @@ class MemoryPlan:
     @property
     def total(self) -> int:
         """Bytes of all parts together, at most `limit`."""
-        return self.driver + self.heap + self.besides_heap + self.workers
+        return self.driver + self.heap + self.besides_heap + self.state + self.workers
 
     @property
     def parts(self) -> Iterator[MemoryPart]:
@@ -112,6 +113,8 @@ class MemoryPlan:
             yield MemoryPart("driver, Python", self.driver, "with the ledger, deferral.max_bytes")
         yield MemoryPart("JVM heap", self.heap, f"spark.{_side(self.place)}.memory")
         yield MemoryPart("JVM besides", self.besides_heap, "metaspace, code, threads, Arrow, network")
+        if self.state:
+            yield MemoryPart("state", self.state, "RocksDB's caches and buffers, state.max_bytes")
         yield MemoryPart("workers as such", self.slots * WORKER, f"{self.slots} slots, {WORKER // MIB} MiB each")
         at_work = COST_AT_WORK * BODIES * self.body
         yield MemoryPart(
@@ -131,11 +134,13 @@ class MemoryPlan:
     @property
     def settings(self) -> dict[str, int]:
         """What the pipeline's configuration has to say, by its keys."""
+        of_state = {"state.max_bytes": self.state} if self.state else {}
         return {
             "fetch.max_in_flight_bytes": self.in_flight,
             "deferral.slow_lane.max_in_flight_bytes": self.slow_round,
             "claim_check.max_bytes": self.body,
             "result_buffer": self.results,
+            **of_state,
         }
 
 
@@ -162,10 +167,12 @@ def derive(limit: int, slots: int, config: PipelineConfig, *, place: Place = "lo
         raise _too_small(limit, slots, least, settings)
     left = limit - least
     shares = sum(one.share for one in settings if one.asked is None and one.cost) + 1
-    values = [_value(one, left, shares) for one in settings]
+    *values, state = [_value(one, left, shares) for one in settings]
     # The heap has a share as well.
     heap = _whole_mib(min(heap + left // shares, max(heap, _MOST_HEAP)))
-    return replace(MemoryPlan(limit, slots, rounds, place, driver, heap, besides, *values), readers=readers)
+    return replace(
+        MemoryPlan(limit, slots, rounds, place, driver, heap, besides, *values), readers=readers, state=state
+    )
 
 
 def applied(config: PipelineConfig, plan: MemoryPlan) -> PipelineConfig:
@@ -177,6 +184,7 @@ def applied(config: PipelineConfig, plan: MemoryPlan) -> PipelineConfig:
             "deferral": config.deferral.model_copy(update={"slow_lane": slow_lane}),
             "claim_check": config.claim_check.model_copy(update={"max_bytes": plan.body}),
             "result_buffer": plan.results,
+            "state": config.state.model_copy(update={"max_bytes": plan.state}) if plan.state else config.state,
         }
     )
 
@@ -192,11 +200,16 @@ def _settings(config: PipelineConfig, slots: int, rounds: int) -> list[Setting]:
     slow_round = asked(slow_lane, "max_in_flight_bytes")
     body, results = asked(config.claim_check, "max_bytes"), asked(config, "result_buffer")
     usual = config.claim_check.max_bytes
+    has_stores = config.source.deduplicate is not None and config.state.provider == "rocksdb"
+    usual_state, state = config.state.max_bytes, asked(config.state, "max_bytes")
     return [
         Setting("fetch.max_in_flight_bytes", 8 * MIB, None, 2, COST_IN_FLIGHT, in_flight),
         Setting("deferral.slow_lane.max_in_flight_bytes", 4 * MIB, None, 1, COST_IN_FLIGHT * rounds, slow_round),
         Setting("claim_check.max_bytes", min(4 * MIB, usual), usual, 4, at_work, body),
         Setting("result_buffer", min(4 * MIB, config.result_buffer), config.result_buffer, 1, slots, results),
+        Setting("state.max_bytes", min(32 * MIB, usual_state), usual_state, 1, 1, state)
+        if has_stores
+        else Setting("state.max_bytes", 0, None, 0, 0, None),
     ]
 
 

@@ -34,7 +34,7 @@ def spark_settings(plan: MemoryPlan, config: PipelineConfig) -> dict[str, str]:
     return {
         "spark.executor.cores": str(plan.slots),
         "spark.executor.memory": _m(plan.heap),
-        "spark.executor.memoryOverhead": _m(plan.besides_heap + plan.workers),
+        "spark.executor.memoryOverhead": _m(plan.besides_heap + plan.state + plan.workers),
         "spark.driver.memory": _m(HEAP + 128 * MIB),
         "spark.driver.memoryOverhead": _m(BESIDES_HEAP + DRIVER + COST_LEDGER * config.deferral.max_bytes),
     }

@@ -98,6 +98,16 @@ LAG_EVENTS = _driver(
 )
 LAG_SECONDS = _driver("lag_seconds", "gauge", "Age of the oldest of them, by its record's time.", "topic", "partition")
 LAG_SEEN = _driver("lag_timestamp_seconds", "gauge", "When the lag was last found out; it is as old as that.")
+STATE_ROWS = _driver("state_rows", "gauge", "Rows in the job's state, by the operator that keeps it.", "operator")
+STATE_BYTES = _driver("state_bytes", "gauge", "Bytes of memory that its state stores take.", "operator")
+STATE_COMMIT_SECONDS = _driver(
+    "state_commit_seconds", "histogram", "A micro-batch's writes of its state, of all partitions together.", "operator"
+)
+DUPLICATES = _driver("duplicates_dropped", "counter", "Source messages dropped as repeats.", "operator")
+LATE_DROPPED = _driver(
+    "late_dropped", "counter", "Source messages that Spark dropped behind its watermark: they are lost.", "operator"
+)
+WATERMARK = _driver("watermark_timestamp_seconds", "gauge", "Event time behind which a message is late.")
 MEMORY = _driver("resident_bytes", "gauge", "Resident memory: the driver's Python process, and its JVM.", "process")
 
 METRICS = (
@@ -130,5 +140,11 @@ METRICS = (
     LAG_EVENTS,
     LAG_SECONDS,
     LAG_SEEN,
+    STATE_ROWS,
+    STATE_BYTES,
+    STATE_COMMIT_SECONDS,
+    DUPLICATES,
+    LATE_DROPPED,
+    WATERMARK,
     MEMORY,
 )

@@ -6,6 +6,7 @@ Made before the query starts, so that a name used twice or a port that is taken 
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, cast
 
 from prometheus_client.core import Metric as Family
@@ -13,7 +14,7 @@ from prometheus_client.registry import Collector
 
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.driver.progress import Progress
-from pipeline.events import Grain
+from pipeline.events import Grain, StateCommitted
 from pipeline.metrics import catalogue
 from pipeline.metrics.endpoint import Endpoint, serve
 from pipeline.metrics.exposition import families
@@ -97,8 +98,20 @@ class JobMetrics(Collector):
         """Spark has reported a micro-batch, which it does some time after its commit."""
         self._recorder.count(catalogue.BATCH_ROWS, by=progress.rows)
         self._recorder.observe(catalogue.COMMIT_SECONDS, progress.commit_ms / 1000)
+        for state in progress.states:
+            self._state_committed(state)
         with self._lock:
             self._committed = {**(self._committed or {}), **progress.positions}
+
+    def _state_committed(self, state: StateCommitted) -> None:
+        recorder, operator = self._recorder, state.operator
+        recorder.set(catalogue.STATE_ROWS, state.rows, operator)
+        recorder.set(catalogue.STATE_BYTES, state.bytes, operator)
+        recorder.observe(catalogue.STATE_COMMIT_SECONDS, state.commit_ms / 1000, operator)
+        recorder.count(catalogue.DUPLICATES, operator, by=state.duplicates)
+        recorder.count(catalogue.LATE_DROPPED, operator, by=state.late_dropped)
+        if state.watermark is not None:
+            recorder.set(catalogue.WATERMARK, datetime.fromisoformat(state.watermark).timestamp())
 
     def commit_slow(self) -> None:
         """Spark takes long to write to the checkpoint."""

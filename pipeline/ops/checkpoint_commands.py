@@ -26,6 +26,7 @@ from pipeline.ops.lag import measure
 from pipeline.ops.moment import FORMS, milliseconds, parse_moment, show
 from pipeline.ops.source import SourceTopic, opened_topic, shown, total
 from pipeline.ops.spark_checkpoint import Offsets, SparkCheckpoint, lines, read_checkpoint
+from pipeline.state.pinned import pinned
 
 _CONFIG = click.option(
     "--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file."
@@ -59,6 +60,8 @@ def show_(config_file: Path, endpoint: str | None) -> None:
         for line in lines(found):
             click.echo(line)
         click.echo(f"made by     {identity.in_words() if identity else 'unknown: there is no job.json'}")
+        if identity and identity.state:
+            click.echo(f"state       {identity.state.in_words()}")
 
 
 @checkpoint.command(short_help="Check that the job can continue.")
@@ -76,6 +79,10 @@ def verify(config_file: Path, endpoint: str | None) -> None:
         own = _own(config, identity)
         if identity is not None and not (wrong and identity.source != own.source):
             wrong += [f"another job has made it: {difference}" for difference in identity.differences(own)]
+        try:
+            pinned(identity.state if identity else None, config, checkpoint=found.place, slots=1, exists=True)
+        except RefusedError as error:
+            wrong.append(f"{error}; {error.hint}")
     for problem in wrong:
         click.echo(problem)
     if wrong:
@@ -122,6 +129,7 @@ def set_offsets(
         files = _files(config, endpoint)
         found = read_checkpoint(files)
         write.require_planned(found)
+        write.require_stateless(files)
         if not stopped:
             write.require_stopped(found, now)
         if target is None and not yes:

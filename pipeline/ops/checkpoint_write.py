@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 import orjson
 
+from pipeline.driver.identity import FILE, Identity
 from pipeline.errors import RefusedError
 from pipeline.ops.files import CheckpointFiles
 from pipeline.ops.moment import milliseconds, show, show_ms
@@ -52,10 +53,27 @@ def fork(source: CheckpointFiles, target: CheckpointFiles, new_id: uuid.UUID) ->
     logs = ["sources/0/0"] if checkpoint.start is not None else []
     logs += [f"commits/{number}" for number in checkpoint.commits if number <= last]
     logs += [f"offsets/{number}" for number in checkpoint.batches]
+    logs += source.names("state")
     target.write(METADATA, _metadata(new_id))
+    if "state" in source.entries() and FILE in source.entries():
+        # A job that goes on from the copy has to know what the state is; the ledger is not its own.
+        mark = Identity.read(source.read(FILE), source.place).model_copy(update={"ledger": None})
+        target.write(FILE, mark.model_dump_json().encode())
     for name in logs:
         target.write(name, source.read(name))
     return Fork(str(new_id), len(logs) + 1)
+
+
+def require_stateless(files: CheckpointFiles) -> None:
+    """Raises RefusedError where a job keeps a state: that is of each batch, and there is none for a position that no
+    batch has come to.
+    """
+    if "state" in files.entries():
+        raise RefusedError(
+            f"checkpoint {files.place} has a state, which belongs to its own batches: at another position Spark would "
+            "not find it",
+            hint="give the job another checkpoint and begin with `run --new timestamp=…`; its state begins empty",
+        )
 
 
 def set_in_place(files: CheckpointFiles, checkpoint: SparkCheckpoint, ends: Mapping[str, Offsets]) -> int:

@@ -204,9 +204,27 @@ def test_one_source_topic_or_several_are_shown_as_they_were_given(make_config: M
     assert (one.source.all_topics, several.source.all_topics) == (("a",), ("a", "b"))
     for made, key, value in ((one, "topic", "a"), (several, "topics", ["a", "b"])):
         shown = made.model_dump(mode="json", by_alias=True)
-        assert shown["source"] == {"bootstrap_servers": "127.0.0.1:1", key: value, "read": "proportional"}
+        rest = {"bootstrap_servers": "127.0.0.1:1", "read": "proportional", "deduplicate": None}
+        assert shown["source"] == {**rest, key: value}
         assert PipelineConfig.model_validate(shown).source.all_topics == made.source.all_topics
         assert PipelineConfig.model_validate_json(made.model_dump_json(by_alias=True)).source == made.source
+
+
+def test_which_repeats_are_dropped_and_where_the_state_lies(make_config: MakeConfig) -> None:
+    made = make_config(source={"deduplicate": {"within": "10m"}}, state={"max_bytes": "32MiB"})
+    assert PipelineConfig.model_validate_json(made.model_dump_json(by_alias=True)).source == made.source
+    assert made.source.deduplicate is not None
+    assert (made.source.deduplicate.by, made.state.provider, made.state.partitions) == ("id", "rocksdb", None)
+    for section, value, said in (
+        ("source", {"deduplicate": {}}, "within"),
+        ("source", {"deduplicate": {"within": "0s"}}, "within"),
+        ("source", {"deduplicate": {"within": "always"}}, "within"),
+        ("source", {"deduplicate": {"within": "1m", "by": "key"}}, "'id' or 'event'"),
+        ("state", {"partitions": 0}, "partitions"),
+        ("state", {"max_bytes": "1MiB"}, "max_bytes"),
+    ):
+        with pytest.raises(ValidationError, match=said):
+            make_config(**{section: value})
 
 
 def test_what_only_an_aligned_source_uses_is_refused_elsewhere(make_config: MakeConfig) -> None:

@@ -25,6 +25,14 @@ from pipeline.config.unsafe import unsafe_settings
         ({"sink": {"delivery_timeout": "2min"}}, ["sink.delivery_timeout: any"]),
         ({"commit": {"slow_after": "1s", "timeout": "1min"}}, []),
         ({"commit": {"policy": "wait"}}, ["commit.policy: wait"]),
+        ({"source": {"deduplicate": {"within": "10m"}}}, ["source.read: proportional"]),
+        ({"source": {"deduplicate": {"within": "10m"}, "read": "aligned"}}, []),
+        (
+            {"source": {"deduplicate": {"within": "10m", "by": "event"}, "read": "aligned"}},
+            ["source.deduplicate.by: event"],
+        ),
+        # Without a watermark nothing is late.
+        ({"source": {"deduplicate": {"within": "ever"}}}, ["source.deduplicate.within: ever"]),
         ({"missing_checkpoint": "earliest"}, ["missing_checkpoint: earliest"]),
         ({"metrics": {"on_collision": "drop"}}, ["metrics.on_collision: drop"]),
         (

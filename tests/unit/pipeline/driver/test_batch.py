@@ -215,6 +215,14 @@ def test_the_lanes_are_told_what_is_committed(bench: MakeBench) -> None:
     bench(policy="none").writer.committed(Progress(0, 9, {}, {SourcePartition("source", 2): 5}))
 
 
+def test_what_comes_by_page_stays_in_its_tasks_and_is_sorted(bench: MakeBench) -> None:
+    """Behind a state. The bound on requests is for as many workers."""
+    made = bench()
+    made.writer.by_page(5)
+    assert write(made).done == [("sort", "topic", "partition", "offset")]
+    assert concurrency_in(main_lane(made.functions[0]).args[0]) == 8
+
+
 def test_reservations_join_what_is_coalesced(bench: MakeBench) -> None:
     assert write(bench(entry(7)), frame=Frame(partitions=8, slots=4)).done == [
         ("coalesce", 3),

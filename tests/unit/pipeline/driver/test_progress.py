@@ -8,7 +8,7 @@ import pytest
 
 from pipeline import log
 from pipeline.driver.progress import Progress, ProgressListener
-from pipeline.events import fields_of
+from pipeline.events import StateCommitted, fields_of
 
 # As Spark 4.2 writes it, but for what is not read.
 TOLD: dict[str, Any] = {
@@ -50,6 +50,36 @@ def test_offsets_may_be_json_in_json() -> None:
     progress = Progress.of(TOLD | {"sources": [source]})
     assert progress is not None
     assert progress.positions == {("page_change", 0): 9}
+
+
+def test_the_state_is_read_where_there_is_one() -> None:
+    operator = {
+        "operatorName": "dedupeWithinWatermark",
+        "numRowsTotal": 50,
+        "memoryUsedBytes": 3410808,
+        "commitTimeMs": 486,
+        "numRowsDroppedByWatermark": 2,
+        "customMetrics": {"numDroppedDuplicateRows": 10},
+    }
+    progress = Progress.of(
+        TOLD | {"stateOperators": [operator], "eventTime": {"watermark": "2026-01-01T00:00:09.000Z"}}
+    )
+    assert progress is not None
+    assert progress.states == (
+        StateCommitted(
+            batch=7,
+            operator="dedupeWithinWatermark",
+            rows=50,
+            bytes=3410808,
+            commit_ms=486,
+            duplicates=10,
+            late_dropped=2,
+            watermark="2026-01-01T00:00:09.000Z",
+        ),
+    )
+    without = Progress.of(TOLD | {"stateOperators": [operator | {"customMetrics": {}}], "eventTime": {}})
+    assert without is not None
+    assert (without.states[0].watermark, without.states[0].duplicates) == (None, 0)
 
 
 def test_a_trigger_without_news_is_no_batch() -> None:

@@ -360,7 +360,7 @@ def test_a_mark_without_a_position_does_not_stop_a_new_start(
     config = make_config()
     monkeypatch.setattr(module, "look", lambda *_: Found("unused", ("job.json",), mark))
     own = Identity.of(config, "c1")
-    taken = module._take_checkpoint(SimpleNamespace(), config, NEW, own)  # type: ignore[arg-type]
+    taken = module._take_checkpoint(SimpleNamespace(), config, NEW, own, slots=3)  # type: ignore[arg-type]
     assert written == [], "what the start may still refuse leaves nothing"
     module._mark_checkpoint(SimpleNamespace(), taken, LEDGER)  # type: ignore[arg-type]
     assert written == [own.model_copy(update={"ledger": LEDGER}).model_dump_json()]
@@ -375,7 +375,7 @@ def test_a_mark_is_completed_once(
         last = ("sources/0/0", f'v1\n{{"{config.source.topic}":{{"0":0}}}}')
         found = Found("unused", ("job.json", "sources"), mark.model_dump_json(), last)
         monkeypatch.setattr(module, "look", lambda *_, found=found: found)
-        taken = module._take_checkpoint(SimpleNamespace(), config, None, own)  # type: ignore[arg-type]
+        taken = module._take_checkpoint(SimpleNamespace(), config, None, own, slots=3)  # type: ignore[arg-type]
         module._mark_checkpoint(SimpleNamespace(), taken, LEDGER)  # type: ignore[arg-type]
     assert written == [own.model_copy(update={"ledger": LEDGER}).model_dump_json()]
 
@@ -392,7 +392,7 @@ def test_a_mark_with_a_position_does(
     config = make_config()
     own = Identity.of(config, "c1")
     with pytest.raises(RefusedError, match="is another job's: source topic no"):
-        module._take_checkpoint(SimpleNamespace(), config, new, own)  # type: ignore[arg-type]
+        module._take_checkpoint(SimpleNamespace(), config, new, own, slots=3)  # type: ignore[arg-type]
     assert written == []
 
 
@@ -402,9 +402,29 @@ def test_the_incidents_policy_begins_at_the_beginning_where_there_is_no_checkpoi
 ) -> None:
     monkeypatch.setattr(module, "look", lambda *_: Found("unused", (), None))
     config = make_config(missing_checkpoint="earliest")
-    taken = module._take_checkpoint(SimpleNamespace(), config, new, Identity.of(config, "c1"))  # type: ignore[arg-type]
+    own = Identity.of(config, "c1")
+    taken = module._take_checkpoint(SimpleNamespace(), config, new, own, slots=3)  # type: ignore[arg-type]
     assert taken.new is not None
     assert taken.new.name == ("earliest" if new is None else new.name)
+
+
+def test_the_state_is_fixed_by_the_first_start(
+    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, written: list[str]
+) -> None:
+    config = make_config(source={"deduplicate": {"within": "10m"}})
+    own = Identity.of(config, "c1")
+
+    def take(found: Found, new: NewStart | None, slots: int) -> Any:
+        monkeypatch.setattr(module, "look", lambda *_: found)
+        return module._take_checkpoint(SimpleNamespace(), config, new, own, slots=slots)  # type: ignore[arg-type]
+
+    module._mark_checkpoint(SimpleNamespace(), take(Found("unused"), NEW, 3), None)  # type: ignore[arg-type]
+    last = ("sources/0/0", f'v1\n{{"{config.source.topic}":{{"0":0}}}}')
+    taken = take(Found("unused", ("job.json", "sources"), written[0], last), None, 8)
+    assert taken.own.state.partitions == 3
+    unmarked = Found("unused", ("sources",), None, last)
+    with pytest.raises(RefusedError, match="has no state, and source"):
+        take(unmarked, None, 8)
 
 
 def test_a_missing_topic_is_refused_before_spark_starts(

@@ -47,7 +47,10 @@ class Bench:
 
 @pytest.fixture
 def bench(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Bench]:
-    return lambda max_offsets=1000: Bench(make_config(batch={"max_offsets": max_offsets}), monkeypatch)
+    def make(max_offsets: int = 1000, **source: Any) -> Bench:
+        return Bench(make_config(batch={"max_offsets": max_offsets}, source=source), monkeypatch)
+
+    return make
 
 
 def test_only_the_first_batch_goes_to_the_workers(bench: Callable[..., Bench]) -> None:
@@ -88,6 +91,14 @@ def test_how_often_a_batch_has_read_its_source(bench: Callable[..., Bench]) -> N
     small = bench(max_offsets=99)
     assert small.look(7) == []
     assert small.of.reads(7) == 1
+
+
+def test_behind_a_state_a_batch_is_read_from_its_shuffle(bench: Callable[..., Bench]) -> None:
+    made = bench(deduplicate={"within": "10m"})
+    assert made.look(7) == ["workers"]
+    made.uncertain = 200, 3
+    assert made.look(8) == ["JVM", "workers"]
+    assert [made.of.reads(batch) for batch in (7, 8)] == [1, 1]
 
 
 def test_what_is_known_is_plain_and_bounded(bench: Callable[..., Bench]) -> None:

@@ -37,7 +37,20 @@ SECTIONS = st.fixed_dictionaries(
                 ),
             },
         ),
-        "source": st.fixed_dictionaries({}, optional={"read": st.sampled_from(["proportional", "aligned"])}),
+        "source": st.fixed_dictionaries(
+            {},
+            optional={
+                "read": st.sampled_from(["proportional", "aligned"]),
+                "deduplicate": st.just({"within": "10m"}),
+            },
+        ),
+        "state": st.fixed_dictionaries(
+            {},
+            optional={
+                "provider": st.sampled_from(["rocksdb", "heap"]),
+                "max_bytes": st.integers(16 * MIB, 512 * MIB),
+            },
+        ),
         "sink": st.fixed_dictionaries({}, optional={"max.request.size": st.integers(1024, 256 * MIB)}),
     },
 )
@@ -106,6 +119,23 @@ def test_what_the_configuration_says_itself_stands(
             assert getattr(getattr(made, section), key) == said
     assert made.result_buffer == sections.get("result_buffer", plan.results)
     assert made.model_copy(update={"fetch": config.fetch}).source == config.source
+
+
+def test_a_state_in_rocksdb_is_part_of_the_sum_and_one_in_the_heap_is_not(
+    make_config: Callable[..., PipelineConfig],
+) -> None:
+    source = {"deduplicate": {"within": "10m"}}
+    plan = derive(4 * GIB, 4, make_config(source=source))
+    assert plan.settings["state.max_bytes"] == plan.state
+    assert 32 * MIB <= plan.state <= 64 * MIB
+    assert applied(make_config(source=source), plan).state.max_bytes == plan.state
+    own = derive(4 * GIB, 4, make_config(source=source, state={"max_bytes": "200MiB"}))
+    assert own.state == 200 * MIB
+    for config in (make_config(), make_config(source=source, state={"provider": "heap"})):
+        plan = derive(4 * GIB, 4, config)
+        assert plan.state == 0
+        assert "state.max_bytes" not in plan.settings
+        assert applied(config, plan).state == config.state
 
 
 def test_the_documented_example(make_config: Callable[..., PipelineConfig]) -> None:

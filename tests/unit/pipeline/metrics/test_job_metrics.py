@@ -3,6 +3,7 @@
 import socket
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.driver.progress import Progress
 from pipeline.errors import RefusedError
-from pipeline.events import Grain
+from pipeline.events import Grain, StateCommitted
 from pipeline.metrics.catalogue import EVENTS, FETCH_SECONDS, METRICS
 from pipeline.metrics.figures import Figures, Recorder
 from pipeline.metrics.job_metrics import JobMetrics
@@ -77,6 +78,30 @@ def test_batches_are_timed_and_their_commits(make_config: MakeConfig) -> None:
     assert found["enrichment_batch_seconds_sum"] == 0.3
     assert found["enrichment_commit_seconds_sum"] == 0.1
     assert found["enrichment_batch_rows_total"] == 70
+
+
+def test_the_state_has_its_figures(make_config: MakeConfig) -> None:
+    state = StateCommitted(
+        batch=4,
+        operator="dedupe",
+        rows=50,
+        bytes=2048,
+        commit_ms=250,
+        duplicates=3,
+        late_dropped=2,
+        watermark="2026-01-01T00:00:09.000Z",
+    )
+    metrics = metrics_of(make_config())
+    for _ in range(2):
+        metrics.batch_committed(replace(PROGRESS, states=(state,)))
+    metrics.batch_committed(replace(PROGRESS, states=(replace(state, rows=40, watermark=None),)))
+    found = samples(metrics)
+    assert found['enrichment_state_rows{operator="dedupe"}'] == 40
+    assert found['enrichment_state_bytes{operator="dedupe"}'] == 2048
+    assert found['enrichment_state_commit_seconds_sum{operator="dedupe"}'] == 0.75
+    assert found['enrichment_duplicates_dropped_total{operator="dedupe"}'] == 9
+    assert found['enrichment_late_dropped_total{operator="dedupe"}'] == 6
+    assert found["enrichment_watermark_timestamp_seconds"] == 1767225609
 
 
 def test_slow_commits_are_counted(make_config: MakeConfig) -> None:

@@ -122,6 +122,45 @@ def test_a_fork_is_nobodys_until_a_job_takes_it(go: Go, place: Path, tmp_path: P
     assert not (tmp_path / "fork" / "job.json").exists()
 
 
+STATE = {"operator": "dedupeWithinWatermark", "key": "id", "provider": "rocksdb", "partitions": 3}
+
+
+def with_state(place: Path) -> None:
+    ledger = {"topic": "deferred", "id": "x", "epoch": 4}
+    marked = {"job": "html-enrichment", "source": TOPIC, "sink": "mediawiki.page_html_content_change.v1"}
+    (place / "job.json").write_bytes(orjson.dumps(marked | {"ledger": ledger, "state": STATE}))
+    (place / "state/0/1").mkdir(parents=True)
+    (place / "state/0/1/1.changelog").write_bytes(b"changes")
+
+
+def test_the_state_is_shown_and_a_job_without_it_cannot_continue(go: Go, place: Path) -> None:
+    with_state(place)
+    shown = go("checkpoint", "show").stdout.splitlines()[-1]
+    assert shown == "state       deduplicate by id, 3 partitions in rocksdb"
+    result = go("checkpoint", "verify")
+    assert result.exit_code == 2
+    assert "has a state (deduplicate by id, 3 partitions in rocksdb), and the configuration has no" in result.stdout
+
+
+def test_a_fork_takes_the_state_along_and_not_the_ledger(go: Go, place: Path, tmp_path: Path) -> None:
+    with_state(place)
+    assert go("checkpoint", "fork", str(tmp_path / "fork")).exit_code == 0
+    assert (tmp_path / "fork/state/0/1/1.changelog").read_bytes() == b"changes"
+    copied = orjson.loads((tmp_path / "fork/job.json").read_bytes())
+    assert copied["ledger"] is None
+    assert STATE.items() <= copied["state"].items()
+
+
+@pytest.mark.parametrize("where", [["--yes"], ["--into", "beside"]])
+def test_a_state_has_no_other_position(go: Go, place: Path, where: list[str]) -> None:
+    with_state(place)
+    age(place)
+    result = go("checkpoint", "set-offsets", "--at", "2026-01-01T00:00:07Z", *where)
+    assert result.exit_code == 2
+    assert f"checkpoint {place} has a state, which belongs to its own batches" in result.stderr
+    assert "run --new timestamp=" in result.stderr
+
+
 OTHERS = [
     ({"sink": "other"}, "sink topic other, not mediawiki.page_html_content_change.v1"),
     ({"job": "content-enrichment"}, "job content-enrichment, not html-enrichment"),

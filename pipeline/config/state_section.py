@@ -1,0 +1,47 @@
+"""What a job remembers from one micro-batch to the next, and where."""
+
+from datetime import timedelta
+from typing import Annotated, Literal
+
+from pydantic import Field, PositiveInt
+
+from located_config.duration import PositiveDuration
+from located_config.size import Size
+from pipeline.config.section import MIB, Section
+
+# Below it RocksDB's own buffers do not fit.
+_LEAST_BYTES = 16 * MIB
+
+
+class Deduplicate(Section):
+    """Which source events are repeats of an earlier one, and are dropped before anything is fetched for them."""
+
+    by: Literal["id", "event"] = Field(
+        default="id",
+        description="What repeats have in common. `id`: `meta.id`, over all source topics; an event without a UUID "
+        "there is no other's repeat. `event` is unsafe: the whole event, which the state then holds.",
+    )
+    within: Annotated[PositiveDuration, Field(ge=timedelta(milliseconds=1))] | Literal["ever"] = Field(
+        description="Event time for which an event is remembered; one that repeats it later passes. `ever` is unsafe: "
+        "nothing is forgotten.",
+        examples=["10m"],
+    )
+
+
+class State(Section):
+    """Where the state of a job lies that has some, as one with `source.deduplicate` has."""
+
+    provider: Literal["rocksdb", "heap"] = Field(
+        default="rocksdb",
+        description="`rocksdb` keeps it on the local disk and a bounded part in memory, and writes each batch's changes"
+        " to the checkpoint. `heap` is Spark's own default, a map in the JVM's heap that must hold all of it.",
+    )
+    partitions: PositiveInt | None = Field(
+        default=None,
+        description="Number of partitions of the state; each is a store that every micro-batch writes. The first start"
+        " fixes it. Default: one for each slot of the main lane at that start.",
+    )
+    max_bytes: Annotated[Size, Field(ge=_LEAST_BYTES)] = Field(
+        default=64 * MIB,
+        description="Bytes of memory that RocksDB may take in each JVM beside its heap, for all partitions together.",
+    )

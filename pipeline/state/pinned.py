@@ -1,0 +1,98 @@
+"""What a checkpoint fixes of the state in it: the operator, its key, the store and the number of its partitions.
+
+Spark itself takes another number of partitions or another store from the checkpoint, without a word, and answers
+another operator or key with an exception of its own. So the first start writes what holds into `job.json`, and a later
+one with something else is refused.
+"""
+
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, PositiveInt
+
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.driver.start import CHOICES
+from pipeline.errors import RefusedError
+
+_SCHEMA = 1
+"""Goes up when the form of the key changes, so that what a key of the old form remembers is not passed over."""
+
+
+class StateMark(BaseModel):
+    """`operator` is Spark's name for it, `schema_version` that of the key's form."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    operator: Literal["dedupeWithinWatermark", "dedupe"]
+    key: Literal["id", "event"]
+    schema_version: PositiveInt = _SCHEMA
+    provider: Literal["rocksdb", "heap"]
+    partitions: PositiveInt
+
+    @classmethod
+    def of(cls, config: PipelineConfig, *, slots: int) -> Self | None:
+        """What a first start fixes, in a Spark with this number of slots for the main lane; None without state."""
+        wanted = config.source.deduplicate
+        if wanted is None:
+            return None
+        return cls(
+            operator="dedupe" if wanted.within == "ever" else "dedupeWithinWatermark",
+            key=wanted.by,
+            provider=config.state.provider,
+            partitions=config.state.partitions or slots,
+        )
+
+    def in_words(self) -> str:
+        """As in `deduplicate by id, 4 partitions in rocksdb`."""
+        ever = ", within: ever" if self.operator == "dedupe" else ""
+        partitions = "1 partition" if self.partitions == 1 else f"{self.partitions} partitions"
+        return f"deduplicate by {self.key}{ever}, {partitions} in {self.provider}"
+
+
+def pinned(
+    found: StateMark | None, config: PipelineConfig, *, checkpoint: str, slots: int, exists: bool
+) -> StateMark | None:
+    """The state that the job has: what its checkpoint fixes, or for one that does not `exists` yet what the
+    configuration says; None without state. Raises RefusedError for another one than the checkpoint's.
+    """
+    own = StateMark.of(config, slots=slots)
+    if not exists:
+        return own
+    if found is None and own is not None:
+        raise RefusedError(
+            f"checkpoint {checkpoint} has no state, and source.deduplicate needs it from the first batch on",
+            hint=f"remove source.deduplicate; or name a place that holds nothing, with --new {CHOICES}",
+        )
+    if found is not None and own is None:
+        raise RefusedError(
+            f"checkpoint {checkpoint} has a state ({found.in_words()}), and the configuration has no "
+            "source.deduplicate",
+            hint=f"write it as it was; or name a place that holds nothing, with --new {CHOICES}",
+        )
+    if found is None or own is None:
+        return None
+    if config.state.partitions is None:
+        own = own.model_copy(update={"partitions": found.partitions})
+    wrong = differences(found, own)
+    if wrong:
+        raise RefusedError(
+            f"the state in checkpoint {checkpoint} is fixed: {'; '.join(wrong)}",
+            hint="write what it has, or leave state.partitions out; to change it, name a place that holds nothing, "
+            f"with --new {CHOICES}: it begins with an empty state",
+        )
+    return found
+
+
+def differences(found: StateMark, own: StateMark) -> list[str]:
+    """In what the state of a checkpoint is not what the configuration wants, in words."""
+    pairs = (
+        ("source.deduplicate.within", _within(found), _within(own)),
+        ("source.deduplicate.by", found.key, own.key),
+        ("form of its key", found.schema_version, own.schema_version),
+        ("state.provider", found.provider, own.provider),
+        ("state.partitions", found.partitions, own.partitions),
+    )
+    return [f"{what} is {its}, not {mine}" for what, its, mine in pairs if its != mine]
+
+
+def _within(mark: StateMark) -> str:
+    return "ever" if mark.operator == "dedupe" else "a duration"

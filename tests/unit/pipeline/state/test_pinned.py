@@ -1,0 +1,73 @@
+"""What a checkpoint fixes of its state, and what a later start is refused for."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.errors import RefusedError
+from pipeline.state.pinned import StateMark, pinned
+
+MakeConfig = Callable[..., PipelineConfig]
+MARK = StateMark(operator="dedupeWithinWatermark", key="id", provider="rocksdb", partitions=3)
+
+
+def stateful(make_config: MakeConfig, *, within: str = "10m", by: str = "id", **state: Any) -> PipelineConfig:
+    return make_config(source={"deduplicate": {"within": within, "by": by}}, state=state)
+
+
+def refused(found: StateMark | None, config: PipelineConfig) -> str:
+    with pytest.raises(RefusedError) as caught:
+        pinned(found, config, checkpoint="place", slots=8, exists=True)
+    assert caught.value.hint
+    assert "--new" in caught.value.hint
+    return str(caught.value)
+
+
+def test_a_first_start_has_a_partition_for_each_slot(make_config: MakeConfig) -> None:
+    begun = pinned(None, stateful(make_config), checkpoint="place", slots=3, exists=False)
+    assert begun == MARK
+    chosen = pinned(None, stateful(make_config, partitions=5), checkpoint="place", slots=3, exists=False)
+    assert chosen is not None
+    assert chosen.partitions == 5
+    assert pinned(None, make_config(), checkpoint="place", slots=3, exists=False) is None
+
+
+def test_what_an_earlier_start_that_failed_has_left_does_not_bind(make_config: MakeConfig) -> None:
+    assert pinned(MARK, make_config(), checkpoint="place", slots=3, exists=False) is None
+
+
+def test_a_later_start_with_other_slots_keeps_the_partitions(make_config: MakeConfig) -> None:
+    assert pinned(MARK, stateful(make_config), checkpoint="place", slots=8, exists=True) == MARK
+    assert pinned(MARK, stateful(make_config, partitions=3), checkpoint="place", slots=8, exists=True) == MARK
+
+
+def test_how_long_is_remembered_may_change(make_config: MakeConfig) -> None:
+    assert pinned(MARK, stateful(make_config, within="1h"), checkpoint="place", slots=8, exists=True) == MARK
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"partitions": 200}, "state.partitions is 3, not 200"),
+        ({"provider": "heap"}, "state.provider is rocksdb, not heap"),
+        ({"by": "event"}, "source.deduplicate.by is id, not event"),
+        ({"within": "ever"}, "source.deduplicate.within is a duration, not ever"),
+    ],
+)
+def test_another_state_is_refused_with_what_is_fixed(
+    make_config: MakeConfig, change: dict[str, Any], said: str
+) -> None:
+    assert refused(MARK, stateful(make_config, **change)) == f"the state in checkpoint place is fixed: {said}"
+
+
+def test_a_key_of_another_form_is_refused(make_config: MakeConfig) -> None:
+    later = MARK.model_copy(update={"schema_version": 2})
+    assert refused(later, stateful(make_config)).endswith("form of its key is 2, not 1")
+
+
+def test_a_state_neither_begins_nor_ends_on_the_way(make_config: MakeConfig) -> None:
+    assert "has no state, and source.deduplicate needs it" in refused(None, stateful(make_config))
+    assert "(deduplicate by id, 3 partitions in rocksdb)" in refused(MARK, make_config())
+    assert pinned(None, make_config(), checkpoint="place", slots=8, exists=True) is None
