@@ -95,6 +95,18 @@ def committed_offsets(spark: "SparkSession", checkpoint: str) -> dict[SourcePart
     }
 
 
+def last_commit(spark: "SparkSession", checkpoint: str) -> int | None:
+    """The number of the last committed batch, None before there is one."""
+    batch = _newest(spark, checkpoint, "commits")
+    return batch if batch >= 0 else None
+
+
+def size_of(spark: "SparkSession", checkpoint: str, directory: str) -> int:
+    """Bytes of all files below a directory of the checkpoint."""
+    files, path = _file_system(spark, checkpoint)
+    return int(files.getContentSummary(path(directory)).getLength())
+
+
 def write_text(spark: "SparkSession", checkpoint: str, name: str, text: str) -> None:
     """Write a small file of the checkpoint, over one that is there."""
     files, path = _file_system(spark, checkpoint)

@@ -76,6 +76,14 @@ def test_repeats_are_dropped_and_the_same_ones_after_a_crash(make_bench: MakeBen
     assert (audit.lost, audit.out_of_order, audit.deferred) == (0, 0, 0)
     shown = bench.command("checkpoint", "show")
     assert "state       deduplicate by id, " in shown.stdout, shown.stderr
+    state = json.loads(bench.command("state", "show", "--json", spark=True).stdout)
+    assert state["rows"] == len(firsts) + 10
+    assert all(one["first_expires"] for one in state["partitions"] if one["rows"])
+    for line in run.said("state_committed", batch=state["batch"]):
+        assert line["rows"] == state["rows"]
+        assert line["late_dropped"] == 0
+    verified = bench.command("state", "verify", spark=True)
+    assert verified.returncode == 0, verified.stdout + verified.stderr
 
 
 @pytest.fixture(scope="module")

@@ -204,10 +204,12 @@ class Bench:
         self._ends.close()
         self._deferrals.close()
 
-    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """`python -m pipeline …` with the job's configuration, from its start to its end."""
+    def command(self, *arguments: str, spark: bool = False) -> subprocess.CompletedProcess[str]:
+        """`python -m pipeline …` with the job's configuration, from its start to its end; with the job's Spark."""
         argv = [sys.executable, "-m", "pipeline", *arguments, "--config", str(self.config_file)]
         environment = {**os.environ, **self.stack.object_store.credentials()}
+        if spark:
+            environment |= self._launch.environment
         return subprocess.run(
             argv, cwd=_REPOSITORY, env=environment, capture_output=True, text=True, timeout=_COMMAND_S, check=False
         )

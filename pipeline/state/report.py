@@ -1,0 +1,147 @@
+"""The state of a job as it lies in its checkpoint, read by Spark's own reader of state stores."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from pipeline.errors import RefusedError, failure
+from pipeline.ops.moment import show
+from pipeline.state.pinned import StateMark
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_STORE = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class StorePartition:
+    """`first` and `last` are when its first and its last row are forgotten, in event time; None without such a row."""
+
+    partition: int
+    rows: int
+    first: datetime | None = None
+    last: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StateReport:
+    """A state as the last committed batch left it. `bytes` are those of all its files in the checkpoint."""
+
+    operator: str
+    batch: int
+    bytes: int
+    partitions: tuple[StorePartition, ...]
+
+    @property
+    def rows(self) -> int:
+        """Of all partitions."""
+        return sum(one.rows for one in self.partitions)
+
+
+def read_state(spark: "SparkSession", checkpoint: str, batch: int, *, size: int) -> StateReport:
+    """The state after a batch; `size` is that of its files. Raises RefusedError when there is none, PipelineError for
+    one that Spark cannot read.
+    """
+    try:
+        stores = spark.read.format("state-metadata").load(checkpoint).where(f"stateStoreName = '{_STORE}'").collect()
+        found = _rows_by_partition(spark, checkpoint, batch) if stores else {}
+    except Exception as error:
+        raise failure(f"state of checkpoint {checkpoint} after batch {batch}: reading it", str(error)) from error
+    if not stores:
+        raise RefusedError(f"checkpoint {checkpoint} has no state", hint="source.deduplicate gives a job one")
+    return StateReport(
+        operator=str(stores[0]["operatorName"]),
+        batch=batch,
+        bytes=size,
+        partitions=tuple(found.get(one, StorePartition(one, 0)) for one in range(int(stores[0]["numPartitions"]))),
+    )
+
+
+def _rows_by_partition(spark: "SparkSession", checkpoint: str, batch: int) -> dict[int, StorePartition]:
+    """Of those that have rows."""
+    from pyspark.sql import functions
+    from pyspark.sql.types import StructType
+
+    rows = spark.read.format("statestore").option("batchId", batch).load(checkpoint)
+    value = rows.schema["value"].dataType
+    has_time = isinstance(value, StructType) and "expiresAtMicros" in value.fieldNames()
+    expires = functions.col("value.expiresAtMicros") if has_time else functions.lit(None).cast("long")
+    counted = rows.groupBy("partition_id").agg(functions.count("*"), functions.min(expires), functions.max(expires))
+    return {
+        one: StorePartition(one, count, _moment(first), _moment(last)) for one, count, first, last in counted.collect()
+    }
+
+
+def problems(report: StateReport, mark: StateMark | None, logged_rows: int | None) -> list[str]:
+    """In what a state contradicts what the first start fixed, and what Spark has logged of it; each with a remedy."""
+    wrong = []
+    if mark is None:
+        wrong.append("job.json does not say what the state is: restore the file")
+    else:
+        pairs = (("operator", report.operator, mark.operator), ("partitions", len(report.partitions), mark.partitions))
+        wrong += [
+            f"{what}: {its} in the state, {fixed} in job.json: restore both from one copy"
+            for what, its, fixed in pairs
+            if its != fixed
+        ]
+    if logged_rows is not None and logged_rows != report.rows:
+        wrong.append(
+            f"{report.rows} rows after batch {report.batch}, and the job's log says {logged_rows}: files of the state "
+            "are not those of this job; restore the checkpoint, or begin at another with `run --new`"
+        )
+    return wrong
+
+
+def logged_rows(lines: Iterator[str], batch: int) -> int | None:
+    """Rows of the state after a batch, by the lines of the job's log; None where they do not say."""
+    found = None
+    for line in lines:
+        if '"state_committed"' not in line:
+            continue
+        try:
+            said = json.loads(line)
+            if said["batch"] == batch:
+                found = int(said["rows"])
+        except (ValueError, KeyError, TypeError):
+            continue  # cut off, or another program's
+    return found
+
+
+def lines_of(report: StateReport) -> Iterator[str]:
+    """What `state show` prints."""
+    yield f"operator    {report.operator}"
+    yield f"after batch {report.batch}"
+    yield f"rows        {report.rows}"
+    yield f"bytes       {report.bytes} in the checkpoint"
+    row = "{:>9} {:>12}  {:<26} {}".format
+    yield row("partition", "rows", "first is forgotten at", "last at")
+    for one in report.partitions:
+        yield row(one.partition, one.rows, show(one.first) if one.first else "-", show(one.last) if one.last else "-")
+
+
+def document(report: StateReport) -> str:
+    """What `state show --json` prints: one object."""
+    return json.dumps(
+        {
+            "operator": report.operator,
+            "batch": report.batch,
+            "rows": report.rows,
+            "bytes": report.bytes,
+            "partitions": [
+                {
+                    "partition": one.partition,
+                    "rows": one.rows,
+                    "first_expires": one.first.isoformat() if one.first else None,
+                    "last_expires": one.last.isoformat() if one.last else None,
+                }
+                for one in report.partitions
+            ],
+        }
+    )
+
+
+def _moment(micros: int | None) -> datetime | None:
+    return None if micros is None else datetime.fromtimestamp(micros / 1_000_000, UTC)
