@@ -100,6 +100,8 @@ def _told(audit: Audit) -> str:
         return ", ".join(f"{name} {count}" for name, count in problems.items())
     return (
         f"clean: {audit.inputs} in = {audit.outputs} out + {audit.errors} errors + {audit.filtered} filtered"
+        + (f" + {audit.lapsed} lapsed, which they may" if audit.lapsed else "")
+        + (f" + {audit.deduplicated} deduplicated" if audit.deduplicated else "")
         + (f" + {audit.deferred} deferred" if audit.deferred else "")
         + (f" + {audit.pending} still in the source" if audit.pending else "")
         + _excused("repeat", audit.excused, audit.excused_by_retry)

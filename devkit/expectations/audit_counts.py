@@ -13,11 +13,12 @@ from devkit.headroom.shortage import Window
 from devkit.observe.audit.model import Audit
 from devkit.observe.observable import Observable
 
-OF_ABSENCE = frozenset({"lost"})
+OF_ABSENCE = frozenset({"lost", "deduplicated"})
 """Counts that records which are not observable would have lowered."""
 MAY_BE_HIDDEN = OF_ABSENCE | {"out_of_order"}
 """Likewise where a fault took records away: that an event is late is seen by its first record."""
 _OF_NO_MACHINE = frozenset({"lost", "out_of_order", "duplicated", "conflicting", "mismatched"})
+_WITHOUT_EXCUSE = frozenset({"lapsed", "deduplicated", "repeats_emitted"})
 _OF_REPLAYS = frozenset({"duplicated", "conflicting", "excused", "excused_conflicts"})
 
 
@@ -28,7 +29,15 @@ class AuditCounts(BaseModel):
 
     lost: Bound | None = Field(default=None, description="Committed events that had to be emitted, and were not.")
     lapsed: Bound | None = Field(
-        default=None, description="Events that came too late for the job, with a lapsed_action event in their place."
+        default=None,
+        description="Events that came too late for the job, with a lapsed_action event in their place; those that may "
+        "lapse as well.",
+    )
+    deduplicated: Bound | None = Field(
+        default=None, description="Committed events that were not emitted, as another one of the same `meta.id` was."
+    )
+    repeats_emitted: Bound | None = Field(
+        default=None, description="Events that were emitted although another one of the same `meta.id` was."
     )
     duplicated: Bound | None = Field(default=None, description="Records that repeat another one, not excused.")
     conflicting: Bound | None = Field(
@@ -86,8 +95,8 @@ CleanOrCounts = Annotated[Any, PlainValidator(_either, json_schema_input_type=Li
 
 
 def count(name: str, audits: Collection[Audit]) -> int:
-    """What is excused is not among the problems of the same kind."""
-    if name.startswith("excused"):
+    """What is excused is not among the problems of the same kind, but for lapses: on purpose or not, they are some."""
+    if name.startswith("excused") or name in _WITHOUT_EXCUSE:
         return sum(getattr(audit, name) for audit in audits)
     return sum(audit.problems().get(name, 0) for audit in audits)
 

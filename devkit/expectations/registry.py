@@ -13,6 +13,7 @@ from devkit.expectations.container import CONTAINER_KILLS, PEAK_MEMORY
 from devkit.expectations.deferred import DEFERRED
 from devkit.expectations.drained import DRAINED
 from devkit.expectations.error_events import ERROR_EVENTS
+from devkit.expectations.event_time_skew import EVENT_TIME_SKEW
 from devkit.expectations.exception import EXCEPTION
 from devkit.expectations.failure import FAILURE
 from devkit.expectations.flat_commit import FLAT_COMMIT, IDLE_CPU
@@ -63,6 +64,7 @@ _ALL: tuple[ExpectationKind, ...] = (
     LATENCY,
     CLAIM_CHECKS,
     LAG,
+    EVENT_TIME_SKEW,
     PARTITIONS_READ,
     RATE,
     METRIC_EXISTS,

@@ -94,6 +94,10 @@ class Sample(BaseModel):
     """Number of those of which some events are committed."""
     lags: dict[str, int] = {}
     """Source offsets that are not committed by `topic/partition`, where there are several partitions."""
+    event_time_skew_s: Seconds = None
+    """Seconds of event time by which the newest committed event is newer than the oldest one that is not committed;
+    null where events have no times of their own, and where none or all are committed.
+    """
     programs: dict[str, ProgramUse] = {}
     """Processes, cores and memory of each program, by its name, where the arm has several."""
 

@@ -35,7 +35,7 @@ class Look:
 @dataclass
 class Sampler:
     """`clock` gives seconds since the arm's start. `usage` is of the main program's processes, which has a `name` where
-    there are others `beside` it.
+    there are others `beside` it. `skew` is how far committed offsets are ahead of the rest in event time, in seconds.
     """
 
     counts: Callable[[], JournalCounts]
@@ -47,6 +47,7 @@ class Sampler:
     clock: Callable[[], float]
     name: str = ""
     beside: Mapping[str, TreeUsage] = field(default_factory=dict)
+    skew: Callable[[Offsets], float | None] = lambda _committed: None
     _answers: tuple[int, ...] = field(default=(), init=False)
     _first: Offsets = field(default_factory=dict, init=False)
 
@@ -77,6 +78,7 @@ class Sampler:
             partitions=self._begun(source_ends),
             partitions_read=self._begun(committed),
             lags=self._lags(committed, source_ends),
+            event_time_skew_s=self.skew(committed),
             programs=self._programs(usage),
             **_by_name(counts, counts.upstream, usage),
         )

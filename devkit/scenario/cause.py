@@ -4,9 +4,13 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from located_config.duration import PositiveDuration, format_duration
+
 
 class NamedCause(BaseModel):
-    """One of: a fault that acts, a setting in which incident and fix differ, a start that is refused."""
+    """One of: a fault that acts, a setting in which incident and fix differ, a start that is refused, commits that are
+    ahead in event time.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -27,13 +31,22 @@ class NamedCause(BaseModel):
         examples=["two metrics of one name"],
     )
 
+    event_time_skew: PositiveDuration | None = Field(
+        default=None,
+        description="Event time by which in each incident arm the newest committed event must have been newer than "
+        "the oldest one that was not committed, at one look at least. It needs `event_times: {published: …}`.",
+        examples=["2m"],
+    )
+
     @model_validator(mode="after")
     def _one(self) -> Self:
-        if sum(value is not None for value in (self.fault, self.differs, self.refused)) != 1:
-            raise ValueError("write one of fault, differs, refused")
+        if sum(getattr(self, name) is not None for name in type(self).model_fields) != 1:
+            raise ValueError(f"write one of {', '.join(type(self).model_fields)}")
         return self
 
     def __str__(self) -> str:
         if self.fault is not None:
             return f"fault {self.fault!r}"
+        if self.event_time_skew is not None:
+            return f"event-time skew of {format_duration(self.event_time_skew)}"
         return f"differs {self.differs}" if self.differs is not None else f"refused: {self.refused}"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from pydantic import ValidationError
@@ -51,6 +52,9 @@ def _shown(
         shown, did = _fault(cause.fault, evidence, scenario.roles, alone=alone)
     elif cause.differs is not None:
         shown, did = _difference(cause.differs, played, difference.get(cause.differs), scenario.roles)
+    elif cause.event_time_skew is not None:
+        incidents = [arm for arm in in_role(scenario.roles, "incident") if arm in played]
+        shown, did = _skew(cause.event_time_skew, {arm: played[arm] for arm in incidents})
     else:
         assert cause.refused is not None
         shown, did = _refusal(cause.refused, played)
@@ -86,6 +90,17 @@ def _difference(
     if len({roles[arm] for arm in found}) == len(ROLES) and not differs_by_role(found, roles):
         return False, f"{told}: the programs logged no difference"
     return True, f"{told}, as the program logged"
+
+
+def _skew(least: timedelta, incidents: Mapping[ArmName, ArmObservation]) -> tuple[bool, str]:
+    """A fix may well be that there is none, so it is asked of incident arms alone."""
+    if not incidents:
+        return True, "no arm that was played has to show it"
+    found = {
+        arm: max((one.event_time_skew_s or 0.0 for one in seen.samples), default=0.0) for arm, seen in incidents.items()
+    }
+    told = ", ".join(f"{seconds:.1f}s ({arm})" for arm, seconds in found.items())
+    return all(seconds >= least.total_seconds() for seconds in found.values()), f"highest {told}"
 
 
 def _refusal(message: str, played: Mapping[ArmName, ArmObservation]) -> tuple[bool, str]:

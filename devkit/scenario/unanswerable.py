@@ -67,7 +67,7 @@ def _says_nothing(scenario: Scenario, named: str | None) -> bool:
     return program is not None and (bool(program.command) or isinstance(program, ConsumerProgram))
 
 
-_OF_EVENTS = ("lost", "lapsed", "misrouted", "out_of_order")
+_OF_EVENTS = ("lost", "lapsed", "deduplicated", "repeats_emitted", "misrouted", "out_of_order")
 """Counts of the audit in which an event counts once."""
 
 

@@ -39,6 +39,9 @@ def _problem(scenario: Scenario, cause: NamedCause, instead: Program | None) -> 
                 yield "differs", f"{cause.differs} is the same in incident and fix"
         else:
             yield "differs", _alike(scenario, cause.differs, difference, instead)
+    elif cause.event_time_skew is not None:
+        if scenario.traffic.own_event_time is None:
+            yield "event_time_skew", "events have no times of their own; write `event_times: { published: x1 }` there"
     elif not any(scenario.tried_first_in(arm) is not None or scenario.may_refuse(arm) for arm in scenario.roles):
         yield "refused", "no start may be refused: say in `tried_first` what is tried, or expect `refused` of an arm"
 

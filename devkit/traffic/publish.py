@@ -178,6 +178,12 @@ class Publisher:
         with self._lock:
             return tuple(self._sent_ms)
 
+    def landed(self, first: int) -> tuple[tuple[tuple[str, int, int], int | None], ...]:
+        """From that number on, where each acknowledged record is, and its own time."""
+        with self._lock:
+            found = zip(self._entries[first:], self._acknowledged[first:], strict=True)
+            return tuple(((one.topic, one.partition, one.offset), record.timestamp_ms) for one, record in found)
+
     def manifest(self) -> Manifest:
         """What is acknowledged by now; after a failure, what was acknowledged before it."""
         with self._lock:

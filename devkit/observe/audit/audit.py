@@ -11,6 +11,7 @@ from devkit.observe.audit.examples import Examples, error_text
 from devkit.observe.audit.model import Audit
 from devkit.observe.audit.order import Landing, Late, late_events
 from devkit.observe.audit.record_identity import OutputIds, wrong_error_key, wrong_key
+from devkit.observe.audit.repeated_events import RepeatedEvents
 from devkit.observe.audit.replays import NO_REPLAYS, Excused, Replays
 from devkit.observe.audit.source_event import SourceEvent, place
 from devkit.observe.checkpoint import Offsets, SourcePartition
@@ -56,6 +57,7 @@ class DeliveryAudit:
         self._examples = Examples()
         self.error_events = ErrorTally()
         self._ids = OutputIds()
+        self._repeated = RepeatedEvents(self._events.values())
 
     def add_output(self, arrival: Arrival) -> None:
         """Takes a partition's records in order: an event's first one is verified, others are compared with it."""
@@ -85,6 +87,23 @@ class DeliveryAudit:
     def past(self, ends: Offsets) -> int:
         """Events that were emitted although they lie at or past these offsets of their partitions."""
         return sum(1 for topic, partition, offset in self._emitted if offset >= ends.get((topic, partition), 0))
+
+    def dropped(self, committed: Offsets, deferrals: DeferredEntries | None = None) -> frozenset[Position]:
+        """Events that were committed and not emitted, rightly: another one of the same `meta.id` was, or still waits in
+        the deferral topic.
+        """
+        waiting = deferrals.now if deferrals is not None else ()
+        left = self._repeated.left({*self._ended_as_meant(), *waiting})
+        return frozenset(
+            position
+            for position in self._repeated.without_these(left)
+            if position not in self._emitted
+            and position not in waiting
+            and position[-1] < committed.get(position[:2], 0)
+        )
+
+    def _ended_as_meant(self) -> list[Position]:
+        return [position for position, departure in self._emitted.items() if departure.ended in ("output", "error")]
 
     def emitted_ms(self) -> dict[Position, int]:
         """When each event that was emitted was so first, in milliseconds since the epoch."""
@@ -118,6 +137,10 @@ class DeliveryAudit:
         counts["unattributed"] += len(strangers)
         for stranger in strangers:
             examples.add("unattributed", f"{stranger} in the deferral topic", "names no event that was published")
+        dropped = self.dropped(committed, deferrals)
+        left = self._repeated.left(self._ended_as_meant())
+        known = self._repeated.without_these(left)
+        counts["repeats_emitted"] += sum(number - 1 for number in left.values())
         for position, event in self._events.items():
             departure = self._emitted.get(position)
             is_committed = event.entry.offset < committed.get(event.partition, 0)
@@ -129,7 +152,7 @@ class DeliveryAudit:
                     _count_misrouted(counts, examples, event, departure)
             elif not is_committed:
                 counts["pending"] += 1
-                if names_missing and event.entry.expected.fate != "filtered":
+                if names_missing and event.entry.expected.fate != "filtered" and position not in known:
                     counts["not_emitted"] += 1
                     wrong = f"expected {_FATES[event.entry.expected.fate]}, and the arm ended without"
                     examples.add("not_emitted", event.name, wrong, position)
@@ -137,6 +160,8 @@ class DeliveryAudit:
                 counts["deferred"] += 1
             elif event.entry.expected.fate == "filtered":
                 counts["filtered"] += 1
+            elif position in dropped:
+                counts["deduplicated"] += 1
             else:
                 counts["lost"] += 1
                 wrong = f"committed, and never emitted; expected {_FATES[event.entry.expected.fate]}"
@@ -224,7 +249,9 @@ def _count_departure(
     most = excused.most
     assert departure.ended is not None, "an event with a departure has a record"
     counts[_COUNTED_AS[departure.ended]] += 1
-    if departure.ended == "lapsed" and departure.first is not None:
+    may_lapse = event.entry.expected.may_lapse
+    counts["excused_lapses"] += departure.ended == "lapsed" and may_lapse
+    if departure.ended == "lapsed" and departure.first is not None and not may_lapse:
         wrong = f"lapsed; expected {_FATES[event.entry.expected.fate]}"
         examples.add("lapsed", _which(event, departure.first), wrong, event.position)
     counts["timed_out"] += departure.timed_out

@@ -7,10 +7,11 @@ class Audit(BaseModel):
     """Counts of source events, except where it says records.
 
     Each input ends in exactly one of `outputs`, `errors`, `filtered`, `lapsed` (too late for its job, which made a
-    lapsed_action event of it), `deferred` (committed, and deferred in the deferral topic), `pending` (not yet
-    committed, still in the source) or `lost`. Events that were emitted more than
-    once count there once, by their first record, and their other records in `duplicated` (they repeat an earlier one
-    byte for byte) or `conflicting` (output and error event of one event, or other content in the same topic), see
+    lapsed_action event of it), `deduplicated` (committed and not emitted, as another event of the same `meta.id` was or
+    is deferred), `deferred` (committed, and deferred in the deferral topic), `pending` (not yet committed, still in the
+    source) or `lost`. Events that were emitted more than once count there once, by their first record, and their other
+    records in `duplicated` (they repeat an earlier one byte for byte) or `conflicting` (output and error event of one
+    event, or other content in the same topic), see
     `devkit.observe.audit.departure`. Of events that a restart or a retried task had read again, see
     `devkit.observe.audit.replays`: `excused` of the repeats, and `excused_conflicts` of those between output and error
     event; of either those `…_by_retry` that restarts do not account for. `duplicated` and `conflicting` have the
@@ -20,6 +21,9 @@ class Audit(BaseModel):
     outputs, which no timeout makes. `unattributed`: records, of the deferral topic too, that name no source event.
     `timed_out`: events with an error event that reports a timeout, which was not their fate; `timed_out_conflicts` of
     the conflicts that are not excused are with such a one.
+
+    `excused_lapses` of the lapsed ones came so late on purpose. `repeats_emitted`: events that ended as output or error
+    event although another one of their `meta.id` did.
 
     `not_emitted`: pending events that had to be emitted, of a program of which no commits are observable.
     `unaudited`: without a truth nothing says which events the job has to filter and what its outputs must be, and the
@@ -43,6 +47,9 @@ class Audit(BaseModel):
     unattributed: int
     claim_checks: int
     lapsed: int = 0
+    excused_lapses: int = 0
+    deduplicated: int = 0
+    repeats_emitted: int = 0
     mismatched_outputs: int = 0
     excused: int = 0
     excused_by_retry: int = 0
@@ -61,9 +68,10 @@ class Audit(BaseModel):
         return self.excused + self.excused_conflicts - by_retry
 
     def problems(self) -> dict[str, int]:
-        """What is not clean. Repeats and conflicts are no problem as far as something excuses them."""
+        """What is not clean. Repeats, conflicts and lapses are no problem as far as something excuses them."""
         emitted = ("conflicting", "out_of_order", "misrouted", "mismatched", "unattributed", "duplicated")
         counts = {name: getattr(self, name) for name in ("lost", "lapsed", *emitted)}
+        counts["lapsed"] -= self.excused_lapses
         counts["conflicting"] -= self.excused_conflicts
         counts["duplicated"] -= self.excused
         return {name: count for name, count in counts.items() if count}

@@ -12,6 +12,7 @@ from devkit.observe.arm_role import ArmName
 from devkit.observe.checkpoint import Checkpoint
 from devkit.observe.complaint import FirstComplaints
 from devkit.observe.deferrals import Deferrals, DeferralTopic, NoDeferrals
+from devkit.observe.event_time_skew import EventTimeSkew
 from devkit.observe.metrics import Scraper
 from devkit.observe.program_observation import ONLY
 from devkit.observe.sampler import SampledTopics, Sampler
@@ -199,6 +200,7 @@ class Arm:
             clock=self.clock.now_s,
             name=self.main.name,
             beside={run.name: TreeUsage(run.tree, first=run.first_pid) for run in self.programs[1:]},
+            skew=EventTimeSkew(lambda first: self.publisher.landed(first)).seconds,
         )
 
     def pause(self, phase: Phase) -> float | None:

@@ -78,6 +78,7 @@ def collection(
             for record in read_topic(bootstrap, topic)
         }
     unmet: list[Unmet] = []
+    dropped = audit.dropped(ended.committed, ended.deferrals)
     return Collection(
         audit=audit.finish(
             ended.committed,
@@ -88,7 +89,7 @@ def collection(
         ),
         past_failed_batch=audit.past(ended.failed.end) if ended.failed else None,
         latencies=latencies(
-            events,
+            [event for event in events if event.position not in dropped],
             published_ms=published_ms,
             emitted_ms=audit.emitted_ms(),
             ended_ms=ended.ended_ms,

@@ -155,7 +155,7 @@ def test_refused(bounds: dict[str, Any], said: str) -> None:
     ("key", "said"),
     [
         ("losst", "audit.losst: unknown key; did you mean 'lost'?"),
-        ("zzz", "audit.zzz: unknown key; there are: lost, lapsed, duplicated, conflicting, out_of_order, "),
+        ("zzz", "audit.zzz: unknown key; there are: lost, lapsed, deduplicated, repeats_emitted, duplicated, "),
     ],
 )
 def test_a_count_that_there_is_not_is_told_with_those_that_there_are(key: str, said: str) -> None:

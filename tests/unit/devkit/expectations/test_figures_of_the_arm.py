@@ -11,6 +11,7 @@ from devkit.observe.latency import EventLatency, Latencies
 from tests.unit.devkit.observed import A_SAMPLE, an_observation
 
 COMMITS = {"commits": ((3.0, 0.2), (5.0, 6.5))}
+SKEW = {"samples": tuple(A_SAMPLE.model_copy(update={"event_time_skew_s": one}) for one in (None, 480.5, 0.0))}
 CHECKPOINT = {"checkpoint": CheckpointSize(bytes=3_000_000, files=40)}
 THREE_OF_FOUR = {"last_sample": A_SAMPLE.model_copy(update={"partitions": 4, "partitions_read": 3})}
 
@@ -33,6 +34,10 @@ def judge(name: str, argument: Any, **changes: Any) -> Finding:
         ("commit_time", {"at_most": "6s"}, COMMITS, "6.50s (of 2 commits)", False),
         ("commit_time", {"of": "lowest", "at_most": "1s"}, COMMITS, "0.20s (of 2 commits)", True),
         ("commit_time", {"at_most": "1s"}, {}, "n/a: no commit was reported", None),
+        ("event_time_skew", {"at_least": "2m"}, SKEW, "480.5s (of 2 looks)", True),
+        ("event_time_skew", {"at_most": "2m"}, SKEW, "480.5s (of 2 looks)", False),
+        ("event_time_skew", {"of": "last", "at_most": "2m"}, SKEW, "0.0s (of 2 looks)", True),
+        ("event_time_skew", {"at_most": "2m"}, {}, "n/a: it was not looked at", None),
         ("checkpoint_size", {"at_least": "2MiB"}, CHECKPOINT, "3,000,000 bytes in 40 files", True),
         ("checkpoint_size", {"at_most": "2MiB"}, CHECKPOINT, "3,000,000 bytes in 40 files", False),
         ("checkpoint_size", {"at_most": "2MiB"}, {}, "n/a: no checkpoint was looked at", None),

@@ -21,6 +21,7 @@ NOT_JUDGED: dict[Observable, tuple[dict[str, Any], ...]] = {
         {"idle_cpu": 1},
         {"partitions_read": "100%"},
         {"checkpoint_size": 9},
+        {"event_time_skew": {"at_most": "1m"}},
     ),
     "batches": ({"replays": 0}, {"replayed_offsets": 0}, {"commit_time": {"at_most": "1s"}}),
     "words": ({"failure": {"message": "x"}},),
@@ -65,6 +66,7 @@ EVERY: tuple[dict[str, Any], ...] = (
     {"partitions_read": "100%"},
     {"commit_time": {"at_most": "1s"}},
     {"checkpoint_size": 9},
+    {"event_time_skew": {"at_most": "1m"}},
     {"gave_up": False},
     {"container_kills": 0},
     {"peak_memory": "2GiB"},
@@ -77,6 +79,7 @@ BESIDE = OF_START | OF_OTHERS
 SEEN = an_observation(
     last_sample=A_SAMPLE.model_copy(update={"partitions": 1, "partitions_read": 1}),
     commits=((1.0, 0.1),),
+    samples=(A_SAMPLE.model_copy(update={"event_time_skew_s": 0.0}),),
     checkpoint=CheckpointSize(900, 9),
 )
 

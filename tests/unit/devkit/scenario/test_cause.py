@@ -17,7 +17,7 @@ from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
 from devkit.scenario.shown_cause import shown_causes
 from devkit.scenario.verdict import judge
-from tests.unit.devkit.observed import an_observation, some_evidence
+from tests.unit.devkit.observed import A_SAMPLE, an_observation, some_evidence
 from tests.unit.devkit.scenario.conftest import Edited
 from tests.unit.devkit.scenario.test_verdict import NONE, an_arm, evidence
 
@@ -59,8 +59,10 @@ UNSHOWABLE = {
     "{ differs: batch.max_offsets }": "cause[0].differs: batch.max_offsets is the same in all arms, so it is no cause",
     "{ refused: no }": "cause[0].refused: no start may be refused: say in `tried_first` what is tried, or expect "
     "`refused` of an arm",
-    "{}": "cause[0]: write one of fault, differs, refused",
-    "{ fault: huge page, refused: no }": "cause[0]: write one of fault, differs, refused",
+    "{}": "cause[0]: write one of fault, differs, refused, event_time_skew",
+    "{ event_time_skew: 2m }": "cause[0].event_time_skew: events have no times of their own; write `event_times: { "
+    "published: x1 }` there",
+    "{ fault: huge page, refused: no }": "cause[0]: write one of fault, differs, refused, event_time_skew",
 }
 
 
@@ -120,6 +122,27 @@ class TestDiffers:
         scenario = load(edited, tmp_path, "{ differs: supervisor.attempts }", own)
         assert not shown(scenario).shown
         assert shown(scenario, incident={"restarts": 2}).did == "the supervisor acted in incident"
+
+
+class TestEventTimeSkew:
+    @pytest.fixture
+    def scenario(self, edited: Edited, tmp_path: Path) -> Scenario:
+        own = ("  seed: 7\n", "  seed: 7\n  event_times: { published: x1 }\n")
+        return load(edited, tmp_path, "{ event_time_skew: 2m }", own)
+
+    def seen(self, *seconds: float | None) -> dict[str, object]:
+        return {"samples": tuple(A_SAMPLE.model_copy(update={"event_time_skew_s": one}) for one in seconds)}
+
+    def test_is_shown_by_one_look_at_the_incident_arm(self, scenario: Scenario) -> None:
+        found = shown(scenario, incident=self.seen(None, 3.0, 480.5, 0.0), fixed=self.seen(0.0))
+        assert found == CauseResult(cause="event-time skew of 2m", shown=True, did="highest 480.5s (incident)")
+
+    def test_is_not_by_the_fixed_arm(self, scenario: Scenario) -> None:
+        found = shown(scenario, incident=self.seen(119.9), fixed=self.seen(480.0))
+        assert (found.shown, found.did) == (False, "highest 119.9s (incident)")
+
+    def test_of_the_fixed_arm_alone_nothing_is_asked(self, scenario: Scenario) -> None:
+        assert only(scenario, {"fixed": an_observation()}).shown
 
 
 class TestFault:

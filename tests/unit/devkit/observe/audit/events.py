@@ -40,6 +40,7 @@ def source_event(
     partition: int = 0,
     latest: int | None = 20,
     parent: int | None = 10,
+    **stated: Any,
 ) -> SourceEvent:
     """An edit of a page by default: its output has the HTML of `latest` and the diff to `parent`."""
     value = orjson.dumps(
@@ -57,6 +58,7 @@ def source_event(
         page=PageRef(wiki="enwiki", page_id=page, title="X") if fate == "output" else None,
         latest_revision=latest if fate == "output" else None,
         parent_revision=parent if fate == "output" else None,
+        **stated,
     )
     entry = ManifestEntry(topic=SOURCE, partition=partition, offset=offset, expected=expected)
     return SourceEvent(entry, f"page {page}".encode(), value)

@@ -1,0 +1,60 @@
+"""How far commits are ahead of the events still to be read, in event time: what a watermark would make late."""
+
+from datetime import timedelta
+from typing import Literal, Self
+
+from pydantic import Field
+
+from devkit.expectations.base import gone
+from devkit.expectations.bounds import Time
+from devkit.expectations.of_samples import OfCourse, OfSamples
+from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.course import Course
+from devkit.observe.observable import Observable
+
+_NEEDS: frozenset[Observable] = frozenset({"offsets"})
+
+
+class EventTimeSkewBound(Time, OfSamples):
+    """Bounds on a number of all looks, in event time."""
+
+    of: Literal["highest", "lowest", "mean", "last"] = Field(
+        default="highest", description="Number that is made of all looks."
+    )
+
+    def __str__(self) -> str:
+        return f"{self.number} {super().__str__()}"
+
+    def slower(self, by: int) -> Self:
+        """A bound is a duration, and in a run that is stretched event time is too."""
+        bounds = {"at_least": self.at_least, "at_most": self.at_most}
+        return self.model_copy(update={name: bound * by for name, bound in bounds.items() if bound is not None})
+
+
+def _absent(_argument: EventTimeSkewBound, observation: ArmObservation) -> str:
+    hidden = gone(_NEEDS, observation)
+    return f"n/a: {hidden}" if hidden else ""
+
+
+def _course(_argument: EventTimeSkewBound, observation: ArmObservation) -> Course:
+    return tuple(
+        (sample.at_s, sample.event_time_skew_s)
+        for sample in observation.samples
+        if sample.event_time_skew_s is not None
+    )
+
+
+EVENT_TIME_SKEW = OfCourse(
+    "event_time_skew",
+    summary=(
+        "Event time by which the newest committed event is newer than the oldest one that is not committed: the "
+        "`highest`, `lowest`, `mean` or `last` of all looks. It needs traffic with event time of its own."
+    ),
+    example="{at_least: 2m}",
+    argument=EventTimeSkewBound,
+    course=_course,
+    show="{:.1f}s".format,
+    absent=_absent,
+    needs=_NEEDS,
+    as_bound=lambda seconds: timedelta(seconds=seconds),
+)

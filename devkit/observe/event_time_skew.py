@@ -1,0 +1,54 @@
+"""How far a program's commits are ahead of the events that it has still to read, in event time.
+
+    newest committed event ──────── skew ────────> oldest event that is not committed
+
+A program that reads several streams or partitions each at its own pace is so much too early for those behind: with a
+watermark, what is that much older is late. Where all is read in the order of event time there is none.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from devkit.observe.audit.arrivals import Position
+from devkit.observe.checkpoint import Offsets, SourcePartition
+
+Landed = Callable[[int], Iterable[tuple[Position, int | None]]]
+"""From a number on: where each record of the traffic landed, in the order of each partition's offsets, and its own time
+in milliseconds since the epoch, None where it has none.
+"""
+
+
+@dataclass
+class _Partition:
+    offsets: list[int] = field(default_factory=list)
+    times_ms: list[int] = field(default_factory=list)
+
+
+class EventTimeSkew:
+    """Of the traffic of an arm, which goes on being published."""
+
+    def __init__(self, landed: Landed) -> None:
+        self._landed, self._seen = landed, 0
+        self._partitions: dict[SourcePartition, _Partition] = {}
+
+    def seconds(self, committed: Offsets) -> float | None:
+        """Never below 0; None where nothing is committed or nothing is left, and of records without times."""
+        self._catch_up()
+        done: list[int] = []
+        left: list[int] = []
+        for partition, one in self._partitions.items():
+            end = bisect_left(one.offsets, committed.get(partition, 0))
+            if end:
+                done.append(max(one.times_ms[:end]))
+            if end < len(one.times_ms):
+                left.append(min(one.times_ms[end:]))
+        return max(0, max(done) - min(left)) / 1000 if done and left else None
+
+    def _catch_up(self) -> None:
+        for (topic, partition, offset), time_ms in self._landed(self._seen):
+            self._seen += 1
+            if time_ms is not None:
+                one = self._partitions.setdefault((topic, partition), _Partition())
+                one.offsets.append(offset)
+                one.times_ms.append(time_ms)
