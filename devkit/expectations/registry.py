@@ -19,6 +19,7 @@ from devkit.expectations.failure import FAILURE
 from devkit.expectations.flat_commit import FLAT_COMMIT, IDLE_CPU
 from devkit.expectations.gave_up import GAVE_UP
 from devkit.expectations.lag import LAG
+from devkit.expectations.late_dropped import LATE_DROPPED
 from devkit.expectations.latency import LATENCY
 from devkit.expectations.log import LOG
 from devkit.expectations.memory import MEMORY
@@ -34,6 +35,7 @@ from devkit.expectations.refused import REFUSED
 from devkit.expectations.replays import REPLAYED_OFFSETS, REPLAYS
 from devkit.expectations.restarts import RESTARTS
 from devkit.expectations.success_rate import SUCCESS_RATE
+from devkit.expectations.watermark_step import WATERMARK_STEP
 from located_config.registry import Registry
 
 _ALL: tuple[ExpectationKind, ...] = (
@@ -65,6 +67,8 @@ _ALL: tuple[ExpectationKind, ...] = (
     CLAIM_CHECKS,
     LAG,
     EVENT_TIME_SKEW,
+    LATE_DROPPED,
+    WATERMARK_STEP,
     PARTITIONS_READ,
     RATE,
     METRIC_EXISTS,

@@ -126,7 +126,9 @@ class ArmObservation:
     checkpoint is, where it was looked at. `arms` are those that were played by now, this one among them; a recording
     has none. `steps` are those of the arm, in their order. `spark` are the settings that the main program's Spark
     logged. `ran` is whether the main program's query ever ran, None where nothing says so, and `other_settings` has
-    those in which it ran otherwise than declared, None where it logged none.
+    those in which it ran otherwise than declared, None where it logged none. `late_dropped` are the source rows that
+    Spark dropped behind its watermark, None where it reported no state, and `watermarks` those of its batches, in
+    seconds since the epoch.
     """
 
     duration_s: float
@@ -163,6 +165,8 @@ class ArmObservation:
     pages: Mapping[str, Page] = field(default_factory=dict)
     began_ms: int = 0
     commits: Course = ()
+    late_dropped: int | None = None
+    watermarks: Course = ()
     checkpoint: CheckpointSize | None = None
     arms: Mapping[str, ComparedArm] = field(default_factory=dict)
     steps: tuple[StepOutcome, ...] = ()

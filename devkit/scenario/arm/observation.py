@@ -67,6 +67,8 @@ def observation(arm: Arm) -> ArmObservation:
         pages=arm.traffic.named_pages(),
         began_ms=arm.clock.began_ms,
         commits=tuple(main.state.commits),
+        late_dropped=main.state.late_dropped,
+        watermarks=tuple(main.state.watermarks),
         checkpoint=None if "offsets" in not_observable else arm.checkpoint.size(),
         evidence=(*rule_evidence(rules, state.counts, switches), *arm.faults.evidence()),
         not_observable=not_observable,

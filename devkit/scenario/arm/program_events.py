@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 
 from devkit.observe.checkpoint import Checkpoint, OffsetRange
 from devkit.observe.kit_events import (
@@ -25,6 +26,7 @@ from pipeline.events import (
     MetricsServed,
     Resumed,
     Started,
+    StateCommitted,
     TaskRetried,
     Waiting,
 )
@@ -70,6 +72,11 @@ class ProgramEvents:
             case BatchCommitted():
                 took_ms = sum(event.durations_ms.get(step, 0) for step in _OF_COMMIT)
                 state.commits.append((self._clock(), took_ms / 1000))
+            case StateCommitted():
+                state.late_dropped = (state.late_dropped or 0) + event.late_dropped
+                if event.watermark is not None:
+                    seconds = datetime.fromisoformat(event.watermark).timestamp()
+                    state.watermarks.append((self._clock(), seconds))
             case TaskRetried():
                 state.retried += read_again(event)
                 say(self._label, f"Spark lost an executor and ran a task again{_of_batch(event.batch)}")

@@ -11,6 +11,7 @@ from devkit.observe.latency import EventLatency, Latencies
 from tests.unit.devkit.observed import A_SAMPLE, an_observation
 
 COMMITS = {"commits": ((3.0, 0.2), (5.0, 6.5))}
+WATERMARKS = {"watermarks": ((1.0, 0.0), (2.0, 1000.0), (3.0, 1045.0), (4.0, 1045.0))}
 SKEW = {"samples": tuple(A_SAMPLE.model_copy(update={"event_time_skew_s": one}) for one in (None, 480.5, 0.0))}
 CHECKPOINT = {"checkpoint": CheckpointSize(bytes=3_000_000, files=40)}
 THREE_OF_FOUR = {"last_sample": A_SAMPLE.model_copy(update={"partitions": 4, "partitions_read": 3})}
@@ -34,6 +35,12 @@ def judge(name: str, argument: Any, **changes: Any) -> Finding:
         ("commit_time", {"at_most": "6s"}, COMMITS, "6.50s (of 2 commits)", False),
         ("commit_time", {"of": "lowest", "at_most": "1s"}, COMMITS, "0.20s (of 2 commits)", True),
         ("commit_time", {"at_most": "1s"}, {}, "n/a: no commit was reported", None),
+        ("watermark_step", {"at_most": "1m"}, WATERMARKS, "45.0s (of 2 steps)", True),
+        ("watermark_step", {"at_least": "1m"}, WATERMARKS, "45.0s (of 2 steps)", False),
+        ("watermark_step", {"at_most": "1m"}, {}, "n/a: the main program reported no watermark", None),
+        ("late_dropped", {"at_least": 1}, {"late_dropped": 4331}, "4331", True),
+        ("late_dropped", 0, {"late_dropped": 4331}, "4331", False),
+        ("late_dropped", 0, {}, "n/a: the main program reported no state", None),
         ("event_time_skew", {"at_least": "2m"}, SKEW, "480.5s (of 2 looks)", True),
         ("event_time_skew", {"at_most": "2m"}, SKEW, "480.5s (of 2 looks)", False),
         ("event_time_skew", {"of": "last", "at_most": "2m"}, SKEW, "0.0s (of 2 looks)", True),

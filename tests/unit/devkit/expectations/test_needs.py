@@ -67,6 +67,8 @@ EVERY: tuple[dict[str, Any], ...] = (
     {"commit_time": {"at_most": "1s"}},
     {"checkpoint_size": 9},
     {"event_time_skew": {"at_most": "1m"}},
+    {"late_dropped": 0},
+    {"watermark_step": {"at_most": "1m"}},
     {"gave_up": False},
     {"container_kills": 0},
     {"peak_memory": "2GiB"},
@@ -79,6 +81,8 @@ BESIDE = OF_START | OF_OTHERS
 SEEN = an_observation(
     last_sample=A_SAMPLE.model_copy(update={"partitions": 1, "partitions_read": 1}),
     commits=((1.0, 0.1),),
+    late_dropped=0,
+    watermarks=((1.0, 1000.0), (2.0, 1045.0)),
     samples=(A_SAMPLE.model_copy(update={"event_time_skew_s": 0.0}),),
     checkpoint=CheckpointSize(900, 9),
 )

@@ -47,6 +47,8 @@ EACH: tuple[tuple[str, object, Window | None], ...] = (
     ("commit_time", {"at_least": "6s"}, timedelta(seconds=6)),
     ("checkpoint_size", {"at_most": "1MiB"}, None),
     ("event_time_skew", {"at_most": "1m"}, "arm"),
+    ("late_dropped", 0, None),
+    ("watermark_step", {"at_most": "1m"}, "arm"),
     ("gave_up", True, "commit"),
     ("metric", {"name": "lag", "at_most": 3}, "arm"),
     ("memory", {"at_most": "2GiB"}, None),

@@ -21,6 +21,7 @@ from pipeline.events import (
     OffsetsRead,
     Resumed,
     Started,
+    StateCommitted,
     TaskRetried,
     Waiting,
 )
@@ -64,6 +65,15 @@ def test_a_batch_that_begins_again_is_marked_and_told(stage: Stage) -> None:
     assert begun == [0, 1, 1]
     assert stage.output.getvalue().endswith("incident replay: batch 1 again: offsets 50 to 99\n")
     assert stage.main.state.batches.replays == 1
+
+
+def test_what_spark_says_of_a_state_is_added_up(stage: Stage) -> None:
+    assert stage.main.state.late_dropped is None
+    figures = {"operator": "dedupeWithinWatermark", "rows": 9, "bytes": 900, "commit_ms": 3, "duplicates": 0}
+    for batch, (late, watermark) in enumerate([(0, "1970-01-01T00:00:00.000Z"), (7, "2026-03-02T09:08:30.000Z")]):
+        stage.take(StateCommitted(batch=batch, late_dropped=late, watermark=watermark, **figures))  # type: ignore[arg-type]
+    assert stage.main.state.late_dropped == 7
+    assert [seconds for _, seconds in stage.main.state.watermarks] == [0.0, 1772442510.0]
 
 
 def test_what_a_retried_task_read_is_known_for_each_attempt_before(stage: Stage) -> None:

@@ -1,0 +1,54 @@
+"""By how much the watermark moves from one batch to the next: a leap makes late what is still to be read."""
+
+from datetime import timedelta
+from itertools import pairwise
+from typing import Literal, Self
+
+from pydantic import Field
+
+from devkit.expectations.bounds import Time
+from devkit.expectations.of_samples import OfCourse, OfSamples
+from devkit.observe.arm_observation import ArmObservation
+from devkit.observe.course import Course
+
+
+class WatermarkStep(Time, OfSamples):
+    """Bounds on a number of all steps, in event time."""
+
+    of: Literal["highest", "lowest", "mean", "last"] = Field(
+        default="highest", description="Number that is made of all steps."
+    )
+
+    def __str__(self) -> str:
+        return f"{self.number} {super().__str__()}"
+
+    def slower(self, by: int) -> Self:
+        """A bound is a duration, and in a run that is stretched event time is too."""
+        bounds = {"at_least": self.at_least, "at_most": self.at_most}
+        return self.model_copy(update={name: bound * by for name, bound in bounds.items() if bound is not None})
+
+
+def _steps(_argument: WatermarkStep, observation: ArmObservation) -> Course:
+    """From one that Spark made of events to the next: before the first event it is at the epoch."""
+    made = [(at_s, seconds) for at_s, seconds in observation.watermarks if seconds > 0]
+    return tuple((at_s, after - before) for (_, before), (at_s, after) in pairwise(made))
+
+
+def _absent(_argument: WatermarkStep, observation: ArmObservation) -> str:
+    return "" if observation.watermarks else "n/a: the main program reported no watermark"
+
+
+WATERMARK_STEP = OfCourse(
+    "watermark_step",
+    summary=(
+        "Event time by which the watermark moved from one reported batch to the next: the `highest`, `lowest`, `mean` "
+        "or `last` of all steps."
+    ),
+    example="{at_most: 1m}",
+    argument=WatermarkStep,
+    course=_steps,
+    show="{:.1f}s".format,
+    absent=_absent,
+    look="step",
+    as_bound=lambda seconds: timedelta(seconds=seconds),
+)
