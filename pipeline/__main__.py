@@ -173,8 +173,9 @@ def run(
     except (StoppedEarlyError, KeyboardInterrupt):
         log.say(Stopped(seconds=0, rounds_given_up=0))
     except PipelineError as error:
-        refused, stalled = isinstance(error, RefusedError), isinstance(error, StalledError)
-        log.say(Failed(error=str(error), refused=refused, stalled=stalled))
+        refused = isinstance(error, RefusedError)
+        stage = error.stage if isinstance(error, StalledError) else None
+        log.say(Failed(error=str(error), refused=refused, stalled=stage is not None, stalled_in=stage))
         log.tell(error.render())
         if not refused:
             # What is still at work must not hold the process: Spark would wait for it, and a record that is on its way

@@ -92,11 +92,11 @@ class BatchWriter:
 
     @property
     def batch(self) -> int | None:
-        """The batch at work, if there is one."""
+        """The batch at work, or the last one while the next is planned; None while nothing is awaited."""
         return self._watch.batch
 
     def check(self, *, committed: int | None = None) -> None:
-        """Raises PipelineError when a batch is late, or why a batch or the slow lane has failed.
+        """Raises PipelineError when a batch or the plan of the next is late, or why a batch or the slow lane failed.
 
         `committed` is a batch that was at work and is known to have ended.
         """
@@ -145,6 +145,7 @@ class BatchWriter:
 
     def committed(self, progress: Progress) -> None:
         """Spark has committed a batch, the last or one before it."""
+        self._watch.committed(progress.batch)
         self._partitions = len(progress.positions)
         if self._deferral:
             self._deferral.lanes.committed(progress.positions)
@@ -177,7 +178,7 @@ class BatchWriter:
             hold(self._spark)
 
     def _write(self, batch: "DataFrame", number: int) -> None:
-        self._watch.end()  # a next batch is planned only when the last has been committed
+        self._watch.end()  # Spark has planned it; what it waits for before it begins has no limit
         rows = batch.select(*SOURCE_COLUMNS, *((HORIZON,) if self._config.source.late == "lapse" else ()))
         slots = main_slots(batch.sparkSession.sparkContext.defaultParallelism, self._config)
         if self._by_page:
@@ -218,6 +219,7 @@ class BatchWriter:
             deferral.written(snapshot, number, self._ended.value)
         else:
             self._require_ownership()
+        self._watch.emitted(number)
         seconds = time.monotonic() - started
         if self._metrics:
             self._metrics.batch_written(seconds)

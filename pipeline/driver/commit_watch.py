@@ -105,6 +105,7 @@ class CommitWatch:
             raise StalledError(
                 f"no commit within {self._limit_s:g} s: Spark has been writing to checkpoint {self._place} "
                 + ("since the start" if last is None else f"since batch {last} was emitted"),
+                "commit",
                 hint="look at the object store; commit.timeout says how long the writes between two batches may take",
             )
 

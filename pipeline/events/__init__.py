@@ -32,6 +32,7 @@ from pipeline.events.deferral_events import (
 )
 from pipeline.events.end_events import (
     Failed,
+    Stalled,
     Stopped,
     Stopping,
 )
@@ -97,6 +98,7 @@ __all__ = [
     "Resumed",
     "SettingsUnknown",
     "SlowRound",
+    "Stalled",
     "Started",
     "StateCommitted",
     "Stopped",

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+Stalled = Literal["batch", "commit", "planning"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stopping:
@@ -39,3 +41,6 @@ class Failed:
     """Whether the start was refused before the query began; a restart does not help then."""
     stalled: bool = False
     """Whether it ended because no commit came within `stall_timeout`."""
+    stalled_in: Stalled | None = None
+    """Where it stalled: in the work of a `batch`, in the `commit` that Spark writes to the checkpoint, or in `planning`
+    the next batch, for which Spark asks the brokers where the source ends."""

@@ -24,6 +24,7 @@ CLASSES = get_args(get_args(PipelineEvent)[0])
 VALUES: dict[str, Any] = {
     "OffsetsRead": (OffsetsRead("source", 0, 7, 9),),
     "Literal['producer'": "source topic",
+    "Literal['batch'": "planning",
     "Literal": "wiki",
     "Mapping": {"key": 3},
     "tuple": ("x",),

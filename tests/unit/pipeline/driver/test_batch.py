@@ -252,6 +252,21 @@ def test_a_batch_is_watched_until_it_is_committed(bench: MakeBench) -> None:
     made.writer.check()
 
 
+def test_a_plan_of_the_next_batch_that_hangs_is_not_taken_for_the_last_batch(bench: MakeBench) -> None:
+    """As Spark asks a dead broker where the source ends, in the trigger after the commit."""
+    made = bench()
+    write(made, 3)
+    made.now[0] = 9
+    made.writer.committed(Progress(batch=3, rows=1, durations_ms={}, positions={}))
+    made.now[0] = 19
+    made.writer.check()
+    made.now[0] = 19.1
+    with pytest.raises(StalledError, match="batch 3 is committed, and the next one is not planned"):
+        made.writer.check()
+    made.writer.check(committed=3)  # the trigger has ended: there is no news
+    made.writer.check()
+
+
 def test_the_next_batch_tells_that_the_last_is_committed(bench: MakeBench) -> None:
     made = bench()
     write(made, 3)
