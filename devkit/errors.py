@@ -8,6 +8,7 @@ Anything else that escapes is a defect of the kit and keeps its traceback (exit 
     │   └── InvalidFileError  exit 2: file:line:column, what is wrong, the near miss
     ├── SetupError            exit 3: Java runtime, jars, download
     └── StackError            exit 3: a part did not start, or ended while it was needed
+        ├── PartError         exit 3: a part that runs did not answer, or refused
         └── WaitTimeoutError  exit 3: a named condition did not come true before its deadline
 """
 
@@ -36,6 +37,7 @@ EXIT_CODES: Mapping[int, str] = MappingProxyType(
 """What the exit codes of `devkit` mean; `--bisect` changes some of them."""
 
 _DOCTOR = "`devkit doctor` checks this machine"
+_LOG = "read the log of that part: in `stack/` of a run, by `devkit logs` of a stack that is up"
 
 
 class DevkitError(Exception):
@@ -110,6 +112,19 @@ class StackError(DevkitError):
     """A part of the stack did not start, or ended while it was needed."""
 
     fallback = _DOCTOR
+
+
+class PartError(StackError):
+    """A part of the stack did not answer, or refused what the kit asked of it. That is no news of this machine: what is
+    known of it is in the part's own log, and a fault may hold it.
+    """
+
+    fallback = _LOG
+
+    def __init__(self, message: str, part: str, *, hint: str | None = None) -> None:
+        """`part` is what the part is called: `kafka`, also of several brokers, `object-store`, `mock-api`."""
+        super().__init__(message, hint=hint)
+        self.part = part
 
 
 class WaitTimeoutError(StackError):

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from kafka.structs import TopicPartition
 
-from devkit.errors import StackError, WaitTimeoutError
+from devkit.errors import PartError, WaitTimeoutError
 from devkit.stack.topic_reader import LARGE, TopicRecord, answering, connect, has_read, places_of, require_topic
 from devkit.waiting import wait_until
 
@@ -48,7 +48,7 @@ class TopicTail:
                 for place in self._places:
                     self._consumer.seek(place, ends[place])  # what came meanwhile is for `following`
         except WaitTimeoutError as error:
-            raise StackError(str(error)) from error
+            raise PartError(str(error), "kafka") from error
         found.sort(key=lambda record: (record.timestamp_ms, record.partition, record.offset))
         return found[-count:] if count else []
 

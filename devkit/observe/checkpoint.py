@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import TypeAdapter, ValidationError
 
-from devkit.errors import StackError
+from devkit.errors import PartError, StackError
 from devkit.observe.checkpoint_size import CheckpointSize
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Checkpoint:
                 some = keys[first : first + _AT_ONCE]
                 self._client.delete_objects(Bucket=self._bucket, Delete={"Objects": [{"Key": key} for key in some]})
         except (BotoCoreError, ClientError) as error:
-            raise StackError(f"the checkpoint could not be deleted: {error}") from error
+            raise PartError(f"the checkpoint could not be deleted: {error}", "object-store") from error
         return len(keys)
 
     def _end_of(self, batch: int) -> Offsets:
@@ -99,7 +99,8 @@ class Checkpoint:
                 answer = self._client.get_object(Bucket=self._bucket, Key=f"{self._prefix}/offsets/{batch}")
                 body = answer["Body"].read()
             except (BotoCoreError, ClientError) as error:
-                raise StackError(f"offsets of batch {batch} could not be read from the checkpoint: {error}") from error
+                text = f"offsets of batch {batch} could not be read from the checkpoint: {error}"
+                raise PartError(text, "object-store") from error
             try:
                 by_topic = _BY_TOPIC.validate_json(body.strip().rpartition(b"\n")[2])
             except ValidationError as error:
@@ -128,4 +129,4 @@ class Checkpoint:
             pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=prefix)
             return [item for page in pages for item in page.get("Contents", [])]
         except (BotoCoreError, ClientError) as error:
-            raise StackError(f"the checkpoint could not be listed: {error}") from error
+            raise PartError(f"the checkpoint could not be listed: {error}", "object-store") from error

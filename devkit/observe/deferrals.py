@@ -11,7 +11,7 @@ from typing import Protocol
 
 from kafka.structs import TopicPartition
 
-from devkit.errors import StackError, WaitTimeoutError
+from devkit.errors import PartError, WaitTimeoutError
 from devkit.observe.audit.arrivals import Position
 from devkit.observe.carried_over import CarriedOver
 from devkit.stack.topic_reader import answering, connect, has_read, places_of
@@ -146,7 +146,7 @@ class DeferralTopic:
                     interval=_AT_ONCE,
                 )
         except WaitTimeoutError as error:
-            raise StackError(str(error)) from error
+            raise PartError(str(error), "kafka") from error
         return len(self.entries)
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ from kafka.admin import NewTopic
 from kafka.errors import KafkaError
 from typing_extensions import override
 
-from devkit.errors import StackError, UsageError
+from devkit.errors import PartError, StackError, UsageError
 from devkit.guardian import Guardian
 from devkit.stack.addresses import Addresses, read_addresses
 from devkit.stack.external_lease import ExternalLease, lapsed
@@ -183,7 +183,7 @@ def require_buckets(store: ObjectStore, *, probe: str) -> None:
                 hint="make the bucket, and let the keys of DEVKIT_S3_ACCESS_KEY and DEVKIT_S3_SECRET_KEY write to it",
             ) from error
         except BotoCoreError as error:
-            raise StackError(f"the object store at {store.endpoint} does not answer: {error}") from error
+            raise PartError(f"the object store at {store.endpoint} does not answer: {error}", "object-store") from error
 
 
 def require_control(mock: MockApi) -> None:

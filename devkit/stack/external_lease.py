@@ -16,7 +16,7 @@ from pathlib import Path
 from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from devkit.errors import StackError
+from devkit.errors import PartError, StackError
 from devkit.guardian.run_state import known_runs, lease_path, lease_paths
 from devkit.stack.addresses import Addresses, with_credentials
 from devkit.stack.parts.object_store import s3_client
@@ -73,7 +73,7 @@ class ExternalLease(BaseModel):
                     for found in page.get("Contents", ()):
                         client.delete_object(Bucket=bucket, Key=found["Key"])
         except (BotoCoreError, ClientError) as error:
-            raise StackError(f"the object store at {of.s3_endpoint}: {error}") from error
+            raise PartError(f"the object store at {of.s3_endpoint}: {error}", "object-store") from error
 
     def _forget(self) -> None:
         lease_path(self.run_id).unlink(missing_ok=True)

@@ -6,6 +6,7 @@ part that a fault holds is excused from that.
 """
 
 import contextlib
+import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from devkit.container.limits import Container
 from devkit.docker.image import EngineImage
-from devkit.errors import StackError, UsageError, WaitTimeoutError
+from devkit.errors import PartError, StackError, UsageError, WaitTimeoutError
 from devkit.guardian.run_state import DIRECT, PartPlace
 from devkit.proxy.client import ProxyControl
 from devkit.stack.parts.kafka import KafkaBroker
@@ -145,7 +146,9 @@ class Stack:
 
     @contextlib.contextmanager
     def named_failures(self) -> Iterator[None]:
-        """Turns the error of a client of a dead part into one that names the part and its last words."""
+        """Turns the error of a client of a dead part into one that names the part and its last words. That of one which
+        lives gets the place of its log as hint.
+        """
         try:
             yield
         except StackError as error:
@@ -156,7 +159,15 @@ class Stack:
                 self.require_running()
             except StackError as cause:
                 raise cause from error
+            if isinstance(error, PartError) and error.hint is None:
+                error.hint = self._where_to_look(error.part)
             raise
+
+    def _where_to_look(self, called: str) -> str | None:
+        """Of several brokers each has a log. None where the kit has none: the part is another's."""
+        lives = [part.life for name, part in self.parts.items() if name == called or name.startswith(f"{called}-")]
+        logs = [str(life.stderr) for life in lives if life.stderr != Path(os.devnull)]
+        return f"read what {called} logged: {', '.join(logs)}" if logs else None
 
     def _has_died(self) -> bool:
         return any(part.life.exit_code is not None for part in self._unexcused())

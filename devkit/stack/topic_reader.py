@@ -9,7 +9,7 @@ from kafka import KafkaConsumer
 from kafka.errors import KafkaError
 from kafka.structs import TopicPartition
 
-from devkit.errors import StackError, UsageError
+from devkit.errors import PartError, UsageError
 from located_config.count import counted
 from located_config.near import nearest
 from pipeline.reconnect import RECONNECT_MAX_MS
@@ -54,7 +54,7 @@ def answering(what: str) -> Iterator[None]:
     try:
         yield
     except (KafkaError, OSError) as error:
-        raise StackError(f"{what}: {error}") from error
+        raise PartError(f"{what}: {error}", "kafka") from error
 
 
 def places_of(consumer: KafkaConsumer, topic: str) -> list[TopicPartition]:

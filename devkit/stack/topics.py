@@ -8,7 +8,7 @@ from kafka import KafkaAdminClient
 from kafka.admin import NewTopic
 from kafka.errors import KafkaError, TopicAlreadyExistsError, UnknownTopicOrPartitionError
 
-from devkit.errors import StackError
+from devkit.errors import PartError
 from devkit.stack.topic_reader import answering, connect, places_of
 from devkit.waiting import wait_until
 
@@ -55,11 +55,11 @@ def topic_admin(bootstrap: str, done: str) -> Iterator[KafkaAdminClient]:
     try:
         admin = KafkaAdminClient(bootstrap_servers=bootstrap, bootstrap_timeout_ms=_ANSWER_MS)
     except (KafkaError, OSError) as error:
-        raise StackError(f"Kafka at {bootstrap} does not answer: {error}") from error
+        raise PartError(f"Kafka at {bootstrap} does not answer: {error}", "kafka") from error
     try:
         yield admin
     except KafkaError as error:
-        raise StackError(f"topics at {bootstrap} could not be {done}: {error}") from error
+        raise PartError(f"topics at {bootstrap} could not be {done}: {error}", "kafka") from error
     finally:
         admin.close()
 

@@ -17,7 +17,7 @@ from kafka import KafkaProducer
 from kafka.errors import KafkaError
 from kafka.partitioner.default import murmur2
 
-from devkit.errors import StackError, WaitTimeoutError
+from devkit.errors import PartError, StackError, WaitTimeoutError
 from devkit.traffic.manifest import Manifest, ManifestEntry
 from devkit.traffic.received import Stamp, as_generated
 from devkit.traffic.records import Expected, SourceRecord, Traffic
@@ -161,7 +161,8 @@ class Publisher:
         if not self._finished.wait(timeout_s):
             raise WaitTimeoutError(
                 f"waited {timeout_s:g} s for traffic into {self._topic}, {self.published} of "
-                f"{len(self._traffic.records)} records are out"
+                f"{len(self._traffic.records)} records are out",
+                hint=PartError.fallback,
             )
         self._thread.join()
         if self._error is not None:

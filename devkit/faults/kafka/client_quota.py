@@ -14,7 +14,7 @@ from kafka.protocol.admin import AlterClientQuotasRequest, DescribeClientQuotasR
 from pydantic import Field, model_validator
 from typing_extensions import override
 
-from devkit.errors import StackError
+from devkit.errors import PartError
 from devkit.faults.fault import Acting, Context, Fault, Need, Proof, Undo
 from devkit.faults.kafka.cluster import Cluster, cluster
 from located_config.rate import PER_SECOND
@@ -138,4 +138,4 @@ def _send(kafka: Cluster, request: object) -> Any:
 
 def _require(code: int, message: str | None) -> None:
     if code:
-        raise StackError(f"Kafka refused the quota: {message or for_code(code).__name__}")
+        raise PartError(f"Kafka refused the quota: {message or for_code(code).__name__}", "kafka")

@@ -19,7 +19,7 @@ from kafka.errors import (
 )
 from kafka.structs import TopicPartition
 
-from devkit.errors import StackError, WaitTimeoutError
+from devkit.errors import PartError, StackError, WaitTimeoutError
 from devkit.faults.fault import Context
 from devkit.stack.topics import TopicEnds
 from devkit.waiting import wait_until
@@ -71,7 +71,7 @@ class Cluster:
         try:
             (found,) = wait_until(answer, what="a broker to answer", deadline=_BACK)
         except WaitTimeoutError as error:
-            raise StackError(f"Kafka at {self._bootstrap} does not answer: {self._silence}") from error
+            raise PartError(f"Kafka at {self._bootstrap} does not answer: {self._silence}", "kafka") from error
         return found
 
     def partitions(self, topic: str) -> Mapping[int, Replicas]:
@@ -224,7 +224,7 @@ class Cluster:
             raise StackError(f"Kafka knows no such setting of a {kind.name.lower()}: {error}") from error
         of = kind.name.lower()
         if (said := answer[of][name]) != _OK:
-            raise StackError(f"Kafka did not change settings of {of} {name}: {said}")
+            raise PartError(f"Kafka did not change settings of {of} {name}: {said}", "kafka")
 
 
 @contextlib.contextmanager
@@ -234,7 +234,7 @@ def cluster(bootstrap: str) -> Iterator[Cluster]:
     try:
         yield found
     except KafkaError as error:
-        raise StackError(f"Kafka at {bootstrap} refused: {error}") from error
+        raise PartError(f"Kafka at {bootstrap} refused: {error}", "kafka") from error
     finally:
         found.close()
 
@@ -244,7 +244,7 @@ def _connect(bootstrap: str) -> KafkaAdminClient:
     try:
         return KafkaAdminClient(bootstrap_servers=bootstrap.split(","), bootstrap_timeout_ms=_ANSWER_MS)
     except (KafkaError, OSError, ValueError) as error:
-        raise StackError(f"Kafka at {bootstrap} does not answer: {error}") from error
+        raise PartError(f"Kafka at {bootstrap} does not answer: {error}", "kafka") from error
 
 
 def comes_true(condition: Callable[[], bool]) -> bool:

@@ -9,7 +9,7 @@ from kafka import KafkaConsumer
 from kafka.consumer.fetcher import ConsumerRecord
 from kafka.structs import TopicPartition
 
-from devkit.errors import StackError
+from devkit.errors import PartError
 from devkit.stack.topic_reader import LARGE, answering, connect, places_of
 
 Position = tuple[str, int, int]
@@ -59,7 +59,7 @@ def _records(consumer: KafkaConsumer, place: TopicPartition, end: int, clock: Ca
         if position > reached:
             reached, heard = position, clock()
         elif clock() - heard > _IDLE_S:
-            raise StackError(f"{place.topic} ends at {end} but could be read only up to {reached}")
+            raise PartError(f"{place.topic} ends at {end} but could be read only up to {reached}", "kafka")
         for records in consumer.poll(timeout_ms=_POLL_MS).values():
             for record in records:
                 if record.offset < end:

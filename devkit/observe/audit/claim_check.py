@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
 
-from devkit.errors import StackError
+from devkit.errors import PartError
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -31,7 +31,7 @@ def resolve_claim(client: "S3Client", headers: dict[str, bytes]) -> bytes:
         payload = client.get_object(Bucket=bucket, Key=key)["Body"].read()
     except (BotoCoreError, ClientError) as error:
         if _is_of_store(error):
-            raise StackError(f"claim check {bucket}/{key} could not be looked at: {error}") from error
+            raise PartError(f"claim check {bucket}/{key} could not be looked at: {error}", "object-store") from error
         raise ClaimError(f"{bucket}/{key} cannot be read: {error}") from error
     if len(payload) != length:
         raise ClaimError(f"{bucket}/{key} has {len(payload)} bytes, the record says {length}")

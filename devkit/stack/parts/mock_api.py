@@ -11,7 +11,7 @@ from urllib.parse import quote
 import requests
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from devkit.errors import StackError
+from devkit.errors import PartError
 from devkit.guardian import Guardian
 from devkit.loopback import loopback_session
 from devkit.network_cause import network_cause
@@ -117,8 +117,11 @@ class MockChange(BaseModel):
     author: str = ""
 
 
-class MockSilentError(StackError):
+class MockSilentError(PartError):
     """The mock did not answer at all."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "mock-api")
 
 
 class MockApi:
@@ -204,7 +207,8 @@ class MockApi:
         except requests.RequestException as error:
             raise MockSilentError(f"mock API did not answer {method} {path}: {network_cause(error)}") from error
         if not answer.ok:
-            raise StackError(f"mock API answered {answer.status_code} to {method} {path}: {answer.text[:500]}")
+            text = f"mock API answered {answer.status_code} to {method} {path}: {answer.text[:500]}"
+            raise PartError(text, "mock-api")
         return answer.content
 
 

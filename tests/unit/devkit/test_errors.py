@@ -3,7 +3,16 @@ from pathlib import Path
 import pytest
 
 from devkit import errors
-from devkit.errors import DevkitError, InvalidFileError, Problem, SetupError, StackError, UsageError, WaitTimeoutError
+from devkit.errors import (
+    DevkitError,
+    InvalidFileError,
+    PartError,
+    Problem,
+    SetupError,
+    StackError,
+    UsageError,
+    WaitTimeoutError,
+)
 
 
 @pytest.mark.parametrize(
@@ -15,6 +24,7 @@ from devkit.errors import DevkitError, InvalidFileError, Problem, SetupError, St
         (SetupError, DevkitError, 3),
         (StackError, DevkitError, 3),
         (WaitTimeoutError, StackError, 3),
+        (PartError, StackError, 3),
     ],
 )
 def test_the_tree_and_its_exit_codes(kind: type[DevkitError], parent: type[Exception], code: int) -> None:
@@ -25,12 +35,18 @@ def test_the_tree_and_its_exit_codes(kind: type[DevkitError], parent: type[Excep
 def test_the_tree_drawn_in_the_module_is_the_whole_tree() -> None:
     public = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)}
     assert public == {name for name in public if f"{name} " in (errors.__doc__ or "")}
-    assert len(public) == 6
+    assert len(public) == 7
 
 
 def test_an_error_of_the_harness_says_in_its_first_line_what_to_do_next() -> None:
     error = StackError("Kafka ended: no room\nits last lines:\n  no room", hint="see its log")
     assert error.render() == "error: Kafka ended: no room; hint: see its log\nits last lines:\n  no room"
+
+
+def test_a_part_that_does_not_answer_is_no_matter_of_the_machine() -> None:
+    error = PartError("Kafka does not answer", "kafka")
+    assert "log of that part" in error.with_hint
+    assert "doctor" not in error.with_hint
 
 
 @pytest.mark.parametrize("kind", [StackError, WaitTimeoutError, SetupError])

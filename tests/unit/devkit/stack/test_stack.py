@@ -1,9 +1,11 @@
+import os
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from devkit.errors import StackError, UsageError
+from devkit.errors import PartError, StackError, UsageError
 from devkit.guardian.run_state import PartPlace
 from devkit.proxy.client import ProxyControl
 from devkit.stack import stack as stack_module
@@ -186,6 +188,33 @@ class TestNamedFailures:
         monkeypatch.setattr(stack_module, "_NEWS", stack_module._NEWS * 0)
         error = StackError("the pipeline refused to run")
         assert self.fail(stack, error) is error
+
+    def test_a_part_that_does_not_answer_is_looked_for_in_its_own_log(
+        self, stack: Stack, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Not in this machine, which is what is hinted at where nothing else is known."""
+        monkeypatch.setattr(stack_module, "_NEWS", stack_module._NEWS * 0)
+        error = PartError("Kafka did not say where source ends: timed out", "kafka")
+        assert "doctor" not in error.with_hint
+        self.fail(stack, error)
+        assert error.with_hint.endswith("; hint: read what kafka logged: /nowhere/kafka.log")
+
+    @pytest.mark.parametrize(
+        ("names", "log", "hint"),
+        [
+            (("kafka-1", "kafka-2"), "/logs/x.log", "read what kafka logged: /logs/x.log, /logs/x.log"),
+            (("kafka",), os.devnull, None),
+            (("kafkaesque",), "/logs/x.log", None),
+        ],
+    )
+    def test_each_broker_has_a_log_and_a_part_of_another_owner_has_none(
+        self, stack: Stack, names: tuple[str, ...], log: str, hint: str | None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(stack_module, "_NEWS", stack_module._NEWS * 0)
+        parts = by_name(*(FakePart(FakeProcess(name, stderr=Path(log)), "127.0.0.1:1") for name in names))
+        error = PartError("Kafka does not answer", "kafka")
+        self.fail(replace(stack, parts=parts), error)
+        assert error.hint == hint
 
     def test_another_kind_of_error_is_none_of_its_business(self, stack: Stack, processes: list[FakeProcess]) -> None:
         processes[0].exit_code = 1
