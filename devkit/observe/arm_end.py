@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 _TRUE = ("drained", "gave_up")
+_SECONDS = ("elapsed", "running_for")
 
 
 class _End(BaseModel):
@@ -12,8 +13,9 @@ class _End(BaseModel):
 
 
 class EndByCondition(_End):
-    """A condition of `until.any` was reached. `reached` has each thing that it asks for and how far that was: a count,
-    the seconds that elapsed, the value of `metric NAME`, the count of `log EVENT`; what is true is 1.
+    """The conditions of `until` were reached. `reached` has each thing that they ask for and how far that was: a count,
+    the seconds that elapsed, or for which it ran, the value of `metric NAME`, the count of `log EVENT`; what is true
+    is 1.
     """
 
     by: Literal["condition"] = "condition"
@@ -28,7 +30,7 @@ class EndByCondition(_End):
 def _told(name: str, count: float) -> str:
     if name in _TRUE:
         return name.replace("_", " ")
-    return f"{name} {count:g}" + ("s" if name == "elapsed" else "")
+    return f"{name.replace('_', ' ')} {count:g}" + ("s" if name in _SECONDS else "")
 
 
 class EndByDeadline(_End):

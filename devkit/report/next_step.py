@@ -3,13 +3,18 @@
 import shlex
 
 from devkit.headroom.calibration import MOST
+from devkit.observe.arm_end import EndByCondition
 from devkit.observe.arm_observation import Evidence, TimelineEvidence
 from devkit.report.result import Result
+
+_TIMES = ("elapsed", "running_for")
 
 
 def next_step(result: Result) -> str:
     """Of an inconclusive result: the command to type next, or what to change first."""
     repeat = result.repeat
+    if cut_short := _cut_short(result):
+        return cut_short
     if any(not one.shown for one in result.cause):
         return "change what the scenario names as `cause`, or what it plays so that it is shown, and repeat the run"
     evidence = [item for items in result.fault_evidence.values() for item in items]
@@ -26,6 +31,22 @@ def next_step(result: Result) -> str:
     if result.pipeline:
         return "docs/own-pipeline.md says what a program has to show for each expectation"
     return f"`{repeat}`"
+
+
+def _cut_short(result: Result) -> str:
+    """Where a time that the file chose ended an arm before that could show what was missing: the same run would again.
+
+    A machine that was short of time is another matter.
+    """
+    for name, arm in result.arms.items():
+        end = arm.end
+        if not isinstance(end, EndByCondition) or not (key := next((key for key in _TIMES if key in end.reached), "")):
+            continue
+        has_idle = any(not one.fired or one.acted is False for one in result.fault_evidence.get(name, ()))
+        if not arm.was_short and (has_idle or arm.holds is None or any(not one.shown for one in result.cause)):
+            counts = ", which counts from the arm's start: that of the programs is in it" if key == "elapsed" else ""
+            return f"let {name} go on for longer: it ended by `{key}` in `until`{counts}; then repeat the run"
+    return ""
 
 
 def _with_more_time(result: Result) -> str:

@@ -1,11 +1,14 @@
-"""When an arm ends: by one of its conditions, else by its deadline."""
+"""When an arm ends: by its conditions, else by its deadline. A condition may have others in it, to any depth."""
 
+from collections.abc import Iterator
+from datetime import timedelta
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
 from devkit.scenario.until_keys import LogsReached, MetricsReached
 from located_config.duration import PositiveDuration
+from located_config.place import Location
 
 
 class _Model(BaseModel):
@@ -30,7 +33,16 @@ class Condition(_Model):
         default=None, description="The supervisor has given up on the main program, by the `attempts` of its policy."
     )
     elapsed: PositiveDuration | None = Field(
-        default=None, description="Time since the arm's start, without its warm-up.", examples=["30s"]
+        default=None,
+        description="Time since the arm's start, without its warm-up. The start of the programs counts: Spark's takes "
+        "some ten seconds, more on a busy machine.",
+        examples=["30s"],
+    )
+    running_for: PositiveDuration | None = Field(
+        default=None,
+        description="Time since the query of the main program first ran, and was warm; of a command since its process "
+        "began. Restarts do not begin it anew.",
+        examples=["10s"],
     )
     log: LogsReached = Field(
         default=(),
@@ -43,6 +55,17 @@ class Condition(_Model):
         examples=[{"name": "enrichment_lag_events", "at_least": 500}],
     )
 
+    any: Annotated[tuple["Condition", ...], Field(min_length=1)] | None = Field(
+        default=None,
+        description="Conditions, of which one is enough.",
+        examples=[[{"restarts": 1}, {"gave_up": True}]],
+    )
+    all: Annotated[tuple["Condition", ...], Field(min_length=1)] | None = Field(
+        default=None,
+        description="Conditions, all of which have to be reached.",
+        examples=[[{"elapsed": "20s"}, {"any": [{"drained": True}, {"replays": 1}]}]],
+    )
+
     @model_validator(mode="after")
     def _something(self) -> Self:
         if not self.model_fields_set:
@@ -52,12 +75,60 @@ class Condition(_Model):
                 raise ValueError(f"{name} says nothing; write its value")
         return self
 
+    def inside(self, place: Location = ()) -> Iterator[tuple[Location, "Condition"]]:
+        """Itself, at this place, and all conditions in it with theirs."""
+        yield place, self
+        for key in ("any", "all"):
+            for number, one in enumerate(getattr(self, key) or ()):
+                yield from one.inside((*place, key, number))
+
+    @property
+    def surely_after(self) -> timedelta | None:
+        """The time since the arm's start after which it is reached whatever happens; None where that is not known."""
+        if not self.model_fields_set <= {"elapsed", "any", "all"}:
+            return None
+        needed = [one.surely_after for one in self.all or ()]
+        if self.elapsed is not None:
+            needed.append(self.elapsed)
+        if self.any is not None:
+            needed.append(min((time for one in self.any if (time := one.surely_after) is not None), default=None))
+        known = [time for time in needed if time is not None]
+        return max(known) if len(known) == len(needed) else None
+
+    @property
+    def by_drained_alone(self) -> bool:
+        """Whether it is reached as soon as the arm has drained."""
+        if not self.model_fields_set <= {"drained", "any", "all"}:
+            return False
+        some = self.any is None or any(one.by_drained_alone for one in self.any)
+        return some and all(one.by_drained_alone for one in self.all or ())
+
 
 class Until(_Model):
-    """When an arm ends: any of the conditions, or the deadline, counted from the arm's start."""
+    """When an arm ends: any of the conditions, or all, or the deadline, counted from the arm's start."""
 
-    any: Annotated[tuple[Condition, ...], Field(min_length=1)] = Field(
-        description="Conditions, of which one is enough. All keys of a condition have to be reached.",
+    any: Annotated[tuple[Condition, ...], Field(min_length=1)] | None = Field(
+        default=None,
+        description="Conditions, of which one is enough. All keys of a condition have to be reached. Write either this "
+        "or `all`.",
         examples=[[{"drained": True}, {"restarts": 2}]],
     )
+    all: Annotated[tuple[Condition, ...], Field(min_length=1)] | None = Field(
+        default=None,
+        description="Conditions, all of which have to be reached.",
+        examples=[[{"restarts": 2}, {"elapsed": "30s"}]],
+    )
     deadline: PositiveDuration = Field(description="Time from the arm's start after which it ends in any case.")
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if self.any is not None and self.all is not None:
+            raise ValueError("any and all are both given; write one of them as a condition of the other")
+        if self.any is None and self.all is None:
+            raise ValueError("no condition; write `any`, a list of conditions of which one is enough")
+        return self
+
+    @property
+    def condition(self) -> Condition:
+        """All of it as one, whose places are those below `until`."""
+        return Condition(any=self.any) if self.any is not None else Condition(all=self.all)

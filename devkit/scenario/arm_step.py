@@ -10,6 +10,7 @@ from devkit.expectations.refused import RefusalPattern
 from devkit.faults.condition import RequestSeen, When
 from devkit.scenario.arm_ending import Condition
 from located_config.duration import PositiveDuration, format_duration
+from located_config.flow import flow
 from located_config.quantity import refused
 
 _COMMAND = timedelta(seconds=120)
@@ -67,6 +68,8 @@ def _written(name: str, value: Any) -> str:
         return f"{name}: …{value.message}…"
     if value is True:
         return name.replace("_", " ")
+    if name in ("any", "all"):
+        return f"{name}: {flow([one.model_dump(mode='json', exclude_unset=True) for one in value])}"
     one = value[0] if isinstance(value, tuple) and len(value) == 1 else value
     if isinstance(one, BaseModel):
         one = ", ".join(f"{key} {part}" for key, part in one.model_dump(mode="json", exclude_unset=True).items())

@@ -9,7 +9,8 @@ from devkit.observe.arm_role import TWO_ARMS, in_role
 from devkit.programs.like_pipeline import ConfiguredLikePipeline
 from devkit.programs.places import NOWHERE
 from devkit.programs.program import Program
-from devkit.scenario.configure import config_difference, configured, programs_of
+from devkit.programs.spark.program import SparkProgram
+from devkit.scenario.configure import config_difference, configured, main_name, programs_of
 from devkit.scenario.model import Scenario
 from devkit.scenario.unshowable import same_arms
 from devkit.scenario.written import places_of, written_at
@@ -19,6 +20,10 @@ from located_config.place import Location
 from located_config.problem import Problem
 from pipeline.config.unsafe import UNSAFE
 
+_USUAL_START = timedelta(seconds=8)
+"""What a job's start takes on an idle machine with a class cache."""
+_SPARK_RUNS = timedelta(seconds=20)
+"""A time after which a job has run for a while on most machines."""
 _TOPICS: tuple[Location, ...] = (
     ("source", "topic"),
     ("sink", "topic"),
@@ -59,6 +64,7 @@ def doubtful(scenario: Scenario, instead: Program | None = None) -> Iterator[Pro
     found = {arm: configured(scenario, arm, NOWHERE) for arm in scenario.roles}
     configs = {arm: one.config for arm, one in found.items() if isinstance(one, ConfiguredLikePipeline)}
     yield from _late(scenario)
+    yield from _before_it_runs(scenario, instead)
     incidents = in_role(scenario.roles, "incident")
     for policy in UNSAFE:
         if len(configs) == len(found) and any(policy.holds(configs[arm]) for arm in incidents):
@@ -84,7 +90,7 @@ def _fewer_partitions(scenario: Scenario) -> Iterator[Problem]:
 def _late(scenario: Scenario) -> Iterator[Problem]:
     """Faults that come later than the traffic, in arms that are over once they have drained."""
     last = scenario.traffic.last_event
-    if not any(condition.drained and condition.model_fields_set == {"drained"} for condition in scenario.until.any):
+    if not scenario.until.condition.by_drained_alone:
         return
     for place, item, _ in scenario.timeline_at():
         if item.at is not None and item.at > last:
@@ -94,6 +100,22 @@ def _late(scenario: Scenario) -> Iterator[Problem]:
                 f"the last event is published within {published}, and an arm that has drained is over: this may never "
                 "come",
                 "let it begin earlier, or by a condition such as `when: { committed: 50% }`",
+            )
+
+
+def _before_it_runs(scenario: Scenario, instead: Program | None) -> Iterator[Problem]:
+    """Times that end an arm by themselves, when its Spark has hardly begun to run."""
+    main = programs_of(scenario, instead)[main_name(scenario)]
+    whole = scenario.until.condition
+    if not isinstance(main, SparkProgram) or whole.surely_after is None or whole.surely_after >= _SPARK_RUNS:
+        return
+    for place, condition in whole.inside(("until",)):
+        if condition.elapsed is not None and condition.elapsed < _SPARK_RUNS:
+            yield Problem(
+                (*place, "elapsed"),
+                f"it counts from the arm's start, and Spark's own takes {format_duration(_USUAL_START)} or more: the "
+                "arm may be over before anything is read",
+                "write `running_for` for the time since the query runs, or a longer one",
             )
 
 

@@ -20,11 +20,12 @@ from located_config.place import Location
 
 def endless(scenario: Scenario, instead: Program | None = None) -> Iterator[tuple[Location, str]]:
     """Where in the file, and what is wrong there; `instead` takes the main program's place."""
-    for number, condition in enumerate(scenario.until.any):
-        place: Location = ("until", "any", number)
-        if condition.elapsed is not None and condition.elapsed >= scenario.until.deadline:
-            deadline = format_duration(scenario.until.deadline)
-            yield (*place, "elapsed"), f"each arm ends at its deadline of {deadline} before that"
+    for place, condition in scenario.until.condition.inside(("until",)):
+        for key in ("elapsed", "running_for"):
+            time = getattr(condition, key)
+            if time is not None and time >= scenario.until.deadline:
+                deadline = format_duration(scenario.until.deadline)
+                yield (*place, key), f"each arm ends at its deadline of {deadline} before that"
         if condition.gave_up and all(scenario.supervisor_of(arm).attempts is None for arm in scenario.roles):
             yield (*place, "gave_up"), "no supervisor gives up: write `supervisor: { attempts: 3 }`"
         yield from _of_log(scenario, condition, place, instead)

@@ -47,7 +47,7 @@ def impossible(scenario: Scenario) -> Iterator[tuple[tuple[int | str, ...], str]
     bounds = Bounds(scenario.traffic.event_count, programs=frozenset(scenario.programs), logged=logged, rules=rules)
     phases = {TRAFFIC, *scenario.traffic.named_phases}
     yield from impossible_windows(scenario.rules_at(), scenario.traffic.event_count, phases)
-    ends = [one.elapsed for one in scenario.until.any if one.elapsed and one.model_fields_set == {"elapsed"}]
+    ends_after = scenario.until.condition.surely_after
     items = list(scenario.timeline_at())
     for number, (place, item, having) in enumerate(items):
         if item.name in rules:
@@ -57,8 +57,8 @@ def impossible(scenario: Scenario) -> Iterator[tuple[tuple[int | str, ...], str]
         if item.at is not None and item.at >= scenario.until.deadline:
             deadline = format_duration(scenario.until.deadline)
             yield (*place, "at"), f"each arm ends at its deadline of {deadline}, before this begins"
-        if item.at is not None and any(elapsed <= item.at for elapsed in ends):
-            yield (*place, "at"), f"each arm ends after {format_duration(min(ends))} by until.any, before this begins"
+        if item.at is not None and ends_after is not None and ends_after <= item.at:
+            yield (*place, "at"), f"each arm ends after {format_duration(ends_after)} by `until`, before this begins"
         if item.do.brokers > scenario.kafka.brokers:
             few = f"needs at least {item.do.brokers} brokers, and kafka.brokers is {scenario.kafka.brokers}"
             yield (*place, "do", item.do.name), few

@@ -34,17 +34,20 @@ def impossible_steps(scenario: Scenario) -> Iterator[tuple[Location, str]]:
             words = step.start.arguments if step.start else step.command.argv if step.command else ()
             for text in unknown_places(words):
                 yield here, text
-            for key, text in _never(scenario, arm, step):
-                yield (*here, key), text
+            for below, text in _never(scenario, arm, step):
+                yield (*here, *below), text
 
 
-def _never(scenario: Scenario, arm: str, step: ArmStep) -> Iterator[tuple[str, str]]:
+def _never(scenario: Scenario, arm: str, step: ArmStep) -> Iterator[tuple[Location, str]]:
     awaited = step.expect
     if awaited is None:
         return
-    if awaited.gave_up and scenario.supervisor_of(arm).attempts is None:
-        yield "gave_up", "this arm's supervisor never gives up: write `supervisor: { attempts: 3 }`"
     if awaited.refused is not None and main_program(scenario).command:
-        yield "refused", "the exit codes of a command are its own, so nothing shows that it refused its start"
-    if awaited.elapsed is not None and awaited.elapsed >= scenario.until.deadline:
-        yield "elapsed", "the arm ends at its deadline before that"
+        yield ("refused",), "the exit codes of a command are its own, so nothing shows that it refused its start"
+    for place, condition in awaited.inside():
+        if condition.gave_up and scenario.supervisor_of(arm).attempts is None:
+            yield (*place, "gave_up"), "this arm's supervisor never gives up: write `supervisor: { attempts: 3 }`"
+        for key in ("elapsed", "running_for"):
+            time = getattr(condition, key)
+            if time is not None and time >= scenario.until.deadline:
+                yield (*place, key), "the arm ends at its deadline before that"

@@ -19,8 +19,8 @@ from pipeline.config.pipeline_config import PipelineConfig
 _MOST = 3
 """A key of more sections than that, such as `of`, says nothing of which was meant."""
 _TOP = "the top of the file"
-_ELSEWHERE = "arms.NAME.steps"
-"""A step has keys of the top and of `until`, and is seldom what was meant."""
+_ELSEWHERE = ("arms.NAME.steps", "until.all")
+"""A step has keys of the top and of `until`, and is seldom what was meant; `until.all` has those of `until.any`."""
 _OF_ARMS = "`pipeline`, or of one arm under `arms`"
 _EXPECTED = "`expect.incident` or `expect.fixed`"
 

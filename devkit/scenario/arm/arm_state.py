@@ -15,7 +15,8 @@ from devkit.stack.parts.mock_api import JournalCounts, MockChange
 @dataclass
 class ArmState:
     """`paused_before_traffic_s` is how long the arm stood still before anything was published, `warmed_up` where the
-    events of its warm-up lie, `warm_up_s` how long that took.
+    events of its warm-up lie, `warm_up_s` how long that took. `running_from_s` is when the main program first ran, and
+    was warm.
 
     `mock_changes` are those that the run did not make, up to the mock's `mock_revision`.
 
@@ -33,6 +34,7 @@ class ArmState:
     steps: list[StepOutcome] = field(default_factory=list)
     warmed_up: frozenset[Position] = frozenset()
     warm_up_s: float = 0.0
+    running_from_s: float | None = None
     traffic_begun: bool = False
     traffic_begun_s: float | None = None
     paused_before_traffic_s: float = 0.0

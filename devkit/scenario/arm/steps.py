@@ -164,7 +164,8 @@ class ArmSteps:
             or (awaited.refused is not None and refusal is None)
             or (awaited.running and not main.is_running)
         ):
-            return None if awaited.elapsed is not None else self._never()
+            by_time = any(one.elapsed or one.running_for for _, one in awaited.inside())
+            return None if by_time else self._never()
         texts = [f"{name} {value:g}" for name, value in found.items()]
         return Done(holds=True, did=", ".join([*([f"refused: {refusal}"] if awaited.refused else []), *texts]) or "so")
 

@@ -10,7 +10,8 @@ from devkit.scenario.arm_ending import Condition, Until
 
 @dataclass(frozen=True)
 class SoFar:
-    """What conditions ask for. `elapsed_s` is since the arm began, without its warm-up, `log` counts the events that
+    """What conditions ask for. `elapsed_s` is since the arm began, without its warm-up, `running_for_s` since the main
+    program first ran and was warm, None where it has not yet. `log` counts the events that
     each program wrote, by the program's name, and `metrics` is the last page of the main one's newest process.
     """
 
@@ -19,6 +20,7 @@ class SoFar:
     replays: int = 0
     gave_up: bool = False
     elapsed_s: float = 0.0
+    running_for_s: float | None = None
     log: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     metrics: Page = field(default_factory=dict)
 
@@ -28,10 +30,9 @@ def arm_end(until: Until, so_far: SoFar, main: str, *, deadline_s: float) -> Arm
 
     `deadline_s` is given besides `until`, as an arm that is debugged has none.
     """
-    for condition in until.any:
-        found = reached(condition, so_far, main)
-        if found is not None:
-            return EndByCondition(reached=found)
+    found = reached(until.condition, so_far, main)
+    if found is not None:
+        return EndByCondition(reached=found)
     return deadline_end(so_far, deadline_s=deadline_s)
 
 
@@ -53,6 +54,10 @@ def reached(condition: Condition, so_far: SoFar, main: str) -> dict[str, float] 
         if so_far.elapsed_s < condition.elapsed.total_seconds():
             return None
         found["elapsed"] = round(so_far.elapsed_s, 1)
+    if condition.running_for is not None:
+        if so_far.running_for_s is None or so_far.running_for_s < condition.running_for.total_seconds():
+            return None
+        found["running_for"] = round(so_far.running_for_s, 1)
     for log in condition.log:
         count = so_far.log.get(log.program or main, {}).get(log.event, 0)
         if count < log.at_least:
@@ -63,4 +68,13 @@ def reached(condition: Condition, so_far: SoFar, main: str) -> dict[str, float] 
         if not values or not metric.admits(sum(values)):
             return None
         found[f"metric {metric.name}"] = sum(values)
+    for one in condition.all or ():
+        if (inside := reached(one, so_far, main)) is None:
+            return None
+        found |= inside
+    if condition.any is not None:
+        first = next((inside for one in condition.any if (inside := reached(one, so_far, main)) is not None), None)
+        if first is None:
+            return None
+        found |= first
     return found

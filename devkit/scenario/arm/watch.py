@@ -37,6 +37,7 @@ def watch(arm: Arm, sleep: Callable[[float], None] = time.sleep) -> None:
             has_run = True
             if is_to_be_warm:
                 warm_up(arm, sleep)
+            arm.state.running_from_s = arm.clock.now_s()
             if arm.pause("pipeline") is not None:
                 arm.state.caveats.append(_PAUSED)
         begin_traffic(arm)
@@ -86,13 +87,14 @@ def has_ended(arm: Arm, deadline_s: float) -> ArmEnd | None:
 
 def so_far(arm: Arm) -> SoFar:
     """What conditions ask for."""
-    main = arm.main
+    main, now_s, from_s = arm.main, arm.clock.now_s(), arm.state.running_from_s
     return SoFar(
         drained=main.state.drained,
         restarts=main.supervisor.restarts,
         replays=main.state.batches.replays,
         gave_up=main.supervisor.gave_up,
-        elapsed_s=arm.clock.now_s() - arm.state.warm_up_s,
+        elapsed_s=now_s - arm.state.warm_up_s,
+        running_for_s=None if from_s is None else now_s - from_s,
         log={run.name: run.state.log for run in arm.programs},
         metrics=arm.scraper.newest(main.state.processes),
     )

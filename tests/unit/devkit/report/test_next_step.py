@@ -2,9 +2,10 @@ from typing import Any
 
 import pytest
 
+from devkit.observe.arm_end import EndByCondition
 from devkit.observe.arm_observation import TimelineEvidence
 from devkit.report.next_step import next_step
-from devkit.report.result import Result
+from devkit.report.result import CauseResult, Result
 from tests.unit.devkit.report.conftest import fired
 
 REPEAT = "devkit scenario run an-incident --seed 7"
@@ -41,6 +42,34 @@ def test_a_machine_that_was_short_of_time_gets_more(good: Result, repeat: str) -
 
 def test_a_program_that_shows_too_little(good: Result) -> None:
     assert "docs/own-pipeline.md" in next_step(good.model_copy(update={"pipeline": "python mine.py"}))
+
+
+@pytest.mark.parametrize(
+    ("reached", "holds", "evidence", "step"),
+    [
+        ({"elapsed": 10}, None, fired(), "let fixed go on for longer: it ended by `elapsed` in `until`, which counts"),
+        ({"elapsed": 10}, False, fired(fired=False), "let fixed go on for longer: it ended by `elapsed` in `until`,"),
+        ({"elapsed": 10}, True, IDLE, "let fixed go on for longer: it ended by `elapsed` in `until`, which counts"),
+        ({"running_for": 10}, None, fired(), "let fixed go on for longer: it ended by `running_for` in `until`; then"),
+        ({"restarts": 2}, None, fired(), f"`{REPEAT}`"),
+    ],
+)
+def test_an_end_by_a_time_of_the_file_would_come_again(
+    good: Result, reached: dict[str, int], holds: bool | None, evidence: Any, step: str
+) -> None:
+    cut = with_arm(good, holds=holds, end=EndByCondition(reached=reached))
+    assert next_step(cut.model_copy(update={"fault_evidence": {"fixed": (evidence,)}})).startswith(step)
+
+
+def test_a_cause_that_had_no_time_to_show_itself(good: Result) -> None:
+    cut = with_arm(good, end=EndByCondition(reached={"elapsed": 9}))
+    cut = cut.model_copy(update={"cause": (CauseResult(cause="fault 'x'", shown=False, did="it never began"),)})
+    assert next_step(cut).startswith("let fixed go on for longer")
+
+
+def test_a_machine_without_time_is_no_matter_of_the_file(good: Result) -> None:
+    cut = with_arm(good, holds=None, short="the machine was short", end=EndByCondition(reached={"elapsed": 9}))
+    assert "--stretch" in next_step(cut)
 
 
 def test_otherwise_the_run_is_repeated(good: Result) -> None:

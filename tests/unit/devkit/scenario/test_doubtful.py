@@ -41,6 +41,14 @@ SAME = [(INCIDENT, ""), (FIXED, "")]
             ":19:59: warning: timeline[0].at: the last event is published within 8s, and an arm that has drained",
         ),
         (
+            [("{ replays: 2 }", "{ any: [{ elapsed: 12s }] }")],
+            ":28:38: warning: until.any[1].any[0].elapsed: it counts from the arm's start, and Spark's own takes 8s or",
+        ),
+        ([("{ replays: 2 }", "{ elapsed: 12s, restarts: 1 }")], ""),
+        ([("{ replays: 2 }", "{ elapsed: 20s }")], ""),
+        ([("{ replays: 2 }", "{ running_for: 12s }")], ""),
+        ([("{ replays: 2 }", "{ elapsed: 12s }"), OWN], ""),
+        (
             [("sink: {", "sink: { topic: mine,")],
             ":24:11: warning: pipeline.sink.topic: the kit makes this topic afresh for each arm, and deletes what",
         ),

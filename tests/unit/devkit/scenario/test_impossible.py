@@ -155,7 +155,7 @@ def test_each_of_three_brokers_is_a_part(tmp_path: Path) -> None:
 def test_a_fault_after_the_time_that_every_arm_has_never_begins(tmp_path: Path) -> None:
     file = write(tmp_path, "{name: x, do: {pause: {part: kafka}}, at: 30s}")
     file.write_text(file.read_text().replace("{ replays: 2 }", "{ elapsed: 20s }"))
-    with pytest.raises(InvalidFileError, match=r"timeline\[0\]\.at: each arm ends after 20s by until"):
+    with pytest.raises(InvalidFileError, match=r"timeline\[0\]\.at: each arm ends after 20s by `until`"):
         load_scenario(file)
     file.write_text(file.read_text().replace("{ elapsed: 20s }", "{ elapsed: 20s, restarts: 1 }"))
     load_scenario(file)

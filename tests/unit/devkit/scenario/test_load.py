@@ -286,7 +286,14 @@ BAD = {
     ),
     "an item without a condition": (
         ("{ drained: true }, { replays: 2 }", "{}, { replays: 2 }"),
-        ["28:9: until.any[0]: no condition; write one of drained, restarts, replays, gave_up, elapsed, log, metric"],
+        [
+            "28:9: until.any[0]: no condition; write one of drained, restarts, replays, gave_up, elapsed, running_for, "
+            "log, metric, any, all"
+        ],
+    ),
+    "a slip in a condition of a condition": (
+        ("{ replays: 2 }", "{ any: [{ replys: 2 }] }"),
+        ["28:38: until.any[1].any[0].replys: unknown key; did you mean 'replays'?"],
     ),
     "a bound that no number meets": (
         ("{ at_least: 2 }", "{ at_least: 2, at_most: 1 }"),

@@ -38,6 +38,11 @@ def ends(condition: str) -> Change:
 
 WRONG = [
     ([ends("{ elapsed: 90s }")], "until.any[0].elapsed: each arm ends at its deadline of 90s before that"),
+    ([ends("{ running_for: 90s }")], "until.any[0].running_for: each arm ends at its deadline of 90s before that"),
+    (
+        [ends("{ restarts: 1, all: [{ drained: true }, { elapsed: 2min }] }")],
+        "until.any[0].all[1].elapsed: each arm ends at its deadline of 90s before that",
+    ),
     ([ends("{ gave_up: true }")], "until.any[0].gave_up: no supervisor gives up: write"),
     ([ends("{ log: { event: waitin } }")], "until.any[0].log: the pipeline writes no event 'waitin'; did you mean"),
     ([ends("{ metric: { name: a, at_least: 1 } }")], "until.any[0].metric: no arm serves metrics: set metrics.port"),

@@ -95,16 +95,100 @@ LAG_1: Series = ("lag", frozenset({("partition", "1")}))
             {"metrics": {LAG: 0}, "restarts": 1},
             "restarts 1 and metric lag 0",
         ),
+        ({"running_for": "10s"}, {"now_s": 40}, None),
+        ({"running_for": "10s"}, {"now_s": 40, "running_for_s": 9.9}, None),
+        ({"running_for": "10s"}, {"now_s": 40, "running_for_s": 10.0}, "running for 10s"),
     ],
 )
 def test_other_ends(condition: dict[str, Any], so_far: dict[str, Any], text: str | None) -> None:
     assert ended_by(condition, **so_far) == text
 
 
+NESTED = {"elapsed": "5s", "any": [{"restarts": 1}, {"all": [{"replays": 2}, {"any": [{"drained": True}]}]}]}
+
+
+@pytest.mark.parametrize(
+    ("so_far", "text"),
+    [
+        ({"now_s": 6}, None),
+        ({"now_s": 4, "restarts": 1}, None),
+        ({"now_s": 6, "restarts": 1}, "elapsed 6s and restarts 1"),
+        ({"now_s": 6, "replays": 2}, None),
+        ({"now_s": 6, "drained": True}, None),
+        ({"now_s": 6, "replays": 2, "drained": True}, "elapsed 6s and replays 2 and drained"),
+    ],
+)
+def test_conditions_in_conditions(so_far: dict[str, Any], text: str | None) -> None:
+    assert ended_by(NESTED, **so_far) == text
+
+
+def test_all_instead_of_any_at_the_top() -> None:
+    until = Until.model_validate({"all": [{"restarts": 1}, {"replays": 1}], "deadline": "60s"})
+    assert arm_end(until, SoFar(restarts=1), "", deadline_s=60) is None
+    end = arm_end(until, SoFar(restarts=1, replays=3), "", deadline_s=60)
+    assert end == EndByCondition(reached={"restarts": 1, "replays": 3})
+
+
+def test_the_places_of_conditions_are_those_of_the_file() -> None:
+    until = Until.model_validate({"any": [{"drained": True}, NESTED], "deadline": "60s"})
+    places = [place for place, one in until.condition.inside(("until",)) if one.restarts or one.replays]
+    assert places == [("until", "any", 1, "any", 0), ("until", "any", 1, "any", 1, "all", 0)]
+
+
+@pytest.mark.parametrize(
+    ("condition", "after_s"),
+    [
+        ({"elapsed": "5s"}, 5),
+        ({"elapsed": "5s", "restarts": 1}, None),
+        ({"any": [{"elapsed": "9s"}, {"elapsed": "5s"}, {"drained": True}]}, 5),
+        ({"any": [{"drained": True}]}, None),
+        ({"all": [{"elapsed": "9s"}, {"elapsed": "5s"}]}, 9),
+        ({"all": [{"elapsed": "9s"}, {"drained": True}]}, None),
+        ({"elapsed": "5s", "any": [{"elapsed": "7s"}]}, 7),
+        ({"running_for": "5s"}, None),
+    ],
+)
+def test_when_a_condition_is_surely_reached(condition: dict[str, Any], after_s: float | None) -> None:
+    after = Condition.model_validate(condition).surely_after
+    assert (after and after.total_seconds()) == after_s
+
+
+@pytest.mark.parametrize(
+    ("condition", "alone"),
+    [
+        ({"drained": True}, True),
+        ({"drained": True, "restarts": 1}, False),
+        ({"any": [{"restarts": 1}, {"drained": True}]}, True),
+        ({"any": [{"restarts": 1}]}, False),
+        ({"all": [{"drained": True}, {"restarts": 1}]}, False),
+    ],
+)
+def test_what_ends_as_soon_as_it_has_drained(condition: dict[str, Any], alone: bool) -> None:
+    assert Condition.model_validate(condition).by_drained_alone is alone
+
+
+@pytest.mark.parametrize(
+    ("until", "problem"),
+    [
+        ({"any": [{"drained": True}], "all": [{"drained": True}]}, "any and all are both given"),
+        ({}, "no condition; write `any`"),
+        ({"any": []}, "at least 1 item"),
+        ({"any": [{"all": []}]}, "at least 1 item"),
+    ],
+)
+def test_what_is_no_until(until: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem):
+        Until.model_validate({**until, "deadline": "9s"})
+
+
 @pytest.mark.parametrize(
     ("condition", "said"),
     [
-        ({}, "no condition; write one of drained, restarts, replays, gave_up, elapsed, log, metric"),
+        (
+            {},
+            "no condition; write one of drained, restarts, replays, gave_up, elapsed, running_for, log, metric, any, "
+            "all",
+        ),
         ({"metric": {"name": "lag"}}, "write at_least, at_most"),
         ({"log": {"event": "a", "at_least": 0}}, "greater than 0"),
         ({"elapsed": None}, "elapsed says nothing"),

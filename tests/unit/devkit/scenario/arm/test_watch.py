@@ -18,6 +18,7 @@ from devkit.scenario.arm.begin_traffic import begin_traffic, publish_backlog
 from devkit.scenario.arm.clock import ArmClock
 from devkit.scenario.arm.start import start
 from devkit.scenario.arm.watch import watch
+from devkit.scenario.arm_ending import Until
 from devkit.stack.stack import Stack
 from devkit.stack.topics import TopicEnds
 from devkit.traffic.publish import Publisher
@@ -141,6 +142,23 @@ class TestDeadline:
         stage.arm.context = replace(stage.arm.context, debugger=debugger)
         with pytest.raises(StillGoesOn):
             watched()
+
+
+def test_a_time_of_running_counts_from_the_first_process_that_ran(watched: Watch, stage: Stage, clock: Time) -> None:
+    """Not from the arm's start, as the query begins some time later, and not anew with each restart."""
+    stage.arm.scenario = stage.arm.scenario.model_copy(
+        update={"until": Until.model_validate({"any": [{"running_for": "10s"}], "deadline": "60s"})}
+    )
+    sleep = clock.sleep
+
+    def goes_on(seconds: float) -> None:
+        sleep(seconds)
+        stage.main.state.process = None if clock.now < 20 else 1 if clock.now < 25 else 2
+
+    clock.sleep = goes_on  # type: ignore[method-assign]
+    watched()
+    assert stage.arm.state.running_from_s == pytest.approx(20, abs=1)
+    assert clock.now == pytest.approx(30, abs=1)
 
 
 class TestHooks:
