@@ -159,3 +159,12 @@ def test_a_fault_after_the_time_that_every_arm_has_never_begins(tmp_path: Path) 
         load_scenario(file)
     file.write_text(file.read_text().replace("{ elapsed: 20s }", "{ elapsed: 20s, restarts: 1 }"))
     load_scenario(file)
+
+
+def test_a_slip_in_a_condition_of_a_condition_has_its_place(tmp_path: Path) -> None:
+    file = write(tmp_path, "{name: x, do: {pause: {part: kafka}}, at: 3s}")
+    file.write_text(file.read_text().replace("{ replays: 2 }", "{ any: [{ replys: 2 }] }"))
+    with pytest.raises(
+        InvalidFileError, match=r"until\.any\[1\]\.any\[0\]\.replys: unknown key; did you mean 'replays'"
+    ):
+        load_scenario(file)

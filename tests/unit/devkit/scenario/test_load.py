@@ -291,10 +291,6 @@ BAD = {
             "log, metric, any, all"
         ],
     ),
-    "a slip in a condition of a condition": (
-        ("{ replays: 2 }", "{ any: [{ replys: 2 }] }"),
-        ["28:38: until.any[1].any[0].replys: unknown key; did you mean 'replays'?"],
-    ),
     "a bound that no number meets": (
         ("{ at_least: 2 }", "{ at_least: 2, at_most: 1 }"),
         ["38:7: expect.incident[0].restarts: no number is at least 2 and at most 1; swap them?"],
