@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from benchmarks.engine.aligned_source import aligned_source
 from benchmarks.engine.asyncio_peer import AsyncioPeer
 from benchmarks.engine.backfill import BARE, backfill
 from benchmarks.engine.contestant import Contestant
@@ -180,6 +181,15 @@ def live_(rounds: int, seconds: float, only: str, settings: Path, name: str) -> 
 def version_look_(events: int, rounds: int, name: str) -> None:
     """Measure the look at schema versions. It is taken in the JVM, in the Python workers, and not at all."""
     version_look(Workload(events), rounds=rounds, directory=_directory(), name=name)
+
+
+@main.command("aligned-source")
+@_EVENTS
+@_ROUNDS
+@_name("aligned-source")
+def aligned_source_(events: int, rounds: int, name: str) -> None:
+    """Read a backlog in event time. Beside the aligned source: Spark's own; nothing is fetched or written."""
+    aligned_source(Workload(events), rounds=rounds, directory=_directory(), name=name)
 
 
 def _parts(only: str) -> list[str]:
