@@ -101,6 +101,16 @@ def test_two_topics_keep_their_own_positions(checkpoint: Path) -> None:
     assert committed_offsets(spark(Files()), str(checkpoint)) == {("page_change", 0): 7, ("page_links", 0): 3}
 
 
+def test_it_does_not_matter_which_source_wrote_the_offsets(checkpoint: Path) -> None:
+    """A Python source's are written with spaces."""
+    text = OFFSETS.rsplit("\n", 2)[0] + '\n{"page_change": {"0": 9, "1": 4}, "page_links": {"0": 3}}'
+    (checkpoint / "offsets" / "0").write_text(text)
+    (checkpoint / "commits" / "0").touch()
+    expected = {("page_change", 0): 9, ("page_change", 1): 4, ("page_links", 0): 3}
+    assert committed_offsets(spark(Files()), str(checkpoint)) == expected
+    assert look(spark(Files()), str(checkpoint)).topics() == ["page_change", "page_links"]
+
+
 def test_before_the_first_plan_there_is_no_position(checkpoint: Path) -> None:
     assert committed_offsets(spark(Files()), str(checkpoint)) is None
 

@@ -25,6 +25,13 @@ def test_a_job_that_stopped_after_its_commit() -> None:
     assert found.last.at.date() == datetime(2026, 11, 21, tzinfo=UTC).date()
 
 
+def test_it_does_not_matter_which_source_wrote_the_offsets(tmp_path: Path) -> None:
+    """A Python source's are written with spaces."""
+    place = recorded(tmp_path)
+    rewrite(place, "offsets/2", f'{{"{TOPIC}":{{"0":20}}}}', f'{{"{TOPIC}": {{"0": 20}}}}')
+    assert checkpoint_at(place).committed() == checkpoint_at(STOPPED).committed()
+
+
 def test_a_job_that_stopped_in_a_batch(tmp_path: Path) -> None:
     found = checkpoint_at(recorded(tmp_path, without=("commits/2",)))
     assert not found.is_committed

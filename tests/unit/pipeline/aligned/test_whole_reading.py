@@ -1,0 +1,55 @@
+"""Planning with what Kafka says, from the first offset to the last: any order of times, gaps, outliers, restarts.
+
+Kafka's index of times has the first record of a time or later of the whole partition, also where that was read long
+ago.
+"""
+
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyspark.sql.streaming.datasource import ReadMaxRows
+
+from pipeline.aligned import spark_source as module
+from pipeline.aligned.kafka_log import KafkaLog
+from pipeline.aligned.spark_source import AlignedOptions, AlignedReader
+from pipeline.records.record import SourcePartition
+from tests.unit.pipeline.aligned.records_in_memory import RecordsInMemory
+
+TIMES = st.lists(st.none() | st.integers(1, 200) | st.just(10**9), max_size=40)
+LOGS = st.fixed_dictionaries({SourcePartition("a", 0): TIMES, SourcePartition("a", 1): TIMES})
+
+
+def options(**more: Any) -> AlignedOptions:
+    given_ = {"bootstrap_servers": "unused:1", "topics": ("a",), "slice_ms": 20, "idle_after_ms": 0, "max_offsets": 7}
+    return AlignedOptions.model_validate({**given_, **more})
+
+
+@given(times=LOGS, max_offsets=st.integers(1, 20), restarts=st.sets(st.integers(0, 60)))
+def test_each_offset_is_in_one_batch_and_no_batch_is_too_large(
+    times: dict[SourcePartition, list[int | None]], max_offsets: int, restarts: set[int]
+) -> None:
+    log = RecordsInMemory(times)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "KafkaLog", lambda *_, **__: cast("KafkaLog", log))
+        reader = AlignedReader(options(max_offsets=max_offsets))
+        offsets: dict[str, dict[str, int]] = {"a": {"0": 0, "1": 0}}
+        read: list[tuple[int, int]] = []
+        for batch in range(1 + sum(map(len, times.values()))):
+            end = reader.latestOffset(offsets, ReadMaxRows(max_offsets))
+            if end == offsets:
+                break
+            if batch in restarts:
+                reader = AlignedReader(options(max_offsets=max_offsets))
+            ranges = reader.partitions(offsets, end)
+            of_records = [one for one in ranges if any(t is not None for t in times[_place(one)][one.first :])]
+            assert sum(one.end - one.first for one in of_records) <= max_offsets
+            assert len({one.horizon_ms for one in ranges}) == 1
+            read += [(one.partition, at) for one in ranges for at in range(one.first, one.end)]
+            offsets = end
+    assert sorted(read) == [(one.partition, at) for one, of in sorted(times.items()) for at in range(len(of))]
+
+
+def _place(one: module.OffsetRange) -> SourcePartition:
+    return SourcePartition(one.topic, one.partition)
