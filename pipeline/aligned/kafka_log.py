@@ -4,8 +4,9 @@ Only what is committed counts: a partition ends before the first transaction tha
 names the brokers when it comes to it.
 """
 
+import functools
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from kafka import KafkaConsumer
@@ -38,38 +39,38 @@ class KafkaLog:
         """At most `fetch_bytes` come at once of a partition, or one batch of the producer's."""
         self._bootstrap, self._clock = bootstrap, clock
         self._refreshed: float | None = None
-        self._assigned: set[TopicPartition] = set()
-        with self._answers("are asked for"):
-            self._consumer = KafkaConsumer(
-                bootstrap_servers=bootstrap,
-                client_id=client_id,
-                enable_auto_commit=False,
-                allow_auto_create_topics=False,
-                # What is gone is an error: to go on behind it would be to lose it in silence.
-                auto_offset_reset="none",
-                isolation_level="read_committed",
-                max_partition_fetch_bytes=fetch_bytes,
-                fetch_max_wait_ms=_FETCH_WAIT_MS,
-                connections_max_idle_ms=_CONNECTION_IDLE_MS,
-                reconnect_backoff_max_ms=RECONNECT_MAX_MS,
-            )
+        # One that asks and one that reads: what a client has not assigned, it forgets where its brokers are.
+        self._make = functools.partial(
+            KafkaConsumer,
+            bootstrap_servers=bootstrap,
+            client_id=client_id,
+            enable_auto_commit=False,
+            allow_auto_create_topics=False,
+            # What is gone is an error: to go on behind it would be to lose it in silence.
+            auto_offset_reset="none",
+            isolation_level="read_committed",
+            max_partition_fetch_bytes=fetch_bytes,
+            fetch_max_wait_ms=_FETCH_WAIT_MS,
+            connections_max_idle_ms=_CONNECTION_IDLE_MS,
+            reconnect_backoff_max_ms=RECONNECT_MAX_MS,
+        )
+        self._opened: dict[str, KafkaConsumer] = {}
 
     def bounds(self, topics: Sequence[str]) -> Mapping[SourcePartition, tuple[int, int]]:
         """The first offset and the end of each partition. Raises PipelineError for a topic that is not there."""
         with self._answers("do not say where their topics end"):
             if self._refreshed is None or self._clock() - self._refreshed >= _REFRESH_S:
                 # What it knows of a topic it keeps; only this asks again, and so finds a partition that is new.
-                self._consumer.topics()
+                self._consumer("asks").topics()
                 self._refreshed = self._clock()
             places = []
             for topic in topics:
-                numbers = self._consumer.partitions_for_topic(topic)
+                numbers = self._consumer("asks").partitions_for_topic(topic)
                 if not numbers:
                     raise PipelineError(f"there is no topic {topic} at {self._bootstrap}")
                 places += [TopicPartition(topic, number) for number in sorted(numbers)]
-            self._attend(places)
-            firsts = self._consumer.beginning_offsets(places, timeout_ms=int(ANSWER_S * 1000))
-            ends = self._consumer.end_offsets(places, timeout_ms=int(ANSWER_S * 1000))
+            firsts = self._consumer("asks").beginning_offsets(places, timeout_ms=int(ANSWER_S * 1000))
+            ends = self._consumer("asks").end_offsets(places, timeout_ms=int(ANSWER_S * 1000))
         return {SourcePartition(*place): (firsts[place], ends[place]) for place in places}
 
     def first_at(self, at_ms: Mapping[SourcePartition, int]) -> Mapping[SourcePartition, int | None]:
@@ -77,7 +78,7 @@ class KafkaLog:
         far before records that are earlier: producers' clocks differ.
         """
         with self._answers("do not say what their topics held when"):
-            found = self._consumer.offsets_for_times(
+            found = self._consumer("asks").offsets_for_times(
                 {TopicPartition(*one): max(0, ms) for one, ms in at_ms.items()}, timeout_ms=int(ANSWER_S * 1000)
             )
         # -1 and None are two ways of Kafka's to say that there is no such record.
@@ -98,15 +99,13 @@ class KafkaLog:
         """
         places = {TopicPartition(*one): stop for one, stop in stops.items() if starts[one] < stop}
         with self._answers("do not hand over their records"):
-            self._attend(places)
+            if places:
+                # In place of a pause: records of a paused partition that were fetched already keep its client from
+                # ever fetching others of it, when it is to be read elsewhere.
+                self._consumer("reads").assign(list(places))
             for place in places:
-                self._consumer.seek(place, starts[SourcePartition(*place)])
-            self._consumer.resume(*places)
-        try:
-            yield from self._read(places, enough)
-        finally:
-            # Else it would go on fetching what comes next.
-            self._consumer.pause(*places)
+                self._consumer("reads").seek(place, starts[SourcePartition(*place)])
+        yield from self._read(places, enough)
 
     def _read(
         self, places: dict[TopicPartition, int], enough: Enough | None
@@ -114,7 +113,7 @@ class KafkaLog:
         heard = self._clock()
         while places:
             with self._answers("do not hand over their records"):
-                found = self._consumer.poll(timeout_ms=_POLL_MS)
+                found = self._consumer("reads").poll(timeout_ms=_POLL_MS)
             done = []
             for place, records in found.items():
                 stop = places.get(place, 0)
@@ -128,31 +127,27 @@ class KafkaLog:
                     yield SourcePartition(*place), taken
             with self._answers("do not hand over their records"):
                 # The stop may be a gap: offsets that compaction or a transaction removed have no record.
-                done += [place for place, stop in places.items() if (self._consumer.position(place) or 0) >= stop]
+                done += [
+                    place for place, stop in places.items() if (self._consumer("reads").position(place) or 0) >= stop
+                ]
             if found or done:
                 heard = self._clock()
             elif self._clock() - heard > ANSWER_S:
                 raise PipelineError(f"the brokers at {self._bootstrap} sent no record for {ANSWER_S:g} s")
             if done:
                 places = {place: stop for place, stop in places.items() if place not in done}
-                self._consumer.pause(*done)
+                if places:
+                    self._consumer("reads").assign(list(places))
 
-    def _attend(self, places: Collection[TopicPartition]) -> None:
-        """Have partitions assigned, and paused until they are read. Those of before stay: of what is not assigned the
-        client forgets where its brokers are, and every question would have to find them again.
-        """
-        new = set(places) - self._assigned
-        if not new:
-            return
-        self._assigned |= new
-        self._consumer.assign(sorted(self._assigned))
-        for place in new:
-            self._consumer.seek(place, 0)
-        self._consumer.pause(*new)
+    def _consumer(self, what: str) -> KafkaConsumer:
+        if what not in self._opened:
+            self._opened[what] = self._make()
+        return self._opened[what]
 
     def close(self) -> None:
         """Commits no offsets: the job's positions stand in its checkpoint."""
-        self._consumer.close(autocommit=False)
+        for consumer in self._opened.values():
+            consumer.close(autocommit=False)
 
     @contextmanager
     def _answers(self, what: str) -> Iterator[None]:

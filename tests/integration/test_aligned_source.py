@@ -48,7 +48,7 @@ DELAY_S = 30
 KEPT_FOR_EVER = {"retention.ms": "-1"}
 
 TRAFFIC: dict[str, Any] = {"generator": "page_change", "seed": 3, "rate": "200/s", "for": "500ms", "population": 12}
-WRITTEN = CrashPoint(target="pipeline.driver.batch:BatchWriter._write", moment="after", call=2)
+WRITTEN = CrashPoint(target="pipeline.driver.batch:BatchWriter._write", moment="after", call=3)
 
 Rows = Counter[tuple[str, int, int]]
 
