@@ -17,6 +17,8 @@ def store_settings(config: PipelineConfig, mark: StateMark) -> dict[str, str]:
         # Of the operator alone: every other shuffle of a job names its own number.
         "spark.sql.shuffle.partitions": str(mark.partitions),
         f"{_STORE}.providerClass": _PROVIDERS[mark.provider],
+        # A batch without events, after each that moves the watermark, would only forget sooner.
+        "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     }
     if mark.provider == "rocksdb":
         settings |= {

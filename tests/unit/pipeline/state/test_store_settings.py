@@ -16,6 +16,7 @@ def test_rocksdb_is_bounded_and_writes_changes_alone(make_config: Callable[..., 
     assert settings.pop(f"{STORE}.providerClass").endswith(".RocksDBStateStoreProvider")
     assert settings == {
         "spark.sql.shuffle.partitions": "3",
+        "spark.sql.streaming.noDataMicroBatches.enabled": "false",
         f"{STORE}.rocksdb.changelogCheckpointing.enabled": "true",
         f"{STORE}.rocksdb.boundedMemoryUsage": "true",
         f"{STORE}.rocksdb.maxMemoryUsageMB": "48",
@@ -25,4 +26,7 @@ def test_rocksdb_is_bounded_and_writes_changes_alone(make_config: Callable[..., 
 def test_a_map_in_the_heap_has_no_settings_of_its_own(make_config: Callable[..., PipelineConfig]) -> None:
     settings = store_settings(make_config(), MARK.model_copy(update={"provider": "heap"}))
     assert settings.pop(f"{STORE}.providerClass").endswith(".HDFSBackedStateStoreProvider")
-    assert settings == {"spark.sql.shuffle.partitions": "3"}
+    assert settings == {
+        "spark.sql.shuffle.partitions": "3",
+        "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    }
