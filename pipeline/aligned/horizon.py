@@ -24,7 +24,6 @@ from pipeline.records.record import SourcePartition
 
 Offsets = Mapping[SourcePartition, int]
 # Each guess is a question to the brokers, and a batch that is a quarter below its bound is as good.
-_GUESSES = 8
 _FULL_ENOUGH = 0.75
 
 
@@ -127,13 +126,10 @@ def _within(
         return horizon, ends
     found: tuple[int, Offsets] | None = None
     low, high = least, horizon
-    for _ in range(_GUESSES):
-        if low >= high:
-            break
-        # Where an even rate would have it, and at last the least that makes progress.
-        share = max_offsets / count
-        guess = low + int((high - low) * share) if found is None else (low + high) // 2
-        guess = min(max(guess, low), high - 1)
+    while low < high:
+        middle = (low + high) // 2
+        # Where an even rate would have it; but each guess halves what is left, however uneven the rate is.
+        guess = middle if found else min(middle, low + int((high - low) * max_offsets / count))
         ends = times.ends_before(guess)
         size = _count(waiting, ends)
         if size > max_offsets:
@@ -142,9 +138,6 @@ def _within(
             found, low = (guess, ends), guess + 1
             if size >= _FULL_ENOUGH * max_offsets:
                 break
-    if found is None and high > least:
-        ends = times.ends_before(least)
-        found = (least, ends) if _count(waiting, ends) <= max_offsets else None
     return found
 
 

@@ -52,6 +52,16 @@ def test_the_bound_on_offsets_shortens_the_slice_for_all() -> None:
     assert 15 <= plan.ends[A] <= 20
 
 
+def test_the_end_of_a_burst_is_found_however_dense_it_is() -> None:
+    """As a backlog has it: 300 of the next 30 s are of the first tenth of a second, the others even."""
+    log = PlannedLog.of({"a": list(range(0, 30_000, 100)), "b": [number // 3 for number in range(300)]})
+    plan = log.plan(slice_ms=30_000, max_offsets=160)
+    assert 120 <= sum(plan.ends.values()) <= 160
+    log.take(plan)
+    assert sum(len(offsets) for offsets in log.take(log.plan(slice_ms=30_000, max_offsets=160)).values()) >= 120
+    assert log.asked <= 40
+
+
 def test_more_of_one_millisecond_than_the_bound_is_shared() -> None:
     log = PlannedLog.of({"a": [7] * 100, "b": [7] * 100, "c": [7]})
     plan = log.plan(slice_ms=10, max_offsets=21)
