@@ -2,7 +2,7 @@
 
 What a field is, its type says: a `timedelta` is a duration, and what is a number per second is marked `PER_SECOND`, as
 `located_config.rate.Rate` is. Sizes, counts, shares and names stay. Defaults count: a duration that was not written is
-stretched, and is written then. A model with values that its types do not tell of says by a method, `slower`, what
+stretched, and is written then, where it has an effect: a model does not show the others. A model with values that its types do not tell of says by a method, `slower`, what
 becomes of it.
 """
 
@@ -42,6 +42,10 @@ def _model(model: M, by: int) -> M:
         changed = _value(value, by, is_rate=is_rate)
         if changed is not value:
             changes[name] = changed
+    if changes.keys() - model.model_fields_set:
+        # What is not shown has no effect beside the other keys, and may not be written there.
+        effective = model.model_dump(warnings=False).keys() | model.model_fields_set
+        changes = {name: value for name, value in changes.items() if name in effective}
     if not changes:
         return model
     given = {name: getattr(model, name) for name in model.model_fields_set} | changes

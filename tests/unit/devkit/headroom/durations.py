@@ -11,8 +11,11 @@ def durations(value: Any) -> Iterator[timedelta]:
     if isinstance(value, timedelta):
         yield value
     elif isinstance(value, BaseModel):
-        for _, one in value:
-            yield from durations(one)
+        # What it does not show has no effect.
+        effective = value.model_dump(warnings=False).keys() | value.model_fields_set
+        for name, one in value:
+            if name in effective:
+                yield from durations(one)
     elif isinstance(value, dict):
         for one in value.values():
             yield from durations(one)

@@ -91,8 +91,11 @@ def test_a_value_beyond_what_its_key_allows_is_said(scenario: Scenario) -> None:
 def values(value: Any, path: str = "") -> Iterator[tuple[str, object]]:
     """All single values in a model, by their place."""
     if isinstance(value, BaseModel):
+        # What it does not show has no effect.
+        effective = value.model_dump(warnings=False).keys() | value.model_fields_set
         for name, one in value:
-            yield from values(one, f"{path}.{name}")
+            if name in effective:
+                yield from values(one, f"{path}.{name}")
     elif isinstance(value, dict | list | tuple):
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for key, one in items:
