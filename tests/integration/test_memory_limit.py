@@ -47,8 +47,8 @@ def test_large_pages_at_once_stay_within_the_limit(make_bench: MakeBench) -> Non
     place = SparkPlace(bench.stack.object_store.endpoint, bench.guardian.directory, driver_memory="700m")
     write_spark_conf(place, bench.conf_dir)
     # Only what the test says: all defaults written down would be what the file asks for.
-    said = bench.config.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    bench.config_file.write_bytes(orjson.dumps(said))
+    config = bench.config.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    bench.config_file.write_bytes(orjson.dumps(config))
     bench.publish(wait=True)
     run = bench.start("--memory-limit", "4GiB", "--slots", "4")
     peak = 0
@@ -59,11 +59,11 @@ def test_large_pages_at_once_stay_within_the_limit(make_bench: MakeBench) -> Non
         return bench.is_drained()
 
     run.await_condition(drained, "all large pages to leave")
-    (told,) = run.said("memory")
-    assert sum(told["parts"].values()) <= told["limit"]["bytes"] == LIMIT_BYTES
+    (memory,) = run.said("memory")
+    assert sum(memory["parts"].values()) <= memory["limit"]["bytes"] == LIMIT_BYTES
     (effective,) = run.said("effective_settings")
     assert effective["spark"]["spark.master"] == "local[4]"
-    assert effective["heap_bytes"] <= told["parts"]["JVM heap"]
+    assert effective["heap_bytes"] <= memory["parts"]["JVM heap"]
     assert 0 < peak <= LIMIT_BYTES, f"{peak / MIB:.0f} MiB"
     assert run.terminate() == 0
     print(f"peak {peak / MIB:.0f} MiB")

@@ -116,8 +116,8 @@ def test_a_stopped_job_continues_from_the_moment_that_it_is_set_to(make_bench: M
     # It has just written, and it is its own checkpoint that would be set.
     assert "does the job run?" in command("checkpoint", "set-offsets", "--at", at, fails=2)
     assert "--yes sets it" in command("checkpoint", "set-offsets", "--at", at, "--stopped", fails=2)
-    said = command("checkpoint", "set-offsets", "--at", at, "--stopped", "--yes")
-    assert f"0:{2 * EVENTS} -> 0:{EVENTS}\n{EVENTS} events come again, 0 are passed over\n" in said
+    output = command("checkpoint", "set-offsets", "--at", at, "--stopped", "--yes")
+    assert f"0:{2 * EVENTS} -> 0:{EVENTS}\n{EVENTS} events come again, 0 are passed over\n" in output
     assert command("lag").splitlines()[-1].split()[:2] == ["all", str(EVENTS)]
     assert "can continue" in command("checkpoint", "verify")
     run = bench.start()
@@ -223,9 +223,9 @@ def test_replay_and_fan_out(stack: tuple[Guardian, Stack], tmp_path: Path) -> No
         ]
         assert of_topic == ["max.message.bytes"]
     for refused in (["operations bad"], ["operations.broad", "--partitions", "100000"]):
-        said = command("fan-out", "operations.src", *refused, fails=2)
-        assert "could not be made: " in said
-        assert len(said) < 400, said
+        output = command("fan-out", "operations.src", *refused, fails=2)
+        assert "could not be made: " in output
+        assert len(output) < 400, output
     assert "holds 64 records" in command(*wide, fails=2)
     assert "with 3 partitions, not 32" in command("fan-out", "operations.src", "operations.replay", fails=2)
 
@@ -252,11 +252,11 @@ def test_a_replay_that_is_stopped_goes_on_where_it_says(stack: tuple[Guardian, S
         while not read(bootstrap, "stopped.replay"):
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
-    assert process.returncode == 130, said
+        _, output = process.communicate(timeout=60)
+    assert process.returncode == 130, output
     sent = read(bootstrap, "stopped.replay")
-    assert f"stopped, with {len(sent)} records sent" in said
-    again = said.splitlines()[-1].removeprefix("hint: it goes on with ").split()
+    assert f"stopped, with {len(sent)} records sent" in output
+    again = output.splitlines()[-1].removeprefix("hint: it goes on with ").split()
     assert f"{40 - len(sent)} events replayed" in Commands(file)("replay", *again, "--rate", "1000")
     assert sorted(int(one.value) for one in read(bootstrap, "stopped.replay")) == list(range(40))
 
@@ -276,6 +276,6 @@ def test_a_broker_that_is_down_is_named(arguments: list[str], tmp_path: Path) ->
             }
         )
     )
-    said = Commands(file)(*arguments, fails=1)
-    assert "Kafka at 127.0.0.1:1 does not answer" in said
-    assert "bootstrap_servers" in said
+    output = Commands(file)(*arguments, fails=1)
+    assert "Kafka at 127.0.0.1:1 does not answer" in output
+    assert "bootstrap_servers" in output

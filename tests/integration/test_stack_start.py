@@ -16,11 +16,11 @@ from devkit.stack.ports import claim_port
 
 
 def first_then_free(port: int) -> Callable[[int | None, str], int]:
-    told: list[int] = []
+    ports: list[int] = []
 
     def claim(wanted: int | None, part: str) -> int:
-        told.append(port if not told else claim_port(wanted, part))
-        return told[-1]
+        ports.append(port if not ports else claim_port(wanted, part))
+        return ports[-1]
 
     return claim
 

@@ -48,8 +48,8 @@ def test_its_scenario_can_be_played(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     file = tmp_path / "hammering.yaml"
     file.write_text(block("yaml", HAMMERING))
     counts = load_scenario(file).expect["fixed"][2].argument
-    told = ", ".join(f"{name}: 0" for name in counts.bounds)
-    assert f"audit: {{ {told} }}" in block("yaml", "audit:")
+    counted = ", ".join(f"{name}: 0" for name in counts.bounds)
+    assert f"audit: {{ {counted} }}" in block("yaml", "audit:")
 
 
 @pytest.mark.parametrize(("retries", "pauses"), [("at once", []), ("after a pause", [1, 1])])

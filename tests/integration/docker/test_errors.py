@@ -62,16 +62,16 @@ def test_a_port_that_is_lost_in_a_race_is_replaced(
         other.bind(("127.0.0.1", 0))
         other.listen()
         taken = other.getsockname()[1]
-        told: list[int] = []
+        ports: list[int] = []
 
         def claim(wanted: int | None, part: str) -> int:
-            told.append(taken if not told else claim_port(wanted, part))
-            return told[-1]
+            ports.append(taken if not ports else claim_port(wanted, part))
+            return ports[-1]
 
         monkeypatch.setattr(container_stack, "claim_port", claim)
         stack = compose.start_compose(guardian, tmp_path)
         stack.require_running()
-        assert len(told) == 8, "four ports, twice"
+        assert len(ports) == 8, "four ports, twice"
         assert stack.kafka.bootstrap != f"127.0.0.1:{taken}"
     assert of_run(docker, guardian.run_id) == []
 

@@ -70,10 +70,10 @@ def test_every_wheel_and_source_distribution_has_the_licence(built: Path) -> Non
 
 def test_what_is_shared_stands_alone(install: Install) -> None:
     installed = install("enrichment-located-config")
-    said = installed.must(
+    output = installed.must(
         "python", "-c", "from located_config.duration import parse_duration; print(parse_duration('90s'))"
     )
-    assert said == "0:01:30\n"
+    assert output == "0:01:30\n"
     all_modules(installed, "located_config")
     assert not any(is_importable(installed, room) for room in ("mockapi", "pipeline", "devkit"))
 

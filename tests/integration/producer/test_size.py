@@ -53,8 +53,8 @@ def assert_boundary(
         exact.send(TOPIC, key, value, headers)
     with producers.producer({**common, "max.request.size": size - 1}) as short, pytest.raises(TooLargeError) as refusal:
         short.send(TOPIC, key, value, headers)
-    said = f"The message is {size} bytes when serialized which is larger than {size - 1}"
-    assert str(refusal.value).startswith(said)
+    message = f"The message is {size} bytes when serialized which is larger than {size - 1}"
+    assert str(refusal.value).startswith(message)
 
 
 @given(key=st.none() | CONTENTS, value=CONTENTS, headers=HEADERS, compression=st.sampled_from(COMPRESSIONS))

@@ -47,7 +47,7 @@ def told(end: socket.socket) -> str:
 
 
 def await_told(end: socket.socket, what: str) -> None:
-    assert wait_until(lambda: (said := told(end)) != NOTHING and said, what=what, deadline=DEADLINE) == what
+    assert wait_until(lambda: (words := told(end)) != NOTHING and words, what=what, deadline=DEADLINE) == what
 
 
 @pytest.mark.parametrize(

@@ -141,13 +141,13 @@ def test_memory_comes_from_the_limit(day: Day) -> None:
 
 def test_the_configuration_in_force_is_said_before_all_else(day: Day) -> None:
     assert [line["event"] for line in day.lines[:1]] == ["configuration"], "the configuration is not said"
-    said, told = copy.deepcopy(day.lines[0]["effective"]), day.bench.config.model_dump(mode="json", by_alias=True)
+    logged, given = copy.deepcopy(day.lines[0]["effective"]), day.bench.config.model_dump(mode="json", by_alias=True)
     # What the memory limit decides is looked at elsewhere.
-    for config in (said, told):
+    for config in (logged, given):
         for section, key in ((config["fetch"], "max_in_flight_bytes"), (config["claim_check"], "max_bytes")):
             del section[key]
         del config["deferral"]["slow_lane"]["max_in_flight_bytes"], config["result_buffer"]
-    assert said == told
+    assert logged == given
     assert day.lines[0]["unsafe"] == []
 
 

@@ -43,7 +43,7 @@ def test_durations_as_people_write_them(text: object, expected: timedelta) -> No
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [
         ("10sec", "unknown unit 'sec' (got '10sec'); write 10s (us, ms, s, m, h, d)"),
         ("10 minutes", "unknown unit 'minutes' (got '10 minutes'); write 10min (us, ms, s, m, h, d)"),
@@ -65,10 +65,10 @@ def test_durations_as_people_write_them(text: object, expected: timedelta) -> No
         ("1000000000d", "too long a duration (got '1000000000d'); the longest is 999999999d"),
     ],
 )
-def test_what_is_no_duration_says_how_to_write_one(value: object, said: str) -> None:
+def test_what_is_no_duration_says_how_to_write_one(value: object, message: str) -> None:
     with pytest.raises(QuantityError) as caught:
         parse_duration(value)
-    assert str(caught.value) == said
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("value", ["9" * 400 + "h", timedelta(-1), [], {}])

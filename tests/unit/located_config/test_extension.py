@@ -107,9 +107,9 @@ class TestAFile:
 
     def test_that_fails_is_told_with_the_users_last_line(self, write: Write, tmp_path: Path) -> None:
         path = write("mine.py", "import json\n\ndef read():\n    return json.loads('{')\n\nread()\n")
-        said = str(error("mine.py", tmp_path))
-        assert said.startswith(f"{path}:4: it cannot be loaded: JSONDecodeError: Expecting property name")
-        assert said.endswith("(in `return json.loads('{')`)")
+        message = str(error("mine.py", tmp_path))
+        assert message.startswith(f"{path}:4: it cannot be loaded: JSONDecodeError: Expecting property name")
+        assert message.endswith("(in `return json.loads('{')`)")
 
     def test_that_is_not_python(self, write: Write, tmp_path: Path) -> None:
         path = write("mine.py", "x = 1\ndef\n")
@@ -118,8 +118,8 @@ class TestAFile:
     def test_that_takes_a_name_is_told_with_both_places(self, write: Write, tmp_path: Path) -> None:
         first, second = write("mine.py", MINE), write("other.py", MINE)
         load_extension("mine.py", tmp_path)
-        said = str(error("other.py", tmp_path))
-        assert said == (f"{second}:3: there is a job 'mine' already, added at {first}:3: give this one another name")
+        message = str(error("other.py", tmp_path))
+        assert message == (f"{second}:3: there is a job 'mine' already, added at {first}:3: give this one another name")
 
     def test_that_failed_says_so_each_time(self, write: Write, tmp_path: Path) -> None:
         write("mine.py", MINE + "1 / 0\n")
@@ -145,8 +145,10 @@ class TestAModule:
 
     def test_that_misses_another(self, write: Write, tmp_path: Path) -> None:
         path = write("some_extension.py", "import no_such_module\n")
-        said = str(error("some_extension", tmp_path))
-        assert said.startswith(f"{path}:1: it cannot be loaded: ModuleNotFoundError: No module named 'no_such_module'")
+        message = str(error("some_extension", tmp_path))
+        assert message.startswith(
+            f"{path}:1: it cannot be loaded: ModuleNotFoundError: No module named 'no_such_module'"
+        )
 
 
 class TestOtherProcesses:

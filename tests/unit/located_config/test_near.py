@@ -4,7 +4,7 @@ from located_config.near import near_miss, nearest
 
 
 @pytest.mark.parametrize(
-    ("name", "known", "said"),
+    ("name", "known", "message"),
     [
         ("sise", ["size", "status"], "did you mean 'size'?"),
         ("zzz", ["size", "status"], "there are: size, status"),
@@ -13,8 +13,8 @@ from located_config.near import near_miss, nearest
         ("unknown_while", ["size"], "there are: size"),
     ],
 )
-def test_near_miss(name: str, known: list[str], said: str) -> None:
-    assert near_miss(name, iter(known)) == said
+def test_near_miss(name: str, known: list[str], message: str) -> None:
+    assert near_miss(name, iter(known)) == message
 
 
 def test_how_much_alike_is_for_the_caller_to_say() -> None:

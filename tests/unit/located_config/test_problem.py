@@ -42,7 +42,7 @@ def found(value: object, root: Any = Cart) -> list[Problem]:
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [
         ({"nmae": "a", "name": "a"}, "nmae: unknown key; did you mean 'name'?"),
         ({"cart_name": "a", "name": "a"}, "cart_name: unknown key; did you mean 'cart.name'?"),
@@ -76,9 +76,9 @@ def found(value: object, root: Any = Cart) -> list[Problem]:
         ("cart", "(top): must be a mapping of keys to values (got 'cart')"),
     ],
 )
-def test_what_is_wrong_where_and_what_to_do(value: object, said: str) -> None:
+def test_what_is_wrong_where_and_what_to_do(value: object, message: str) -> None:
     (problem,) = found(value)
-    assert str(problem).startswith(said)
+    assert str(problem).startswith(message)
 
 
 def test_unknown_keys_come_first() -> None:

@@ -27,7 +27,7 @@ def test_rates_are_read_per_second(text: str, per_s: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [
         ("20/sec", "unknown unit 'sec' (got '20/sec'); write 20/s (s, m, h, d)"),
         ("20/ms", "unknown unit 'ms' (got '20/ms'); write 20/s (s, m, h, d)"),
@@ -41,10 +41,10 @@ def test_rates_are_read_per_second(text: str, per_s: float) -> None:
         ("1e999/s", "not a rate above 0 (got '1e999/s'); write 20/s (s, m, h, d)"),
     ],
 )
-def test_what_is_no_rate_says_how_to_write_one(value: object, said: str) -> None:
+def test_what_is_no_rate_says_how_to_write_one(value: object, message: str) -> None:
     with pytest.raises(QuantityError) as caught:
         parse_rate(value)
-    assert str(caught.value) == said
+    assert str(caught.value) == message
 
 
 @given(st.floats(min_value=0, exclude_min=True, allow_infinity=False))

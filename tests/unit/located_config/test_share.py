@@ -30,7 +30,7 @@ def test_percent_or_a_fraction(written: object, share: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [
         ("some", "not a share (got 'some'); write 5% or 0.05, up to 100%"),
         ("-1%", "not a share (got '-1%'); write 5% or 0.05, up to 100%"),
@@ -46,10 +46,10 @@ def test_percent_or_a_fraction(written: object, share: float) -> None:
         (1.01, "more than the whole (got 1.01); write 5% or 0.05, up to 100%"),
     ],
 )
-def test_what_is_no_share_says_how_to_write_one(value: object, said: str) -> None:
+def test_what_is_no_share_says_how_to_write_one(value: object, message: str) -> None:
     with pytest.raises(QuantityError) as caught:
         parse_share(value)
-    assert str(caught.value) == said
+    assert str(caught.value) == message
 
 
 @given(st.floats(0, 1))

@@ -33,7 +33,7 @@ UNITS = "(B, KiB, MiB, GiB, kB, MB, GB)"
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [
         ("20mib", f"unknown unit 'mib' (got '20mib'); write 20MiB {UNITS}"),
         ("20 megs", f"unknown unit 'megs' (got '20 megs'); write 20MiB {UNITS}"),
@@ -47,10 +47,10 @@ UNITS = "(B, KiB, MiB, GiB, kB, MB, GB)"
         ),
     ],
 )
-def test_what_is_no_size_says_how_to_write_one(value: object, said: str) -> None:
+def test_what_is_no_size_says_how_to_write_one(value: object, message: str) -> None:
     with pytest.raises(QuantityError) as caught:
         parse_size(value)
-    assert str(caught.value) == said
+    assert str(caught.value) == message
 
 
 @given(st.integers(0, 2**60))

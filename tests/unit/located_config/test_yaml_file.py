@@ -6,7 +6,7 @@ from located_config.yaml_file import UnfitError, parse_yaml, read_mapping, read_
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "column", "said"),
+    ("text", "line", "column", "message"),
     [
         (
             "a:\n\tb: 1\n",
@@ -22,10 +22,10 @@ from located_config.yaml_file import UnfitError, parse_yaml, read_mapping, read_
         ("a: " + "[" * 500, 1, 1, "not YAML that can be read: nested too deeply"),
     ],
 )
-def test_what_is_no_yaml_has_its_place(text: str, line: int, column: int, said: str) -> None:
+def test_what_is_no_yaml_has_its_place(text: str, line: int, column: int, message: str) -> None:
     with pytest.raises(UnfitError) as caught:
         parse_yaml(text)
-    assert (caught.value.line, caught.value.column, str(caught.value)) == (line, column, said)
+    assert (caught.value.line, caught.value.column, str(caught.value)) == (line, column, message)
 
 
 @pytest.mark.parametrize(

@@ -141,7 +141,7 @@ def test_a_connection_carries_so_many_answers(mock: Any, announce: bool) -> None
             connection.ask()
             answers.append(connection.answer())
         assert connection.rest().data == b""
-    said = [b"connection: close" in answer for answer in answers]
-    assert said == [False, False, announce]
+    closes = [b"connection: close" in answer for answer in answers]
+    assert closes == [False, False, announce]
     mock.until("all are in the journal", lambda: len(mock.journal("?rule=fault")) == 3)
     assert all(entry["completed"] for entry in mock.journal("?rule=fault"))

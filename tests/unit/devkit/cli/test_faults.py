@@ -9,8 +9,8 @@ from tests.unit.devkit.cli.conftest import Devkit
 )
 def test_a_name_that_is_no_faults(devkit: Devkit, name: str, hint: str) -> None:
     finished = devkit("faults", name)
-    said = f"error: there is no fault '{name}', neither on a part nor of the mock\nhint: {hint}\n"
-    assert (finished.code, finished.out, finished.err) == (2, "", said)
+    message = f"error: there is no fault '{name}', neither on a part nor of the mock\nhint: {hint}\n"
+    assert (finished.code, finished.out, finished.err) == (2, "", message)
 
 
 @pytest.mark.parametrize("name", ["pause", "status"])

@@ -60,7 +60,7 @@ def _groups_below(group: click.Group, path: tuple[str, ...]) -> list[str]:
 
 
 def test_which_stack_is_said_in_the_same_way_everywhere() -> None:
-    said: dict[str, click.Parameter] = {}
+    options: dict[str, click.Parameter] = {}
     for path in commands():
         command: click.Command = cli
         for name in path:
@@ -68,10 +68,10 @@ def test_which_stack_is_said_in_the_same_way_everywhere() -> None:
             command = command.commands[name]
         for parameter in command.params:
             if parameter.name == "run_id":
-                said[" ".join(path)] = parameter
-    assert said.keys() >= {"down", "logs", "resume", "fault add", "topics", "tail", "lag", "traffic", "claim get"}
-    assert {type(one) for one in said.values()} == {click.Option}
-    facts = {name: one.to_info_dict() for name, one in said.items()}
+                options[" ".join(path)] = parameter
+    assert options.keys() >= {"down", "logs", "resume", "fault add", "topics", "tail", "lag", "traffic", "claim get"}
+    assert {type(one) for one in options.values()} == {click.Option}
+    facts = {name: one.to_info_dict() for name, one in options.items()}
     assert {str(one["opts"]) for one in facts.values()} == {"['--run-id']"}
     # `down` ends no stack of another checkout.
     ends = {name: one["help"].partition(" Default: ") for name, one in facts.items()}

@@ -71,8 +71,8 @@ class TestCheck:
 
     def test_refuses_a_slip_in_what_is_set(self, devkit: Devkit, scenarios: Path) -> None:
         finished = devkit("scenario", "check", "an-incident", "--set", "arms.fixed.batch.max_ofsets=10")
-        said = "error: --set: arms.fixed.batch.max_ofsets: unknown key; did you mean 'max_offsets'?\n"
-        assert (finished.code, finished.err) == (2, said)
+        message = "error: --set: arms.fixed.batch.max_ofsets: unknown key; did you mean 'max_offsets'?\n"
+        assert (finished.code, finished.err) == (2, message)
 
     def test_of_an_invalid_file_says_where(self, devkit: Devkit, scenarios: Path) -> None:
         path = scenarios / "an-incident.yaml"

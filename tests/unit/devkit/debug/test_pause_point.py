@@ -76,37 +76,37 @@ def terminal() -> Iterator[tuple[TextIO, int]]:
 
 
 class TestGate:
-    def gate(self, directory: Path, said: list[str], **settings: Any) -> PersonGate:
-        return PersonGate("cafe0001", directory, said.append, settings.pop("still_up", lambda: None), **settings)
+    def gate(self, directory: Path, lines: list[str], **settings: Any) -> PersonGate:
+        return PersonGate("cafe0001", directory, lines.append, settings.pop("still_up", lambda: None), **settings)
 
     def test_what_is_shown_beside_comes_when_it_waits(self, tmp_path: Path, terminal: tuple[TextIO, int]) -> None:
-        said: list[str] = []
+        lines: list[str] = []
         os.write(terminal[1], b"\n")
-        self.gate(tmp_path, said, stdin=terminal[0], paused=lambda: said.append("kafka 127.0.0.1:9092"))("arm-end")
-        assert [text.split()[0] for text in said] == ["paused", "kafka", "goes"]
+        self.gate(tmp_path, lines, stdin=terminal[0], paused=lambda: lines.append("kafka 127.0.0.1:9092"))("arm-end")
+        assert [text.split()[0] for text in lines] == ["paused", "kafka", "goes"]
 
     def test_enter_at_a_terminal(self, tmp_path: Path, terminal: tuple[TextIO, int]) -> None:
-        said: list[str] = []
+        lines: list[str] = []
         os.write(terminal[1], b"\n")
-        self.gate(tmp_path, said, stdin=terminal[0])("incident:traffic")
-        assert said == [
+        self.gate(tmp_path, lines, stdin=terminal[0])("incident:traffic")
+        assert lines == [
             "paused at incident:traffic: Enter or `devkit resume --run-id cafe0001` goes on",
             "goes on by Enter",
         ]
 
     def test_resume_from_elsewhere(self, tmp_path: Path) -> None:
-        said: list[str] = []
-        self.gate(tmp_path, said, limit=timedelta(minutes=5), still_up=lambda: resume(tmp_path))("stack")
-        assert said == [
+        lines: list[str] = []
+        self.gate(tmp_path, lines, limit=timedelta(minutes=5), still_up=lambda: resume(tmp_path))("stack")
+        assert lines == [
             "paused at stack: `devkit resume --run-id cafe0001` goes on, and so do 300 s",
             "goes on by `devkit resume`",
         ]
 
     def test_a_resume_before_the_pause_does_not_count(self, tmp_path: Path) -> None:
-        said: list[str] = []
+        lines: list[str] = []
         resume(tmp_path)
-        self.gate(tmp_path, said, limit=timedelta(0))("stack")
-        assert said[-1] == "goes on by the limit"
+        self.gate(tmp_path, lines, limit=timedelta(0))("stack")
+        assert lines[-1] == "goes on by the limit"
 
     def test_it_is_paused_while_it_waits_and_no_longer(self, tmp_path: Path) -> None:
         seen = []

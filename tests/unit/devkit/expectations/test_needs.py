@@ -99,12 +99,12 @@ def test_what_was_not_seen_is_neither_met_nor_broken_and_all_else_is(
 ) -> None:
     finding = Expectation.model_validate(stated).judge(replace(SEEN, not_observable=frozenset({observable})))
     assert (finding.holds is None) == (stated in NOT_JUDGED[observable])
-    said = finding.measured.startswith(
+    is_unknown = finding.measured.startswith(
         "n/a: not observable (the mock API was restarted"
         if observable == "upstream"
         else "n/a: not observable in the program under test ("
     )
-    assert said == (finding.holds is None)
+    assert is_unknown == (finding.holds is None)
 
 
 @pytest.mark.parametrize(("name", "argument"), [("restarts", 0), ("peak_queue", 0), ("drained", True)])

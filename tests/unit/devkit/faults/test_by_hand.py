@@ -114,8 +114,8 @@ def test_what_another_fault_acts_on_is_refused_with_its_name_and_remaining_time(
 ) -> None:
     hand = HandFaults(run)
     hand.add(parse(PAUSE, name="first", at=None, for_="1h"), taken=frozenset())
-    said = r"fault 'first' \(pause: {part: store}\) acts on part store for another 3\d\d\d s"
-    with pytest.raises(UsageError, match=said):
+    message = r"fault 'first' \(pause: {part: store}\) acts on part store for another 3\d\d\d s"
+    with pytest.raises(UsageError, match=message):
         hand.add(parse({"kill": {"part": "store"}}, name="second", at=None, for_=None), taken=frozenset())
     assert [page.entry.name for page in hand.listed()] == ["first"]
     hand.remove("first")

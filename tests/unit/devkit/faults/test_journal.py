@@ -44,8 +44,10 @@ def test_what_is_claimed_of_a_cluster_is_refused_to_other_runs_that_use_it() -> 
     first = one.open("slow", Noted(), lasts_s=100)
     one.claim(first, quota, "cluster-a")
     second = two.open("slow", Noted())
-    said = r"fault 'slow' \(noted: {}\) of run run1 acts on producer_byte_rate of each client of the same Kafka cluster"
-    with pytest.raises(UsageError, match=said):
+    message = (
+        r"fault 'slow' \(noted: {}\) of run run1 acts on producer_byte_rate of each client of the same Kafka cluster"
+    )
+    with pytest.raises(UsageError, match=message):
         two.claim(second, quota, "cluster-a")
     two.claim(second, quota, "cluster-b")
     two.claim(second, frozenset({"consumer_byte_rate of each client"}), "cluster-a")

@@ -221,9 +221,9 @@ def test_two_processes_at_once_both_end_with_the_right_jars(mirror: Mirror, pins
         subprocess.Popen([sys.executable, "-c", program, str(lock)], cwd=source, stderr=subprocess.PIPE, text=True)
         for _ in range(2)
     ]
-    told = [process.communicate(timeout=JOIN_SECONDS)[1] for process in both]
+    errors = [process.communicate(timeout=JOIN_SECONDS)[1] for process in both]
 
-    assert [process.returncode for process in both] == [0, 0], told
+    assert [process.returncode for process in both] == [0, 0], errors
     assert set(mirror.requests.values()) == {2}
     assert contents(tuple(jar_path(pin) for pin in pins)) == [mirror.files[str(pin.path)] for pin in pins]
     assert leftovers() == []

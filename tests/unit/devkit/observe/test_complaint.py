@@ -63,7 +63,7 @@ def test_a_warning_is_no_error() -> None:
 
 
 def test_as_a_person_is_told() -> None:
-    said = Complaint(kind="warning", event="limits_disagree", text="no", at_s=3.14159)
-    assert said.sentence == "at 3.1s, process 1, warning (limits_disagree): no"
+    complaint = Complaint(kind="warning", event="limits_disagree", text="no", at_s=3.14159)
+    assert complaint.sentence == "at 3.1s, process 1, warning (limits_disagree): no"
     unknown = Complaint(kind="exception", text="ValueError: no", program="reader", process=2)
     assert unknown.sentence == "reader process 2, exception: ValueError: no"

@@ -112,9 +112,9 @@ def test_the_engine_is_asked_for_a_limited_container_of_the_run(
 
 def test_it_finds_what_it_is_told_where_that_is_outside(guardian: FileGuardian, engine: Engine, tmp_path: Path) -> None:
     spawned(guardian, tmp_path)
-    told, scratch, users = following(list(guardian.started[0].argv), "--mount")
+    mounted, scratch, users = following(list(guardian.started[0].argv), "--mount")
     directory = f'{tmp_path}/told, ""so""'
-    assert told == f'type=bind,"source={directory}","target={directory}",readonly'
+    assert mounted == f'type=bind,"source={directory}","target={directory}",readonly'
     assert scratch == f'type=bind,"source={tmp_path}/scratch","target={tmp_path}/scratch"'
     assert (tmp_path / "scratch").is_dir()
     assert users == f'type=bind,"source={tmp_path}/passwd","target=/etc/passwd",readonly'

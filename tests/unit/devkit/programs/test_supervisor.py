@@ -169,15 +169,15 @@ def test_every_end_is_followed_by_its_restart_in_order(
     supervisor: Supervisor, guardian: FileGuardian, clock: Clock
 ) -> None:
     begin(supervisor, guardian)
-    told: list[ProgramEvent] = []
+    events: list[ProgramEvent] = []
     for code in (1, -9, 137):
         guardian.started[-1].says({"event": "batch_started", "batch": len(guardian.started)})
         guardian.started[-1].exit_code = code
         for _ in range(2):
-            told += supervisor.poll()
+            events += supervisor.poll()
             clock.now += 5
     assert supervisor.exit_codes == [1, -9, 137]
-    assert told == [
+    assert events == [
         event
         for process, code in ((1, 1), (2, -9), (3, 137))
         for event in (
@@ -204,9 +204,9 @@ def test_a_pipeline_that_refuses_to_run_is_not_restarted(supervisor: Supervisor,
     supervisor.start(PIPELINE)
     guardian.started[0].says({"event": "failed", "refused": True})
     guardian.started[0].exit_code = 2
-    told: list[dict[str, Any]] = []
+    events: list[dict[str, Any]] = []
     with pytest.raises(StackError, match=r"^the pipeline refused to run: error: no such topic$"):
-        told.extend(supervisor.poll())
+        events.extend(supervisor.poll())
     assert len(guardian.started) == 1
 
 

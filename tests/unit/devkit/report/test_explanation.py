@@ -60,8 +60,8 @@ def test_examples_of_another_program_have_its_name(failed: Result) -> None:
 
 
 def test_an_arm_that_holds_is_not_quoted(failed: Result) -> None:
-    said = failed.arms["fixed"].complaints
-    incident = changed(failed.arms["incident"], complaints=said)
+    complaints = failed.arms["fixed"].complaints
+    incident = changed(failed.arms["incident"], complaints=complaints)
     lines = explanation(failed.model_copy(update={"arms": {**failed.arms, "incident": incident}}))[0].lines
     assert all(line.startswith("fixed: ") for line in lines)
 
@@ -89,10 +89,10 @@ def test_a_warning_with_which_a_fix_holds_explains_no_failure(failed: Result, fi
 
 
 def test_an_error_that_both_arms_have_is_told(failed: Result) -> None:
-    said = failed.arms["fixed"].complaints[1:]
-    incident = changed(failed.arms["incident"], holds=False, complaints=said)
+    complaints = failed.arms["fixed"].complaints[1:]
+    incident = changed(failed.arms["incident"], holds=False, complaints=complaints)
     result = failed.model_copy(update={"arms": {**failed.arms, "incident": incident}})
-    assert len([line for line in explanation(result)[0].lines if said[0].sentence in line]) == 2
+    assert len([line for line in explanation(result)[0].lines if complaints[0].sentence in line]) == 2
 
 
 def test_what_the_machine_was_short_of_is_said_once_for_each_arm(failed: Result) -> None:

@@ -107,9 +107,11 @@ def test_refuted_is_a_failure_and_inconclusive_an_error(outcome: str, exit_code:
 
 def failed_arm(expected: str, measured: str) -> ArmResult:
     item = ExpectationResult(name="audit", expected=expected, measured=measured, holds=False)
-    said = Complaint(kind="exception", text="ValueError:\n no", process=2)
+    complaint = Complaint(kind="exception", text="ValueError:\n no", process=2)
     return (
-        storm.result().arms["fixed"].model_copy(update={"expectations": (item,), "holds": False, "complaints": (said,)})
+        storm.result()
+        .arms["fixed"]
+        .model_copy(update={"expectations": (item,), "holds": False, "complaints": (complaint,)})
     )
 
 

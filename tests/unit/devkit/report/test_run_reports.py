@@ -11,7 +11,7 @@ Make = Callable[..., RunReports]
 
 
 @pytest.fixture
-def said() -> list[str]:
+def lines() -> list[str]:
     return []
 
 
@@ -21,9 +21,9 @@ def run(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def reports(run: Path, said: list[str]) -> Make:
+def reports(run: Path, lines: list[str]) -> Make:
     def make(**environment: str) -> RunReports:
-        return RunReports(run, storm.about(), say=said.append, environment=environment)
+        return RunReports(run, storm.about(), say=lines.append, environment=environment)
 
     return make
 
@@ -32,7 +32,7 @@ def errors(run: Path) -> int:
     return int(ET.parse(run / "junit.xml").getroot().attrib["errors"])
 
 
-def test_junit_grows_with_the_run(reports: Make, run: Path, said: list[str]) -> None:
+def test_junit_grows_with_the_run(reports: Make, run: Path, lines: list[str]) -> None:
     made, result = reports(), storm.result()
     made.begin()
     counts = [errors(run)]
@@ -41,7 +41,7 @@ def test_junit_grows_with_the_run(reports: Make, run: Path, said: list[str]) -> 
         counts.append(errors(run))
     made.finish(result)
     assert [*counts, errors(run)] == [3, 2, 1, 0]
-    assert said == []
+    assert lines == []
 
 
 def test_a_finished_run_has_all_of_them(reports: Make, run: Path) -> None:
@@ -51,16 +51,16 @@ def test_a_finished_run_has_all_of_them(reports: Make, run: Path) -> None:
     assert sorted(path.name for path in run.iterdir() if path.name.startswith(".")) == []
 
 
-def test_a_run_that_broke_off_has_them_too(tmp_path: Path, said: list[str]) -> None:
+def test_a_run_that_broke_off_has_them_too(tmp_path: Path, lines: list[str]) -> None:
     error = {"t_s": 99.0, "kind": "harness error", "error": "kafka ended", "exit_code": 3}
     run = storm.write_run(tmp_path / "run", with_result=False, extra=(error,))
-    made = RunReports(run, storm.about(), say=said.append, environment={})
+    made = RunReports(run, storm.about(), say=lines.append, environment={})
     made.arm_ended("incident", storm.result().arms["incident"])
     made.break_off("kafka ended")
     assert errors(run) == 2
     assert "kafka ended" in (run / "report.html").read_text()
     assert "no verdict" in (run / "summary.md").read_text()
-    assert said == []
+    assert lines == []
 
 
 def test_a_jobs_page_gets_the_summary_after_what_it_has(reports: Make, run: Path, tmp_path: Path) -> None:
@@ -70,17 +70,17 @@ def test_a_jobs_page_gets_the_summary_after_what_it_has(reports: Make, run: Path
     assert page.read_text() == "before\n" + (run / "summary.md").read_text()
 
 
-def test_a_jobs_page_that_cannot_be_written_is_said(reports: Make, run: Path, tmp_path: Path, said: list[str]) -> None:
+def test_a_jobs_page_that_cannot_be_written_is_said(reports: Make, run: Path, tmp_path: Path, lines: list[str]) -> None:
     reports(GITHUB_STEP_SUMMARY=str(tmp_path / "no" / "job.md")).finish(storm.result())
-    assert said == [f"{tmp_path}/no/job.md (GITHUB_STEP_SUMMARY) cannot be written: No such file or directory"]
+    assert lines == [f"{tmp_path}/no/job.md (GITHUB_STEP_SUMMARY) cannot be written: No such file or directory"]
     assert (run / "summary.md").exists()
 
 
-def test_a_report_that_fails_costs_only_itself(reports: Make, run: Path, said: list[str]) -> None:
+def test_a_report_that_fails_costs_only_itself(reports: Make, run: Path, lines: list[str]) -> None:
     (run / "report.html").mkdir()
     (run / "result.json").write_text("{}")
     reports().finish(storm.result())
-    (line,) = said
+    (line,) = lines
     assert line.startswith("report.html could not be written: UsageError: ")
     assert errors(run) == 0
     assert (run / "summary.md").exists()

@@ -86,8 +86,8 @@ def test_all_mistakes_are_told_in_one_pass(steps: Steps) -> None:
 
 def test_steps_are_a_difference_between_arms(steps: Steps) -> None:
     scenario = load_scenario(steps(f"{{ start: new }}, {NO_POSITION}, {{ start: {{ arguments: [--new, latest] }} }}"))
-    told = "start new; expect refused: …no position…; start --new latest"
-    assert config_difference(scenario)["steps"] == {"incident": told, "fixed": None}
+    words = "start new; expect refused: …no position…; start --new latest"
+    assert config_difference(scenario)["steps"] == {"incident": words, "fixed": None}
     assert [scenario.may_refuse(arm) for arm in scenario.roles] == [True, False]
 
 
@@ -109,5 +109,5 @@ class TestPlaces:
         assert found == ("--at=topic", '{"a": 1}', "x")
 
     def test_a_name_is_told_once(self) -> None:
-        (said,) = unknown_places(("{confg}", "{confg}", *(f"{{{name}}}" for name in PLACES)))
-        assert said == "there is no place {confg} to fill in; did you mean 'config'?"
+        (problem,) = unknown_places(("{confg}", "{confg}", *(f"{{{name}}}" for name in PLACES)))
+        assert problem == "there is no place {confg} to fill in; did you mean 'config'?"

@@ -147,8 +147,8 @@ class TestStretch:
 
     def test_what_may_be_a_time_keeps_the_files_pace(self, load: Load) -> None:
         scenario = load(f"arguments: [--after, 3s]\n    spark: {{ spark.t: 10s, spark.n: 8 }}\n    raw_config: {RAW}")
-        told = not_stretched(scenario, programs_of(scenario))
-        assert told == ("spark.t", "its arguments", "its raw configuration")
+        places = not_stretched(scenario, programs_of(scenario))
+        assert places == ("spark.t", "its arguments", "its raw configuration")
 
 
 class TestContext:
@@ -175,8 +175,8 @@ class TestConfirmedBySpark:
     OTHER = an_observation(spark={"spark.master": "local[4]"})
 
     def test_a_setting_of_spark(self, load: Load) -> None:
-        told = "7 (incident), not set (fixed), as the program logged"
-        assert self.shown(load, "spark.x.y", self.LOGGED, self.OTHER) == (True, told)
+        values = "7 (incident), not set (fixed), as the program logged"
+        assert self.shown(load, "spark.x.y", self.LOGGED, self.OTHER) == (True, values)
         shown, did = self.shown(load, "spark.x.y", self.OTHER, self.OTHER)
         assert (shown, did) == (False, "incident ran with not set, which is not what it was given")
 

@@ -85,7 +85,7 @@ def test_short_of_time_both_arms_are_played_again_and_slower(
     scenario: Scenario, options: RunOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine = Machine(7, 7)
-    result, directory, said = run(scenario, options, machine, monkeypatch)
+    result, directory, output = run(scenario, options, machine, monkeypatch)
     assert [attempt.stretch for attempt in machine.attempts] == [None, 2]
     assert (result["exit_code"], result["headroom"]["stretch"], result["headroom"]["stretch_by"]) == (0, 2, "repeat")
     first = result["headroom"]["first_play"]
@@ -96,7 +96,7 @@ def test_short_of_time_both_arms_are_played_again_and_slower(
         assert (aside / name).exists()
         assert (directory / name).exists()
     assert json.loads((aside / "result.json").read_text())["exit_code"] == 3
-    assert "played again, 2 times slower" in " ".join(said.split())
+    assert "played again, 2 times slower" in " ".join(output.split())
 
 
 def test_interrupted_in_the_second_play_it_says_where_the_first_is(

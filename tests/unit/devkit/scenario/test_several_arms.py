@@ -95,8 +95,8 @@ def test_an_unsafe_policy_that_all_have_is_told_of_each_fixed_arm(edited: Edited
     path = tmp_path / "scenario.yaml"
     shared = ("pipeline:\n", "pipeline:\n  deferral: { policy: none }\n")
     path.write_text(edited(shared, ("arms:\n", f"arms:\n{LATER}")))
-    told = [line for line in load_file(path).warnings() if "unsafe" in line]
-    assert [("the later arm" in line, "the fixed arm" in line) for line in told] == [(True, False), (False, True)]
+    warnings = [line for line in load_file(path).warnings() if "unsafe" in line]
+    assert [("the later arm" in line, "the fixed arm" in line) for line in warnings] == [(True, False), (False, True)]
 
 
 def test_a_fixed_arm_that_is_the_same_as_an_incident_arm_is_doubtful(edited: Edited, tmp_path: Path) -> None:
@@ -104,9 +104,9 @@ def test_a_fixed_arm_that_is_the_same_as_an_incident_arm_is_doubtful(edited: Edi
     path.write_text(
         edited(("arms:\n", "arms:\n  again:\n    role: incident\n    record_limit: { policy: serialized }\n"))
     )
-    told = [line for line in load_file(path).warnings() if "the same as" in line]
-    assert len(told) == 1
-    assert "arms.fixed: it is the same as arm again, so the verdict says nothing about a fix" in told[0]
+    warnings = [line for line in load_file(path).warnings() if "the same as" in line]
+    assert len(warnings) == 1
+    assert "arms.fixed: it is the same as arm again, so the verdict says nothing about a fix" in warnings[0]
 
 
 WRONG = {

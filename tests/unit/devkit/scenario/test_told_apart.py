@@ -45,8 +45,8 @@ DRAINED, RESTARTED = an_observation(), an_observation(restarts=2)
 
 def test_two_arms_that_do_the_same_are_alike(expecting: Expecting) -> None:
     scenario = expecting("{ drained: true }", "{ drained: true }, { audit: clean }")
-    (said,) = not_told_apart(scenario, both(DRAINED, DRAINED))
-    assert said.startswith(
+    (reason,) = not_told_apart(scenario, both(DRAINED, DRAINED))
+    assert reason.startswith(
         "nothing that is expected tells incident from fixed: fixed does all that incident is expected"
     )
 

@@ -64,9 +64,9 @@ def test_only_to_those_that_were_named(
 ) -> None:
     front, control = in_front_of(*names, directory=tmp_path, monkeypatch=monkeypatch)
     parts = ("kafka", "kafka-1", "kafka-3", "object-store", "mock-api")
-    told = {part: front.lead(part, "127.0.0.1:9092") for part in parts}
-    assert {part for part, address in told.items() if address != "127.0.0.1:9092"} == led == control.held.keys()
-    assert all(control.held[part].address == told[part] for part in led)
+    addresses = {part: front.lead(part, "127.0.0.1:9092") for part in parts}
+    assert {part for part, address in addresses.items() if address != "127.0.0.1:9092"} == led == control.held.keys()
+    assert all(control.held[part].address == addresses[part] for part in led)
 
 
 def test_a_part_that_had_to_begin_again_elsewhere_is_led_to_there(
@@ -74,17 +74,17 @@ def test_a_part_that_had_to_begin_again_elsewhere_is_led_to_there(
 ) -> None:
     front, control = in_front_of("kafka", directory=tmp_path, monkeypatch=monkeypatch)
     front.lead("kafka", "127.0.0.1:9092")
-    told = front.lead("kafka", "127.0.0.1:9093")
-    assert [(one.address, one.upstream) for one in control.listeners()] == [(told, "127.0.0.1:9093")]
+    address = front.lead("kafka", "127.0.0.1:9093")
+    assert [(one.address, one.upstream) for one in control.listeners()] == [(address, "127.0.0.1:9093")]
 
 
 def test_before_a_store_stand_one_of_bytes_and_one_of_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     front, control = in_front_of("object-store", directory=tmp_path, monkeypatch=monkeypatch)
     for _ in range(2):
-        told = front.lead_requests("object-store", "127.0.0.1:9000")
+        address = front.lead_requests("object-store", "127.0.0.1:9000")
     bytes_, requests = control.held["object-store"], control.held["object-store.s3"]
     assert (bytes_.layer, requests.layer) == ("tcp", "s3")
-    assert (told, bytes_.upstream, requests.upstream) == (bytes_.address, requests.address, "127.0.0.1:9000")
+    assert (address, bytes_.upstream, requests.upstream) == (bytes_.address, requests.address, "127.0.0.1:9000")
 
 
 def test_a_proxy_that_forgets_is_not_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,11 +123,11 @@ class TestGuest:
     """A stack that is shared with others is left, however the work ends."""
 
     def failing(self, stack: Stack, leave: Callable[[], None], error: BaseException) -> list[str]:
-        said: list[str] = []
-        with pytest.raises(type(error)) as caught, replace(stack, leave=leave).left_when_it_fails(said.append):
+        lines: list[str] = []
+        with pytest.raises(type(error)) as caught, replace(stack, leave=leave).left_when_it_fails(lines.append):
             raise error
         assert caught.value is error
-        return said
+        return lines
 
     @pytest.mark.parametrize("error", [StackError("kafka is gone"), KeyboardInterrupt()])
     def test_it_is_left_when_the_work_fails(self, stack: Stack, error: BaseException) -> None:

@@ -90,7 +90,7 @@ def test_some_faults_need_the_plain_document_whatever_another_rule_says(fault: d
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         ({}, "do.body: body without effect"),
         ({"size": 1, "bomb": 1}, "both size and bomb"),
@@ -109,5 +109,5 @@ def test_some_faults_need_the_plain_document_whatever_another_rule_says(fault: d
         ({"size": 9000, "changed_bytes": 9000}, "changed_bytes 9000 does not fit into a document of 9000 bytes"),
     ],
 )
-def test_what_cannot_be_is_refused(body: dict[str, Any], said: str) -> None:
-    assert said in problem({"body": body})
+def test_what_cannot_be_is_refused(body: dict[str, Any], message: str) -> None:
+    assert message in problem({"body": body})

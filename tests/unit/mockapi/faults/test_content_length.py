@@ -24,7 +24,7 @@ def test_the_last_rule_decides() -> None:
 
 
 @pytest.mark.parametrize(
-    ("do", "said"),
+    ("do", "message"),
     [
         ({"content_length": {}}, "not a wrong length"),
         ({"content_length": {"off_by": 0}}, "not a wrong length"),
@@ -34,5 +34,5 @@ def test_the_last_rule_decides() -> None:
         ({"content_length": "absent", "malformed_chunk": {}}, "a chunked body has no Content-Length"),
     ],
 )
-def test_what_cannot_be_is_refused(do: dict[str, Any], said: str) -> None:
-    assert said in problem(do)
+def test_what_cannot_be_is_refused(do: dict[str, Any], message: str) -> None:
+    assert message in problem(do)

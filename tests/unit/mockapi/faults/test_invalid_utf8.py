@@ -17,12 +17,12 @@ def test_so_many_bytes_at_a_place(fault: Any, broken: BrokenText) -> None:
 
 
 @pytest.mark.parametrize(
-    ("do", "said"),
+    ("do", "message"),
     [
         ({"invalid_utf8": 0}, "greater than or equal to 1"),
         ({"invalid_utf8": {"bytes": 1, "at": "end"}}, "not a place in an answer"),
         ({"invalid_utf8": 1, "body": {"encoding": "br"}}, "a broken document goes out without a coding"),
     ],
 )
-def test_what_cannot_be_is_refused(do: dict[str, Any], said: str) -> None:
-    assert said in problem(do)
+def test_what_cannot_be_is_refused(do: dict[str, Any], message: str) -> None:
+    assert message in problem(do)

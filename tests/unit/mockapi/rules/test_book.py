@@ -46,14 +46,14 @@ def time() -> Time:
 
 
 @pytest.fixture
-def told() -> list[list[str]]:
+def changes() -> list[list[str]]:
     """The names effective, each time the book told of a change."""
     return []
 
 
 @pytest.fixture
-def book(time: Time, told: list[list[str]]) -> RuleBook:
-    made = RuleBook(1, lambda: time.now, time.later, lambda rules: told.append([rule.name for rule in rules]))
+def book(time: Time, changes: list[list[str]]) -> RuleBook:
+    made = RuleBook(1, lambda: time.now, time.later, lambda rules: changes.append([rule.name for rule in rules]))
     made.begin()
     return made
 
@@ -76,7 +76,7 @@ def test_all_that_match_apply_in_order(book: RuleBook) -> None:
     assert names(book.match(asked())) == ["b", "a"]
 
 
-def test_a_rule_ends_after_its_ttl_and_is_still_listed(book: RuleBook, time: Time, told: list[list[str]]) -> None:
+def test_a_rule_ends_after_its_ttl_and_is_still_listed(book: RuleBook, time: Time, changes: list[list[str]]) -> None:
     book.replace([rule("short", ttl="3s"), rule("long")])
     time.pass_(2.9)
     assert names(book.match(asked())) == ["short", "long"]
@@ -85,25 +85,25 @@ def test_a_rule_ends_after_its_ttl_and_is_still_listed(book: RuleBook, time: Tim
     assert names(book.match(asked())) == ["long"]
     assert names(book.rules) == ["short", "long"]
     assert [one.phase for one in book.statuses()] == ["expired", "effective"]
-    assert told == [["short", "long"], ["long"]]
+    assert changes == [["short", "long"], ["long"]]
 
 
-def test_a_ttl_that_began_before_the_loop_goes_on(time: Time, told: list[list[str]]) -> None:
-    book = RuleBook(1, lambda: time.now, time.later, lambda rules: told.append([one.name for one in rules]))
+def test_a_ttl_that_began_before_the_loop_goes_on(time: Time, changes: list[list[str]]) -> None:
+    book = RuleBook(1, lambda: time.now, time.later, lambda rules: changes.append([one.name for one in rules]))
     book.replace([rule(ttl="3s")])
     assert time.waiting == 0
     time.pass_(1)
     book.begin()
     time.pass_(2)
-    assert told == [["r"], []]
+    assert changes == [["r"], []]
 
 
-def test_a_rule_fires_so_many_times(book: RuleBook, told: list[list[str]]) -> None:
+def test_a_rule_fires_so_many_times(book: RuleBook, changes: list[list[str]]) -> None:
     book.replace([rule(times=2, when={"revision": 1})])
     assert [len(book.match(asked(revision))) for revision in (1, 2, 1, 1)] == [1, 0, 1, 0]
     (status,) = book.statuses()
     assert (status.phase, status.fired, status.matched, status.times_remaining) == ("spent", 2, 2, 0)
-    assert told[-1] == []
+    assert changes[-1] == []
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_where_the_job_began_comes_from_the_checkpoint(reader: AlignedReader) ->
 
 
 @pytest.mark.parametrize(
-    ("start", "firsts", "said"),
+    ("start", "firsts", "message"),
     [
         ({"a": {"0": 3, "1": 0}}, {A: 5}, "a/0 begins at 5, and is to be read from 3: 2 events are lost"),
         ({"a": {"0": 5}}, {B: 1}, "a/1 begins at 1, and is to be read from 0: 1 events are lost"),
@@ -101,12 +101,12 @@ def test_where_the_job_began_comes_from_the_checkpoint(reader: AlignedReader) ->
     ],
 )
 def test_what_the_topics_do_not_hold_any_more_is_an_error(
-    log: RecordsInMemory, start: dict[str, Any], firsts: dict[SourcePartition, int], said: str
+    log: RecordsInMemory, start: dict[str, Any], firsts: dict[SourcePartition, int], message: str
 ) -> None:
     log.firsts = firsts
-    with pytest.raises(PipelineError, match=said):
+    with pytest.raises(PipelineError, match=message):
         AlignedReader(OPTIONS).latestOffset(start, LIMIT)
-    with pytest.raises(PipelineError, match=said):
+    with pytest.raises(PipelineError, match=message):
         AlignedReader(OPTIONS).partitions(start, {"a": {"0": 200}})
 
 

@@ -61,7 +61,7 @@ def test_the_second_job_has_one_request_for_an_event(config_file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ([], "neither --rate nor --config"),
         (["--rate", "5/x"], "unknown unit 'x' (got '5/x'); write 5/s"),
@@ -76,10 +76,10 @@ def test_the_second_job_has_one_request_for_an_event(config_file: Path) -> None:
         (["--rate", "5", "--cost", "worker_requests=0"], "has to be at least 1"),
     ],
 )
-def test_what_cannot_be_answered_says_why(arguments: list[str], said: str) -> None:
+def test_what_cannot_be_answered_says_why(arguments: list[str], message: str) -> None:
     result = asked("--latency", "1s", *arguments)
     assert result.exit_code == 2
-    assert said in result.output
+    assert message in result.output
 
 
 def test_the_costs_are_shown_with_where_they_were_measured() -> None:

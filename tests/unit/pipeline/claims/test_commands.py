@@ -95,7 +95,7 @@ def test_nothing_is_read_where_nothing_is_old(sweep: Sweep, bucket: Bucket, topi
 
 
 @pytest.mark.parametrize(
-    ("age", "said"),
+    ("age", "message"),
     [
         ("30", "--older-than: no unit (got '30'); write 30s"),
         ("59m", "--older-than 59m is less than 1h"),
@@ -103,11 +103,11 @@ def test_nothing_is_read_where_nothing_is_old(sweep: Sweep, bucket: Bucket, topi
         ("99999999d", "--older-than 99999999d is longer than any store has been there"),
     ],
 )
-def test_an_age_that_will_not_do_is_refused(sweep: Sweep, bucket: Bucket, age: str, said: str) -> None:
+def test_an_age_that_will_not_do_is_refused(sweep: Sweep, bucket: Bucket, age: str, message: str) -> None:
     key = bucket.put(b"12")
     done = sweep(age=age)
     assert (done.exit_code, list(bucket.objects)) == (2, [key])
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 def test_an_empty_topic_is_refused(sweep: Sweep, bucket: Bucket, topics: dict[str, Topic]) -> None:

@@ -35,7 +35,7 @@ def test_a_whole_file(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("added", "line", "said"),
+    ("added", "line", "problem"),
     [
         ("fetchs: {}", 6, "fetchs: unknown key; did you mean 'fetch'?"),
         ("fetch:\n  concurency: 5", 7, "fetch.concurency: unknown key; did you mean 'concurrency'?"),
@@ -70,9 +70,9 @@ def test_a_whole_file(file: Path) -> None:
         ),
     ],
 )
-def test_an_error_names_file_line_and_near_miss(file: Path, added: str, line: int, said: str) -> None:
+def test_an_error_names_file_line_and_near_miss(file: Path, added: str, line: int, problem: str) -> None:
     message = refusal(file, LEAST + added + "\n")
-    assert re.match(rf"{re.escape(str(file))}:{line}:\d+: {re.escape(said)}", message)
+    assert re.match(rf"{re.escape(str(file))}:{line}:\d+: {re.escape(problem)}", message)
 
 
 def test_the_producers_own_name_is_offered_for_a_near_miss(file: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_long_value_is_not_repeated_in_full(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         (
             'source: {bootstrap_servers: "127.0.0.1:1"}',
@@ -139,12 +139,12 @@ def test_a_long_value_is_not_repeated_in_full(file: Path) -> None:
         ("checkpoint: unused", 'checkpoint: ""', "5:1: checkpoint"),
     ],
 )
-def test_an_address_that_nobody_can_use_is_refused(file: Path, old: str, new: str, said: str) -> None:
-    assert refusal(file, LEAST.replace(old, new)).startswith(f"{file}:{said}: ")
+def test_an_address_that_nobody_can_use_is_refused(file: Path, old: str, new: str, message: str) -> None:
+    assert refusal(file, LEAST.replace(old, new)).startswith(f"{file}:{message}: ")
 
 
 @pytest.mark.parametrize(
-    ("added", "said"),
+    ("added", "message"),
     [
         ("fetch:\n  retry_budget: {shar: 0.5}", "7:18: fetch.retry_budget.shar: unknown key; did you mean 'share'?"),
         (
@@ -165,8 +165,8 @@ def test_an_address_that_nobody_can_use_is_refused(file: Path, old: str, new: st
         ),
     ],
 )
-def test_what_may_be_of_two_kinds_has_one_error(file: Path, added: str, said: str) -> None:
-    assert refusal(file, LEAST + added + "\n") == f"{file}:{said}"
+def test_what_may_be_of_two_kinds_has_one_error(file: Path, added: str, message: str) -> None:
+    assert refusal(file, LEAST + added + "\n") == f"{file}:{message}"
 
 
 @pytest.mark.parametrize(

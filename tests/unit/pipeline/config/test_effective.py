@@ -2,7 +2,7 @@ from pipeline.config.effective import effective_spark
 
 
 def test_settings_are_told_in_order_and_without_secrets() -> None:
-    told = effective_spark(
+    settings = effective_spark(
         [
             ("spark.master", "local[2]"),
             ("spark.hadoop.fs.s3a.secret.key", "hush"),
@@ -12,8 +12,8 @@ def test_settings_are_told_in_order_and_without_secrets() -> None:
             ("spark.driver.extraClassPath", "x" * 1000),
         ]
     )
-    assert "hush" not in str(told)
-    assert list(told) == sorted(told)
-    assert told["spark.master"] == "local[2]"
-    assert told["spark.hadoop.fs.s3a.aws.credentials.provider"] == "a.Provider"
-    assert len(str(told["spark.driver.extraClassPath"])) < 300
+    assert "hush" not in str(settings)
+    assert list(settings) == sorted(settings)
+    assert settings["spark.master"] == "local[2]"
+    assert settings["spark.hadoop.fs.s3a.aws.credentials.provider"] == "a.Provider"
+    assert len(str(settings["spark.driver.extraClassPath"])) < 300

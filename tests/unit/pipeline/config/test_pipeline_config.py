@@ -152,7 +152,7 @@ def test_a_stop_has_time_for_slow_records_and_the_sink(make_config: MakeConfig) 
 
 
 @pytest.mark.parametrize(
-    ("sections", "said"),
+    ("sections", "message"),
     [
         ({"sink": {"topic": "mediawiki.page_change.v1"}}, "source.topic and sink.topic are both"),
         ({"source": {"topics": ["a", "b"]}, "sink": {"topic": "b"}}, "source.topics and sink.topic are both 'b'"),
@@ -162,8 +162,8 @@ def test_a_stop_has_time_for_slow_records_and_the_sink(make_config: MakeConfig) 
         ({"deferral": {"topic": "mediawiki.page_change.v1"}}, "source.topic and deferral.topic are both"),
     ],
 )
-def test_no_topic_is_two_things(make_config: MakeConfig, sections: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValidationError, match=said):
+def test_no_topic_is_two_things(make_config: MakeConfig, sections: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
         make_config(**sections)
 
 

@@ -44,10 +44,10 @@ def driver(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.Monke
             now_ms=lambda: NOW_MS,
             probe=probe,
         )
-        said: list[dict[str, Any]] = []
-        monkeypatch.setattr(log, "say", lambda event: said.append({"event": event.event} | fields_of(event)))
+        lines: list[dict[str, Any]] = []
+        monkeypatch.setattr(log, "say", lambda event: lines.append({"event": event.event} | fields_of(event)))
         lanes.take_over()
-        drivers.append(Driver(lanes, topic, rounds, said, now, answers, asked))
+        drivers.append(Driver(lanes, topic, rounds, lines, now, answers, asked))
         return drivers[-1]
 
     before = set(threading.enumerate())

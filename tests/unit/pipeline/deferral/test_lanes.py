@@ -179,10 +179,10 @@ def test_above_the_bound_a_batch_waits_until_the_slow_lane_has_made_room(driver:
     ours = driver(*(entry(offset, str(offset)) for offset in range(3)), max_entries=2)
     plans: list[Any] = []
     waiting = waiting_batch(ours, 7, plans)
-    (said,) = ours.events("waiting")
-    assert (said["batch"], said["entries"]) == (7, 3)
-    assert "3 deferred events of" in said["reason"]
-    assert "bound 2 and" in said["reason"]
+    (line,) = ours.events("waiting")
+    assert (line["batch"], line["entries"]) == (7, 3)
+    assert "3 deferred events of" in line["reason"]
+    assert "bound 2 and" in line["reason"]
     # While it waits the main lane is idle, so the slow lane takes pages that only wait.
     ours.look()
     until(lambda: ours.rounds.began)
@@ -271,8 +271,8 @@ def test_a_round_resolves_or_writes_again_what_it_took(driver: MakeDriver) -> No
     ours.look()
     until(lambda: ours.events("slow_round"))
     assert [offsets(began) for began in ours.rounds.began] == [[1, 2, 3]]
-    (said,) = ours.events("slow_round")
-    assert (said["pages"], said["entries"], said["resolved"], said["rewritten"]) == (2, 3, 2, 1)
+    (slow_round,) = ours.events("slow_round")
+    assert (slow_round["pages"], slow_round["entries"], slow_round["resolved"], slow_round["rewritten"]) == (2, 3, 2, 1)
     assert ours.remaining() == [3, 4]
     ours.look()
     assert len(ours.rounds.began) == 1, "what was written again rests"

@@ -42,8 +42,8 @@ def test_while_the_endpoint_is_open_no_batch_is_planned_until_a_probe_goes_well(
     found(ours, ENDPOINT)
     plans: list[Any] = []
     waiting = waiting_batch(ours, 7, plans)
-    (said,) = ours.events("waiting")
-    assert (said["batch"], said["grain"], said["reason"]) == (7, "endpoint", "breaker of the endpoint open")
+    (line,) = ours.events("waiting")
+    assert (line["batch"], line["grain"], line["reason"]) == (7, "endpoint", "breaker of the endpoint open")
     assert ours.lanes.breakers == {("endpoint", ""): 1}
     ours.lanes.probe()
     assert ours.asked == [], "not before its time"
@@ -98,9 +98,9 @@ def test_what_unhealthy_wikis_have_deferred_is_bounded_by_their_share(
         return
     plans: list[Any] = []
     waiting = waiting_batch(ours, 7, plans)
-    (said,) = ours.events("waiting")
-    assert (said["grain"], said["wikis"], said["entries"]) == ("wiki", ("dewiki", "enwiki"), 3)
-    assert said["reason"].startswith("breaker open: dewiki, enwiki; 3 deferred events of ")
+    (line,) = ours.events("waiting")
+    assert (line["grain"], line["wikis"], line["entries"]) == ("wiki", ("dewiki", "enwiki"), 3)
+    assert line["reason"].startswith("breaker open: dewiki, enwiki; 3 deferred events of ")
     ours.now[0] += 10
     ours.answers += [WELL, SICK]
     ours.lanes.probe()

@@ -111,9 +111,9 @@ def test_no_record_is_larger_than_the_topic_takes() -> None:
     log = Log()
     ledger_log = LedgerLog(MemoryTopic(log, limit_bytes=1000).as_topic())
     ledger_log.begin()
-    told = ledger_log.put([entry(1, value=bytes(2000))])
+    written = ledger_log.put([entry(1, value=bytes(2000))])
     (put,) = log.folded().entries.values()
-    assert told == [put], "the driver knows it as the topic has it"
+    assert written == [put], "the driver knows it as the topic has it"
     assert (put.value, put.dropped, put.reason) == (None, True, TOO_LARGE)
     assert ledger_log.limit_bytes == 1000
 

@@ -95,10 +95,10 @@ def test_revisions_that_fail_for_their_own_sake_keep_no_wiki_closed(
 
 def test_many_workers_do_not_make_the_wait_longer_than_one(driver: Driver) -> None:
     """Each names three failures, which are merged to three: the newest of different workers."""
-    told = [
+    reports = [
         opened("enwiki", *(ask(10 * worker + number) for number in range(3)), succeeded=ask(9)) for worker in range(4)
     ]
-    driver.outages.reported(told)
+    driver.outages.reported(reports)
     paths = []
     for _ in range(5):
         driver.now += 40
@@ -133,8 +133,8 @@ def test_a_wiki_that_opens_again_at_once_rests_longer_and_one_that_was_well_does
 
 
 def test_what_several_workers_say_of_a_wiki_is_one_thing(driver: Driver) -> None:
-    told = [opened("enwiki", ask(1), ask(2)), opened("dewiki"), opened("enwiki", ask(3), ask(1), succeeded=ask(4))]
-    driver.outages.reported(told)
+    reports = [opened("enwiki", ask(1), ask(2)), opened("dewiki"), opened("enwiki", ask(3), ask(1), succeeded=ask(4))]
+    driver.outages.reported(reports)
     assert driver.outages.open_wikis == {"enwiki", "dewiki"}
     assert [(line["wiki"], line["requests"], line["failed"]) for line in driver.said] == [
         ("enwiki", 40, 30),
@@ -181,10 +181,10 @@ def test_the_endpoint_is_probed_at_several_wikis_and_no_wiki_meanwhile(driver: D
     driver.outages.probed(ENDPOINT, asks[0], WELL)
     assert not driver.outages.endpoint_is_open
     assert [scope for scope, _ in driver.outages.due()] == ["dewiki"]
-    told = [line for line in driver.said if line.get("grain") == "endpoint"]
-    assert (told[0]["event"], told[0]["wikis"], told[0].get("wiki")) == ("breaker_open", 18, None)
-    assert [line["wiki"] for line in told[1:-1]] == ["wiki0", "enwiki", "wiki1", "wiki2", "wiki0"]
-    assert (told[-1]["event"], told[-1].get("wiki"), told[-1]["probes"]) == ("breaker_closed", None, 5)
+    lines = [line for line in driver.said if line.get("grain") == "endpoint"]
+    assert (lines[0]["event"], lines[0]["wikis"], lines[0].get("wiki")) == ("breaker_open", 18, None)
+    assert [line["wiki"] for line in lines[1:-1]] == ["wiki0", "enwiki", "wiki1", "wiki2", "wiki0"]
+    assert (lines[-1]["event"], lines[-1].get("wiki"), lines[-1]["probes"]) == ("breaker_closed", None, 5)
     assert driver.outages.status == {("endpoint", ""): 0, ("wiki", "dewiki"): 1}
 
 

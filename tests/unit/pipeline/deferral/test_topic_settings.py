@@ -164,7 +164,7 @@ def test_an_old_broker_has_no_ids(found: uuid.UUID | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "replicas", "said"),
+    ("settings", "replicas", "message"),
     [
         ({"min.compaction.lag.ms": "3599999"}, 3, "has min.compaction.lag.ms 3599999"),
         ({"unclean.leader.election.enable": "true"}, 3, "has unclean.leader.election.enable true"),
@@ -173,9 +173,9 @@ def test_an_old_broker_has_no_ids(found: uuid.UUID | None) -> None:
     ],
 )
 def test_settings_that_could_lose_entries_are_refused(
-    require: Require, settings: dict[str, str], replicas: int, said: str
+    require: Require, settings: dict[str, str], replicas: int, message: str
 ) -> None:
-    with pytest.raises(RefusedError, match=said) as caught:
+    with pytest.raises(RefusedError, match=message) as caught:
         require(Admin(settings=RIGHT | settings, listed=True, replicas=replicas))
     assert caught.value.hint
 
@@ -184,7 +184,7 @@ def test_settings_that_could_lose_entries_are_refused(
 def test_few_replicas_are_a_risk_that_is_logged(
     require: Require, monkeypatch: pytest.MonkeyPatch, replicas: int, lines: list[int]
 ) -> None:
-    said: list[Any] = []
-    monkeypatch.setattr(log, "say", said.append)
+    events: list[Any] = []
+    monkeypatch.setattr(log, "say", events.append)
     require(Admin(settings=RIGHT | {"min.insync.replicas": "1"}, listed=True, replicas=replicas))
-    assert [line.replicas for line in said] == lines
+    assert [line.replicas for line in events] == lines

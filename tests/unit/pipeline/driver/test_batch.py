@@ -62,9 +62,9 @@ def bench(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.Monkey
         steps: list[str] = []
         functions: list[Any] = []
         now = [0.0]
-        told: list[Opened] = []
+        opened: list[Opened] = []
         seen: list[VersionsSeen] = []
-        accumulated = iter((Accumulated(seen), Accumulated(list(ended)), Accumulated(told)))
+        accumulated = iter((Accumulated(seen), Accumulated(list(ended)), Accumulated(opened)))
         watch = StallWatch(10, lambda: now[0])
         lanes = Lanes(steps, reservations, watch=watch)
 
@@ -88,7 +88,7 @@ def bench(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.Monkey
         monkeypatch.setattr(batch_deferral, "entry_rows", lambda _, entries: Rows(entries))
         config = make_config(deferral=deferral, fetch={"concurrency": 40}, batch={"max_offsets": max_offsets})
         spark: Any = None
-        return Bench(BatchWriter(spark, config, watch), watch, lanes, steps, functions, now, told, seen)
+        return Bench(BatchWriter(spark, config, watch), watch, lanes, steps, functions, now, opened, seen)
 
     return make
 

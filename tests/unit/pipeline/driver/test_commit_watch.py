@@ -38,73 +38,73 @@ class Scene:
 
 
 @pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+def events(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     lines: list[Any] = []
     monkeypatch.setattr(log, "say", lines.append)
     return lines
 
 
-def test_a_slow_write_is_logged_once_and_counted(said: list[Any]) -> None:
+def test_a_slow_write_is_logged_once_and_counted(events: list[Any]) -> None:
     scene = Scene()
     scene.watch.batch_begins()
     scene.watch.batch_ends(3)
     for now in (4.9, 5.0, 8.0, 19.0):
         scene.look_at(now)
-    assert said == [CommitSlow(batch=3, seconds=5.0, place="s3a://c/p")]
+    assert events == [CommitSlow(batch=3, seconds=5.0, place="s3a://c/p")]
     assert scene.counted == 1
 
 
-def test_one_that_takes_too_long_ends_the_process(said: list[Any]) -> None:
+def test_one_that_takes_too_long_ends_the_process(events: list[Any]) -> None:
     scene = Scene()
     scene.watch.batch_begins()
     scene.watch.batch_ends(3)
     scene.look_at(20.0)
     with pytest.raises(StalledError, match=r"no commit within 20 s: .* s3a://c/p since batch 3 was emitted"):
         scene.look_at(21.1)
-    assert len(said) == 1
+    assert len(events) == 1
 
 
-def test_a_limit_below_the_first_line_holds_as_well(said: list[Any]) -> None:
+def test_a_limit_below_the_first_line_holds_as_well(events: list[Any]) -> None:
     scene = Scene()
     scene.watch = CommitWatch(Commit(slow_after=timedelta(minutes=1)), 2, "p", lambda: scene.now, lambda: True)
     scene.look_at(0.0)
     with pytest.raises(StalledError, match="since the start"):
         scene.look_at(2.1)
-    assert said == []
+    assert events == []
 
 
-def test_the_offsets_of_the_first_batch_count_from_the_first_trigger(said: list[Any]) -> None:
+def test_the_offsets_of_the_first_batch_count_from_the_first_trigger(events: list[Any]) -> None:
     scene = Scene()
     scene.look_at(100.0)
     scene.look_at(104.0)
-    assert said == []
+    assert events == []
     scene.look_at(105.0)
-    assert said == [CommitSlow(batch=None, seconds=5.0, place="s3a://c/p")]
+    assert events == [CommitSlow(batch=None, seconds=5.0, place="s3a://c/p")]
 
 
-def test_a_batch_may_take_its_time(said: list[Any]) -> None:
+def test_a_batch_may_take_its_time(events: list[Any]) -> None:
     scene = Scene()
     scene.watch.batch_begins()
     scene.look_at(500.0)
-    assert (said, scene.asked) == ([], 0)
+    assert (events, scene.asked) == ([], 0)
 
 
-def test_no_time_passes_between_triggers(said: list[Any]) -> None:
+def test_no_time_passes_between_triggers(events: list[Any]) -> None:
     scene = Scene()
     for now in range(0, 60, 3):
         scene.look_at(now, active=bool(now % 2))
-    assert (said, scene.asked) == ([], 0)
+    assert (events, scene.asked) == ([], 0)
 
 
-def test_a_trigger_that_asks_kafka_is_no_slow_write(said: list[Any]) -> None:
+def test_a_trigger_that_asks_kafka_is_no_slow_write(events: list[Any]) -> None:
     scene = Scene()
     scene.writes = False
     for now in range(60):
         scene.look_at(now)
-    assert said == []
+    assert events == []
 
 
-def test_what_kafka_took_before_a_write_is_no_part_of_it(said: list[Any]) -> None:
+def test_what_kafka_took_before_a_write_is_no_part_of_it(events: list[Any]) -> None:
     scene = Scene()
     scene.writes = False
     for now in range(60):
@@ -112,9 +112,9 @@ def test_what_kafka_took_before_a_write_is_no_part_of_it(said: list[Any]) -> Non
     scene.writes = True
     scene.look_at(60.0)
     scene.look_at(63.9)
-    assert (said, scene.counted) == ([], 0)
+    assert (events, scene.counted) == ([], 0)
     scene.look_at(65.0)
-    assert said == [CommitSlow(batch=None, seconds=6.0, place="s3a://c/p")]
+    assert events == [CommitSlow(batch=None, seconds=6.0, place="s3a://c/p")]
     with pytest.raises(StalledError):
         scene.look_at(80.0)
 
@@ -127,21 +127,21 @@ def test_the_stacks_are_looked_at_once_a_second_at_most() -> None:
     assert scene.asked == 5
 
 
-def test_each_slow_write_is_logged(said: list[Any]) -> None:
+def test_each_slow_write_is_logged(events: list[Any]) -> None:
     scene = Scene()
     for number in range(2):
         scene.watch.batch_begins()
         scene.watch.batch_ends(number)
         scene.look_at(scene.now + 6)
-    assert [line.batch for line in said] == [0, 1]
+    assert [line.batch for line in events] == [0, 1]
 
 
-def test_the_incidents_policy_waits_in_silence(said: list[Any]) -> None:
+def test_the_incidents_policy_waits_in_silence(events: list[Any]) -> None:
     scene = Scene(policy="wait")
     scene.watch.batch_begins()
     scene.watch.batch_ends(0)
     scene.look_at(10_000.0)
-    assert (said, scene.asked) == ([], 0)
+    assert (events, scene.asked) == ([], 0)
 
 
 @pytest.mark.parametrize(

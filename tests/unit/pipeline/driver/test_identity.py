@@ -56,7 +56,7 @@ def test_a_file_that_says_nothing_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"job": "content-enrichment"}, "job content-enrichment, not html-enrichment"),
         ({"source": ("other",)}, "source topic other, not page_change"),
@@ -65,8 +65,8 @@ def test_a_file_that_says_nothing_is_refused(text: str) -> None:
         ({"cluster": "c2"}, "source cluster c2, not c1"),
     ],
 )
-def test_another_jobs_checkpoint_is_refused_with_the_choices(change: dict[str, Any], said: str) -> None:
-    with pytest.raises(RefusedError, match=f"checkpoint place is another job's: {said}$") as caught:
+def test_another_jobs_checkpoint_is_refused_with_the_choices(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(RefusedError, match=f"checkpoint place is another job's: {message}$") as caught:
         require_own(OWN.model_copy(update=change), OWN, checkpoint="place")
     assert CHOICES in str(caught.value.hint)
     assert "checkpoint fork" in str(caught.value.hint)

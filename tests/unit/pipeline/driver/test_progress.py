@@ -91,18 +91,18 @@ def event(told: dict[str, Any]) -> Any:
 
 
 def test_it_is_said_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[dict[str, Any]] = []
-    told: list[Progress] = []
-    monkeypatch.setattr(log, "say", lambda event: said.append({"event": event.event} | fields_of(event)))
-    listener = ProgressListener(told.append)
+    lines: list[dict[str, Any]] = []
+    progresses: list[Progress] = []
+    monkeypatch.setattr(log, "say", lambda event: lines.append({"event": event.event} | fields_of(event)))
+    listener = ProgressListener(progresses.append)
     listener.onQueryProgress(event(TOLD))
     listener.onQueryProgress(event(TOLD | {"durationMs": {}}))
-    assert [progress.batch for progress in told] == [7]
-    assert said == [{"event": "batch_committed", "batch": 7, "rows": 12, "durations_ms": TOLD["durationMs"]}]
+    assert [progress.batch for progress in progresses] == [7]
+    assert lines == [{"event": "batch_committed", "batch": 7, "rows": 12, "durations_ms": TOLD["durationMs"]}]
 
 
 def test_nobody_has_to_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(log, "say", lambda event: said.append(event.event))
+    events: list[str] = []
+    monkeypatch.setattr(log, "say", lambda event: events.append(event.event))
     ProgressListener().onQueryProgress(event(TOLD))
-    assert said == ["batch_committed"]
+    assert events == ["batch_committed"]

@@ -131,12 +131,12 @@ def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPa
     clock = [0.0]
 
     def go(query: Query, writer: Writer) -> list[dict[str, Any]]:
-        said: list[dict[str, Any]] = []
+        lines: list[dict[str, Any]] = []
         ended = SimpleNamespace(wait=lambda _seconds: query.steps.append("awaited"))
         hosts = SimpleNamespace(look=lambda: query.steps.append("looked at the wikis"))
         running = {"query": query, "writer": writer, "hosts": hosts, "start": "checkpoint", "ui": None, "ended": ended}
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock[-1]))
-        monkeypatch.setattr(log, "say", lambda event: said.append({"event": event.event} | fields_of(event)))
+        monkeypatch.setattr(log, "say", lambda event: lines.append({"event": event.event} | fields_of(event)))
 
         def begin(_told: Budget, _new: NewStart | None, will_run: Callable[[], None], **_: Any) -> SimpleNamespace:
             will_run()
@@ -144,7 +144,7 @@ def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPa
 
         monkeypatch.setattr(module, "_begin", begin)
         module.run(Budget(make_config()), None)
-        return said
+        return lines
 
     go.clock = clock  # type: ignore[attr-defined]
     yield go
@@ -160,8 +160,8 @@ def signalled(number: int = signal.SIGTERM) -> Callable[[], None]:
 def test_a_signal_ends_it_in_order(run: Run, number: signal.Signals) -> None:
     """First nothing new begins, which also ends a batch that waits for room; then Spark is told."""
     query = Query(events=[None, signalled(number)], active=[True, True, False])
-    said = run(query, Writer(query))
-    assert [line["event"] for line in said] == ["started", "stopping", "stopped"]
+    lines = run(query, Writer(query))
+    assert [line["event"] for line in lines] == ["started", "stopping", "stopped"]
     assert [step for step in query.steps if step not in ("batch", "status")] == [
         "drained",
         "query stopped",
@@ -173,8 +173,8 @@ def test_a_signal_ends_it_in_order(run: Run, number: signal.Signals) -> None:
 def test_a_stop_waits_for_the_batch_and_its_commit(run: Run) -> None:
     """While it writes nobody asks Spark; then the trigger has to rest, which it does when the batch is committed."""
     query = Query(events=[signalled(), None, None, None], active=[True, True, True, True, True, False])
-    said = run(query, Writer(query, writings=[7, 7, 7, None]))
-    assert (said[1]["event"], said[1]["batch"], said[1]["within_s"]) == ("stopping", 7, 25)
+    lines = run(query, Writer(query, writings=[7, 7, 7, None]))
+    assert (lines[1]["event"], lines[1]["batch"], lines[1]["within_s"]) == ("stopping", 7, 25)
     assert query.steps[-4:] == ["status", "query stopped", "awaited", "closed"]
     assert not query.active, "the last answer was waited for"
 
@@ -188,8 +188,8 @@ def test_a_held_batch_says_that_the_one_before_is_committed(run: Run) -> None:
 
 def test_a_stop_waits_for_slow_rounds(run: Run) -> None:
     query = Query(events=[signalled(), None, None], active=[True, False, True, False, True, False])
-    said = run(query, Writer(query, rounds_left=[2, 1, 1, 0]))
-    assert said[-1]["rounds_given_up"] == 0
+    lines = run(query, Writer(query, rounds_left=[2, 1, 1, 0]))
+    assert lines[-1]["rounds_given_up"] == 0
     assert query.events == []
 
 
@@ -200,15 +200,15 @@ def test_rounds_are_given_up_when_the_time_is_over_and_that_is_no_failure(run: R
         query.events[1] = signalled()
     else:
         query.events[1] = lambda: run.clock.append(26.0)  # type: ignore[attr-defined]
-    said = run(query, Writer(query, rounds_left=[2]))
-    assert (said[-1]["event"], said[-1]["rounds_given_up"]) == ("stopped", 2)
+    lines = run(query, Writer(query, rounds_left=[2]))
+    assert (lines[-1]["event"], lines[-1]["rounds_given_up"]) == ("stopped", 2)
 
 
 def test_a_trigger_without_a_batch_is_no_batch_at_work(run: Run) -> None:
     """It rests once, and is at work again, looking for news, when the time for slow rounds is over."""
     query = Query(events=[signalled(), None, lambda: run.clock.append(26.0)], active=[True, False])  # type: ignore[attr-defined]
-    said = run(query, Writer(query, rounds_left=[2]))
-    assert (said[-1]["event"], said[-1]["rounds_given_up"]) == ("stopped", 2)
+    lines = run(query, Writer(query, rounds_left=[2]))
+    assert (lines[-1]["event"], lines[-1]["rounds_given_up"]) == ("stopped", 2)
     assert query.events == []
 
 
@@ -317,11 +317,11 @@ def test_what_fails_before_the_query_runs_is_told_with_what_it_needs(
 
 
 @pytest.mark.parametrize(
-    ("home", "said"),
+    ("home", "message"),
     [("/opt/java-8", "JAVA_HOME is /opt/java-8: "), (None, "JAVA_HOME is not set, so it is the `java`")],
 )
 def test_a_java_that_does_not_start_is_named(
-    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, home: str | None, said: str
+    make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPatch, home: str | None, message: str
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number.")
@@ -332,7 +332,7 @@ def test_a_java_that_does_not_start_is_named(
         monkeypatch.setenv("JAVA_HOME", home)
     with pytest.raises(PipelineError, match="JAVA_GATEWAY_EXITED") as caught:
         module.run(Budget(make_config()), None)
-    assert str(caught.value.hint).startswith(said)
+    assert str(caught.value.hint).startswith(message)
     assert "jdk.incubator.vector" in str(caught.value.hint)
 
 

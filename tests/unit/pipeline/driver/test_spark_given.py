@@ -52,17 +52,17 @@ def test_options_win_over_files_and_a_named_file_over_the_usual_one(conf_dir: Pa
         "SPARK_CONF_DIR": str(conf_dir),
         "PYSPARK_SUBMIT_ARGS": f"--properties-file {shlex.quote(str(named))} --conf spark.x=a=b pyspark-shell",
     }
-    assert {key: told.value for key, told in given_settings(environment).items()} == {
+    assert {key: setting.value for key, setting in given_settings(environment).items()} == {
         "spark.driver.memory": "3g",
         "spark.x": "a=b",
     }
 
 
 def test_an_option_of_its_own_wins_over_conf() -> None:
-    told = given_settings(
+    settings = given_settings(
         {"PYSPARK_SUBMIT_ARGS": "--driver-memory 2g --conf spark.driver.memory=1g --master=local[3] pyspark-shell"}
     )
-    assert told == {
+    assert settings == {
         "spark.driver.memory": Given("2g", "--driver-memory"),
         "spark.master": Given("local[3]", "--master"),
     }
@@ -84,7 +84,7 @@ def test_no_file_and_no_option_breaks_it(tmp_path_factory: pytest.TempPathFactor
     directory = tmp_path_factory.mktemp("conf")
     (directory / "spark-defaults.conf").write_text(text)
     found = given_settings({"SPARK_CONF_DIR": str(directory), "PYSPARK_SUBMIT_ARGS": text})
-    assert all(isinstance(told.value, str) for told in found.values())
+    assert all(isinstance(setting.value, str) for setting in found.values())
 
 
 def test_under_spark_submit_the_jvm_runs_already() -> None:

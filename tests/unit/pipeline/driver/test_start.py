@@ -36,11 +36,11 @@ def test_a_time_is_in_milliseconds_and_a_partition_without_one_begins_at_its_end
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [("2026-01-31", "no time zone"), ("2026-01-31T00:00:00", "no time zone"), ("2200-02-02T00:00Z", "in the future")],
 )
-def test_a_time_without_a_zone_and_the_future_are_refused_by_name(text: str, said: str) -> None:
-    with pytest.raises(RefusedError, match=said) as caught:
+def test_a_time_without_a_zone_and_the_future_are_refused_by_name(text: str, message: str) -> None:
+    with pytest.raises(RefusedError, match=message) as caught:
         parse_new(f"timestamp={text}", NOW)
     assert f"--new timestamp={text}: " in str(caught.value)
 
@@ -93,6 +93,6 @@ def test_an_existing_checkpoint_is_not_passed_over() -> None:
 def test_only_the_incidents_policy_begins_where_it_was_not_told(
     new: str | None, *, exists: bool, policy: MissingCheckpoint, begins: str | None
 ) -> None:
-    told = parse_new(new, NOW) if new else None
-    found = instead_of_missing(told, exists=exists, policy=policy)
+    asked = parse_new(new, NOW) if new else None
+    found = instead_of_missing(asked, exists=exists, policy=policy)
     assert (found.name if found else None) == begins

@@ -177,9 +177,9 @@ def test_what_the_upstream_asks_for_is_obeyed_as_far_as_the_cap_goes() -> None:
     for asked_s, remaining_s in ((8.0, 8.0), (2.0, 5.0), (1e6, 15.0)):
         worker = Worker()
         worker.ask(SICK, SICK, Answer(failed=True, retry_after_s=asked_s), SICK)
-        told = worker.breaker.opened()
-        assert told is not None
-        assert told.retry_after_s == min(asked_s, 15.0)
+        report = worker.breaker.opened()
+        assert report is not None
+        assert report.retry_after_s == min(asked_s, 15.0)
         worker.now += remaining_s - 0.1
         assert worker.breaker.state == "open"
         worker.now += 0.1
@@ -191,10 +191,10 @@ def test_the_driver_is_told_what_failed_last_and_what_went_well() -> None:
     worker.ask(WELL, SICK, SICK, SICK, SICK)
     assert worker.breaker.opened() is None
     worker.ask(Answer(failed=True, why="no answer"))
-    told = worker.breaker.opened()
-    assert told is not None
-    assert (told.scope, told.requests, told.failed, told.why) == ("enwiki", 6, 5, "no answer")
-    assert (told.asks, told.succeeded) == ((ask(6), ask(5), ask(4)), ask(1))
+    report = worker.breaker.opened()
+    assert report is not None
+    assert (report.scope, report.requests, report.failed, report.why) == ("enwiki", 6, 5, "no answer")
+    assert (report.asks, report.succeeded) == ((ask(6), ask(5), ask(4)), ask(1))
 
 
 def test_a_path_that_fails_again_is_the_newest_with_its_newest_request() -> None:
@@ -203,9 +203,9 @@ def test_a_path_that_fails_again_is_the_newest_with_its_newest_request() -> None
         passed = breaker.begin(Ask(path, f"event {number}"))
         assert passed is not None
         breaker.end(passed, SICK)
-    told = breaker.opened()
-    assert told is not None
-    assert told.asks == (Ask("/4", "event 4"), Ask("/1", "event 3"), Ask("/3", "event 2"))
+    report = breaker.opened()
+    assert report is not None
+    assert report.asks == (Ask("/4", "event 4"), Ask("/1", "event 3"), Ask("/3", "event 2"))
 
 
 def test_the_driver_is_told_once_and_not_of_what_went_well_since() -> None:

@@ -110,8 +110,8 @@ def test_a_task_begins_with_trials_and_tells_what_opened_in_it() -> None:
         yield from ()
 
     list(reporting_breakers(sick_task, settings, facts)(iter([])))
-    (told,) = facts.added
-    assert [(type(one), one.scope) for one in told] == [(Opened, "enwiki")]
+    (opened,) = facts.added
+    assert [(type(one), one.scope) for one in opened] == [(Opened, "enwiki")]
     batch: Any = object()
     assert list(reporting_breakers(task, settings, facts)(iter([batch, batch]))) == [batch, batch]
     assert states == [True, False], "one trial, of which nothing is known yet"
@@ -156,9 +156,9 @@ def test_many_small_wikis_behind_what_is_down_open_the_endpoint() -> None:
     worker = Worker()
     asked = sum(worker.ask(small(number % 900), SICK) for number in range(24_000))
     assert asked == MANY.minimum_requests
-    (told,) = worker.breakers.opened()
-    assert (told.scope, told.requests, told.failed, told.wikis) == (ENDPOINT, 20, 20, 20)
-    assert len({one.wiki_id for one in told.asks}) == 3, "probes ask different wikis"
+    (opened,) = worker.breakers.opened()
+    assert (opened.scope, opened.requests, opened.failed, opened.wikis) == (ENDPOINT, 20, 20, 20)
+    assert len({one.wiki_id for one in opened.asks}) == 3, "probes ask different wikis"
     with pytest.raises(BreakerOpenError, match="the breaker of the endpoint is open"):
         asyncio.run(worker.breakers.acquire_permission("enwiki"))
     assert not worker.breakers.is_closed("enwiki")

@@ -231,9 +231,9 @@ def test_a_proxys_answer_is_not_the_end_of_an_outage(
 
 @pytest.mark.parametrize("route", [HTML, ContentRoute(5, unknown_is_final=True)])
 def test_a_worker_can_tell_its_driver_what_to_ask_and_how_to_read_it(route: Route) -> None:
-    told = pickle.loads(pickle.dumps(replace(ASK, rev_id=5, route=route)))
-    assert told == ASK, "whoever reads it, it is one request"
-    assert told.route.path(5) == route.path(5)
+    received = pickle.loads(pickle.dumps(replace(ASK, rev_id=5, route=route)))
+    assert received == ASK, "whoever reads it, it is one request"
+    assert received.route.path(5) == route.path(5)
 
 
 def test_nobody_there_is_a_failure(make_config: MakeConfig) -> None:

@@ -147,17 +147,17 @@ def test_a_file_that_stays_broken_is_said_once(table: Table, hosts: WikiHosts) -
         return WikisFileUnusable(file=file, reason=reason, hint=hint, wikis=2)
 
     table.rename("dewiki: de.example\nfrwiki: a host\n")
-    (said,) = table.new_events(hosts)
-    assert isinstance(said, WikisFileUnusable)
-    assert said == unusable("2:1", said.reason.partition("wikis: ")[2])
-    assert "frwiki" in said.reason
-    assert "'a host'" in said.reason
+    (event,) = table.new_events(hosts)
+    assert isinstance(event, WikisFileUnusable)
+    assert event == unusable("2:1", event.reason.partition("wikis: ")[2])
+    assert "frwiki" in event.reason
+    assert "'a host'" in event.reason
     table.rename("dewiki: de.example\nfrwiki: a host\n")
     assert table.new_events(hosts) == [], "the same once more"
     table.write("dewiki: [")
-    (said,) = table.new_events(hosts)
-    assert isinstance(said, WikisFileUnusable)
-    assert f"{file}:1:" in said.reason
+    (event,) = table.new_events(hosts)
+    assert isinstance(event, WikisFileUnusable)
+    assert f"{file}:1:" in event.reason
     assert found(hosts, "dewiki", "frwiki") == ["de.example", "fr.example"]
     table.rename("dewiki: other.example\n")
     assert table.new_events(hosts) == [WikisFileRead(file=file, wikis=1)]
@@ -170,9 +170,9 @@ def test_a_file_that_is_gone_is_said_when_none_has_come_in_its_place(table: Tabl
     table.rename(TWO)
     assert [event.event for event in table.new_events(hosts)] == ["wikis_file_read"]
     table.file.unlink()
-    (said,) = table.new_events(hosts)
-    assert isinstance(said, WikisFileUnusable)
-    assert said.reason == f"mediawiki.wikis_file: {table.file} cannot be read: No such file or directory"
+    (event,) = table.new_events(hosts)
+    assert isinstance(event, WikisFileUnusable)
+    assert event.reason == f"mediawiki.wikis_file: {table.file} cannot be read: No such file or directory"
     assert hosts.host_of("dewiki") == "de.example"
     table.rename(TWO)
     assert table.new_events(hosts) == [WikisFileRead(file=str(table.file), wikis=2)]

@@ -143,11 +143,11 @@ def test_records_and_error_events_of_both_topics(
     assert outputs == {(PAGES, 0): 3, (PAGES, 1): None, (LINKS, 0): 5}
     assert found[LINKS, 0].key == b"enwiki:5"
     errors = {at: orjson.loads(one.value) for at, one in found.items() if one.topic == config.sink.error_topic}
-    told = {
+    kinds = {
         at: (one["error_type"], one["errored_stream_name"], one["errored_schema_uri"]) for at, one in errors.items()
     }
     pages_schema, links_schema = "/mediawiki/page/change/1.2.0", "/acme/links/change/1.0.0"
-    assert told == {
+    assert kinds == {
         (PAGES, 2): ("fetch_failed", PAGES, pages_schema),
         (PAGES, 3): ("schema_violation", PAGES, pages_schema),
         (LINKS, 1): ("revision_not_found", LINKS, links_schema),

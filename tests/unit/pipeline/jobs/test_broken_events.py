@@ -58,15 +58,15 @@ def one_record_or_none(config: PipelineConfig, outcome: Outcome) -> None:
         return
     assert isinstance(outcome, Record), outcome
     size = serialized_size(outcome.key, outcome.value, outcome.headers)
-    said = orjson.loads(outcome.value)
+    written = orjson.loads(outcome.value)
     if outcome.topic == config.sink.topic:
         assert size <= config.sink.max_request_size
-        known = said["$schema"] == PAGE_CHANGE_URI
-        (known_fields_validator() if known else used_fields_validator()).validate(said)
+        known = written["$schema"] == PAGE_CHANGE_URI
+        (known_fields_validator() if known else used_fields_validator()).validate(written)
     else:
         assert outcome.topic == config.sink.error_topic
         assert size <= MOST_ERROR_BYTES
-        error_validator().validate(said)
+        error_validator().validate(written)
 
 
 def message(value: bytes | None, key: bytes | None = b"page") -> SourceMessage:

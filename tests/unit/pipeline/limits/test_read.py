@@ -68,7 +68,7 @@ class Admin:
 
 
 @pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+def lines(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     lines: list[dict[str, Any]] = []
     monkeypatch.setattr(log, "say", lambda event: lines.append({"event": event.event} | fields_of(event)))
     return lines
@@ -99,7 +99,7 @@ def config(make_config: MakeConfig, size: int = 2 * MIB) -> PipelineConfig:
 
 
 def test_each_limit_comes_from_where_it_counts(
-    make_config: MakeConfig, clusters: dict[str, Admin], said: list[dict[str, Any]]
+    make_config: MakeConfig, clusters: dict[str, Admin], lines: list[dict[str, Any]]
 ) -> None:
     """The source's topic from the source's brokers, the rest from the sink's; of several brokers the lowest."""
     brokers = ask_brokers(config(make_config))
@@ -116,22 +116,22 @@ def test_each_limit_comes_from_where_it_counts(
         broker_request=49 * MIB,
     )
     assert [admin.closed for admin in clusters.values()] == [1, 1]
-    assert said == []
+    assert lines == []
 
 
 def test_what_is_in_force_is_said(
-    make_config: MakeConfig, clusters: dict[str, Admin], said: list[dict[str, Any]]
+    make_config: MakeConfig, clusters: dict[str, Admin], lines: list[dict[str, Any]]
 ) -> None:
     ask_and_require(config(make_config))
-    (line,) = said
+    (line,) = lines
     assert (line["event"], line["max_request_size"], line["output_topic"]) == ("limits", 2 * MIB, 3 * MIB)
 
 
 def test_a_disagreement_is_said_and_the_job_begins(
-    make_config: MakeConfig, clusters: dict[str, Admin], said: list[dict[str, Any]]
+    make_config: MakeConfig, clusters: dict[str, Admin], lines: list[dict[str, Any]]
 ) -> None:
     ask_and_require(config(make_config, size=4 * MIB))
-    line = said[-1]
+    line = lines[-1]
     assert (line["event"], line["of"]) == ("limits_disagree", "output topic")
     assert f"{4 * MIB}" in line["problem"]
     assert f"{3 * MIB}" in line["problem"]
@@ -139,7 +139,7 @@ def test_a_disagreement_is_said_and_the_job_begins(
 
 
 def test_what_can_never_work_is_refused(
-    make_config: MakeConfig, clusters: dict[str, Admin], said: list[dict[str, Any]]
+    make_config: MakeConfig, clusters: dict[str, Admin], lines: list[dict[str, Any]]
 ) -> None:
     clusters[SINK].topics[ERROR] = 500
     with pytest.raises(RefusedError, match=f"error topic {ERROR} takes 500 bytes") as refused:
@@ -151,11 +151,11 @@ def test_what_can_never_work_is_refused(
     "failure", [KafkaTimeoutError("no answer"), ClusterAuthorizationFailedError(), OSError("gone")]
 )
 def test_brokers_that_say_nothing_do_not_keep_a_job_from_beginning(
-    make_config: MakeConfig, clusters: dict[str, Admin], said: list[dict[str, Any]], failure: Exception
+    make_config: MakeConfig, clusters: dict[str, Admin], lines: list[dict[str, Any]], failure: Exception
 ) -> None:
     clusters[SINK].failure = failure
     ask_and_require(config(make_config))
-    unknown, effective = said
+    unknown, effective = lines
     assert (unknown["event"], unknown["bootstrap"]) == ("limits_unknown", SINK)
     assert type(failure).__name__ in unknown["reason"]
     assert (effective["source_topic"], effective["output_topic"]) == (2 * MIB, None)
@@ -164,12 +164,12 @@ def test_brokers_that_say_nothing_do_not_keep_a_job_from_beginning(
 
 @pytest.mark.parametrize(("failing", "known"), [("failure", None), ("failure_of_limits", "cluster-1")])
 def test_the_sources_cluster_says_who_it_is_also_to_a_job_that_may_not_ask_for_limits(
-    make_config: MakeConfig, clusters: dict[str, Admin], said: list[dict[str, Any]], failing: str, known: str | None
+    make_config: MakeConfig, clusters: dict[str, Admin], lines: list[dict[str, Any]], failing: str, known: str | None
 ) -> None:
     setattr(clusters[SOURCE], failing, ClusterAuthorizationFailedError())
     brokers = ask_brokers(config(make_config))
     assert (brokers.source_cluster, brokers.limits.source_topics) == (known, {})
-    assert [(line["event"], line["bootstrap"]) for line in said] == [("limits_unknown", SOURCE)]
+    assert [(line["event"], line["bootstrap"]) for line in lines] == [("limits_unknown", SOURCE)]
 
 
 def test_one_cluster_is_asked_once(make_config: MakeConfig, clusters: dict[str, Admin]) -> None:

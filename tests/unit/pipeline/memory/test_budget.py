@@ -14,9 +14,9 @@ CLUSTER = {"spark.master": Given("spark://here:7077", "conf:1")}
 
 def test_without_a_limit_nothing_is_derived(make_config: Callable[..., PipelineConfig]) -> None:
     config = make_config()
-    told = budget(config, CLUSTER)
-    assert told.config is config
-    assert (told.spark, told.plan, told.given) == ({}, None, CLUSTER)
+    resolved = budget(config, CLUSTER)
+    assert resolved.config is config
+    assert (resolved.spark, resolved.plan, resolved.given) == ({}, None, CLUSTER)
 
 
 def test_slots_alone_are_those_of_a_local_spark(make_config: Callable[..., PipelineConfig]) -> None:
@@ -29,11 +29,11 @@ def test_slots_alone_are_those_of_a_local_spark(make_config: Callable[..., Pipel
 
 
 def test_a_limit_takes_the_slots_from_the_master_where_it_says_them(make_config: Callable[..., PipelineConfig]) -> None:
-    told = budget(make_config(), {"spark.master": Given("local[3]", "conf:1")}, limit=4 * GIB)
-    assert told.plan is not None
-    assert told.plan.slots == 3
-    assert told.config.fetch.max_in_flight_bytes == told.plan.in_flight
-    assert told.config.claim_check.max_bytes == told.plan.body
+    resolved = budget(make_config(), {"spark.master": Given("local[3]", "conf:1")}, limit=4 * GIB)
+    assert resolved.plan is not None
+    assert resolved.plan.slots == 3
+    assert resolved.config.fetch.max_in_flight_bytes == resolved.plan.in_flight
+    assert resolved.config.claim_check.max_bytes == resolved.plan.body
     cores = CLUSTER | {"spark.executor.cores": Given("2", "conf:2")}
     of_cluster = budget(make_config(), cores, limit=4 * GIB).plan
     assert of_cluster is not None

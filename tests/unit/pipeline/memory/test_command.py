@@ -34,12 +34,12 @@ def test_a_cluster_gets_lines_for_spark_submit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit", "said"), [("1GiB", "is too small for 4 slots: they take at least"), ("4gb", "write 4GB")]
+    ("limit", "message"), [("1GiB", "is too small for 4 slots: they take at least"), ("4gb", "write 4GB")]
 )
-def test_a_wrong_limit_is_exit_2(limit: str, said: str) -> None:
+def test_a_wrong_limit_is_exit_2(limit: str, message: str) -> None:
     result = CliRunner().invoke(main, ["memory", "--memory-limit", limit, "--slots", "4"])
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 def test_a_limit_may_be_a_number_of_bytes() -> None:

@@ -114,9 +114,9 @@ def test_what_the_configuration_says_itself_stands(
         return
     made = applied(config, plan)
     for section, key in (("fetch", "max_in_flight_bytes"), ("claim_check", "max_bytes")):
-        said = sections.get(section, {}).get(key)
-        if said is not None:
-            assert getattr(getattr(made, section), key) == said
+        configured = sections.get(section, {}).get(key)
+        if configured is not None:
+            assert getattr(getattr(made, section), key) == configured
     assert made.result_buffer == sections.get("result_buffer", plan.results)
     assert made.model_copy(update={"fetch": config.fetch}).source == config.source
 

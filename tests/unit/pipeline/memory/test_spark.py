@@ -56,13 +56,13 @@ def test_what_is_told_elsewhere_must_not_take_more(make_config: Callable[..., Pi
     plan = derive(4 * GIB, 4, config)
     require_agreement(plan, {"spark.driver.memory": Given(f"{plan.heap // MIB}m", "x")}, config)
     require_agreement(plan, {"spark.driver.memory": Given("300m", "x"), "spark.ui.port": Given("1", "x")}, config)
-    for value, said in (
+    for value, message in (
         ("3g", f"is 3g (conf:3), and the limit leaves {plan.heap // MIB}m"),
         ("lots", "'lots' (conf:3)"),
     ):
         with pytest.raises(RefusedError) as caught:
             require_agreement(plan, {"spark.driver.memory": Given(value, "conf:3")}, config)
-        assert said in str(caught.value)
+        assert message in str(caught.value)
 
 
 def test_an_executor_has_the_slots_that_are_said(make_config: Callable[..., PipelineConfig]) -> None:

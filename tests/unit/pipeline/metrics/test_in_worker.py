@@ -130,8 +130,8 @@ def test_responses_are_counted_by_status() -> None:
 
     async def respond() -> None:
         for status in (200, 503, 200):
-            for told in trace.on_request_end:
-                await told(None, None, SimpleNamespace(response=SimpleNamespace(status=status)))
+            for on_end in trace.on_request_end:
+                await on_end(None, None, SimpleNamespace(response=SimpleNamespace(status=status)))
 
     asyncio.run(respond())
     assert counts(recorder.drain()) == {(RESPONSES.name, "200"): 2, (RESPONSES.name, "503"): 1}

@@ -155,13 +155,13 @@ def test_the_lag_is_that_of_each_partition_with_its_age(make_config: MakeConfig)
 
 def test_the_position_is_the_checkpoints_until_a_batch_was_committed(make_config: MakeConfig) -> None:
     first, second = SourcePartition("source", 0), SourcePartition("other", 0)
-    told: list[dict[SourcePartition, int] | None] = [None, {first: 5, second: 6}]
-    metrics = metrics_of(make_config(), initial=lambda: told.pop(0))
+    positions: list[dict[SourcePartition, int] | None] = [None, {first: 5, second: 6}]
+    metrics = metrics_of(make_config(), initial=lambda: positions.pop(0))
     assert metrics._position() is None
     assert metrics._position() == {first: 5, second: 6}
     metrics.batch_committed(PROGRESS)
     assert metrics._position() == {first: 12, second: 6}
-    assert told == []
+    assert positions == []
 
 
 def test_every_metric_can_be_reported(make_config: MakeConfig) -> None:

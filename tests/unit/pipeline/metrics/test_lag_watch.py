@@ -80,7 +80,7 @@ def test_no_partition_is_left_out_and_nothing_is_negative(
 
 
 @pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def events(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     lines: list[str] = []
     monkeypatch.setattr(log, "say", lambda event: lines.append(event.event))
     return lines
@@ -97,14 +97,14 @@ def watch(
     return LagWatch(connect, lambda: committed, interval_s=1, now=lambda: NOW_S)
 
 
-def test_without_a_position_there_is_no_lag(said: list[str]) -> None:
+def test_without_a_position_there_is_no_lag(events: list[str]) -> None:
     looking = watch(Topics(of({0: (0, 5)})), None)
     looking.look()
     assert looking.lag is None
-    assert said == []
+    assert events == []
 
 
-def test_a_broker_that_is_away_is_told_once_and_asked_again(said: list[str]) -> None:
+def test_a_broker_that_is_away_is_told_once_and_asked_again(events: list[str]) -> None:
     topic, connected = Topics(of({0: (0, 5)})), list[Topics]()
     looking = watch(topic, of({0: 3}), connected)
     looking.look()
@@ -112,7 +112,7 @@ def test_a_broker_that_is_away_is_told_once_and_asked_again(said: list[str]) -> 
     topic.error = OSError("away")
     looking.look()
     looking.look()
-    assert said == ["lag_unknown"]
+    assert events == ["lag_unknown"]
     assert looking.lag is before is not None
     assert topic.closed
     topic.error, topic.held = None, of({0: (0, 9)})
@@ -122,4 +122,4 @@ def test_a_broker_that_is_away_is_told_once_and_asked_again(said: list[str]) -> 
     assert len(connected) == 3
     topic.error = OSError("away again")
     looking.look()
-    assert said == ["lag_unknown"] * 2
+    assert events == ["lag_unknown"] * 2

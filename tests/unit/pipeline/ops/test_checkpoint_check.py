@@ -67,9 +67,9 @@ def test_a_foreign_topic_is_named() -> None:
     ],
 )
 def test_what_the_broker_says(bounds: Bounds, why: str) -> None:
-    said = found(STOPPED, bounds=bounds)
-    assert why in said
-    assert bool(said) == bool(why)
+    reason = found(STOPPED, bounds=bounds)
+    assert why in reason
+    assert bool(reason) == bool(why)
 
 
 def test_each_topic_is_held_to_what_the_broker_has_of_it(tmp_path: Path) -> None:

@@ -98,10 +98,10 @@ def test_the_table_says_why_and_when() -> None:
 def test_details_show_the_event(make_event: MakeEvent) -> None:
     event = make_event(page_id=9)
     value = orjson.dumps(event)
-    said = "\n".join(details(entry(1, stuck=True, attempt=3, not_before_ms=1000, value=value, dropped=True)))
+    text = "\n".join(details(entry(1, stuck=True, attempt=3, not_before_ms=1000, value=value, dropped=True)))
     for part in ("source/0/1", "dropped, stuck", "tries       3", "1970-01-01T00:00:01.000+00:00", "edit of revision"):
-        assert part in said
-    assert value.decode() in said
+        assert part in text
+    assert value.decode() in text
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_wishes_are_recorded(run: Callable[..., Result], log: Log) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["show", "source/0/7"], "source/0/7 is not deferred"),
         (["show", "nowhere"], "'nowhere' is no position"),
@@ -277,10 +277,12 @@ def test_wishes_are_recorded(run: Callable[..., Result], log: Log) -> None:
         (["drop", "source/0/1", "--wait", "-1"], "-1"),
     ],
 )
-def test_what_cannot_be_done_is_exit_2(run: Callable[..., Result], log: Log, arguments: list[str], said: str) -> None:
+def test_what_cannot_be_done_is_exit_2(
+    run: Callable[..., Result], log: Log, arguments: list[str], message: str
+) -> None:
     result = run(*arguments, on=log)
     assert result.exit_code == 2
-    assert said in result.output
+    assert message in result.output
     assert log.folded().commands == ()
 
 
@@ -305,18 +307,18 @@ class Resolving(MemoryTopic):
 
 
 @pytest.mark.parametrize(
-    ("gone", "said"),
+    ("gone", "message"),
     [
         ((1,), "source/0/2: recorded; the job carries it out when it runs\n1 resolved by the job meanwhile\n"),
         ((1, 2), "2 resolved by the job meanwhile\n"),
     ],
 )
 def test_what_leaves_while_all_is_retried_is_no_error(
-    run: Callable[..., Result], log: Log, gone: tuple[int, ...], said: str
+    run: Callable[..., Result], log: Log, gone: tuple[int, ...], message: str
 ) -> None:
     topic = Resolving(log, *(entry(offset).position for offset in gone))
     result = run("retry", "--all", "--wait", "0", on=topic)
-    assert (result.exit_code, result.stdout) == (0, said)
+    assert (result.exit_code, result.stdout) == (0, message)
     assert [one.position.offset for one in log.folded().commands] == [at for at in (1, 2) if at not in gone]
 
 

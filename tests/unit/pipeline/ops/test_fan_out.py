@@ -132,7 +132,7 @@ def test_a_copy_has_what_was_set_for_its_topic_and_no_default_of_the_brokers(mon
 
 
 @pytest.mark.parametrize(
-    ("refusal", "exit_code", "said"),
+    ("refusal", "exit_code", "message"),
     [
         (
             (17, "Topic name is invalid: 'a b'"),
@@ -144,14 +144,14 @@ def test_a_copy_has_what_was_set_for_its_topic_and_no_default_of_the_brokers(mon
     ],
 )
 def test_a_topic_that_the_broker_does_not_make(
-    refusal: tuple[int, str | None], exit_code: int, said: str, monkeypatch: pytest.MonkeyPatch
+    refusal: tuple[int, str | None], exit_code: int, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     admin = FakeAdmin(refusal)
     monkeypatch.setattr(fan_out, "KafkaAdminClient", lambda **_: admin)
     with pytest.raises(PipelineError) as caught:
         make_target("broker:1", "src", "a b", 8)
     assert caught.value.exit_code == exit_code
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(message)
     assert not admin.awaited
 
 

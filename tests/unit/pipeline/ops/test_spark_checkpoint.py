@@ -63,13 +63,13 @@ def test_spark_forgets_old_batches_and_the_last_remain(tmp_path: Path) -> None:
 
 
 def test_what_is_shown(tmp_path: Path) -> None:
-    said = "\n".join(lines(checkpoint_at(recorded(tmp_path, without=("commits/2",)))))
-    assert f"query id    {QUERY_ID}" in said
-    assert "batches     0 to 2; 2 is planned and not committed: it will be run again (2026-11-21T" in said
-    assert said.splitlines()[-1].split() == [TOPIC, "0", "16", "20"]
-    said = "\n".join(lines(checkpoint_at(STOPPED)))
-    assert "2 is committed" in said
-    assert said.splitlines()[-1].split() == [TOPIC, "0", "20", "-"]
+    text = "\n".join(lines(checkpoint_at(recorded(tmp_path, without=("commits/2",)))))
+    assert f"query id    {QUERY_ID}" in text
+    assert "batches     0 to 2; 2 is planned and not committed: it will be run again (2026-11-21T" in text
+    assert text.splitlines()[-1].split() == [TOPIC, "0", "16", "20"]
+    text = "\n".join(lines(checkpoint_at(STOPPED)))
+    assert "2 is committed" in text
+    assert text.splitlines()[-1].split() == [TOPIC, "0", "20", "-"]
 
 
 def test_an_id_that_is_missing_is_shown_as_such(tmp_path: Path) -> None:

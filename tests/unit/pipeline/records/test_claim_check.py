@@ -194,19 +194,19 @@ class Outage:
 
 
 @pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+def lines(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     lines: list[dict[str, Any]] = []
     monkeypatch.setattr(log, "say", lambda event: lines.append({"event": event.event} | fields_of(event)))
     return lines
 
 
-def test_a_record_waits_for_a_store_that_is_down_and_says_so(s3: FakeS3, said: list[dict[str, Any]]) -> None:
+def test_a_record_waits_for_a_store_that_is_down_and_says_so(s3: FakeS3, lines: list[dict[str, Any]]) -> None:
     outage = Outage(s3, lasts_s=100)
     claim = asyncio.run(outage.store().keep(b"payload"))
     assert s3.objects == {("claims", claim.key): b"payload"}
     assert outage.pauses_s[:6] == [0.5, 1, 2, 4, 8, 10]
     assert max(outage.pauses_s) == 10
-    first, *reminders, last = said
+    first, *reminders, last = lines
     assert (first["event"], first["seconds"]) == ("claim_store_down", 0)
     assert "bucket claims" in first["store"]
     assert "Could not connect" in first["reason"]
@@ -214,7 +214,7 @@ def test_a_record_waits_for_a_store_that_is_down_and_says_so(s3: FakeS3, said: l
     assert (last["event"], last["seconds"]) == ("claim_store_back", outage.now)
 
 
-def test_nothing_is_lost_however_many_wait_and_one_asks_for_all(s3: FakeS3, said: list[dict[str, Any]]) -> None:
+def test_nothing_is_lost_however_many_wait_and_one_asks_for_all(s3: FakeS3, lines: list[dict[str, Any]]) -> None:
     outage = Outage(s3, lasts_s=20)
     payloads = [bytes([number]) for number in range(50)]
 
@@ -225,10 +225,10 @@ def test_nothing_is_lost_however_many_wait_and_one_asks_for_all(s3: FakeS3, said
     claims = asyncio.run(keep_all())
     assert [s3.objects["claims", claim.key] for claim in claims] == payloads
     assert outage.pauses_s == [0.5, 1, 2, 4, 8, 10]
-    assert [line["event"] for line in said] == ["claim_store_down", "claim_store_back"]
+    assert [line["event"] for line in lines] == ["claim_store_down", "claim_store_back"]
 
 
-def test_a_refusal_after_an_outage_is_no_reason_to_wait_on(s3: FakeS3, said: list[dict[str, Any]]) -> None:
+def test_a_refusal_after_an_outage_is_no_reason_to_wait_on(s3: FakeS3, lines: list[dict[str, Any]]) -> None:
     outage = Outage(s3, lasts_s=1)
 
     async def sleep(seconds: float) -> None:

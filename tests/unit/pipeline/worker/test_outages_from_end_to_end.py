@@ -83,7 +83,7 @@ class Driver:
         self._batch += 1
         snapshot = self.lanes.plan(self._batch)
         rows = [*snapshot.reserved, *map(self._row, events)]
-        told: Any = Told()
+        opened: Any = Told()
         function = reporting_breakers(
             enrich_around(
                 self.config,
@@ -94,11 +94,11 @@ class Driver:
                 limit_bytes=self.lanes.limit_bytes,
             ),
             self.config.breaker,
-            told,
+            opened,
             snapshot.unhealthy,
         )
         self._work(function, rows)
-        self.lanes.written(snapshot, self._batch, {task_attempt()}, told.value)
+        self.lanes.written(snapshot, self._batch, {task_attempt()}, opened.value)
 
     def run(self, entries: Sequence[Entry], *, epoch: int) -> list[Fact]:
         """A slow round, for `Lanes`."""

@@ -39,9 +39,9 @@ def batch(*positions: tuple[str, int, int]) -> pa.RecordBatch:
 
 
 def ended(*batches: pa.RecordBatch) -> Sequence[EndedTask]:
-    told: Any = Ended()
-    assert list(reporting_attempts(lambda given: given, told)(iter(batches))) == list(batches)
-    tasks: list[EndedTask] = told.tasks
+    accumulator: Any = Ended()
+    assert list(reporting_attempts(lambda given: given, accumulator)(iter(batches))) == list(batches)
+    tasks: list[EndedTask] = accumulator.tasks
     return tasks
 
 
@@ -57,22 +57,22 @@ def test_outside_of_a_task_there_is_none() -> None:
 
 def test_it_is_reported_at_the_tasks_end(run_as: Callable[[int], None]) -> None:
     run_as(0)
-    told: Any = Ended()
+    accumulator: Any = Ended()
     batches: Any = iter(["a", "b"])
-    results = reporting_attempts(lambda given: given, told)(batches)
+    results = reporting_attempts(lambda given: given, accumulator)(batches)
     assert next(results) == "a"
-    assert told.tasks == []
+    assert accumulator.tasks == []
     assert list(results) == ["b"]
-    assert told.tasks == [EndedTask(17)], "of a first attempt nothing was emitted before"
+    assert accumulator.tasks == [EndedTask(17)], "of a first attempt nothing was emitted before"
 
 
 def test_it_counts_what_it_defers(run_as: Callable[[int], None]) -> None:
     run_as(0)
-    told: Any = Ended()
+    accumulator: Any = Ended()
     records = [pa.RecordBatch.from_pydict({"topic": topics}) for topics in (["out", "ledger"], ["ledger", "error"])]
     given: Any = iter(())
-    assert list(reporting_attempts(lambda _: iter(records), told, ledger="ledger")(given)) == records
-    assert told.tasks == [EndedTask(17, deferred=2)]
+    assert list(reporting_attempts(lambda _: iter(records), accumulator, ledger="ledger")(given)) == records
+    assert accumulator.tasks == [EndedTask(17, deferred=2)]
 
 
 def test_a_later_attempt_says_what_it_has_read(run_as: Callable[[int], None]) -> None:

@@ -12,12 +12,12 @@ def test_parts_add_up_in_any_grouping(parts: list[list[int]]) -> None:
     param = ListParam[int]()
     one_by_one = param.zero([])
     for part in parts:
-        for told in part:
-            one_by_one = param.addInPlace(one_by_one, [told])
+        for item in part:
+            one_by_one = param.addInPlace(one_by_one, [item])
     by_part = param.zero([99])
     for part in parts:
         by_part = param.addInPlace(by_part, part)
-    assert one_by_one == by_part == [told for part in parts for told in part]
+    assert one_by_one == by_part == [item for part in parts for item in part]
 
 
 def test_a_task_begins_with_nothing_and_shares_nothing() -> None:

@@ -139,9 +139,9 @@ class FakeAdmin:
         changes = {key: value if op is AlterConfigOp.SET else None for key, (op, value) in resource.configs.items()}
         if raise_on_unknown and "no.such" in changes:
             raise ValueError("Unrecognized configs: no.such")
-        said = self._cluster.refusals.get("alter_configs", "OK")
-        answer = {resource.resource_type.name.lower(): {resource.name: said}}
-        if not self._cluster.hears("alter_configs", (resource.name, changes)) or said != "OK":
+        outcome = self._cluster.refusals.get("alter_configs", "OK")
+        answer = {resource.resource_type.name.lower(): {resource.name: outcome}}
+        if not self._cluster.hears("alter_configs", (resource.name, changes)) or outcome != "OK":
             return answer
         settings = self._settings(resource)
         for key, value in changes.items():

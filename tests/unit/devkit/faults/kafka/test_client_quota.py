@@ -52,8 +52,8 @@ def test_a_quota_that_is_gone_is_no_proof(cluster: FakeCluster, play: Play) -> N
 def test_a_quota_that_was_there_before_changes_nothing(cluster: FakeCluster, play: Play) -> None:
     cluster.quotas["held"] = {"producer_byte_rate": 102400.0}
     proof = play(OF_ONE).begin().end()
-    said = "what was asked for client held was so before: nothing changed"
-    assert (proof.acted, proof.did) == (False, said)
+    did = "what was asked for client held was so before: nothing changed"
+    assert (proof.acted, proof.did) == (False, did)
     assert cluster.quotas["held"] == {"producer_byte_rate": 102400.0}
 
 

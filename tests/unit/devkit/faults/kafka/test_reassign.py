@@ -79,9 +79,11 @@ def test_a_throttle_that_a_broker_refuses_begins_no_move(cluster: FakeCluster, p
 def test_a_move_that_is_refused_says_so(cluster: FakeCluster, play: Play) -> None:
     cluster.refusals = {"move": InvalidReplicationAssignmentError}
     case = play(MOVES)
-    with pytest.raises(StackError, match=r"did not move partition 0 of err to \(2, 3\): InvalidReplicationAss") as said:
+    with pytest.raises(
+        StackError, match=r"did not move partition 0 of err to \(2, 3\): InvalidReplicationAss"
+    ) as refused:
         case.begin()
-    assert said.value.hint == "Replication assignment is invalid."
+    assert refused.value.hint == "Replication assignment is invalid."
     cluster.refusals = {}
     case.undo_from_journal()
     assert cluster.broker_settings == {1: {}, 2: {}, 3: {}}

@@ -55,8 +55,8 @@ def test_what_was_so_before_or_by_default_changes_nothing(
     cluster: FakeCluster, play: Play, key: str, value: str
 ) -> None:
     proof = play({"topic_settings": {"topic": "output", "settings": {key: value}}}).begin().end()
-    said = "what was asked of topic out was so before: nothing changed"
-    assert (proof.acted, proof.did) == (False, said)
+    did = "what was asked of topic out was so before: nothing changed"
+    assert (proof.acted, proof.did) == (False, did)
     assert cluster.topics["out"].settings == BEFORE
 
 

@@ -13,13 +13,13 @@ def environment(**of_user: str) -> dict[str, str]:
 
 
 def test_addresses_topics_and_arm() -> None:
-    told = environment()
-    assert told["DEVKIT_KAFKA_BOOTSTRAP"] == "127.0.0.1:1"
-    assert told["DEVKIT_MOCK_ENDPOINT"] == told["DEVKIT_S3_ENDPOINT"] == "http://127.0.0.1:1"
-    assert told["DEVKIT_SOURCE_TOPIC"] == told["DEVKIT_SOURCE_TOPICS"] == "mediawiki.page_change.v1"
-    assert told["DEVKIT_CHECKPOINT"] == "s3a://nowhere/here"
-    assert (told["DEVKIT_ARM"], told["AWS_REGION"]) == ("fixed", "here")
-    assert Path(told["DEVKIT_PIPELINE_CONFIG"]).is_absolute()
+    variables = environment()
+    assert variables["DEVKIT_KAFKA_BOOTSTRAP"] == "127.0.0.1:1"
+    assert variables["DEVKIT_MOCK_ENDPOINT"] == variables["DEVKIT_S3_ENDPOINT"] == "http://127.0.0.1:1"
+    assert variables["DEVKIT_SOURCE_TOPIC"] == variables["DEVKIT_SOURCE_TOPICS"] == "mediawiki.page_change.v1"
+    assert variables["DEVKIT_CHECKPOINT"] == "s3a://nowhere/here"
+    assert (variables["DEVKIT_ARM"], variables["AWS_REGION"]) == ("fixed", "here")
+    assert Path(variables["DEVKIT_PIPELINE_CONFIG"]).is_absolute()
 
 
 def test_every_variable_is_documented() -> None:
@@ -29,8 +29,8 @@ def test_every_variable_is_documented() -> None:
 
 
 def test_the_users_settings_reach_it_but_for_proxies_and_other_stores() -> None:
-    told = environment(JAVA_HOME="/java", https_proxy="http://x", AWS_PROFILE="work", DEVKIT_ARM="theirs", A="b")
-    assert (told["JAVA_HOME"], told["A"], told["DEVKIT_ARM"]) == ("/java", "b", "fixed")
-    assert told.keys().isdisjoint({"https_proxy", "AWS_PROFILE"})
+    variables = environment(JAVA_HOME="/java", https_proxy="http://x", AWS_PROFILE="work", DEVKIT_ARM="theirs", A="b")
+    assert (variables["JAVA_HOME"], variables["A"], variables["DEVKIT_ARM"]) == ("/java", "b", "fixed")
+    assert variables.keys().isdisjoint({"https_proxy", "AWS_PROFILE"})
     # The run's processes have it set; a pipeline of modules beside each other needs it off.
-    assert told["PYTHONSAFEPATH"] == ""
+    assert variables["PYTHONSAFEPATH"] == ""

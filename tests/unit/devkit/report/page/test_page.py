@@ -298,13 +298,13 @@ def test_a_verdict_that_failed_begins_with_what_the_program_said_and_ends_with_h
     item = ExpectationResult(name="audit", expected="clean", measured="lost 2", holds=False)
     fixed = run.result.arms["fixed"]
     audit = fixed.audit.model_copy(update={"lost": 2, "examples": ("lost: page 'X', event 0b9e: committed",)})
-    said = Complaint(kind="warning", event="limits_disagree", text="the topic takes less", at_s=3)
-    changes = {"holds": False, "expectations": (item,), "audit": audit, "complaints": (said,)}
+    complaint = Complaint(kind="warning", event="limits_disagree", text="the topic takes less", at_s=3)
+    changes = {"holds": False, "expectations": (item,), "audit": audit, "complaints": (complaint,)}
     arms = {**run.result.arms, "fixed": fixed.model_copy(update=changes)}
     failed = run.result.model_copy(update={"outcome": "fix does not hold", "exit_code": 1, "arms": arms})
     page = Page(render_page(dataclasses.replace(run, result=failed)))
     body = page.text("main")
-    told = [
+    texts = [
         "The program said first",
         "warning (limits_disagree): the topic takes less",
         "Broken expectations",
@@ -316,7 +316,7 @@ def test_a_verdict_that_failed_begins_with_what_the_program_said_and_ends_with_h
         "Run it again",
         "What happened over time",
     ]
-    places = [body.index(text) for text in told]
+    places = [body.index(text) for text in texts]
     assert places == sorted(places)
 
 

@@ -106,6 +106,6 @@ def test_a_fault_of_the_timeline_is_told_beside_those_of_the_mock(run: RunRecord
     still = TimelineEvidence(
         fault="still", fired=True, asked="pause: {part: kafka}", acted=True, did="it was silent", from_s=8, to_s=13
     )
-    said = paragraph(changed(run, fault_evidence={"incident": (still,), "fixed": ()}))
-    assert said.endswith("Fault 'still' in the incident arm (pause: {part: kafka}), from 8 to 13 s: it was silent.")
-    assert "Requests that the faults matched" not in said
+    text = paragraph(changed(run, fault_evidence={"incident": (still,), "fixed": ()}))
+    assert text.endswith("Fault 'still' in the incident arm (pause: {part: kafka}), from 8 to 13 s: it was silent.")
+    assert "Requests that the faults matched" not in text

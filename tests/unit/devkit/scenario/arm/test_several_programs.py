@@ -131,8 +131,8 @@ def test_only_beside_programs_that_take_none_of_it_the_main_one_is_warmed_up(sta
     arm = stage.arm
     arm.scenario = arm.scenario.model_copy(update={"traffic_begins": "when running"})
     html, reader, _ = arm.programs
-    said = "program once reads the source as well, and what it makes of a warm-up is not observed"
-    assert reason_against(arm) == said
+    reason = "program once reads the source as well, and what it makes of a warm-up is not observed"
+    assert reason_against(arm) == reason
     arm.programs = (html, reader)
     assert reason_against(arm) is None
 

@@ -67,8 +67,8 @@ class Warming:
         self.populated.append((catalog, len(rules)))
 
     def poll(self) -> Iterator[ProgramEvent]:
-        said, self.said = self.said, []
-        return iter(said)
+        events, self.said = self.said, []
+        return iter(events)
 
     def sleep(self, _seconds: float) -> None:
         self.now += 1

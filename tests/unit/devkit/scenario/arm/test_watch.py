@@ -127,8 +127,8 @@ class TestDeadline:
         """A fault of the timeline blinds the arm from its beginning to its end."""
         stage.arm.faults = cast(ArmFaults, SimpleNamespace(blinds=True))
         stage.arm.hooks = ()
-        told = r"arm incident ended \(deadline of 90s\) before it could be observed"
-        with pytest.raises(StackError, match=told) as raised:
+        message = r"arm incident ended \(deadline of 90s\) before it could be observed"
+        with pytest.raises(StackError, match=message) as raised:
             watched()
         assert raised.value.hint
 

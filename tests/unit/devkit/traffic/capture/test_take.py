@@ -55,15 +55,15 @@ def window(monkeypatch: pytest.MonkeyPatch) -> type[Window]:
 
 
 def test_all_of_the_window_is_in_the_file(window: type[Window], tmp_path: Path) -> None:
-    told: list[int] = []
-    assert take_capture(ORDER, tmp_path / "c.jsonl", stop=lambda: False, tell=told.append) == 5
+    counts: list[int] = []
+    assert take_capture(ORDER, tmp_path / "c.jsonl", stop=lambda: False, tell=counts.append) == 5
     found = read_capture(tmp_path / "c.jsonl")
     assert [one.event["n"] for one in found.records] == [0, 1, 2, 3, 4]
     assert len({one.event["user"] for one in found.records}) == 1
     assert b"Alice" not in (tmp_path / "c.jsonl").read_bytes()
     assert (found.header.ended_by, found.header.counts.events) == ("time", 5)
     assert found.header.replaced.fields == {"user": 5}
-    assert told == [1, 2, 3, 4, 5]
+    assert counts == [1, 2, 3, 4, 5]
 
 
 def test_it_ends_at_the_number_of_events(window: type[Window], tmp_path: Path) -> None:

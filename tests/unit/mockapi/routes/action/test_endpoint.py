@@ -163,9 +163,9 @@ def test_options_are_empty(api: Any) -> None:
 def test_an_origin_has_to_be_the_browsers(api: Any) -> None:
     answer = api.ask("action=query&format=json&origin=https://a.org")
     assert (answer.status, answer.body) == (403, b"'origin' parameter does not match Origin header\n")
-    told = api.ask("action=query&format=json&origin=https://a.org", origin="https://a.org")
-    assert told["mediawiki-cors-rejection"] == "Origin mismatch"
-    assert told["vary"] == "Accept-Encoding, Origin, Treat-as-Untrusted, Cookie"
+    headers = api.ask("action=query&format=json&origin=https://a.org", origin="https://a.org")
+    assert headers["mediawiki-cors-rejection"] == "Origin mismatch"
+    assert headers["vary"] == "Accept-Encoding, Origin, Treat-as-Untrusted, Cookie"
     assert api.ask("action=query&format=json&origin=*")["access-control-allow-origin"] == "*"
 
 

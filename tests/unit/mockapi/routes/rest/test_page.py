@@ -169,8 +169,8 @@ def test_a_system_message_is_html_without_parsoid(wiki: Any) -> None:
     assert answer.body.startswith(
         b'<!DOCTYPE html>\n<html><head><meta http-equiv="content-language" content="en"/></head><body>Start a new page'
     )
-    told = wiki.rest("page/MediaWiki:Newpage-desc/with_html").json
-    assert (told["id"], told["latest"], told["html"]) == (0, {"id": 0, "timestamp": None}, answer.body.decode())
+    page = wiki.rest("page/MediaWiki:Newpage-desc/with_html").json
+    assert (page["id"], page["latest"], page["html"]) == (0, {"id": 0, "timestamp": None}, answer.body.decode())
     assert wiki.rest("page/MediaWiki:newpage-desc/html").status == 301
     for form in SOURCES:
         assert wiki.rest(f"page/MediaWiki:Newpage-desc{form}").status == 404

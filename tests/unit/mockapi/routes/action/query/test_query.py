@@ -81,8 +81,8 @@ def test_what_does_not_fit_is_left_for_the_next_answer(make_api: Any, make_page:
     answers = walk(
         api, prop="revisions", revids="|".join(str(50 * 4096 + n) for n in range(1, 7)), rvprop="content|ids"
     )
-    told = [[one["revid"] % 4096 for one in answer["query"]["pages"][0]["revisions"]] for answer in answers]
-    assert told == [[1, 2, 3, 4], [5, 6]]
+    revisions = [[one["revid"] % 4096 for one in answer["query"]["pages"][0]["revisions"]] for answer in answers]
+    assert revisions == [[1, 2, 3, 4], [5, 6]]
     assert answers[0]["continue"]["rvcontinue"] == 50 * 4096 + 5
     assert "larger than the limit of 8,388,608 bytes" in answers[0]["warnings"]["result"]["warnings"]
 
@@ -91,5 +91,5 @@ def test_pages_that_do_not_fit_have_no_revisions_yet(make_api: Any, make_page: A
     api = make_api(*(make_page(number, f"Big {number}", "x" * 1_900_000) for number in range(50, 56)))
     titles = "|".join(f"Big {number}" for number in range(50, 56))
     answers = walk(api, prop="revisions", titles=titles, rvprop="content", rvslots="main")
-    told = [[len(page.get("revisions", "none")) for page in answer["query"]["pages"]] for answer in answers]
-    assert told == [[1, 1, 1, 1, 0, 4], [4, 4, 4, 4, 1, 1]]
+    counts = [[len(page.get("revisions", "none")) for page in answer["query"]["pages"]] for answer in answers]
+    assert counts == [[1, 1, 1, 1, 0, 4], [4, 4, 4, 4, 1, 1]]

@@ -121,8 +121,8 @@ def test_a_section_is_what_is_below_its_heading(api: Any, section: str, expected
 
 @pytest.mark.parametrize("section", ["4", "T1", "-1", "x", "9" * 5000])
 def test_a_section_that_there_is_not_is_told(api: Any, section: str) -> None:
-    told = revision(api, 4097, rvprop="content", rvslots="main", rvsection=section)
-    assert told == {"slots": {"main": {"nosuchsection": True}}}
+    info = revision(api, 4097, rvprop="content", rvslots="main", rvsection=section)
+    assert info == {"slots": {"main": {"nosuchsection": True}}}
     answer = api.get(action="query", prop="revisions", revids=4097, rvprop="content", rvsection=section)
     assert answer.error == ("nosuchsection", f"There is no section {section} in revision 4097.")
 
