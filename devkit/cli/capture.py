@@ -17,13 +17,22 @@ from devkit.errors import UsageError
 from located_config.count import counted
 from located_config.duration import parse_duration
 from located_config.quantity import QuantityError
+from located_config.size import parse_size
 
 if TYPE_CHECKING:
     from devkit.traffic.capture.topic_window import WindowStart
 
 _MOST_EVENTS = 200_000
 _DEFAULT_EVENTS = 50_000
+_DEFAULT_SIZE = "1GiB"
 _TELL_EVERY_S = 30.0
+_MIB = _LEAST_BYTES = 1 << 20
+_ENDED = {
+    "time": "ended by its time",
+    "count": "ended by --max-events",
+    "size": "ended by --max-bytes",
+    "interrupt": "interrupted",
+}
 
 
 @click.command(short_help="Write the events of a topic to a file.")
@@ -38,7 +47,13 @@ _TELL_EVERY_S = 30.0
     type=click.Path(path_type=Path, dir_okay=False),
     help="YAML file with the addresses of an external stack, as `scenario run` takes it; `kafka` is used.",
 )
-@click.option("--topic", "topics", metavar="NAME", multiple=True, required=True, help="Topic to read; may be repeated.")
+@click.option(
+    "--kafka-config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Properties file of a Kafka client, for a cluster that asks for TLS or a login: security.protocol, sasl.…, "
+    "ssl.… with PEM files; its bootstrap.servers count where --kafka is not given.",
+)
+@click.option("--topic", "topics", metavar="NAME", multiple=True, help="Topic to read; may be repeated.")
 @click.option(
     "--for", "for_", metavar="TIME", default="10m", show_default=True, help="Length of the capture, for example 10m."
 )
@@ -59,6 +74,20 @@ _TELL_EVERY_S = 30.0
     help="Number of events after which it ends, also before its time.",
 )
 @click.option(
+    "--max-bytes",
+    metavar="SIZE",
+    default=_DEFAULT_SIZE,
+    show_default=True,
+    help="Size of the file at which it ends, also before its time, for example 200MiB.",
+)
+@click.option(
+    "--finish",
+    "unfinished",
+    metavar="FILE.part",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Capture nothing, but make the file of a capture that was killed whole, with what is in it.",
+)
+@click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     help="File to write. Default: capture-TIME.jsonl in this directory.",
@@ -68,10 +97,13 @@ _TELL_EVERY_S = 30.0
 def capture(
     kafka: str | None,
     addresses: Path | None,
+    kafka_config: Path | None,
     topics: tuple[str, ...],
     for_: str,
     from_: str,
     max_events: int,
+    max_bytes: str,
+    unfinished: Path | None,
     out: Path | None,
     run_id: str | None,
     *,
@@ -80,25 +112,50 @@ def capture(
     """Write the events of topics to a file, to play them with `traffic: {from: FILE}` in a scenario.
 
     Nothing is written to the cluster: the reader has no consumer group and commits nothing. Names of users, titles,
-    comments and all other text are replaced; ids and times stay. It ends after its time, after `--max-events`, or with
-    Ctrl-C, and the file has what was read until then.
+    comments and all other text are replaced; ids and times stay. It ends after its time, after `--max-events` or
+    `--max-bytes`, or with Ctrl-C, and the file has what was read until then. Each event is written as it comes,
+    to a file whose name ends with .part until it is whole.
     """
+    from devkit.stack.client_settings import PLAIN, read_client_settings
+    from devkit.traffic.capture.capture_writer import finish_killed
     from devkit.traffic.capture.take import CaptureOrder, take_capture
 
+    if unfinished is not None:
+        whole, count = finish_killed(unfinished)
+        click.echo(f"{whole}: {counted(count, 'event')}")
+        return
+    if not topics:
+        raise UsageError("--topic: which topic is to be read is missing", hint="write --topic NAME")
     out = out or Path(f"capture-{datetime.now(UTC):%Y-%m-%dT%H-%M-%S}.jsonl")
     try:
         span = parse_duration(for_)
     except QuantityError as error:
         raise UsageError(f"--for: {error}") from error
+    try:
+        most_bytes = parse_size(max_bytes)
+    except QuantityError as error:
+        raise UsageError(f"--max-bytes: {error}") from error
     if not span:
         raise UsageError("--for: must be longer than 0", hint="write for example 10m")
-    bootstrap = _bootstrap(kafka, addresses, run_id)
-    order = CaptureOrder(bootstrap, tuple(dict.fromkeys(topics)), _start(from_), span, max_events, keep_text)
-    click.echo(f"reading {', '.join(order.topics)} at {bootstrap} for {for_}; Ctrl-C ends it", err=True)
+    if most_bytes < _LEAST_BYTES:
+        raise UsageError("--max-bytes: must be 1MiB or more", hint="write for example 200MiB")
+    client = PLAIN if kafka_config is None else read_client_settings(kafka_config)
+    bootstrap = _bootstrap(kafka, addresses, run_id, client.bootstrap)
+    order = CaptureOrder(
+        bootstrap, tuple(dict.fromkeys(topics)), _start(from_), span, max_events, most_bytes, keep_text, client
+    )
+    how = "" if client is PLAIN else f" ({client.text})"
+    click.echo(
+        f"reading {', '.join(order.topics)} at {bootstrap}{how} for {for_}, at most {counted(max_events, 'event')} and "
+        f"{max_bytes}; Ctrl-C ends it",
+        err=True,
+    )
+    if client.unused:
+        click.echo(f"not used of {kafka_config}: {', '.join(client.unused)}", err=True)
     with _stopping() as stopped:
-        count = take_capture(order, out, stop=stopped.is_set, tell=_Telling().tell)
-    click.echo(f"{out}: {counted(count, 'event')}")
-    if count == 0:
+        taken = take_capture(order, out, stop=stopped.is_set, tell=_Telling().tell)
+    click.echo(f"{out}: {counted(taken.events, 'event')}, {taken.bytes / _MIB:.1f} MiB, {_ENDED[taken.ended_by]}")
+    if taken.events == 0:
         click.echo("nothing came to the topic in that time; `--from earliest` takes what it has", err=True)
     if keep_text:
         click.echo("names and text are in it as they were: treat it like the topic itself", err=True)
@@ -117,7 +174,7 @@ class _Telling:
             click.echo(f"{(now - self._began).seconds} s: {counted(count, 'event')}", err=True)
 
 
-def _bootstrap(kafka: str | None, addresses: Path | None, run_id: str | None) -> str:
+def _bootstrap(kafka: str | None, addresses: Path | None, run_id: str | None, of_client: str | None) -> str:
     """Raises UsageError where none of them says where the cluster is."""
     from devkit.stack.addresses import VARIABLES, read_addresses
 
@@ -125,10 +182,12 @@ def _bootstrap(kafka: str | None, addresses: Path | None, run_id: str | None) ->
         raise UsageError("--kafka, --addresses and --run-id each name a cluster", hint="keep one of them")
     if addresses is not None:
         return read_addresses(addresses).kafka
-    if (given := kafka or (None if run_id else os.environ.get(VARIABLES["kafka"]))) is None:
+    elsewhere = of_client or os.environ.get(VARIABLES["kafka"])
+    if (given := kafka or (None if run_id else elsewhere)) is None:
         return address_of(running_stack(run_id), KAFKA)
     if not re.fullmatch(r"[^\s:/,]+:\d{1,5}(,[^\s:/,]+:\d{1,5})*", given):
-        raise UsageError(f"--kafka: not understood (got {given!r})", hint="write host:port, or several with commas")
+        name = "--kafka" if kafka else "bootstrap.servers" if of_client else VARIABLES["kafka"]
+        raise UsageError(f"{name}: not understood (got {given!r})", hint="write host:port, or several with commas")
     return given
 
 

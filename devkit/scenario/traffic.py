@@ -32,6 +32,11 @@ class ScenarioTraffic:
         """Whether records carry the time of their events, not that of their publishing."""
         return self._spec.own_event_time is not None
 
+    @property
+    def further_topics(self) -> tuple[str, ...]:
+        """Those that it has records for besides the first source topic."""
+        return tuple(dict.fromkeys(record.topic for record in self._traffic.records if record.topic))
+
     def catalog(self) -> list[CatalogPage]:
         """The pages as the mock knows them."""
         return _catalog(self._traffic.pages)

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from kafka import KafkaConsumer
 from kafka.errors import KafkaError
@@ -36,7 +37,7 @@ class TopicRecord:
     headers: tuple[tuple[str, bytes | None], ...] = ()
 
 
-def connect(bootstrap: str, **settings: int | str) -> KafkaConsumer:
+def connect(bootstrap: str, **settings: Any) -> KafkaConsumer:
     """One that is yet to be assigned, and reads from the beginning where it is not told. Raises StackError."""
     with answering(f"Kafka at {bootstrap} does not answer"):
         return KafkaConsumer(

@@ -19,6 +19,7 @@ from devkit.traffic.broken import not_json, not_schema
 from devkit.traffic.canary import CANARY_PAGE_ID, CANARY_WIKI, canary_of
 from devkit.traffic.chronicle import Chronicle, Happening
 from devkit.traffic.event_patch import patches_of
+from devkit.traffic.json_bytes import json_bytes
 from devkit.traffic.moments import EPOCH, RECEIVED_AFTER, to_milliseconds
 from devkit.traffic.page_change import JsonObject, kafka_key
 from devkit.traffic.population import Population
@@ -124,7 +125,7 @@ def _repeat(index: int, at: timedelta, first: SourceRecord, when: datetime) -> S
 
 def _serialise(event: JsonObject) -> bytes:
     """Compact UTF-8, as the stream carries it."""
-    return orjson.dumps(event)
+    return json_bytes(event)
 
 
 def _filled(event: JsonObject, event_bytes: int, title: str) -> bytes:

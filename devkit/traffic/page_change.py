@@ -18,9 +18,9 @@ from typing import Literal
 from urllib.parse import quote
 from uuid import UUID
 
-import orjson
 from pydantic import JsonValue
 
+from devkit.traffic.json_bytes import json_bytes
 from devkit.traffic.life import PageLife, Place, Revision
 from devkit.traffic.moments import RECEIVED_AFTER, to_milliseconds, to_seconds
 from devkit.traffic.users import User
@@ -87,7 +87,7 @@ def event_of(change: Change) -> JsonObject:
 
 def kafka_key(wiki: str, page_id: int) -> bytes:
     """The key of a page's events: all of them meet in one partition."""
-    return orjson.dumps({"wiki_id": wiki, "page_id": page_id})
+    return json_bytes({"wiki_id": wiki, "page_id": page_id})
 
 
 def page_uri(domain: str, title: str) -> str:

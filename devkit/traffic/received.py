@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 import orjson
 
+from devkit.traffic.json_bytes import json_bytes
 from devkit.traffic.moments import EPOCH, RECEIVED_AFTER, to_milliseconds, to_seconds
 from devkit.traffic.records import SourceRecord
 
@@ -39,4 +40,4 @@ def _stamped(value: bytes, before: str, now: datetime) -> bytes:
         return value
     event = orjson.loads(value)
     event["meta"]["dt"] = stamped
-    return orjson.dumps(event).ljust(len(value))
+    return json_bytes(event).ljust(len(value))

@@ -17,9 +17,9 @@ from devkit.errors import UsageError
 from devkit.guardian import Guardian
 from devkit.stack.stack import Stack
 from devkit.stack.topics import recreate_topics
-from devkit.traffic.capture.capture_file import Capture, read_capture
 from devkit.traffic.capture.take import CaptureOrder, take_capture
 from devkit.traffic.capture.topic_window import WindowStart
+from tests.unit.devkit.traffic.capture.captures import ReadCapture, read_capture
 
 TOPIC = "capture.source"
 BEGAN_MS = 1_790_000_000_000
@@ -47,8 +47,8 @@ def bootstrap(stack: tuple[Guardian, Stack]) -> str:
     return kafka
 
 
-def taken(bootstrap: str, out: Path, start: WindowStart, span: timedelta, most: int = 1000) -> Capture:
-    order = CaptureOrder(bootstrap, (TOPIC,), start, span, most, keep_text=False)
+def taken(bootstrap: str, out: Path, start: WindowStart, span: timedelta, most: int = 1000) -> ReadCapture:
+    order = CaptureOrder(bootstrap, (TOPIC,), start, span, most, 1 << 30, keep_text=False)
     take_capture(order, out / "c.jsonl", stop=lambda: False)
     return read_capture(out / "c.jsonl")
 
@@ -58,7 +58,7 @@ def test_a_window_of_the_past_has_what_came_in_it(bootstrap: str, tmp_path: Path
     assert sorted(one.event["n"] for one in found.records) == list(range(10, 30))
     assert {one.event["user"] for one in found.records} != {"Alice"}
     assert found.header.source.topics == {TOPIC: 2}
-    assert found.header.counts.by_partition == {f"{TOPIC}/0": 10, f"{TOPIC}/1": 10}
+    assert found.end.counts.by_partition == {f"{TOPIC}/0": 10, f"{TOPIC}/1": 10}
     for one in found.records:
         assert one.partition == one.event["n"] % 2
         assert one.offset == one.event["n"] // 2
@@ -74,7 +74,7 @@ def test_from_the_earliest_on_it_has_all_that_the_topic_has(bootstrap: str, tmp_
 
 def test_it_ends_at_the_number_of_events(bootstrap: str, tmp_path: Path) -> None:
     found = taken(bootstrap, tmp_path, "earliest", timedelta(days=1), most=7)
-    assert (len(found.records), found.header.ended_by) == (7, "count")
+    assert (len(found.records), found.end.ended_by) == (7, "count")
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_the_broker_has_no_trace_of_it(bootstrap: str, tmp_path: Path) -> None:
         groups, topics = admin.list_groups(), set(admin.list_topics())
         taken(bootstrap, tmp_path, "earliest", timedelta(days=1))
         assert admin.list_groups() == groups
-        order = CaptureOrder(bootstrap, ("capture.sourc",), "latest", timedelta(seconds=1), 1, keep_text=False)
+        order = CaptureOrder(bootstrap, ("capture.sourc",), "latest", timedelta(seconds=1), 1, 1 << 30, keep_text=False)
         with pytest.raises(UsageError, match=r"there is no topic capture\.sourc") as caught:
             take_capture(order, tmp_path / "none.jsonl", stop=lambda: False)
         assert caught.value.hint == f"did you mean '{TOPIC}'?"

@@ -21,12 +21,12 @@ import pytest
 from devkit.guardian import Guardian
 from devkit.stack.stack import Stack
 from devkit.stack.topics import recreate_topics
-from devkit.traffic.capture.capture_file import read_capture
 from devkit.traffic.capture.take import CaptureOrder, take_capture
 from devkit.traffic.generate import generate
 from devkit.traffic.model import TrafficSpec
 from devkit.traffic.publish import Publisher, connect_producer
 from tests.integration.cli_run import CliRun
+from tests.unit.devkit.traffic.capture.captures import read_capture
 
 TOPIC = "eqiad.mediawiki.page_change.v1"
 GENERATED = {
@@ -71,7 +71,13 @@ def capture(stack: tuple[Guardian, Stack], tmp_path: Path) -> Path:
             publisher.start()
 
     order = CaptureOrder(
-        bootstrap, (TOPIC,), "latest", timedelta(minutes=5), max_events=len(traffic.records), keep_text=False
+        bootstrap,
+        (TOPIC,),
+        "latest",
+        timedelta(minutes=5),
+        max_events=len(traffic.records),
+        max_bytes=1 << 30,
+        keep_text=False,
     )
     take_capture(order, path, stop=lambda: publisher.error is not None, tell=begin)
     publisher.result(60)
@@ -81,7 +87,7 @@ def capture(stack: tuple[Guardian, Stack], tmp_path: Path) -> Path:
 @pytest.mark.slow
 def test_captured_traffic_is_played_and_its_audit_is_clean(capture: Path, devkit_cli: Callable[..., CliRun]) -> None:
     found, generated = read_capture(capture), generate(TrafficSpec.model_validate(GENERATED)).records
-    assert found.header.counts.events == len(generated)
+    assert found.end.counts.events == len(generated)
     assert found.header.source.topics == {TOPIC: 2}
     texts = [orjson.loads(one.value)["page"]["page_title"] for one in generated if one.expected.page]
     written = capture.read_text()

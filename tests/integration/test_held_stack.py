@@ -5,15 +5,20 @@ Set-up: a kept stack with the pipeline. Checked: events leave as outputs; status
 
 import itertools
 import json
+import re
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from devkit.guardian.run_state import RunState, known_runs
 from devkit.waiting import wait_until
-from tests.integration.cli_run import devkit
+from tests.integration.cli_run import REPOSITORY, devkit
 
 pytestmark = pytest.mark.slow  # Spark comes up
 DEADLINE = timedelta(seconds=120)
@@ -36,21 +41,54 @@ def part_of(run: RunState, text: str) -> list[str]:
     return list(itertools.takewhile(lambda line: line.startswith("  "), lines))
 
 
-def lag(run: RunState) -> dict[str, int]:
+def lag(run: RunState) -> dict[str, Any]:
     found = devkit("lag", "--json", "--run-id", run.run_id)
     assert found.returncode == 0, found.stderr
-    counts: dict[str, int] = json.loads(found.stdout)
+    counts: dict[str, Any] = json.loads(found.stdout)
     return counts
+
+
+def published(run: RunState) -> int:
+    """Events that the source has."""
+    return sum(partition["end"] for partition in lag(run)["partitions"])
 
 
 def test_traffic_leaves_as_outputs(up: RunState) -> None:
     put = devkit("traffic", "--rate", "10/s", "--for", "4s", "--run-id", up.run_id)
     assert put.returncode == 0, put.stderr
     assert f"published {EVENTS} events to mediawiki.page_change.v1" in put.stdout
+    assert " as output" in put.stdout
     wait_until(lambda: lag(up)["lag"] == 0, what="the pipeline to drain", deadline=DEADLINE)
     tail = devkit("tail", "output", "--json", "-n", str(EVENTS), "--run-id", up.run_id)
     errors = devkit("tail", "error", "--json", "-n", str(EVENTS), "--run-id", up.run_id)
     assert len(tail.stdout.splitlines()) > EVENTS / 2, errors.stdout
+
+
+def test_the_traffic_of_a_scenario_ends_with_an_interrupt(up: RunState) -> None:
+    words = ["traffic", "retry-storm", "--set", "traffic.for=5m", "--run-id", up.run_id]
+    with subprocess.Popen(
+        [sys.executable, "-m", "devkit.cli.main", *words],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        wait_until(lambda: published(up) > EVENTS * 2, what="events of the scenario", deadline=DEADLINE)
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+    found = re.search(r"published ([\d,]+) of ([\d,]+) events to .*\nthey have to end: ([\d,]+) as output", said)
+    assert found is not None, said
+    sent, of, outputs = (int(number.replace(",", "")) for number in found.groups())
+    assert EVENTS < outputs <= sent < of
+    wait_until(lambda: lag(up)["lag"] == 0, what="the pipeline to drain", deadline=DEADLINE)
+
+
+def test_a_topic_that_the_stack_does_not_have_is_named(up: RunState) -> None:
+    refused = devkit("traffic", "--topic", "mediawiki.page_chang.v1", "--run-id", up.run_id)
+    assert refused.returncode == 2
+    assert "the stack has no topic mediawiki.page_chang.v1" in refused.stderr
+    assert "did you mean 'mediawiki.page_change.v1'?" in refused.stderr
 
 
 def test_programs_and_a_broker_that_a_fault_holds(up: RunState) -> None:

@@ -1,12 +1,16 @@
 """The ids of a capture as ids that the mock knows: `rev_id = page_id * 4096 + n`.
 
+    events, one after the other ──> CapturedPages ── wikis of the scenario ──> IdMap
+
 Pages count from 1 in the order in which they appear. The revisions of a page that any event names, as its own, as a
 parent or as where content is from, count from 1 in the order of their ids.
 """
 
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import cycle
 from typing import Any
 
@@ -18,66 +22,43 @@ from devkit.traffic.records import GeneratedPage, GeneratedRevision
 MOST_REVISIONS = REVISIONS_PER_PAGE - 1
 _TITLE_CHARACTERS = 320
 """The mock takes no longer ones."""
+_RECENT_PAGES = 1024
 
 CapturedPage = tuple[str, int]
 """Wiki and page id as they were captured."""
 
 
-@dataclass
+@dataclass(slots=True)
 class _Page:
-    page_id: int
+    first_ms: int
     revisions: dict[int, tuple[int, datetime]] = field(default_factory=dict)
     """Parent and time by the captured id; 0 is no parent."""
     namespace_id: int = 0
     title: str = ""
+    titled_ms: int = 0
     content_model: str = "wikitext"
-    numbers: dict[int, int] = field(default_factory=dict)
 
 
-class IdMap:
-    """Of all `events`, in their order. `wikis` are those of the scenario with their domains: a captured wiki that is
-    not among them is played as one of them, each in its turn.
-    """
+class CapturedPages:
+    """What the events of a capture say of pages. They may be noted in any order that keeps that of each partition."""
 
-    def __init__(self, events: Iterator[Mapping[str, Any]], wikis: Mapping[str, str]) -> None:
-        self._wikis, self._turn = wikis, cycle(wikis)
-        self._of_wiki: dict[str, str] = {}
-        self._pages: dict[CapturedPage, _Page] = {}
-        for event in events:
-            self._note(event)
-        for page in self._pages.values():
-            first = page.page_id * REVISIONS_PER_PAGE
-            page.numbers = {rev_id: first + n for n, rev_id in enumerate(sorted(page.revisions), 1)}
+    def __init__(self) -> None:
+        self.by_place: dict[CapturedPage, _Page] = {}
 
-    @property
-    def crowded(self) -> list[tuple[CapturedPage, int]]:
-        """The pages with more revisions than the mock has ids for, and how many they have."""
-        return [(one, len(page.revisions)) for one, page in self._pages.items() if len(page.revisions) > MOST_REVISIONS]
-
-    def place_of(self, wiki: str, page_id: int) -> tuple[str, int] | None:
-        """Wiki and page id as they are played; None for a page of which there is no event."""
-        page = self._pages.get((wiki, page_id))
-        return None if page is None else (self._of_wiki[wiki], page.page_id)
-
-    def mapped(self, event: Mapping[str, Any]) -> dict[str, Any]:
-        """A copy of the event with the ids that are played."""
-        copied: dict[str, Any] = _copied(event, self._changes(event))
-        return copied
-
-    def pages(self) -> tuple[GeneratedPage, ...]:
-        """What the mock has to know: each page with a revision, with its last title."""
-        return tuple(self._generated(wiki, page) for (wiki, _), page in self._pages.items() if page.revisions)
-
-    def _note(self, event: Mapping[str, Any]) -> None:
+    def note(self, event: Any, timestamp_ms: int) -> None:
+        """One that is no page change says nothing. Of a page's titles the one of the latest event counts."""
         if (place := page_of(event)) is None:
             return
-        if place[0] not in self._of_wiki:
-            self._of_wiki[place[0]] = place[0] if place[0] in self._wikis else next(self._turn)
-        page = self._page(place)
+        if (page := self.by_place.get(place)) is None:
+            # One text for all: each event that was parsed has its own of its wiki.
+            page = self.by_place[sys.intern(place[0]), place[1]] = _Page(timestamp_ms)
+        page.first_ms = min(page.first_ms, timestamp_ms)
         shown, revision = event["page"], event.get("revision")
-        page.title = _text(shown.get("page_title")) or page.title
-        namespace_id = whole(shown.get("namespace_id"))
-        page.namespace_id = namespace_id if namespace_id is not None and namespace_id >= 0 else page.namespace_id
+        if timestamp_ms >= page.titled_ms:
+            page.titled_ms = timestamp_ms
+            page.title = _text(shown.get("page_title")) or page.title
+            namespace_id = whole(shown.get("namespace_id"))
+            page.namespace_id = namespace_id if namespace_id is not None and namespace_id >= 0 else page.namespace_id
         slot = _inside(revision, "content_slots", "main")
         page.content_model = _text(slot.get("content_model")) or page.content_model
         for one in _revisions(event):
@@ -89,43 +70,99 @@ class IdMap:
                 if other > 0:
                     page.revisions.setdefault(other, (0, EPOCH))
 
-    def _page(self, place: CapturedPage) -> _Page:
-        return self._pages.setdefault(place, _Page(len(self._pages) + 1))
+    def in_time(self) -> list[tuple[CapturedPage, _Page]]:
+        """In the order in which they appeared."""
+        return sorted(self.by_place.items(), key=lambda one: one[1].first_ms)
+
+    @property
+    def crowded(self) -> list[tuple[CapturedPage, int]]:
+        """The pages with more revisions than the mock has ids for, and how many they have."""
+        return [
+            (one, len(page.revisions)) for one, page in self.by_place.items() if len(page.revisions) > MOST_REVISIONS
+        ]
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """As they are in the end, of all pages with a revision."""
+        pages = enumerate(self.in_time(), 1)
+        return tuple(dict.fromkeys(_played_title(page, number) for number, (_, page) in pages if page.revisions))
+
+
+class IdMap:
+    """Of all `pages`. `wikis` are those of the scenario with their domains: a captured wiki that is not among them is
+    played as one of them, each in its turn.
+    """
+
+    def __init__(self, pages: CapturedPages, wikis: Mapping[str, str]) -> None:
+        turn, in_time = cycle(wikis), pages.in_time()
+        self._wikis, self._pages = wikis, pages
+        self._ids = {place: number for number, (place, _) in enumerate(in_time, 1)}
+        captured = dict.fromkeys(wiki for (wiki, _), _ in in_time)
+        self._of_wiki = {wiki: wiki if wiki in wikis else next(turn) for wiki in captured}
+        self._numbers = lru_cache(maxsize=_RECENT_PAGES)(self._numbered)
+
+    def place_of(self, wiki: str, page_id: int) -> tuple[str, int] | None:
+        """Wiki and page id as they are played; None for a page of which there is no event."""
+        played = self._ids.get((wiki, page_id))
+        return None if played is None else (self._of_wiki[wiki], played)
+
+    def mapped(self, event: Mapping[str, Any]) -> dict[str, Any]:
+        """A copy of the event with the ids that are played."""
+        copied: dict[str, Any] = _copied(event, self._changes(event))
+        return copied
+
+    def pages(self) -> tuple[GeneratedPage, ...]:
+        """What the mock has to know: each page with a revision, with its last title."""
+        return tuple(self._generated(place, page) for place, page in self._pages.in_time() if page.revisions)
 
     def _changes(self, event: Mapping[str, Any]) -> dict[int, dict[str, Any]]:
         """By the identity of each object in the event that changes: its new members."""
         place = page_of(event)
         if place is None:
             return {}
-        wiki, page = self._of_wiki[place[0]], self._pages[place]
+        wiki, numbers = self._of_wiki[place[0]], self._numbers(place)
         changes: dict[int, dict[str, Any]] = {id(event): {"wiki_id": wiki}}
         if isinstance(meta := event.get("meta"), dict) and "domain" in meta:
             changes[id(meta)] = {"domain": self._wikis[wiki]}
         for one in _pages(event):
             if (other := whole(one.get("page_id"))) is not None:
-                changes[id(one)] = {"page_id": self._page((place[0], other)).page_id}
+                changes[id(one)] = {"page_id": self._id((place[0], other))}
         for one in _revisions(event):
-            changes[id(one)] = _renumbered(one, ("rev_id", "rev_parent_id"), page.numbers)
+            changes[id(one)] = _renumbered(one, ("rev_id", "rev_parent_id"), numbers)
             for slot in _slots(one):
-                changes[id(slot)] = _renumbered(slot, ("origin_rev_id",), page.numbers)
+                changes[id(slot)] = _renumbered(slot, ("origin_rev_id",), numbers)
         return changes
 
-    def _generated(self, wiki: str, page: _Page) -> GeneratedPage:
-        played = self._of_wiki[wiki]
+    def _id(self, place: CapturedPage) -> int:
+        """One that is only named, as where a page was moved from, has the next id when it is played first."""
+        return self._ids.setdefault(place, len(self._ids) + 1)
+
+    def _numbered(self, place: CapturedPage) -> dict[int, int]:
+        """The ids of its revisions as they are played, by those that were captured."""
+        first = self._ids[place] * REVISIONS_PER_PAGE
+        return {rev_id: first + n for n, rev_id in enumerate(sorted(self._pages.by_place[place].revisions), 1)}
+
+    def _generated(self, place: CapturedPage, page: _Page) -> GeneratedPage:
+        played, page_id, numbers = self._of_wiki[place[0]], self._ids[place], self._numbered(place)
         return GeneratedPage(
             wiki=played,
             domain=self._wikis[played],
-            page_id=page.page_id,
+            page_id=page_id,
             namespace_id=page.namespace_id,
-            title=page.title[:_TITLE_CHARACTERS] or f"Page {page.page_id}",
+            title=_played_title(page, page_id),
             content_model=page.content_model,
             revisions=tuple(
                 # A history that was merged may have a parent with a higher id, which the mock does not take.
-                GeneratedRevision(number, page.numbers.get(parent, 0) if parent < rev_id else 0, moment)
-                for rev_id, number in page.numbers.items()
+                GeneratedRevision(number, numbers.get(parent, 0) if parent < rev_id else 0, moment)
+                for rev_id, number in numbers.items()
                 for parent, moment in (page.revisions[rev_id],)
             ),
         )
+
+
+def _played_title(page: _Page, page_id: int) -> str:
+    """The title that the mock has."""
+    return page.title[:_TITLE_CHARACTERS] or f"Page {page_id}"
 
 
 def page_of(event: Any) -> CapturedPage | None:

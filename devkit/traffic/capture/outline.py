@@ -1,7 +1,7 @@
 """What a scenario has to know of a capture before it is played: how many events, over which time, of which wikis."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from devkit.traffic.canary import CANARY_DOMAIN
-from devkit.traffic.capture.capture_file import Capture, read_capture
-from devkit.traffic.capture.id_map import IdMap, page_of
-from devkit.traffic.capture.pacing import in_time
+from devkit.traffic.capture.capture_index import CaptureIndex
+from devkit.traffic.capture.capture_reader import CaptureReader
+from devkit.traffic.capture.id_map import page_of
 
 _WIKI = re.compile(r"[a-z][a-z0-9_]*")
 _DOMAIN = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
@@ -34,13 +34,8 @@ class Outline:
     crowded: tuple[str, ...]
 
 
-def capture_at(path: Path) -> Capture:
-    """The file, read once as long as it stays as it is. Raises UsageError, InvalidFileError."""
-    return _capture(path, *_version(path))
-
-
 def outline_at(path: Path) -> Outline:
-    """Raises UsageError, InvalidFileError."""
+    """Checks the whole file, once as long as it stays as it is. Raises UsageError, InvalidFileError."""
     return _outline(path, *_version(path))
 
 
@@ -52,39 +47,37 @@ def _version(path: Path) -> tuple[int, int]:
     return found.st_mtime_ns, found.st_size
 
 
-@lru_cache(maxsize=1)
-def _capture(path: Path, _changed: int, _bytes: int) -> Capture:
-    return read_capture(path)
-
-
 @lru_cache(maxsize=4)
-def _outline(path: Path, changed: int, size: int) -> Outline:
-    capture = _capture(path, changed, size)
-    arrivals = in_time(capture.records)
-    events = [record.event for _, record in arrivals]
-    wikis = _wikis(events)
-    ids = IdMap(iter(events), wikis or {"enwiki": ""})
+def _outline(path: Path, _changed: int, _bytes: int) -> Outline:
+    reader, index, wikis = CaptureReader(path), CaptureIndex(), _Wikis()
     largest: dict[str, int] = {}
-    for record in capture.records:
+    for line, record in reader.records():
+        index.add(line, record)
+        wikis.note(record.event)
         largest[record.topic] = max(largest.get(record.topic, 0), record.bytes)
+    index.arrivals.sort()
     return Outline(
-        count=len(arrivals),
-        length=arrivals[-1][0] if arrivals else timedelta(0),
-        wikis=wikis,
-        titles=tuple(dict.fromkeys(page.title for page in ids.pages())),
-        topics=capture.header.source.topics,
+        count=len(index.arrivals),
+        length=index.arrivals.length,
+        wikis=wikis.domains,
+        titles=index.pages.titles,
+        topics=reader.header.source.topics,
         largest=largest,
-        crowded=tuple(f"page {page} of {wiki} has {count} revisions" for (wiki, page), count in ids.crowded),
+        crowded=tuple(f"page {page} of {wiki} has {count} revisions" for (wiki, page), count in index.pages.crowded),
     )
 
 
-def _wikis(events: Iterable[Any]) -> dict[str, str]:
+class _Wikis:
     """The captured wikis with a domain each, of which no two share one; without those of no usual name."""
-    found: dict[str, str] = {}
-    for event in events:
+
+    def __init__(self) -> None:
+        self.domains: dict[str, str] = {}
+
+    def note(self, event: Any) -> None:
+        """The first event of a wiki says its domain."""
+        found = self.domains
         if (place := page_of(event)) is None or place[0] in found or not _WIKI.fullmatch(place[0]):
-            continue
+            return
         domain = event["meta"].get("domain") if isinstance(event.get("meta"), dict) else None
         fits = isinstance(domain, str) and _DOMAIN.fullmatch(domain) and domain not in (CANARY_DOMAIN, *found.values())
         found[place[0]] = str(domain) if fits else f"{place[0].replace('_', '-').strip('-')}.example.org"
-    return found

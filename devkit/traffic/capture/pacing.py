@@ -1,29 +1,51 @@
 """When the records of a capture came, and when they are played."""
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
-from devkit.traffic.capture.capture_file import CapturedRecord
 
-
-def in_time(records: Sequence[CapturedRecord]) -> list[tuple[timedelta, CapturedRecord]]:
-    """The records in the order of time, each with its time since the first.
+class Arrivals:
+    """Records as they are `add`ed, and by when they came: they are known by where their lines begin.
 
     Within a partition their order stays, also where a producer's clock went back: the later one then comes with it.
     """
-    newest: dict[tuple[str, int], int] = {}
-    came: list[tuple[int, int]] = []
-    for number, record in enumerate(records):
-        place = record.topic, record.partition
-        newest[place] = max(newest.get(place, 0), record.timestamp_ms)
-        came.append((newest[place], number))
-    came.sort()
-    return [(timedelta(milliseconds=at - came[0][0]), records[number]) for at, number in came]
 
+    def __init__(self) -> None:
+        self._newest: dict[tuple[str, int], int] = {}
+        self._came_ms, self._lines = array("q"), array("q")
 
-def scaled(arrivals: Sequence[timedelta], length: timedelta, *, even: bool) -> list[timedelta]:
-    """The times, of which none lies before the one before it, made to fill `length`; `even` spaces them evenly."""
-    if even:
-        return [length * number / len(arrivals) for number in range(len(arrivals))]
-    whole = arrivals[-1]
-    return [length * (at / whole) if whole else timedelta(0) for at in arrivals]
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def add(self, partition: tuple[str, int], timestamp_ms: int, line: int) -> int:
+        """Returns when it came, in milliseconds since the epoch."""
+        came_ms = self._newest[partition] = max(self._newest.get(partition, 0), timestamp_ms)
+        self._came_ms.append(came_ms)
+        self._lines.append(line)
+        return came_ms
+
+    def sort(self) -> None:
+        """By when they came; those that came at the same time stay in their order."""
+        order = sorted(range(len(self)), key=self._came_ms.__getitem__)
+        self._came_ms = array("q", map(self._came_ms.__getitem__, order))
+        self._lines = array("q", map(self._lines.__getitem__, order))
+
+    @property
+    def lines(self) -> Sequence[int]:
+        """Where each begins."""
+        return self._lines
+
+    @property
+    def length(self) -> timedelta:
+        """From the first to the last, once they are sorted."""
+        return timedelta(milliseconds=self._came_ms[-1] - self._came_ms[0]) if self else timedelta(0)
+
+    def scaled(self, length: timedelta, *, even: bool) -> Iterator[timedelta]:
+        """When each is played, made to fill `length`; `even` spaces them evenly. None lies before the one before it."""
+        whole = self.length
+        for number, came_ms in enumerate(self._came_ms):
+            if even:
+                yield length * number / len(self)
+            else:
+                yield length * (timedelta(milliseconds=came_ms - self._came_ms[0]) / whole) if whole else timedelta(0)

@@ -14,25 +14,32 @@ from typing import Any
 import orjson
 
 from devkit.traffic.capture.capture_file import CapturedRecord
+from devkit.traffic.capture.capture_index import CaptureIndex
+from devkit.traffic.capture.capture_reader import CaptureReader, records_at
 from devkit.traffic.capture.id_map import IdMap, page_of, whole
-from devkit.traffic.capture.outline import capture_at
-from devkit.traffic.capture.pacing import in_time, scaled
 from devkit.traffic.capture.playback import Playback
 from devkit.traffic.fate import fate_of_value
+from devkit.traffic.json_bytes import json_bytes
 from devkit.traffic.page_change import kafka_key
 from devkit.traffic.records import SourceRecord, Traffic
 
 
 def play_capture(playback: Playback, wikis: Mapping[str, str], length: timedelta) -> Traffic:
-    """All its records, within `length`, on `wikis` with their domains. Raises UsageError, InvalidFileError."""
-    capture = capture_at(playback.path)
-    arrivals = in_time(capture.records)
-    ids = IdMap((record.event for _, record in arrivals), wikis)
-    moments = scaled([at for at, _ in arrivals], length, even=playback.even)
-    first_topic = next(iter(capture.header.source.topics))
+    """All its records, within `length`, on `wikis` with their domains. Raises UsageError, InvalidFileError.
+
+    The file is read twice, as ids depend on all events: so their parsed form is never held, only what is published.
+    """
+    reader, index = CaptureReader(playback.path), CaptureIndex()
+    for line, record in reader.records():
+        index.add(line, record)
+    index.arrivals.sort()
+    ids = IdMap(index.pages, wikis)
+    moments = index.arrivals.scaled(length, even=playback.even)
+    first_topic = next(iter(reader.header.source.topics))
+    captured = records_at(playback.path, index.arrivals.lines)
     records = tuple(
-        _played(index, at, record, ids, first_topic)
-        for index, (at, (_, record)) in enumerate(zip(moments, arrivals, strict=True))
+        _played(number, at, record, ids, first_topic)
+        for number, (at, record) in enumerate(zip(moments, captured, strict=True))
     )
     return Traffic(records, ids.pages())
 
@@ -56,7 +63,7 @@ def _value(record: CapturedRecord, ids: IdMap) -> bytes:
         # Begins an object that does not end.
         return b"{".ljust(record.bytes, b".") if record.bytes else b""
     event = record.event
-    return orjson.dumps(ids.mapped(event) if page_of(event) is not None else event).ljust(record.bytes)
+    return json_bytes(ids.mapped(event) if page_of(event) is not None else event).ljust(record.bytes)
 
 
 def _key(record: CapturedRecord, ids: IdMap) -> bytes:

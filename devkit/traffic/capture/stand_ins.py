@@ -6,12 +6,17 @@ nowhere, so having the file it cannot be tried out whether a certain name is in 
 """
 
 import hmac
+import re
 import secrets
 from hashlib import shake_256
 
 _KEY_BYTES = 32
+_ESCAPED = re.compile(r'["\\\x00-\x1f]')
+"""What JSON escapes."""
 _TRIES = 64
 """Short texts may come to the same; then others are tried, as long as there may be any."""
+_LONG = 14
+"""Characters from which on two texts of a million share a stand-in once in a billion captures: each is one of 32."""
 
 _CAPITALS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _LETTERS = b"abcdefghijklmnopqrstuvwxyz234567"
@@ -22,7 +27,10 @@ _WIDE = {2: 0x0430, 3: 0x4E00, 4: 0x20000}
 
 
 class StandIns:
-    """Remembers what it has given, so that different texts get different stand-ins wherever there are enough."""
+    """Different texts get different stand-ins wherever there are enough: of short texts what was given is remembered.
+
+    Longer ones have so many that two of them share one in no capture, so that its texts need not be held.
+    """
 
     def __init__(self, key: bytes | None = None) -> None:
         self._key = secrets.token_bytes(_KEY_BYTES) if key is None else key
@@ -33,6 +41,9 @@ class StandIns:
 
     def text(self, text: str) -> str:
         """The stand-in of a text."""
+        if len(text) - len(_ESCAPED.findall(text)) >= _LONG:
+            drawn = self._drawn(text, 0)
+            return drawn if drawn != text else self._drawn(text, 1)
         if text not in self._given:
             tries = (self._drawn(text, turn) for turn in range(_TRIES))
             made = next((one for one in tries if one != text and one not in self._taken), None)
@@ -64,7 +75,7 @@ class StandIns:
         stream = self._stream(text, turn, len(text))
         first = _OTHER if text[:1].islower() else _FIRST
         plain = stream[:1].translate(first) + stream[1:].translate(_OTHER)
-        if text.isascii() and not any(map(_is_escaped, text)):
+        if text.isascii() and not _ESCAPED.search(text):
             return plain.decode("ascii")
         return "".join(_like(character, chr(plain[n]), stream[n]) for n, character in enumerate(text))
 
@@ -73,13 +84,9 @@ class StandIns:
         return shake_256(len(self._key).to_bytes(2, "big") + self._key + message).digest(length)
 
 
-def _is_escaped(character: str) -> bool:
-    return character in '"\\' or character < " "
-
-
 def _like(character: str, plain: str, byte: int) -> str:
     """A character of as many bytes."""
-    if _is_escaped(character):
+    if _ESCAPED.match(character):
         return character
     width = len(character.encode("utf-8", "surrogatepass"))
     return plain if width == 1 else chr(_WIDE[width] + byte % (32 if width == 2 else 256))

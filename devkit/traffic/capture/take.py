@@ -10,15 +10,10 @@ from pathlib import Path
 import orjson
 
 from devkit.errors import StackError
+from devkit.stack.client_settings import PLAIN, ClientSettings
 from devkit.stack.topic_reader import TopicRecord
-from devkit.traffic.capture.capture_file import (
-    LATEST_MS,
-    CapturedRecord,
-    CaptureSource,
-    CaptureWriter,
-    EndedBy,
-    Unparsed,
-)
+from devkit.traffic.capture.capture_file import LATEST_MS, CapturedRecord, CaptureSource, EndedBy, Unparsed
+from devkit.traffic.capture.capture_writer import CaptureWriter
 from devkit.traffic.capture.replacement import Replacement
 from devkit.traffic.capture.stand_ins import StandIns
 from devkit.traffic.capture.topic_window import TopicWindow, WindowStart
@@ -27,55 +22,63 @@ _MOST_DIGITS = 20
 
 
 @dataclass(frozen=True)
+class Taken:
+    """How many records and bytes the file has, and why it has no more."""
+
+    events: int
+    bytes: int
+    ended_by: EndedBy
+
+
+@dataclass(frozen=True)
 class CaptureOrder:
-    """What is to be captured: at most `max_events`, for the time `span`, from `start` on."""
+    """What is to be captured: for the time `span`, from `start` on, at most `max_events`, in a file of `max_bytes`."""
 
     bootstrap: str
     topics: tuple[str, ...]
     start: WindowStart
     span: timedelta
     max_events: int
+    max_bytes: int
     keep_text: bool
+    client: ClientSettings = PLAIN
 
 
 def take_capture(
     order: CaptureOrder, out: Path, *, stop: Callable[[], bool], tell: Callable[[int], None] = lambda _: None
-) -> int:
-    """Returns how many records are in the file. `tell` hears how many there are so far, about twice a second.
+) -> Taken:
+    """Returns what is in the file. `tell` hears how many records there are so far, about twice a second.
 
-    Whatever ends it, what was read until then is in the file; only then StackError is raised. Raises UsageError.
+    Each record is in the file as it comes. Whatever ends it, what was read until then is in the file; only then
+    StackError is raised. Raises UsageError, and DevkitError where the file cannot be written.
     """
     replacement = Replacement(stand_ins := StandIns())
-    with (
-        CaptureWriter(out) as writer,
-        closing(TopicWindow(order.bootstrap, order.topics, order.start, order.span)) as window,
-    ):
-        began = datetime.now(UTC)
+    with closing(TopicWindow(order.bootstrap, order.topics, order.start, order.span, order.client)) as window:
+        start = order.start if isinstance(order.start, str) else order.start.isoformat()
+        source = {"kafka": order.bootstrap, "topics": window.partitions, "from": start, "began": datetime.now(UTC)}
+        header = CaptureSource.model_validate(source)
+        with CaptureWriter(out, header, text_kept=order.keep_text, most_bytes=order.max_bytes) as writer:
 
-        def finish(ended_by: EndedBy) -> None:
-            start = order.start if isinstance(order.start, str) else order.start.isoformat()
-            source = CaptureSource.model_validate(
-                {
-                    "kafka": order.bootstrap,
-                    "topics": window.partitions,
-                    "from": start,
-                    "began": began,
-                    "ended": datetime.now(UTC),
-                }
-            )
-            writer.finish(source, ended_by, text_kept=order.keep_text, fields=dict(replacement.fields.most_common()))
+            def is_enough() -> bool:
+                return writer.is_full or writer.count >= order.max_events
 
-        try:
-            for record in window.records(lambda: stop() or writer.count >= order.max_events):
-                if record is None:
-                    tell(writer.count)
-                elif writer.count < order.max_events:
-                    writer.add(captured(record, None if order.keep_text else replacement, stand_ins))
-        except StackError:
-            finish("error")
-            raise
-        finish("count" if writer.count >= order.max_events else "interrupt" if stop() else "time")
-        return writer.count
+            def finish(ended_by: EndedBy) -> Taken:
+                writer.finish(ended_by, dict(replacement.fields.most_common()))
+                return Taken(writer.count, writer.bytes, ended_by)
+
+            try:
+                for record in window.records(lambda: stop() or is_enough()):
+                    if record is None:
+                        writer.flush()
+                        tell(writer.count)
+                    elif not is_enough():
+                        writer.add(captured(record, None if order.keep_text else replacement, stand_ins))
+            except StackError:
+                finish("error")
+                raise
+            if is_enough():
+                return finish("size" if writer.is_full else "count")
+            return finish("interrupt" if stop() else "time")
 
 
 def captured(record: TopicRecord, replacement: Replacement | None, stand_ins: StandIns) -> CapturedRecord:

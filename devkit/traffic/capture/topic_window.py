@@ -6,12 +6,14 @@ some brokers, and fetches a megabyte of a partition at a time, as any consumer d
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from kafka.structs import TopicPartition
 
+from devkit.errors import StackError
+from devkit.stack.client_settings import PLAIN, ClientSettings
 from devkit.stack.topic_reader import TopicRecord, answering, connect, has_read, places_of, require_topic
 
 _POLL_MS = 500
@@ -25,10 +27,19 @@ class TopicWindow:
     Made, it is connected. Raises StackError, and UsageError for a topic that is not there.
     """
 
-    def __init__(self, bootstrap: str, topics: Sequence[str], start: WindowStart, span: timedelta) -> None:
-        self._consumer = connect(bootstrap)
+    def __init__(
+        self, bootstrap: str, topics: Sequence[str], start: WindowStart, span: timedelta, client: ClientSettings = PLAIN
+    ) -> None:
+        self._client = client
+        settings = client.of_client()
+        with self._without_secrets():
+            self._consumer = connect(bootstrap, **settings)
         self._span_ms, self._start = round(span / timedelta(milliseconds=1)), start
-        with ExitStack() as failing, answering(f"the topics at {bootstrap} could not be read"):
+        with (
+            ExitStack() as failing,
+            self._without_secrets(),
+            answering(f"the topics at {bootstrap} could not be read"),
+        ):
             failing.callback(self._consumer.close)
             for topic in topics:
                 require_topic(self._consumer, topic)
@@ -49,7 +60,7 @@ class TopicWindow:
         begun, past = time.monotonic(), set[TopicPartition]()
         end_ms = self._begin_ms + self._span_ms
         while not stop():
-            with answering("the topics could not be read"):
+            with self._without_secrets(), answering("the topics could not be read"):
                 polled = self._consumer.poll(timeout_ms=_POLL_MS)
             for place, records in polled.items():
                 for record in records:
@@ -71,6 +82,14 @@ class TopicWindow:
     def close(self) -> None:
         """Of the consumer nothing is left at the broker."""
         self._consumer.close()
+
+    @contextmanager
+    def _without_secrets(self) -> Iterator[None]:
+        """Whatever a client or a broker says in an error, the login is not in it."""
+        try:
+            yield
+        except StackError as error:
+            raise StackError(self._client.redacted(str(error)), hint=error.hint) from None
 
     def _is_read(self, past: set[TopicPartition]) -> bool:
         with answering("the topics could not be read"):

@@ -10,13 +10,12 @@ from pydantic import TypeAdapter
 
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.traffic.all_streams import generate_all
-from devkit.traffic.capture.capture_file import read_capture
 from devkit.traffic.model import TrafficSpec
 from devkit.traffic.publish import partition_index
 from devkit.traffic.received import received_now
 from devkit.traffic.records import Traffic
 from mockapi.catalog import CatalogPages
-from tests.unit.devkit.traffic.capture.captures import BEGAN, capture_of
+from tests.unit.devkit.traffic.capture.captures import BEGAN, capture_of, read_capture
 
 
 def spec(path: Path, **written: Any) -> TrafficSpec:

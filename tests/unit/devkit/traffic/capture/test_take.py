@@ -8,14 +8,15 @@ import orjson
 import pytest
 
 from devkit.errors import StackError
+from devkit.stack.client_settings import ClientSettings
 from devkit.stack.topic_reader import TopicRecord
-from devkit.traffic.capture.capture_file import read_capture
 from devkit.traffic.capture.replacement import Replacement
 from devkit.traffic.capture.stand_ins import StandIns
 from devkit.traffic.capture.take import CaptureOrder, captured, take_capture
 from devkit.traffic.capture.topic_window import WindowStart
+from tests.unit.devkit.traffic.capture.captures import read_capture
 
-ORDER = CaptureOrder("127.0.0.1:1", ("changes",), "latest", timedelta(minutes=10), 100, keep_text=False)
+ORDER = CaptureOrder("127.0.0.1:1", ("changes",), "latest", timedelta(minutes=10), 100, 1 << 30, keep_text=False)
 
 
 def record(offset: int, value: bytes | None, key: bytes | None = None) -> TopicRecord:
@@ -29,7 +30,10 @@ class Window:
     fails = False
     partitions: ClassVar = {"changes": 1}
 
-    def __init__(self, bootstrap: str, topics: Sequence[str], start: WindowStart, span: timedelta) -> None:
+    def __init__(
+        self, bootstrap: str, topics: Sequence[str], start: WindowStart, span: timedelta, client: ClientSettings
+    ) -> None:
+        assert client == ORDER.client
         assert (bootstrap, tuple(topics), start, span) == (ORDER.bootstrap, ORDER.topics, ORDER.start, ORDER.span)
 
     def records(self, stop: Callable[[], bool]) -> Iterator[TopicRecord | None]:
@@ -56,27 +60,36 @@ def window(monkeypatch: pytest.MonkeyPatch) -> type[Window]:
 
 def test_all_of_the_window_is_in_the_file(window: type[Window], tmp_path: Path) -> None:
     counts: list[int] = []
-    assert take_capture(ORDER, tmp_path / "c.jsonl", stop=lambda: False, tell=counts.append) == 5
+    assert take_capture(ORDER, tmp_path / "c.jsonl", stop=lambda: False, tell=counts.append).events == 5
     found = read_capture(tmp_path / "c.jsonl")
     assert [one.event["n"] for one in found.records] == [0, 1, 2, 3, 4]
     assert len({one.event["user"] for one in found.records}) == 1
     assert b"Alice" not in (tmp_path / "c.jsonl").read_bytes()
-    assert (found.header.ended_by, found.header.counts.events) == ("time", 5)
-    assert found.header.replaced.fields == {"user": 5}
+    assert (found.end.ended_by, found.end.counts.events) == ("time", 5)
+    assert found.end.replaced == {"user": 5}
     assert counts == [1, 2, 3, 4, 5]
 
 
 def test_it_ends_at_the_number_of_events(window: type[Window], tmp_path: Path) -> None:
     order = CaptureOrder(**{**vars(ORDER), "max_events": 3})
-    assert take_capture(order, tmp_path / "c.jsonl", stop=lambda: False) == 3
-    assert read_capture(tmp_path / "c.jsonl").header.ended_by == "count"
+    assert take_capture(order, tmp_path / "c.jsonl", stop=lambda: False).events == 3
+    assert read_capture(tmp_path / "c.jsonl").end.ended_by == "count"
+
+
+def test_it_ends_at_the_size_of_the_file(window: type[Window], tmp_path: Path) -> None:
+    window.records_there = tuple(record(n, b'{"n": "%s"}' % (b"x" * 100_000)) for n in range(50))
+    order = CaptureOrder(**{**vars(ORDER), "max_bytes": 1 << 20})
+    taken = take_capture(order, tmp_path / "c.jsonl", stop=lambda: False)
+    assert (taken.events, taken.ended_by, taken.bytes) == (9, "size", (tmp_path / "c.jsonl").stat().st_size)
+    assert 900_000 < taken.bytes <= 1 << 20
+    assert read_capture(tmp_path / "c.jsonl").end.ended_by == "size"
 
 
 def test_interrupted_it_leaves_what_it_has(window: type[Window], tmp_path: Path) -> None:
     looks = iter([False, False, True, True, True])
-    assert take_capture(ORDER, tmp_path / "c.jsonl", stop=lambda: next(looks)) == 2
+    assert take_capture(ORDER, tmp_path / "c.jsonl", stop=lambda: next(looks)).events == 2
     found = read_capture(tmp_path / "c.jsonl")
-    assert (found.header.ended_by, len(found.records)) == ("interrupt", 2)
+    assert (found.end.ended_by, len(found.records)) == ("interrupt", 2)
 
 
 def test_when_the_broker_goes_it_leaves_what_it_has(window: type[Window], tmp_path: Path) -> None:
@@ -84,7 +97,7 @@ def test_when_the_broker_goes_it_leaves_what_it_has(window: type[Window], tmp_pa
     with pytest.raises(StackError, match="the broker is gone"):
         take_capture(ORDER, tmp_path / "c.jsonl", stop=lambda: False)
     found = read_capture(tmp_path / "c.jsonl")
-    assert (found.header.ended_by, len(found.records)) == ("error", 5)
+    assert (found.end.ended_by, len(found.records)) == ("error", 5)
 
 
 def test_text_is_kept_where_that_is_asked_for(window: type[Window], tmp_path: Path) -> None:
@@ -92,7 +105,7 @@ def test_text_is_kept_where_that_is_asked_for(window: type[Window], tmp_path: Pa
     take_capture(order, tmp_path / "c.jsonl", stop=lambda: False)
     found = read_capture(tmp_path / "c.jsonl")
     assert {one.event["user"] for one in found.records} == {"Alice"}
-    assert (found.header.replaced.text_kept, found.header.replaced.fields) == (True, {})
+    assert (found.header.text_kept, found.end.replaced) == (True, {})
 
 
 @pytest.mark.parametrize(

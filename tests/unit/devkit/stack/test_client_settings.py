@@ -1,0 +1,111 @@
+import ssl
+from pathlib import Path
+
+import pytest
+
+from devkit.errors import InvalidFileError, UsageError
+from devkit.stack.client_settings import PLAIN, ClientSettings, read_client_settings
+
+SECRET = 'hunter2 with "quotes"'
+JAAS = (
+    "sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required \\\n"
+    '  username="reader" \\\n  password="hunter2 with \\\\"quotes\\\\"";\n'
+)
+
+
+def read(tmp_path: Path, text: str) -> ClientSettings:
+    path = tmp_path / "client.properties"
+    path.write_text(text)
+    return read_client_settings(path)
+
+
+def test_as_javas_clients_have_it(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        f"bootstrap.servers=a:1,b:2\nsecurity.protocol=sasl_plaintext\nsasl.mechanism=SCRAM-SHA-512\n{JAAS}group.id=x\n",
+    )
+    assert (found.bootstrap, found.text) == ("a:1,b:2", "SASL_PLAINTEXT, login SCRAM-SHA-512 as reader")
+    assert found.unused == ("group.id",)
+    assert found.of_client() == {
+        "security_protocol": "SASL_PLAINTEXT",
+        "sasl_mechanism": "SCRAM-SHA-512",
+        "sasl_plain_username": "reader",
+        "sasl_plain_password": SECRET,
+    }
+    assert "hunter2" not in repr(found) + found.model_dump_json()
+    assert found.redacted(f"it said: {SECRET}!") == "it said: …!"
+
+
+def test_as_librdkafka_has_it(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        "metadata.broker.list=a:1\nsecurity.protocol=SASL_SSL\nsasl.mechanisms=PLAIN\n"
+        "sasl.username=reader\nsasl.password=hunter2\nssl.endpoint.identification.algorithm=none\n",
+    )
+    settings = found.of_client()
+    assert (found.bootstrap, settings["sasl_plain_username"]) == ("a:1", "reader")
+    context = settings["ssl_context"]
+    assert isinstance(context, ssl.SSLContext)
+    assert (context.check_hostname, context.verify_mode) == (False, ssl.CERT_REQUIRED)
+
+
+def test_without_anything_it_is_plain(tmp_path: Path) -> None:
+    assert read(tmp_path, "bootstrap.servers=a:1\n").of_client() == PLAIN.of_client() == {}
+
+
+def test_tls_checks_the_certificate_and_the_host(tmp_path: Path) -> None:
+    context = read(tmp_path, "security.protocol=SSL\n").of_client()["ssl_context"]
+    assert (context.check_hostname, context.verify_mode) == (True, ssl.CERT_REQUIRED)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            "\nsecurity.protocol=TLS",
+            r":2:1: security\.protocol: is not supported \(got 'TLS'\); write one of PL",
+        ),
+        ("sasl.mechanism=GSSAPI", r":1:1: sasl\.mechanism: is not supported \(got 'GSSAPI'\)"),
+        ("sasl.machanism=PLAIN", r":1:1: sasl\.machanism: is not known; did you mean 'sasl\.mechanism'\?"),
+        ("ssl.keystore.key=-----BEGIN hunter2", r":1:1: ssl\.keystore\.key: is not known; did you mean"),
+        ("security.protocol=SASL_SSL", r":1:1: security\.protocol: SASL_SSL needs a user and a password"),
+        (
+            "sasl.password=hunter2\nsasl.username=a",
+            r":1:1: sasl\.password: is not used with the security",
+        ),
+        ("security.protocol=SASL_SSL\nsasl.jaas.config=Krb5 hunter2;", r":2:1: sasl\.jaas\.config: is not understood"),
+        (
+            "ssl.truststore.type=JKS",
+            r":1:1: ssl\.truststore\.type: is not supported \(got 'JKS'\); convert it: `k",
+        ),
+        ("ssl.keystore.location=k.p12", r":1:1: ssl\.keystore\.location: is no PEM \(got 'k\.p12'\); convert it"),
+        ("ssl.ca.location=none.pem", r":1:1: ssl\.truststore\.location: there is no file none\.pem"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line_and_no_secret(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(InvalidFileError, match=problem) as raised:
+        read(tmp_path, text)
+    assert "hunter2" not in raised.value.render()
+
+
+def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
+    with pytest.raises(InvalidFileError) as raised:
+        read(tmp_path, "security.protocol=TLS\nsasl.mechanism=GSSAPI\nsasl.machanism=a\n")
+    assert [one.line for one in raised.value.problems] == [1, 2, 3]
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read: No such file"):
+        read_client_settings(tmp_path / "none")
+    (tmp_path / "store").write_bytes(b"\xfe\xed\xfe\xed")
+    with pytest.raises(UsageError, match="is no text in UTF-8"):
+        read_client_settings(tmp_path / "store")
+
+
+def test_a_certificate_that_is_none_is_named(tmp_path: Path) -> None:
+    pem = tmp_path / "ca.pem"
+    pem.write_text("nothing")
+    settings = read(tmp_path, f"security.protocol=SSL\nssl.truststore.location={pem}\n")
+    with pytest.raises(UsageError, match=rf"{pem}: ") as raised:
+        settings.of_client()
+    assert "-----BEGIN" in str(raised.value.hint)
