@@ -14,3 +14,8 @@ class AsWritten(GenerateJsonSchema):
     def encode_default(self, dft: Any) -> Any:
         """A default; a duration in its text form."""
         return format_duration(dft) if isinstance(dft, timedelta) else super().encode_default(dft)
+
+
+def as_sentence(summary: str) -> str:
+    """The line that a registry has of one of its entries, as the description of a key."""
+    return f"{summary[0].upper()}{summary[1:]}."

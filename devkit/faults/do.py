@@ -10,6 +10,7 @@ from devkit.faults.fault import Fault
 from devkit.faults.registry import FAULTS, unknown_fault
 from located_config.model_keys import known_keys
 from located_config.problem import as_error, described
+from located_config.schema import as_sentence
 from mockapi.rules.model import Rule
 
 
@@ -58,7 +59,7 @@ class _Schema:
         for name, fault in FAULTS.items():
             parameters = fault.model_json_schema(by_alias=True, ref_template=f"#/$defs/{name}_{{model}}")
             parameters.pop("$defs", None)
-            properties[name] = parameters | {"title": name, "description": fault.summary}
+            properties[name] = parameters | {"title": name, "description": as_sentence(fault.summary)}
         return {
             "type": "object",
             "minProperties": 1,

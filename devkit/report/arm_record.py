@@ -127,7 +127,7 @@ def arm_record(arm: str, entries: Sequence[TimelineEntry]) -> ArmRecord:
         entry.event.model_copy(update={"at_s": entry.t_s}) for entry in of_arm if isinstance(entry.event, Sample)
     )
     ended_s = end[0] if end else max(entry.t_s for entry in timed)
-    processes = _processes(of_arm, ended_s)
+    processes = _heard(of_arm, ended_s)
     return ArmRecord(
         arm=arm,
         program=program,
@@ -149,7 +149,7 @@ def arm_record(arm: str, entries: Sequence[TimelineEntry]) -> ArmRecord:
             for entry in of_arm
             if isinstance(entry.event, HeadroomSample) and entry.event.from_s >= start
         ),
-        beside={name: _beside([one for one in timed if one.program == name], ended_s) for name in others},
+        beside={name: _heard([one for one in timed if one.program == name], ended_s) for name in others},
         not_observable=frozenset(
             observable
             for entry in of_arm
@@ -160,8 +160,10 @@ def arm_record(arm: str, entries: Sequence[TimelineEntry]) -> ArmRecord:
 
 
 def _programs(entries: Sequence[TimelineEntry]) -> tuple[str, ...]:
-    """Of several the main one is named first, and the record is its."""
-    return next((entry.event.names for entry in entries if isinstance(entry.event, ProgramsNamed)), (ONLY,))
+    """Of several the main one is named first, and the record is its; a single one may have a name, too."""
+    named = (entry.event.names for entry in entries if isinstance(entry.event, ProgramsNamed))
+    single = next((entry.program for entry in entries if entry.program is not None), ONLY)
+    return next(named, (single,))
 
 
 def _processes(entries: Sequence[TimelineEntry], ended_s: float) -> tuple[Process, ...]:
@@ -182,7 +184,7 @@ def _processes(entries: Sequence[TimelineEntry], ended_s: float) -> tuple[Proces
     return tuple(found)
 
 
-def _beside(entries: Sequence[TimelineEntry], ended_s: float) -> tuple[Process, ...]:
+def _heard(entries: Sequence[TimelineEntry], ended_s: float) -> tuple[Process, ...]:
     """One that is not heard to begin counts as ready from the start of its process."""
     is_silent = any(isinstance(entry.event, NotObservable) and "words" in entry.event.observables for entry in entries)
     found = _processes(entries, ended_s)

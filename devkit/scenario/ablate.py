@@ -76,6 +76,10 @@ class Ablating:
             result = self._written(found, reports)
         return result
 
+    @property
+    def _repeat(self) -> str:
+        return f"{self.options.repeat} --ablate"
+
     def _written(self, found: Sequence[AblatedDifference], reports: RunReports) -> Result:
         of_run, fixed = self.run.result, self.ablated.fixed
         ablation = Ablation(
@@ -84,7 +88,7 @@ class Ablating:
             as_played=of_run.arms[fixed].expectations,
             differences=tuple(found),
         )
-        result = of_run.model_copy(update={"ablation": ablation})
+        result = of_run.model_copy(update={"ablation": ablation, "repeat": self._repeat})
         write_whole(self.run.directory / RESULT, result.model_dump_json(indent=2) + "\n")
         is_over = all(one.reason != NOT_PLAYED_YET for one in found)
         reports.ablated(result, is_over=is_over)
@@ -119,7 +123,7 @@ class Ablating:
         options = replace(
             self.options,
             arms=(self.ablated.fixed,),
-            repeat=f"{self.options.repeat} --ablate",
+            repeat=self._repeat,
             changes=(*self.options.changes, one.told),
         )
         attempt = Attempt(

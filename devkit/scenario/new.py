@@ -14,6 +14,7 @@ from devkit.scenario.load import SUFFIX, load_scenario
 from devkit.scenario.model import ScenarioName
 from devkit.scenario.new_from_capture import with_capture
 from devkit.yaml_input import read_yaml
+from located_config.flow import flow
 from located_config.place import position
 from located_config.problem import in_line
 
@@ -78,7 +79,7 @@ def _renamed(source: Path, name: str) -> str:
     document = read_yaml(source)
     lines = source.read_text(encoding="utf-8").splitlines(keepends=True)
     line, _ = position(document, ("name",))
-    changed, found = _NAME.subn(rf"\g<1>{name}", lines[line - 1])
+    changed, found = _NAME.subn(lambda match: match[1] + flow(name), lines[line - 1])
     if not found or "name" not in document:
         raise UsageError(f"{source}:{line}: there is no line `name: …` to change", hint="copy the file by hand")
     lines[line - 1] = changed

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from devkit.errors import UsageError
 from devkit.traffic.capture.outline import Outline, outline_at
+from located_config.flow import flow
 from pipeline.jobs.names import PAGE_CHANGE_TOPIC
 
 _RATE = 40.0
@@ -31,16 +32,20 @@ def with_capture(template: str, capture: Path, directory: Path) -> str:
     path = Path(os.path.relpath(capture.absolute(), directory.absolute())).as_posix()
     share, pages = next(texts for least, texts in _SHARES.items() if len(outline.titles) >= least)
     changes = {
-        r"(# ---- What is replayed ----\n).*?(?=# ---- What goes wrong)": rf"\g<1>{_traffic(outline, path, times)}",
+        r"(# ---- What is replayed ----\n).*?(?=# ---- What goes wrong)": _traffic(outline, path, times),
         r"share: 10%, ": share,
         r"one page in ten": pages,
-        r"(# ---- The job ----\n)": rf"{_kafka(outline)}\g<1>",
-        r"(\npipeline:\n)": rf"\g<1>{_sources(outline)}",
+        r"(# ---- The job ----\n)": _kafka(outline),
+        r"(\npipeline:\n)": _sources(outline),
         r"deadline: 90s": f"deadline: {math.ceil((2 * played + _TO_DRAIN).total_seconds())}s",
     }
+    before_it = r"(# ---- The job ----\n)"
     for pattern, text in changes.items():
-        template, found = re.subn(pattern, text.replace("\\n", "\n"), template, count=1, flags=re.DOTALL)
-        assert found == 1, pattern
+        found = re.search(pattern, template, flags=re.DOTALL)
+        assert found is not None, pattern
+        kept = found[1] if found.re.groups else ""
+        put = text + kept if pattern == before_it else kept + text
+        template = template[: found.start()] + put + template[found.end() :]
     return template
 
 
@@ -56,7 +61,7 @@ def _traffic(outline: Outline, path: str, times: float) -> str:
         f"# {outline.count} events that were captured, with keys, partitions and intervals of their own.",
         f"# They came in {outline.length.total_seconds():.0f} s; x2 is twice that pace, 20/s has them evenly spaced.",
         "traffic:",
-        f"  from: {path}",
+        f"  from: {flow(path)}",
         f"  rate: x{times:g}",
         "  # Titles are those of the file; there a page can be found by its title for `when: { page: … }`.",
         "",
@@ -95,4 +100,4 @@ def _largest(settings: Mapping[str, str]) -> str:
 def _sources(outline: Outline) -> str:
     """Of several captured topics, the first is the job's own."""
     further = list(outline.topics)[1:]
-    return f"  source: {{ topics: [{', '.join([PAGE_CHANGE_TOPIC, *further])}] }}\n" if further else ""
+    return f"  source: {{ topics: [{', '.join(map(flow, [PAGE_CHANGE_TOPIC, *further]))}] }}\n" if further else ""

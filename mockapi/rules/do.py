@@ -8,6 +8,7 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from located_config.schema import as_sentence
 from mockapi.faults.clashes import check_clashes
 from mockapi.faults.fault import Fault, Terms
 from mockapi.faults.registry import FAULTS
@@ -84,7 +85,7 @@ Faults = Annotated[Do, _AsRegistered()]
 def _take(*faults: Fault[Any]) -> None:
     for fault in faults:
         Do.__pydantic_fields__[fault.name] = FieldInfo.from_annotated_attribute(
-            fault.takes | None, Field(default=None, description=fault.summary)
+            fault.takes | None, Field(default=None, description=as_sentence(fault.summary))
         )
     Do.model_rebuild(force=True)
 

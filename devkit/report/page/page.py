@@ -35,6 +35,7 @@ def render_page(run: RunRecord) -> str:
             style=style,
             script=script,
             policy=policy(style, script),
+            faulted=any(arm.faults for arm in run.arms.values()),
             strips=strips(run.arms, duration_s),
             panels=[panel for panel in panels if panel],
             duration_s=duration_s,

@@ -141,17 +141,24 @@ def _arm_sentence(arm: ArmRecord, result: ArmResult | None) -> str:
 
 
 def _fates(audit: Audit) -> str:
+    always = (f"{number(audit.outputs)} ended as output", f"{number(audit.errors)} as {_plural(audit.errors)}")
     fates = {
-        "ended as output": audit.outputs,
-        "as error events": audit.errors,
-        "were filtered": audit.filtered,
+        "was filtered": audit.filtered,
         "lapsed": audit.lapsed,
-        "were still deferred": audit.deferred,
-        "were lost": audit.lost,
+        "was still deferred": audit.deferred,
+        "was lost": audit.lost,
     }
-    always = ("ended as output", "as error events")
-    text = ", ".join(f"{number(count)} {fate}" for fate, count in fates.items() if count or fate in always)
+    others = (
+        f"{number(count)} {fate if count == 1 else fate.replace('was ', 'were ')}"
+        for fate, count in fates.items()
+        if count
+    )
+    text = ", ".join((*always, *others))
     return f"{text} (not audited: its job has no truth)" if audit.unaudited else text
+
+
+def _plural(errors: int) -> str:
+    return "an error event" if errors == 1 else "error events"
 
 
 def _is_noteworthy(figures: Figures) -> bool:

@@ -52,6 +52,20 @@ def test_processes_with_their_ends(incident: ArmRecord) -> None:
     assert incident.downtimes == (Span(22.0, 26.0), Span(38.0, 42.0))
 
 
+def test_the_only_program_of_an_arm_may_have_a_name_and_nothing_to_say() -> None:
+    own = {"program": "own"}
+    arm = record(
+        line(101.0, "process_started", **own),
+        line(101.0, "not_observable", observables=["offsets", "words"], **own),
+        line(105.0, "process_ended", process=1, exit_code=1, **own),
+        line(106.0, "process_restarted", process=2, **own),
+        END,
+    )
+    assert (arm.program, arm.beside) == ("own", {})
+    assert [(one.begin_s, one.end_s, one.exit_code) for one in arm.processes] == [(1.0, 5.0, 1), (6.0, 40.0, None)]
+    assert arm.downtimes == (Span(5.0, 6.0),)
+
+
 def test_a_process_that_never_got_ready_is_down_until_the_end() -> None:
     arm = record(
         line(101.0, "process_started"),

@@ -59,6 +59,24 @@ def test_the_page_has_each_arm_in_the_colour_of_its_role(run: RunRecord) -> None
     assert "With the incident&#39;s configuration the pipeline was restarted twice" in page
 
 
+def test_where_no_arm_had_a_fault_that_is_said_once(run: RunRecord) -> None:
+    assert run.result is not None
+    without = run.result.model_copy(update={"fault_evidence": dict.fromkeys(THREE, ())})
+    page = render_page(replace(run, result=without))
+    assert page.count("No fault was injected") == 1
+    assert "No fault was injected in any arm." in page
+
+
+def test_one_event_is_told_of_as_one(run: RunRecord) -> None:
+    arm = result().arms["budget-alone"]
+    audit = arm.audit.model_copy(update={"errors": 1, "filtered": 1, "lost": 2})
+    changed = result().model_copy(
+        update={"arms": result().arms | {"budget-alone": arm.model_copy(update={"audit": audit})}}
+    )
+    text = f"{audit.outputs} ended as output, 1 as an error event, 1 was filtered, 2 were lost."
+    assert text in render_page(replace(run, result=changed))
+
+
 def test_the_table_of_differences_has_a_column_for_each(run: RunRecord) -> None:
     table = re.search(r'<table class="figures keys">.*?</table>', render_page(run), re.DOTALL)
     assert table is not None

@@ -94,6 +94,7 @@ class TestPlaying:
         assert measured == {"batch.max_offsets": 0, "content_limit.measure": 2, "record_limit.policy": 2}
         written = Result.model_validate_json((tmp_path / "run" / "result.json").read_bytes())
         assert written.ablation == ablation
+        assert written.repeat == "devkit scenario run a --ablate"
         assert "What the fix needs" in (tmp_path / "run" / "report.html").read_text()
 
     def test_what_is_known_stays_when_it_is_interrupted(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """What an editor shows beside each key of a scenario file."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from devkit.scenario.editor_schema import Schema, scenario_schema
 
 SCHEMA = scenario_schema()
+SENTENCE = re.compile(r"[A-Z0-9`].*\S \S.*[.]|[A-Z]\w+ \w+[.]", re.DOTALL)
 
 
 def keys(node: Schema, place: str = "", above: tuple[str, ...] = ()) -> Iterator[tuple[str, Schema]]:
@@ -28,15 +30,19 @@ def keys(node: Schema, place: str = "", above: tuple[str, ...] = ()) -> Iterator
             yield from keys(dict(one), f"{place}.NAME", above)
 
 
-def is_described(node: Schema) -> bool:
-    """By itself, or by what it refers to."""
+def description(node: Schema) -> str:
+    """Its own, or that of what it refers to."""
     name = node.get("$ref", "").rpartition("/")[2]
-    return bool(node.get("description")) or (bool(name) and is_described(SCHEMA["$defs"][name]))
+    return str(node.get("description") or (description(SCHEMA["$defs"][name]) if name else ""))
 
 
-def test_every_key_down_to_the_leaf_says_what_it_is_for() -> None:
-    silent = sorted({place for place, one in keys(SCHEMA) if not is_described(one)})
-    assert silent == []
+def silent() -> set[str]:
+    """Keys without a sentence: one begins with a capital, a figure or code, and ends with a full stop."""
+    return {place for place, one in keys(SCHEMA) if not SENTENCE.fullmatch(description(one))}
+
+
+def test_every_key_down_to_the_leaf_says_what_it_is_for_in_a_sentence() -> None:
+    assert sorted(silent()) == []
 
 
 @pytest.mark.parametrize(
@@ -65,7 +71,25 @@ def test_the_walk_comes_to_what_there_is(place: str) -> None:
 
 def test_a_key_without_a_text_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(SCHEMA["$defs"]["Count"]["properties"]["at_least"], "description")
-    assert "expect.NAME[].audit.lost.at_least" in {place for place, one in keys(SCHEMA) if not is_described(one)}
+    assert "expect.NAME[].audit.lost.at_least" in silent()
+
+
+@pytest.mark.parametrize("text", ["", "a number", "No stop", "Count.\n", "count."])
+def test_what_is_no_sentence_would_be_found(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setitem(SCHEMA["$defs"]["Count"]["properties"]["at_least"], "description", text)
+    assert "expect.NAME[].audit.lost.at_least" in silent()
+
+
+def test_nothing_is_referred_to_that_is_not_there() -> None:
+    def references(node: Any) -> Iterator[str]:
+        if isinstance(node, dict):
+            yield from (one for one in [node.get("$ref")] if isinstance(one, str))
+        for one in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+            yield from references(one)
+
+    found = set(references(SCHEMA))
+    assert len(found) > 50
+    assert {one for one in found if one.removeprefix("#/$defs/") not in SCHEMA["$defs"]} == set()
 
 
 def test_configuration_is_a_part_of_one_so_nothing_of_it_is_required() -> None:
