@@ -21,8 +21,8 @@ from kafka import KafkaAdminClient
 from kafka.admin import UserScramCredentialUpsertion
 
 from devkit.guardian import Guardian
-from devkit.loopback import LOOPBACK
 from devkit.stack.parts import kafka, local_kafka
+from devkit.stack.ports import LOOPBACK
 
 USER = "reader"
 PASSWORD = "correct horse; battery"
