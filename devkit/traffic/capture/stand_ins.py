@@ -29,7 +29,7 @@ _WIDE = {2: 0x0430, 3: 0x4E00, 4: 0x20000}
 class StandIns:
     """Different texts get different stand-ins wherever there are enough: of short texts what was given is remembered.
 
-    Longer ones have so many that two of them share one in no capture, so that its texts need not be held.
+    Of longer ones two come to the same in no capture, so their texts need not be held.
     """
 
     def __init__(self, key: bytes | None = None) -> None:
