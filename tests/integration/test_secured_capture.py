@@ -5,9 +5,11 @@ certificate, and a topic of a hundred records. Checked: what is captured, what a
 no secret is in any output or file, and what a SIGKILL and a SIGTERM leave.
 """
 
+import gc
 import signal
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
@@ -42,6 +44,15 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
                 producer.send(TOPIC, partition=number % 2, value=b'{"n": %d}' % number)
             producer.flush()
         yield started
+
+
+@pytest.fixture(autouse=True)
+def unclosed() -> Iterator[None]:
+    """kafka-python leaves the socket of a connection that was refused to the garbage collector, which warns of it."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 def properties(broker: SecuredBroker, tmp_path: Path, **changed: str) -> Path:
@@ -92,6 +103,7 @@ def test_with_a_certificate_of_the_clients(broker: SecuredBroker, tmp_path: Path
     assert not list(tmp_path.glob("none*"))
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
@@ -100,10 +112,10 @@ def test_with_a_certificate_of_the_clients(broker: SecuredBroker, tmp_path: Path
                 "sasl_jaas_config": "org.apache.kafka.common.security.plain.PlainLoginModule required "
                 f'username="{USER}" password="not {PASSWORD}";'
             },
-            "Authentication",
+            "Authentication failed: Invalid username or password",
         ),
-        ({"ssl_truststore_location": "OTHER"}, "certificate|does not answer"),
-        ({"security_protocol": "SSL", "sasl_jaas_config": ""}, "does not answer|could not be read"),
+        ({"ssl_truststore_location": "OTHER"}, "certificate"),
+        ({"security_protocol": "SSL", "sasl_jaas_config": ""}, "does not answer: "),
     ],
     ids=["another password", "another authority", "no login"],
 )

@@ -1,14 +1,17 @@
-"""Whether a consumer has read what there is."""
+"""Whether a consumer has read what there is, and why one could not be connected."""
 
+import logging
 from collections.abc import Collection, Mapping
 from typing import cast
 
 import pytest
 from kafka import KafkaConsumer
+from kafka.errors import KafkaTimeoutError
 from kafka.structs import TopicPartition
 
-from devkit.errors import UsageError
-from devkit.stack.topic_reader import has_read, require_topic
+from devkit.errors import StackError, UsageError
+from devkit.stack import topic_reader
+from devkit.stack.topic_reader import connect, has_read, require_topic
 
 FIRST, SECOND = TopicPartition("t", 0), TopicPartition("t", 1)
 
@@ -60,3 +63,34 @@ def test_a_topic_that_is_not_there(topics: list[str], hint: str) -> None:
 @pytest.mark.parametrize("topic", ["changes", "__consumer_offsets"])
 def test_one_that_is_there_is_no_problem(topic: str) -> None:
     require_topic(cast(KafkaConsumer, Consumer({}, ["changes", "__consumer_offsets"])), topic)
+
+
+@pytest.mark.parametrize(
+    ("logged", "said"),
+    [
+        (
+            [
+                "Bootstrap connection to bootstrap-0 failed: AuthenticationFailed: wrong password (backoff 0.05 secs)",
+                "Bootstrap connection to bootstrap-0 failed: socket disconnected (backoff 1.05 secs)",
+            ],
+            "Kafka at a:1 does not answer: KafkaTimeoutError: too long (AuthenticationFailed: wrong password)",
+        ),
+        (["something else"], "Kafka at a:1 does not answer: KafkaTimeoutError: too long"),
+    ],
+)
+def test_why_there_is_no_connection_is_the_first_that_was_logged(
+    monkeypatch: pytest.MonkeyPatch, logged: list[str], said: str
+) -> None:
+    logger = logging.getLogger("kafka.net.manager")
+
+    def fails(**_settings: object) -> None:
+        for line in logged:
+            logger.warning("%s", line)
+        raise KafkaTimeoutError("too long")
+
+    monkeypatch.setattr(topic_reader, "KafkaConsumer", fails)
+    before = list(logger.handlers)
+    with pytest.raises(StackError) as raised:
+        connect("a:1")
+    assert str(raised.value) == said
+    assert logger.handlers == before
