@@ -4,14 +4,11 @@ import threading
 from collections import Counter
 from contextlib import closing
 
-from devkit.errors import UsageError
 from devkit.scenario.traffic import ScenarioTraffic
 from devkit.stack.parts.mock_api import MockApi
-from devkit.stack.topic_reader import connect
+from devkit.stack.topic_reader import connect, require_topic
 from devkit.traffic.manifest import ManifestEntry
 from devkit.traffic.model import TrafficSpec
-from located_config.count import counted
-from located_config.near import near_miss
 
 _LOOK_S = 0.5
 _ENDING_S = 130.0
@@ -60,10 +57,5 @@ def fates_text(entries: tuple[ManifestEntry, ...]) -> str:
 
 def _require_topics(bootstrap: str, topics: tuple[str, ...]) -> None:
     with closing(connect(bootstrap)) as consumer:
-        known = consumer.topics()
-    if missing := [topic for topic in topics if topic not in known]:
-        raise UsageError(
-            f"the stack has no topic {', '.join(missing)} among its {counted(len(known), 'topic')}",
-            hint=f"{near_miss(missing[0], sorted(known))}; `devkit scenario run NAME --keep` leaves a stack with the "
-            "topics of that scenario",
-        )
+        for topic in topics:
+            require_topic(consumer, topic)

@@ -53,7 +53,7 @@ def connect(bootstrap: str, **settings: Any) -> KafkaConsumer:
             )
         except (KafkaError, OSError) as error:
             why = f"{error} ({failures[0]})" if failures else str(error)
-            raise PartError(f"Kafka at {bootstrap} does not answer: {why}") from error
+            raise PartError(f"Kafka at {bootstrap} does not answer: {why}", "kafka") from error
 
 
 @contextlib.contextmanager

@@ -87,7 +87,7 @@ def test_the_traffic_of_a_scenario_ends_with_an_interrupt(up: RunState) -> None:
 def test_a_topic_that_the_stack_does_not_have_is_named(up: RunState) -> None:
     refused = devkit("traffic", "--topic", "mediawiki.page_chang.v1", "--run-id", up.run_id)
     assert refused.returncode == 2
-    assert "the stack has no topic mediawiki.page_chang.v1" in refused.stderr
+    assert "there is no topic mediawiki.page_chang.v1" in refused.stderr
     assert "did you mean 'mediawiki.page_change.v1'?" in refused.stderr
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from kafka.structs import TopicPartition
 
-from devkit.errors import StackError
+from devkit.errors import PartError
 from devkit.stack.client_settings import PLAIN, ClientSettings
 from devkit.stack.topic_reader import TopicRecord, answering, connect, has_read, places_of, require_topic
 
@@ -88,8 +88,8 @@ class TopicWindow:
         """Whatever a client or a broker says in an error, the login is not in it."""
         try:
             yield
-        except StackError as error:
-            raise StackError(self._client.redacted(str(error)), hint=error.hint) from None
+        except PartError as error:
+            raise PartError(self._client.redacted(str(error)), "kafka", hint=error.hint) from None
 
     def _is_read(self, past: set[TopicPartition]) -> bool:
         with answering("the topics could not be read"):
