@@ -16,10 +16,12 @@ from typing import Any
 
 import pytest
 from kafka import KafkaProducer
+from kafka.admin import ConfigResource, ConfigResourceType
 from pyspark.sql import SparkSession
 
 from devkit.jvm.runtime import java_home
 from devkit.observe.audit.arrivals import Arrival, read_topic
+from devkit.stack.topics import topic_admin
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.state.deduplicate import key_of_state
 from tests.integration.crash.bench import Bench
@@ -73,6 +75,9 @@ def without_id(value: bytes) -> bytes:
 def test_repeats_are_dropped_and_the_same_ones_after_a_crash(make_bench: MakeBench) -> None:
     bench = make_bench(traffic=TRAFFIC, rules=[], settings=SETTINGS)
     topic = bench.config.source.topic
+    with topic_admin(bench.bootstrap, "given event times") as admin:
+        settings = {"message.timestamp.type": "CreateTime"}
+        admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topic, settings)])
     bench.publish(wait=True)
     firsts: list[Arrival] = list(read_topic(bench.bootstrap, topic))
     edits = [one for one in firsts if is_wikitext_edit(one.value)]
