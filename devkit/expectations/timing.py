@@ -64,12 +64,13 @@ def of_failed_batch(argument: Range[Any], observation: ArmObservation) -> Window
 
 def restarts_window(observation: ArmObservation) -> Window | None:
     """Restarts by a stall or a client's timeout, and that there were none. One whose process said what else it failed
-    of would have come on any machine.
+    of would have come on any machine, and so would one of a process that was over a limit of its container.
     """
     of_time = len(observation.stalls) + sum(
         names_timeout(failure) for failure in observation.failures if failure not in observation.stalls
     )
-    explained = len(observation.failures) - of_time
+    container = observation.figures.container
+    explained = len(observation.failures) - of_time + (len(container.kills) if container else 0)
     return None if observation.restarts and explained >= observation.restarts else "commit"
 
 

@@ -2,6 +2,7 @@
 addresses.
 """
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
@@ -146,7 +147,7 @@ def _launched(scenario: Scenario, arm: ArmName, name: str) -> dict[str, Any]:
         "environment": found.environment,
         "slots": found.slots,
         "spark": {key.removeprefix("spark."): value for key, value in found.spark.items()},
-        "arguments": " ".join(found.arguments) or None,
+        "arguments": shlex.join(found.arguments) or None,
         "raw_config": raw and (raw.file or " / ".join(raw.text.split("\n"))),
     }
 

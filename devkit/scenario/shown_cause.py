@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.arm_role import ROLES, ArmName, Roles, in_role
+from devkit.observe.other_settings import OtherSetting
 from devkit.observe.program_observation import ProgramObservation
 from devkit.observe.setting_text import setting_text
 from devkit.programs.program import Program
@@ -19,6 +20,8 @@ from devkit.scenario.fault_proof import ByArm, arms_with, arms_without_any, unpr
 from devkit.scenario.model import Scenario
 
 _OF_SUPERVISOR = "supervisor."
+BY_OTHER_SETTINGS = ("raw_config", "environment")
+"""Differences that no program logs as such, and that one confirms by having run otherwise than declared."""
 _NOT_SAID = object()
 _LOCAL = re.compile(r"local\[(\d+)\]")
 
@@ -77,6 +80,8 @@ def _difference(
     if key.startswith(_OF_SUPERVISOR):
         acted = [arm for arm, seen in played.items() if seen.restarts or seen.gave_up]
         return bool(acted), f"the supervisor acted in {', '.join(acted)}" if acted else "the supervisor never acted"
+    if _kind(key) in BY_OTHER_SETTINGS:
+        return _by_other_settings(key, played, roles)
     found = {arm: _confirmed(seen, key) for arm, seen in played.items()}
     silent = [arm for arm, value in found.items() if value is _NOT_SAID]
     if silent:
@@ -101,6 +106,35 @@ def _skew(least: timedelta, incidents: Mapping[ArmName, ArmObservation]) -> tupl
     }
     told = ", ".join(f"{seconds:.1f}s ({arm})" for arm, seconds in found.items())
     return all(seconds >= least.total_seconds() for seconds in found.values()), f"highest {told}"
+
+
+def _kind(key: str) -> str:
+    """The first word of a key, behind the name of a program where it has one."""
+    parts = key.split(".")
+    return parts[2] if parts[0] == "programs" and len(parts) > 2 else parts[0]
+
+
+def _by_other_settings(key: str, played: Mapping[ArmName, ArmObservation], roles: Roles) -> tuple[bool, str]:
+    """The settings in which the programs ran otherwise than declared, and incident and fix not alike."""
+    others = {arm: _other_settings_of(seen, key) for arm, seen in played.items()}
+    if silent := [arm for arm, other in others.items() if other is None]:
+        return False, f"the program of {', '.join(silent)} logged no configuration"
+    told = "; ".join(f"{arm}: {_told(other)}" for arm, other in others.items() if other) or "nothing otherwise"
+    both = len({roles[arm] for arm in others}) == len(ROLES)
+    if not (differs_by_role(others, roles) if both else any(others.values())):
+        return False, f"it changed no setting that the programs ran with ({told} than declared)"
+    return True, f"{told}, as the program logged"
+
+
+def _other_settings_of(seen: ArmObservation, key: str) -> Mapping[str, OtherSetting] | None:
+    name = key.split(".")[1] if key.startswith("programs.") else ""
+    if name and seen.programs:
+        return next((one.other_settings for one in seen.programs if one.name == name), None)
+    return seen.other_settings
+
+
+def _told(other: Mapping[str, OtherSetting]) -> str:
+    return ", ".join(f"{key} {one}" for key, one in other.items())
 
 
 def _refusal(message: str, played: Mapping[ArmName, ArmObservation]) -> tuple[bool, str]:

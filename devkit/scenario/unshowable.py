@@ -10,7 +10,7 @@ from devkit.programs.program import Program
 from devkit.scenario.cause import NamedCause
 from devkit.scenario.configure import OF_KIT, config_difference, configured, keys_of, programs_of
 from devkit.scenario.model import Scenario
-from devkit.scenario.shown_cause import differs_by_role
+from devkit.scenario.shown_cause import BY_OTHER_SETTINGS, differs_by_role
 from located_config.near import near_miss, nearest
 from located_config.problem import Problem
 
@@ -33,7 +33,11 @@ def _problem(scenario: Scenario, cause: NamedCause, instead: Program | None) -> 
         if _is_of_consumer(scenario, cause.differs):
             yield "differs", "a consumer logs no configuration, so nothing confirms it; name what it makes happen"
         elif cause.differs in difference and _is_of_kit(cause.differs):
-            yield "differs", "no program confirms it in its log; name what it makes happen, such as a fault"
+            yield (
+                "differs",
+                "no program confirms it in its log; name what it makes happen: a fault, a refused start, or a setting "
+                "that it changes",
+            )
         elif cause.differs in difference:
             if not differs_by_role(difference[cause.differs], scenario.roles):
                 yield "differs", f"{cause.differs} is the same in incident and fix"
@@ -49,7 +53,7 @@ def _problem(scenario: Scenario, cause: NamedCause, instead: Program | None) -> 
 def _is_of_kit(key: str) -> bool:
     parts = key.split(".")
     of_program = parts[2:] if parts[0] == "programs" else parts
-    return bool(of_program) and of_program[0] in OF_KIT
+    return bool(of_program) and of_program[0] in OF_KIT and of_program[0] not in BY_OTHER_SETTINGS
 
 
 def _is_of_consumer(scenario: Scenario, key: str) -> bool:

@@ -1,4 +1,4 @@
-"""The time of a world: seconds since the first request to the wiki, which is what windows and counts go by."""
+"""The time of a world: seconds since the first request to any wiki, which is what windows and counts go by."""
 
 from collections.abc import Callable
 

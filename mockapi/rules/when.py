@@ -16,8 +16,8 @@ Method = Literal["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]
 
 
 class Window(Strict):
-    """A time since the first request to the wiki, or since the rule came into force if that was later: `from` (default:
-    then) on, `for` this time (default: for ever).
+    """A time since the first request that the mock got, for whichever wiki, or since the rule came into force if that
+    was later: `from` (default: then) on, `for` this time (default: for ever).
 
     Which requests come in within it depends on the clients' speed; so what a window decides is no function of the seed.
     """
@@ -191,7 +191,7 @@ class When(Strict):
     )
     window: Window | None = Field(
         default=None,
-        description="It comes in this time, counted from the first request to the wiki, or from when the rule "
-        "became effective if that was later. Depends on time.",
+        description="It comes in this time, counted from the first request that the mock gets, for whichever wiki, or "
+        "from when the rule became effective if that was later. Depends on time.",
         examples=[{"from": "3s", "for": "6s"}],
     )

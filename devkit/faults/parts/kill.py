@@ -1,5 +1,7 @@
 """`kill: {part: kafka}`: a part dies by SIGKILL, and is started again at the fault's end."""
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,7 +14,10 @@ from devkit.stack.parts.running import Life
 
 
 class Kill(StartedAgain):
-    """What the part had not written to disk is gone; it is started again with the same data on the same port."""
+    """What the part had not written to disk is gone; it is started again with the same data on the same port.
+
+    After `for` its start begins, which a broker takes some ten seconds for: so long it is away besides.
+    """
 
     name: ClassVar[str] = "kill"
     summary: ClassVar[str] = "a part dies by SIGKILL; at the end it is started again with its data"
@@ -27,20 +32,24 @@ class Kill(StartedAgain):
         part, life = context.parts[self.part], context.parts[self.part].life
         self.plan_start(context)
         part.pull("kill")
-        return _Killed(part, life)
+        return _Killed(part, life, time.monotonic())
 
 
 @dataclass(frozen=True)
 class _Killed:
     part: Part
     life: Life
+    since_s: float
+    clock: Callable[[], float] = time.monotonic
 
     def end(self) -> Proof:
-        code = self.life.exit_code
+        code, due_s = self.life.exit_code, self.clock()
         self.part.pull("restart")
+        away_s, start_s = self.clock() - self.since_s, self.clock() - due_s
         if code is None:
             return Proof(acted=False, did="its process did not end")
-        return Proof(acted=True, did=f"it ended with {_ending(code)}, and was started again")
+        away = f"away for {away_s:.1f} s, {start_s:.1f} s of them its start"
+        return Proof(acted=True, did=f"it ended with {_ending(code)}, and was started again: {away}")
 
 
 def _ending(code: int) -> str:

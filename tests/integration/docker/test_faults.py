@@ -44,7 +44,7 @@ def stack(docker_engine: TestEngine, tmp_path_factory: pytest.TempPathFactory) -
     ("fault", "did"),
     [
         ("pause", r"was paused for \d+\.\d s, and it answered nothing"),
-        ("kill", "it ended with exit code 137, and was started again"),
+        ("kill", "it ended with exit code 137, and was started again: away for .* s of them its start"),
         ("restart", "and a new one answers"),
     ],
 )

@@ -5,6 +5,8 @@ from datetime import timedelta
 
 import pytest
 
+from devkit.container.kill import ContainerFigures, ContainerKill
+from devkit.container.memory import TreeMemory
 from devkit.expectations import EXPECTATIONS, Expectation
 from devkit.expectations.timing import of_end
 from devkit.headroom.shortage import Window
@@ -217,3 +219,15 @@ def test_an_end_at_some_moment_cuts_short_what_a_slow_machine_had_to_do(
     reached: dict[str, float], window: Window | None
 ) -> None:
     assert of_end(replace(OBSERVED, end=EndByCondition(reached=reached), restarts=1)) == window
+
+
+def test_a_restart_after_a_kill_by_the_container_is_no_matter_of_time() -> None:
+    """A machine with more time would have come to the same limit; one restart more than kills is unexplained."""
+    memory = TreeMemory(rows=())
+    kill = ContainerKill(process=1, limit="memory", allowed=1, used=2, memory=memory)
+    container = ContainerFigures(
+        memory_limit=1, disk_limit=None, measure=memory.measure, peak_memory=2, peak_disk=0, kills=(kill,)
+    )
+    killed = replace(OBSERVED, restarts=1, failures=(), figures=some_figures(container=container))
+    assert expecting("restarts", 1).depends_on_time(killed) is None
+    assert expecting("restarts", 1).depends_on_time(replace(killed, restarts=2)) == "commit"

@@ -8,6 +8,7 @@ import pytest
 
 from devkit.errors import InvalidFileError
 from devkit.observe.arm_observation import ArmObservation, FirstTry
+from devkit.observe.other_settings import OtherSetting
 from devkit.programs.command.command_line import CommandLine
 from devkit.programs.command.program import CommandProgram
 from devkit.programs.places import NOWHERE
@@ -225,3 +226,43 @@ class TestAProgramInThePlaceOfTheMainOne:
     def test_is_held_to_what_it_logs(self, edited: Edited, tmp_path: Path) -> None:
         scenario = load(edited, tmp_path, self.CAUSE, unchecked=True)
         assert len(self.asked(scenario, confirmed={})) == 3
+
+
+class TestOtherSettings:
+    """A variable or a raw configuration, which no program logs as such."""
+
+    OTHER: Mapping[str, OtherSetting] = {"batch.max_offsets": OtherSetting(declared=50, ran=500)}
+    VARIABLE = ("arms:\n  incident:\n", "arms:\n  incident:\n    environment: { BATCH: '500' }\n")
+
+    def shown(
+        self, edited: Edited, path: Path, incident: Mapping[str, OtherSetting] | None, fixed: Mapping[str, OtherSetting]
+    ) -> CauseResult:
+        scenario = load(edited, path, "{ differs: environment.BATCH }", self.VARIABLE)
+        return shown(scenario, incident={"other_settings": incident}, fixed={"other_settings": fixed})
+
+    def test_is_shown_by_what_the_program_ran_with(self, edited: Edited, tmp_path: Path) -> None:
+        found = self.shown(edited, tmp_path, self.OTHER, {})
+        assert found.shown
+        assert found.did == "incident: batch.max_offsets 500, declared 50, as the program logged"
+
+    @pytest.mark.parametrize(
+        ("incident", "fixed", "did"),
+        [({}, {}, "it changed no setting"), (OTHER, OTHER, "it changed no setting"), (None, {}, "logged no config")],
+    )
+    def test_is_not_where_the_programs_ran_alike(
+        self,
+        edited: Edited,
+        tmp_path: Path,
+        incident: Mapping[str, OtherSetting] | None,
+        fixed: Mapping[str, OtherSetting],
+        did: str,
+    ) -> None:
+        found = self.shown(edited, tmp_path, incident, fixed)
+        assert not found.shown
+        assert did in found.did
+
+    def test_a_raw_configuration_may_be_a_cause(self, edited: Edited, tmp_path: Path) -> None:
+        raw = ("arms:\n  incident:\n", "arms:\n  incident:\n    raw_config: |\n      a: 1\n      b: 2\n")
+        scenario = load(edited, tmp_path, "{ differs: raw_config }", raw)
+        found = shown(scenario, incident={"other_settings": self.OTHER}, fixed={"other_settings": {}})
+        assert found.shown

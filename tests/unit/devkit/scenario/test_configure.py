@@ -1,3 +1,4 @@
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,10 +10,12 @@ from devkit.observe.arm_role import ROLES, ArmName
 from devkit.programs.places import NOWHERE, Places
 from devkit.programs.spark.program import ConfiguredSpark
 from devkit.scenario.configure import config_difference, configured, environment_of, tried_first
+from devkit.scenario.load import load_scenario
 from devkit.scenario.model import Scenario
 from devkit.scenario.programs import ProgramSpec
 from pipeline.config.pipeline_config import PipelineConfig
 from tests.unit.devkit.scenario.arms_of import arms_of
+from tests.unit.devkit.scenario.conftest import Edited
 
 PLACES = Places("127.0.0.1:9092", "http://127.0.0.1:8080", "http://127.0.0.1:9000", "s3a://checkpoints/x", "claims")
 
@@ -169,3 +172,15 @@ def _with_arms(incident: dict[str, Any], fixed: dict[str, Any]) -> Scenario:
             "expect": {"incident": [{"restarts": 0}], "fixed": [{"restarts": 0}]},
         }
     )
+
+
+def test_two_words_of_a_command_line_are_not_one(edited: Edited, tmp_path: Path) -> None:
+    file = tmp_path / "scenario.yaml"
+    one, two = (
+        ("  incident:\n", "  incident:\n    arguments: ['a b']\n"),
+        ("  fixed:\n", "  fixed:\n    arguments: [a, b]\n"),
+    )
+    text = edited()
+    head, arms = text.split("arms:\n", 1)
+    file.write_text(head + "arms:\n" + arms.replace(*one, 1).replace(*two, 1))
+    assert config_difference(load_scenario(file))["arguments"] == {"incident": "'a b'", "fixed": "a b"}

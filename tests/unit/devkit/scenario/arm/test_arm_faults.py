@@ -120,7 +120,7 @@ def test_a_fault_is_told_when_it_begins_and_when_it_is_over(arm_with: Make) -> N
     arm.at(3)
     assert not arm.faults.blinds
     asked = "kill: {part: kafka}, at 1s, for 2s"
-    did = "it ended with signal 9, and was started again"
+    did = "it ended with signal 9, and was started again: away for 0.0 s, 0.0 s of them its start"
     begun, shown, over, _ = arm.lines()
     assert begun == {"kind": "fault_begins", "arm": "fixed", "name": "x", "asked": asked, "from_s": 1}
     assert (shown["kind"], shown["phase"], shown["text"]) == ("phase", "fault", f"x begins: {asked}")
