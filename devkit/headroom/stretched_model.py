@@ -36,7 +36,10 @@ def stretched(model: M, by: int) -> M:
 def _model(model: M, by: int) -> M:
     """The same object where nothing in it changes."""
     kind, changes = type(model), {}
+    shown = model.model_dump()
     for name, field in kind.model_fields.items():
+        if isinstance(shown, Mapping) and name not in shown:
+            continue  # without effect beside its other keys, and perhaps refused when it is written
         value = getattr(model, name)
         is_rate = any(isinstance(mark, PerSecond) for mark in (*field.metadata, *_marks(field.annotation)))
         changed = _value(value, by, is_rate=is_rate)

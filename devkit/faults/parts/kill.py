@@ -16,7 +16,7 @@ from devkit.stack.parts.running import Life
 class Kill(StartedAgain):
     """What the part had not written to disk is gone; it is started again with the same data on the same port.
 
-    After `for` its start begins, which a broker takes some ten seconds for: so long it is away besides.
+    Its start begins after `for`, and a broker takes some ten seconds for that, in which it is away as well.
     """
 
     name: ClassVar[str] = "kill"
