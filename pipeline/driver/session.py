@@ -32,9 +32,11 @@ def start_session(
     # Else the workers take whatever `python3` is first on PATH.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    threading.Thread(target=_import_all, args=[meanwhile], daemon=True).start()
+    # First of all, and whole: its modules import each other, and two threads that begin with different ones wait for
+    # each other until Python calls it a deadlock.
     from pyspark.sql import SparkSession
 
+    threading.Thread(target=_import_all, args=[meanwhile], daemon=True).start()
     builder = SparkSession.builder.appName(app_name)
     for key, value in ({**(settings or {})} | _REQUIRED | _for_workers(os.environ)).items():
         builder = builder.config(key, value)

@@ -1,5 +1,7 @@
 """What the driver's JVM says of itself."""
 
+import subprocess
+import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -30,3 +32,29 @@ def test_the_jvm_says_its_heap_and_spark_its_settings() -> None:
 def test_workers_are_told_where_a_job_of_an_extension_is() -> None:
     assert _for_workers({}) == _for_workers({VARIABLE: ""}) == {}
     assert _for_workers({VARIABLE: "/x/my_job.py"}) == {"spark.executorEnv.ENRICHMENT_EXTEND": "/x/my_job.py"}
+
+
+# Without Java: the builder's last step is replaced, and the thread that imports is one that looks instead.
+_LOOKING = """
+import sys, threading
+from pipeline.driver import session
+
+found = []
+
+class Looks:
+    def __init__(self, **_):
+        found.append([name for name in ("pyspark.sql", "pyspark.sql.streaming", "pyspark.sql.dataframe")
+                      if getattr(getattr(sys.modules.get(name), "__spec__", None), "_initializing", True)])
+    def start(self):
+        from pyspark.sql import SparkSession
+        SparkSession.Builder.getOrCreate = lambda _self: None
+
+threading.Thread = Looks
+session.start_session("job", meanwhile=("pipeline.driver.batch",))
+print(found)
+"""
+
+
+def test_pyspark_is_imported_whole_before_another_thread_imports_what_needs_it() -> None:
+    run = subprocess.run([sys.executable, "-c", _LOOKING], capture_output=True, text=True, check=False, timeout=60)
+    assert (run.returncode, run.stdout.strip()) == (0, "[[]]"), run.stderr
