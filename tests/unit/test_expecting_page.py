@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 import yaml
 
+from devkit.scenario.filled_words import OF_CONFIG, filled
 from devkit.scenario.load import load_scenario
 from devkit.traffic.generate import generate
 from devkit.traffic.model import TrafficSpec
+from pipeline.config.config_file import load_config
 from tests.unit.devkit.traffic.capture.captures import capture_of
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -23,7 +25,15 @@ def blocks(page: str) -> list[str]:
     return re.findall(r"^```yaml\n(.*?)^```$", (DOCS / page).read_text(), re.MULTILINE | re.DOTALL)
 
 
-EXAMPLES = [(page, number) for page in FILES for number in range(len(blocks(page)))]
+def is_configuration(block: str) -> bool:
+    """Whether an example is a program's own file, and no part of a scenario."""
+    return "\njob: " in f"\n{block}"
+
+
+EXAMPLES = [
+    (page, number) for page in FILES for number, block in enumerate(blocks(page)) if not is_configuration(block)
+]
+CONFIGURATIONS = [block for page in FILES for block in blocks(page) if is_configuration(block)]
 
 
 def over(below: Mapping[str, Any], example: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,3 +51,17 @@ def test_can_be_played(page: str, number: int, tmp_path: Path) -> None:
     capture_of(generate(TrafficSpec.model_validate({"seed": 3, "rate": "20/s", "for": "5s"})), tmp_path / CAPTURE)
     scenario.write_text(yaml.safe_dump(over(file, example), sort_keys=False))
     load_scenario(scenario)
+
+
+@pytest.mark.parametrize("block", CONFIGURATIONS)
+def test_a_programs_own_file_is_one_that_it_takes(block: str, tmp_path: Path) -> None:
+    values = {word: f"a-{word.replace('_', '-')}" for word in OF_CONFIG}
+    values |= {"bootstrap": "127.0.0.1:1", "checkpoint": str(tmp_path / "checkpoint")}
+    values |= dict.fromkeys(("mock", "object_store"), "http://127.0.0.1:2")
+    file = tmp_path / "job.yaml"
+    file.write_text(*filled([block], values.__getitem__))
+    assert load_config(file).job == "html-enrichment"
+
+
+def test_there_is_one() -> None:
+    assert CONFIGURATIONS

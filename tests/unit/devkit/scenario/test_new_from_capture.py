@@ -37,7 +37,7 @@ def test_it_is_valid_and_nothing_in_it_is_doubtful(
     file = write_new("mine", tmp_path / "own", capture=path)
     loaded = load_file(file)
     assert loaded.warnings() == []
-    assert "  from: ../captures/c.jsonl\n" in file.read_text()
+    assert '  from: "../captures/c.jsonl"\n' in file.read_text()
     assert f"  rate: {rate}\n" in file.read_text()
     scenario = loaded.scenario
     assert (scenario.name, scenario.mock.rules[0].when.share) == ("mine", share)
