@@ -13,6 +13,8 @@ _TIMES = ("elapsed", "running_for")
 def next_step(result: Result) -> str:
     """Of an inconclusive result: the command to type next, or what to change first."""
     repeat = result.repeat
+    if result.broke_off:
+        return f"see to that, then `{repeat}`"
     if cut_short := _cut_short(result):
         return cut_short
     if any(not one.shown for one in result.cause):

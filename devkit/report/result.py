@@ -144,7 +144,8 @@ class Result(_Model):
     """The whole run. `reasons` says why an outcome is not "reproduced and fixed". `roles` has all arms of the scenario,
     `arms` those that were played; `cause` is empty where the scenario names none: it is the faults then. `changes` are
     values that the command line set in the scenario's file for this run. `ablation` says what the fix needs, where
-    that was asked for.
+    that was asked for. `broke_off` says why the kit could not go on after the arms that are there; it is empty where it
+    could, and a run that breaks off within its first arm has no result.
 
     `phases` say where the time went. `headroom` is None where it was not measured. `pipeline` is the command of the
     program under test; empty for the kit's.
@@ -170,3 +171,4 @@ class Result(_Model):
     roles: Roles = TWO_ARMS
     cause: tuple[CauseResult, ...] = ()
     ablation: Ablation | None = None
+    broke_off: str = ""

@@ -50,7 +50,10 @@ class RunReports:
         """To be called when result.json and the timeline are complete."""
         self._arms = dict(result.arms)
         output = "\n".join(verdict_lines(result, self._directory))
-        self._attempt(JUNIT, lambda: junit_xml(self._about, self._arms, result=result, output=output))
+        broke_off = result.broke_off or None
+        self._attempt(
+            JUNIT, lambda: junit_xml(self._about, self._arms, result=result, output=output, broke_off=broke_off)
+        )
         self._attempt(REPORT, self._page)
         self._summarise(lambda: summary_markdown(result, self._directory))
 
@@ -65,7 +68,7 @@ class RunReports:
             self._append(ablation_markdown(result.ablation))
 
     def break_off(self, error: str) -> None:
-        """The run has no result; what it saw until then is shown all the same."""
+        """The run has no result, as no arm has ended; what it saw until then is shown all the same."""
         self._attempt(JUNIT, lambda: junit_xml(self._about, self._arms, broke_off=error))
         self._attempt(REPORT, self._page)
         self._summarise(lambda: broke_off_markdown(self._about, error, self._directory))

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from devkit.debug.debugger import Debugger
 from devkit.debug.pause_point import Pauses, PersonGate
-from devkit.errors import INCONCLUSIVE, DevkitError
+from devkit.errors import INCONCLUSIVE, DevkitError, UsageError
 from devkit.guardian import Guardian
 from devkit.headroom.calibration import Calibration, StretchBy, stretch_for
 from devkit.headroom.headroom_figures import FirstPlay, RunHeadroom
@@ -80,6 +80,14 @@ class OfRun:
         )
 
 
+@dataclass
+class _SoFar:
+    """The arms that have ended, by name, and how much slower they are played once that is known."""
+
+    arms: dict[ArmName, PlayedArm] = field(default_factory=dict)
+    headroom: RunHeadroom | None = None
+
+
 @dataclass(frozen=True)
 class Attempt:
     """`stretch` is that of a repeat, which `first_play` tells of; without, it is chosen. `of_run` is the run that this
@@ -101,7 +109,9 @@ class Attempt:
         return programs_of(self.scenario, self.options.instead)
 
     def play(self) -> Played:
-        """Raises DevkitError when the harness fails."""
+        """Raises DevkitError when the harness fails before an arm has ended; what is known of those that have is a
+        result all the same, an inconclusive one.
+        """
         directory, progress = self.directory, self.progress
         tells = about(self.scenario, self.options, datetime.now(UTC))
         # A job's page gets what an ablation comes to, and not a verdict of each play that is turned back on purpose.
@@ -110,12 +120,20 @@ class Attempt:
         with Timeline(directory / TIMELINE) as timeline:
             timeline.add(tells)
             reports.begin()
+            so_far = _SoFar()
             try:
-                played = self._on_a_stack(tells, timeline, reports)
+                played = self._on_a_stack(tells, timeline, reports, so_far)
             except DevkitError as error:
                 timeline.add(HarnessError(error=error.with_hint, exit_code=INCONCLUSIVE))
-                reports.break_off(error.with_hint)
-                raise
+                if not so_far.arms or isinstance(error, UsageError):
+                    reports.break_off(error.with_hint)
+                    raise
+                progress.close()
+                command = next(iter(self.programs.values())).command
+                result = broken_off(
+                    tells, so_far.arms, so_far.headroom, error, duration_s=timeline.now_s(), command=command
+                )
+                played = Played(result, None)
             timeline.add(VerdictReached(outcome=played.result.outcome, reasons=played.result.reasons))
         result = played.result.model_copy(update={"phases": phase_times(read_timeline(directory / TIMELINE))})
         played = replace(played, result=result)
@@ -124,7 +142,7 @@ class Attempt:
         reports.finish(result)
         return played
 
-    def _on_a_stack(self, tells: About, timeline: Timeline, reports: RunReports) -> Played:
+    def _on_a_stack(self, tells: About, timeline: Timeline, reports: RunReports, so_far: _SoFar) -> Played:
         options, directory, progress = self.options, self.directory, self.progress
         main = next(iter(self.programs.values()))
         with Guardian() as guardian, Monitor(guardian, timeline, directory / "stack") as monitor:
@@ -132,7 +150,7 @@ class Attempt:
             require_space(guardian.directory, directory)
             if told := not_as_shipped(tells.changes):
                 progress.line("scenario", told)
-            headroom = self._headroom(monitor.calibrate())
+            headroom = so_far.headroom = self._headroom(monitor.calibrate())
             timeline.add(StretchChosen(stretch=headroom.stretch, by=headroom.stretch_by))
             progress.line("headroom", headroom.text)
             scenario = stretch_scenario(self.scenario, headroom.stretch, main)
@@ -162,7 +180,7 @@ class Attempt:
                 )
                 pauses.at("stack")
                 with stack.named_failures():
-                    arms = {}
+                    arms = so_far.arms
                     compared = {} if self.of_run is None else dict(self.of_run.compared)
                     for name in options.arms:
                         arm = Arm(context, scenario, name, traffic)
@@ -270,3 +288,26 @@ def judged(
         headroom=headroom,
     )
     return Played(result, stretch_to_repeat(result, short_of_time=verdict.short_of_time))
+
+
+def broken_off(
+    tells: About,
+    played: Mapping[ArmName, PlayedArm],
+    headroom: RunHeadroom | None,
+    error: DevkitError,
+    *,
+    duration_s: float,
+    command: str,
+) -> Result:
+    """The inconclusive result of the arms that had ended, one at least, when the kit could not go on."""
+    result = judged(tells, played, headroom, duration_s=duration_s, command=command).result
+    missing = [arm for arm in tells.arms if arm not in played]
+    where = f"before the {missing[0]} arm had ended" if missing else "after the last arm"
+    return result.model_copy(
+        update={
+            "outcome": "inconclusive",
+            "exit_code": INCONCLUSIVE,
+            "reasons": (f"the kit could not go on, {where}: {error.with_hint}",),
+            "broke_off": error.with_hint,
+        }
+    )

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
+from devkit.errors import PartError
 from devkit.observe.arm_end import EndByCondition
 from devkit.observe.arm_observation import ArmObservation
 from devkit.observe.arm_role import ArmName
 from devkit.observe.logs import LoggedException
 from devkit.report.result import Result
-from devkit.scenario.attempt import judged
+from devkit.report.verdict_lines import verdict_lines
+from devkit.scenario.attempt import broken_off, judged
 from devkit.scenario.model import Scenario
 from devkit.scenario.options import RunOptions
 from devkit.scenario.played_arm import PlayedArm
@@ -63,6 +65,20 @@ def test_a_fault_that_no_request_met_did_not_fire(scenario: Scenario) -> None:
 def test_an_arm_by_itself(scenario: Scenario) -> None:
     result = result_of(scenario, {"fixed": an_observation()})
     assert (result.outcome, result.exit_code, list(result.arms)) == ("fixed arm holds", 0, ["fixed"])
+
+
+def test_what_is_known_of_an_arm_is_kept_when_the_kit_fails_in_the_next(scenario: Scenario) -> None:
+    played = {"incident": PlayedArm.of(scenario, "incident", both()["incident"])}
+    error = PartError("Kafka did not answer", part="kafka", hint="read its log")
+    result = broken_off(about(scenario, OPTIONS, BEGAN), played, None, error, duration_s=3, command="")
+    assert (result.outcome, result.exit_code) == ("inconclusive", 3)
+    (reason,) = result.reasons
+    assert reason.startswith("the kit could not go on, before the fixed arm had ended: Kafka did not answer")
+    assert (list(result.arms), result.arms["incident"].holds) == (["incident"], True)
+    lines = "\n".join(verdict_lines(result, Path("runs/one")))
+    assert "incident arm holds" in lines
+    assert f"next: see to that, then `{OPTIONS.repeat}`" in lines
+    assert Result.model_validate_json(result.model_dump_json()) == result
 
 
 def test_the_difference_between_the_arms_is_in_the_result(scenario: Scenario) -> None:
