@@ -21,7 +21,12 @@ _CONFIG = click.option(
     "--config", "config_file", type=click.Path(path_type=Path), required=True, help="The job's YAML file."
 )
 # It reads files, wherever the job itself runs.
-_SPARK = {"spark.master": "local[2]", "spark.ui.enabled": "false"}
+_SPARK = {
+    "spark.master": "local[2]",
+    "spark.ui.enabled": "false",
+    # Without a query nobody takes the report that a store makes when it is loaded, and the store fails for that.
+    "spark.sql.streaming.stateStore.coordinatorReportSnapshotUploadLag": "false",
+}
 
 
 @click.group()

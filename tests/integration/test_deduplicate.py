@@ -105,7 +105,9 @@ def test_repeats_are_dropped_and_the_same_ones_after_a_crash(make_bench: MakeBen
     assert audit.inputs == len(firsts)
     shown = bench.command("checkpoint", "show")
     assert "state       deduplicate by id, " in shown.stdout, shown.stderr
-    state = json.loads(bench.command("state", "show", "--json", spark=True).stdout)
+    of_state = bench.command("state", "show", "--json", spark=True)
+    assert of_state.returncode == 0, of_state.stderr
+    state = json.loads(of_state.stdout)
     assert state["rows"] == len({found or place for place, found in ids.items()})
     assert all(one["first_expires"] for one in state["partitions"] if one["rows"])
     for line in run.said("state_committed", batch=state["batch"]):
