@@ -24,7 +24,7 @@ _CONFIG = click.option(
 _SPARK = {
     "spark.master": "local[2]",
     "spark.ui.enabled": "false",
-    # Without a query nobody takes the report that a store makes when it is loaded, and the store fails for that.
+    # A store reports to the coordinator of a query when it is loaded, and fails where there is no query.
     "spark.sql.streaming.stateStore.coordinatorReportSnapshotUploadLag": "false",
 }
 
