@@ -83,14 +83,14 @@ clean *args: ready
 mock *args: ready
     @python -m mockapi "$@"
 
-# All unit tests, on all cores, and after them, with the machine to itself, one test with real parts for each main path:
-# five minutes on 2 cores. tests/main_paths.py lists those and says why; all other integration tests (each part, fault,
+# All unit tests on all cores, and beside them, in one process, one test with real parts for each main path: five minutes
+# on 2 cores. tests/main_paths.py lists those and says why; all other integration tests (each part, fault,
 # limit and way to fail for itself, containers, browser, other clients) moved to `test-more`, for they take four times as
 # long and break seldom alone.
 # Run the quick tests, or with arguments what these select: just test tests/integration/mockapi
 [no-exit-message]
 test *args: ready
-    @if [ "$#" -gt 0 ]; then pytest "$@"; else pytest -n auto tests/unit && pytest -m main_path tests/integration tests/conformance; fi
+    @if [ "$#" -gt 0 ]; then pytest "$@"; else pytest -n auto --dist loadgroup -m "main_path or (unit and not slow)" tests/unit tests/integration tests/conformance; fi
 
 # Run what `test` leaves out, but for what takes minutes
 [no-exit-message]

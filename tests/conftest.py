@@ -22,7 +22,12 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what `tests/main_paths.py` lists."""
+    """Marks the unit tests, and what `tests/main_paths.py` lists: those share a broker and a Spark, so one process runs
+    them all.
+    """
     for item in items:
-        if is_main_path(item.nodeid):
+        if item.nodeid.startswith("tests/unit/"):
+            item.add_marker("unit")
+        elif is_main_path(item.nodeid):
             item.add_marker("main_path")
+            item.add_marker(pytest.mark.xdist_group("main_path"))
