@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from threading import Event, Thread
 
 import pytest
 from kafka import KafkaAdminClient, KafkaProducer
@@ -19,6 +18,7 @@ from devkit.stack.stack import Stack
 from devkit.stack.topics import recreate_topics
 from devkit.traffic.capture.take import CaptureOrder, take_capture
 from devkit.traffic.capture.topic_window import WindowStart
+from tests.integration.flowing_records import flowing_records
 from tests.unit.devkit.traffic.capture.captures import ReadCapture, read_capture
 
 TOPIC = "capture.source"
@@ -80,21 +80,8 @@ def test_it_ends_at_the_number_of_events(bootstrap: str, tmp_path: Path) -> None
 @pytest.fixture
 def flowing(bootstrap: str) -> Iterator[None]:
     """A record to the topic every 20 ms."""
-    ended = Event()
-
-    def publish() -> None:
-        with closing(KafkaProducer(bootstrap_servers=bootstrap)) as producer:
-            number = RECORDS
-            while not ended.wait(0.02):
-                producer.send(TOPIC, partition=number % 2, value=b'{"n": %d}' % number)
-                number += 1
-            producer.flush()
-
-    thread = Thread(target=publish)
-    thread.start()
-    yield
-    ended.set()
-    thread.join()
+    with flowing_records(bootstrap, TOPIC, b'{"n": %d}', first=RECORDS, every_s=0.02):
+        yield
 
 
 def test_from_now_on_it_has_what_comes_and_nothing_that_was_there(

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
-from threading import Event, Thread
 
 import pytest
 from kafka import KafkaProducer
@@ -26,6 +25,7 @@ from devkit.stack.topics import recreate_topics
 from devkit.traffic.capture.take import CaptureOrder, take_capture
 from devkit.waiting import wait_until
 from tests.integration.cli_run import REPOSITORY
+from tests.integration.flowing_records import flowing_records
 from tests.integration.secured_broker import PASSWORD, USER, SecuredBroker, start_secured
 from tests.unit.devkit.traffic.capture.captures import read_capture
 
@@ -144,21 +144,8 @@ def test_the_certificate_has_to_be_that_of_the_host_unless_the_file_says_otherwi
 @pytest.fixture
 def flowing(broker: SecuredBroker) -> Iterator[None]:
     """A record to the topic every 10 ms."""
-    ended = Event()
-
-    def publish() -> None:
-        with closing(KafkaProducer(bootstrap_servers=broker.plain)) as producer:
-            number = RECORDS
-            while not ended.wait(0.01):
-                producer.send(TOPIC, partition=number % 2, value=b'{"n": %d, "user": "Alice"}' % number)
-                number += 1
-            producer.flush()
-
-    thread = Thread(target=publish)
-    thread.start()
-    yield
-    ended.set()
-    thread.join()
+    with flowing_records(broker.plain, TOPIC, b'{"n": %d, "user": "Alice"}', first=RECORDS, every_s=0.01):
+        yield
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
