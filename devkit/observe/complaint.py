@@ -17,6 +17,7 @@ from pipeline.events import (
     BreakerOpen,
     ClaimStoreDown,
     Failed,
+    JvmUnknown,
     LagUnknown,
     LimitOf,
     LimitsDisagree,
@@ -110,6 +111,8 @@ def complaint_in(event: ProgramEvent) -> tuple[Kind, str] | None:
             return "warning", f"{who} is not asked for now: {failed:,} of {counted(requests, 'request')} failed, {why}"
         case LagUnknown(error=error):
             return "warning", f"the lag is not known: {error}"
+        case JvmUnknown(error=error):
+            return "warning", f"the driver's JVM did not answer: {error}"
         case UnknownLine(fields=fields):
             kind = _LEVELS.get(str(fields.get("level", "")).lower())
             text = next((fields[name] for name in _TEXTS if isinstance(fields.get(name), str)), "")

@@ -20,6 +20,9 @@ class Metrics(Section):
     lag_interval: PositiveDuration = Field(
         default=timedelta(seconds=5), description="Time between two looks at the lag of the source."
     )
+    jvm_interval: PositiveDuration = Field(
+        default=timedelta(seconds=5), description="Time between two looks at the driver's JVM and at what Spark caches."
+    )
     rename: dict[str, Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]] = Field(
         default={}, description="Another name for a metric, by its own name, for a dashboard that is there already."
     )

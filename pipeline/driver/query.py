@@ -316,12 +316,14 @@ def _metrics(spark: "SparkSession", config: PipelineConfig) -> "JobMetrics | Non
     """Served from now on, if they are wanted. Raises RefusedError."""
     if config.metrics.port is None:
         return None
+    from pipeline.driver.driver_jvm import DriverJvm
     from pipeline.metrics.job_metrics import JobMetrics, lane_figures
 
     metrics = JobMetrics(
         config,
         lane_figures(spark.sparkContext),
         jvm_pid=jvm_pid(spark),
+        jvm=DriverJvm(spark),
         initial=lambda: committed_offsets(spark, config.checkpoint),
     )
     log.say(MetricsServed(url=metrics.start()))

@@ -43,6 +43,7 @@ from pipeline.events.outage_events import (
     ClaimStoreBack,
     ClaimStoreDown,
     Grain,
+    JvmUnknown,
     LagUnknown,
     WikisFileRead,
     WikisFileUnusable,
@@ -85,6 +86,7 @@ __all__ = [
     "Failed",
     "GaveUp",
     "Grain",
+    "JvmUnknown",
     "LagUnknown",
     "LedgerAtRisk",
     "LedgerTaken",
@@ -162,6 +164,7 @@ PipelineEvent = Annotated[
     | WikisFileRead
     | WikisFileUnusable
     | LagUnknown
+    | JvmUnknown
     | Stopping
     | Stopped
     | Failed,

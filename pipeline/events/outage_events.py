@@ -122,3 +122,12 @@ class LagUnknown:
     event: Literal["lag_unknown"] = "lag_unknown"
     error: str
     """Class and text of the error."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JvmUnknown:
+    """The driver's JVM did not answer; its metrics are not reported until it does."""
+
+    event: Literal["jvm_unknown"] = "jvm_unknown"
+    error: str
+    """Class and text of the error."""

@@ -109,6 +109,32 @@ LATE_DROPPED = _driver(
 )
 WATERMARK = _driver("watermark_timestamp_seconds", "gauge", "Event time behind which a message is late.")
 MEMORY = _driver("resident_bytes", "gauge", "Resident memory: the driver's Python process, and its JVM.", "process")
+JVM_POOL_USED = _driver("jvm_memory_pool_used_bytes", "gauge", "Memory of the driver's JVM in use.", "area", "pool")
+JVM_POOL_MAX = _driver("jvm_memory_pool_max_bytes", "gauge", "The most that a pool may take.", "area", "pool")
+JVM_POOL_LIVE = _driver(
+    "jvm_memory_pool_collection_used_bytes", "gauge", "What the last collection of the pool left.", "area", "pool"
+)
+JVM_CLASSES = _driver("jvm_classes_loaded", "gauge", "Classes that the driver's JVM has loaded.")
+JVM_THREADS = _driver("jvm_threads", "gauge", "Live threads of the driver's JVM.")
+JVM_GC = _driver(
+    "jvm_gc_seconds", "counter", "Time of garbage collections; its rate is the share of time.", "collector"
+)
+CACHED_RDDS = _driver("cached_rdds", "gauge", "RDDs that Spark was asked to cache and not to release.")
+CACHED_BYTES = _driver("cached_bytes", "gauge", "What Spark's block managers hold, in memory and on disk.", "place")
+STORAGE_MAX = _driver("storage_memory_max_bytes", "gauge", "The most that they may hold in memory.")
+
+OF_JVM = (
+    JVM_POOL_USED,
+    JVM_POOL_MAX,
+    JVM_POOL_LIVE,
+    JVM_CLASSES,
+    JVM_THREADS,
+    JVM_GC,
+    CACHED_RDDS,
+    CACHED_BYTES,
+    STORAGE_MAX,
+)
+"""What is asked of the driver's JVM, at each look."""
 
 METRICS = (
     EVENTS,
@@ -147,4 +173,5 @@ METRICS = (
     LATE_DROPPED,
     WATERMARK,
     MEMORY,
+    *OF_JVM,
 )

@@ -19,6 +19,7 @@ from pipeline.metrics import catalogue
 from pipeline.metrics.endpoint import Endpoint, serve
 from pipeline.metrics.exposition import families
 from pipeline.metrics.figures import Figures, FiguresParam, Recorder
+from pipeline.metrics.jvm_watch import JvmSource, JvmWatch
 from pipeline.metrics.lag_watch import KafkaSource, LagWatch
 from pipeline.metrics.registry import names_of
 from pipeline.metrics.resident_memory import resident_bytes
@@ -35,8 +36,8 @@ Breakers = Mapping[tuple[Grain, str], int]
 
 
 class JobMetrics(Collector):
-    """`figures` are the accumulators of the lanes, by name. `initial` tells the committed position of each partition
-    from the checkpoint, None while there is none; it is asked until a batch was committed.
+    """`figures` are the accumulators of the lanes, by name; `jvm` is the driver's. `initial` tells the committed
+    position of each partition from the checkpoint, None while there is none; it is asked until a batch was committed.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class JobMetrics(Collector):
         figures: "Mapping[str, Accumulator[Figures]]",
         *,
         jvm_pid: int | None,
+        jvm: JvmSource,
         initial: Callable[[], Mapping[SourcePartition, int] | None],
         now: Callable[[], float] = time.time,
     ) -> None:
@@ -63,20 +65,23 @@ class JobMetrics(Collector):
             interval_s=config.metrics.lag_interval.total_seconds(),
             now=now,
         )
+        self._jvm = JvmWatch(jvm, self._recorder, interval_s=config.metrics.jvm_interval.total_seconds())
         self._endpoint: Endpoint | None = None
         self._recorder.set(catalogue.LAST_COMMIT, now())
         self._recorder.set(catalogue.STALL_TIMEOUT, config.stall_timeout.total_seconds())
 
     def start(self) -> str:
-        """Serve, and watch the lag; returns the address. Raises RefusedError."""
+        """Serve, and watch the lag and the JVM; returns the address. Raises RefusedError."""
         settings = self._config.metrics
         self._endpoint = serve(self, host=settings.host, port=settings.port or 0)
         self._lag.start()
+        self._jvm.start()
         return self._endpoint.url
 
     def close(self) -> None:
-        """Ends the look at the lag and frees the port; safe where no port was served."""
+        """Ends the looks at the lag and at the JVM, and frees the port; safe where no port was served."""
         self._lag.stop()
+        self._jvm.stop()
         if self._endpoint is not None:
             self._endpoint.close()
 

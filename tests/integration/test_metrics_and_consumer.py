@@ -39,7 +39,7 @@ SETTINGS: dict[str, Any] = {
     "batch": {"max_offsets": 12},
     "content_limit": {"max_bytes": "500KiB"},
     "deferral": {"inline_allowance": "1s", "slow_lane": {"deadline": "30s", "backoff": "500ms"}},
-    "metrics": {"port": 0, "lag_interval": "200ms"},
+    "metrics": {"port": 0, "lag_interval": "200ms", "jvm_interval": "200ms"},
 }
 READ = "pipeline.deferral.ledger_log:LedgerLog.read"
 
@@ -103,6 +103,15 @@ def test_a_replay_is_seen_and_removed(make_bench: MakeBench) -> None:
     for process in ("driver", "jvm"):
         assert samples["enrichment_resident_bytes", process] > 10 * 1024 * 1024
     assert samples["enrichment_worker_resident_bytes", "main"] > 10 * 1024 * 1024
+
+    # Whatever its collector is called, a JVM that runs Spark has a heap, Spark's classes and some threads.
+    assert total(samples, "enrichment_jvm_memory_pool_used_bytes", "heap") > 10 * 1024 * 1024
+    assert samples["enrichment_jvm_memory_pool_used_bytes", "nonheap", "Metaspace"] > 10 * 1024 * 1024
+    assert samples["enrichment_jvm_classes_loaded",] > 5_000
+    assert samples["enrichment_jvm_threads",] > 10
+    assert total(samples, "enrichment_jvm_gc_seconds_total") > 0
+    assert samples["enrichment_cached_rdds",] == 0
+    assert 0 <= samples["enrichment_cached_bytes", "memory"] < samples["enrichment_storage_memory_max_bytes",]
 
     # A partition counts as soon as it is there, whether Spark knows of it or not.
     partitions = len([key for key in scraped(url) if key[0] == "enrichment_lag_events"])

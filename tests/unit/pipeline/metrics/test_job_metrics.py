@@ -33,11 +33,18 @@ def figures(*outcomes: str) -> Any:
     return SimpleNamespace(value=recorder.drain())
 
 
+class SilentJvm:
+    """Asked only by the thread of a job that is served."""
+
+    def look(self) -> Any:
+        raise OSError("has ended")
+
+
 def metrics_of(
     config: PipelineConfig, initial: Callable[[], Mapping[int, int] | None] = lambda: None, **lanes: Any
 ) -> JobMetrics:
     filled = {"main": figures(), "slow": figures()} | lanes
-    return JobMetrics(config, filled, jvm_pid=None, initial=initial, now=lambda: NOW_S)
+    return JobMetrics(config, filled, jvm_pid=None, jvm=SilentJvm(), initial=initial, now=lambda: NOW_S)
 
 
 def samples(metrics: JobMetrics) -> dict[str, float]:
@@ -174,6 +181,7 @@ def served(make_config: MakeConfig) -> Iterator[str]:
     metrics = metrics_of(make_config(metrics={"port": 0, "lag_interval": "1h"}), main=figures("output"))
     metrics._lag._connect = lambda: pytest.fail("nobody asked")  # type: ignore[assignment]
     metrics._lag.start = lambda: None  # type: ignore[method-assign]
+    metrics._jvm.start = lambda: None  # type: ignore[method-assign]
     yield metrics.start()
     metrics.close()
 

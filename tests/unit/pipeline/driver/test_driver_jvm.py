@@ -1,0 +1,66 @@
+"""The driver's JVM through a bridge that answers as py4j does."""
+
+from types import SimpleNamespace
+from typing import Any
+
+from pipeline.driver.driver_jvm import DriverJvm
+from pipeline.metrics.jvm_watch import MemoryPool
+
+
+def answers(**values: Any) -> Any:
+    """Each value as Java's method of that name."""
+    return SimpleNamespace(**{name: lambda *_arguments, value=value: value for name, value in values.items()})
+
+
+def pool(name: str, kind: str, used: int, most: int, live: int | None) -> Any:
+    collected = None if live is None else answers(getUsed=live)
+    kinds = answers(name=kind)
+    return answers(
+        getName=name, getType=kinds, getUsage=answers(getUsed=used, getMax=most), getCollectionUsage=collected
+    )
+
+
+class Seq:
+    """Scala's; Python's own indexing is not there."""
+
+    def __init__(self, *items: Any) -> None:
+        self._items = items
+
+    def size(self) -> int:
+        return len(self._items)
+
+    def apply(self, number: int) -> Any:
+        return self._items[number]
+
+
+def test_a_look_asks_beans_and_block_managers() -> None:
+    beans = answers(
+        getMemoryPoolMXBeans=[pool("Eden Space", "HEAP", 5, 9, 0), pool("Metaspace", "NON_HEAP", 7, -1, None)],
+        getGarbageCollectorMXBeans=[
+            answers(getName="Copy", getCollectionTime=1500),
+            answers(getName="Unknown", getCollectionTime=-1),
+        ],
+        getClassLoadingMXBean=answers(getLoadedClassCount=17_000),
+        getThreadMXBean=answers(getThreadCount=70),
+    )
+    held = Seq(
+        answers(memoryUsed=10, diskUsed=1, maxMemory=100),
+        answers(memoryUsed=20, diskUsed=2, maxMemory=200),
+    )
+    context = answers(statusStore=answers(executorList=held), getPersistentRDDs=Seq("one", "two", "three"))
+    java = SimpleNamespace(lang=SimpleNamespace(management=SimpleNamespace(ManagementFactory=beans)))
+    spark: Any = SimpleNamespace(
+        _jvm=SimpleNamespace(java=java), sparkContext=SimpleNamespace(_jsc=answers(sc=context))
+    )
+
+    figures = DriverJvm(spark).look()
+
+    assert figures.pools == {
+        "Eden Space": MemoryPool("heap", used=5, most=9, live=0),
+        "Metaspace": MemoryPool("nonheap", used=7, most=None, live=None),
+    }
+    assert (figures.classes, figures.threads) == (17_000, 70)
+    assert figures.gc_seconds == {"Copy": 1.5, "Unknown": 0.0}, "-1 is Java's word for a time that it does not know"
+    assert figures.cached_rdds == 3
+    assert figures.cached_bytes == {"memory": 30, "disk": 3}
+    assert figures.storage_bytes_max == 300
