@@ -2,19 +2,16 @@
 
 Decompressed here and not by the HTTP client, which takes a gzip stream that was cut off for a whole one: a page that
 lost its second half would be published as the page. It comes in pieces: a kilobyte of a bomb becomes a megabyte.
-
-igzip decodes: the same stream interface as Python's zlib in 0.4 of its time, which was a sixth of what a page costs.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Protocol
 
-from isal import isal_zlib
+from pipeline.fetch.gunzip import Gunzip, NotGzipError
 
 # What is read at once, and what a piece is at most.
 PIECE_BYTES = 256 * 1024
-_GZIP = 16 + isal_zlib.MAX_WBITS
 
 
 class ByteStream(Protocol):
@@ -41,40 +38,18 @@ async def pieces(stream: ByteStream, limit_bytes: float, *, encoding: str = "ide
     """
     if encoding not in ("gzip", "x-gzip", "identity"):
         raise BodyBrokenError(f"Content-Encoding {encoding[:40]!r} was not asked for")
-    decoder = None if encoding == "identity" else _Gunzip()
+    decoder = None if encoding == "identity" else Gunzip(PIECE_BYTES)
     length = 0
     while chunk := await stream.read(PIECE_BYTES):
-        for number, piece in enumerate([chunk] if decoder is None else decoder.inflated(chunk)):
-            length += len(piece)
-            if length > limit_bytes:
-                raise BodyTooLargeError(f"body is larger than {limit_bytes} bytes when decoded, and was cut off")
-            if number:
-                await asyncio.sleep(0)  # other requests have their turn while one chunk becomes many pieces
-            yield piece
+        try:
+            for number, piece in enumerate([chunk] if decoder is None else decoder.inflated(chunk)):
+                length += len(piece)
+                if length > limit_bytes:
+                    raise BodyTooLargeError(f"body is larger than {limit_bytes} bytes when decoded, and was cut off")
+                if number:
+                    await asyncio.sleep(0)  # other requests have their turn while one chunk becomes many pieces
+                yield piece
+        except NotGzipError as error:
+            raise BodyBrokenError(f"not gzip: {error}") from error
     if decoder is not None and not decoder.is_whole:
         raise BodyBrokenError("gzip stream was cut off")
-
-
-class _Gunzip:
-    """A gzip stream, which may have several members, one behind the other (RFC 1952)."""
-
-    def __init__(self) -> None:
-        self._member = isal_zlib.decompressobj(_GZIP)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the last member has ended."""
-        return bool(self._member.eof)
-
-    def inflated(self, chunk: bytes) -> Iterator[bytes]:
-        """The pieces of one chunk. Raises BodyBrokenError."""
-        while chunk:
-            if self._member.eof:
-                self._member = isal_zlib.decompressobj(_GZIP)
-            try:
-                piece = self._member.decompress(chunk, PIECE_BYTES)
-            except isal_zlib.error as error:  # type: ignore[misc] # its stub takes the class for an instance
-                raise BodyBrokenError(f"not gzip: {error}") from error
-            chunk = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
-            if piece:
-                yield piece
