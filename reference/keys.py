@@ -56,7 +56,9 @@ def sections(model: type[BaseModel], *, elsewhere: Mapping[str, str] | None = No
     schema: Schema = model.model_json_schema(by_alias=True, schema_generator=_AsDeclared)
     walk = _Walk(schema.get("$defs", {}), elsewhere or {})
     walk.enter("", "", schema)
-    return tuple(Section(tuple(paths), _said(one), walk.keys(paths[0], one)) for paths, one in walk.found.values())
+    return tuple(
+        Section(tuple(paths), _description(one), walk.keys(paths[0], one)) for paths, one in walk.found.values()
+    )
 
 
 class _AsDeclared(AsWritten):
@@ -93,14 +95,14 @@ class _Walk:
                 form=self._form(place, value),
                 default=None if name in required else self._default(place, value),
                 example=self._example(place, value),
-                description=_said(value) or self._model_says(value),
+                description=_description(value) or self._model_says(value),
             )
             for name, value in schema.get("properties", {}).items()
         )
 
     def _model_says(self, value: Schema) -> str:
         """What pydantic leaves out at a key that says the same as its model."""
-        return _said(self._definitions[value["$ref"].rpartition("/")[2]]) if "$ref" in value else ""
+        return _description(self._definitions[value["$ref"].rpartition("/")[2]]) if "$ref" in value else ""
 
     def _form(self, path: str, value: Schema) -> str:
         if path in self._elsewhere:
@@ -164,7 +166,7 @@ def anchor(path: str) -> str:
     return path.replace("[]", "").lower() or "top"
 
 
-def _said(schema: Schema) -> str:
+def _description(schema: Schema) -> str:
     return str(schema.get("description", ""))
 
 

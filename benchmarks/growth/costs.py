@@ -80,11 +80,11 @@ def _batch_s(stack: BenchStack, directory: Path, events: int) -> float:
 
 def batch_periods(directory: Path) -> list[float]:
     """Seconds from one batch's start to the next's, but for the first two, which start the workers."""
-    starts = [datetime.fromisoformat(line["at"]) for line in _said(directory) if line["event"] == "batch_started"]
+    starts = [datetime.fromisoformat(line["at"]) for line in _log_lines(directory) if line["event"] == "batch_started"]
     return [(after - before).total_seconds() for before, after in itertools.pairwise(starts[2:])]
 
 
-def _said(directory: Path) -> Iterator[dict[str, str]]:
+def _log_lines(directory: Path) -> Iterator[dict[str, str]]:
     for path in directory.glob("engine*"):
         if not path.is_file():
             continue

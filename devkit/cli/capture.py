@@ -165,12 +165,12 @@ class _Telling:
     """A line now and then, so that a person sees that it goes on."""
 
     def __init__(self) -> None:
-        self._began = self._told = datetime.now(UTC)
+        self._began = self._reported = datetime.now(UTC)
 
     def tell(self, count: int) -> None:
         now = datetime.now(UTC)
-        if (now - self._told).total_seconds() >= _TELL_EVERY_S:
-            self._told = now
+        if (now - self._reported).total_seconds() >= _TELL_EVERY_S:
+            self._reported = now
             click.echo(f"{(now - self._began).seconds} s: {counted(count, 'event')}", err=True)
 
 

@@ -52,7 +52,7 @@ def check(name_or_file: str, written: tuple[str, ...], extend: tuple[str, ...]) 
         click.echo(warning, err=True)
     click.echo(f"{path}: valid")
     for change in file.changes:
-        click.echo(f"  set: {change.told}")
+        click.echo(f"  set: {change.changed_value}")
     parts = {
         "event": loaded.traffic.event_count,
         "fault": len(list(loaded.rules_at())) + len({item.name for _, item, _ in loaded.timeline_at()}),

@@ -192,7 +192,7 @@ def run(
         pause_limit=limit,
         debug=debug,
         stretch=stretch,
-        changes=tuple(change.told for change in file.changes),
+        changes=tuple(change.changed_value for change in file.changes),
     )
     output = sys.stderr if as_json else sys.stdout
 
@@ -242,8 +242,8 @@ def _series(play: "Callable[[int], FinishedRun]", first: "Series", seed: int, ou
         for one in play_series(play, seed, first.planned):
             series = series.with_run(one)
             write_series(directory, series)
-            told = f"exit {one.exit_code}, {one.outcome}"
-            click.echo(f"run {len(series.runs)} of {series.planned}, seed {one.seed}: {told}", err=True)
+            outcome = f"exit {one.exit_code}, {one.outcome}"
+            click.echo(f"run {len(series.runs)} of {series.planned}, seed {one.seed}: {outcome}", err=True)
     finally:
         if series.runs:
             click.echo("\n".join(series_lines(series, directory)), err=as_json)

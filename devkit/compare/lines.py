@@ -50,8 +50,8 @@ def comparison_lines(comparison: RunComparison) -> Iterator[str]:
 def _run(name: str, run: ComparedRun) -> Iterator[str]:
     yield f"{name}: {run.scenario} (seed {run.seed}): {run.outcome}, exit code {run.exit_code}"
     yield f"   {run.directory}"
-    if told := not_as_shipped(run.changes):
-        yield f"   {told}"
+    if changed := not_as_shipped(run.changes):
+        yield f"   {changed}"
 
 
 def _settings(comparison: RunComparison) -> Iterator[str]:
@@ -73,13 +73,13 @@ def _expectation(one: ComparedExpectation) -> Iterator[str]:
     expected = list(dict.fromkeys(side.expected for side in (one.a, one.b) if side))
     yield f"  {one.arm} {one.name} (expected {expected[0] if len(expected) == 1 else 'otherwise in b'})"
     for name, side in (("a", one.a), ("b", one.b)):
-        yield f"    {name}  {_side(side, told=len(expected) > 1)}"
+        yield f"    {name}  {_side(side, with_expected=len(expected) > 1)}"
 
 
-def _side(side: Measured | None, *, told: bool) -> str:
+def _side(side: Measured | None, *, with_expected: bool) -> str:
     if side is None:
         return "not expected"
-    return f"{_HOLDS[side.holds]:<4}  {side.measured}" + (f" (expected {side.expected})" if told else "")
+    return f"{_HOLDS[side.holds]:<4}  {side.measured}" + (f" (expected {side.expected})" if with_expected else "")
 
 
 def _figure(one: ComparedFigure) -> tuple[str, ...]:

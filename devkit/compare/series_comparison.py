@@ -85,7 +85,7 @@ def series_comparison_lines(comparison: SeriesComparison) -> Iterator[str]:
     yield ""
     yield f"how often each verdict came, and its interval with {CONFIDENCE:.0%} confidence:"
     rows = [
-        (f"exit {rate.exit_code}, {rate.name}", _rate(rate.a, a), _rate(rate.b, b), _told(rate))
+        (f"exit {rate.exit_code}, {rate.name}", _rate(rate.a, a), _rate(rate.b, b), _remark(rate))
         for rate in comparison.rates
     ]
     yield from columns([("", "a", "b", ""), *rows], indent="  ")
@@ -117,7 +117,7 @@ def _rate(rate: ExitRate, series: ComparedSeries) -> str:
     return f"{rate.runs} of {series.runs} ({rate.interval})"
 
 
-def _told(rate: ComparedRate) -> str:
+def _remark(rate: ComparedRate) -> str:
     if rate.apart:
         return "differs"
     return "" if rate.a.share == rate.b.share else "may be chance: the intervals overlap"

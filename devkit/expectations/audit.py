@@ -46,7 +46,7 @@ class _Audit:
             return self._counted(argument, observation)
         audits = _audits(observation)
         problems = {problem for audit in audits.values() for problem in audit.problems()}
-        measured = "; ".join((f"{name}: " if name else "") + _told(audit) for name, audit in audits.items())
+        measured = "; ".join((f"{name}: " if name else "") + _measured(audit) for name, audit in audits.items())
         if (hidden := observation.hidden) and problems <= MAY_BE_HIDDEN:
             return Finding(self.name, argument, f"n/a: {'; '.join(hidden)}", holds=None)
         if unsure := _not_known(observation, bool(problems)):
@@ -67,7 +67,7 @@ class _Audit:
         if unsure := unsure | (_not_known_of_replays(observation) if argument.are_of_replays else frozenset()):
             return Finding(self.name, expected, why_not_observable(unsure), holds=None)
         if not wrong and not all(audit.inputs > audit.pending for audit in audits):
-            return Finding(self.name, expected, f"n/a: {'; '.join(map(_told, audits))}", holds=None)
+            return Finding(self.name, expected, f"n/a: {'; '.join(map(_measured, audits))}", holds=None)
         return Finding(self.name, expected, measured, not wrong, decisive=is_decided(argument, audits))
 
     def depends_on_time(self, argument: str | AuditCounts, observation: ArmObservation) -> Window | None:
@@ -91,7 +91,7 @@ def _audits(observation: ArmObservation) -> dict[str, Audit]:
     return {"": observation.audit} | {one.name: one.audit for one in observation.programs if one.audit is not None}
 
 
-def _told(audit: Audit) -> str:
+def _measured(audit: Audit) -> str:
     if not audit.inputs:
         return "no inputs"
     if audit.inputs == audit.pending:

@@ -10,13 +10,13 @@ CHECKPOINT_SIZE = Measure(
     lambda observation: observation.checkpoint.bytes if observation.checkpoint else None,
     argument=SizeBound,
     unknown="no checkpoint was looked at",
-    tell=lambda value, observation: _told(value, observation),
+    tell=lambda value, observation: _measured(value, observation),
     needs=frozenset({"offsets"}),
     summary="Size of all files of the main program's checkpoint at the arm's end.",
     example="{at_most: 1MiB}",
 )
 
 
-def _told(value: int, observation: ArmObservation) -> str:
+def _measured(value: int, observation: ArmObservation) -> str:
     files = observation.checkpoint.files if observation.checkpoint else 0
     return f"{counted(value, 'byte')} in {counted(files, 'file')}"

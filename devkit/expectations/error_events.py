@@ -42,10 +42,10 @@ class ErrorEventPattern(Count):
         return self
 
     def __str__(self) -> str:
-        said = [super().__str__()] if self.at_least or self.at_most is not None else []
-        said += [f"of type {self.type}"] if self.type else []
-        said += [f"none larger than {format_size(self.max_size)}"] if self.max_size is not None else []
-        return ", ".join(said)
+        parts = [super().__str__()] if self.at_least or self.at_most is not None else []
+        parts += [f"of type {self.type}"] if self.type else []
+        parts += [f"none larger than {format_size(self.max_size)}"] if self.max_size is not None else []
+        return ", ".join(parts)
 
 
 @dataclass(frozen=True)

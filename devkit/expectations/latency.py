@@ -58,7 +58,7 @@ class _Latency:
             return Finding(self.name, expected, missing, holds=False)
         at_least = timedelta(seconds=found.at_least_s)
         at_most = None if found.at_most_s is None else timedelta(seconds=found.at_most_s)
-        return Finding(self.name, expected, _told(found, events), argument.admits_between(at_least, at_most))
+        return Finding(self.name, expected, _measured(found, events), argument.admits_between(at_least, at_most))
 
     def figure(self, argument: Latency, observation: ArmObservation) -> float | None:
         """In seconds; None where too many events wait to know."""
@@ -70,7 +70,7 @@ class _Latency:
         return of_bound(argument, observation)
 
 
-def _told(found: Percentile, events: Latencies) -> str:
+def _measured(found: Percentile, events: Latencies) -> str:
     count = counted(len(events.events), "event")
     if found.at_most_s is None:
         return f"at least {found.at_least_s:.1f}s: {events.waiting:,} of {count} are not emitted"

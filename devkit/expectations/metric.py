@@ -67,7 +67,7 @@ class _Metric:
         if not scraped.pages:
             return Finding(self.name, expected, no_page(scraped), holds=None)
         seen = [series for series in scraped.highest if argument.matches(series)]
-        measured = _told(seen, scraped) if seen else f"not on any of {_pages(scraped)}{_nearest(argument, scraped)}"
+        measured = _measured(seen, scraped) if seen else f"not on any of {_pages(scraped)}{_nearest(argument, scraped)}"
         if self.name == "metric_missing":
             return Finding(self.name, expected, measured, not seen)
         above = argument.above if isinstance(argument, RisingMetric) else None
@@ -86,7 +86,7 @@ def no_page(scraped: Scraped) -> str:
     return f"n/a: no page of metrics was read ({scraped.failed or 'the pipeline said of none'})"
 
 
-def _told(seen: list[Series], scraped: Scraped) -> str:
+def _measured(seen: list[Series], scraped: Scraped) -> str:
     highest = max(seen, key=lambda series: (scraped.highest[series], series[0], sorted(series[1])))
     gone = "" if any(series in scraped.present for series in seen) else ", and gone from the last"
     more = f" and {len(seen) - 1} more" if len(seen) > 1 else ""

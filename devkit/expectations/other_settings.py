@@ -55,9 +55,9 @@ class _OtherSettings:
         if observation.other_settings is None:
             return Finding(self.name, expected, "n/a: it logged no configuration", holds=None)
         found = {key: one for key, one in observation.other_settings.items() if argument.covers(key)}
-        told = [f"{key} is {one}" for key, one in found.items()]
-        more = [f"{len(told) - _SHOWN} more"] if len(told) > _SHOWN else []
-        measured = "; ".join([f"{len(found)}", *told[:_SHOWN], *more])
+        settings = [f"{key} is {one}" for key, one in found.items()]
+        more = [f"{len(settings) - _SHOWN} more"] if len(settings) > _SHOWN else []
+        measured = "; ".join([f"{len(found)}", *settings[:_SHOWN], *more])
         return Finding(self.name, expected, measured, argument.admits(len(found)))
 
     def depends_on_time(self, argument: OtherSettings, observation: ArmObservation) -> Window | None:  # noqa: ARG002

@@ -47,8 +47,8 @@ def parse(do: Mapping[str, object], *, name: str | None, at: str | None, for_: s
     try:
         item = TimelineItem.model_validate(written)
     except ValidationError as error:
-        said = "\n".join(map(str, problems(error, TimelineItem, written)))
-        raise UsageError(said, hint="`devkit faults` shows the parameters of each") from error
+        message = "\n".join(map(str, problems(error, TimelineItem, written)))
+        raise UsageError(message, hint="`devkit faults` shows the parameters of each") from error
     return item
 
 
@@ -136,12 +136,12 @@ class HandFaults:
 
     def _start(self, item: TimelineItem) -> News:
         log = Path(self._run.addresses.get(LOGS, str(self._run.directory))) / f"fault-{os.getpid()}.log"
-        with log.open("ab") as said:
+        with log.open("ab") as stderr:
             holder = subprocess.Popen(
                 [sys.executable, "-P", "-m", "devkit.faults.holder", self._run.run_id],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=said,
+                stderr=stderr,
                 # It outlives this command and its terminal; the run's mark has the guardian end it with the run.
                 start_new_session=True,
                 env=run_environment(os.environ) | {RUN_VARIABLE: self._run.run_id} | environment_for("fault on a part"),

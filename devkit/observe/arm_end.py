@@ -24,10 +24,10 @@ class EndByCondition(_End):
     @property
     def text(self) -> str:
         """All keys of the condition: `drained`, or `restarts 2 and replays 1`."""
-        return " and ".join(_told(name, count) for name, count in self.reached.items())
+        return " and ".join(_condition_text(name, count) for name, count in self.reached.items())
 
 
-def _told(name: str, count: float) -> str:
+def _condition_text(name: str, count: float) -> str:
     if name in _TRUE:
         return name.replace("_", " ")
     return f"{name.replace('_', ' ')} {count:g}" + ("s" if name in _SECONDS else "")

@@ -23,5 +23,5 @@ class ChangedValue(BaseModel):
 
 def not_as_shipped(changes: Iterable[ChangedValue]) -> str:
     """For a person: that the run was not of the file as it is, and in what; empty where it was."""
-    told = "; ".join(map(str, changes))
-    return f"not the file as it is: {told}" if told else ""
+    listed = "; ".join(map(str, changes))
+    return f"not the file as it is: {listed}" if listed else ""

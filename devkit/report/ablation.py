@@ -83,8 +83,8 @@ class Ablation(_Model):
     def telling(self, expectations: tuple[ExpectationResult, ...]) -> tuple[ExpectationResult, ...]:
         """Of the `expectations` of one play those that hold in some plays and not in others; if there is none, all."""
         plays = [self.as_played, *(one.expectations for one in self.differences if one.expectations)]
-        told = {_key(item) for play in plays for item in play if not item.holds}
-        return tuple(item for item in expectations if _key(item) in told) or expectations
+        broken = {_key(item) for play in plays for item in play if not item.holds}
+        return tuple(item for item in expectations if _key(item) in broken) or expectations
 
 
 def ablation_lines(ablation: Ablation, directory: Path) -> Iterator[str]:

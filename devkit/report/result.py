@@ -135,7 +135,7 @@ class CauseResult(_Model):
     did: str
 
     @property
-    def told(self) -> str:
+    def statement(self) -> str:
         """For a person, as a statement."""
         return f"{self.cause}: {self.did}" if self.shown else f"the cause was not shown, {self.cause}: {self.did}"
 

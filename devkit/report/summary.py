@@ -31,8 +31,8 @@ def summary_markdown(result: Result, directory: Path) -> str:
         f"{_inline(result.title)} (seed {result.seed}, {result.duration_s:.0f}s, exit code {result.exit_code})",
         "",
     ]
-    if told := not_as_shipped(result.changes):
-        lines += [_inline(told), ""]
+    if changed := not_as_shipped(result.changes):
+        lines += [_inline(changed), ""]
     if following := what_next(result):
         lines += [_inline(following), ""]
     if result.exit_code:

@@ -24,8 +24,8 @@ def verdict_lines(result: Result, directory: Path, width: int | None = None) -> 
     if following := what_next(result):
         yield from wrapped(following, "  ", width)
     yield from wrapped(f"{result.title} (seed {result.seed})", "  ", width)
-    if told := not_as_shipped(result.changes):
-        yield from wrapped(told, "  ", width)
+    if changed := not_as_shipped(result.changes):
+        yield from wrapped(changed, "  ", width)
     yield from _passed(result, width) if passed else _failed(result, width)
     yield ""
     # Not wrapped: both are to be copied.

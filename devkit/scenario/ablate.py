@@ -124,7 +124,7 @@ class Ablating:
             self.options,
             arms=(self.ablated.fixed,),
             repeat=self._repeat,
-            changes=(*self.options.changes, one.told),
+            changes=(*self.options.changes, one.changed_value),
         )
         attempt = Attempt(
             without.scenario.with_seed(self.run.result.seed),

@@ -146,8 +146,8 @@ def require_expectations(expect: Mapping[str, object], roles: Roles) -> None:
             )
     for role in ROLES:
         if role in expect and all(name in expect and name != role for name in in_role(roles, role)):
-            said = f"each arm of the role {role} has expectations of its own, so these are for none"
-            raise wrong_at(("expect", role), said, "leave them out")
+            message = f"each arm of the role {role} has expectations of its own, so these are for none"
+            raise wrong_at(("expect", role), message, "leave them out")
 
 
 def require_arms(place: tuple[str | int, ...], words: Collection[str], roles: Roles) -> None:

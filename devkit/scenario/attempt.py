@@ -148,8 +148,8 @@ class Attempt:
         with Guardian() as guardian, Monitor(guardian, timeline, directory / "stack") as monitor:
             timeline.add(GuardianStarted(run_id=guardian.run_id, directory=str(guardian.directory)))
             require_space(guardian.directory, directory)
-            if told := not_as_shipped(tells.changes):
-                progress.line("scenario", told)
+            if changed := not_as_shipped(tells.changes):
+                progress.line("scenario", changed)
             headroom = so_far.headroom = self._headroom(monitor.calibrate())
             timeline.add(StretchChosen(stretch=headroom.stretch, by=headroom.stretch_by))
             progress.line("headroom", headroom.text)

@@ -41,7 +41,7 @@ class DocumentChange:
     value: Any
 
     @property
-    def told(self) -> ChangedValue:
+    def changed_value(self) -> ChangedValue:
         """For the run's reports, in plain JSON."""
         return ChangedValue(place=shown(self.location), before=plain(self.before), value=plain(self.value))
 

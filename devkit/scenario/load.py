@@ -85,8 +85,9 @@ def require_playable(file: LoadedFile, *, unchecked: bool = False, instead: Prog
     """Raises InvalidFileError with every problem that its model does not know of."""
     scenario, document = file.scenario, file.document
     found = list(unplayable(document, scenario))
-    told = [problem.location for problem in found]
-    further = [] if unchecked else [one for one in _unproving(scenario, instead) if not _is_told(one.location, told)]
+    reported = [problem.location for problem in found]
+    unproving = [] if unchecked else _unproving(scenario, instead)
+    further = [one for one in unproving if not _is_reported(one.location, reported)]
     if found or further:
         raise refused(file.path, document, [*found, *further], hint=None if found else _UNCHECKED, set_by=file.set_by)
 
@@ -99,9 +100,9 @@ def _unproving(scenario: Scenario, instead: Program | None) -> list[Problem]:
         return []
 
 
-def _is_told(location: Location, told: Sequence[Location]) -> bool:
+def _is_reported(location: Location, reported: Sequence[Location]) -> bool:
     """Whether something else is wrong at the same place, or in a part of it: mended, it may be right."""
-    return any(one[: len(location)] == location or location[: len(one)] == one for one in told)
+    return any(one[: len(location)] == location or location[: len(one)] == one for one in reported)
 
 
 def _model(path: Path, document: Any, set_by: SetBy = lambda _: "") -> Scenario:

@@ -89,12 +89,12 @@ def _difference(
     # What an arm leaves open the program derives, and says so.
     other = {arm: value for arm, value in found.items() if values.get(arm) not in (None, value)}
     if other:
-        said = ", ".join(f"{arm} ran with {setting_text(value)}" for arm, value in other.items())
-        return False, f"{said}, which is not what it was given"
-    told = ", ".join(f"{setting_text(value)} ({arm})" for arm, value in found.items())
+        otherwise = ", ".join(f"{arm} ran with {setting_text(value)}" for arm, value in other.items())
+        return False, f"{otherwise}, which is not what it was given"
+    measured = ", ".join(f"{setting_text(value)} ({arm})" for arm, value in found.items())
     if len({roles[arm] for arm in found}) == len(ROLES) and not differs_by_role(found, roles):
-        return False, f"{told}: the programs logged no difference"
-    return True, f"{told}, as the program logged"
+        return False, f"{measured}: the programs logged no difference"
+    return True, f"{measured}, as the program logged"
 
 
 def _skew(least: timedelta, incidents: Mapping[ArmName, ArmObservation]) -> tuple[bool, str]:
@@ -104,8 +104,8 @@ def _skew(least: timedelta, incidents: Mapping[ArmName, ArmObservation]) -> tupl
     found = {
         arm: max((one.event_time_skew_s or 0.0 for one in seen.samples), default=0.0) for arm, seen in incidents.items()
     }
-    told = ", ".join(f"{seconds:.1f}s ({arm})" for arm, seconds in found.items())
-    return all(seconds >= least.total_seconds() for seconds in found.values()), f"highest {told}"
+    measured = ", ".join(f"{seconds:.1f}s ({arm})" for arm, seconds in found.items())
+    return all(seconds >= least.total_seconds() for seconds in found.values()), f"highest {measured}"
 
 
 def _kind(key: str) -> str:
@@ -119,11 +119,12 @@ def _by_other_settings(key: str, played: Mapping[ArmName, ArmObservation], roles
     others = {arm: _other_settings_of(seen, key) for arm, seen in played.items()}
     if silent := [arm for arm, other in others.items() if other is None]:
         return False, f"the program of {', '.join(silent)} logged no configuration"
-    told = "; ".join(f"{arm}: {_told(other)}" for arm, other in others.items() if other) or "nothing otherwise"
+    by_arm = [f"{arm}: {_settings_text(other)}" for arm, other in others.items() if other]
+    measured = "; ".join(by_arm) or "nothing otherwise"
     both = len({roles[arm] for arm in others}) == len(ROLES)
     if not (differs_by_role(others, roles) if both else any(others.values())):
-        return False, f"it changed no setting that the programs ran with ({told} than declared)"
-    return True, f"{told}, as the program logged"
+        return False, f"it changed no setting that the programs ran with ({measured} than declared)"
+    return True, f"{measured}, as the program logged"
 
 
 def _other_settings_of(seen: ArmObservation, key: str) -> Mapping[str, OtherSetting] | None:
@@ -133,7 +134,7 @@ def _other_settings_of(seen: ArmObservation, key: str) -> Mapping[str, OtherSett
     return seen.other_settings
 
 
-def _told(other: Mapping[str, OtherSetting]) -> str:
+def _settings_text(other: Mapping[str, OtherSetting]) -> str:
     return ", ".join(f"{key} {one}" for key, one in other.items())
 
 
@@ -142,8 +143,8 @@ def _refusal(message: str, played: Mapping[ArmName, ArmObservation]) -> tuple[bo
     for arm, refusal in refusals.items():
         if refusal is not None and message in refusal:
             return True, f"{arm}: {refusal}"
-    said = "; ".join(f"{arm}: {refusal or 'it started'}" for arm, refusal in refusals.items())
-    return False, said
+    answers = "; ".join(f"{arm}: {refusal or 'it started'}" for arm, refusal in refusals.items())
+    return False, answers
 
 
 def differs_by_role(values: Mapping[ArmName, Any], roles: Roles) -> bool:

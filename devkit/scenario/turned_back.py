@@ -33,7 +33,7 @@ class TurnedBack:
     document: Any
 
     @property
-    def told(self) -> ChangedValue:
+    def changed_value(self) -> ChangedValue:
         """For the reports of the run without it."""
         return ChangedValue(place=self.place, before=self.fixed, value=self.incident)
 
@@ -57,7 +57,7 @@ def turned_back(file: LoadedFile, fixed: ArmName, incident: ArmName) -> Iterator
         of_incident, of_fixed = _at(arms[incident], place), _at(arms[fixed], place)
         _put(document["arms"][fixed], place, of_incident)
         whole = shown(("arms", fixed, *place))
-        yield TurnedBack(shown(place), whole, _said(of_incident), _said(of_fixed), document)
+        yield TurnedBack(shown(place), whole, _plain(of_incident), _plain(of_fixed), document)
     roles = file.scenario.roles
     for number, item in enumerate(file.scenario.timeline):
         having = arms_named(item.arms, roles)
@@ -111,5 +111,5 @@ def _put(value: Any, place: Location, new: Any) -> None:
         value[last] = copy.deepcopy(new)
 
 
-def _said(value: Any) -> Any:
+def _plain(value: Any) -> Any:
     return None if value is _ABSENT else plain(value)

@@ -64,7 +64,7 @@ def judge(
     that nothing expected tells from a fixed one.
     """
     if cause:
-        not_shown = [one.told for one in cause if not one.shown]
+        not_shown = [one.statement for one in cause if not one.shown]
     else:
         played = {arm: evidence.get(arm, ()) for arm in arms}
         of_faults = [reason for fault in fault_names(played) for reason in unproven(fault, played, roles)]

@@ -73,8 +73,8 @@ class Front:
             self.control.close(listener)
 
     def _await_control(self, life: Life) -> None:
-        def said() -> bool:
+        def is_ready() -> bool:
             require_running(life)
             return f"proxy controlled at {self.control.endpoint}\n" in life.stdout.read_text()
 
-        wait_until(said, what="the proxy to say that it is ready", deadline=READY, hint=f"its log is {life.stderr}")
+        wait_until(is_ready, what="the proxy to say that it is ready", deadline=READY, hint=f"its log is {life.stderr}")

@@ -79,7 +79,7 @@ class Lanes:
         self._waiting = False
         self._batch_running = False
         self._last_batch = self._last_commands = clock()
-        self._said: tuple[int, int, int] = (0, 0, 0)
+        self._logged: tuple[int, int, int] = (0, 0, 0)
         self._error: BaseException | None = None
         self._outages = Outages(config.breaker, clock)
         self._lost_tries = LostTries()
@@ -103,7 +103,7 @@ class Lanes:
     @property
     def status(self) -> tuple[int, int, int]:
         """Entries, bytes and pages of the ledger when a lane was last done with something."""
-        return self._said
+        return self._logged
 
     def start(self, ledger: LedgerStart) -> LedgerMark:
         """Take over the ledger, and begin to process it; by what it is known again. Raises PipelineError."""
@@ -367,8 +367,8 @@ class Lanes:
 
     def _say_ledger(self) -> None:
         figures = (self._ledger.entries, self._ledger.bytes, self._ledger.pages)
-        if figures != self._said:
-            self._said = figures
+        if figures != self._logged:
+            self._logged = figures
             log.say(DeferralStatus(entries=figures[0], bytes=figures[1], pages=figures[2]))
 
 

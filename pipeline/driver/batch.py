@@ -63,7 +63,7 @@ class BatchWriter:
             config.checkpoint,
             time.monotonic,
             is_writing=lambda: writes_checkpoint(spark),
-            told=metrics.commit_slow if metrics else lambda: None,
+            on_slow=metrics.commit_slow if metrics else lambda: None,
         )
 
     def start(self, ledger: LedgerStart) -> LedgerMark | None:

@@ -39,13 +39,13 @@ class CommitWatch:
         place: str,
         clock: Callable[[], float],
         is_writing: Callable[[], bool],
-        told: Callable[[], None] = lambda: None,
+        on_slow: Callable[[], None] = lambda: None,
     ) -> None:
-        """`limit_s` is how long the writes between two batches may take; `told` is called with each line logged."""
+        """`limit_s` is how long the writes between two batches may take; `on_slow` is called with each line logged."""
         self._limit_s, self._place, self._clock = limit_s, place, clock
         self._slow_s = settings.slow_after.total_seconds()
         self._is_off = settings.policy == "wait"
-        self._is_writing, self._told = is_writing, told
+        self._is_writing, self._on_slow = is_writing, on_slow
         self._lock = threading.Lock()
         self._in_batch = False
         self._since: float | None = None
@@ -100,7 +100,7 @@ class CommitWatch:
             slow, self._is_slow = seconds >= self._slow_s and not self._is_slow, True
         if slow:
             log.say(CommitSlow(batch=last, seconds=round(seconds, 3), place=self._place))
-            self._told()
+            self._on_slow()
         if seconds > self._limit_s:
             raise StalledError(
                 f"no commit within {self._limit_s:g} s: Spark has been writing to checkpoint {self._place} "

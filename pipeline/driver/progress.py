@@ -88,7 +88,7 @@ class ProgressListener(StreamingQueryListener):
     def __init__(
         self, committed: Callable[[Progress], None] | None = None, reads: Callable[[int], int] = _once
     ) -> None:
-        self._told, self._reads = committed, reads
+        self._committed, self._reads = committed, reads
         # Set by the last that Spark says: a process that ends before would make it complain.
         self.ended = threading.Event()
 
@@ -103,8 +103,8 @@ class ProgressListener(StreamingQueryListener):
         log.say(BatchCommitted(batch=progress.batch, rows=progress.rows, durations_ms=progress.durations_ms))
         for state in progress.states:
             log.say(state)
-        if self._told is not None:
-            self._told(progress)
+        if self._committed is not None:
+            self._committed(progress)
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802
         """Does nothing: a trigger without news commits no batch."""

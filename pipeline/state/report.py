@@ -102,9 +102,9 @@ def logged_rows(lines: Iterator[str], batch: int) -> int | None:
         if '"state_committed"' not in line:
             continue
         try:
-            said = json.loads(line)
-            if said["batch"] == batch:
-                found = int(said["rows"])
+            fields = json.loads(line)
+            if fields["batch"] == batch:
+                found = int(fields["rows"])
         except (ValueError, KeyError, TypeError):
             continue  # cut off, or another program's
     return found

@@ -222,7 +222,7 @@ def test_the_job_reads_aligned_through_a_crash_beside_a_silent_topic(make_bench:
         lapsed_validator().validate(event)
         assert event["behind_ms"] > 50 * MINUTE_MS
     assert {arrival.source[0] for arrival in bench.outputs() if arrival.source} == {"aligned.busy"}
-    batches = [line["rows"] for line in again.said("batch_committed")]
+    batches = [line["rows"] for line in again.logged("batch_committed")]
     assert max(batches) <= 40
     shown = bench.command("checkpoint", "show")
     assert shown.returncode == 0, shown.stderr

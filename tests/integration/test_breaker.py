@@ -57,7 +57,7 @@ def test_an_outage_is_a_wait_and_not_a_copy_of_the_source(make_bench: MakeBench)
     run.await_condition(lambda: sum(bench.committed().values()) >= BATCH, "the first batches to commit")
     bench.add_rule(name="down", do={"status": 503})
     left_alone(bench, run)
-    run.await_condition(lambda: len(run.said("breaker_probe", healthy=False)) >= 3, "some probes to be refused")
+    run.await_condition(lambda: len(run.logged("breaker_probe", healthy=False)) >= 3, "some probes to be refused")
     run.await_condition(lambda: lag(bench) > 2 * BATCH, "the lag to be there, in the source")
     assert 0 < bench.deferred() <= 2 * BATCH
     assert run.terminate() == 0
@@ -67,13 +67,13 @@ def test_an_outage_is_a_wait_and_not_a_copy_of_the_source(make_bench: MakeBench)
     left_alone(bench, run, asked)
     assert 0 < bench.deferred() <= 4 * BATCH
     bench.remove_rule("down")
-    probes = len(run.said("breaker_probe"))
+    probes = len(run.logged("breaker_probe"))
     run.await_condition(
-        lambda: run.said("resumed") or len(run.said("breaker_probe")) - probes >= PROBES_OF_A_WELL_WIKI,
+        lambda: run.logged("resumed") or len(run.logged("breaker_probe")) - probes >= PROBES_OF_A_WELL_WIKI,
         "the job to go on, or the wiki to be probed on and on",
     )
-    assert run.said("resumed"), "a wiki that is well was probed on and on"
-    assert run.said("breaker_closed", wiki="enwiki")[0]["probes"] >= 1
+    assert run.logged("resumed"), "a wiki that is well was probed on and on"
+    assert run.logged("breaker_closed", wiki="enwiki")[0]["probes"] >= 1
     bench.await_drained(run)
     bench.end()
     audit = bench.assert_clean(restarted=True)
@@ -84,38 +84,40 @@ def left_alone(bench: Bench, run: Run, asked_before: int = 0) -> None:
     """The job finds out that the upstream is down, and waits; nothing but probes goes there from then on."""
     run.await_condition(
         lambda: (
-            run.said("waiting") or begun_while_open(run) or len(bench.entries("down")) - asked_before > ASKED_UNTIL_OPEN
+            run.logged("waiting")
+            or begun_while_open(run)
+            or len(bench.entries("down")) - asked_before > ASKED_UNTIL_OPEN
         ),
         "the job to wait, or to go on",
     )
-    waits = run.said("waiting")
+    waits = run.logged("waiting")
     assert waits or not begun_while_open(run), "a batch was begun while the breaker was open"
     assert waits, "a wiki that is down was asked on and on"
     assert waits[0]["reason"].startswith("breaker open: enwiki; ")
-    assert run.said("breaker_open", wiki="enwiki")
-    batches = len(run.said("batch_started"))
-    others = len(bench.entries("down")) - asked_before - len(run.said("breaker_probe"))
+    assert run.logged("breaker_open", wiki="enwiki")
+    batches = len(run.logged("batch_started"))
+    others = len(bench.entries("down")) - asked_before - len(run.logged("breaker_probe"))
     assert others <= ASKED_UNTIL_OPEN
     for _ in range(LOOKS):
         # One probe may be there and not yet said, or said and not yet counted.
         if abs(others := besides_probes(bench, run)) <= 1:
             break
     assert abs(others) <= 1, "more than probes went to a wiki that is down"
-    assert len(run.said("batch_started")) == batches
+    assert len(run.logged("batch_started")) == batches
 
 
 def begun_while_open(run: Run) -> list[dict[str, Any]]:
     """The batches that the job began when it knew that the wiki is down."""
-    opened = run.said("breaker_open", wiki="enwiki")
+    opened = run.logged("breaker_open", wiki="enwiki")
     since = run.lines[run.lines.index(opened[0]) :] if opened else []
     return [line for line in since if line["event"] == "batch_started"]
 
 
 def besides_probes(bench: Bench, run: Run) -> int:
     """How many other requests come in the time of two probes."""
-    asked, probes = len(bench.entries("down")), len(run.said("breaker_probe"))
-    run.await_condition(lambda: len(run.said("breaker_probe")) >= probes + 2, "the wiki to be probed")
-    return len(bench.entries("down")) - asked - (len(run.said("breaker_probe")) - probes)
+    asked, probes = len(bench.entries("down")), len(run.logged("breaker_probe"))
+    run.await_condition(lambda: len(run.logged("breaker_probe")) >= probes + 2, "the wiki to be probed")
+    return len(bench.entries("down")) - asked - (len(run.logged("breaker_probe")) - probes)
 
 
 def lag(bench: Bench) -> int:

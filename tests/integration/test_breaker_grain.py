@@ -56,21 +56,21 @@ def test_one_wiki_that_is_down_stops_no_other(make_bench: MakeBench) -> None:
     bench = bench_of(make_bench, wikis, {"when": {"wiki": "dewiki"}}, deferred_share="100%")
     run = bench.start()
     run.await_condition(
-        lambda: run.said("waiting") or sum(bench.committed().values()) == bench.source_end(),
+        lambda: run.logged("waiting") or sum(bench.committed().values()) == bench.source_end(),
         "all to be committed, or a batch to wait",
     )
-    assert run.said("waiting") == [], "all wikis waited for one that is down"
+    assert run.logged("waiting") == [], "all wikis waited for one that is down"
     run.await_condition(
-        lambda: len(run.said("breaker_probe", wiki="dewiki", healthy=False)) >= 2, "dewiki to be probed"
+        lambda: len(run.logged("breaker_probe", wiki="dewiki", healthy=False)) >= 2, "dewiki to be probed"
     )
-    assert [line["wiki"] for line in run.said("breaker_open", grain="wiki")] == ["dewiki"]
-    assert run.said("breaker_open", grain="endpoint") == []
+    assert [line["wiki"] for line in run.logged("breaker_open", grain="wiki")] == ["dewiki"]
+    assert run.logged("breaker_open", grain="endpoint") == []
     assert bench.deferred() > BATCH
-    probes = len(run.said("breaker_probe"))
+    probes = len(run.logged("breaker_probe"))
     assert len(bench.entries("down")) <= ASKED_UNTIL_OPEN + probes + 1
     assert_mended(bench, run)
-    assert run.said("breaker_closed", wiki="dewiki")
-    assert run.said("gave_up") == []
+    assert run.logged("breaker_closed", wiki="dewiki")
+    assert run.logged("gave_up") == []
 
 
 @pytest.mark.slow
@@ -82,19 +82,19 @@ def test_many_small_wikis_that_are_down_are_an_outage_of_the_endpoint(make_bench
     bench = bench_of(make_bench, wikis, {}, minimum_requests=20)
     run = bench.start()
     run.await_condition(
-        lambda: run.said("waiting") or len(bench.entries("down")) > ASKED_OF_MANY, "the job to wait, or to go on"
+        lambda: run.logged("waiting") or len(bench.entries("down")) > ASKED_OF_MANY, "the job to wait, or to go on"
     )
-    assert run.said("waiting"), "small wikis that are down together were asked on and on"
-    (waiting,) = run.said("waiting")
+    assert run.logged("waiting"), "small wikis that are down together were asked on and on"
+    (waiting,) = run.logged("waiting")
     assert (waiting["grain"], waiting["reason"]) == ("endpoint", "breaker of the endpoint open")
-    (opened,) = run.said("breaker_open")
+    (opened,) = run.logged("breaker_open")
     assert opened["grain"] == "endpoint"
     assert opened["wikis"] >= 5
-    run.await_condition(lambda: len(run.said("breaker_probe", healthy=False)) >= 2, "the endpoint to be probed")
-    asked = {line["wiki"] for line in run.said("breaker_probe")}
+    run.await_condition(lambda: len(run.logged("breaker_probe", healthy=False)) >= 2, "the endpoint to be probed")
+    asked = {line["wiki"] for line in run.logged("breaker_probe")}
     assert len(asked) >= 2, "probes go to several wikis"
-    assert len(bench.entries("down")) <= ASKED_OF_MANY + len(run.said("breaker_probe")) + 1
+    assert len(bench.entries("down")) <= ASKED_OF_MANY + len(run.logged("breaker_probe")) + 1
     assert 0 < bench.deferred() <= BATCH
     assert_mended(bench, run)
-    assert run.said("breaker_closed", grain="endpoint")
-    assert run.said("gave_up") == []
+    assert run.logged("breaker_closed", grain="endpoint")
+    assert run.logged("gave_up") == []

@@ -59,7 +59,7 @@ def test_the_query_lives_on_and_each_has_its_one_record(make_bench: Callable[...
         lambda: sum(bench.committed().values()) >= bench.source_end() and bench.deferred() == 0,
         "all events to be committed, and none deferred",
     )
-    assert not run.said("failed")
+    assert not run.logged("failed")
     bench.end()
 
     source = {(one.partition, one.offset): one for one in read_topic(bench.bootstrap, bench.config.source.topic)}

@@ -31,7 +31,7 @@ def test_only_its_own_job_continues_a_checkpoint(make_bench: MakeBench) -> None:
     first = bench.start()
     bench.await_drained(first)
     assert first.terminate() == 0, first.process.last_words(20)
-    (made,) = first.said("checkpoint")
+    (made,) = first.logged("checkpoint")
     assert (made["adopted"], made["made_by"]["sink"]) == (False, bench.config.sink.topic)
     assert made["made_by"]["cluster"]
     store = bench.stack.object_store.client()
@@ -43,7 +43,7 @@ def test_only_its_own_job_continues_a_checkpoint(make_bench: MakeBench) -> None:
     with_settings(bench, {"sink": {"topic": "somebody-elses"}})
     refused = bench.start()
     assert refused.await_end() == 2
-    error = refused.said("failed")[0]["error"]
+    error = refused.logged("failed")[0]["error"]
     assert f"is another job's: sink topic {bench.config.sink.topic}, not somebody-elses" in error
     assert "--new earliest, latest or timestamp=" in refused.process.stderr.read_text()
     shown = bench.command("checkpoint", "verify")
@@ -55,17 +55,17 @@ def test_only_its_own_job_continues_a_checkpoint(make_bench: MakeBench) -> None:
     with_settings(bench, {"source": {"topic": "somebody-elses"}})
     refused = bench.start()
     assert refused.await_end() == 2
-    assert f"is another job's: offsets of topic {bench.config.source.topic}" in refused.said("failed")[0]["error"]
+    assert f"is another job's: offsets of topic {bench.config.source.topic}" in refused.logged("failed")[0]["error"]
 
     with_settings(bench, {"checkpoint": f"s3a://{CHECKPOINTS}/{prefix}/offsets"})
     refused = bench.start("--new", "earliest")
     assert refused.await_end() == 2
-    assert "is no checkpoint of a job's: it holds 0" in refused.said("failed")[0]["error"]
+    assert "is no checkpoint of a job's: it holds 0" in refused.logged("failed")[0]["error"]
 
     with_settings(bench, {})
     again = bench.start()
     again.await_line("started")
-    assert again.said("checkpoint")[0]["adopted"] is True
+    assert again.logged("checkpoint")[0]["adopted"] is True
     assert again.terminate() == 0
     marked = orjson.loads(store.get_object(Bucket=CHECKPOINTS, Key=f"{prefix}/job.json")["Body"].read())
     assert marked["ledger"].pop("epoch") > made["made_by"]["ledger"].pop("epoch")

@@ -39,13 +39,13 @@ def test_the_lane_waits_and_nothing_is_dropped(make_bench: Callable[..., Bench])
     bench.publish(wait=True)
     run = bench.start()
 
-    def said_down() -> bool:
+    def store_is_down() -> bool:
         # What a Python worker says reaches the driver's standard error.
         return '"claim_store_down"' in run.process.stderr.read_text(errors="replace")
 
-    run.await_condition(said_down, "the pipeline to say that the store is down")
+    run.await_condition(store_is_down, "the pipeline to say that the store is down")
     run.await_condition(lambda: not bench.in_flight("huge"), "no large page to be fetched any more")
-    assert not run.said("batch_written")
+    assert not run.logged("batch_written")
     assert bench.committed() == {}
     assert not claims_of(bench)
     assert not bench.errors()
@@ -72,11 +72,11 @@ def test_a_batch_over_its_budget_goes_on_without_what_it_still_holds(make_bench:
     bench.publish(wait=True)
     run = bench.start()
     wait_until(
-        lambda: run.said("batch_written") or run.process.exit_code is not None,
+        lambda: run.logged("batch_written") or run.process.exit_code is not None,
         what="the batch to be written, or the process to end",
         deadline=timedelta(seconds=90),
     )
-    assert run.said("batch_written"), "the batch waited for the store, beyond its budget"
+    assert run.logged("batch_written"), "the batch waited for the store, beyond its budget"
     run.await_condition(lambda: sum(bench.committed().values()) == bench.source_end(), "all events to be committed")
     assert bench.deferred() == 3, "the large page's"
     assert len(bench.over_budget()) == 1, "its first; the others wait for their page"

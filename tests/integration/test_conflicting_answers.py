@@ -36,14 +36,14 @@ def test_the_first_record_of_an_event_stands(make_bench: MakeBench) -> None:
     bench.publish(wait=True)
     died = bench.start(crash=WRITTEN)
     died.await_end()
-    assert died.said("crashing")
+    assert died.logged("crashing")
 
     bench.remove_rule(NOT_THERE_YET["name"])
     bench.add_rule(**DENIED)
     repeating = bench.start()
     bench.await_drained(repeating)
     bench.end()
-    assert [line["batch"] for run in (died, repeating) for line in run.said("batch_started")][:2] == [0, 0]
+    assert [line["batch"] for run in (died, repeating) for line in run.logged("batch_started")][:2] == [0, 0]
 
     audit = bench.audit()
     assert audit.problems() == {}, audit.examples

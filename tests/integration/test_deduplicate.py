@@ -88,10 +88,10 @@ def test_repeats_are_dropped_and_the_same_ones_after_a_crash(make_bench: MakeBen
     for crash in (NOT_WRITTEN, NOT_COMMITTED):
         run = bench.start(crash=crash)
         assert run.await_end() != 0
-        assert run.said("crashing", target=crash.target, moment=crash.moment)
+        assert run.logged("crashing", target=crash.target, moment=crash.moment)
     run = bench.start()
     run.await_condition(lambda: sum(bench.committed().values()) >= end and bench.deferred() == 0, "all to be committed")
-    run.await_condition(lambda: run.said("state_committed"), "Spark to report the state")
+    run.await_condition(lambda: run.logged("state_committed"), "Spark to report the state")
     assert run.terminate() == 0
     emitted = Counter(one.source for one in [*bench.outputs(), *bench.errors()])
     first = {(topic, one.partition, one.offset) for one in firsts}
@@ -110,7 +110,7 @@ def test_repeats_are_dropped_and_the_same_ones_after_a_crash(make_bench: MakeBen
     state = json.loads(of_state.stdout)
     assert state["rows"] == len({found or place for place, found in ids.items()})
     assert all(one["first_expires"] for one in state["partitions"] if one["rows"])
-    for line in run.said("state_committed", batch=state["batch"]):
+    for line in run.logged("state_committed", batch=state["batch"]):
         assert line["rows"] == state["rows"]
         assert line["late_dropped"] == 0
     verified = bench.command("state", "verify", spark=True)

@@ -46,7 +46,7 @@ def test_slow_pages_are_put_aside_and_leave_later_in_their_order(make_bench: Mak
     run.await_condition(lambda: len(bench.entries("ill")) >= 4, "the ill page to be tried twice")
     bench.remove_rule("ill")
     bench.await_drained(run)
-    assert len(run.said("slow_round")) >= 3
+    assert len(run.logged("slow_round")) >= 3
     bench.end()
     audit = bench.assert_clean(restarted=False)
     assert audit.duplicated == 0
@@ -71,16 +71,16 @@ def test_above_the_bound_the_main_lane_waits_and_a_replayed_batch_does_too(make_
         lambda: [request for request in bench.in_flight("slow") if request["waited_s"] > 2],
         "a slow round to be at work",
     )
-    assert [line["batch"] for line in run.said("batch_started")] == list(range(planned))
+    assert [line["batch"] for line in run.logged("batch_started")] == list(range(planned))
     assert sum(bench.committed().values()) < bench.source_end()
     assert bench.deferred() > 4
     # It waits in the middle of Spark's planning, with a round under way: it ends all the same, and in order.
     assert run.terminate() == 0
-    assert run.said("stopped")
+    assert run.logged("stopped")
 
     run = bench.start()
     assert int(run.await_line("waiting")["batch"]) == planned
-    assert run.said("batch_started") == []
+    assert run.logged("batch_started") == []
     bench.remove_rule("slow")
     bench.remove_rule("slower")
     run.await_line("resumed", batch=planned)

@@ -104,7 +104,7 @@ def fetching(bench: Bench, at_least_s: float, below_s: float) -> bool:
 
 
 def at_work(run: Run) -> bool:
-    return len(run.said("batch_started")) > len(run.said("batch_written"))
+    return len(run.logged("batch_started")) > len(run.logged("batch_written"))
 
 
 def crash(bench: Bench, where: str) -> None:
@@ -113,9 +113,9 @@ def crash(bench: Bench, where: str) -> None:
     run = bench.start(crash=points.get(where))
     expected = OUTSIDE[where](bench, run) if where in OUTSIDE else -signal.SIGKILL
     assert run.await_end() == expected
-    assert bool(run.said("crashing")) == (where in points)
+    assert bool(run.logged("crashing")) == (where in points)
     if where == "worker in a batch":
-        assert "Python worker exited unexpectedly" in run.said("failed")[0]["error"]
+        assert "Python worker exited unexpectedly" in run.logged("failed")[0]["error"]
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_a_batch_that_does_not_commit_ends_the_process(make_bench: MakeBench) ->
     bench.publish(wait=True)
     run = bench.start("--allow-unsafe")
     assert run.await_end() == 1
-    (failed,) = run.said("failed")
+    (failed,) = run.logged("failed")
     assert failed["error"] == "no commit within 5 s: batch 0 is still at work"
     assert "no commit within 5 s" in run.process.last_words()
     assert_nothing_is_left(run)
@@ -63,8 +63,8 @@ def test_a_round_that_fails_ends_the_process(make_bench: MakeBench) -> None:
     run.await_condition(lambda: two_rounds(bench), "two rounds to be at work")
     run.workers()[0].kill()
     assert run.await_end() == 1
-    assert run.said("failed")[0]["error"].startswith("slow lane failed: ")
-    assert "Python worker exited unexpectedly" in run.said("failed")[0]["error"]
+    assert run.logged("failed")[0]["error"].startswith("slow lane failed: ")
+    assert "Python worker exited unexpectedly" in run.logged("failed")[0]["error"]
     assert_nothing_is_left(run)
 
 
@@ -75,7 +75,7 @@ def test_a_stop_waits_for_a_round_no_longer_than_its_time(make_bench: MakeBench)
     run = bench.start()
     run.await_condition(lambda: two_rounds(bench), "two rounds to be at work")
     assert run.terminate() == 0
-    (stopped,) = run.said("stopped")
+    (stopped,) = run.logged("stopped")
     assert stopped["rounds_given_up"] == 2
     assert_nothing_is_left(run)
     assert bench.deferred() == 2
@@ -89,7 +89,7 @@ def test_of_two_drivers_the_older_one_ends(make_bench: MakeBench) -> None:
     older.await_condition(lambda: two_rounds(bench), "two rounds to be at work")
     newer = bench.start(beside=True)
     assert older.await_end() == 2
-    error = older.said("failed")[0]["error"]
+    error = older.logged("failed")[0]["error"]
     assert (
         "a driver of epoch 2 has started, and this one is of epoch 1" in error or "another start of this job" in error
     )

@@ -45,7 +45,7 @@ def test_deadlines_fire_while_results_wait_for_the_sink(make_bench: MakeBench) -
         given_up = run.await_condition(lambda: bench.entries("slow"), "the slow page to be given up")
         run.await_condition(lambda: not bench.in_flight("large"), "no fetch to be under way")
         fetched_meanwhile = bench.fetches()
-        assert not run.said("batch_written")
+        assert not run.logged("batch_written")
     finally:
         broker.pull("resume")
     # Nobody else ended these: the mock was to answer much later.

@@ -63,9 +63,9 @@ def test_a_backlog_has_the_times_that_its_file_says(stack: tuple[Guardian, Stack
     published = {(one.topic, one.partition, one.offset): one for one in entries}
     for arrival in (*pages, *links):
         assert published.pop((arrival.topic, arrival.partition, arrival.offset))
-        said = orjson.loads(arrival.value)["meta"]["dt"]
+        event_time = orjson.loads(arrival.value)["meta"]["dt"]
         moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(arrival.timestamp_ms // 1000))
-        assert said == f"{moment}.{arrival.timestamp_ms % 1000:03d}Z"
+        assert event_time == f"{moment}.{arrival.timestamp_ms % 1000:03d}Z"
     assert not published
     assert all(420 <= seconds(arrival) < 430 for arrival in links)
     closing = [arrival for arrival in pages if seconds(arrival) > 610]

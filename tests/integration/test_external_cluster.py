@@ -157,17 +157,17 @@ expect: {{ incident: [{{ drained: true }}], fixed: [{{ drained: true }}] }}
 
 
 @pytest.mark.parametrize(
-    ("do", "said"),
+    ("do", "message"),
     [
         ("{ pause: { part: kafka-1 } }", "fault 'still' (pause: {part: kafka-1}) cannot be:"),
         ("{ network_cut: { part: kafka-1 } }", "the kit cannot put a proxy before kafka-1 of an external stack"),
     ],
 )
 def test_a_scenario_with_a_lever_is_refused_before_anything_of_it_starts(
-    addresses: Path, kafka: Cluster, tmp_path: Path, do: str, said: str
+    addresses: Path, kafka: Cluster, tmp_path: Path, do: str, message: str
 ) -> None:
     before, file = set(kafka.topics()), tmp_path / "held.yaml"
     file.write_text(SCENARIO.format(do=do))
     done = devkit("scenario", "run", str(file), "--stack", "external", "--addresses", str(addresses), "--stretch", "1")
-    assert (done.returncode, said in done.stdout + done.stderr) == (2, True), done.stdout + done.stderr
+    assert (done.returncode, message in done.stdout + done.stderr) == (2, True), done.stdout + done.stderr
     assert {topic for topic in kafka.topics() if not topic.startswith("devkit.probe.")} == before

@@ -39,9 +39,9 @@ def test_the_batch_at_work_is_finished_and_none_follows(make_bench: MakeBench) -
     run.await_line("batch_started", batch=1)
     run.await_condition(lambda: bench.in_flight("uneven"), "requests to be under way")
     assert run.terminate() == 0, run.process.last_words(20)
-    assert run.said("stopping")[0]["batch"] == 1
-    assert len(run.said("batch_written")) == 2, "the next batch has written nothing"
-    assert run.said("stopped")
+    assert run.logged("stopping")[0]["batch"] == 1
+    assert len(run.logged("batch_written")) == 2, "the next batch has written nothing"
+    assert run.logged("stopped")
     assert sum(bench.committed().values()) == 100, "the batch at work is committed"
     assert_what_left_is_what_is_committed(bench)
     assert "Exception" not in run.process.stderr.read_text(), "a stop is no failure"
@@ -61,7 +61,7 @@ def test_a_page_that_takes_longer_is_in_the_ledger_when_the_process_has_ended(ma
     run = bench.start()
     run.await_line("batch_started", batch=0)
     assert run.terminate() == 0, run.process.last_words(20)
-    (stopped,) = run.said("stopped")
+    (stopped,) = run.logged("stopped")
     assert stopped["seconds"] < 60, "the page was not waited for"
     assert bench.deferred() >= 1, "others may be slow, too, on a busy machine"
     assert bench.committed() == {0: bench.source_end()}
@@ -90,7 +90,7 @@ def test_when_the_time_is_over_the_process_says_so_and_the_batch_comes_again(
     if signals == 2:
         run.process.signal(signal.SIGTERM)
     assert run.await_end() == 3
-    (failed,) = run.said("failed")
+    (failed,) = run.logged("failed")
     why = "stop_timeout 3 s is over" if signals == 1 else "a second signal came"
     assert failed["error"] == f"stopped with batch 0 at work, as {why}"
     assert_nothing_is_left(run)

@@ -76,7 +76,7 @@ def test_new_partitions_are_read_from_their_beginning(make_bench: MakeBench) -> 
     bench.publish(wait=True)
     run = bench.start()
     run.await_condition(lambda: bench.committed().get(0) == bench.source_end(), "the one partition to be worked off")
-    assert run.said("bounds")[-1]["workers"] == 1
+    assert run.logged("bounds")[-1]["workers"] == 1
     # While the job runs.
     grow(bench, bench.config.source.topic, 3)
     count = copy_all(bench, [1, 2])
@@ -84,11 +84,11 @@ def test_new_partitions_are_read_from_their_beginning(make_bench: MakeBench) -> 
     run.await_condition(lambda: bench.committed() == grown, "the new partitions to be worked off")
     run.await_condition(lambda: bench.deferred() == 3, "the slow page to be deferred in each partition")
     # How many partitions there are the job hears of with a commit, and the next batch has their number of tasks.
-    run.await_line("batch_committed", batch=run.said("batch_written")[-1]["batch"])
+    run.await_line("batch_committed", batch=run.logged("batch_written")[-1]["batch"])
     copy_all(bench, [1, 2])
     grown |= {1: 2 * count, 2: 2 * count}
     run.await_condition(lambda: bench.committed() == grown, "the same events once more")
-    assert run.said("bounds")[-1]["workers"] == 3, "the bounds are shared by more"
+    assert run.logged("bounds")[-1]["workers"] == 3, "the bounds are shared by more"
     run.await_condition(lambda: bench.deferred() == 5, "the slow page's next events to wait behind it")
     assert run.terminate() == 0, run.process.last_words(20)
     # While it is stopped.
@@ -117,7 +117,7 @@ def test_a_ledger_that_grows_under_a_running_job_ends_it_before_an_event_is_lost
     grow(bench, bench.config.deferral.topic, 20)
     bench.publish(wait=True)
     assert run.await_end() == 1
-    (failed,) = run.said("failed")
+    (failed,) = run.logged("failed")
     assert "deferred 1 events, and 0 of them are in the partitions of" in failed["error"]
     bench.remove_rule("slow")
     again = bench.start()
@@ -147,7 +147,7 @@ def test_what_is_deferred_in_a_ledger_that_has_grown_moves_into_a_new_topic(make
     assert run.terminate() == 0, run.process.last_words(20)
     run = bench.start()
     assert run.await_end() == 2
-    assert "in its partitions" in run.said("failed")[0]["error"]
+    assert "in its partitions" in run.logged("failed")[0]["error"]
     moved = bench.command("deferred", "move", "moved.deferred")
     assert moved.returncode == 0, moved.stderr
     assert "1 deferred event moved" in moved.stdout
@@ -156,7 +156,7 @@ def test_what_is_deferred_in_a_ledger_that_has_grown_moves_into_a_new_topic(make
     run = bench.start("--adopt-ledger")
     run.await_line("slow_round", resolved=1)
     assert run.terminate() == 0, run.process.last_words(20)
-    assert (run.said("ledger")[0]["topic"], run.said("ledger")[0]["entries"]) == ("moved.deferred", 1)
+    assert (run.logged("ledger")[0]["topic"], run.logged("ledger")[0]["entries"]) == ("moved.deferred", 1)
     assert bench.audit().problems() == {}
     assert len(bench.outputs()) == len({arrival.source for arrival in bench.outputs()})
     assert bench.ever_deferred() <= {arrival.source for arrival in bench.outputs()}

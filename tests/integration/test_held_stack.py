@@ -75,10 +75,10 @@ def test_the_traffic_of_a_scenario_ends_with_an_interrupt(up: RunState) -> None:
     ) as process:
         wait_until(lambda: published(up) > EVENTS * 2, what="events of the scenario", deadline=DEADLINE)
         process.send_signal(signal.SIGINT)
-        said, _ = process.communicate(timeout=60)
-    assert process.returncode == 0, said
-    found = re.search(r"published ([\d,]+) of ([\d,]+) events to .*\nthey have to end: ([\d,]+) as output", said)
-    assert found is not None, said
+        output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, output
+    found = re.search(r"published ([\d,]+) of ([\d,]+) events to .*\nthey have to end: ([\d,]+) as output", output)
+    assert found is not None, output
     sent, of, outputs = (int(number.replace(",", "")) for number in found.groups())
     assert EVENTS < outputs <= sent < of
     wait_until(lambda: lag(up)["lag"] == 0, what="the pipeline to drain", deadline=DEADLINE)

@@ -29,7 +29,7 @@ def refusal(bench: Bench, *arguments: str) -> str:
     """Start a job that is refused; what it said."""
     run = bench.start(*arguments)
     assert run.await_end() == 2, run.process.last_words(20)
-    return str(run.said("failed")[0]["error"])
+    return str(run.logged("failed")[0]["error"])
 
 
 @pytest.mark.slow
@@ -40,9 +40,9 @@ def test_a_ledger_that_is_not_the_checkpoints_is_refused(make_bench: MakeBench) 
     bench.await_drained(first)
     assert first.terminate() == 0, first.process.last_words(20)
     topic, bootstrap = bench.config.deferral.topic, bench.bootstrap
-    taken = first.said("ledger")[0]
+    taken = first.logged("ledger")[0]
     assert taken["id"]
-    assert first.said("checkpoint")[0]["made_by"]["ledger"] == {"topic": topic, "id": taken["id"], "epoch": 1}
+    assert first.logged("checkpoint")[0]["made_by"]["ledger"] == {"topic": topic, "id": taken["id"], "epoch": 1}
 
     with closing(KafkaAdminClient(bootstrap_servers=bootstrap)) as admin:
         admin.delete_topics([topic])

@@ -59,9 +59,9 @@ def test_large_pages_at_once_stay_within_the_limit(make_bench: MakeBench) -> Non
         return bench.is_drained()
 
     run.await_condition(drained, "all large pages to leave")
-    (memory,) = run.said("memory")
+    (memory,) = run.logged("memory")
     assert sum(memory["parts"].values()) <= memory["limit"]["bytes"] == LIMIT_BYTES
-    (effective,) = run.said("effective_settings")
+    (effective,) = run.logged("effective_settings")
     assert effective["spark"]["spark.master"] == "local[4]"
     assert effective["heap_bytes"] <= memory["parts"]["JVM heap"]
     assert 0 < peak <= LIMIT_BYTES, f"{peak / MIB:.0f} MiB"

@@ -75,7 +75,7 @@ def test_a_replay_is_seen_and_removed(make_bench: MakeBench) -> None:
     events = bench.source_end()
     died = bench.start(crash=CrashPoint(target=READ, moment="before", within="written", call=2))
     died.await_end()
-    repeated = died.said("batch_started")[-1]["batch"]
+    repeated = died.logged("batch_started")[-1]["batch"]
 
     run = bench.start()
     url = run.await_line("metrics")["url"]
@@ -83,11 +83,11 @@ def test_a_replay_is_seen_and_removed(make_bench: MakeBench) -> None:
     # Spark tells of the last batch some time after it, and the lag is looked at now and then; the ledger's tombstones
     # are written by a round's task as it goes, and the driver counts them at the round's end.
     run.await_condition(
-        lambda: levels_are_zero(scraped(url), bench.config.source.topic) and told_of_all(run),
+        lambda: levels_are_zero(scraped(url), bench.config.source.topic) and all_reported(run),
         "the last batch to be told, and lag and deferred events to be seen as 0",
     )
     samples = scraped(url)
-    written = run.said("batch_written")
+    written = run.logged("batch_written")
     assert written[0]["batch"] == repeated
     assert samples["enrichment_batch_seconds_count",] == len(written)
     assert total(samples, "enrichment_batch_rows_total") == events - sum_of_rows(died)
@@ -150,10 +150,10 @@ def levels_are_zero(samples: Samples, topic: str) -> bool:
     )
 
 
-def told_of_all(run: Any) -> bool:
-    return len(run.said("batch_committed")) == len(run.said("batch_written"))
+def all_reported(run: Any) -> bool:
+    return len(run.logged("batch_committed")) == len(run.logged("batch_written"))
 
 
 def sum_of_rows(died: Any) -> int:
     """Rows of the batches that an earlier process committed."""
-    return 12 * (len(died.said("batch_started")) - 1)
+    return 12 * (len(died.logged("batch_started")) - 1)

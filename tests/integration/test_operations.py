@@ -129,7 +129,7 @@ def test_a_stopped_job_continues_from_the_moment_that_it_is_set_to(make_bench: M
     records = read(bench.bootstrap, bench.config.source.topic)
     publish(bench, [records[min(once)]])
     assert run.await_end() == 1
-    assert run.said("failed")
+    assert run.logged("failed")
     bench.end()
     assert sources(bench) == times(2)
 

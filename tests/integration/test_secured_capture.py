@@ -105,7 +105,7 @@ def test_with_a_certificate_of_the_clients(broker: SecuredBroker, tmp_path: Path
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         (
             {
@@ -121,10 +121,10 @@ def test_with_a_certificate_of_the_clients(broker: SecuredBroker, tmp_path: Path
     ids=["another password", "another authority", "no login"],
 )
 def test_the_wrong_way_ends_with_an_error_without_the_secret(
-    broker: SecuredBroker, tmp_path: Path, changed: dict[str, str], said: str, caplog: pytest.LogCaptureFixture
+    broker: SecuredBroker, tmp_path: Path, changed: dict[str, str], message: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     other = {name: value.replace("OTHER", str(broker.directory / "other-ca.pem")) for name, value in changed.items()}
-    with pytest.raises(StackError, match=said) as raised:
+    with pytest.raises(StackError, match=message) as raised:
         taken(broker.secure, properties(broker, tmp_path, **other), tmp_path / "c.jsonl")
     assert PASSWORD not in raised.value.render() + caplog.text
     assert not list(tmp_path.glob("c.jsonl*"))
@@ -163,8 +163,8 @@ def test_what_a_signal_leaves(broker: SecuredBroker, flowing: None, tmp_path: Pa
             deadline=DEADLINE,
         )
         process.send_signal(number)
-        said, _ = process.communicate(timeout=60)
-    assert PASSWORD not in said
+        output, _ = process.communicate(timeout=60)
+    assert PASSWORD not in output
     if number == signal.SIGKILL:
         assert [path.name for path in tmp_path.iterdir() if path != client] == ["c.jsonl.part"]
         finished = subprocess.run(
@@ -172,8 +172,8 @@ def test_what_a_signal_leaves(broker: SecuredBroker, flowing: None, tmp_path: Pa
         )
         assert finished.returncode == 0, finished.stderr
     else:
-        assert process.returncode == 0, said
-        assert "interrupted" in said
+        assert process.returncode == 0, output
+        assert "interrupted" in output
     assert [path.name for path in tmp_path.iterdir() if path != client] == ["c.jsonl"]
     found = read_capture(out)
     assert found.end.ended_by == ("kill" if number == signal.SIGKILL else "interrupt")

@@ -62,7 +62,7 @@ def cluster(stack: tuple[Guardian, Stack], tmp_path: Path) -> Iterator[Cluster]:
 def lose_shuffled_rows(bench: Bench, cluster: Cluster, run: Run) -> None:
     """In the second batch, while an event of it is fetched."""
     run.await_condition(lambda: bench.in_flight("held"), "an event of the second batch to be fetched")
-    (begun,) = run.said("batch_started", batch=1)
+    (begun,) = run.logged("batch_started", batch=1)
     assert begun["reserved"], "nothing of the batch is shuffled"
     lost = cluster.at_work()
     assert lost
@@ -73,10 +73,10 @@ def test_a_stage_that_would_run_again_is_a_crash(bench: Bench, cluster: Cluster)
     run = bench.start()
     lose_shuffled_rows(bench, cluster, run)
     assert run.await_end() == 1
-    (failed,) = run.said("failed")
+    (failed,) = run.logged("failed")
     assert "maximum allowable number of times: 1" in failed["error"]
-    assert not run.said("task_retried")
-    assert not run.said("batch_written", batch=1)
+    assert not run.logged("task_retried")
+    assert not run.logged("batch_written", batch=1)
     bench.remove_rule("held")
     again = bench.start()
     bench.await_drained(again)
@@ -90,6 +90,6 @@ def test_spark_itself_would_run_it_again_and_nobody_would_say_so(bench: Bench, c
     lose_shuffled_rows(bench, cluster, run)
     bench.remove_rule("held")
     bench.await_drained(run)
-    assert not run.said("task_retried")
+    assert not run.logged("task_retried")
     run.terminate()
     assert bench.fetches() > EDITS, "nothing was fetched twice"

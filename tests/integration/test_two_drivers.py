@@ -20,7 +20,7 @@ def test_the_later_start_has_the_checkpoint(make_bench: Callable[..., Bench]) ->
     older.await_line("batch_committed", batch=1)
     newer = bench.start("--allow-unsafe", beside=True)
     assert older.await_end() == 2
-    assert older.said("failed")[0]["error"].startswith("another start of this job has taken checkpoint s3a://")
+    assert older.logged("failed")[0]["error"].startswith("another start of this job has taken checkpoint s3a://")
     bench.await_drained(newer)
     assert newer.terminate() == 0
     bench.assert_clean(restarted=True)

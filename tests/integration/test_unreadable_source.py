@@ -49,7 +49,7 @@ def test_events_of_another_major_version_stop_the_job_before_anything_is_written
     bench = published(make_bench, change, 5)
     run = bench.start()
     assert run.await_end() == 2
-    (failed,) = run.said("failed")
+    (failed,) = run.logged("failed")
     assert re.match(r"5 of 1\d\d events of batch 0 are of a major version that this job cannot read", failed["error"])
     assert (bench.outputs(), bench.errors(), bench.deferred_ever()) == ([], [], 0)
     assert bench.committed() == {}
@@ -62,6 +62,6 @@ def test_a_wiki_that_is_not_known_stops_the_job_where_it_is_told_to(make_bench: 
     bench = published(make_bench, change, 5, mediawiki={"unknown_wiki": "stop"})
     run = bench.start()
     assert run.await_end() == 2
-    (failed,) = run.said("failed")
+    (failed,) = run.logged("failed")
     assert "wiki 'xxwiki' is not in mediawiki.wikis" in failed["error"]
     assert bench.committed() == {}

@@ -64,13 +64,13 @@ def test_what_a_lost_attempt_deferred_does_not_count(make_bench: Callable[..., B
         if name != held:
             bench.remove_rule(name)
     lost.kill_tree()
-    assert not run.said("batch_written")
+    assert not run.logged("batch_written")
     bench.remove_rule(held)
     run.await_line("batch_written", batch=0)
     bench.await_drained(run)
-    assert not run.said("slow_round"), "what the lost attempt deferred was processed"
+    assert not run.logged("slow_round"), "what the lost attempt deferred was processed"
     run.terminate()
-    (retried,) = run.said("task_retried", batch=0)
+    (retried,) = run.logged("task_retried", batch=0)
     assert (retried["attempts"], retried["read"]) == (1, [[bench.config.source.topic, 0, 0, bench.source_end()]])
     times = Counter(arrival.source for arrival in bench.outputs())
     # The lost attempt had emitted what is quick, which is a repeat now.

@@ -223,8 +223,8 @@ class Cluster:
         except ValueError as error:
             raise StackError(f"Kafka knows no such setting of a {kind.name.lower()}: {error}") from error
         of = kind.name.lower()
-        if (said := answer[of][name]) != _OK:
-            raise PartError(f"Kafka did not change settings of {of} {name}: {said}", "kafka")
+        if (code := answer[of][name]) != _OK:
+            raise PartError(f"Kafka did not change settings of {of} {name}: {code}", "kafka")
 
 
 @contextlib.contextmanager

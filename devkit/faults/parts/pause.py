@@ -69,8 +69,8 @@ class _Paused:
         stood, state = _state(self.part, self.run_id)
         held_s = self.clock() - self.since_s
         self.part.pull("resume")
-        said = "nothing" if silent else "requests all the same"
-        return Proof(silent and stood, f"{state} for {held_s:.1f} s, and it answered {said}")
+        answered = "nothing" if silent else "requests all the same"
+        return Proof(silent and stood, f"{state} for {held_s:.1f} s, and it answered {answered}")
 
 
 def _state(part: Part, run_id: str) -> tuple[bool, str]:
@@ -84,10 +84,10 @@ def _state(part: Part, run_id: str) -> tuple[bool, str]:
         return status == psutil.STATUS_STOPPED, f"process {pid} was {status}"
     assert container is not None, "a part that can be paused is a process or a container"
     try:
-        said = state_of(_engine_of(run_id), container)
+        state = state_of(_engine_of(run_id), container)
     except (SetupError, StackError) as error:  # what stands still has to go on all the same
         return False, f"the engine did not say how container {container} was ({error})"
-    return said == "paused", f"container {container} was {said}"
+    return state == "paused", f"container {container} was {state}"
 
 
 def _engine_of(run_id: str) -> DockerAccess:

@@ -241,11 +241,11 @@ def start_mock_api(
 def await_mock_api(mock: MockApi, life: Life) -> None:
     """Wait until the process has said that it is ready: until then another process may answer at its address."""
 
-    def said() -> bool:
+    def is_ready() -> bool:
         require_running(life)
         return f"ready on {mock.direct}\n" in life.stdout.read_text()
 
-    wait_until(said, what="the mock API to say that it is ready", deadline=READY, hint=f"its log is {life.stderr}")
+    wait_until(is_ready, what="the mock API to say that it is ready", deadline=READY, hint=f"its log is {life.stderr}")
 
 
 def await_answer(mock: MockApi, life: Life) -> None:

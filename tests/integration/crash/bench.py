@@ -63,7 +63,7 @@ class Run:
     run_id: str
     lines: list[dict[str, Any]] = field(default_factory=list)
 
-    def said(self, event: str, **fields: Any) -> list[dict[str, Any]]:
+    def logged(self, event: str, **fields: Any) -> list[dict[str, Any]]:
         """The lines of an event whose fields are these."""
         self.lines = json_lines(self.process.stdout)
         return [
@@ -74,7 +74,7 @@ class Run:
 
     def await_line(self, event: str, **fields: Any) -> dict[str, Any]:
         def look() -> dict[str, Any] | None:
-            found = self.said(event, **fields)
+            found = self.logged(event, **fields)
             return found[0] if found else self._still_runs()
 
         return wait_until(look, what=f"the pipeline to say {event} {fields or ''}", deadline=DEADLINE)
@@ -279,9 +279,9 @@ class Bench:
 
     def _replays(self) -> Replays:
         batches = PlannedBatches()
-        for line in itertools.chain.from_iterable(run.said("batch_started") for run in self._runs):
+        for line in itertools.chain.from_iterable(run.logged("batch_started") for run in self._runs):
             batches.begin(line["batch"])
-        lines = itertools.chain.from_iterable(run.said("task_retried") for run in self._runs)
+        lines = itertools.chain.from_iterable(run.logged("task_retried") for run in self._runs)
         retried = itertools.chain.from_iterable(map(read_again, map(_RETRIED.validate_python, lines)))
         return Replays(max(0, len(self._runs) - 1), batches.again(self._checkpoint.range_of), tuple(retried))
 

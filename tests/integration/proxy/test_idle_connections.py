@@ -36,7 +36,7 @@ def pair(front: Front) -> Iterator[Pair]:
         front.control.close(PART)
 
 
-def told(end: socket.socket) -> str:
+def received(end: socket.socket) -> str:
     """What has come to this end so far."""
     if not select.select([end], [], [], 0)[0]:
         return NOTHING
@@ -47,11 +47,11 @@ def told(end: socket.socket) -> str:
 
 
 def await_told(end: socket.socket, what: str) -> None:
-    assert wait_until(lambda: (words := told(end)) != NOTHING and words, what=what, deadline=DEADLINE) == what
+    assert wait_until(lambda: (words := received(end)) != NOTHING and words, what=what, deadline=DEADLINE) == what
 
 
 @pytest.mark.parametrize(
-    ("toxic", "direction", "client_is_told", "server_is_told", "then_the_client", "then_the_server"),
+    ("toxic", "direction", "client_receives", "server_receives", "then_the_client", "then_the_server"),
     [
         (Reset(), "both", RST, RST, None, None),
         (Cut(), "both", FIN, FIN, None, None),
@@ -65,18 +65,18 @@ def test_what_the_ends_of_an_idle_connection_are_told(
     pair: Pair,
     toxic: Toxic,
     direction: Sense,
-    client_is_told: str,
-    server_is_told: str,
+    client_receives: str,
+    server_receives: str,
     then_the_client: str | None,
     then_the_server: str | None,
 ) -> None:
     client, server = pair
     front.control.add(PART, "t", toxic, direction=direction)
-    for end, what in ((client, client_is_told), (server, server_is_told)):
+    for end, what in ((client, client_receives), (server, server_receives)):
         if what != NOTHING:
             await_told(end, what)
-    for end, what in ((client, client_is_told), (server, server_is_told)):
-        assert what != NOTHING or told(end) == NOTHING
+    for end, what in ((client, client_receives), (server, server_receives)):
+        assert what != NOTHING or received(end) == NOTHING
     assert front.control.remove(PART, "t").counts.connections == 1
     for end, later in ((client, then_the_client), (server, then_the_server)):
         if later is not None:

@@ -30,7 +30,7 @@ class Bench:
         self._open = ExitStack()
         self.producer = self._made(KafkaProducer(bootstrap_servers=address, acks="all", linger_ms=0, **RECONNECT))
         self.consumer = self.new_consumer()
-        self._said = 0
+        self._sent = 0
 
     def new_consumer(self) -> Any:
         consumer = self._made(KafkaConsumer(bootstrap_servers=self.address, fetch_max_wait_ms=100, **RECONNECT))

@@ -137,7 +137,7 @@ class Day:
     requests: list[dict[str, Any]]
     bench: Bench
 
-    def said(self, event: str) -> list[dict[str, Any]]:
+    def logged(self, event: str) -> list[dict[str, Any]]:
         return [line for line in self.lines if line["event"] == event]
 
     def name_of(self, arrival: Arrival) -> str:
@@ -247,7 +247,7 @@ def _all_committed(bench: Bench) -> bool:
 
 
 def _last_words(run: Run) -> str:
-    failed = run.said("failed")
+    failed = run.logged("failed")
     return str(failed[-1]["error"]) if failed else run.process.last_words(5)
 
 
@@ -262,7 +262,7 @@ def _committed_beside_the_page_that_hangs(bench: Bench) -> bool:
 def _is_held(bench: Bench, run: Run) -> bool:
     """Whether the page has hung for a time that no allowance covers, and no batch has been written."""
     waited = [request["waited_s"] for request in bench.in_flight("hanging")]
-    return not run.said("batch_written") and max(waited, default=0.0) > _HELD_S
+    return not run.logged("batch_written") and max(waited, default=0.0) > _HELD_S
 
 
 def _ended(run: Run) -> bool:

@@ -116,7 +116,7 @@ def test_events_of_a_page_leave_in_their_order_and_each_once(day: Day) -> None:
 
 def test_bounds_are_those_of_the_executor_as_a_whole(day: Day) -> None:
     """Two workers of the main lane share the bounds; the slow lane has its own."""
-    first, settings = day.said("bounds")[0], day.said("memory")[0]["settings"]
+    first, settings = day.logged("bounds")[0], day.logged("memory")[0]["settings"]
     assert first["workers"] == of.WORKERS
     assert first["requests"] == of.CONCURRENCY // of.WORKERS, "each worker has the whole bound on requests"
     in_flight = settings["fetch.max_in_flight_bytes"]
@@ -127,10 +127,10 @@ def test_bounds_are_those_of_the_executor_as_a_whole(day: Day) -> None:
 
 def test_memory_comes_from_the_limit(day: Day) -> None:
     """All parts are within it, and what the job and its JVM have as effective settings is what was derived."""
-    memory, (spark,) = day.said("memory")[0], day.said("effective_settings")
+    memory, (spark,) = day.logged("memory")[0], day.logged("effective_settings")
     assert sum(memory["parts"].values()) <= memory["limit"]["bytes"] == 8 * of.KIB**3
     assert spark["heap_bytes"] <= memory["parts"]["JVM heap"]
-    effective, bounds = day.said("configuration")[0]["effective"], day.said("bounds")[0]
+    effective, bounds = day.logged("configuration")[0]["effective"], day.logged("bounds")[0]
     assert {
         "fetch.max_in_flight_bytes": effective["fetch"]["max_in_flight_bytes"],
         "deferral.slow_lane.max_in_flight_bytes": bounds["slow_round_bytes"],

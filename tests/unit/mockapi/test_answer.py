@@ -78,7 +78,7 @@ class Behind:
 Story = Callable[[Behind], Coroutine[Any, Any, None]]
 
 
-def told(story: Story) -> None:
+def run(story: Story) -> None:
     async def tell() -> None:
         async with asyncio.timeout(20):
             await story(Behind())
@@ -95,7 +95,7 @@ def test_a_parse_comes_before_the_page() -> None:
         assert await asked == PAGE
         assert behind.counts == UpstreamCounts(parses=1, parse_s=1.0)
 
-    told(story)
+    run(story)
 
 
 @pytest.mark.parametrize("plan", [Plan(), Plan(latency=AT_ONCE), Plan(gateway_timeout=LATER)])
@@ -104,7 +104,7 @@ def test_without_a_parse_or_a_capacity_nothing_is_parsed(plan: Plan) -> None:
         assert await behind.ask(plan) == PAGE
         assert behind.counts == UpstreamCounts()
 
-    told(story)
+    run(story)
 
 
 def test_what_does_not_render_takes_no_slot() -> None:
@@ -113,7 +113,7 @@ def test_what_does_not_render_takes_no_slot() -> None:
         assert await behind.ask(plan, renders=None) == PAGE
         assert behind.counts == UpstreamCounts()
 
-    told(story)
+    run(story)
 
 
 def test_who_finds_the_queue_full_is_turned_away_at_once() -> None:
@@ -127,7 +127,7 @@ def test_who_finds_the_queue_full_is_turned_away_at_once() -> None:
         for asked in waiting:
             asked.cancel()
 
-    told(story)
+    run(story)
 
 
 def test_a_proxy_gives_up_and_the_parse_goes_on() -> None:
@@ -143,7 +143,7 @@ def test_a_proxy_gives_up_and_the_parse_goes_on() -> None:
         behind.end()
         assert behind.counts == UpstreamCounts(parses=2, abandoned=2, parse_s=2.0, max_queued=1)
 
-    told(story)
+    run(story)
 
 
 @pytest.mark.parametrize("capacity", [None, "one"])
@@ -157,7 +157,7 @@ def test_a_client_leaves_and_the_parse_goes_on(capacity: str | None) -> None:
         behind.end()
         assert behind.counts == UpstreamCounts(parses=1, abandoned=1, parse_s=1.0)
 
-    told(story)
+    run(story)
 
 
 def test_the_proxys_time_covers_latency_too() -> None:
@@ -166,7 +166,7 @@ def test_the_proxys_time_covers_latency_too() -> None:
         assert reply is not None
         assert reply.status == 504
 
-    told(story)
+    run(story)
 
 
 def test_latency_comes_after_the_parse_and_holds_no_slot() -> None:
@@ -179,7 +179,7 @@ def test_latency_comes_after_the_parse_and_holds_no_slot() -> None:
         assert await asked is None
         assert behind.counts.abandoned == 0
 
-    told(story)
+    run(story)
 
 
 def test_a_request_that_is_cancelled_abandons_its_parse() -> None:
@@ -192,7 +192,7 @@ def test_a_request_that_is_cancelled_abandons_its_parse() -> None:
         behind.end()
         assert behind.counts.abandoned == 1
 
-    told(story)
+    run(story)
 
 
 def test_for_ever_lasts_until_the_client_leaves_or_the_proxy_gives_up() -> None:
@@ -204,7 +204,7 @@ def test_for_ever_lasts_until_the_client_leaves_or_the_proxy_gives_up() -> None:
         behind.gone.set()
         assert await asked is None
 
-    told(story)
+    run(story)
 
 
 def test_who_finds_the_bucket_empty_is_told_when_to_come_again() -> None:
@@ -221,7 +221,7 @@ def test_who_finds_the_bucket_empty_is_told_when_to_come_again() -> None:
         for asked in (first, other):
             asked.cancel()
 
-    told(story)
+    run(story)
 
 
 def test_a_cached_render_is_parsed_once_even_if_its_client_left() -> None:
@@ -243,4 +243,4 @@ def test_a_cached_render_is_parsed_once_even_if_its_client_left() -> None:
         await behind.until(lambda: behind.counts.busy == 1)
         other.cancel()
 
-    told(story)
+    run(story)

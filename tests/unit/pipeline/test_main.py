@@ -32,10 +32,10 @@ class Stream:
     allow_unsafe: bool | None = None
     ledger: str | None = None
 
-    def run(self, told: Budget, new: NewStart | None, *, allow_unsafe: bool, ledger: str | None) -> None:
+    def run(self, budget: Budget, new: NewStart | None, *, allow_unsafe: bool, ledger: str | None) -> None:
         self.ledger = ledger
         self.allow_unsafe = allow_unsafe
-        self.started.append((told.config, new))
+        self.started.append((budget.config, new))
         if self.signal:
             os.kill(os.getpid(), self.signal)
         if self.failure:
@@ -70,7 +70,7 @@ def start(tmp_path: Path, query: Stream) -> Start:
     return go
 
 
-def said(result: Result) -> list[dict[str, Any]]:
+def logged(result: Result) -> list[dict[str, Any]]:
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
@@ -79,7 +79,7 @@ def test_a_safe_configuration_starts_and_is_printed(start: Start, query: Stream)
     assert (result.exit_code, result.stderr) == (0, "")
     ((config, new),) = query.started
     assert (new, query.allow_unsafe) == (None, False)
-    (configuration,) = said(result)
+    (configuration,) = logged(result)
     assert configuration["event"] == "configuration"
     assert configuration["unsafe"] == []
     assert configuration["effective"]["sink"]["max.request.size"] == 20_971_520
@@ -123,7 +123,7 @@ def test_what_is_refused_does_not_begin(
     result = start(*arguments, **sections)
     assert result.exit_code == 2
     assert message in result.stderr
-    (line,) = said(result)
+    (line,) = logged(result)
     assert (line["event"], line["refused"]) == ("failed", True)
     assert not query.started
 
@@ -131,7 +131,7 @@ def test_what_is_refused_does_not_begin(
 def test_unsafe_policies_are_accepted_by_name(start: Start, query: Stream) -> None:
     result = start("--allow-unsafe", record_limit={"policy": "none"})
     assert result.exit_code == 0
-    assert said(result)[0]["unsafe"] == ["record_limit.policy: none"]
+    assert logged(result)[0]["unsafe"] == ["record_limit.policy: none"]
     assert query.allow_unsafe is True
     assert len(query.started) == 1
 
@@ -141,7 +141,7 @@ def test_a_failed_query_is_exit_1(start: Start, query: Stream) -> None:
     result = start()
     assert result.exit_code == 1
     assert result.stderr == "error: query failed: it broke\n"
-    assert (said(result)[-1]["error"], said(result)[-1]["refused"]) == ("query failed: it broke", False)
+    assert (logged(result)[-1]["error"], logged(result)[-1]["refused"]) == ("query failed: it broke", False)
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_memory_comes_from_one_number(start: Start, query: Stream) -> None:
     result = start("--memory-limit", "4GiB", "--slots", "4")
     assert result.exit_code == 0
     ((config, _),) = query.started
-    configuration, memory = said(result)
+    configuration, memory = logged(result)
     assert memory["event"] == "memory"
     assert sum(memory["parts"].values()) <= memory["limit"]["bytes"] == 4 * 1024**3
     assert memory["settings"]["fetch.max_in_flight_bytes"] == config.fetch.max_in_flight_bytes
@@ -214,7 +214,7 @@ def test_a_stop_that_took_too_long_is_exit_3(start: Start, query: Stream) -> Non
     query.failure = StoppedHardError("stopped with batch 7 at work, as stop_timeout 25 s is over")
     result = start()
     assert result.exit_code == 3
-    assert said(result)[-1]["error"] == "stopped with batch 7 at work, as stop_timeout 25 s is over"
+    assert logged(result)[-1]["error"] == "stopped with batch 7 at work, as stop_timeout 25 s is over"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -223,7 +223,7 @@ def test_a_signal_while_it_starts_ends_it_in_order(start: Start, query: Stream, 
     query.failure = PipelineError("it went on")
     result = start()
     assert (result.exit_code, result.stderr) == (0, "")
-    assert said(result)[-1]["event"] == "stopped"
+    assert logged(result)[-1]["event"] == "stopped"
     assert signal.getsignal(number) == signal.SIG_DFL, "a second one has nothing to wait for"
 
 

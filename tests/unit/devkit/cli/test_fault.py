@@ -142,7 +142,7 @@ class TestList:
 
 class TestRefused:
     @pytest.mark.parametrize(
-        ("arguments", "said"),
+        ("arguments", "message"),
         [
             (("add",), "no fault is given"),
             (("add", "--share", "5%"), "--share says for which requests"),
@@ -155,10 +155,12 @@ class TestRefused:
             (("list", "--run-id", "beef"), "there is no stack beef"),
         ],
     )
-    def test_it_is_wrong_usage(self, devkit: Devkit, served: ServedMock, arguments: tuple[str, ...], said: str) -> None:
+    def test_it_is_wrong_usage(
+        self, devkit: Devkit, served: ServedMock, arguments: tuple[str, ...], message: str
+    ) -> None:
         finished = devkit("fault", *arguments)
         assert finished.code == 2
-        assert f"error: {said}" in finished.err
+        assert f"error: {message}" in finished.err
         assert effective(served) == []
 
     def test_without_a_stack(self, devkit: Devkit) -> None:
@@ -171,7 +173,7 @@ class TestRefused:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("{pause: 2020-13-45}", "'2020-13-45' cannot be read: month must be in 1..12"),
         ("!!int x", "'x' cannot be read"),
@@ -181,7 +183,7 @@ class TestRefused:
         ("[a]", "a mapping is wanted"),
     ],
 )
-def test_what_cannot_be_read_is_said(devkit: Devkit, served: ServedMock, text: str, said: str) -> None:
+def test_what_cannot_be_read_is_said(devkit: Devkit, served: ServedMock, text: str, message: str) -> None:
     finished = devkit("fault", "add", "--do", text)
-    assert (finished.code, said in finished.err, "Traceback" in finished.err) == (2, True, False)
+    assert (finished.code, message in finished.err, "Traceback" in finished.err) == (2, True, False)
     assert effective(served) == []

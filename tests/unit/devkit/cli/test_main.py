@@ -81,7 +81,7 @@ def test_which_stack_is_said_in_the_same_way_everywhere() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["dance"], "No such command 'dance'"),
         (["check", "x.yaml"], "No such command 'check'. Did you mean `devkit scenario check`?"),
@@ -98,10 +98,10 @@ def test_which_stack_is_said_in_the_same_way_everywhere() -> None:
         (["clean", "--keep", "-1"], "-1 is not in the range"),
     ],
 )
-def test_an_error_of_usage_exits_with_2(devkit: Devkit, arguments: list[str], said: str) -> None:
+def test_an_error_of_usage_exits_with_2(devkit: Devkit, arguments: list[str], message: str) -> None:
     finished = devkit(*arguments)
     assert finished.code == 2
-    assert said in finished.err
+    assert message in finished.err
     assert finished.out == ""
 
 

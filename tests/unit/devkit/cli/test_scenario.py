@@ -106,7 +106,7 @@ class TestNew:
 
 @pytest.mark.parametrize("command", ["check", "run"])
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         (
             "an-incidnet",
@@ -119,9 +119,9 @@ class TestNew:
         ),
     ],
 )
-def test_an_unknown_scenario(devkit: Devkit, scenarios: Path, command: str, name: str, said: str) -> None:
+def test_an_unknown_scenario(devkit: Devkit, scenarios: Path, command: str, name: str, message: str) -> None:
     finished = devkit("scenario", command, name)
-    assert (finished.code, finished.err, finished.out) == (2, said, "")
+    assert (finished.code, finished.err, finished.out) == (2, message, "")
 
 
 def test_a_file_that_is_not_there_and_like_none(devkit: Devkit, scenarios: Path) -> None:
@@ -334,14 +334,14 @@ class TestAfterTheVerdict:
         monkeypatch.setattr(SparkProgram, "after_verdict", after_verdict)
         return printed
 
-    @pytest.mark.parametrize(("told", "code"), [("reproduced and fixed", 0), ("not reproduced", 1)])
+    @pytest.mark.parametrize(("verdict", "code"), [("reproduced and fixed", 0), ("not reproduced", 1)])
     def test_an_interrupt_leaves_the_verdicts_exit_code(
-        self, devkit: Devkit, outcome: dict[str, Any], printed_before: list[str], told: str, code: int
+        self, devkit: Devkit, outcome: dict[str, Any], printed_before: list[str], verdict: str, code: int
     ) -> None:
-        outcome.update(outcome=told, exit_code=code)
+        outcome.update(outcome=verdict, exit_code=code)
         finished = devkit("scenario", "run", "an-incident")
         assert finished.code == code
-        assert told.upper() in printed_before[0]
+        assert verdict.upper() in printed_before[0]
         assert (finished.out, finished.err) == ("", "the next run starts faster\n")
 
     def test_json_is_complete_before_it(self, devkit: Devkit, printed_before: list[str]) -> None:
@@ -372,7 +372,7 @@ class TestAfterTheVerdict:
 
 class TestRefusedBeforeAnythingStarts:
     @pytest.mark.parametrize(
-        ("options", "said"),
+        ("options", "message"),
         [
             (("--pause-at", "traffic"), "--pause-at without a terminal would wait for ever"),
             (("--pause-at", "nowhere", "--pause-limit", "1s"), "--pause-at nowhere: there is no such point"),
@@ -385,11 +385,11 @@ class TestRefusedBeforeAnythingStarts:
         ],
     )
     def test_it_is_wrong_usage(
-        self, devkit: Devkit, scenarios: Path, here: Path, options: tuple[str, ...], said: str
+        self, devkit: Devkit, scenarios: Path, here: Path, options: tuple[str, ...], message: str
     ) -> None:
         finished = devkit("scenario", "run", "an-incident", *options)
         assert finished.code == 2
-        assert f"error: {said}" in finished.err
+        assert f"error: {message}" in finished.err
         assert not (here / "runs").exists()
 
 

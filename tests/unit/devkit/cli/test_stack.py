@@ -73,13 +73,13 @@ class TestStatus:
             "  logs           /nowhere/logs\n"
         )
 
-    @pytest.mark.parametrize(("other_answers", "said"), [(True, "answers"), (False, "DOES NOT ANSWER")])
+    @pytest.mark.parametrize(("other_answers", "message"), [(True, "answers"), (False, "DOES NOT ANSWER")])
     def test_of_several_brokers_all_have_to_answer(
-        self, devkit: Devkit, kept: Kept, listening: int, *, other_answers: bool, said: str
+        self, devkit: Devkit, kept: Kept, listening: int, *, other_answers: bool, message: str
     ) -> None:
         brokers = f"127.0.0.1:{listening},127.0.0.1:{listening if other_answers else free_port()}"
         kept(kafka=brokers)
-        assert f"  kafka          {brokers}  {said}\n" in devkit("status").out
+        assert f"  kafka          {brokers}  {message}\n" in devkit("status").out
 
     def test_one_that_does_not_answer_is_no_success(self, devkit: Devkit, kept: Kept, listening: int) -> None:
         silent = free_port()
@@ -238,16 +238,16 @@ class TestResume:
         assert (tmp_path / "resume").exists()
 
     @pytest.mark.parametrize(
-        ("arguments", "said"),
+        ("arguments", "message"),
         [((), "no run waits"), (("--run-id", "cafe0001"), "run cafe0001 does not wait")],
     )
     def test_a_run_that_is_not_paused_does_not_go_on(
-        self, devkit: Devkit, kept: Kept, tmp_path: Path, arguments: tuple[str, ...], said: str
+        self, devkit: Devkit, kept: Kept, tmp_path: Path, arguments: tuple[str, ...], message: str
     ) -> None:
         kept().model_copy(update={"released": False, "directory": tmp_path}).save()
         finished = devkit("resume", *arguments)
         assert finished.code == 2
-        assert finished.err.startswith(f"error: {said} at a `--pause-at` point\nhint: ")
+        assert finished.err.startswith(f"error: {message} at a `--pause-at` point\nhint: ")
         assert not (tmp_path / "resume").exists()
 
     @pytest.mark.parametrize("arguments", [(), ("--run-id", "cafe0001")])

@@ -141,14 +141,14 @@ class TestDoctor:
         self.found(monkeypatch, MachineFinding("disk", "fail", "1 MiB free", hint="free some"))
         assert devkit("doctor").code == 3
 
-    @pytest.mark.parametrize(("made", "said"), [(True, ""), (False, "another run makes it now\n")])
+    @pytest.mark.parametrize(("made", "message"), [(True, ""), (False, "another run makes it now\n")])
     def test_it_makes_the_class_cache_when_asked(
-        self, devkit: Devkit, monkeypatch: pytest.MonkeyPatch, made: bool, said: str
+        self, devkit: Devkit, monkeypatch: pytest.MonkeyPatch, made: bool, message: str
     ) -> None:
         self.found(monkeypatch)
         monkeypatch.setattr("devkit.programs.spark.training.train_now", lambda: made)
         assert devkit("doctor").err == ""
-        assert devkit("doctor", "--train").err == f"making the class cache, about a minute\n{said}"
+        assert devkit("doctor", "--train").err == f"making the class cache, about a minute\n{message}"
 
     def test_a_training_that_fails_is_an_error(self, devkit: Devkit, monkeypatch: pytest.MonkeyPatch) -> None:
         def fail() -> bool:

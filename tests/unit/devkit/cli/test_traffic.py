@@ -91,7 +91,7 @@ def test_that_of_a_scenario(devkit: Devkit, published: type[Published], here: Pa
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("mine.yaml", "--rate", "5/s"), "--rate: the scenario says it\nhint: write --set traffic.rate=5/s"),
         (("mine.yaml", "--for", "5s"), "--for: the scenario says it\nhint: write --set traffic.for=5s"),
@@ -100,12 +100,12 @@ def test_that_of_a_scenario(devkit: Devkit, published: type[Published], here: Pa
     ],
 )
 def test_what_does_not_go_together_is_refused(
-    devkit: Devkit, here: Path, arguments: tuple[str, ...], said: str
+    devkit: Devkit, here: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     (here / "mine.yaml").write_text(TEXT)
     finished = devkit("traffic", "--topic", "mine", *arguments)
     assert finished.code == 2
-    assert said in finished.err
+    assert message in finished.err
 
 
 def test_without_a_pipeline_a_topic_has_to_be_named(devkit: Devkit, published: type[Published]) -> None:

@@ -56,7 +56,7 @@ def test_a_broken_file_by_line_and_column(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("nosuch", "neither a file, nor a scenario, nor a fault"),
         ("do: {status: 504", "not YAML"),
@@ -64,8 +64,8 @@ def test_a_broken_file_by_line_and_column(tmp_path: Path) -> None:
         ("[1:2]", "no fault in"),
     ],
 )
-def test_what_is_no_fault(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said) as refused:
+def test_what_is_no_fault(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message) as refused:
         read_faults(text, tmp_path)
     assert refused.value.hint is not None
     assert "do: {status: 504}" in refused.value.hint

@@ -28,10 +28,10 @@ def test_an_engine_that_will_do() -> None:
     assert check_engine(NOBODY, needed_bytes=3 * GIB, ask=engine()) == Engine("28.2.2", 4 * GIB)
 
 
-@pytest.mark.parametrize("told", ["", "no json", "{}", '{"ServerVersion": "", "MemTotal": 0}'])
-def test_no_engine(told: str) -> None:
+@pytest.mark.parametrize("answer", ["", "no json", "{}", '{"ServerVersion": "", "MemTotal": 0}'])
+def test_no_engine(answer: str) -> None:
     with pytest.raises(EngineError, match="no Docker engine answers"):
-        check_engine(NOBODY, ask=says(told))
+        check_engine(NOBODY, ask=says(answer))
 
 
 def test_what_the_command_says_of_the_missing_engine_is_passed_on() -> None:

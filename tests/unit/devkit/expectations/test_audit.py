@@ -23,7 +23,7 @@ CONTENT = a_program("content")
 
 
 @pytest.mark.parametrize(
-    ("changes", "holds", "told", "window"),
+    ("changes", "holds", "measured", "window"),
     [
         ({}, True, "content: clean: 161 in = 150 out + 4 errors + 7 filtered", None),
         ({"outputs": 148, "lost": 2}, False, "content: lost 2", None),
@@ -37,10 +37,12 @@ CONTENT = a_program("content")
         ),
     ],
 )
-def test_of_all_programs_that_are_audited(changes: dict[str, int], holds: bool, told: str, window: str | None) -> None:
+def test_of_all_programs_that_are_audited(
+    changes: dict[str, int], holds: bool, measured: str, window: str | None
+) -> None:
     observation = an_observation(programs=(replace(CONTENT, audit=an_audit(**changes)),))
     finding = AUDIT.judge("clean", observation)
-    assert (finding.holds, told in finding.measured) == (holds, True)
+    assert (finding.holds, measured in finding.measured) == (holds, True)
     assert finding.measured.startswith("clean: 161 in = ")
     assert AUDIT.depends_on_time("clean", observation) == window
 

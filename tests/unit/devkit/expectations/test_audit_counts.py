@@ -139,28 +139,28 @@ def test_what_was_lost_no_machine_excuses(
 
 
 @pytest.mark.parametrize(
-    ("bounds", "said"),
+    ("bounds", "message"),
     [
         ({}, "no count; write for example {lost: {at_least: 1}}, or `clean`"),
         ({"lots": 1}, "Extra inputs are not permitted"),
         ({"lost": {"at_least": 2, "at_most": 1}}, "swap them?"),
     ],
 )
-def test_refused(bounds: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValidationError, match=said.replace("{", r"\{").replace("?", r"\?")):
+def test_refused(bounds: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message.replace("{", r"\{").replace("?", r"\?")):
         counts(**bounds)
 
 
 @pytest.mark.parametrize(
-    ("key", "said"),
+    ("key", "message"),
     [
         ("losst", "audit.losst: unknown key; did you mean 'lost'?"),
         ("zzz", "audit.zzz: unknown key; there are: lost, lapsed, deduplicated, repeats_emitted, duplicated, "),
     ],
 )
-def test_a_count_that_there_is_not_is_told_with_those_that_there_are(key: str, said: str) -> None:
+def test_a_count_that_there_is_not_is_told_with_those_that_there_are(key: str, message: str) -> None:
     document = {"audit": {key: 0}}
     with pytest.raises(ValidationError) as refused:
         Expectation.model_validate(document)
     (problem,) = problems(refused.value, Expectation, document)
-    assert str(problem).startswith(said)
+    assert str(problem).startswith(message)

@@ -78,7 +78,7 @@ def test_a_ratio_is_not_stretched() -> None:
 
 
 @pytest.mark.parametrize(
-    ("argument", "said"),
+    ("argument", "message"),
     [
         ({"rat": {"arms": BOTH, "at_least": 8}}, "'rat' has no figure to compare; did you mean 'rate'"),
         ({"audit": {"arms": BOTH, "at_least": 8}}, "'audit' has no figure to compare"),
@@ -90,8 +90,8 @@ def test_a_ratio_is_not_stretched() -> None:
         ({}, "write one figure and the arms"),
     ],
 )
-def test_refused(argument: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValidationError, match=said):
+def test_refused(argument: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
         Expectation.model_validate({"compare": argument})
 
 

@@ -64,17 +64,17 @@ def test_each_is_judged_by_its_own(name: str, argument: object, expected: str, m
 
 
 @pytest.mark.parametrize(
-    ("name", "argument", "said"),
+    ("name", "argument", "measured"),
     [
         ("failure", {"message": "x"}, "not observable in program reader (it writes neither a started nor a failed"),
         ("replays", {"at_most": 0}, "not observable in program reader (it writes no batch_started"),
         ("log", {"event": "failed", "at_most": 0}, "not observable: it wrote no event on standard output"),
     ],
 )
-def test_what_the_program_does_not_show_nobody_can_judge(name: str, argument: dict[str, object], said: str) -> None:
+def test_what_the_program_does_not_show_nobody_can_judge(name: str, argument: dict[str, object], measured: str) -> None:
     found = judge(name, {"program": "reader", **argument})
     assert found.holds is None
-    assert said in found.measured
+    assert measured in found.measured
 
 
 @pytest.mark.parametrize(("name", "argument"), [("restarts", {"at_most": 0}), ("exception", {"class": "X"})])

@@ -140,7 +140,7 @@ def test_in_a_stretched_run_a_minute_brings_less() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "argument", "said"),
+    ("name", "argument", "message"),
     [
         ("memory", {"of": "slope"}, "write at_least, at_most"),
         ("lag", {"at_most": 1, "during": "a", "after": "b"}, "one of during and after, not both"),
@@ -149,6 +149,6 @@ def test_in_a_stretched_run_a_minute_brings_less() -> None:
         ("memory", {"at_most": "1GiB", "kind": "worker"}, "Input should be"),
     ],
 )
-def test_refused(name: str, argument: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValidationError, match=said):
+def test_refused(name: str, argument: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
         Expectation.model_validate({name: argument})

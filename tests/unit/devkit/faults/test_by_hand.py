@@ -202,7 +202,7 @@ def test_what_fails_at_the_part_is_told(run: RunState) -> None:
 
 
 @pytest.mark.parametrize(
-    ("do", "said"),
+    ("do", "message"),
     [
         ({"pause": {"part": "stor"}}, "has no part 'stor'"),
         ({"pause": {"part": "kafka"}}, "it is not ours to stop"),
@@ -210,9 +210,9 @@ def test_what_fails_at_the_part_is_told(run: RunState) -> None:
     ],
 )
 def test_what_the_stack_cannot_is_refused_before_anything_starts(
-    run: RunState, do: dict[str, object], said: str
+    run: RunState, do: dict[str, object], message: str
 ) -> None:
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         HandFaults(run).add(parse(do, name=None, at=None, for_=None), taken=frozenset())
     assert HandFaults(run).listed() == ()
 

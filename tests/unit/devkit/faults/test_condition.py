@@ -54,7 +54,7 @@ def test_what_is_written_is_read_and_shown_so_that_it_is_read_again(
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "message"),
     [
         ("lagg > 500", "did you mean 'lag'?"),
         ("lag = 500", "'lag = 500' is no condition; write one of"),
@@ -75,8 +75,8 @@ def test_what_is_written_is_read_and_shown_so_that_it_is_read_again(
         ("", "is no condition"),
     ],
 )
-def test_what_is_none_is_refused_with_the_near_miss(written: object, said: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(said)):
+def test_what_is_none_is_refused_with_the_near_miss(written: object, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
         parse_condition(written)
 
 
@@ -123,7 +123,7 @@ BOUNDS = Bounds(100, frozenset({"enricher"}), frozenset({"started", "stalled"}),
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "message"),
     [
         ("lag > 100", "lag is never more than the 100 events of `traffic`"),
         ("committed >= 101", "committed is never more"),
@@ -135,8 +135,8 @@ BOUNDS = Bounds(100, frozenset({"enricher"}), frozenset({"started", "stalled"}),
         ("met: slow pge", "there is no rule 'slow pge' in mock.rules; did you mean 'slow page'?"),
     ],
 )
-def test_a_condition_that_never_can_be_is_told(written: str, said: str) -> None:
-    assert said in (parse_condition(written).never(BOUNDS) or "")
+def test_a_condition_that_never_can_be_is_told(written: str, message: str) -> None:
+    assert message in (parse_condition(written).never(BOUNDS) or "")
 
 
 @pytest.mark.parametrize(

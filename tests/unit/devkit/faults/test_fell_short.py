@@ -11,7 +11,7 @@ SEEN = (
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "message"),
     [
         ("committed: 90%", "committed came to 80 of 90"),
         ("lag > 95", "lag came to 90 of more than 95"),
@@ -26,11 +26,11 @@ SEEN = (
         ({"request": {"methods": ["PUT"]}}, "no such request came to the object-store by the proxy"),
     ],
 )
-def test_how_far_an_arm_with_100_events_came(written: object, said: str) -> None:
+def test_how_far_an_arm_with_100_events_came(written: object, message: str) -> None:
     extent = Extent()
     for seen in SEEN:
         extent = extent.grown(seen)
-    assert fell_short(parse_condition(written), extent, 100) == said
+    assert fell_short(parse_condition(written), extent, 100) == message
 
 
 def test_an_arm_that_committed_nothing() -> None:

@@ -37,7 +37,7 @@ def test_it_is_written_as_it_was_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "place", "said"),
+    ("keys", "place", "message"),
     [
         ({"do": {"pauze": {}}}, ("do", "pauze"), "unknown fault 'pauze'; did you mean 'pause'?"),
         ({"do": {"xyz": {}}}, ("do", "xyz"), "there are: pause, kill, restart"),
@@ -55,10 +55,10 @@ def test_it_is_written_as_it_was_read() -> None:
         ({"do": {"restart": {"part": "kafka"}}, "for": "5s"}, (), "restart lasts as long as it takes"),
     ],
 )
-def test_each_problem_knows_its_place(keys: dict[str, Any], place: tuple[int | str, ...], said: str) -> None:
+def test_each_problem_knows_its_place(keys: dict[str, Any], place: tuple[int | str, ...], message: str) -> None:
     ((found, text),) = problems(**keys)
     assert found == place
-    assert said in text
+    assert message in text
 
 
 def test_two_items_of_one_name_are_refused() -> None:

@@ -53,7 +53,7 @@ class Arm:
     def __init__(
         self, *items: dict[str, Any], start: Callable[[Callable[[], None]], None] | None = None, cluster: str = ""
     ) -> None:
-        self.clock, self.excuses, self.told = Clock(), Excuses(), list[Happened]()
+        self.clock, self.excuses, self.reported = Clock(), Excuses(), list[Happened]()
         self.journal, self.proxy = Journal("run1"), Proxy()
         self.runner = Runner(
             [TimelineItem.model_validate({"name": "x"} | item) for item in items],
@@ -61,7 +61,7 @@ class Arm:
             context=lambda plan: replace(context(FakePart(), plan=plan), cluster_id=lambda: cluster),
             excuse=self.excuses,
             clock=self.clock,
-            tell=self.told.append,
+            tell=self.reported.append,
             events=100,
             start=start or (lambda work: work()),
             renewal_clock=self.clock,
@@ -87,8 +87,8 @@ def test_a_fault_begins_at_its_time_and_ends_after_its_own() -> None:
     assert (arm.runner.held, arm.excuses.now, arm.journal.pages()) == (frozenset(), [], ())
     arm.runner.end()
     asked = "noted: {}, at 8s, for 5s"
-    assert arm.told == [Happened("x", asked, 8), Happened("x", asked, 8, 13, acted=True, did="it did")]
-    assert arm.runner.happened == (arm.told[-1],)
+    assert arm.reported == [Happened("x", asked, 8), Happened("x", asked, 8, 13, acted=True, did="it did")]
+    assert arm.runner.happened == (arm.reported[-1],)
 
 
 def test_a_fault_knows_its_name_in_the_timeline(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +172,7 @@ def test_what_never_began_says_so() -> None:
     arm.runner.end()
     arm.at(200)
     assert arm.runner.happened == (Happened("x", "noted: {}, at 100s"),)
-    assert (DONE, arm.told) == ([], [])
+    assert (DONE, arm.reported) == ([], [])
 
 
 def test_a_fault_that_takes_as_long_as_it_takes_is_over_when_it_is_done() -> None:

@@ -23,10 +23,10 @@ def test_what_was_short_when_and_by_how_much() -> None:
 
 
 @pytest.mark.parametrize(
-    ("slowdown", "told"), [(5.04, "5.04 times"), (5.000004, "5.000004 times"), (5.06, "5.1 times"), (9, "9.0 times")]
+    ("slowdown", "text"), [(5.04, "5.04 times"), (5.000004, "5.000004 times"), (5.06, "5.1 times"), (9, "9.0 times")]
 )
-def test_a_machine_that_was_hardly_short_is_told_with_as_many_decimals_as_show_it(slowdown: float, told: str) -> None:
-    assert told in str(Headroom(samples(*[slowdown] * 20)).shortage("arm"))
+def test_a_machine_that_was_hardly_short_is_told_with_as_many_decimals_as_show_it(slowdown: float, text: str) -> None:
+    assert text in str(Headroom(samples(*[slowdown] * 20)).shortage("arm"))
 
 
 def test_a_finding_of_the_whole_arm_bears_what_one_of_a_part_does_not() -> None:

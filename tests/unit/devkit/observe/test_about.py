@@ -7,7 +7,7 @@ FOUR: Roles = {"incident": "incident", "burst": "incident", "fixed": "fixed", "l
 
 
 @pytest.mark.parametrize(
-    ("incident", "fixed", "told"),
+    ("incident", "fixed", "text"),
     [
         ("none", "serialized", "none (incident) → serialized (fixed)"),
         (True, None, "true (incident) → not set (fixed)"),
@@ -15,8 +15,8 @@ FOUR: Roles = {"incident": "incident", "burst": "incident", "fixed": "fixed", "l
         (20.5, "é", "20.5 (incident) → é (fixed)"),
     ],
 )
-def test_values_are_written_as_in_a_file(incident: object, fixed: object, told: str) -> None:
-    assert difference_text({"incident": incident, "fixed": fixed}, TWO_ARMS) == told
+def test_values_are_written_as_in_a_file(incident: object, fixed: object, text: str) -> None:
+    assert difference_text({"incident": incident, "fixed": fixed}, TWO_ARMS) == text
 
 
 def test_arms_with_one_value_are_told_together() -> None:

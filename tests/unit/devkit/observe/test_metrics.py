@@ -91,16 +91,16 @@ def test_what_never_was_a_number_is_known_all_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("failure", "said"),
+    ("failure", "message"),
     [
         (requests.ConnectionError("nobody listens"), "http://here/metrics: nobody listens"),
         ("<html>", "ValueError"),
     ],
 )
-def test_a_scrape_that_fails_counts_as_none(failure: str | Exception, said: str) -> None:
+def test_a_scrape_that_fails_counts_as_none(failure: str | Exception, message: str) -> None:
     scraped = scraper("up 1\n", failure).scraped()
     assert (scraped.pages, scraped.present) == (1, {UP})
-    assert scraped.failed.startswith(said)
+    assert scraped.failed.startswith(message)
 
 
 def test_the_last_pages_are_kept_as_they_were(tmp_path: Path) -> None:

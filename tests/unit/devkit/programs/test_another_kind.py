@@ -75,17 +75,17 @@ def test_a_file_names_it_and_is_held_to_its_configuration(load: Callable[..., Sc
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (("every: 7", "evry: 7"), "arms.incident.evry: unknown key; did you mean 'every'?"),
         (("every: 7", "broker: x"), "arms.incident.broker: is given by the stack"),
         (("run: tally", "run: taly"), "no kind of program 'taly'; did you mean 'tally'?"),
     ],
 )
-def test_what_it_does_not_take(load: Callable[..., Scenario], change: tuple[str, str], said: str) -> None:
+def test_what_it_does_not_take(load: Callable[..., Scenario], change: tuple[str, str], message: str) -> None:
     with pytest.raises(InvalidFileError) as refused:
         load(change)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 class Played:

@@ -37,7 +37,7 @@ class Engine:
     """One container; its docker command is the guardian's first process."""
 
     guardian: FileGuardian
-    told: list[list[str]] = field(default_factory=list)
+    commands: list[list[str]] = field(default_factory=list)
     pid: int = 4242
     state: str = "true 0 false"
 
@@ -47,7 +47,7 @@ class Engine:
         assert arguments[-1].startswith("devkit-cafe-pipeline-1-")
         if arguments[1:3] == ["inspect", "--format"]:
             return str(self.pid) if "Pid" in arguments[3] else self.state
-        self.told.append(arguments[1:-1])
+        self.commands.append(arguments[1:-1])
         if arguments[1] == "kill":
             if self.guardian.started[0].exit_code is not None:
                 raise StackError("is not running")
@@ -166,13 +166,13 @@ def test_one_that_could_not_be_made_has_ended(
 
 def test_signals_go_to_the_container(guardian: FileGuardian, engine: Engine, tmp_path: Path) -> None:
     spawned(guardian, tmp_path).signal(SIGTERM)
-    assert engine.told == [["kill", "--signal", "SIGTERM"]]
+    assert engine.commands == [["kill", "--signal", "SIGTERM"]]
 
 
 def test_killed_it_is_removed_and_its_end_is_known(guardian: FileGuardian, engine: Engine, tmp_path: Path) -> None:
     process = spawned(guardian, tmp_path)
     process.kill_tree()
-    assert engine.told == [["kill"], ["rm", "--force"]]
+    assert engine.commands == [["kill"], ["rm", "--force"]]
     assert process.exit_code == 137
 
 
@@ -180,7 +180,7 @@ def test_one_that_has_ended_by_itself_is_removed(guardian: FileGuardian, engine:
     process = spawned(guardian, tmp_path)
     engine.ends("false 1 false")
     process.kill_tree()
-    assert engine.told[-1] == ["rm", "--force"]
+    assert engine.commands[-1] == ["rm", "--force"]
     assert process.exit_code == 1
 
 

@@ -127,19 +127,20 @@ def test_an_arm_changes_what_it_writes_and_nothing_else() -> None:
     assert shared.changed_by(None) == shared
 
 
-@pytest.mark.parametrize("said", [({"event": "failed", "error": "two metrics of one name", "refused": True},), ()])
+@pytest.mark.parametrize("log_lines", [({"event": "failed", "error": "two metrics of one name", "refused": True},), ()])
 def test_a_start_that_may_be_refused_is_an_outcome_with_its_reason(
-    tmp_path: Path, said: tuple[dict[str, Any], ...]
+    tmp_path: Path, log_lines: tuple[dict[str, Any], ...]
 ) -> None:
     guardian, view = FileGuardian(tmp_path), SparkView(ProgramState())
     supervisor = Supervisor(
         cast(Guardian, guardian), view, logs=tmp_path, policy=SupervisorPolicy(), may_refuse=True, clock=Clock()
     )
     supervisor.start(Launch(("python",), {}))
-    guardian.started[0].says(*said)
+    guardian.started[0].says(*log_lines)
     guardian.started[0].exit_code = 2
-    reason = "two metrics of one name" if said else "error: no such topic"
-    assert list(supervisor.poll())[len(said) :] == [ProcessEnded(process=1, exit_code=2), StartRefused(reason=reason)]
+    reason = "two metrics of one name" if log_lines else "error: no such topic"
+    ended = [ProcessEnded(process=1, exit_code=2), StartRefused(reason=reason)]
+    assert list(supervisor.poll())[len(log_lines) :] == ended
     assert (supervisor.refusal, supervisor.is_over, supervisor.gave_up, supervisor.ended_with) == (
         reason,
         True,

@@ -86,7 +86,7 @@ def test_a_toxic_is_read_by_its_key_and_written_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("do", "said"),
+    ("do", "message"),
     [
         ({"latencies": {}}, "did you mean 'latency'"),
         ({"cut": {}, "reset": {}}, "one toxic by its key"),
@@ -98,8 +98,8 @@ def test_a_toxic_is_read_by_its_key_and_written_back() -> None:
         ({"bandwidth": {"rate": 0}}, "greater than or equal to 1"),
     ],
 )
-def test_what_is_no_toxic_is_refused(do: object, said: str) -> None:
-    with pytest.raises(ValidationError, match=said):
+def test_what_is_no_toxic_is_refused(do: object, message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
         DO.validate_python(do)
 
 

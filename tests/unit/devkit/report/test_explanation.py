@@ -34,12 +34,12 @@ def test_where_the_rest_is_that_the_audit_counted(failed: Result) -> None:
     fixed = failed.arms["fixed"]
     audit = fixed.audit.model_copy(update={"lost": 7, "examples": ("lost: 1", "lost: 2")})
 
-    def told(**changes: Any) -> tuple[str, ...]:
+    def lines(**changes: Any) -> tuple[str, ...]:
         arm = changed(fixed, audit=audit.model_copy(update=changes))
         return explanation(failed.model_copy(update={"arms": {"fixed": arm}}))[-1].lines
 
-    assert told() == ("fixed: lost: 1", "fixed: lost: 2", "fixed: all such events are in fixed/audit.jsonl")
-    assert told(lost=2) == told(unaudited=True) == told(lost=0, unattributed=7) == told()[:2]
+    assert lines() == ("fixed: lost: 1", "fixed: lost: 2", "fixed: all such events are in fixed/audit.jsonl")
+    assert lines(lost=2) == lines(unaudited=True) == lines(lost=0, unattributed=7) == lines()[:2]
 
 
 def test_examples_of_another_program_have_its_name(failed: Result) -> None:
@@ -77,15 +77,15 @@ def test_a_warning_that_both_arms_give_alike_is_left_out(failed: Result) -> None
     assert len(explanation(failed.model_copy(update={"arms": alone}))[0].lines) == 2
 
 
-@pytest.mark.parametrize(("fixed", "is_told"), [(True, False), (False, True)])
-def test_a_warning_with_which_a_fix_holds_explains_no_failure(failed: Result, fixed: bool, is_told: bool) -> None:
+@pytest.mark.parametrize(("fixed", "is_shown"), [(True, False), (False, True)])
+def test_a_warning_with_which_a_fix_holds_explains_no_failure(failed: Result, fixed: bool, is_shown: bool) -> None:
     warning = failed.arms["fixed"].complaints[0]
     arms = {
         "incident": changed(failed.arms["incident"], holds=False, complaints=(warning,)),
         "fixed": changed(failed.arms["fixed"], holds=fixed, complaints=(warning,)),
     }
     parts = {part.title: part.lines for part in explanation(failed.model_copy(update={"arms": arms}))}
-    assert ("the program said first" in parts) is is_told
+    assert ("the program said first" in parts) is is_shown
 
 
 def test_an_error_that_both_arms_have_is_told(failed: Result) -> None:

@@ -241,12 +241,12 @@ def test_a_run_that_is_not_of_the_file_as_it_is_says_so(good: Result) -> None:
 
 
 def test_a_rule_that_the_kit_switches_says_when(good: Result) -> None:
-    def said(**changes: object) -> str:
+    def text(**changes: object) -> str:
         evidence = {"incident": (fired(**changes),)}
         return " ".join(rendered(good.model_copy(update={"fault_evidence": evidence})).split())
 
     switches = (RuleSwitch(on=True, at_s=4.5, published=90), RuleSwitch(on=False, at_s=8.26, published=180))
     on_and_off = "switched on at 4.5s, with 90 events published; switched off at 8.3s, with 180 events published"
-    assert f"'huge page' matched 2 requests; {on_and_off}" in said(requests=2, switches=switches)
+    assert f"'huge page' matched 2 requests; {on_and_off}" in text(requests=2, switches=switches)
     never = "'huge page' matched no request; never switched: its part of the traffic did not come"
-    assert never in said(fired=False, switches=())
+    assert never in text(fired=False, switches=())

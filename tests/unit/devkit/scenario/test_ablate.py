@@ -30,15 +30,15 @@ class TestWhichArm:
         assert Ablated.of(("burst", "hurried"), ROLES) == Ablated("hurried", "burst")
 
     @pytest.mark.parametrize(
-        ("arms", "said", "hint"),
+        ("arms", "message", "hint"),
         [
             (tuple(ROLES), "more than one fixed arm: fixed, hurried", "--arm fixed or --arm hurried"),
             (("fixed",), "an incident arm has to be played as well", "--arm"),
             (("incident",), "a fixed arm has to be played as well", "--arm"),
         ],
     )
-    def test_where_that_is_not_known(self, arms: tuple[str, ...], said: str, hint: str) -> None:
-        with pytest.raises(UsageError, match=said) as raised:
+    def test_where_that_is_not_known(self, arms: tuple[str, ...], message: str, hint: str) -> None:
+        with pytest.raises(UsageError, match=message) as raised:
             Ablated.of(arms, ROLES)
         assert raised.value.hint is not None
         assert hint in raised.value.hint

@@ -30,7 +30,7 @@ def steps(edited: Edited, tmp_path: Path) -> Steps:
 
 
 @pytest.mark.parametrize(
-    ("written", "told"),
+    ("written", "text"),
     [
         ({"start": "new"}, "start new"),
         ({"start": "checkpoint"}, "start checkpoint"),
@@ -47,12 +47,12 @@ def steps(edited: Edited, tmp_path: Path) -> Steps:
         ({"command": {"argv": ["a"], "within": "5s"}}, "command a, within 5s"),
     ],
 )
-def test_a_step_is_told_as_it_is_written(written: dict[str, object], told: str) -> None:
-    assert str(ArmStep.model_validate(written)) == told
+def test_a_step_is_told_as_it_is_written(written: dict[str, object], text: str) -> None:
+    assert str(ArmStep.model_validate(written)) == text
 
 
 @pytest.mark.parametrize(
-    ("listed", "said"),
+    ("listed", "message"),
     [
         (NO_POSITION, "arms.incident.steps: no step starts the program; begin with `start: new`"),
         ("{ start: checkpoint }", "[0].start: there is no checkpoint at the first start; write `start: new`"),
@@ -72,10 +72,10 @@ def test_a_step_is_told_as_it_is_written(written: dict[str, object], told: str) 
         ("{ start: new }, { command: [] }", "command"),
     ],
 )
-def test_steps_that_cannot_be_are_refused(steps: Steps, listed: str, said: str) -> None:
+def test_steps_that_cannot_be_are_refused(steps: Steps, listed: str, message: str) -> None:
     with pytest.raises(InvalidFileError) as caught:
         load_scenario(steps(listed))
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_all_mistakes_are_told_in_one_pass(steps: Steps) -> None:

@@ -22,8 +22,8 @@ def load(tmp_path: Path) -> Load:
     return load
 
 
-def told(file: LoadedFile) -> list[str]:
-    return [str(change.told) for change in file.changes]
+def changed_values(file: LoadedFile) -> list[str]:
+    return [str(change.changed_value) for change in file.changes]
 
 
 class TestWhatIsSet:
@@ -31,7 +31,10 @@ class TestWhatIsSet:
         file = load("arms.fixed.batch.max_offsets=10", "pipeline.batch.max_offsets=30")
         assert file.scenario.overlay("fixed")["batch"] == {"max_offsets": 10}
         assert file.scenario.pipeline["batch"]["max_offsets"] == 30
-        assert told(file) == ["arms.fixed.batch.max_offsets: not set → 10", "pipeline.batch.max_offsets: 50 → 30"]
+        assert changed_values(file) == [
+            "arms.fixed.batch.max_offsets: not set → 10",
+            "pipeline.batch.max_offsets: 50 → 30",
+        ]
 
     def test_the_last_one_wins(self, load: Load) -> None:
         assert load("traffic.seed=8", "traffic.seed=9").scenario.traffic.seed == 9
@@ -60,7 +63,7 @@ class TestWhatIsSet:
 
     def test_the_entry_of_a_name_with_dots(self, load: Load, edited: Edited) -> None:
         file = load("traffic.pages.St. John.edits=3", text=edited(("pages:\n", "pages:\n    St. John: { edits: 2 }\n")))
-        assert told(file) == ["traffic.pages.St. John.edits: 2 → 3"]
+        assert changed_values(file) == ["traffic.pages.St. John.edits: 2 → 3"]
 
     def test_the_document_of_the_file_stays(self, load: Load) -> None:
         assert load("traffic.seed=9").as_written["traffic"]["seed"] == 7
@@ -79,7 +82,7 @@ class TestWhatIsSet:
 
 class TestAPlaceThatIsNone:
     @pytest.mark.parametrize(
-        ("written", "said", "hint"),
+        ("written", "message", "hint"),
         [
             ("arms.fixd.batch.max_offsets=1", "arms has no 'fixd'", "did you mean 'fixed'?"),
             ("traffic.pages.Hugh.edits=1", "traffic.pages has no 'Hugh'", "did you mean 'Huge'?"),
@@ -89,10 +92,10 @@ class TestAPlaceThatIsNone:
             ("traffic[0]=1", "traffic is no list in the file", None),
         ],
     )
-    def test_on_the_way(self, load: Load, written: str, said: str, hint: str | None) -> None:
+    def test_on_the_way(self, load: Load, written: str, message: str, hint: str | None) -> None:
         with pytest.raises(UsageError) as raised:
             load(written)
-        assert (str(raised.value), raised.value.hint) == (f"--set {written}: {said}", hint)
+        assert (str(raised.value), raised.value.hint) == (f"--set {written}: {message}", hint)
 
     @pytest.mark.parametrize("written", ["traffic.seed", "=1", ".traffic=1", "traffic..seed=1", "traffic.=1", "a[=1"])
     def test_text_that_names_none(self, load: Load, written: str) -> None:
@@ -105,7 +108,7 @@ class TestAPlaceThatIsNone:
             load("traffic.seed=[1")
 
     @pytest.mark.parametrize(
-        ("written", "said"),
+        ("written", "message"),
         [
             (
                 "arms.fixed.batch.max_ofsets=1",
@@ -119,10 +122,10 @@ class TestAPlaceThatIsNone:
             ),
         ],
     )
-    def test_its_end(self, load: Load, written: str, said: str) -> None:
+    def test_its_end(self, load: Load, written: str, message: str) -> None:
         with pytest.raises(InvalidFileError) as raised:
             load(written)
-        assert str(raised.value) == said
+        assert str(raised.value) == message
 
 
 def test_what_a_change_breaks_elsewhere_has_its_line_of_the_file(load: Load) -> None:

@@ -16,7 +16,7 @@ SAME = [(INCIDENT, ""), (FIXED, "")]
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ([], ""),
         (
@@ -58,9 +58,9 @@ SAME = [(INCIDENT, ""), (FIXED, "")]
         ),
     ],
 )
-def test_what_is_warned_of(tmp_path: Path, edited: Edited, changes: list[tuple[str, str]], said: str) -> None:
+def test_what_is_warned_of(tmp_path: Path, edited: Edited, changes: list[tuple[str, str]], message: str) -> None:
     path = tmp_path / "s.yaml"
     path.write_text(edited(*changes))
     found = load_file(path).warnings()
-    assert len(found) == bool(said)
-    assert all(one.startswith(f"{path}{said}") for one in found)
+    assert len(found) == bool(message)
+    assert all(one.startswith(f"{path}{message}") for one in found)

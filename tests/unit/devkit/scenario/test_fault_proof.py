@@ -64,7 +64,7 @@ def test_one_that_acts_under_load_is_proven_by_the_arm_in_which_it_acted() -> No
 
 
 @pytest.mark.parametrize(
-    ("evidence", "said"),
+    ("evidence", "message"),
     [
         (some_evidence(**NO_REQUESTS), f"incident: fault {NAME!r} matched no request"),
         (
@@ -74,8 +74,8 @@ def test_one_that_acts_under_load_is_proven_by_the_arm_in_which_it_acted() -> No
         (of_timeline(acted=False), f"incident: fault {NAME!r} was not seen to act: so it was"),
     ],
 )
-def test_what_is_not_proven_is_said_by_arm(evidence: AnyEvidence, said: str) -> None:
-    assert unproven(NAME, {"incident": (evidence,), "fixed": (evidence,)}, TWO_ARMS)[0] == said
+def test_what_is_not_proven_is_said_by_arm(evidence: AnyEvidence, message: str) -> None:
+    assert unproven(NAME, {"incident": (evidence,), "fixed": (evidence,)}, TWO_ARMS)[0] == message
 
 
 def test_of_a_fault_that_no_arm_has_nothing_is_proven() -> None:

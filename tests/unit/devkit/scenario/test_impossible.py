@@ -30,7 +30,7 @@ def refused(tmp_path: Path) -> Callable[[str], str]:
 
 
 @pytest.mark.parametrize(
-    ("item", "said"),
+    ("item", "message"),
     [
         ("{name: x, do: {pauze: {part: kafka}}, at: 1s}", ":20:20: timeline[0].do.pauze: unknown fault 'pauze'; did"),
         ("{name: x, do: {status: 503}, at: 1s}", ":20:20: timeline[0].do.status: 'status' is a fault of the mock, and"),
@@ -62,8 +62,8 @@ def refused(tmp_path: Path) -> Callable[[str], str]:
         ("{name: x, do: {pause: {part: kafka}}}", "timeline[0]: says when it begins by one of"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_told_with_its_place(refused: Callable[[str], str], item: str, said: str) -> None:
-    assert said in refused(item)
+def test_what_is_wrong_is_told_with_its_place(refused: Callable[[str], str], item: str, message: str) -> None:
+    assert message in refused(item)
 
 
 QUOTA = "{{name: {name}, do: {{client_quota: {{{quota}}}}}, {time}}}\n  - "
@@ -71,7 +71,7 @@ TWICE = "acts on producer_byte_rate of each client, as 'one' does then"
 
 
 @pytest.mark.parametrize(
-    ("one", "two", "said"),
+    ("one", "two", "message"),
     [
         (("produce: 1KiB", "at: 1s"), ("produce: 2KiB", "at: 9s, for: 2s"), TWICE),
         (("produce: 1KiB", "at: 9s"), ("produce: 2KiB, fetch: 1KiB", "at: 1s, for: 8s"), TWICE),
@@ -83,20 +83,20 @@ TWICE = "acts on producer_byte_rate of each client, as 'one' does then"
     ],
 )
 def test_two_that_would_restore_each_others_settings_at_once(
-    tmp_path: Path, one: tuple[str, str], two: tuple[str, str], said: str
+    tmp_path: Path, one: tuple[str, str], two: tuple[str, str], message: str
 ) -> None:
     items = [QUOTA.format(name=name, quota=quota, time=time) for name, (quota, time) in (("one", one), ("two", two))]
     file = write(tmp_path, "".join(items).removesuffix("\n  - "))
-    if not said:
+    if not message:
         assert len(load_scenario(file).timeline) == 2
         return
     with pytest.raises(InvalidFileError) as caught:
         load_scenario(file)
-    assert f"timeline[1].do.client_quota: {said}" in str(caught.value)
+    assert f"timeline[1].do.client_quota: {message}" in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("one", "two", "said"),
+    ("one", "two", "message"),
     [
         ("kill: {part: kafka}}, at: 1s", "pause: {part: kafka}}, at: 5s", "part kafka"),
         ("kill: {part: kafka}}, at: 1s", "pause: {part: object-store}}, at: 5s", ""),
@@ -112,12 +112,12 @@ def test_two_that_would_restore_each_others_settings_at_once(
         ),
     ],
 )
-def test_two_that_act_on_the_same_thing_at_once(tmp_path: Path, one: str, two: str, said: str) -> None:
+def test_two_that_act_on_the_same_thing_at_once(tmp_path: Path, one: str, two: str, message: str) -> None:
     file = write(tmp_path, f"{{name: one, do: {{{one}}}\n  - {{name: two, do: {{{two}}}")
-    if not said:
+    if not message:
         assert len(load_scenario(file).timeline) == 2
         return
-    with pytest.raises(InvalidFileError, match=f"acts on {said}, as 'one' does then"):
+    with pytest.raises(InvalidFileError, match=f"acts on {message}, as 'one' does then"):
         load_scenario(file)
 
 

@@ -76,7 +76,7 @@ class TestLayers:
 
 class TestRefused:
     @pytest.mark.parametrize(
-        ("given", "said"),
+        ("given", "message"),
         [
             ("slots: 0", "slots"),
             ("spark: { sql.x: 1 }", "is no setting of Spark's (got 'sql.x'); write for example spark.sql.x"),
@@ -97,10 +97,10 @@ class TestRefused:
             ("timeline: [{ name: x, do: { pause: { part: kafak } }, at: 1s }]", "did you mean 'kafka'?"),
         ],
     )
-    def test_what_cannot_be(self, write: Write, given: str, said: str) -> None:
+    def test_what_cannot_be(self, write: Write, given: str, message: str) -> None:
         with pytest.raises(InvalidFileError) as caught:
             load_scenario(write(given))
-        assert said in str(caught.value)
+        assert message in str(caught.value)
 
     @pytest.mark.parametrize("given", ["slots: 2", "spark: { spark.x: 1 }"])
     def test_what_only_spark_has(self, write: Write, given: str) -> None:

@@ -388,15 +388,15 @@ def load_text(directory: Path, text: str) -> Scenario:
     return load_scenario(path)
 
 
-@pytest.mark.parametrize(("change", "said"), [pytest.param(*case, id=name) for name, case in BAD.items()])
+@pytest.mark.parametrize(("change", "message"), [pytest.param(*case, id=name) for name, case in BAD.items()])
 def test_what_is_wrong_is_said_with_its_place(
-    tmp_path: Path, edited: Edited, change: tuple[str, str], said: list[str]
+    tmp_path: Path, edited: Edited, change: tuple[str, str], message: list[str]
 ) -> None:
     path = tmp_path / "scenario.yaml"
     path.write_text(edited(change))
     with pytest.raises(InvalidFileError) as caught:
         load_scenario(path)
-    assert str(caught.value).splitlines() == [f"{path}:{line}" for line in said]
+    assert str(caught.value).splitlines() == [f"{path}:{line}" for line in message]
 
 
 def test_all_problems_are_told_at_once_in_the_order_of_the_file(tmp_path: Path, edited: Edited) -> None:

@@ -46,7 +46,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(
-    ("location", "said"),
+    ("location", "message"),
     [
         (("deadline",), "it belongs under `until` or `pipeline.fetch` or `pipeline.deferral.slow_lane`"),
         (("traffic", "expect"), "it belongs at the top of the file"),
@@ -62,14 +62,14 @@ WRONG = {
         (("until", "restarts"), "write any: [{ restarts: … }]"),
     ],
 )
-def test_where_it_belongs(location: tuple[str, ...], said: str | None) -> None:
-    assert belongs(location) == said
+def test_where_it_belongs(location: tuple[str, ...], message: str | None) -> None:
+    assert belongs(location) == message
 
 
-@pytest.mark.parametrize(("change", "said"), [pytest.param(*case, id=name) for name, case in WRONG.items()])
-def test_it_is_said_with_its_place(tmp_path: Path, edited: Edited, change: tuple[str, str], said: list[str]) -> None:
+@pytest.mark.parametrize(("change", "message"), [pytest.param(*case, id=name) for name, case in WRONG.items()])
+def test_it_is_said_with_its_place(tmp_path: Path, edited: Edited, change: tuple[str, str], message: list[str]) -> None:
     path = tmp_path / "scenario.yaml"
     path.write_text(edited(change))
     with pytest.raises(InvalidFileError) as caught:
         load_scenario(path)
-    assert str(caught.value).splitlines() == [f"{path}:{line}" for line in said]
+    assert str(caught.value).splitlines() == [f"{path}:{line}" for line in message]

@@ -46,7 +46,7 @@ def test_a_persons_own_takes_the_place_of_the_main_one(with_programs: Callable[.
 
 
 @pytest.mark.parametrize(
-    ("programs", "said"),
+    ("programs", "message"),
     [
         ("{a: {run: pipelin}}", "programs.a.run: there is no kind of program 'pipelin'; did you mean 'pipeline'?"),
         ("{a: {run: pipeline html}}", "programs.a.run: there is no job 'html'; there are: html-enrichment"),
@@ -57,14 +57,14 @@ def test_a_persons_own_takes_the_place_of_the_main_one(with_programs: Callable[.
         ("{A: {run: pipeline}}", "programs.A"),
     ],
 )
-def test_what_cannot_be(with_programs: Callable[..., Scenario], programs: str, said: str) -> None:
+def test_what_cannot_be(with_programs: Callable[..., Scenario], programs: str, message: str) -> None:
     with pytest.raises(InvalidFileError) as refused:
         with_programs(programs)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("own", "more", "said"),
+    ("own", "more", "message"),
     [
         (
             "configuration: {batch: {max_ofsets: 7}}",
@@ -88,14 +88,16 @@ def test_what_cannot_be(with_programs: Callable[..., Scenario], programs: str, s
         ),
     ],
 )
-def test_what_is_its_own_is_checked_by_its_kind(tmp_path: Path, edited: Edited, own: str, more: str, said: str) -> None:
+def test_what_is_its_own_is_checked_by_its_kind(
+    tmp_path: Path, edited: Edited, own: str, more: str, message: str
+) -> None:
     path = tmp_path / "several.yaml"
     programs = f"programs: {{html: {{run: pipeline}}, reader: {{run: consumer, {own}}}}}"
     of_arm = ("  fixed:\n", f"  fixed:\n    programs: {{{more}}}\n") if more else ("until:", "until:")
     path.write_text(edited(("until:", f"{programs}\nuntil:"), of_arm))
     with pytest.raises(InvalidFileError) as refused:
         load_scenario(path)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert str(refused.value).count("\n") == 0, "it is told once"
 
 

@@ -40,7 +40,7 @@ def four(load: Load) -> Scenario:
     return load(("arms:\n", f"arms:\n{LATER}{HEADER}"))
 
 
-def said(load: Load, *changes: tuple[str, str]) -> list[str]:
+def problems(load: Load, *changes: tuple[str, str]) -> list[str]:
     with pytest.raises(InvalidFileError) as caught:
         load(*changes)
     return [problem.text for problem in caught.value.problems]
@@ -151,12 +151,12 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_wrong_has_its_place(load: Load, name: str) -> None:
     changes, expected = WRONG[name]
-    assert said(load, *changes) == expected
+    assert problems(load, *changes) == expected
 
 
 def test_what_is_wrong_with_the_expectations_of_a_role_is_said_once(load: Load) -> None:
     missing = ("    - restarts: { at_least: 2 }\n", "    - metric_exists: { name: x }\n")
-    assert len(said(load, ("arms:\n", f"arms:\n{HEADER}"), missing)) == 1
+    assert len(problems(load, ("arms:\n", f"arms:\n{HEADER}"), missing)) == 1
 
 
 @pytest.mark.parametrize(

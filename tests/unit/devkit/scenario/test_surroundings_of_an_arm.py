@@ -86,7 +86,7 @@ def test_its_rules_are_stretched_as_the_shared_ones_are(own: Scenario) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (
             ("page: Huge }, do: { latency", "page: Hoge }, do: { latency"),
@@ -99,10 +99,10 @@ def test_its_rules_are_stretched_as_the_shared_ones_are(own: Scenario) -> None:
         ),
     ],
 )
-def test_what_is_wrong_in_it_has_its_place(load: Load, change: tuple[str, str], said: str) -> None:
+def test_what_is_wrong_in_it_has_its_place(load: Load, change: tuple[str, str], message: str) -> None:
     with pytest.raises(InvalidFileError) as caught:
         load(("  fixed:\n", OWN), change)
-    assert [problem.text.startswith(said) for problem in caught.value.problems] == [True], caught.value.problems
+    assert [problem.text.startswith(message) for problem in caught.value.problems] == [True], caught.value.problems
 
 
 def test_no_cause_is_named_that_no_program_logs(load: Load) -> None:

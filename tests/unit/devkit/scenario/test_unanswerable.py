@@ -42,7 +42,7 @@ def scenario_file(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("scenario_file", "said"),
+    ("scenario_file", "message"),
     [
         ([SEVERAL, NAMED], "expect.fixed[0].restarts.program: there is no program 'readr'; did you mean 'reader'?"),
         ([NAMED], "expect.fixed[0].restarts.program: there is no program 'readr'; `programs` names"),
@@ -115,10 +115,10 @@ def scenario_file(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     ],
     indirect=["scenario_file"],
 )
-def test_refused(scenario_file: Path, said: str) -> None:
+def test_refused(scenario_file: Path, message: str) -> None:
     with pytest.raises(InvalidFileError) as caught:
         load_scenario(scenario_file)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
 
 

@@ -118,12 +118,12 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("file", "said"), WRONG, indirect=["file"])
-def test_refused_with_its_place(file: Path, said: str) -> None:
+@pytest.mark.parametrize(("file", "message"), WRONG, indirect=["file"])
+def test_refused_with_its_place(file: Path, message: str) -> None:
     with pytest.raises(InvalidFileError) as caught:
         load_scenario(file)
     assert all(str(file) in line for line in str(caught.value).splitlines())
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert caught.value.hint == "`devkit scenario run --unchecked` plays it all the same"
 
 

@@ -25,7 +25,7 @@ def test_a_stream_for_a_source_topic(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stream", "said"),
+    ("stream", "message"),
     [
         (
             "topic: link.v1",
@@ -38,5 +38,5 @@ def test_a_stream_for_a_source_topic(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_refused(tmp_path: Path, stream: str, said: str) -> None:
-    assert said in refused(tmp_path, stream)
+def test_refused(tmp_path: Path, stream: str, message: str) -> None:
+    assert message in refused(tmp_path, stream)

@@ -277,18 +277,18 @@ class TestTimeline:
 
     @pytest.mark.parametrize("arm", ["incident", "fixed"])
     @pytest.mark.parametrize(
-        ("broken", "said"),
+        ("broken", "message"),
         [
             (of_timeline(fired=False), "fault 'pause' never began (pause: {part: kafka}, at 1s): it answered nothing"),
             (of_timeline(acted=False), "fault 'pause' was not seen to act: it answered all the same"),
         ],
     )
     def test_one_that_did_not_act_in_any_of_its_arms_makes_it_inconclusive(
-        self, arm: ArmName, broken: TimelineEvidence, said: str
+        self, arm: ArmName, broken: TimelineEvidence, message: str
     ) -> None:
         both: dict[ArmName, tuple[AnyEvidence, ...]] = {"incident": (of_timeline(),), "fixed": (of_timeline(),)}
         found = judge(self.BOTH, both | {arm: (broken,)})
-        assert (found.outcome, found.reasons) == ("inconclusive", (f"{arm}: {said}",))
+        assert (found.outcome, found.reasons) == ("inconclusive", (f"{arm}: {message}",))
 
     def test_one_that_never_began_says_how_far_the_arm_came_and_what_was_broken_all_the_same(self) -> None:
         late = of_timeline(fired=False).model_copy(update={"did": "committed came to 0 of 300"})

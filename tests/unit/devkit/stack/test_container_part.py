@@ -17,7 +17,7 @@ class Engine:
     """One container, and the part that it runs."""
 
     status: str = "running"
-    told: list[str] = field(default_factory=list)
+    commands: list[str] = field(default_factory=list)
     follower: FakeProcess = field(default_factory=FakeProcess)
     ready: list[Life] = field(default_factory=list)
     restored: int = 0
@@ -35,7 +35,7 @@ class Engine:
         return ""
 
     def _obey(self, verb: str) -> None:
-        self.told.append(verb)
+        self.commands.append(verb)
         if verb in ("kill", "stop", "pause") and self.status != "running":
             raise StackError(f"container is {self.status}")
         self.status = {"pause": "paused", "kill": "exited", "stop": "exited"}.get(verb, "running")
@@ -84,7 +84,7 @@ def test_it_is_paused_and_resumed(engine: Engine) -> None:
     part = engine.part()
     for lever in ("pause", "pause", "resume", "resume"):
         part.pull(lever)  # type: ignore[arg-type]
-    assert engine.told == ["pause", "unpause"], "the engine refuses both when they are so already"
+    assert engine.commands == ["pause", "unpause"], "the engine refuses both when they are so already"
     assert engine.ready == [part.life] * 2
     assert engine.restored == 0
 
@@ -101,21 +101,21 @@ def test_it_is_killed_once(engine: Engine) -> None:
     part.pull("kill")
     assert part.life.exit_code == 137
     part.pull("kill")
-    assert engine.told == ["kill"]
+    assert engine.commands == ["kill"]
 
 
 def test_a_paused_one_is_let_go_before_it_is_ended(engine: Engine) -> None:
     part = engine.part()
     part.pull("pause")
     part.pull("kill")
-    assert engine.told == ["pause", "unpause", "kill"]
+    assert engine.commands == ["pause", "unpause", "kill"]
 
 
 def test_a_restarted_one_has_a_new_life_whose_log_goes_on(engine: Engine) -> None:
     part = engine.part()
     before = part.life
     part.pull("restart")
-    assert engine.told == ["stop", "start"]
+    assert engine.commands == ["stop", "start"]
     assert engine.succeeded == [(before, "2026-11-22T10:00:00Z")]
     assert part.life is not before
     assert engine.ready == [part.life]
@@ -126,5 +126,5 @@ def test_a_dead_one_is_started(engine: Engine) -> None:
     part = engine.part()
     part.pull("kill")
     part.pull("restart")
-    assert engine.told == ["kill", "start"]
+    assert engine.commands == ["kill", "start"]
     require_running(part.life)

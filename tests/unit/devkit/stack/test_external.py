@@ -77,12 +77,12 @@ class TestTopics:
         assert "may_recreate_topics" in (caught.value.hint or "")
         assert admin.closed
 
-    @pytest.mark.parametrize(("left", "is_said"), [({"source", "x"}, True), ({"x"}, False), (set(), False)])
-    def test_what_a_killed_run_left_is_told_apart(self, admin: FakeAdmin, left: set[str], is_said: bool) -> None:
+    @pytest.mark.parametrize(("left", "is_hinted"), [({"source", "x"}, True), ({"x"}, False), (set(), False)])
+    def test_what_a_killed_run_left_is_told_apart(self, admin: FakeAdmin, left: set[str], is_hinted: bool) -> None:
         admin.topics = {"source"}
         with pytest.raises(UsageError) as caught:
             require_topics(Addresses.model_validate(PLACE), ["source"], probe="p", left=left)
-        assert ("of this machine that was killed" in (caught.value.hint or "")) is is_said
+        assert ("of this machine that was killed" in (caught.value.hint or "")) is is_hinted
         assert "may_recreate_topics" in (caught.value.hint or "")
 
     def test_unless_it_is_said(self, admin: FakeAdmin) -> None:

@@ -66,7 +66,7 @@ def test_one_that_is_there_is_no_problem(topic: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("logged", "said"),
+    ("logged", "message"),
     [
         (
             [
@@ -79,7 +79,7 @@ def test_one_that_is_there_is_no_problem(topic: str) -> None:
     ],
 )
 def test_why_there_is_no_connection_is_the_first_that_was_logged(
-    monkeypatch: pytest.MonkeyPatch, logged: list[str], said: str
+    monkeypatch: pytest.MonkeyPatch, logged: list[str], message: str
 ) -> None:
     logger = logging.getLogger("kafka.net.manager")
 
@@ -92,5 +92,5 @@ def test_why_there_is_no_connection_is_the_first_that_was_logged(
     before = list(logger.handlers)
     with pytest.raises(StackError) as raised:
         connect("a:1")
-    assert str(raised.value) == said
+    assert str(raised.value) == message
     assert logger.handlers == before

@@ -236,7 +236,7 @@ def test_what_is_no_pace(text: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"event_times": "fixed", "shift": "-2m"}, "shift is of event time, write `event_times"),
         (
@@ -255,6 +255,6 @@ def test_what_is_no_pace(text: object) -> None:
         ({"canaries": {}}, "no canary; write every, closing or both"),
     ],
 )
-def test_refused(changes: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValidationError, match=said):
+def test_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
         spec(**changes)

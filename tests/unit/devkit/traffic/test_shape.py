@@ -125,7 +125,7 @@ def test_an_event_that_is_broken_on_purpose_ends_in_its_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("patch", "said"),
+    ("patch", "message"),
     [
         ({"set": {"performer.user_txt": "x"}}, "an edit of page Huge has no field performer.user_txt"),
         ({"set": {"performer.user_text": 3}}, "performer.user_text is text in the event, and 3 is a whole number"),
@@ -134,13 +134,13 @@ def test_an_event_that_is_broken_on_purpose_ends_in_its_error() -> None:
         ({"set": {"wiki_id": 2**64}, "error": "schema_violation"}, "cannot be written as JSON"),
     ],
 )
-def test_a_patch_that_does_not_fit_the_event(patch: dict[str, Any], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_a_patch_that_does_not_fit_the_event(patch: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         records(pages={"Huge": {}}, patch=[{"page": "Huge", **patch}])
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"phases": BURST, "rate": "2/s"}, "phases say rate and for themselves"),
         ({"phases": [{"rate": "2/s"}]}, "phases.0.for"),
@@ -164,6 +164,6 @@ def test_a_patch_that_does_not_fit_the_event(patch: dict[str, Any], said: str) -
         ),
     ],
 )
-def test_refused(changes: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValidationError, match=said):
+def test_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
         spec(**changes)

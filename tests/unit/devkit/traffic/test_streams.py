@@ -75,7 +75,7 @@ def test_a_generator_is_given_the_pages_that_are_taken(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize(
-    ("links", "said"),
+    ("links", "message"),
     [
         ({**LINKS, "topic": ""}, "streams.links.topic"),
         ({**LINKS, "generator": "page_chnge"}, "there is no generator 'page_chnge'"),
@@ -84,7 +84,7 @@ def test_a_generator_is_given_the_pages_that_are_taken(monkeypatch: pytest.Monke
         ({**LINKS, "rate": "1/h", "pages": {}}, "gives no event"),
     ],
 )
-def test_refused(links: dict[str, Any], said: str) -> None:
+def test_refused(links: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError) as caught:
         spec(links=links)
-    assert said in str(caught.value)
+    assert message in str(caught.value)

@@ -16,7 +16,7 @@ def drawn(bits: Bits | None) -> int | None:
     return None if bits is None else bits.below(1 << 128)
 
 
-def said(page: Outline) -> list[tuple[int | None, int | None]]:
+def contents(page: Outline) -> list[tuple[int | None, int | None]]:
     return [(drawn(page.words(index)), drawn(page.added(index))) for index in range(len(page.shapes))]
 
 
@@ -28,7 +28,9 @@ def test_an_edit_leaves_form_and_most_words(
     page = make_page(page_id)
     old, new = (outline(seed, revision_of(page, number)) for number in (n - 1, n))
     assert old.shapes == new.shapes
-    changed = [index for index, (before, after) in enumerate(zip(said(old), said(new), strict=True)) if before != after]
+    changed = [
+        index for index, (before, after) in enumerate(zip(contents(old), contents(new), strict=True)) if before != after
+    ]
     assert 1 <= len(changed) <= 3 + 1
     every = range(len(old.shapes))
     assert [old.heading(index) for index in every] == [new.heading(index) for index in every]

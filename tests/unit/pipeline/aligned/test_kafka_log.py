@@ -93,14 +93,14 @@ def test_a_partition_is_read_no_further_than_is_enough() -> None:
 
 
 @pytest.mark.parametrize(
-    ("failure", "said"),
+    ("failure", "message"),
     [
         (OffsetOutOfRangeError("a"), "offsets that the job has not read are gone"),
         (KafkaTimeoutError("a"), "the brokers at broker:9092 do not hand over their records"),
     ],
 )
-def test_what_goes_wrong_names_the_brokers(failure: Exception, said: str) -> None:
-    with pytest.raises(PipelineError, match=said):
+def test_what_goes_wrong_names_the_brokers(failure: Exception, message: str) -> None:
+    with pytest.raises(PipelineError, match=message):
         read(log_of(Consumer(ROWS, failure=failure)), {A: 0}, {A: 6})
 
 

@@ -215,7 +215,7 @@ def test_which_repeats_are_dropped_and_where_the_state_lies(make_config: MakeCon
     assert PipelineConfig.model_validate_json(made.model_dump_json(by_alias=True)).source == made.source
     assert made.source.deduplicate is not None
     assert (made.source.deduplicate.by, made.state.provider, made.state.partitions) == ("id", "rocksdb", None)
-    for section, value, said in (
+    for section, value, message in (
         ("source", {"deduplicate": {}}, "within"),
         ("source", {"deduplicate": {"within": "0s"}}, "within"),
         ("source", {"deduplicate": {"within": "always"}}, "within"),
@@ -223,7 +223,7 @@ def test_which_repeats_are_dropped_and_where_the_state_lies(make_config: MakeCon
         ("state", {"partitions": 0}, "partitions"),
         ("state", {"max_bytes": "1MiB"}, "max_bytes"),
     ):
-        with pytest.raises(ValidationError, match=said):
+        with pytest.raises(ValidationError, match=message):
             make_config(**{section: value})
 
 

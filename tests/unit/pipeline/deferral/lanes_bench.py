@@ -51,7 +51,7 @@ class Driver:
     lanes: Lanes
     topic: MemoryTopic
     rounds: Rounds
-    said: list[dict[str, Any]]
+    logged: list[dict[str, Any]]
     now: list[float]
     answers: list[Answer | None]
     asked: list[tuple[str, str]]
@@ -61,7 +61,7 @@ class Driver:
         return self.topic.log
 
     def events(self, name: str) -> list[dict[str, Any]]:
-        return [line for line in self.said if line["event"] == name]
+        return [line for line in self.logged if line["event"] == name]
 
     def remaining(self) -> list[int]:
         """Offsets that are in the ledger as the topic has it."""

@@ -216,8 +216,8 @@ def test_two_stretches_say_what_the_whole_does(records: list[Record | NullRecord
     items = log(*records)
     whole, first = fold(items), fold(items[:cut])
     second = fold(items[cut:], markers=first.markers)
-    said_again = {position_of(item) for item in valid(items) if item.place.offset >= cut}
-    before = {position: one for position, one in first.entries.items() if position not in said_again}
+    written_again = {position_of(item) for item in valid(items) if item.place.offset >= cut}
+    before = {position: one for position, one in first.entries.items() if position not in written_again}
     assert before | second.entries == whole.entries
     assert second.markers == whole.markers
 

@@ -343,14 +343,14 @@ def test_a_round_that_fails_is_told_to_whoever_checks(driver: MakeDriver, failur
     ours.rounds.go.set()
     ours.look()
 
-    def told() -> bool:
+    def failed() -> bool:
         try:
             ours.lanes.check()
         except PipelineError as error:
             return str(error) == says
         return False
 
-    until(told)
+    until(failed)
     assert ours.remaining() == [1]
     assert ours.events("slow_round") == []
 

@@ -26,9 +26,9 @@ def opened(wiki: str = "enwiki", *asks: Ask, succeeded: Ask | None = None, retry
 class Driver:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1000.0
-        self.said: list[dict[str, Any]] = []
+        self.logged: list[dict[str, Any]] = []
         self.outages = Outages(SETTINGS, lambda: self.now)
-        monkeypatch.setattr(log, "say", lambda event: self.said.append({"event": event.event} | fields_of(event)))
+        monkeypatch.setattr(log, "say", lambda event: self.logged.append({"event": event.event} | fields_of(event)))
 
     def probe(self, answer: Answer) -> str:
         """The one probe that is due, answered; what it asked for."""
@@ -54,8 +54,8 @@ def test_probes_go_out_at_growing_intervals_until_one_goes_well(driver: Driver) 
     driver.now += 40
     driver.probe(WELL)
     assert (driver.outages.open_wikis, driver.outages.due()) == (set(), [])
-    assert [line["event"] for line in driver.said] == ["breaker_open"] + ["breaker_probe"] * 5 + ["breaker_closed"]
-    assert driver.said[0] == {
+    assert [line["event"] for line in driver.logged] == ["breaker_open"] + ["breaker_probe"] * 5 + ["breaker_closed"]
+    assert driver.logged[0] == {
         "event": "breaker_open",
         "grain": "wiki",
         "wiki": "enwiki",
@@ -64,7 +64,7 @@ def test_probes_go_out_at_growing_intervals_until_one_goes_well(driver: Driver) 
         "why": "status 503",
         "remaining_s": 10.0,
     }
-    assert driver.said[1] == {
+    assert driver.logged[1] == {
         "event": "breaker_probe",
         "grain": "wiki",
         "wiki": "enwiki",
@@ -74,7 +74,7 @@ def test_probes_go_out_at_growing_intervals_until_one_goes_well(driver: Driver) 
         "next_s": 20.0,
     }
     closed = {"event": "breaker_closed", "grain": "wiki", "wiki": "enwiki"}
-    assert driver.said[-1] == closed | {"seconds": 150.0, "probes": 5}
+    assert driver.logged[-1] == closed | {"seconds": 150.0, "probes": 5}
 
 
 @pytest.mark.parametrize(
@@ -124,19 +124,19 @@ def test_a_wiki_that_opens_again_at_once_rests_longer_and_one_that_was_well_does
     driver.now += 10
     driver.probe(WELL)
     driver.outages.reported([opened()])
-    assert driver.said[-1]["remaining_s"] == 20
+    assert driver.logged[-1]["remaining_s"] == 20
     driver.now += 20
     driver.probe(WELL)
     driver.outages.reported([])
     driver.outages.reported([opened()])
-    assert driver.said[-1]["remaining_s"] == 10
+    assert driver.logged[-1]["remaining_s"] == 10
 
 
 def test_what_several_workers_say_of_a_wiki_is_one_thing(driver: Driver) -> None:
     reports = [opened("enwiki", ask(1), ask(2)), opened("dewiki"), opened("enwiki", ask(3), ask(1), succeeded=ask(4))]
     driver.outages.reported(reports)
     assert driver.outages.open_wikis == {"enwiki", "dewiki"}
-    assert [(line["wiki"], line["requests"], line["failed"]) for line in driver.said] == [
+    assert [(line["wiki"], line["requests"], line["failed"]) for line in driver.logged] == [
         ("enwiki", 40, 30),
         ("dewiki", 20, 15),
     ]
@@ -181,7 +181,7 @@ def test_the_endpoint_is_probed_at_several_wikis_and_no_wiki_meanwhile(driver: D
     driver.outages.probed(ENDPOINT, asks[0], WELL)
     assert not driver.outages.endpoint_is_open
     assert [scope for scope, _ in driver.outages.due()] == ["dewiki"]
-    lines = [line for line in driver.said if line.get("grain") == "endpoint"]
+    lines = [line for line in driver.logged if line.get("grain") == "endpoint"]
     assert (lines[0]["event"], lines[0]["wikis"], lines[0].get("wiki")) == ("breaker_open", 18, None)
     assert [line["wiki"] for line in lines[1:-1]] == ["wiki0", "enwiki", "wiki1", "wiki2", "wiki0"]
     assert (lines[-1]["event"], lines[-1].get("wiki"), lines[-1]["probes"]) == ("breaker_closed", None, 5)
@@ -216,7 +216,7 @@ def test_a_wiki_that_was_not_asked_is_not_taken_for_healthy(driver: Driver) -> N
     driver.probe(WELL)
     driver.outages.reported([], refused={"enwiki"})
     driver.outages.reported([opened()])
-    assert driver.said[-1]["remaining_s"] == 20
+    assert driver.logged[-1]["remaining_s"] == 20
 
 
 def test_it_is_known_what_was_open_when(driver: Driver) -> None:

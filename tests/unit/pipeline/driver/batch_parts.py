@@ -17,15 +17,15 @@ from pipeline.worker import spark_task as task
 
 
 class Accumulated:
-    """An accumulator; what tasks add stands in `told`, once."""
+    """An accumulator; what tasks add stands in `added`, once."""
 
-    def __init__(self, told: list[Any]) -> None:
-        self.told = told
+    def __init__(self, added: list[Any]) -> None:
+        self.added = added
         self._value: list[Any] = []
 
     @property
     def value(self) -> list[Any]:
-        return self._value + self.told
+        return self._value + self.added
 
     @value.setter
     def value(self, value: list[Any]) -> None:

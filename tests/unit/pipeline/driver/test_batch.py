@@ -43,7 +43,7 @@ class Bench:
     steps: list[str]
     functions: list[Any]
     now: list[float]
-    told: list[Opened]
+    added: list[Opened]
     seen: list[VersionsSeen]
 
 
@@ -104,7 +104,7 @@ def main_lane(function: Any) -> Any:
     """The lane's function in those that report attempts and breakers."""
     reporting = attempted(function)
     assert reporting.func is breakers._report
-    inner, settings, _told, _refused = reporting.args
+    inner, settings, _added, _refused = reporting.args
     assert settings == Breaker()
     return lane_of(inner, task._main_lane)
 
@@ -177,7 +177,7 @@ def test_tasks_at_once_share_the_bound_on_requests(bench: MakeBench, partitions:
 def test_what_the_tasks_found_to_be_unhealthy_is_settled_with_the_batch(bench: MakeBench) -> None:
     made = bench()
     opened = Opened("enwiki", 20, 12, "status 503", (Ask("/w/rest.php/v1/revision/1/html", "event:latest"),))
-    made.told.append(opened)
+    made.added.append(opened)
     write(made)
     assert made.lanes.opened == [opened]
 

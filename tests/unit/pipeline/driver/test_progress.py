@@ -86,8 +86,8 @@ def test_a_trigger_without_news_is_no_batch() -> None:
     assert Progress.of(TOLD | {"durationMs": {"latestOffset": 2, "triggerExecution": 3}}) is None
 
 
-def event(told: dict[str, Any]) -> Any:
-    return SimpleNamespace(progress=SimpleNamespace(json=json.dumps(told)))
+def event(progress: dict[str, Any]) -> Any:
+    return SimpleNamespace(progress=SimpleNamespace(json=json.dumps(progress)))
 
 
 def test_it_is_said_and_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,7 +138,7 @@ def run(make_config: Callable[..., PipelineConfig], monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock[-1]))
         monkeypatch.setattr(log, "say", lambda event: lines.append({"event": event.event} | fields_of(event)))
 
-        def begin(_told: Budget, _new: NewStart | None, will_run: Callable[[], None], **_: Any) -> SimpleNamespace:
+        def begin(_budget: Budget, _new: NewStart | None, will_run: Callable[[], None], **_: Any) -> SimpleNamespace:
             will_run()
             return SimpleNamespace(**running)
 

@@ -184,7 +184,7 @@ def test_the_body_of_a_refusal_is_not_waited_for(make_config: MakeConfig, server
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "reason"),
     [
         (
             b'{"error": {"code": "internal_api_error_DBQueryError", "info": "no"}}',
@@ -199,11 +199,11 @@ def test_the_body_of_a_refusal_is_not_waited_for(make_config: MakeConfig, server
     ],
 )
 def test_an_outage_that_a_body_tells_of_is_not_over(
-    make_config: MakeConfig, server: Server, body: bytes, told: str | None
+    make_config: MakeConfig, server: Server, body: bytes, reason: str | None
 ) -> None:
     server.body = body
     route = ContentRoute(5, unknown_is_final=False)
-    expected = Answer(told is not None, f"status 200, {told}" if told else "status 200")
+    expected = Answer(reason is not None, f"status 200, {reason}" if reason else "status 200")
     assert ask(make_config, server, route=route) == expected
     assert ask(make_config, server) == Answer(failed=False, why="status 200"), "nothing reads it"
     unkept = ask(make_config, server, route=route, fetch={"inline_limit": 0})

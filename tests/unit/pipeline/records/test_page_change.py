@@ -242,7 +242,7 @@ def test_an_event_of_another_schema_or_major_version_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("named", "told"),
+    ("named", "schema"),
     [
         ("/mediawiki/page/change/1.3.0", "/mediawiki/page/change/1.3.0"),
         ("/mediawiki/page/change/2.0.0", "/mediawiki/page/change/2.0.0"),
@@ -250,8 +250,8 @@ def test_an_event_of_another_schema_or_major_version_is_refused(
         (7, PAGE_CHANGE_URI),
     ],
 )
-def test_the_schema_that_an_event_names(named: object, told: str) -> None:
-    assert schema_of(orjson.dumps({"$schema": named})) == told
+def test_the_schema_that_an_event_names(named: object, schema: str) -> None:
+    assert schema_of(orjson.dumps({"$schema": named})) == schema
 
 
 @pytest.mark.parametrize("value", [None, b"", b"{", b"[]", b"{}"])

@@ -48,7 +48,7 @@ def test_how_long_is_remembered_may_change(make_config: MakeConfig) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"partitions": 200}, "state.partitions is 3, not 200"),
         ({"provider": "heap"}, "state.provider is rocksdb, not heap"),
@@ -57,9 +57,9 @@ def test_how_long_is_remembered_may_change(make_config: MakeConfig) -> None:
     ],
 )
 def test_another_state_is_refused_with_what_is_fixed(
-    make_config: MakeConfig, change: dict[str, Any], said: str
+    make_config: MakeConfig, change: dict[str, Any], message: str
 ) -> None:
-    assert refused(MARK, stateful(make_config, **change)) == f"the state in checkpoint place is fixed: {said}"
+    assert refused(MARK, stateful(make_config, **change)) == f"the state in checkpoint place is fixed: {message}"
 
 
 def test_a_key_of_another_form_is_refused(make_config: MakeConfig) -> None:

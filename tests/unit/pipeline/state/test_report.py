@@ -26,8 +26,8 @@ def test_each_contradiction_is_named_with_its_remedy() -> None:
 
 
 def test_the_log_says_how_many_rows_there_were() -> None:
-    said = [{"event": "state_committed", "batch": batch, "rows": rows} for batch, rows in ((6, 4), (7, 5), (8, 9))]
-    lines = ["no json", '{"event": "state_committed", "batch"', *map(json.dumps, said), '{"event": "stopped"}']
+    logged = [{"event": "state_committed", "batch": batch, "rows": rows} for batch, rows in ((6, 4), (7, 5), (8, 9))]
+    lines = ["no json", '{"event": "state_committed", "batch"', *map(json.dumps, logged), '{"event": "stopped"}']
     assert logged_rows(iter(lines), 7) == 5
     assert logged_rows(iter(lines), 9) is None
 

@@ -43,8 +43,8 @@ class Told:
     def __init__(self) -> None:
         self.value: list[Any] = []
 
-    def add(self, told: list[Any]) -> None:
-        self.value += told
+    def add(self, added: list[Any]) -> None:
+        self.value += added
 
 
 class Driver:

@@ -58,7 +58,7 @@ def test_a_lead_that_went_back_by_itself_is_no_proof(cluster: FakeCluster, play:
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "message"),
     [
         ({"topic": "error"}, "partition 0 of err is led by broker 1, and has replicas on no other broker"),
         ({"topic": "output", "to": 9}, "has replicas on 2, 3"),
@@ -66,9 +66,11 @@ def test_a_lead_that_went_back_by_itself_is_no_proof(cluster: FakeCluster, play:
         ({"topic": "output", "partition": 2}, "topic out has 2 partitions, and none of number 2"),
     ],
 )
-def test_what_cannot_lead_is_refused(cluster: FakeCluster, play: Play, written: dict[str, object], said: str) -> None:
+def test_what_cannot_lead_is_refused(
+    cluster: FakeCluster, play: Play, written: dict[str, object], message: str
+) -> None:
     case = play({"move_leader": written})
-    with pytest.raises(StackError, match=said):
+    with pytest.raises(StackError, match=message):
         case.begin()
     assert (cluster.asked, case.plans) == ([], [])
 

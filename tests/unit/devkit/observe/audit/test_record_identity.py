@@ -10,13 +10,13 @@ from tests.unit.devkit.observe.audit.events import arrival, enriched, error_of, 
 
 
 @pytest.mark.parametrize(
-    ("key", "told"),
+    ("key", "key_text"),
     [(None, "it has no key; expected 'page 1'"), (b"page 2", "its key is 'page 2'; expected 'page 1'")],
 )
-def test_an_output_under_another_key_than_its_page(key: bytes | None, told: str) -> None:
+def test_an_output_under_another_key_than_its_page(key: bytes | None, key_text: str) -> None:
     figures = audit([EDIT], replace(output_of(EDIT), key=key))
     assert nonzero(figures) == {"inputs": 1, "outputs": 1, "mismatched": 1, "mismatched_outputs": 1}
-    assert figures.examples[0].endswith(told)
+    assert figures.examples[0].endswith(key_text)
 
 
 def test_an_error_event_under_another_key_than_its_page() -> None:

@@ -36,7 +36,7 @@ def test_another_correct_diff_is_as_good() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "problem"),
     [
         ({"html_diff": None}, "no unified diff to revision 10"),
         ({"html_diff": "text"}, "no unified diff to revision 10"),
@@ -63,8 +63,8 @@ def test_another_correct_diff_is_as_good() -> None:
         ({"dt": None}, "payload hash differs from the expected one"),
     ],
 )
-def test_what_is_wrong_with_an_edit(change: dict[str, Any], said: str) -> None:
-    assert wrong(EDIT, enriched(EDIT, **change)) == said
+def test_what_is_wrong_with_an_edit(change: dict[str, Any], problem: str) -> None:
+    assert wrong(EDIT, enriched(EDIT, **change)) == problem
 
 
 def test_a_diff_where_there_is_no_parent() -> None:

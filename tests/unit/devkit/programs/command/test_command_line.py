@@ -23,7 +23,7 @@ class TestCommand:
         assert CommandLine.parse("./mine", "--pipeline").argv == ("./mine",)
 
     @pytest.mark.parametrize(
-        ("command", "said"),
+        ("command", "message"),
         [
             ("", "is empty"),
             ("  ", "is empty"),
@@ -34,8 +34,8 @@ class TestCommand:
             ("sh -e -o nounset no_such.sh", "there is no file 'no_such.sh' in /"),
         ],
     )
-    def test_what_cannot_be_run(self, command: str, said: str) -> None:
-        with pytest.raises(UsageError, match=f"^--pipeline.*{said}") as refused:
+    def test_what_cannot_be_run(self, command: str, message: str) -> None:
+        with pytest.raises(UsageError, match=f"^--pipeline.*{message}") as refused:
             CommandLine.parse(command, "--pipeline")
         assert refused.value.hint is not None
 

@@ -48,7 +48,7 @@ class Machine:
     def __init__(self) -> None:
         self.end: Callable[[], None] = lambda: None
         self.runs = 0
-        self.said: list[str] = []
+        self.printed: list[str] = []
         self.guarded = False
 
     @contextmanager
@@ -67,7 +67,7 @@ class Machine:
         partial_of(made).write_bytes(b"classes")
 
     def after_verdict(self) -> None:
-        train_after_verdict(self.said.append)
+        train_after_verdict(self.printed.append)
 
 
 @pytest.fixture
@@ -95,34 +95,34 @@ def raising(error: BaseException) -> Callable[[], None]:
 
 def test_the_first_verdict_is_followed_by_a_training_and_no_other_is(machine: Machine, tmp_path: Path) -> None:
     machine.after_verdict()
-    (line,) = machine.said
+    (line,) = machine.printed
     assert "the next run starts faster" in line
     assert there(tmp_path) == {".aot", ".sha256", ".lock"}
     machine.after_verdict()
-    assert (machine.runs, len(machine.said)) == (1, 1)
+    assert (machine.runs, len(machine.printed)) == (1, 1)
 
 
 def test_one_that_failed_is_told_with_its_reason_and_not_tried_again(machine: Machine, tmp_path: Path) -> None:
     machine.end = raising(WaitTimeoutError("waited 180 s for the training run's batch to be written, in vain"))
     machine.after_verdict()
-    assert "waited 180 s for the training run's batch" in machine.said[-1]
-    assert "devkit doctor --train" in machine.said[-1]
+    assert "waited 180 s for the training run's batch" in machine.printed[-1]
+    assert "devkit doctor --train" in machine.printed[-1]
     assert there(tmp_path) == {".failed", ".lock"}
     assert not machine.guarded
     machine.after_verdict()
-    assert (machine.runs, len(machine.said)) == (1, 2)
+    assert (machine.runs, len(machine.printed)) == (1, 2)
 
 
 def test_it_is_left_out_where_the_environment_says_so(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DEVKIT_NO_TRAINING", "1")
     machine.after_verdict()
-    assert (machine.runs, machine.said) == (0, [])
+    assert (machine.runs, machine.printed) == (0, [])
 
 
 def test_what_is_no_error_of_the_kit_costs_no_verdict_either(machine: Machine) -> None:
     machine.end = raising(RuntimeError("KafkaTimeoutError"))
     machine.after_verdict()
-    assert "KafkaTimeoutError" in machine.said[-1]
+    assert "KafkaTimeoutError" in machine.printed[-1]
 
 
 def test_an_interrupted_one_leaves_nothing_and_is_tried_again(machine: Machine, tmp_path: Path) -> None:

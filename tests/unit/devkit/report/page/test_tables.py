@@ -34,7 +34,7 @@ def test_what_no_arm_has_is_left_out(run: RunRecord) -> None:
 
 
 @pytest.mark.parametrize(
-    ("hidden", "pending", "told"),
+    ("hidden", "pending", "figures"),
     [
         ("offsets", 18, {"lost": "not observable", "ended as output": "60"}),
         ("offsets", 0, {"lost": "0", "ended as output": "60"}),  # nothing is left, so nothing was lost
@@ -42,7 +42,7 @@ def test_what_no_arm_has_is_left_out(run: RunRecord) -> None:
     ],
 )
 def test_where_events_went_is_no_number_where_it_is_not_observable(
-    run: RunRecord, hidden: Observable, pending: int, told: dict[str, str]
+    run: RunRecord, hidden: Observable, pending: int, figures: dict[str, str]
 ) -> None:
     assert run.result is not None
     incident = run.result.arms["incident"]
@@ -51,7 +51,7 @@ def test_where_events_went_is_no_number_where_it_is_not_observable(
     records = run.arms | {"incident": replace(run.arms["incident"], not_observable=frozenset({hidden}))}
     changed = replace(run, arms=records, result=run.result.model_copy(update={"arms": arms}))
     found = {row.name: row.values[0] for row in delivery(changed)}
-    assert {name: found[name] for name in told} == told
+    assert {name: found[name] for name in figures} == figures
     assert found.get("still in the source, not committed") == ("not observable" if pending else None)
 
 

@@ -89,7 +89,7 @@ def test_what_a_retried_task_read_is_known_for_each_attempt_before(stage: Stage)
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         (Started(start="earliest"), "pipeline: running, from earliest"),
         (Started(), "pipeline: running"),
@@ -118,9 +118,9 @@ def test_what_a_retried_task_read_is_known_for_each_attempt_before(stage: Stage)
         (ProcessRestarted(process=3), "restart: process 3, from the checkpoint"),
     ],
 )
-def test_what_a_person_wants_to_know_is_told(stage: Stage, line: ProgramEvent, said: str) -> None:
+def test_what_a_person_wants_to_know_is_told(stage: Stage, line: ProgramEvent, message: str) -> None:
     stage.take(line)
-    assert " ".join(stage.output.getvalue().split()).endswith(f"s incident {said}")
+    assert " ".join(stage.output.getvalue().split()).endswith(f"s incident {message}")
 
 
 def test_a_restart_of_one_without_a_checkpoint_names_none(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:

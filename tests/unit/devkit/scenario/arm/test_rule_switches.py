@@ -23,8 +23,8 @@ class Played:
     def __init__(self, *rules: dict[str, Any], events: int = 100) -> None:
         self.published, self.switched = 0, list[tuple[str, bool]]()
         self.fails: Callable[[], None] = lambda: None
-        self.said: list[str] = []
-        log = SimpleNamespace(add=lambda event: None, say=lambda phase, text: self.said.append(text))
+        self.lines: list[str] = []
+        log = SimpleNamespace(add=lambda event: None, say=lambda phase, text: self.lines.append(text))
         each = [ScenarioRule.model_validate({"do": {"latency": "1s"}, **rule}) for rule in rules]
         clock = ArmClock(lambda: 7.0)
         clock._began = 2.5
@@ -60,7 +60,7 @@ def test_each_is_switched_when_its_share_is_out(two: Played) -> None:
         RuleSwitch(on=True, at_s=4.5, published=30),
         RuleSwitch(on=False, at_s=4.5, published=99),
     )
-    assert two.said[0] == "slow is switched on: 30 of 100 events are out"
+    assert two.lines[0] == "slow is switched on: 30 of 100 events are out"
 
 
 def test_what_is_due_at_once_is_switched_in_its_order(two: Played) -> None:

@@ -66,8 +66,8 @@ class Played:
     def outcomes(self) -> list[StepOutcome]:
         return self.stage.arm.state.steps
 
-    def ends(self, code: int, *said: dict[str, Any]) -> None:
-        self.guardian.started[-1].says(*said)
+    def ends(self, code: int, *log_lines: dict[str, Any]) -> None:
+        self.guardian.started[-1].says(*log_lines)
         self.guardian.started[-1].exit_code = code
 
 

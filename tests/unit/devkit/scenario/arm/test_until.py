@@ -182,7 +182,7 @@ def test_what_is_no_until(until: dict[str, Any], problem: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("condition", "said"),
+    ("condition", "message"),
     [
         (
             {},
@@ -194,6 +194,6 @@ def test_what_is_no_until(until: dict[str, Any], problem: str) -> None:
         ({"elapsed": None}, "elapsed says nothing"),
     ],
 )
-def test_what_is_no_condition(condition: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValidationError, match=said):
+def test_what_is_no_condition(condition: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
         Condition.model_validate(condition)

@@ -38,7 +38,7 @@ class Warming:
     def __init__(self, stage: Stage) -> None:
         self.stage, self.now, self.happens = stage, 100.0, dict[float, Callable[[], None]]()
         self.populated: list[tuple[list[str], int]] = []
-        self.said: list[ProgramEvent] = []
+        self.events: list[ProgramEvent] = []
         arm = stage.arm
         arm.scenario = arm.scenario.model_copy(update={"traffic_begins": "when running"})
         arm.clock = ArmClock(lambda: self.now, lambda: 7)
@@ -67,7 +67,7 @@ class Warming:
         self.populated.append((catalog, len(rules)))
 
     def poll(self) -> Iterator[ProgramEvent]:
-        events, self.said = self.said, []
+        events, self.events = self.events, []
         return iter(events)
 
     def sleep(self, _seconds: float) -> None:
@@ -79,7 +79,7 @@ class Warming:
 
     def it_leaves(self) -> None:
         self.stage.ends = {SOURCE: {0: 1, 1: 1}, OUTPUT: {0: 2}}
-        self.said = [BatchStarted(batch=0)]
+        self.events = [BatchStarted(batch=0)]
 
     def it_is_committed(self) -> None:
         self.stage.plan(0, p0=1, p1=1)
@@ -127,7 +127,7 @@ class TestItsEnd:
         assert warming.stage.arm.state.warm_up_s == 4
 
     def test_a_program_that_ends_in_it_is_observed_and_the_arm_goes_on_cold(self, warming: Warming) -> None:
-        warming.happens = {102: lambda: warming.said.append(ProcessEnded(process=1, exit_code=1))}
+        warming.happens = {102: lambda: warming.events.append(ProcessEnded(process=1, exit_code=1))}
         warming.warm_up()
         state = warming.stage.arm.state
         assert state.warm_up_s == 2
@@ -201,7 +201,7 @@ class TestWhatIsKeptOut:
         assert "batch_committed" not in faults._events
 
     def test_what_else_the_program_says_meanwhile_is_noted(self, warming: Warming) -> None:
-        warming.said = [Started(start="earliest"), Waiting(batch=0, reason="x", wikis=())]
+        warming.events = [Started(start="earliest"), Waiting(batch=0, reason="x", wikis=())]
         warming.happens = {102: warming.it_leaves, 103: warming.it_is_committed}
         warming.warm_up()
         assert warming.stage.arm.faults._events == {"started", "waiting"}

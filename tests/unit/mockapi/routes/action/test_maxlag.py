@@ -42,6 +42,8 @@ def test_siteinfo_tells_the_lag(make_api: Any) -> None:
     assert answer == [{"host": "", "lag": 7}]
 
 
-@pytest.mark.parametrize(("lag", "told"), [(None, -1), (timedelta(seconds=3), 3), (timedelta(milliseconds=2500), 2.5)])
-def test_whole_seconds_have_no_fraction(lag: timedelta | None, told: float) -> None:
-    assert repr(seconds(lag)) == repr(told)
+@pytest.mark.parametrize(
+    ("lag", "expected"), [(None, -1), (timedelta(seconds=3), 3), (timedelta(milliseconds=2500), 2.5)]
+)
+def test_whole_seconds_have_no_fraction(lag: timedelta | None, expected: float) -> None:
+    assert repr(seconds(lag)) == repr(expected)

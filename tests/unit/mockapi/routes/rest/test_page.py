@@ -10,8 +10,8 @@ SOURCES, RENDERED = FORMS[:2], FORMS[2:]
 MISSING = Plan(state=WikiState(missing=True))
 
 
-def etag_of_source(told: str) -> str:
-    return f'"{hashlib.sha1(told.encode(), usedforsecurity=False).hexdigest()}"'
+def etag_of_source(source: str) -> str:
+    return f'"{hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest()}"'
 
 
 def test_source_is_the_current_text(wiki: Any) -> None:
