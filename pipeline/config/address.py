@@ -1,10 +1,13 @@
 """Addresses as the configuration has them: one that no client can use is refused before anything connects."""
 
 import re
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 _SERVER = re.compile(r"(?:[A-Z_]+://)?(?:\[[0-9A-Fa-f:.%]+\]|[^\s:/\[\],]+):(\d{1,5})", re.ASCII)
 _LAST_PORT = 65_535
+_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+", re.ASCII)
+_MOST_CONTACT = 200
 
 
 def require_servers(value: str) -> str:
@@ -22,6 +25,24 @@ def require_url(value: str) -> str:
     if not parts.hostname or parts.port == 0:
         raise ValueError("it needs a host, and a port above 0 if it has one")
     return value
+
+
+def require_contact(value: str) -> str:
+    """A mail address, or the URL of a page that says who asks; it goes into a header. Raises ValueError."""
+    parts = urlsplit(value) if value.isascii() and value.isprintable() else None
+    is_page = parts is not None and parts.scheme in ("http", "https") and parts.hostname
+    if len(value) > _MOST_CONTACT or set(value) & set(" ();") or not (is_page or _MAIL.fullmatch(value)):
+        raise ValueError("write a mail address, or the https:// URL of a page that says who runs the job")
+    return value
+
+
+def is_loopback(endpoint: str) -> bool:
+    """Whether an URL names this machine by a loopback address, or as localhost."""
+    host = urlsplit(endpoint).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def require_something(value: str) -> str:

@@ -15,7 +15,7 @@ from pydantic import (
 
 from located_config.duration import Duration, PositiveDuration
 from located_config.size import Size
-from pipeline.config.address import require_something
+from pipeline.config.address import require_contact, require_something
 from pipeline.config.section import MIB, Host, HttpUrl, Section, Servers, Topic
 from pipeline.config.state_section import Deduplicate
 from pipeline.jobs.names import FIRST, other_defaults
@@ -164,6 +164,13 @@ class MediaWiki(Section):
         description="URL, without a path, that the requests for all wikis go to; the wiki's host is sent in the "
         "Host header.",
         examples=["http://mw-api-int:4680"],
+    )
+    contact: Annotated[str, AfterValidator(require_contact)] | None = Field(
+        default=None,
+        description="Mail address or URL by which the wikis' operators reach who runs the job. It is sent in the "
+        "User-Agent, as Wikimedia's policy asks of every client. Default: none, of which a start warns unless "
+        "`endpoint` is on this machine.",
+        examples=["https://wikitech.wikimedia.org/wiki/My_team"],
     )
     wikis: dict[str, Host] = Field(
         default={"enwiki": "en.wikipedia.org"},

@@ -51,6 +51,7 @@ from pipeline.events.outage_events import (
 from pipeline.events.start_events import (
     BrokerLimits,
     CheckpointTaken,
+    ContactMissing,
     Configuration,
     EffectiveSettings,
     LedgerAtRisk,
@@ -79,6 +80,7 @@ __all__ = [
     "ClaimStoreDown",
     "CommandCarriedOut",
     "CommitSlow",
+    "ContactMissing",
     "Configuration",
     "DeferralStatus",
     "EffectiveSettings",
@@ -141,6 +143,7 @@ PipelineEvent = Annotated[
     | CheckpointTaken
     | LedgerTaken
     | LedgerAtRisk
+    | ContactMissing
     | MetricsServed
     | WorkBounds
     | Started

@@ -151,6 +151,17 @@ class LedgerAtRisk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContactMissing:
+    """The wikis cannot tell who runs the job: the configuration names no contact."""
+
+    event: Literal["contact_missing"] = "contact_missing"
+    endpoint: str
+    """URL that the requests go to."""
+    hint: str
+    """What to do about it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MetricsServed:
     """The process serves its metrics."""
 

@@ -43,6 +43,7 @@ _FINAL: Mapping[int, ErrorType] = {
 # Production's service mesh closes idle connections after 4 s; a request on one that it just closed would fail.
 _KEEPALIVE_S = 3.5
 USER_AGENT = "enrichment-pipeline/0.1"
+_LIBRARY = f"aiohttp/{aiohttp.__version__}"
 
 
 class UnknownWikiError(Exception):
@@ -384,7 +385,9 @@ class WikiClient:
 
 def common_headers(config: PipelineConfig) -> dict[str, str]:
     """Those of every request, a probe's too."""
-    return {"User-Agent": f"{USER_AGENT} ({config.job})", "Accept-Encoding": "gzip"}
+    contact = config.mediawiki.contact
+    who = f"{USER_AGENT} ({config.job})" if contact is None else f"{USER_AGENT} ({contact}; {config.job}) {_LIBRARY}"
+    return {"User-Agent": who, "Accept-Encoding": "gzip"}
 
 
 def _of_upstream(outcome: _Answer | _Retry | BaseException) -> Answer | None:

@@ -58,7 +58,8 @@ class Gunzip:
 
     def _begin_member(self) -> None:
         self._deflated = isal_zlib.decompressobj(_RAW)
-        self._checksum = self._length = 0
+        self._checksum: int = 0
+        self._length: int = 0
 
     def _past_header(self, chunk: bytes) -> bytes:
         """What follows the header; empty while it is not whole."""
