@@ -6,7 +6,8 @@ from urllib.parse import urlsplit
 
 _SERVER = re.compile(r"(?:[A-Z_]+://)?(?:\[[0-9A-Fa-f:.%]+\]|[^\s:/\[\],]+):(\d{1,5})", re.ASCII)
 _LAST_PORT = 65_535
-_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+", re.ASCII)
+_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+_PAGE = re.compile(r"https?://[^/?#]+\S*")
 _MOST_CONTACT = 200
 
 
@@ -29,9 +30,8 @@ def require_url(value: str) -> str:
 
 def require_contact(value: str) -> str:
     """A mail address, or the URL of a page that says who asks; it goes into a header. Raises ValueError."""
-    parts = urlsplit(value) if value.isascii() and value.isprintable() else None
-    is_page = parts is not None and parts.scheme in ("http", "https") and parts.hostname
-    if len(value) > _MOST_CONTACT or set(value) & set(" ();") or not (is_page or _MAIL.fullmatch(value)):
+    fits = value.isascii() and value.isprintable() and len(value) <= _MOST_CONTACT and not set(value) & set(" ();")
+    if not fits or not (_PAGE.fullmatch(value) or _MAIL.fullmatch(value)):
         raise ValueError("write a mail address, or the https:// URL of a page that says who runs the job")
     return value
 

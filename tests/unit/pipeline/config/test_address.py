@@ -1,6 +1,6 @@
 import pytest
 
-from pipeline.config.address import require_servers, require_something, require_url
+from pipeline.config.address import is_loopback, require_contact, require_servers, require_something, require_url
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,43 @@ def test_nothing_is_refused(value: str) -> None:
     assert require_something("a b") == "a b"
     with pytest.raises(ValueError, match="empty"):
         require_something(value)
+
+
+@pytest.mark.parametrize("value", ["ops@example.org", "https://wikitech.wikimedia.org/wiki/A_b", "http://a:80/b?c=d"])
+def test_who_can_be_reached(value: str) -> None:
+    assert require_contact(value) == value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        "the team",
+        "ops@",
+        "ops@host",
+        "mailto:a",
+        "https://",
+        "a@b.c)\r\nX: y",
+        "a@b.c; d",
+        "é@b.c",
+        "https://a/b\n",
+    ],
+)
+def test_who_cannot_be_reached_or_is_no_part_of_a_header(value: str) -> None:
+    with pytest.raises(ValueError, match="mail address"):
+        require_contact(value)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "is_here"),
+    [
+        ("http://127.0.0.1:80", True),
+        ("http://[::1]:80", True),
+        ("http://localhost:1", True),
+        ("https://en.wikipedia.org", False),
+        ("http://mw-api-int:4680", False),
+        ("http://127.0.0.1.example.org", False),
+    ],
+)
+def test_what_is_on_this_machine(endpoint: str, is_here: bool) -> None:
+    assert is_loopback(endpoint) == is_here

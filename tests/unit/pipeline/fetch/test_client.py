@@ -48,6 +48,14 @@ def test_what_is_sent(fetching: Any) -> None:
     assert request.headers["Accept-Encoding"] == "gzip"
 
 
+def test_the_user_agent_says_who_runs_the_job(fetching: Any) -> None:
+    async def steps(client: Any) -> list[Any]:
+        return [await client.outcome()]
+
+    (request,) = fetching(ok, steps, mediawiki={"contact": "ops@example.org"}).requests
+    assert request.headers["User-Agent"].startswith(f"{USER_AGENT} (ops@example.org; html-enrichment) aiohttp/3.")
+
+
 def test_a_wiki_that_is_not_configured_is_never_asked_for(fetching: Any) -> None:
     async def steps(client: Any) -> list[Any]:
         return [await client.outcome(wiki=wiki) for wiki in ("evil.example.org", "enwiki\r\nX: y", "x" * 10_000)]
