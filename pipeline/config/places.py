@@ -8,7 +8,9 @@ from pydantic import (
     AfterValidator,
     Field,
     SerializerFunctionWrapHandler,
+    StringConstraints,
     field_serializer,
+    field_validator,
     model_serializer,
     model_validator,
 )
@@ -16,10 +18,12 @@ from pydantic import (
 from located_config.duration import Duration, PositiveDuration
 from located_config.size import Size
 from pipeline.config.address import require_contact, require_something
-from pipeline.config.section import MIB, Host, HttpUrl, Section, Servers, Topic
+from pipeline.config.section import KIB, MIB, Host, HttpUrl, Section, Servers, Topic
 from pipeline.config.state_section import Deduplicate
 from pipeline.jobs.names import FIRST, other_defaults
+from pipeline.records.passed_headers import is_own
 
+HeaderName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,100}$")]
 # Without effect under another `read`.
 _ALIGNED = frozenset({"slice", "idle_after", "late", "lateness"})
 
@@ -42,6 +46,17 @@ class Source(Section):
         examples=[["mediawiki.page_change.v1", "mediawiki.page_links_change.v1"]],
     )
 
+    pass_headers: tuple[HeaderName, ...] = Field(
+        default=(),
+        description="Names of the headers of a source record that its output and its error event have as well. Not the "
+        "names that the pipeline itself writes. Default: none.",
+        examples=[["traceparent", "tracestate"]],
+    )
+    pass_headers_bytes: Annotated[Size, Field(ge=0, le=64 * KIB)] = Field(
+        default=4 * KIB,
+        description="Bytes of names and values that the headers of one record may pass on, at most 64 KiB; those that "
+        "do not fit, in the order of `pass_headers`, are left out.",
+    )
     read: Literal["proportional", "aligned"] = Field(
         default="proportional",
         description="How a micro-batch is shared among partitions. `proportional`: by their number of waiting events, "
@@ -74,6 +89,15 @@ class Source(Section):
         description="Which source events are dropped as repeats. With `within` a duration and `read: proportional` it "
         "is unsafe: while the job catches up, first occurrences are dropped as well. Default: none are.",
     )
+
+    @field_validator("pass_headers")
+    @classmethod
+    def _not_of_the_pipeline(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if own := [name for name in names if is_own(name)]:
+            raise ValueError(f"{own[0]} is a header that the pipeline itself writes: remove it")
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"{twice[0]} stands there twice: remove one")
+        return names
 
     # Of several, `topic` is the first: what can do with one topic takes that.
     @property

@@ -6,7 +6,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
 
 from pipeline.config.address import require_servers, require_url
 
-MIB = 1024 * 1024
+KIB = 1024
+MIB = 1024 * KIB
 Topic = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
 Servers = Annotated[str, AfterValidator(require_servers)]
 HttpUrl = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s]+$"), AfterValidator(require_url)]

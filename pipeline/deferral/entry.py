@@ -7,7 +7,7 @@ its events of one key in one source partition, and is emitted in the order of th
 from dataclasses import dataclass
 from typing import Literal
 
-from pipeline.records.record import Position
+from pipeline.records.record import Headers, Position
 
 Page = tuple[str, int, bytes | None]
 Kind = Literal["stuck", "waiting"]
@@ -25,7 +25,7 @@ class Entry:
     the epoch. `attempt` counts the tries that were made so far, the one of the main lane included. A `dropped` entry
     is given up: the lane whose turn it is makes an error event of it, without a fetch. `reason` is for people; `cause`
     is what an operator decides by: its batch was over its budget, or its record was too large for the ledger. `wiki_id`
-    is the wiki that was asked for it, where one was.
+    is the wiki that was asked for it, where one was; `headers` are those of the source record that are passed on.
     """
 
     position: Position
@@ -39,6 +39,7 @@ class Entry:
     dropped: bool = False
     cause: Cause | None = None
     wiki_id: str | None = None
+    headers: Headers = ()
 
     @property
     def page(self) -> Page:
@@ -48,7 +49,8 @@ class Entry:
     @property
     def size(self) -> int:
         """Bytes that it counts in the ledger."""
-        return len(self.key or b"") + len(self.value or b"") + OVERHEAD_BYTES
+        headers = sum(len(name) + len(value) for name, value in self.headers)
+        return len(self.key or b"") + len(self.value or b"") + headers + OVERHEAD_BYTES
 
 
 def rests(not_before_ms: int, now_ms: int, longest_ms: int) -> bool:

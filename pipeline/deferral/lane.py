@@ -16,7 +16,7 @@ from typing import Literal
 
 from pipeline.deferral.entry import Cause, Entry, Kind, Page, order
 from pipeline.deferral.snapshot import UNRESERVED, Fence, Reservation
-from pipeline.records.record import Position
+from pipeline.records.record import Headers, Position
 
 Admission = Literal["drop", "hold", "run"]
 Destination = Literal["output", "error"]
@@ -98,6 +98,7 @@ class MainLane:
         reason: str = WAITS,
         cause: Cause | None = None,
         wiki_id: str | None = None,
+        headers: Headers = (),
     ) -> Entry:
         """The entry of an event that was not tried, for its page's sake or `reason`; later events of the page are held
         from now on. Its try does not count.
@@ -106,7 +107,7 @@ class MainLane:
         if reservation.dropped:
             reason, cause = reservation.reason, reservation.cause
         attempt = reservation.attempt
-        return self._entry(position, key, value, appended_us, "waiting", attempt, 0, reason, cause, wiki_id)
+        return self._entry(position, key, value, appended_us, "waiting", attempt, 0, reason, cause, wiki_id, headers)
 
     def stick(
         self,
@@ -119,10 +120,13 @@ class MainLane:
         cause: Cause | None = None,
         not_before_ms: int = 0,
         wiki_id: str | None = None,
+        headers: Headers = (),
     ) -> Entry:
         """The entry of an event that was tried and did not finish; later events of the page are held from now on."""
         attempt = self.reservation(position).attempt + 1
-        return self._entry(position, key, value, appended_us, "stuck", attempt, not_before_ms, reason, cause, wiki_id)
+        return self._entry(
+            position, key, value, appended_us, "stuck", attempt, not_before_ms, reason, cause, wiki_id, headers
+        )
 
     def _entry(
         self,
@@ -136,11 +140,23 @@ class MainLane:
         reason: str,
         cause: Cause | None,
         wiki_id: str | None,
+        headers: Headers,
     ) -> Entry:
         known = self.reservation(position)
         wiki_id = wiki_id or known.wiki_id
         entry = Entry(
-            position, key, value, appended_us, kind, attempt, not_before_ms, reason, known.dropped, cause, wiki_id
+            position,
+            key,
+            value,
+            appended_us,
+            kind,
+            attempt,
+            not_before_ms,
+            reason,
+            known.dropped,
+            cause,
+            wiki_id,
+            headers,
         )
         self.deferred(entry.page)
         return entry

@@ -1,4 +1,4 @@
-"""Entries of the ledger as rows for Spark, in the columns of source messages."""
+"""Entries of the ledger as rows for Spark, in the columns of source messages and, where some have any, their headers."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -22,6 +22,9 @@ _SCHEMA = pa.schema(
 )
 
 
+_HEADERS = pa.field("headers", pa.list_(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())])))
+
+
 def entry_rows(spark: "SparkSession", entries: Sequence[Entry]) -> "DataFrame":
     """A row for each entry, in their order."""
     return spark.createDataFrame(entry_table(entries))
@@ -40,6 +43,10 @@ def entry_table(entries: Sequence[Entry]) -> pa.Table:
     arrays = [
         pa.array(columns[field.name], pa.int64() if field.name == "timestamp" else field.type) for field in _SCHEMA
     ]
-    return pa.Table.from_arrays(
+    table = pa.Table.from_arrays(
         [array.cast(field.type) for array, field in zip(arrays, _SCHEMA, strict=True)], schema=_SCHEMA
     )
+    if not any(entry.headers for entry in entries):
+        return table
+    headers = [[{"key": name, "value": value} for name, value in entry.headers] or None for entry in entries]
+    return table.append_column(_HEADERS, pa.array(headers, _HEADERS.type))

@@ -113,6 +113,7 @@ class MainTask:
                         cause=cause_of(failure),
                         not_before_ms=self.now_ms() + self.backoff_ms(retry_after_s),
                         wiki_id=wiki_id,
+                        headers=message.headers,
                     )
                 )
             case Record():
@@ -132,6 +133,7 @@ class MainTask:
                 reason=reason,
                 cause=cause,
                 wiki_id=wiki_id,
+                headers=message.headers,
             )
         )
 
@@ -200,6 +202,7 @@ class SlowTask:
             dropped=reservation.dropped,
             cause=reservation.cause,
             wiki_id=wiki_id or reservation.wiki_id,
+            headers=message.headers,
         )
 
 

@@ -33,6 +33,7 @@ WireHeaders = Iterable[tuple[str, bytes | None]]
 MAX_REASON_BYTES = 1000
 TOO_LARGE = "the source record is too large to be deferred"
 
+_SOURCE_HEADER = "source-header/"
 _POSITION = re.compile(rb"([^/]+)/(0|[1-9][0-9]{0,9})/([0-9]{19})")
 _EPOCH = re.compile(rb"epoch/(0|[1-9][0-9]{0,17})(?:/[0-9a-f]{32})?")
 _COMMAND = re.compile(rb"command/([^/]+)")
@@ -142,6 +143,7 @@ def to_record(entry: Entry, *, topic: str, epoch: int, batch: int | None = None,
         headers.append(("cause", entry.cause.encode()))
     if entry.wiki_id is not None:
         headers.append(("wiki", entry.wiki_id.encode()))
+    headers += [(f"{_SOURCE_HEADER}{name}", content) for name, content in entry.headers]
     if batch is not None:
         headers.append(("batch", _digits(batch)))
     if task is not None:
@@ -246,6 +248,7 @@ def _entry(position: Position, value: bytes, fields: "_Fields", place: Place) ->
         dropped="dropped" in fields,
         cause=_CAUSES[fields.one_of("cause", *_CAUSES)] if "cause" in fields else None,
         wiki_id=fields.get("wiki").decode() if "wiki" in fields else None,
+        headers=fields.below(_SOURCE_HEADER),
     )
     batch = fields.number("batch") if "batch" in fields else None
     task = fields.number("task") if "task" in fields else None
@@ -274,6 +277,11 @@ class _Fields:
         if name not in self._fields:
             raise ValueError(f"header {name} is missing")
         return self._fields[name]
+
+    def below(self, prefix: str) -> Headers:
+        """Those whose names begin so, without it, in their order."""
+        found = self._fields.items()
+        return tuple((name.removeprefix(prefix), content) for name, content in found if name.startswith(prefix))
 
     def number(self, name: str) -> int:
         content = self.get(name)

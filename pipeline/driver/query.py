@@ -14,10 +14,10 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from pipeline import log
-from pipeline.config.address import is_loopback
 from pipeline.config.effective import effective_spark
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.deferral.ledger_start import LedgerMark, LedgerWish, ledger_start
+from pipeline.driver.contact import warn_without_contact
 from pipeline.driver.identity import FILE, Identity, require_checkpoint, require_own
 from pipeline.driver.job_checkpoint import committed_offsets, look, write_text
 from pipeline.driver.session import heap_bytes, jvm_pid, known_keys, start_session
@@ -31,7 +31,6 @@ from pipeline.driver.stop import StoppedHardError, StopRequest, on_signals, stop
 from pipeline.errors import PipelineError, failure, root_cause
 from pipeline.events import (
     CheckpointTaken,
-    ContactMissing,
     EffectiveSettings,
     MetricsServed,
     SettingsUnknown,
@@ -200,7 +199,7 @@ def _begin(
     # A Kafka client, which only a job that starts needs.
     from pipeline.limits.read import ask_brokers, require_limits, require_topics
 
-    _warn_without_contact(config)
+    warn_without_contact(config)
     brokers = ask_brokers(config)
     require_limits(brokers.limits, config)
     require_topics(brokers.missing)
@@ -244,18 +243,6 @@ def _begin(
     )
     start = new.name if new else "checkpoint"
     return Running(query, writer, hosts, start, spark.sparkContext.uiWebUrl, listener.ended)
-
-
-def _warn_without_contact(config: PipelineConfig) -> None:
-    """A mock on this machine needs none."""
-    if config.mediawiki.contact is None and not is_loopback(config.mediawiki.endpoint):
-        log.say(
-            ContactMissing(
-                endpoint=config.mediawiki.endpoint,
-                hint="set mediawiki.contact to a mail address or a page: Wikimedia's User-Agent policy asks for one, "
-                "and requests without may be refused",
-            )
-        )
 
 
 def _check_spark(spark: "SparkSession", resolved: Budget, new: NewStart | None) -> None:

@@ -68,6 +68,7 @@ def kafka_options(config: PipelineConfig, new: NewStart | None) -> dict[str, str
         "failOnDataLoss": "true",
         # Spark's own default reads events of transactions that were aborted.
         "kafka.isolation.level": "read_committed",
+        **({"includeHeaders": "true"} if config.source.pass_headers else {}),
         **(new.options if new else {}),
     }
 

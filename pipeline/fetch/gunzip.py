@@ -31,7 +31,8 @@ class Gunzip:
         self._waiting = bytearray()  # of a header or a trailer, until it is whole
         self._in_member = False
         self._began = False
-        self._begin_member()
+        self._checksum = self._length = 0
+        self._deflated = isal_zlib.decompressobj(_RAW)
 
     @property
     def is_whole(self) -> bool:
@@ -58,8 +59,7 @@ class Gunzip:
 
     def _begin_member(self) -> None:
         self._deflated = isal_zlib.decompressobj(_RAW)
-        self._checksum: int = 0
-        self._length: int = 0
+        self._checksum = self._length = 0
 
     def _past_header(self, chunk: bytes) -> bytes:
         """What follows the header; empty while it is not whole."""

@@ -91,6 +91,7 @@ class Enrichment(Generic[E, F]):
             stream=message.position.topic,
             schema=self._job.schema(message),
             raw_event=raw_event,
+            headers=message.headers,
         )
 
     def _full_event(self, message: SourceMessage, event: E | None = None, fetched: F | None = None) -> bytes | None:
@@ -128,4 +129,4 @@ class Enrichment(Generic[E, F]):
     def _record(self, message: SourceMessage, event: E, fetched: F | None) -> Record:
         topic = self._config.sink.topic
         value = self._job.value(event, fetched, stream=topic)
-        return Record(topic, self._job.key(message, event), value, message.position.headers())
+        return Record(topic, self._job.key(message, event), value, message.headers_of_output)

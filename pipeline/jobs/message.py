@@ -5,13 +5,13 @@ from datetime import datetime
 from typing import Protocol
 
 from pipeline.records.error_event import Failure
-from pipeline.records.record import Position, Record
+from pipeline.records.record import Headers, Position, Record
 
 
 @dataclass(frozen=True, slots=True)
 class SourceMessage:
     """A message of the source topic as Spark hands it over. `horizon` is the latest event time that was read before
-    its batch, None where the source does not say.
+    its batch, None where the source does not say. `headers` are those to pass on.
     """
 
     position: Position
@@ -19,6 +19,12 @@ class SourceMessage:
     value: bytes | None
     appended: datetime
     horizon: datetime | None = None
+    headers: Headers = ()
+
+    @property
+    def headers_of_output(self) -> Headers:
+        """What every record has that is made of the message: its position, and what is passed on."""
+        return self.position.headers() + self.headers
 
 
 @dataclass(frozen=True, slots=True)

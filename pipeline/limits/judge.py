@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig, Source
 from pipeline.events import LimitOf
 from pipeline.records.error_event import (
     MAX_KEY_BYTES,
@@ -22,7 +22,7 @@ from pipeline.records.error_event import (
     error_record,
 )
 from pipeline.records.error_types import ERROR_TYPES
-from pipeline.records.record import Position
+from pipeline.records.record import Headers, Position
 from pipeline.records.size import serialized_size
 
 # Producer settings of this kind are Java ints.
@@ -72,9 +72,18 @@ def largest_error_event(config: PipelineConfig) -> int:
         emitter=config.job,
         stream=longest,
         schema="/" * MAX_SCHEMA_CHARACTERS,
+        headers=_most_headers(config.source),
     )
     # What the message lacks to its bound because its characters are of three bytes.
     return serialized_size(record.key, record.value, record.headers) + MAX_MESSAGE_BYTES % len("…".encode())
+
+
+def _most_headers(source: Source) -> Headers:
+    """Headers of as many bytes as may be passed on, and at least as many of them."""
+    if not source.pass_headers:
+        return ()
+    bare = tuple((name, b"") for name in source.pass_headers)
+    return (*bare, ("", bytes(source.pass_headers_bytes)))
 
 
 def disagreements(limits: Limits, config: PipelineConfig) -> list[Disagreement]:

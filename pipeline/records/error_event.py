@@ -12,7 +12,7 @@ from typing import Literal
 import orjson
 
 from pipeline.records.error_types import ErrorType
-from pipeline.records.record import Position, Record
+from pipeline.records.record import Headers, Position, Record
 from pipeline.schemas import ERROR_URI, PAGE_CHANGE_URI
 
 MAX_MESSAGE_CHARACTERS = 500
@@ -41,10 +41,11 @@ def error_record(
     stream: str,
     schema: str = PAGE_CHANGE_URI,
     raw_event: bytes | None = None,
+    headers: Headers = (),
 ) -> Record:
     """The error event of a source event of `schema`. Id and time are functions of the job, which is the `emitter`, and
     of the source position: a replay repeats it, and two jobs that share an error topic make two of it. `raw_event`
-    goes in as it is, however large.
+    goes in as it is, however large; `headers` are those to pass on.
     """
     timestamp = rfc3339(appended)
     event = {
@@ -65,7 +66,7 @@ def error_record(
         event["raw_event"] = raw_event.decode(errors="replace")
     value = orjson.dumps(event)
     bounded_key = key if key is not None and len(key) <= MAX_KEY_BYTES else None
-    return Record(topic, bounded_key, value, position.headers())
+    return Record(topic, bounded_key, value, position.headers() + headers)
 
 
 def rfc3339(moment: datetime) -> str:

@@ -60,7 +60,7 @@ def lapsed_record(message: SourceMessage, config: PipelineConfig) -> Record:
     if event_id is not None:
         event["event_id"] = event_id
     key = message.key if message.key is not None and len(message.key) <= MAX_KEY_BYTES else None
-    return Record(topic, key, orjson.dumps(event), position.headers())
+    return Record(topic, key, orjson.dumps(event), message.headers_of_output)
 
 
 def _event_id(value: bytes | None) -> str | None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from pipeline.config.pipeline_config import Fetch, PipelineConfig, Sink
+from pipeline.config.pipeline_config import Fetch, PipelineConfig, Sink, Source
 from pipeline.deferral.batch_budget import BatchBudget
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.lane import MainLane, Policy, SlowLane
@@ -35,7 +35,8 @@ from pipeline.metrics.catalogue import EVENTS
 from pipeline.metrics.in_worker import RECORDER, Measured, Task
 from pipeline.records.claim_check import ClaimStore
 from pipeline.records.lapsed_action import without_late
-from pipeline.records.record import Position, Record
+from pipeline.records.passed_headers import passed_on
+from pipeline.records.record import Headers, Position, Record
 from pipeline.records.size import serialized_size
 from pipeline.worker import engine
 from pipeline.worker.arrow import ArrowFunction
@@ -64,6 +65,8 @@ RECORD_DDL = "topic string, key binary, value binary, headers array<struct<key: 
 SOURCE_COLUMNS = ("topic", "partition", "offset", "key", "value", "timestamp")
 HORIZON = "horizon"
 """A column more, where the job has to know which events are late."""
+HEADERS = "headers"
+"""A column more, where some are passed on."""
 
 # One Arrow batch to the JVM: small enough to flow, large enough that its fixed cost does not count. What is finished
 # does not wait for what is not: beside a slow page a batch goes when it is old, or when nothing else comes.
@@ -144,6 +147,12 @@ def _patient(config: PipelineConfig) -> PipelineConfig:
         "max_in_flight_bytes": lane.max_in_flight_bytes,
     }
     return config.model_copy(update={"fetch": config.fetch.model_copy(update=own)})
+
+
+def columns_of(source: Source) -> tuple[str, ...]:
+    """The columns of the source's rows that tasks need."""
+    late = (HORIZON,) if source.late == "lapse" else ()
+    return (*SOURCE_COLUMNS, *late, *((HEADERS,) if source.pass_headers else ()))
 
 
 def enrich(config: PipelineConfig, *, workers: int) -> ArrowFunction:
@@ -245,7 +254,7 @@ def _slow_lane(
         return Settled(record, reported.pop() if reported else None)
 
     results = engine.run(
-        _once_each(_messages(batches)),
+        _once_each(_messages(batches, config.source)),
         measured.process,
         settle,
         thread=_loop_thread(),
@@ -306,7 +315,7 @@ def _run(
     lapsed: list[Record] = []
     results = (
         records
-        for group in _groups(without_late(_once_each(_messages(batches)), config, lapsed), config)
+        for group in _groups(without_late(_once_each(_messages(batches, config.source)), config, lapsed), config)
         for records in engine.run(
             group,
             measured.process,
@@ -371,17 +380,26 @@ def _size(record: Record) -> int:
     return serialized_size(record.key, record.value, record.headers)
 
 
-def _messages(batches: Iterator[pa.RecordBatch]) -> Iterator[SourceMessage]:
+def _messages(batches: Iterator[pa.RecordBatch], source: Source | None = None) -> Iterator[SourceMessage]:
+    """What the rows say; the headers that `source` passes on, none without it."""
     for batch in batches:
         columns = [batch.column(name) for name in SOURCE_COLUMNS[:-1]]
         columns.append(_microseconds(batch.column(SOURCE_COLUMNS[-1])))
         # Entries of the ledger among them have none.
         has_horizon = HORIZON in batch.schema.names
         columns.append(_microseconds(batch.column(HORIZON)) if has_horizon else pa.nulls(len(batch)))
+        passes = source is not None and bool(source.pass_headers) and HEADERS in batch.schema.names
+        columns.append(batch.column(HEADERS) if passes else pa.nulls(len(batch)))
         rows = zip(*(column.to_pylist() for column in columns), strict=True)
-        for topic, partition, offset, key, value, timestamp_us, horizon_us in rows:
+        for topic, partition, offset, key, value, timestamp_us, horizon_us, found in rows:
             horizon = None if horizon_us is None else _moment(horizon_us)
-            yield SourceMessage(Position(topic, partition, offset), key, value, _moment(timestamp_us), horizon)
+            headers = _passed(found, source) if found and source else ()
+            yield SourceMessage(Position(topic, partition, offset), key, value, _moment(timestamp_us), horizon, headers)
+
+
+def _passed(found: list[dict[str, Any]], source: Source) -> Headers:
+    pairs = ((header["key"], header["value"]) for header in found)
+    return passed_on(pairs, source.pass_headers, source.pass_headers_bytes)
 
 
 def _microseconds(column: pa.Array) -> pa.Array:

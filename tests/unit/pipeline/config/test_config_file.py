@@ -35,6 +35,20 @@ def test_a_whole_file(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("names", "problem"),
+    [
+        ("source-offset", "source-offset is a header that the pipeline itself writes"),
+        ("claim-check-key", "claim-check-key is a header that the pipeline itself writes"),
+        ("a, a", "a stands there twice"),
+    ],
+)
+def test_headers_that_cannot_be_passed_on(file: Path, names: str, problem: str) -> None:
+    text = LEAST.replace('"127.0.0.1:1"}', f'"127.0.0.1:1", pass_headers: [{names}]}}', 1)
+    assert f"{file}:1:" in refusal(file, text)
+    assert problem in refusal(file, text)
+
+
+@pytest.mark.parametrize(
     ("added", "line", "problem"),
     [
         ("fetchs: {}", 6, "fetchs: unknown key; did you mean 'fetch'?"),

@@ -205,6 +205,7 @@ def test_one_source_topic_or_several_are_shown_as_they_were_given(make_config: M
     for made, key, value in ((one, "topic", "a"), (several, "topics", ["a", "b"])):
         shown = made.model_dump(mode="json", by_alias=True)
         rest = {"bootstrap_servers": "127.0.0.1:1", "read": "proportional", "deduplicate": None}
+        rest |= {"pass_headers": [], "pass_headers_bytes": 4096}
         assert shown["source"] == {**rest, key: value}
         assert PipelineConfig.model_validate(shown).source.all_topics == made.source.all_topics
         assert PipelineConfig.model_validate_json(made.model_dump_json(by_alias=True)).source == made.source

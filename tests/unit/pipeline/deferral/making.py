@@ -22,6 +22,9 @@ ENTRIES = st.builds(
     dropped=st.booleans(),
     cause=st.sampled_from([None, "batch_budget", "too_large"]),
     wiki_id=st.none() | st.text(max_size=10),
+    headers=st.dictionaries(
+        st.sampled_from(["traceparent", "tracestate", "epoch"]), st.binary(max_size=9), max_size=2
+    ).map(lambda found: tuple(found.items())),
 )
 
 

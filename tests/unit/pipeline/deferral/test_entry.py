@@ -13,7 +13,8 @@ def test_a_page_is_a_key_within_a_partition_of_a_topic() -> None:
 
 @given(ENTRIES)
 def test_an_entry_counts_with_all_that_it_holds(made: Entry) -> None:
-    assert made.size == len(made.key or b"") + len(made.value or b"") + OVERHEAD_BYTES
+    headers = sum(len(name) + len(value) for name, value in made.headers)
+    assert made.size == len(made.key or b"") + len(made.value or b"") + headers + OVERHEAD_BYTES
 
 
 @given(st.lists(POSITIONS))

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.config.pipeline_config import Source
 from pipeline.deferral.entry import Entry
 from pipeline.deferral.rows import entry_table
 from pipeline.deferral.task import appended_us
@@ -30,8 +31,12 @@ def test_columns_and_types_are_those_of_the_source() -> None:
 @given(st.lists(ENTRIES, max_size=5))
 def test_a_task_reads_what_was_deferred(entries: list[Entry]) -> None:
     """Key and value may be null, which is not the same as empty; the order is that of the entries."""
-    messages = list(_messages(iter(entry_table(entries).to_batches())))
-    assert [(m.position, m.key, m.value) for m in messages] == [(e.position, e.key, e.value) for e in entries]
+    names = [name for one in entries for name, _ in one.headers]
+    source = Source(bootstrap_servers="a:1", pass_headers=tuple(dict.fromkeys(names)))
+    messages = list(_messages(iter(entry_table(entries).to_batches()), source))
+    assert [(m.position, m.key, m.value, dict(m.headers)) for m in messages] == [
+        (e.position, e.key, e.value, dict(e.headers)) for e in entries
+    ]
 
 
 @pytest.mark.parametrize(

@@ -175,6 +175,16 @@ def test_what_takes_too_long_is_deferred_and_its_page_behind_it(run_all: RunAll)
 
 
 @both_ways
+def test_what_is_deferred_keeps_the_headers_that_are_passed_on(run_all: RunAll) -> None:
+    traced = [replace(message(at), headers=(("traceparent", b"%d" % at),)) for at in range(2)]
+    stuck, waiting = map(entry_in, run_all(main_task(Job({0: SLOW})), traced))
+    assert [(one.kind, one.headers) for one in (stuck, waiting)] == [
+        ("stuck", (("traceparent", b"0"),)),
+        ("waiting", (("traceparent", b"1"),)),
+    ]
+
+
+@both_ways
 def test_an_event_that_was_not_tried_waits_for_the_next_batch_and_its_page_behind_it(run_all: RunAll) -> None:
     """Its tries are what they were: a reserved one has been deferred before."""
     reservations = {Position("source", 0, 0): Reservation(attempt=2, dropped=False, reason="status 503")}

@@ -336,27 +336,6 @@ def test_a_java_that_does_not_start_is_named(
     assert "jdk.incubator.vector" in str(caught.value.hint)
 
 
-@pytest.mark.parametrize(
-    ("mediawiki", "warned"),
-    [
-        ({"endpoint": "http://mw-api-int:4680"}, ["http://mw-api-int:4680"]),
-        ({"endpoint": "http://mw-api-int:4680", "contact": "ops@example.org"}, []),
-        ({"endpoint": "http://127.0.0.1:8090"}, []),
-    ],
-)
-def test_a_job_that_asks_wikis_of_others_without_a_contact_says_so(
-    make_config: Callable[..., PipelineConfig],
-    monkeypatch: pytest.MonkeyPatch,
-    mediawiki: dict[str, str],
-    warned: list[str],
-) -> None:
-    said: list[Any] = []
-    monkeypatch.setattr(log, "say", said.append)
-    module._warn_without_contact(make_config(mediawiki=mediawiki))
-    assert [one.endpoint for one in said] == warned
-    assert all("User-Agent policy" in one.hint for one in said)
-
-
 NEW = parse_new("earliest", datetime(2026, 1, 1, tzinfo=UTC))
 LEDGER = LedgerMark("ledger", "id-1", 1)
 ANOTHER = Identity(job="html-enrichment", source="no.such", cluster="c1", sink="html").model_dump_json()

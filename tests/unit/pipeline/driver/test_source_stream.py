@@ -23,6 +23,12 @@ def test_spark_reads_what_is_committed(make_config: Callable[..., PipelineConfig
     assert module.source_options(make_config(), None)["kafka.isolation.level"] == "read_committed"
 
 
+def test_spark_reads_headers_only_where_some_are_passed_on(make_config: Callable[..., PipelineConfig]) -> None:
+    assert "includeHeaders" not in module.source_options(make_config(), None)
+    passing = make_config(source={"pass_headers": ["traceparent"]})
+    assert module.source_options(passing, None)["includeHeaders"] == "true"
+
+
 class Stream:
     """What is said to Spark's reader, and the class that it was told of."""
 

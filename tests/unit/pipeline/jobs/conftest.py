@@ -16,7 +16,7 @@ from pipeline.jobs.enrichment import Enrichment
 from pipeline.jobs.message import Outcome, SourceMessage
 from pipeline.records.claim_check import Claim, ClaimStore
 from pipeline.records.error_event import Failure
-from pipeline.records.record import Position, Record
+from pipeline.records.record import Headers, Position, Record
 
 LIMIT_S = 41.5
 Answer = str | FetchedText | BaseException
@@ -81,10 +81,13 @@ class Bench:
         job = (self.make or registry.JOBS[self.config.job])(self.config, client)
         return Enrichment(self.config, job, client, cast("ClaimStore", self.claims))
 
-    def process(self, event: dict[str, Any] | bytes | None, *, key: bytes | None = b"page") -> Outcome:
+    def process(
+        self, event: dict[str, Any] | bytes | None, *, key: bytes | None = b"page", headers: Headers = ()
+    ) -> Outcome:
         """What comes of one event; hanging is a failure."""
         value = orjson.dumps(event) if isinstance(event, dict) else event
-        message = SourceMessage(Position("source", 0, 5), key, value, datetime(2026, 3, 2, 9, tzinfo=UTC))
+        when = datetime(2026, 3, 2, 9, tzinfo=UTC)
+        message = SourceMessage(Position("source", 0, 5), key, value, when, headers=headers)
         job = self.job()
 
         async def go() -> Outcome:

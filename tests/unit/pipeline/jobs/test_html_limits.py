@@ -135,6 +135,24 @@ def test_an_event_without_content_may_be_exactly_as_large_as_the_limit(bench: Ma
     assert bench(sink={"max.request.size": size - 1}).error(event)[1]["error_type"] == "source_event_too_large"
 
 
+TRACE = (("traceparent", b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),)
+
+
+def test_headers_that_are_passed_on_are_in_every_record_and_count_in_its_size(
+    bench: MakeBench, make_event: MakeEvent
+) -> None:
+    bare, _ = bench(BOTH).output(make_event())
+    traced, _ = bench(BOTH).output(make_event(), headers=TRACE)
+    assert traced.headers == bare.headers + TRACE
+    limit = {"max.request.size": size_of(traced) - 1}
+    claimed, _ = bench(BOTH, sink=limit).output(make_event(), headers=TRACE)
+    assert is_claim_check(claimed)
+    assert claimed.headers[: len(traced.headers)] == traced.headers
+    assert not is_claim_check(bench(BOTH, sink=limit).output(make_event())[0])
+    error, _ = bench(BOTH).error(b"no event", headers=TRACE)
+    assert error.headers == bare.headers + TRACE
+
+
 def test_a_store_that_refuses_a_payload_ends_the_job(bench: MakeBench, make_event: MakeEvent) -> None:
     made = bench(BOTH, sink={"max.request.size": 4096})
     made.claims.down = ConnectionError("refused")

@@ -35,6 +35,24 @@ def test_limits_that_agree(make_config: MakeConfig) -> None:
     assert disagreements(AGREED, make_config()) == []
 
 
+def test_an_error_event_is_larger_by_the_headers_that_may_be_passed_on(make_config: MakeConfig) -> None:
+    bare = largest_error_event(make_config())
+    passing = make_config(source={"pass_headers": ["a", "b"], "pass_headers_bytes": "1KiB"})
+    record = error_record(
+        "t",
+        Failure("upstream_error", ""),
+        position=Position("s", 0, 0),
+        key=None,
+        appended=datetime.now(UTC),
+        emitter="e",
+        stream="s",
+        headers=(("a", bytes(1000)), ("b", bytes(22))),
+    )
+    without = replace(record, headers=Position("s", 0, 0).headers())
+    added = serialized_size(None, record.value, record.headers) - serialized_size(None, without.value, without.headers)
+    assert added <= largest_error_event(passing) - bare <= added + 20
+
+
 def test_what_is_not_known_is_not_judged(make_config: MakeConfig) -> None:
     assert disagreements(Limits(max_request_size=MIB, buffer_memory=MIB), make_config()) == []
 

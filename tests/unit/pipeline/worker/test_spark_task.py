@@ -114,6 +114,18 @@ def test_messages_are_read_as_they_were_written(batches: list[list[SourceMessage
     assert list(_messages(map(source, batches))) == [message for batch in batches for message in batch]
 
 
+def test_headers_are_read_where_they_are_passed_on(make_config: MakeConfig) -> None:
+    config = make_config(source={"pass_headers": ["traceparent"]})
+    assert task.columns_of(make_config().source) == SOURCE_COLUMNS
+    assert task.columns_of(config.source) == (*SOURCE_COLUMNS, "headers")
+    found = [[{"key": "traceparent", "value": b"1"}, {"key": "source-offset", "value": b"2"}], [], None]
+    batch = source([SourceMessage(Position("a", 0, at), None, b"", WHEN) for at in range(3)])
+    batch = batch.append_column("headers", pa.array(found, task.RECORD_SCHEMA.field("headers").type))
+    read_back = [message.headers for message in _messages(iter([batch]), config.source)]
+    assert read_back == [(("traceparent", b"1"),), (), ()]
+    assert [message.headers for message in _messages(iter([batch]), make_config().source)] == [(), (), ()]
+
+
 @pytest.mark.parametrize("written", [pa.timestamp("us", tz="Asia/Kolkata"), pa.timestamp("ms", tz="UTC")], ids=str)
 def test_a_time_is_the_same_however_it_is_written(written: pa.DataType) -> None:
     batch = source([SourceMessage(Position("a", 0, 0), None, b"", WHEN)])
