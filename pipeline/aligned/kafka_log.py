@@ -15,6 +15,7 @@ from kafka.errors import KafkaError, OffsetOutOfRangeError
 from kafka.structs import TopicPartition
 
 from pipeline.aligned.horizon import Offsets
+from pipeline.aligned.record_ranges import SilentError, read_ranges
 from pipeline.errors import PipelineError
 from pipeline.reconnect import RECONNECT_MAX_MS
 from pipeline.records.record import SourcePartition
@@ -23,7 +24,6 @@ Enough = Callable[[SourcePartition, ConsumerRecord], bool]
 
 ANSWER_S = 60.0
 """How long the brokers may be away, as for Spark's own source."""
-_POLL_MS = 200
 _REFRESH_S = 10.0
 _CONNECTION_IDLE_MS = 300_000
 # The broker answers one request of a connection at a time: a question must not wait behind a fetch that finds nothing.
@@ -97,47 +97,16 @@ class KafkaLog:
         """All records of each partition from its start up to and without its stop, in their order; none behind the
         first of a partition for which `enough` is true. Raises PipelineError for offsets that are gone.
         """
-        places = {TopicPartition(*one): stop for one, stop in stops.items() if starts[one] < stop}
-        with self._answers("do not hand over their records"):
-            if places:
-                # In place of a pause: records of a paused partition that were fetched already keep its client from
-                # ever fetching others of it, when it is to be read elsewhere.
-                self._consumer("reads").assign(list(places))
-            for place in places:
-                self._consumer("reads").seek(place, starts[SourcePartition(*place)])
-        yield from self._read(places, enough)
-
-    def _read(
-        self, places: dict[TopicPartition, int], enough: Enough | None
-    ) -> Iterator[tuple[SourcePartition, list[ConsumerRecord]]]:
-        heard = self._clock()
-        while places:
+        ranges = {TopicPartition(*one): (starts[one], stop) for one, stop in stops.items()}
+        asked = None if enough is None else lambda place, record: enough(SourcePartition(*place), record)
+        try:
             with self._answers("do not hand over their records"):
-                found = self._consumer("reads").poll(timeout_ms=_POLL_MS)
-            done = []
-            for place, records in found.items():
-                stop = places.get(place, 0)
-                taken = [record for record in records if record.offset < stop]
-                if enough is not None:
-                    last = next((at for at, one in enumerate(taken) if enough(SourcePartition(*place), one)), None)
-                    if last is not None:
-                        taken = taken[: last + 1]
-                        done.append(place)
-                if taken:
-                    yield SourcePartition(*place), taken
-            with self._answers("do not hand over their records"):
-                # The stop may be a gap: offsets that compaction or a transaction removed have no record.
-                done += [
-                    place for place, stop in places.items() if (self._consumer("reads").position(place) or 0) >= stop
-                ]
-            if found or done:
-                heard = self._clock()
-            elif self._clock() - heard > ANSWER_S:
-                raise PipelineError(f"the brokers at {self._bootstrap} sent no record for {ANSWER_S:g} s")
-            if done:
-                places = {place: stop for place, stop in places.items() if place not in done}
-                if places:
-                    self._consumer("reads").assign(list(places))
+                consumer = self._consumer("reads")
+                found = read_ranges(consumer, ranges, clock=self._clock, answer_s=ANSWER_S, enough=asked)
+                for place, records in found:
+                    yield SourcePartition(*place), records
+        except SilentError:
+            raise PipelineError(f"the brokers at {self._bootstrap} sent no record for {ANSWER_S:g} s") from None
 
     def _consumer(self, what: str) -> KafkaConsumer:
         if what not in self._opened:

@@ -12,6 +12,7 @@ from kafka import KafkaConsumer
 from kafka.errors import KafkaError
 from kafka.structs import TopicPartition
 
+from pipeline.aligned.record_ranges import SilentError, read_ranges
 from pipeline.errors import PipelineError, RefusedError
 from pipeline.ops.broker import CLIENT_ID, CONNECT_MS, connecting
 from pipeline.ops.spark_checkpoint import Offsets
@@ -20,7 +21,6 @@ from pipeline.records.record import Headers
 OF_SOURCE = "`source` in the job's file"
 OF_SINK = "`sink` in the job's file"
 _ANSWER_S = 30.0
-_POLL_MS = 200
 _FETCH_BYTES = 64 * 1024 * 1024
 
 
@@ -88,36 +88,17 @@ class SourceTopic:
 
     def records(self, first: Offsets, end: Offsets) -> Iterator[SourceRecord]:
         """All records from `first` up to and without `end`, each partition in its order."""
-        places = {
-            TopicPartition(self.topic, partition): stop
-            for partition, stop in end.items()
-            if first.get(partition, stop) < stop
+        ranges = {
+            TopicPartition(self.topic, partition): (first.get(partition, stop), stop) for partition, stop in end.items()
         }
-        with self._answers():
-            self._consumer.assign(list(places))
-            # A partition that is assigned again stays paused, as the reading before left it.
-            self._consumer.resume(*places)
-            for place in places:
-                self._consumer.seek(place, first[place.partition])
-        heard = self._clock()
-        while places:
+        try:
             with self._answers():
-                batches = self._consumer.poll(timeout_ms=_POLL_MS)
-            if batches:
-                heard = self._clock()
-            elif self._clock() - heard > _ANSWER_S:
-                raise PipelineError(f"topic {self.topic} at {self._bootstrap}: no news for {_ANSWER_S:g} s")
-            for place, found in batches.items():
-                for one in found:
-                    if one.offset < places.get(place, 0):
+                for place, found in read_ranges(self._consumer, ranges, clock=self._clock, answer_s=_ANSWER_S):
+                    for one in found:
                         headers = tuple((name, value or b"") for name, value in one.headers)
-                        yield SourceRecord(one.partition, one.offset, one.timestamp, one.key, one.value, headers)
-            # The end may be a gap: offsets that compaction or a transaction removed have no record.
-            with self._answers():
-                done = [place for place, stop in places.items() if (self._consumer.position(place) or 0) >= stop]
-            if done:
-                places = {place: stop for place, stop in places.items() if place not in done}
-                self._consumer.pause(*done)
+                        yield SourceRecord(place.partition, one.offset, one.timestamp, one.key, one.value, headers)
+        except SilentError:
+            raise PipelineError(f"topic {self.topic} at {self._bootstrap}: no record for {_ANSWER_S:g} s") from None
 
     def first_record(self, partition: int, offset: int, end: int) -> SourceRecord | None:
         """The first record of a partition at `offset` or behind it; None when there is none below `end`."""

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kafka.errors import KafkaTimeoutError, OffsetOutOfRangeError
-from kafka.structs import TopicPartition
 
 from pipeline.aligned import kafka_log as module
 from pipeline.aligned.kafka_log import ANSWER_S, KafkaLog
@@ -29,11 +28,6 @@ class Consumer(FakeConsumer):
     def topics(self) -> set[str]:
         self.asked += 1
         return {self.topic}
-
-    def assign(self, places: list[TopicPartition]) -> None:
-        """What stays assigned stays where it is."""
-        assert not self._paused, "of what was fetched and paused, this client never fetches again"
-        self._at = {place: self._at.get(place, 0) for place in places}
 
     def close(self, *, autocommit: bool) -> None:
         self.closed = not autocommit

@@ -41,7 +41,6 @@ class FakeConsumer:
     topic: str = "mediawiki.page_change.v1"
     polls: int = 0
     _at: dict[TopicPartition, int] = field(default_factory=dict)
-    _paused: set[TopicPartition] = field(default_factory=set)
 
     def as_topic(self, clock: Any = None, named_by: str = OF_SOURCE) -> SourceTopic:
         return SourceTopic(self, BOOTSTRAP, self.topic, clock or (lambda: 0.0), named_by=named_by)
@@ -67,19 +66,12 @@ class FakeConsumer:
         return found
 
     def assign(self, places: list[TopicPartition]) -> None:
-        """A partition that is assigned again stays paused, as kafka-python has it."""
-        self._at = dict.fromkeys(places, 0)
-        self._paused &= set(places)
+        """What stays assigned stays where it is."""
+        self._at = {place: self._at.get(place, 0) for place in places}
 
     def seek(self, place: TopicPartition, offset: int) -> None:
         assert place in self._at
         self._at[place] = offset
-
-    def pause(self, *places: TopicPartition) -> None:
-        self._paused.update(places)
-
-    def resume(self, *places: TopicPartition) -> None:
-        self._paused.difference_update(places)
 
     def position(self, place: TopicPartition) -> int:
         return self._at[place]
@@ -91,9 +83,8 @@ class FakeConsumer:
         answer = {}
         for place in () if self.mute else self._at:
             rows = [row for row in self._of(place.partition) if row.offset >= self._at[place]][:2]
-            if place not in self._paused:
-                self._at[place] = rows[-1].offset + 1 if rows else self._end(place.partition)
-                answer |= {place: rows} if rows else {}
+            self._at[place] = rows[-1].offset + 1 if rows else self._end(place.partition)
+            answer |= {place: rows} if rows else {}
         return answer
 
     def _of(self, partition: int) -> Iterator[Row]:

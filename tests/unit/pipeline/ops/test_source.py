@@ -55,6 +55,16 @@ def test_the_same_partition_is_read_twice_in_succession() -> None:
         assert [record.offset for record in topic.records({0: first}, {0: end})] == list(range(first, end))
 
 
+def test_a_reading_that_is_left_leaves_the_next_one_alone() -> None:
+    """As when several partitions are read in turn with one client, each no further than was asked for."""
+    topic = FakeConsumer(ROWS, partitions=2).as_topic()
+    records = topic.records({0: 0, 1: 3}, {0: 6, 1: 5})
+    assert next(records).offset == 0
+    for first in (2, 0):
+        assert [one.offset for one in topic.records({0: first}, {0: 6})] == list(range(first, 6))
+    assert [one.offset for one in topic.records({1: 4}, {1: 5})] == [4]
+
+
 def test_a_record_is_as_it_stands_there() -> None:
     row = Row(0, 0, 1234, b"k", None, (("a", b"1"), ("a", None)))
     record = FakeConsumer([row]).as_topic().first_record(0, 0, 1)
@@ -99,7 +109,7 @@ def test_a_broker_that_fails_is_named() -> None:
 def test_silence_ends() -> None:
     consumer = FakeConsumer(ROWS, mute=True)
     clock = map(float, count(step=7))
-    with pytest.raises(PipelineError, match="no news for 30 s"):
+    with pytest.raises(PipelineError, match=r"mediawiki\.page_change\.v1 at broker:9092: no record for 30 s"):
         list(consumer.as_topic(lambda: next(clock)).records({0: 0}, {0: 6}))
     assert consumer.polls == 5
 

@@ -1,0 +1,60 @@
+"""Ranges of offsets, read once and whole with a consumer of the caller's: the planner's, a task's, an operator's."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from kafka import KafkaConsumer
+from kafka.consumer.fetcher import ConsumerRecord
+from kafka.structs import TopicPartition
+
+Enough = Callable[[TopicPartition, ConsumerRecord], bool]
+
+_POLL_MS = 200
+
+
+class SilentError(Exception):
+    """The brokers sent nothing of what is to be read for as long as the caller waits."""
+
+
+def read_ranges(
+    consumer: KafkaConsumer,
+    ranges: Mapping[TopicPartition, tuple[int, int]],
+    *,
+    clock: Callable[[], float],
+    answer_s: float,
+    enough: Enough | None = None,
+) -> Iterator[tuple[TopicPartition, list[ConsumerRecord]]]:
+    """All records of each partition from the first offset up to and without the second, in their order; none behind the
+    first of a partition for which `enough` is true.
+
+    Raises SilentError after `answer_s` seconds without one, and what the consumer raises.
+    """
+    stops = {place: stop for place, (start, stop) in ranges.items() if start < stop}
+    if stops:
+        # In place of a pause: records of a paused partition that were fetched already keep its client from ever
+        # fetching others of it, when it is to be read elsewhere.
+        consumer.assign(list(stops))
+    for place in stops:
+        consumer.seek(place, ranges[place][0])
+    heard = clock()
+    while stops:
+        found = consumer.poll(timeout_ms=_POLL_MS)
+        done = []
+        for place, records in found.items():
+            taken = [record for record in records if record.offset < stops.get(place, 0)]
+            if enough is not None:
+                last = next((at for at, one in enumerate(taken) if enough(place, one)), None)
+                if last is not None:
+                    taken = taken[: last + 1]
+                    done.append(place)
+            if taken:
+                yield place, taken
+        # The stop may be a gap: offsets that compaction or a transaction removed have no record.
+        done += [place for place, stop in stops.items() if (consumer.position(place) or 0) >= stop]
+        if found or done:
+            heard = clock()
+        elif clock() - heard > answer_s:
+            raise SilentError
+        if done:
+            stops = {place: stop for place, stop in stops.items() if place not in done}
+            if stops:
+                consumer.assign(list(stops))
