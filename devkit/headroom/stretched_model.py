@@ -45,13 +45,11 @@ def _model(model: M, by: int) -> M:
         changed = _value(value, by, is_rate=is_rate)
         if changed is not value:
             changes[name] = changed
-    if changes.keys() - model.model_fields_set:
-        # What is not shown has no effect beside the other keys, and may not be written there.
-        effective = model.model_dump(warnings=False).keys() | model.model_fields_set
-        changes = {name: value for name, value in changes.items() if name in effective}
     if not changes:
         return model
-    given = {name: getattr(model, name) for name in model.model_fields_set} | changes
+    # What is not shown may not be written beside the others, though the model has set it itself.
+    kept = [name for name in model.model_fields_set if not isinstance(shown, Mapping) or name in shown]
+    given = {name: getattr(model, name) for name in kept} | changes
     # A model that takes any key has set fields that its class does not name.
     aliases = {name: field.alias for name, field in kind.model_fields.items() if field.alias}
     return kind.model_validate({aliases.get(name, name): value for name, value in given.items()})

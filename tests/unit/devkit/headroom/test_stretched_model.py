@@ -19,7 +19,7 @@ from located_config.size import Size
 from mockapi.faults.registry import FAULTS
 from mockapi.rules.do import Do
 from mockapi.rules.model import Rule
-from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.config.pipeline_config import PipelineConfig, Source
 from tests.unit.devkit.headroom.durations import durations
 
 SECONDS = st.integers(1, 10_000).map(lambda tenths: timedelta(seconds=tenths / 10))
@@ -110,6 +110,14 @@ def test_a_resolved_configuration_is_stretched_with_its_defaults() -> None:
     found = stretched(config, 4)
     assert list(durations(found)) == [one * 4 for one in durations(config)]
     assert (found.fetch.concurrency, found.batch, found.sink) == (config.fetch.concurrency, config.batch, config.sink)
+
+
+def test_a_key_that_another_one_stands_for_is_not_written_beside_it() -> None:
+    places = {"bootstrap_servers": "b:1", "topics": ["a", "b"], "read": "aligned", "idle_after": "2s"}
+    source = Source.model_validate(places)
+    assert source.topic == "a"
+    slower = stretched(source, 3)
+    assert (slower.all_topics, slower.idle_after) == (("a", "b"), timedelta(seconds=6))
 
 
 def test_traffic_has_as_many_events_over_a_longer_time() -> None:
