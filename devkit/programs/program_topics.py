@@ -6,7 +6,8 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class ProgramTopics:
     """Their names. `defers` tells whether anything is ever written to the deferral topic. `lapsed` is the topic of
-    lapsed_action events, None for a program that makes none.
+    lapsed_action events, None for a program that makes none. `event_time` tells whether the program goes by the time
+    that the records of its sources have from their producers.
 
     `sources` are all that it reads, at least one; traffic that names no topic goes to the first.
     """
@@ -17,6 +18,7 @@ class ProgramTopics:
     deferral: str
     defers: bool
     lapsed: str | None = None
+    event_time: bool = False
 
     @property
     def source(self) -> str:

@@ -19,14 +19,15 @@ _EVENT_TIME = {
 
 
 def topics_to_make(
-    topics: Topics, names: ProgramTopics, *, event_time: bool = False
+    topics: Topics, names: ProgramTopics, *, own_times: bool = False
 ) -> dict[str, tuple[int, dict[str, str]]]:
     """Partitions and settings by name, the deferral topic among them where the program defers.
 
-    The pipeline would make that one itself; another program may count on it. With `event_time` the records of the
-    sources have times of their own.
+    The pipeline would make that one itself; another program may count on it. With `own_times` the records of the
+    sources have times of their own, whatever the program goes by.
     """
-    of_source = topics.source.partitions, topics.source.kafka_settings() | (_EVENT_TIME if event_time else _CLOCK)
+    time = _EVENT_TIME if own_times or names.event_time else _CLOCK
+    of_source = topics.source.partitions, topics.source.kafka_settings() | time
     wanted = {
         **dict.fromkeys(names.sources, of_source),
         names.output: (topics.output.partitions, topics.output.kafka_settings() | _CLOCK),

@@ -1,13 +1,16 @@
-"""Events that no topic takes, and streams of events that the main program does not read."""
+"""Events that no topic takes, streams that the main program does not read, and partitions without a closing canary."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from pydantic import ValidationError
 
+from devkit.observe.arm_role import ArmName
 from devkit.programs.places import NOWHERE
 from devkit.scenario.configure import configured
 from devkit.scenario.model import Scenario
 from devkit.traffic.stream import Paced
+from located_config.count import counted
 from located_config.near import near_miss
 from located_config.place import Location
 from located_config.problem import Problem
@@ -29,6 +32,7 @@ def unpublishable(scenario: Scenario) -> Iterator[Problem]:
             sources = configured(scenario, arm, NOWHERE).topics.sources
         except ValidationError:
             continue  # which is told by itself
+        yield from _not_closed(scenario, arm, sources)
         for name, stream in streams.items():
             if stream.topic not in sources:
                 yield Problem(
@@ -43,6 +47,27 @@ def unpublishable(scenario: Scenario) -> Iterator[Problem]:
                     f"the main program of arm {arm} does not read topic {topic!r} of the capture",
                     f"let its source topics be {', '.join([sources[0], *_captured_besides(scenario)])}",
                 )
+
+
+def _not_closed(scenario: Scenario, arm: ArmName, sources: tuple[str, ...]) -> Iterator[Problem]:
+    """Closing canaries for other partitions than a topic has: one that gets none keeps what waits in it, and one that
+    is not there takes none.
+    """
+    streams = scenario.traffic.streams
+    of_topic: dict[str, list[tuple[Location, int]]] = defaultdict(list)
+    places: list[tuple[Location, str, Paced]] = [(("traffic",), sources[0], scenario.traffic)]
+    places += [(("traffic", "streams", name), one.topic, one) for name, one in streams.items()]
+    for place, topic, stream in places:
+        if stream.canaries is not None and stream.canaries.closing is not None:
+            at = (*place, "canaries", "closing", "partitions")
+            of_topic[topic].append((at, stream.canaries.closing.partitions))
+    there = scenario.for_arm(arm).kafka.topics.source.partitions
+    for found in of_topic.values():
+        # Streams that share a topic close its partitions together.
+        place, most = max(found, key=lambda one: one[1])
+        if most != there:
+            text = f"closing canaries for {counted(most, 'partition')}, and the topic has {there} in arm {arm}"
+            yield Problem(place, text, f"write partitions: {there}")
 
 
 def _captured_besides(scenario: Scenario) -> list[str]:

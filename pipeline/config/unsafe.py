@@ -117,7 +117,7 @@ UNSAFE = (
         "With `source.deduplicate`. One burst, or a topic with few events, moves the watermark ahead of the rest of a "
         "backlog, which Spark then drops as too late: the job is up, its lag falls, and events are lost. Read aligned, "
         "none is.",
-        lambda config: _has_watermark(config) and config.source.read == "proportional",
+        lambda config: has_watermark(config) and config.source.read == "proportional",
     ),
     Unsafe(
         "source.deduplicate.by",
@@ -148,7 +148,8 @@ UNSAFE = (
 )
 
 
-def _has_watermark(config: PipelineConfig) -> bool:
+def has_watermark(config: PipelineConfig) -> bool:
+    """Whether the job has a watermark, and so loses what comes behind it."""
     deduplicate = config.source.deduplicate
     return deduplicate is not None and deduplicate.within != "ever"
 

@@ -51,7 +51,7 @@ def test_a_backlog_has_the_times_that_its_file_says(stack: tuple[Guardian, Stack
     bootstrap = stack[1].kafka.direct
     spec = TrafficSpec.model_validate(SPEC)
     names = ProgramTopics((PAGES, LINKS), "backlog.output", "backlog.error", "backlog.deferred", defers=False)
-    wanted = topics_to_make(Topics.model_validate({"source": {"partitions": 2}}), names, event_time=True)
+    wanted = topics_to_make(Topics.model_validate({"source": {"partitions": 2}}), names, own_times=True)
     recreate_topics(bootstrap, wanted)
     publisher = ScenarioTraffic(spec).publisher(bootstrap, PAGES, threading.Event())
     before_ms = time.time_ns() // 1_000_000

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 from devkit.programs.places import CONFIG_FILE, Places, merge
 from devkit.programs.program_topics import ProgramTopics
 from pipeline.config.pipeline_config import PipelineConfig
+from pipeline.config.unsafe import has_watermark
 
 CONFIG: TypeAdapter[PipelineConfig] = TypeAdapter(PipelineConfig)
 
@@ -52,6 +53,7 @@ def topics_of(config: PipelineConfig) -> ProgramTopics:
         deferral=config.deferral.topic,
         defers=config.deferral.policy == "defer",
         lapsed=config.sink.effective_lapsed_topic if config.source.late == "lapse" else None,
+        event_time=config.source.read == "aligned" or has_watermark(config),
     )
 
 

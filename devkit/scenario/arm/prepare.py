@@ -19,10 +19,10 @@ def prepare(arm: Arm) -> None:
     populate(arm)
     topics: dict[str, tuple[int, dict[str, str]]] = {}
     for run in reversed(arm.programs):
-        event_time = arm.traffic.has_event_time and run is arm.main
-        topics |= topics_to_make(arm.scenario.kafka.topics, run.configured.topics, event_time=event_time)
+        own_times = arm.traffic.has_event_time and run is arm.main
+        topics |= topics_to_make(arm.scenario.kafka.topics, run.configured.topics, own_times=own_times)
     recreate_topics(arm.bootstrap, topics)
-    if arm.traffic.has_event_time:
+    if arm.traffic.has_event_time or arm.topics.event_time:
         sources = counted(len(arm.topics.sources), "source topic")
         arm.log.say("topics", f"{sources} with message.timestamp.type CreateTime and retention.ms -1")
 

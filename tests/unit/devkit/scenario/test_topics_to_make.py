@@ -2,7 +2,9 @@ from typing import Any
 
 import pytest
 
+from devkit.programs.places import NOWHERE
 from devkit.programs.program_topics import ProgramTopics
+from devkit.programs.spark.configuration import configuration, topics_of
 from devkit.scenario.surroundings import Topics
 from devkit.scenario.topics_to_make import topics_to_make
 
@@ -35,11 +37,26 @@ def test_every_source_topic_is_made() -> None:
 
 def test_sources_whose_records_have_their_own_time_keep_them_whatever_their_age() -> None:
     names = ProgramTopics((SOURCE, "links"), OUTPUT, ERROR, DEFERRED, defers=False)
-    wanted = topics_to_make(Topics(), names, event_time=True)
+    wanted = topics_to_make(Topics(), names, own_times=True)
     _, settings = wanted[SOURCE]
     assert wanted["links"] == wanted[SOURCE]
     assert (settings["message.timestamp.type"], settings["retention.ms"]) == ("CreateTime", "-1")
     assert wanted[OUTPUT][1] == wanted[ERROR][1] == {"message.timestamp.type": "LogAppendTime"}
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        ({}, "LogAppendTime"),
+        ({"read": "aligned"}, "CreateTime"),
+        ({"deduplicate": {"within": "10s"}}, "CreateTime"),
+        ({"deduplicate": {"within": "ever"}}, "LogAppendTime"),
+    ],
+)
+def test_sources_of_a_program_that_goes_by_event_time_have_it(source: dict[str, Any], kind: str) -> None:
+    config = configuration(NOWHERE, {"source": {"topics": [SOURCE, "links"], **source}})
+    wanted = topics_to_make(Topics(), topics_of(config))
+    assert {wanted[one][1]["message.timestamp.type"] for one in (SOURCE, "links")} == {kind}
 
 
 @pytest.mark.parametrize(("source", "source_bytes"), [({}, 1_048_588), ({"max.message.bytes": "8MiB"}, 8_388_608)])
