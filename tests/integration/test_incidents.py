@@ -23,6 +23,7 @@ SCENARIOS = (
     "bad-revids",
     "backfill",
     "hot-page",
+    "event-time-skew",
     "oversized-error-event",
     "compressed-content-length",
     "memory-creep",
@@ -148,6 +149,12 @@ def _nothing_is_matched(document: Any) -> None:
     document["mock"]["rules"][-1]["when"] = {"path": "/nowhere"}
 
 
+def _nothing_is_uneven(document: Any) -> None:
+    burst = document["traffic"]["streams"]["burst"]
+    del burst["phases"]
+    burst.update({"rate": "15/m", "for": "10m"})
+
+
 def _the_store_is_fast(document: Any) -> None:
     document["timeline"][0]["do"]["store_slow"]["bucket"] = "nowhere"
 
@@ -173,6 +180,8 @@ def _the_store_is_fast(document: Any) -> None:
         ("oversized-message", _nothing_differs, "differs record_limit.policy"),
         ("retry-storm", _nothing_differs, "differs fetch.retried_statuses"),
         ("stalled-progress", _nothing_differs, "differs batch.isolation"),
+        ("event-time-skew", _nothing_is_uneven, "event-time skew of 2m"),
+        ("event-time-skew", _nothing_differs, "differs source.read"),
         ("hot-page", _nothing_differs, "differs batch.page_order"),
         ("hot-page", _nothing_is_matched, "fault 'time of a fetch'"),
     ],
