@@ -30,7 +30,9 @@ def test_it_is_short_enough_to_be_read() -> None:
 def test_scenarios_are_all_named() -> None:
     shipped = {path.stem for path in (REPOSITORY / "scenarios").glob("*.yaml")}
     assert shipped
-    assert {name for name in shipped if f"| [`{name}`](docs/incidents/{name}.md) |" not in README} == set()
+    assert {name for name in shipped if f"[`{name}`](docs/incidents/{name}.md)" not in README} == set()
+    table = (REPOSITORY / "docs" / "incidents.md").read_text(encoding="utf-8")
+    assert {name for name in shipped if f"| [`{name}`](incidents/{name}.md) |" not in table} == set()
 
 
 def test_its_output_may_have_other_figures_but_no_other_words() -> None:
